@@ -1,0 +1,32 @@
+#include "base/error.hpp"
+
+#include <utility>
+
+namespace rayreplay {
+
+std::string format_error(const ErrorInfo& info) {
+  std::string text;
+  if (!info.where.empty()) {
+    text += info.where + ": ";
+  }
+  text += info.what;
+  if (!info.found.empty() || !info.expected.empty()) {
+    text += " (";
+    if (!info.found.empty()) {
+      text += "found " + info.found;
+    }
+    if (!info.expected.empty()) {
+      text += std::string(info.found.empty() ? "" : "; ") + "expected " + info.expected;
+    }
+    text += ")";
+  }
+  if (!info.fix.empty()) {
+    text += ". Fix: " + info.fix;
+  }
+  return text;
+}
+
+Error::Error(ErrorKind kind, ErrorInfo info)
+    : std::runtime_error(format_error(info)), kind_(kind), info_(std::move(info)) {}
+
+}  // namespace rayreplay

@@ -1,0 +1,55 @@
+// Reading a trace file (.rrt, HDF5), with every check before use.
+//
+// Contract: `load` returns a Trace that satisfies all rules of trace.hpp, or throws rayreplay::Error (Input: missing,
+// truncated, damaged, wrong version, breaks a rule, names dataset and row; Resource: would need more memory than
+// `max_bytes`). A file is untrusted: sizes, types, offsets, enumerations and ids are checked before they are used.
+// Cost: one pass over the file's bytes and one over the decoded columns, in parallel over chunks; memory is the trace
+// plus a few chunks per worker.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "base/progress.hpp"
+#include "capture/trace/trace.hpp"
+
+namespace rayreplay::trace {
+
+struct LoadOptions {
+  std::uint64_t max_bytes = 0;  ///< of memory for columns; 0: what the machine has available
+  Progress* progress = nullptr;
+};
+
+[[nodiscard]] Trace load(const std::filesystem::path& path, const LoadOptions& options = {});
+
+/// Sizes and storage of a file, read without its columns: what `rayreplay info` shows.
+struct ColumnInfo {
+  std::string dataset;  ///< "/launch/0/events/kind"
+  std::string type;     ///< on disk: "u8", "f32"
+  std::uint64_t rows = 0;
+  std::uint64_t stored_bytes = 0;
+};
+struct LaunchInfo {
+  LaunchSize size;
+  std::uint64_t rays = 0;
+  std::uint64_t events = 0;
+  std::uint64_t groups = 0;
+  bool has_warps = false;
+};
+struct FileInfo {
+  std::uint64_t file_bytes = 0;
+  std::uint32_t format_version = 0;
+  std::string hash;
+  Header header;
+  std::vector<Shader> shaders;
+  std::uint64_t geometries = 0;
+  std::uint64_t blases = 0;
+  std::uint64_t instances = 0;
+  std::uint64_t primitives = 0;
+  std::vector<LaunchInfo> launches;
+  std::vector<ColumnInfo> columns;
+};
+[[nodiscard]] FileInfo read_info(const std::filesystem::path& path);
+
+}  // namespace rayreplay::trace

@@ -1,0 +1,20 @@
+#include "capture/trace/trace.hpp"
+
+namespace rayreplay::trace {
+
+const char* to_string(EventKind kind) {
+  static constexpr std::array<const char*, kEventKinds> kNames{
+      "Begin",        "OcclusionBegin", "Intersection", "ReportIntersection", "AnyHit", "IgnoreIntersection",
+      "TerminateRay", "Miss",           "ClosestHit",   "Callable"};
+  const auto index = static_cast<std::size_t>(kind);
+  return index < kNames.size() ? kNames.at(index) : "unknown event";
+}
+
+const char* to_string(ShaderStage stage) {
+  static constexpr std::array<const char*, kShaderStages> kNames{"ray-generation", "intersection", "any-hit",
+                                                                 "closest-hit",    "miss",         "callable"};
+  const auto index = static_cast<std::size_t>(stage);
+  return index < kNames.size() ? kNames.at(index) : "unknown stage";
+}
+
+}  // namespace rayreplay::trace

@@ -1,0 +1,220 @@
+// The trace in memory: what a ray-tracing application did, as structure of arrays.
+//
+// Contract: plain data, no behaviour but look-ups. A Trace that came from `load` (reader.hpp) or passed `check`
+// (validate.hpp) satisfies every rule stated here; code that takes one relies on them. The disk form is described field
+// by field in docs/trace-format.md. Terms: MODELS.md §1 and §2.
+//
+// Shapes: threads T = width·height·depth, R rays, E events of a launch. A thread's rays are rows
+// [ray_offset[i], ray_offset[i+1]) in the order it began them, its events rows [event_offset[i], event_offset[i+1]) in
+// the order they happened. Memory: about 21 bytes an event and 38 bytes a ray.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "capture/trace/column.hpp"
+
+namespace rayreplay::trace {
+
+inline constexpr std::uint32_t kFormatVersion = 1;
+inline constexpr std::uint32_t kNone = 0xFFFF'FFFFU;  ///< no instance, no primitive, no warp
+inline constexpr std::uint16_t kNoShader = 0xFFFFU;
+
+/// Ray events in the order of their stages (MODELS.md §2). ImplicitHit is derived, never stored.
+enum class EventKind : std::uint8_t {
+  Begin = 0,           ///< a trace call without SkipClosestHit; shader: the caller
+  OcclusionBegin,      ///< a trace call with SkipClosestHit; shader: the caller
+  Intersection,        ///< entry of an intersection shader; t: the current t_max
+  ReportIntersection,  ///< the report call; t: reported
+  AnyHit,              ///< entry of an any-hit shader; t: the candidate's
+  IgnoreIntersection,  ///< the ignore call
+  TerminateRay,        ///< the terminate call
+  Miss,                ///< entry of a miss shader
+  ClosestHit,          ///< entry of a closest-hit shader; t: the hit's
+  Callable,            ///< entry of a callable shader
+};
+inline constexpr std::size_t kEventKinds = 10;
+
+/// Whether a warp executes the event as a call of its own (MODELS.md §2, last paragraph).
+[[nodiscard]] constexpr bool is_warp_event(EventKind kind) {
+  return kind != EventKind::ReportIntersection && kind != EventKind::IgnoreIntersection &&
+         kind != EventKind::TerminateRay;
+}
+[[nodiscard]] constexpr bool begins_ray(EventKind kind) {
+  return kind == EventKind::Begin || kind == EventKind::OcclusionBegin;
+}
+/// Whether the event carries t, instance, primitive and geometry. A ReportIntersection repeats those of its
+/// Intersection.
+[[nodiscard]] constexpr bool carries_hit(EventKind kind) {
+  return kind == EventKind::Intersection || kind == EventKind::ReportIntersection || kind == EventKind::AnyHit ||
+         kind == EventKind::ClosestHit;
+}
+
+enum class ShaderStage : std::uint8_t { RayGeneration = 0, Intersection, AnyHit, ClosestHit, Miss, Callable };
+inline constexpr std::size_t kShaderStages = 6;
+
+[[nodiscard]] const char* to_string(EventKind kind);     ///< "ClosestHit"
+[[nodiscard]] const char* to_string(ShaderStage stage);  ///< "closest-hit"
+
+/// The shader's index in Trace::shaders is its shader id.
+struct Shader {
+  ShaderStage stage = ShaderStage::RayGeneration;
+  std::string entry;                 ///< entry point, "main"
+  std::string name;                  ///< for people: "lambertian"
+  std::vector<std::uint32_t> spirv;  ///< empty when there is none
+};
+
+/// Ray flags, as in SPV_KHR_ray_tracing.
+enum RayFlags : std::uint16_t {
+  kRayFlagOpaque = 0x01,
+  kRayFlagNoOpaque = 0x02,
+  kRayFlagTerminateOnFirstHit = 0x04,
+  kRayFlagSkipClosestHit = 0x08,
+  kRayFlagCullBackFacing = 0x10,
+  kRayFlagCullFrontFacing = 0x20,
+  kRayFlagCullOpaque = 0x40,
+  kRayFlagCullNoOpaque = 0x80,
+  kRayFlagSkipTriangles = 0x100,
+  kRayFlagSkipBoxes = 0x200,
+};
+
+inline constexpr std::uint8_t kHitKindFrontFacing = 0xFE;
+inline constexpr std::uint8_t kHitKindBackFacing = 0xFF;
+
+enum class GeometryType : std::uint8_t { Triangles = 0, Boxes = 1 };
+
+struct Geometry {
+  GeometryType type = GeometryType::Triangles;
+  bool opaque = true;
+  std::string name;
+  Column<float> vertices;         ///< triangles: x y z per vertex, object space
+  Column<std::uint32_t> indices;  ///< triangles: three per primitive
+  Column<float> boxes;            ///< boxes: min x y z, max x y z per primitive
+
+  [[nodiscard]] std::uint64_t primitives() const {
+    return type == GeometryType::Triangles ? indices.size() / 3 : boxes.size() / 6;
+  }
+};
+
+/// A bottom-level structure: geometries [first_geometry, first_geometry + geometry_count).
+struct Blas {
+  std::uint32_t first_geometry = 0;
+  std::uint32_t geometry_count = 0;
+};
+
+struct Instance {
+  std::array<float, 12> transform{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};  ///< object to world, row-major 3×4
+  std::uint32_t blas = 0;
+  std::uint32_t custom_index = 0;
+  std::uint32_t hit_group_offset = 0;
+  std::uint8_t mask = 0xFF;
+  std::uint8_t flags = 0;  ///< VkGeometryInstanceFlagBitsKHR
+};
+
+/// Empty instances: the geometry was not captured, and instance and primitive ids cannot be checked.
+struct Scene {
+  std::vector<Geometry> geometries;
+  std::vector<Blas> blases;
+  std::vector<Instance> instances;  ///< the index is the instance id
+};
+
+struct Rays {
+  Column<float> origin_x, origin_y, origin_z;
+  Column<float> direction_x, direction_y, direction_z;
+  Column<float> t_min, t_max;
+  Column<std::uint16_t> flags;
+  Column<std::uint8_t> cull_mask;
+  Column<std::uint8_t> sbt_offset;  ///< 4 bits used
+  Column<std::uint8_t> sbt_stride;  ///< 4 bits used
+  Column<std::uint16_t> miss_index;
+
+  [[nodiscard]] std::size_t size() const {
+    return origin_x.size();
+  }
+};
+
+/// Columns marked optional are empty when not captured.
+struct Events {
+  Column<EventKind> kind;
+  Column<std::uint16_t> shader;
+  Column<float> t;                  ///< 0 where the kind carries no hit
+  Column<std::uint32_t> instance;   ///< 0 where the kind carries no hit
+  Column<std::uint32_t> primitive;  ///< 0 where the kind carries no hit
+  Column<std::uint8_t> hit_kind;    ///< ReportIntersection, AnyHit, ClosestHit; else 0
+  Column<std::uint8_t> accepted;    ///< ReportIntersection: 1 if the hit was accepted; else 0
+  Column<std::uint16_t> geometry;   ///< optional: geometry index in the blas; absent means 0
+  Column<std::uint32_t> ray;        ///< optional: ray index in the thread; absent means the one begun last
+  Column<std::uint32_t> group;      ///< optional: co-execution group, row of Groups
+
+  [[nodiscard]] std::size_t size() const {
+    return kind.size();
+  }
+};
+
+/// Rays and events of consecutive threads; offsets have one entry more than there are threads and start at 0.
+struct ThreadData {
+  Column<std::uint64_t> ray_offset;
+  Column<std::uint64_t> event_offset;
+  Rays rays;
+  Events events;
+
+  [[nodiscard]] std::size_t threads() const {
+    return event_offset.empty() ? 0 : event_offset.size() - 1;
+  }
+};
+
+/// Co-execution groups in the order the hardware ran them; all columns empty when not captured.
+struct Groups {
+  Column<std::uint32_t> warp;
+  Column<std::uint16_t> sm;
+  Column<std::uint64_t> lane_mask;
+  Column<std::uint64_t> clock;
+
+  [[nodiscard]] std::size_t size() const {
+    return warp.size();
+  }
+};
+
+struct LaunchSize {
+  std::uint32_t width = 0;
+  std::uint32_t height = 0;
+  std::uint32_t depth = 1;
+
+  [[nodiscard]] std::uint64_t threads() const {
+    return std::uint64_t{width} * height * depth;
+  }
+  bool operator==(const LaunchSize&) const = default;
+};
+
+/// One vkCmdTraceRays. thread_warp and thread_lane are empty when the warps were not captured; warp ids number the
+/// warps from 0 by the time they started.
+struct Launch {
+  LaunchSize size;
+  ThreadData data;
+  Groups groups;
+  Column<std::uint32_t> thread_warp;
+  Column<std::uint8_t> thread_lane;
+};
+
+struct Header {
+  std::string tool = "rayreplay";
+  std::string tool_version = RAYREPLAY_VERSION;
+  std::string application;                ///< "rayreplay trace", or the captured program
+  std::string device;                     ///< "CPU (built-in tracer)", or the GPU's name
+  std::string driver;                     ///< name and version, "" when there is none
+  std::string configuration;              ///< JSON: everything that made this trace, such as scene, samples, seed
+  std::uint32_t warp_size = 0;            ///< 0: not captured
+  std::vector<std::string> not_captured;  ///< one line each: what is missing and why
+};
+
+struct Trace {
+  Header header;
+  std::vector<Shader> shaders;
+  Scene scene;
+  std::vector<Launch> launches;
+  std::string hash;  ///< 32 hexadecimal digits over the file's content; "" for a trace that was never a file
+};
+
+}  // namespace rayreplay::trace

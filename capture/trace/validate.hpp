@@ -1,0 +1,37 @@
+// Is this trace sound? The rules of trace.hpp and the grammar of MODELS.md §2, checked.
+//
+// Contract: `check` throws rayreplay::Error (Input) at the first broken rule; `find_faults` lists up to `limit` of
+// them. Both name dataset and row as the file has them. `notes` are things that are legal but worth knowing (rays with
+// NaN, rays that ended in no shader). Complexity: O(rays + events), parallel over threads; the fault reported is the
+// one with the lowest row, whatever the number of workers.
+//
+// Grammar of a ray's events (per ray; a Callable may stand anywhere outside traversal):
+//   Begin          traversal* (Miss | ClosestHit)?
+//   OcclusionBegin traversal* Miss?
+//   traversal = Intersection (ReportIntersection (AnyHit (IgnoreIntersection | TerminateRay)?)?)*
+//             | AnyHit (IgnoreIntersection | TerminateRay)?
+// The call at the end is optional because a shader binding table may name no shader there.
+// NaN policy: a ray's origin, direction, t_min, t_max may be anything the application passed (noted, never rejected);
+// the t of Intersection, AnyHit, ClosestHit and of an accepted ReportIntersection must be a number; geometry may hold
+// NaN (an inactive primitive in Vulkan; noted), transforms too.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "capture/trace/trace.hpp"
+
+namespace rayreplay::trace {
+
+struct Findings {
+  std::vector<ErrorInfo> faults;
+  std::vector<std::string> notes;
+};
+
+/// `name` stands for the file in messages.
+void check(const Trace& trace, const std::string& name);
+[[nodiscard]] Findings find_faults(const Trace& trace, const std::string& name, std::size_t limit);
+
+}  // namespace rayreplay::trace

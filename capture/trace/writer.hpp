@@ -1,0 +1,56 @@
+// Writing a trace file, streaming: memory is a few chunks, whatever the length of the trace.
+//
+// Contract: construct with everything known before the first event; then for each launch `begin_launch`, `append`
+// threads in order of thread id, `end_launch`; at last `finish`, which renames the finished file into place and returns
+// its content hash. Until then nothing stands under the final name; a destructor without `finish` leaves no file. The
+// bytes of the file depend on the data alone: not on how it was cut into appends, on the time or on the machine.
+// Errors: Output (exists already, disk full, …); Internal if the caller breaks the order or the counts.
+// Ids bound the width of columns on disk: an instance, primitive or shader id beyond scene and shaders is Internal
+// (with an empty scene all of 32 bits are allowed).
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "capture/trace/trace.hpp"
+
+namespace rayreplay::trace {
+
+struct WriteOptions {
+  bool overwrite = false;
+};
+
+/// Which optional columns the launch's batches have: all of them must agree.
+struct LaunchColumns {
+  bool geometry = false;
+  bool ray = false;
+  bool group = false;
+};
+
+class Writer {
+ public:
+  Writer(std::filesystem::path path, const Header& header, const std::vector<Shader>& shaders, const Scene& scene,
+         WriteOptions options = {});
+  ~Writer();
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  void begin_launch(LaunchSize size, LaunchColumns columns = {});
+  /// The next threads of the current launch.
+  void append(const ThreadData& batch);
+  /// Groups and warps, when captured (else empty).
+  void end_launch(const Groups& groups = {}, const Column<std::uint32_t>& thread_warp = {},
+                  const Column<std::uint8_t>& thread_lane = {});
+  std::string finish();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The whole trace at once; returns the content hash.
+std::string write(const Trace& trace, const std::filesystem::path& path, WriteOptions options = {});
+
+}  // namespace rayreplay::trace

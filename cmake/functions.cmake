@@ -1,0 +1,57 @@
+# Helpers that every room uses, so that its CMakeLists.txt says only what is its own.
+
+# Warnings, sanitizers and the floating-point rules that make results the same on every machine.
+add_library(rr_options INTERFACE)
+target_compile_options(rr_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Woverloaded-virtual
+  -Wnon-virtual-dtor -Wdouble-promotion -Wimplicit-fallthrough
+  # No contraction to fused multiply-add: the same bytes whatever the compiler finds to fuse.
+  -ffp-contract=off)
+if(RAYREPLAY_WERROR)
+  target_compile_options(rr_options INTERFACE -Werror)
+endif()
+target_include_directories(rr_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_definitions(rr_options INTERFACE RAYREPLAY_VERSION="${PROJECT_VERSION}")
+if(RAYREPLAY_SANITIZE)
+  target_compile_options(rr_options INTERFACE -fsanitize=${RAYREPLAY_SANITIZE} -fno-omit-frame-pointer
+    -fno-sanitize-recover=all -g)
+  target_link_options(rr_options INTERFACE -fsanitize=${RAYREPLAY_SANITIZE})
+endif()
+
+# rr_add_room(folder): descends into a room.
+function(rr_add_room folder)
+  add_subdirectory(${CMAKE_SOURCE_DIR}/${folder})
+endfunction()
+
+# rr_library(name SOURCES … LINK … [PRIVATE …] [MODELS]): static library rr_<name> with alias rayreplay::<name>.
+# LINK is part of the interface, PRIVATE is not. MODELS: files of the library register models by static objects, so the
+# whole archive is linked wherever the alias is used.
+function(rr_library name)
+  cmake_parse_arguments(ARG "MODELS" "" "SOURCES;LINK;PRIVATE" ${ARGN})
+  add_library(rr_${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(rr_${name} PUBLIC ${ARG_LINK} PRIVATE rr_options ${ARG_PRIVATE})
+  if(ARG_MODELS)
+    add_library(rr_${name}_models INTERFACE)
+    target_link_libraries(rr_${name}_models INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,rr_${name}>" ${ARG_LINK})
+    add_library(rayreplay::${name} ALIAS rr_${name}_models)
+  else()
+    add_library(rayreplay::${name} ALIAS rr_${name})
+  endif()
+endfunction()
+
+# rr_test(name SOURCES … LINK …): a GoogleTest program, each test of which ctest knows by name.
+include(GoogleTest)
+function(rr_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE rr_options ${ARG_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE RAYREPLAY_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+endfunction()
+
+# rr_bench(name SOURCES … LINK …): a Google Benchmark program.
+function(rr_bench name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE rr_options ${ARG_LINK} benchmark::benchmark)
+endfunction()

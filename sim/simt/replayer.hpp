@@ -1,0 +1,96 @@
+// The replayer: which warp events would these threads make in these warps? (MODELS.md §3, §4; ReRay thesis §3.2.1)
+//
+// Contract: each thread's queue is its warp events in order; heads are grouped by call = (kind, shader). At every step
+// the policy picks one call among the heads of the warp's lanes; all lanes whose head is that call pop it together and
+// form one warp event with their mask. SIMT efficiency η = Σ popcount(mask) / (S · warp events). Warps are independent.
+// Exact integers, the same whatever the number of workers. Complexity: O(events + warp events · S/16), one pass over
+// the kind and shader columns; memory O(warps + threads) where asked for, else constant. Parallel over warps. Errors:
+// Usage for an unknown policy or a cost table of the wrong length.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/progress.hpp"
+#include "capture/trace/trace.hpp"
+#include "scheduler-models/warp_assignment.hpp"
+
+namespace rayreplay::simt {
+
+/// Sums over warp events; `weighted_*` multiply each by its shader's cost.
+struct Tally {
+  std::uint64_t warp_events = 0;
+  std::uint64_t active_lanes = 0;
+  std::uint64_t weighted_events = 0;
+  std::uint64_t weighted_lanes = 0;
+
+  [[nodiscard]] double efficiency(std::uint32_t warp_size) const;           ///< 0 when there are no events
+  [[nodiscard]] double weighted_efficiency(std::uint32_t warp_size) const;  ///< 0 when the cost is 0
+  bool operator==(const Tally&) const = default;
+};
+
+enum class Policy : std::uint8_t {
+  /// Heads in the traversal stage (intersection, any-hit) first; then the call most lanes wait for; ties to the lowest
+  /// shader id, then the lowest kind.
+  StageMajority,
+  /// The lowest kind in the order of EventKind, then the lowest shader id.
+  MinShader,
+  /// The call at the head of the lane that has waited longest (popped least recently; ties to the lowest lane).
+  OldestLane,
+  /// Threads that have parted run apart until they return to ray generation: lanes form groups; a group whose heads
+  /// differ
+  /// splits by call; a group all of whose heads are trace calls made by ray generation waits there, and when every
+  /// living
+  /// lane of the warp waits there they are one group again. Lanes without events left take no part.
+  Independent,
+};
+
+[[nodiscard]] Policy parse_policy(std::string_view name);  ///< "stage-majority", …; Usage names the nearest
+[[nodiscard]] const char* to_string(Policy policy);
+
+struct WarpEvent {
+  trace::EventKind kind;
+  std::uint16_t shader;
+  std::uint64_t mask;  ///< bit i: lane i
+  bool operator==(const WarpEvent&) const = default;
+};
+
+struct ReplayOptions {
+  Policy policy = Policy::StageMajority;
+  bool per_warp = false;
+  bool per_thread = false;
+  std::vector<std::uint32_t> shader_cost;  ///< cycles per call by shader id; empty: 1 each
+  Progress* progress = nullptr;
+};
+
+/// Call = (kind, shader) with its sums, in order of kind, then shader.
+struct CallTally {
+  trace::EventKind kind;
+  std::uint16_t shader;
+  Tally tally;
+};
+
+struct ReplayResult {
+  std::uint32_t warp_size = 0;
+  Policy policy = Policy::StageMajority;
+  Tally total;
+  std::array<Tally, trace::kEventKinds> by_kind{};
+  std::vector<Tally> by_shader;  ///< index: shader id
+  std::vector<CallTally> by_call;
+  std::vector<Tally> by_warp;  ///< row-major index of the warp; empty unless asked for
+  /// Per thread, over the warp events that it took part in; index: thread id; empty unless asked for.
+  std::vector<Tally> by_thread;
+};
+
+[[nodiscard]] ReplayResult replay(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
+                                  const scheduler::WarpAssignment& assignment, const ReplayOptions& options = {});
+
+/// The warp events of one warp in order: for inspection and tests.
+[[nodiscard]] std::vector<WarpEvent> replay_warp(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
+                                                 const scheduler::WarpAssignment& assignment, std::size_t warp,
+                                                 Policy policy);
+
+}  // namespace rayreplay::simt
