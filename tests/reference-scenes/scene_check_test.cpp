@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadScene{"fov", [](RenderScene& s) { s.camera.vertical_fov_degrees = 180; }, "field of view"},
         BadScene{"lens", [](RenderScene& s) { s.camera.focus_distance = 0; }, "lens"},
         BadScene{"sky", [](RenderScene& s) { s.sky.top.x = kInfinity; }, "sky"}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& fault) { return std::string(fault.param.name); });
 
 TEST(SceneCheck, SmallAndMirroredTransformsAreLegal) {
   RenderScene scene = make_scene("cornell", nullptr);
