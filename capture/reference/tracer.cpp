@@ -91,7 +91,7 @@ struct Prepared {
     settings.depth = options.depth;
     settings.next_event = options.next_event;
     settings.t_min = options.t_min > 0 ? options.t_min : has_boxes(scene) ? 0.001F : 1e-5F * extent;
-    settings.t_max = options.t_max > 0 ? options.t_max : std::max(10000.0F, 4 * extent);
+    settings.t_max = options.t_max > 0 ? options.t_max : std::max(10000.0F, extent);
     const bool shadow_rays = created.model->casts_shadow_rays(lights, settings);
     table = make_shader_table(scene, options.hit_groups, shadow_rays, created.spec);
   }
