@@ -303,10 +303,10 @@ class Construction {
     }
     // A square far above, behind the camera; through the open roof it lights the floor and the right-hand arcade.
     const auto sun =
-        builder_.add_material({.name = "sun", .kind = MaterialKind::Emissive, .color = Vec3{560, 450, 320} * sun_});
+        builder_.add_material({.name = "sun", .kind = MaterialKind::Emissive, .color = Vec3{95, 77, 55} * sun_});
     const Vec3 away = normalize({-0.42F, 1, 0.42F});
     const Vec3 middle = away * 70.0F;
-    const Vec3 a = normalize(cross(away, {0, 0, 1})) * 3.5F;
+    const Vec3 a = normalize(cross(away, {0, 0, 1})) * 8.5F;
     const Vec3 b = cross(a, away);
     TriangleMesh square;
     square.add_quad(middle - a - b, middle + a - b, middle + a + b, middle - a + b, sun);
