@@ -195,4 +195,16 @@ nlohmann::ordered_json to_json(const Table& table) {
   return list;
 }
 
+std::string render(const Table& table, Format format) {
+  switch (format) {
+    case Format::Table:
+      return to_text(table);
+    case Format::Csv:
+      return to_csv(table);
+    case Format::Json:
+      return to_json(table).dump(2) + "\n";
+  }
+  throw Error(ErrorKind::Internal, {"a table was asked for in an unknown format", "", "", "", ""});
+}
+
 }  // namespace rayreplay::output

@@ -47,6 +47,9 @@ struct Table {
 [[nodiscard]] std::string to_csv(const Table& table);
 [[nodiscard]] nlohmann::ordered_json to_json(const Table& table);
 
+/// The whole output of a command that prints one table.
+[[nodiscard]] std::string render(const Table& table, Format format);
+
 /// One cell as `to_text` shows it, without padding.
 [[nodiscard]] std::string cell_text(const Cell& cell, const Column& column);
 
