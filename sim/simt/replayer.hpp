@@ -5,7 +5,7 @@
 // form one warp event with their mask. SIMT efficiency η = Σ popcount(mask) / (S · warp events). Warps are independent.
 // Exact integers, the same whatever the number of workers. Complexity: O(events + warp events · S/16), one pass over
 // the kind and shader columns; memory O(warps + threads) where asked for, else constant. Parallel over warps. Errors:
-// Usage for an unknown policy or a cost table of the wrong length.
+// Usage for an unknown policy or a cost table of the wrong length; Internal for an assignment that breaks its contract.
 #pragma once
 
 #include <array>
@@ -29,6 +29,7 @@ struct Tally {
 
   [[nodiscard]] double efficiency(std::uint32_t warp_size) const;           ///< 0 when there are no events
   [[nodiscard]] double weighted_efficiency(std::uint32_t warp_size) const;  ///< 0 when the cost is 0
+  Tally& operator+=(const Tally& other);
   bool operator==(const Tally&) const = default;
 };
 
@@ -41,10 +42,9 @@ enum class Policy : std::uint8_t {
   /// The call at the head of the lane that has waited longest (popped least recently; ties to the lowest lane).
   OldestLane,
   /// Threads that have parted run apart until they return to ray generation: lanes form groups; a group whose heads
-  /// differ
-  /// splits by call; a group all of whose heads are trace calls made by ray generation waits there, and when every
-  /// living
-  /// lane of the warp waits there they are one group again. Lanes without events left take no part.
+  /// differ splits by call; a group all of whose heads are trace calls made by ray generation waits there, and when
+  /// every living lane of the warp waits there they are one group again. Lanes without events left take no part. Groups
+  /// run side by side; events are listed as if the group with the lowest lane always went first.
   Independent,
 };
 

@@ -1,0 +1,95 @@
+// What a replay kernel is given and gives back: the border between the replayer and its inner loops.
+//
+// Contract: a kernel replays the warps [first, last) of a job and adds what it counted to its worker's sums. The loops
+// (body.hpp) are compiled once per instruction set, each time in a namespace and a file of their own, and the replayer
+// picks the best that the machine has; all give the same integers. Those files are built with flags that this machine
+// may not be able to run, so nothing in them may be an inline function that the linker could keep for everybody: they
+// see plain pointers, and whatever allocates or throws is one of the functions below, built for every machine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "sim/simt/replayer.hpp"
+
+namespace rayreplay::simt::kernel {
+
+/// The code of a lane whose queue is empty, and of ray events that are no warp events. Greater than every call's.
+template <class Code>
+inline constexpr Code kNoCall = static_cast<Code>(~Code{0});
+
+/// A shader's codes lie side by side, one per kind: index shader << kKindBits | kind.
+inline constexpr unsigned kKindBits = 4;
+static_assert(trace::kEventKinds <= (std::size_t{1} << kKindBits));
+
+/// What all warps of a launch share. Pointers are into the launch, the assignment, and the replayer's own tables.
+template <class Code>
+struct Job {
+  const trace::EventKind* kind = nullptr;
+  const std::uint16_t* shader = nullptr;
+  const std::uint64_t* event_offset = nullptr;
+  std::uint64_t threads = 0;
+  const std::uint32_t* thread_at = nullptr;
+  std::uint64_t places = 0;  ///< entries of thread_at
+  std::uint32_t warp_size = 0;
+  Policy policy = Policy::StageMajority;
+  const Code* code_of = nullptr;        ///< by shader << kKindBits | kind
+  Code favoured = 0;                    ///< codes below it are the policy's special class (call_dictionary.hpp)
+  const std::uint32_t* cost = nullptr;  ///< by code; read only when by_warp or by_thread is asked for
+  Tally* by_warp = nullptr;             ///< by warp, or null
+  Tally* by_thread = nullptr;           ///< by thread, or null
+};
+
+struct CallSum {
+  std::uint64_t warp_events = 0;
+  std::uint64_t active_lanes = 0;
+};
+
+struct CodedEvent {
+  std::uint32_t code;
+  std::uint64_t mask;
+};
+
+/// One worker's memory. `codes` holds the queues of one warp and grows with the longest.
+template <class Code>
+struct Worker {
+  CallSum* sums = nullptr;  ///< by code
+  Code* codes = nullptr;
+  std::size_t capacity = 0;
+  void* owner = nullptr;  ///< for grow and append alone
+};
+
+void grow(Worker<std::uint8_t>& worker, std::size_t codes);
+void grow(Worker<std::uint16_t>& worker, std::size_t codes);
+void append(Worker<std::uint8_t>& worker, CodedEvent event);
+void append(Worker<std::uint16_t>& worker, CodedEvent event);
+[[noreturn]] void fail_unknown_thread(std::uint64_t place, std::uint32_t thread, std::uint64_t threads);
+
+template <class Code>
+struct Entries {
+  void (*count)(const Job<Code>&, Worker<Code>&, std::uint64_t first, std::uint64_t last);
+  /// Appends the events of one warp, in order.
+  void (*record)(const Job<Code>&, Worker<Code>&, std::uint64_t warp);
+};
+
+/// One instruction set's kernels: 8-bit codes for up to 254 calls, 16-bit codes for more.
+struct Kernel {
+  const char* name;
+  Entries<std::uint8_t> narrow;
+  Entries<std::uint16_t> wide;
+};
+
+/// The kernels that this machine can run, the fastest first; the last is the portable one.
+[[nodiscard]] std::span<const Kernel* const> kernels();
+
+/// As simt::replay, on the kernel of one's choice.
+[[nodiscard]] ReplayResult replay_on(const Kernel& kernel, const trace::Launch& launch,
+                                     const std::vector<trace::Shader>& shaders,
+                                     const scheduler::WarpAssignment& assignment, const ReplayOptions& options);
+[[nodiscard]] std::vector<WarpEvent> replay_warp_on(const Kernel& kernel, const trace::Launch& launch,
+                                                    const std::vector<trace::Shader>& shaders,
+                                                    const scheduler::WarpAssignment& assignment, std::size_t warp,
+                                                    Policy policy);
+
+}  // namespace rayreplay::simt::kernel

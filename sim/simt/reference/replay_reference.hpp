@@ -1,0 +1,25 @@
+// The replayer, slow and obvious: the twin that the fast one is tested against (MODELS.md §4).
+//
+// Contract: the warp events of one warp in order, under any policy of sim/simt/replayer.hpp. Written from the
+// definitions alone: a queue per lane and a map of the calls at their heads, looked through again at every step. The
+// policies fix the order of events but for `Independent`, whose groups really run side by side: here the group that
+// holds the lowest lane runs first, so compare that policy's events as a multiset. A lane waits in ray generation at a
+// Begin or OcclusionBegin whose shader's stage is RayGeneration. Assumes a checked trace and assignment; `warp` is a
+// row-major index. Complexity: O(warp events · warp size · log warp size).
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "capture/trace/trace.hpp"
+#include "scheduler-models/warp_assignment.hpp"
+#include "sim/simt/replayer.hpp"
+
+namespace rayreplay::simt {
+
+[[nodiscard]] std::vector<WarpEvent> replay_warp_reference(const trace::Launch& launch,
+                                                           const std::vector<trace::Shader>& shaders,
+                                                           const scheduler::WarpAssignment& assignment,
+                                                           std::size_t warp, Policy policy);
+
+}  // namespace rayreplay::simt

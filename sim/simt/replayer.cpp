@@ -1,0 +1,268 @@
+#include "sim/simt/replayer.hpp"
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/cache_aligned_allocator.h>
+#include <oneapi/tbb/enumerable_thread_specific.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "base/error.hpp"
+#include "sim/simt/call_dictionary.hpp"
+#include "sim/simt/kernel/kernel.hpp"
+
+namespace rayreplay::simt {
+namespace {
+
+using kernel::CallSum;
+using kernel::CodedEvent;
+using kernel::Job;
+using kernel::Worker;
+
+/// What a Worker points into. Aligned, so that two workers never write to one cache line.
+template <class Code>
+struct WorkerMemory {
+  template <class T>
+  using Aligned = std::vector<T, oneapi::tbb::cache_aligned_allocator<T>>;
+
+  explicit WorkerMemory(std::size_t calls) : sums(calls) {}
+
+  Aligned<CallSum> sums;
+  Aligned<Code> codes;
+  std::vector<CodedEvent> recorded;
+
+  Worker<Code> worker() {
+    return {sums.data(), codes.data(), codes.size(), this};
+  }
+};
+
+template <class Code>
+void grow_codes(Worker<Code>& worker, std::size_t codes) {
+  auto& memory = *static_cast<WorkerMemory<Code>*>(worker.owner);
+  memory.codes.resize(std::max(codes, 2 * memory.codes.size()));
+  worker.codes = memory.codes.data();
+  worker.capacity = memory.codes.size();
+}
+
+/// A job and the tables that it points to.
+template <class Code>
+struct PreparedJob {
+  Job<Code> job;
+  std::vector<Code> code_of;
+  std::vector<std::uint32_t> cost;
+};
+
+template <class Code>
+PreparedJob<Code> prepare(const CallDictionary& dictionary, const trace::Launch& launch,
+                          const std::vector<trace::Shader>& shaders, const scheduler::WarpAssignment& assignment,
+                          const ReplayOptions& options) {
+  PreparedJob<Code> prepared;
+  prepared.code_of.assign(shaders.size() << kernel::kKindBits, kernel::kNoCall<Code>);
+  for (std::size_t code = 0; code < dictionary.calls.size(); ++code) {
+    const Call call = dictionary.calls[code];
+    prepared.code_of[static_cast<std::size_t>(call.shader) << kernel::kKindBits | static_cast<std::size_t>(call.kind)] =
+        static_cast<Code>(code);
+    prepared.cost.push_back(options.shader_cost.empty() ? 1 : options.shader_cost[call.shader]);
+  }
+  Job<Code>& job = prepared.job;
+  job.kind = launch.data.events.kind.data();
+  job.shader = launch.data.events.shader.data();
+  job.event_offset = launch.data.event_offset.data();
+  job.threads = launch.data.threads();
+  job.thread_at = assignment.thread_at.data();
+  job.places = assignment.thread_at.size();
+  job.warp_size = assignment.warp_size;
+  job.policy = options.policy;
+  job.code_of = prepared.code_of.data();
+  job.favoured = static_cast<Code>(dictionary.favoured);
+  job.cost = prepared.cost.data();
+  return prepared;
+}
+
+template <class Code>
+std::vector<CallSum> count_warps(const kernel::Entries<Code>& entries, const CallDictionary& dictionary,
+                                 const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
+                                 const scheduler::WarpAssignment& assignment, const ReplayOptions& options,
+                                 ReplayResult& result) {
+  PreparedJob<Code> prepared = prepare<Code>(dictionary, launch, shaders, assignment, options);
+  if (options.per_warp) {
+    result.by_warp.resize(assignment.warps());
+    prepared.job.by_warp = result.by_warp.data();
+  }
+  if (options.per_thread) {
+    result.by_thread.resize(launch.data.threads());
+    prepared.job.by_thread = result.by_thread.data();
+  }
+  oneapi::tbb::enumerable_thread_specific<WorkerMemory<Code>> workers(dictionary.calls.size());
+  // Large enough to hide the scheduler's cost, small enough to even out long threads.
+  constexpr std::size_t kWarpsPerTask = 32;
+  oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::size_t>(0, assignment.warps(), kWarpsPerTask),
+                            [&](const auto& range) {
+                              Worker<Code> worker = workers.local().worker();
+                              entries.count(prepared.job, worker, range.begin(), range.end());
+                              if (options.progress != nullptr) {
+                                options.progress->advance(range.size());
+                              }
+                            });
+  std::vector<CallSum> sums(dictionary.calls.size());
+  for (const WorkerMemory<Code>& memory : workers) {
+    for (std::size_t code = 0; code < sums.size(); ++code) {
+      sums[code].warp_events += memory.sums[code].warp_events;
+      sums[code].active_lanes += memory.sums[code].active_lanes;
+    }
+  }
+  return sums;
+}
+
+template <class Code>
+std::vector<CodedEvent> record_warp(const kernel::Entries<Code>& entries, const CallDictionary& dictionary,
+                                    const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
+                                    const scheduler::WarpAssignment& assignment, std::size_t warp,
+                                    const ReplayOptions& options) {
+  const PreparedJob<Code> prepared = prepare<Code>(dictionary, launch, shaders, assignment, options);
+  WorkerMemory<Code> memory(dictionary.calls.size());
+  Worker<Code> worker = memory.worker();
+  entries.record(prepared.job, worker, warp);
+  return std::move(memory.recorded);
+}
+
+/// Everything but warps and threads follows from the sums per call.
+void derive_from_calls(const CallDictionary& dictionary, const std::vector<CallSum>& sums,
+                       const std::vector<std::uint32_t>& shader_cost, ReplayResult& result) {
+  for (std::size_t code = 0; code < sums.size(); ++code) {
+    if (sums[code].warp_events == 0) {
+      continue;
+    }
+    const Call call = dictionary.calls[code];
+    const std::uint64_t cost = shader_cost.empty() ? 1 : shader_cost[call.shader];
+    const Tally tally{sums[code].warp_events, sums[code].active_lanes, sums[code].warp_events * cost,
+                      sums[code].active_lanes * cost};
+    result.total += tally;
+    result.by_kind[static_cast<std::size_t>(call.kind)] += tally;
+    result.by_shader[call.shader] += tally;
+    result.by_call.push_back({call.kind, call.shader, tally});
+  }
+  std::sort(result.by_call.begin(), result.by_call.end(), [](const CallTally& a, const CallTally& b) {
+    return std::tie(a.kind, a.shader) < std::tie(b.kind, b.shader);
+  });
+}
+
+void check_inputs(const std::vector<trace::Shader>& shaders, const scheduler::WarpAssignment& assignment,
+                  const ReplayOptions& options) {
+  if (!options.shader_cost.empty() && options.shader_cost.size() != shaders.size()) {
+    throw Error(ErrorKind::Usage,
+                {"the cost table does not fit the shaders", "shader costs",
+                 std::to_string(options.shader_cost.size()) + " costs",
+                 std::to_string(shaders.size()) + ", one for each shader", "give a cost for every shader, in order"});
+  }
+  if (assignment.warp_size == 0 || assignment.warp_size > scheduler::kMaxWarpSize) {
+    throw Error(ErrorKind::Usage, {"the warp size is out of range", "warp size", std::to_string(assignment.warp_size),
+                                   "1 to " + std::to_string(scheduler::kMaxWarpSize), ""});
+  }
+  if (assignment.thread_at.size() != assignment.warps() * assignment.warp_size) {
+    throw Error(ErrorKind::Internal,
+                {"the assignment's places do not fill its warps", "warp assignment",
+                 std::to_string(assignment.thread_at.size()) + " places",
+                 std::to_string(assignment.warps()) + " warps of " + std::to_string(assignment.warp_size), ""});
+  }
+}
+
+}  // namespace
+
+Tally& Tally::operator+=(const Tally& other) {
+  warp_events += other.warp_events;
+  active_lanes += other.active_lanes;
+  weighted_events += other.weighted_events;
+  weighted_lanes += other.weighted_lanes;
+  return *this;
+}
+
+double Tally::efficiency(std::uint32_t warp_size) const {
+  const double slots = static_cast<double>(warp_events) * warp_size;
+  return slots > 0 ? static_cast<double>(active_lanes) / slots : 0;
+}
+
+double Tally::weighted_efficiency(std::uint32_t warp_size) const {
+  const double slots = static_cast<double>(weighted_events) * warp_size;
+  return slots > 0 ? static_cast<double>(weighted_lanes) / slots : 0;
+}
+
+ReplayResult replay(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
+                    const scheduler::WarpAssignment& assignment, const ReplayOptions& options) {
+  return kernel::replay_on(*kernel::kernels().front(), launch, shaders, assignment, options);
+}
+
+std::vector<WarpEvent> replay_warp(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
+                                   const scheduler::WarpAssignment& assignment, std::size_t warp, Policy policy) {
+  return kernel::replay_warp_on(*kernel::kernels().front(), launch, shaders, assignment, warp, policy);
+}
+
+namespace kernel {
+
+void grow(Worker<std::uint8_t>& worker, std::size_t codes) {
+  grow_codes(worker, codes);
+}
+void grow(Worker<std::uint16_t>& worker, std::size_t codes) {
+  grow_codes(worker, codes);
+}
+void append(Worker<std::uint8_t>& worker, CodedEvent event) {
+  static_cast<WorkerMemory<std::uint8_t>*>(worker.owner)->recorded.push_back(event);
+}
+void append(Worker<std::uint16_t>& worker, CodedEvent event) {
+  static_cast<WorkerMemory<std::uint16_t>*>(worker.owner)->recorded.push_back(event);
+}
+void fail_unknown_thread(std::uint64_t place, std::uint32_t thread, std::uint64_t threads) {
+  throw Error(ErrorKind::Internal, {"the assignment names a thread that the launch does not have",
+                                    "warp assignment, place " + std::to_string(place), std::to_string(thread),
+                                    "less than " + std::to_string(threads), ""});
+}
+
+ReplayResult replay_on(const Kernel& kernel, const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
+                       const scheduler::WarpAssignment& assignment, const ReplayOptions& options) {
+  check_inputs(shaders, assignment, options);
+  if (options.progress != nullptr) {
+    options.progress->start("replay", assignment.warps());
+  }
+  ReplayResult result;
+  result.warp_size = assignment.warp_size;
+  result.policy = options.policy;
+  result.by_shader.resize(shaders.size());
+  const CallDictionary dictionary = make_call_dictionary(launch, shaders, options.policy);
+  const std::vector<CallSum> sums =
+      dictionary.narrow() ? count_warps(kernel.narrow, dictionary, launch, shaders, assignment, options, result)
+                          : count_warps(kernel.wide, dictionary, launch, shaders, assignment, options, result);
+  derive_from_calls(dictionary, sums, options.shader_cost, result);
+  if (options.progress != nullptr) {
+    options.progress->finish();
+  }
+  return result;
+}
+
+std::vector<WarpEvent> replay_warp_on(const Kernel& kernel, const trace::Launch& launch,
+                                      const std::vector<trace::Shader>& shaders,
+                                      const scheduler::WarpAssignment& assignment, std::size_t warp, Policy policy) {
+  ReplayOptions options;
+  options.policy = policy;
+  check_inputs(shaders, assignment, options);
+  if (warp >= assignment.warps()) {
+    throw Error(ErrorKind::Usage, {"there is no such warp", "warp", std::to_string(warp),
+                                   "less than " + std::to_string(assignment.warps()), ""});
+  }
+  const CallDictionary dictionary = make_call_dictionary(launch, shaders, policy);
+  const std::vector<CodedEvent> coded =
+      dictionary.narrow() ? record_warp(kernel.narrow, dictionary, launch, shaders, assignment, warp, options)
+                          : record_warp(kernel.wide, dictionary, launch, shaders, assignment, warp, options);
+  std::vector<WarpEvent> events;
+  events.reserve(coded.size());
+  for (const CodedEvent& event : coded) {
+    const Call call = dictionary.calls[event.code];
+    events.push_back({call.kind, call.shader, event.mask});
+  }
+  return events;
+}
+
+}  // namespace kernel
+}  // namespace rayreplay::simt
