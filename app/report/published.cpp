@@ -1,6 +1,7 @@
 #include "app/report/published.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -120,12 +121,16 @@ output::Table compare(const experiment::WhatIfResult& result, const Published& p
       output::Cell difference;
       for (const PublishedQuantity& quantity : published.quantities) {
         const auto value = values->second.find(quantity.key);
-        cells.push_back(value == values->second.end() ? output::Cell() : output::Cell(value->second));
-        if (quantity.compare && value != values->second.end()) {
-          difference = (row.change - value->second) * 100;
+        output::Cell& cell = cells.emplace_back();
+        if (value == values->second.end()) {
+          continue;
+        }
+        cell.emplace<double>(value->second);
+        if (quantity.compare) {
+          difference.emplace<double>((row.change - value->second) * 100);
         }
       }
-      cells.push_back(difference);
+      cells.emplace_back(std::move(difference));
       table.rows.push_back(std::move(cells));
     }
   }

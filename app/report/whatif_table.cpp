@@ -64,8 +64,12 @@ output::Table whatif_table(const experiment::WhatIfResult& result, bool with_bou
                                row.weighted_change};
     for_each_stage([&](trace::EventKind, std::size_t i) {
       const simt::Tally& tally = row.replay.by_kind[i];
-      cells.insert(cells.end(), {tally.warp_events, tally.active_lanes});
-      cells.push_back(tally.warp_events > 0 ? Cell(tally.efficiency(warp_size)) : Cell());
+      cells.emplace_back(tally.warp_events);
+      cells.emplace_back(tally.active_lanes);
+      Cell& efficiency = cells.emplace_back();
+      if (tally.warp_events > 0) {
+        efficiency.emplace<double>(tally.efficiency(warp_size));
+      }
     });
     table.rows.push_back(std::move(cells));
   }
