@@ -168,29 +168,6 @@ void check_materials(const RenderScene& scene) {
   }
 }
 
-/// Whether m maps space onto a plane, a line or a point, or overflows. The scale of m must not decide, so the
-/// determinant is compared with the product of the rows' lengths.
-bool is_singular(const Transform& m) {
-  double volume = 1;
-  std::array<std::array<double, 3>, 3> row{};
-  for (std::size_t i = 0; i < 3; ++i) {
-    for (std::size_t j = 0; j < 3; ++j) {
-      row[i][j] = static_cast<double>(m[i * 4 + j]);
-    }
-    const double size = std::hypot(row[i][0], row[i][1], row[i][2]);
-    volume *= size;
-    for (double& x : row[i]) {
-      x /= size;
-    }
-  }
-  const double det = row[0][0] * (row[1][1] * row[2][2] - row[1][2] * row[2][1]) -
-                     row[0][1] * (row[1][0] * row[2][2] - row[1][2] * row[2][0]) +
-                     row[0][2] * (row[1][0] * row[2][1] - row[1][1] * row[2][0]);
-  // The inverse is computed in float by tracers: the volume must be representable there.
-  return !(std::fabs(det) > 1e-7) || !(volume > static_cast<double>(std::numeric_limits<float>::min())) ||
-         !(volume < static_cast<double>(std::numeric_limits<float>::max()));
-}
-
 void check_structures(const RenderScene& scene) {
   for (std::size_t id = 0; id < scene.blases.size(); ++id) {
     const auto [first, count] = scene.blases[id];

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <limits>
 #include <numbers>
 
 #include "capture/reference/scene.hpp"
@@ -132,6 +134,29 @@ inline constexpr Transform kIdentity{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
   const float s = sine(radians);
   const float c = cosine(radians);
   return {c, -s, 0, 0, s, c, 0, 0, 0, 0, 1, 0};
+}
+
+/// Whether m maps space onto a plane, a line or a point, or overflows. The scale of m must not decide, so the
+/// determinant is compared with the product of the rows' lengths.
+[[nodiscard]] inline bool is_singular(const Transform& m) {
+  double volume = 1;
+  std::array<std::array<double, 3>, 3> row{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t j = 0; j < 3; ++j) {
+      row[i][j] = static_cast<double>(m[i * 4 + j]);
+    }
+    const double size = std::hypot(row[i][0], row[i][1], row[i][2]);
+    volume *= size;
+    for (double& x : row[i]) {
+      x /= size;
+    }
+  }
+  const double det = row[0][0] * (row[1][1] * row[2][2] - row[1][2] * row[2][1]) -
+                     row[0][1] * (row[1][0] * row[2][2] - row[1][2] * row[2][0]) +
+                     row[0][2] * (row[1][0] * row[2][1] - row[1][1] * row[2][0]);
+  // The inverse is computed in float by tracers: the volume must be representable there.
+  return !(std::fabs(det) > 1e-7) || !(volume > static_cast<double>(std::numeric_limits<float>::min())) ||
+         !(volume < static_cast<double>(std::numeric_limits<float>::max()));
 }
 
 }  // namespace rayreplay::reference

@@ -1,9 +1,9 @@
 #include "capture/reference/meshes/import.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "base/error.hpp"
+#include "capture/reference/meshes/mesh_file.hpp"
 
 namespace rayreplay::reference {
 namespace {
@@ -23,8 +23,18 @@ bool is_mesh_file_name(const std::string& name) {
 }
 
 RenderScene import_mesh(const std::filesystem::path& path) {
+  const std::string extension = extension_of(path);
+  if (extension == ".obj") {
+    return import_obj(path);
+  }
+  if (extension == ".ply") {
+    return import_ply(path);
+  }
+  if (extension == ".gltf" || extension == ".glb") {
+    return import_gltf(path);
+  }
   throw Error(ErrorKind::Input, {"the file is not a mesh that can be read", path.string(),
-                                 extension_of(path).empty() ? "no extension" : "extension " + extension_of(path),
+                                 extension.empty() ? "no extension" : "extension " + extension,
                                  ".obj, .ply, .gltf or .glb", "convert the mesh, or give a scene's name"});
 }
 

@@ -1,0 +1,66 @@
+#include "capture/reference/meshes/image.hpp"
+
+#include <limits>
+
+// The one place where stb_image is compiled, and only its decoders of the formats that meshes use: less code that
+// reads untrusted bytes. Internal linkage keeps it apart from a libstb that others may link.
+#define STB_IMAGE_IMPLEMENTATION
+#define STB_IMAGE_STATIC
+#define STBI_ONLY_PNG
+#define STBI_ONLY_JPEG
+#define STBI_ONLY_BMP
+#define STBI_ONLY_TGA
+#define STBI_NO_STDIO
+#define STBI_NO_HDR
+#define STBI_NO_LINEAR
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#include <stb/stb_image.h>
+#pragma GCC diagnostic pop
+
+namespace rayreplay::reference {
+namespace {
+
+constexpr std::int64_t kMaxTexels = std::int64_t{1} << 26;
+
+}  // namespace
+
+bool decode_image(std::span<const unsigned char> bytes, Texture& texture, std::string& reason) {
+  if (bytes.empty() || bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    reason = "it is empty or larger than 2 GiB";
+    return false;
+  }
+  const auto size = static_cast<int>(bytes.size());
+  int width = 0;
+  int height = 0;
+  int channels = 0;
+  if (stbi_info_from_memory(bytes.data(), size, &width, &height, &channels) == 0) {
+    reason = "it is not a PNG, JPEG, BMP or TGA picture";
+    return false;
+  }
+  if (std::int64_t{width} * height > kMaxTexels) {
+    reason = "it has more than 2^26 texels";
+    return false;
+  }
+  stbi_uc* decoded = stbi_load_from_memory(bytes.data(), size, &width, &height, &channels, 4);
+  if (decoded == nullptr) {
+    reason = std::string("it is damaged: ") + stbi_failure_reason();
+    return false;
+  }
+  texture.width = static_cast<std::uint32_t>(width);
+  texture.height = static_cast<std::uint32_t>(height);
+  texture.rgba.assign(decoded, decoded + std::size_t{4} * texture.width * texture.height);
+  stbi_image_free(decoded);
+  return true;
+}
+
+bool has_transparency(const Texture& texture) {
+  for (std::size_t i = 3; i < texture.rgba.size(); i += 4) {
+    if (texture.rgba[i] != 255) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace rayreplay::reference

@@ -1,0 +1,50 @@
+// What was seen on real GPUs, as data: the tiles in which launches of some sizes are started (MODELS.md §5).
+//
+// Contract: `observed_z_order` gives the layout that the z-order model uses for a launch size when nothing is set by
+// hand, in this order:
+//   1. a size of the table (ReRay thesis, table 3.1, RTX 3080) has the observed tile, warp shape and quadrant order;
+//   2. width and height both powers of two: tile min(W, H)² (the thesis's rule), quadrants 2-3-1-4;
+//   3. any other size: tile 32×32, quadrants 2-3-1-4. This is our choice, not an observation: the thesis found no rule,
+//      and 32×32 is what its two sizes that few displays have (1024×520, 1600×900) were given.
+// `observed_morton_groups` does the same for the morton-groups model (H200, driver 580.159.04): a size of its table, or
+// else groups of 2×2 warps on one curve over the whole launch, as seen at the sizes 256², 512², 1000², 2048².
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "scheduler-models/warp_grid.hpp"
+
+namespace rayreplay::scheduler {
+
+inline constexpr const char* kDefaultQuadrants = "2-3-1-4";
+
+struct ObservedTile {
+  std::uint32_t width;
+  std::uint32_t height;
+  Extent tile;
+  Extent warp;  ///< with warps of 32
+  const char* quadrants;
+};
+
+[[nodiscard]] std::span<const ObservedTile> observed_tiles();
+
+struct ZOrderLayout {
+  Extent tile;                 ///< as observed: not yet rounded to whole warps
+  std::optional<Extent> warp;  ///< observed with warps of 32; nothing: the default shape
+  const char* quadrants;
+};
+
+[[nodiscard]] ZOrderLayout observed_z_order(std::uint32_t width, std::uint32_t height);
+
+struct MortonGroupLayout {
+  Extent warp;   ///< with warps of 32
+  Extent group;  ///< pixels; with warps of 32
+  Extent block;  ///< groups; 0×0: the whole launch
+};
+
+/// Nothing for sizes that were not observed.
+[[nodiscard]] std::optional<MortonGroupLayout> observed_morton_groups(std::uint32_t width, std::uint32_t height);
+
+}  // namespace rayreplay::scheduler

@@ -1,0 +1,28 @@
+// Tiled objects packing: objects inside each launch tile (ReRay thesis §3.3).
+//
+// Contract: the order of object_order.hpp inside each tile of the launch order; ties by original warp id, then lane.
+// O(events).
+#include "scheduler-models/object_order.hpp"
+
+namespace rayreplay::scheduler {
+namespace {
+
+class TiledObjects final : public Packing {
+ public:
+  [[nodiscard]] Swizzle compute(const trace::Launch& launch, const WarpAssignment& assignment) const override {
+    ThreadList threads = threads_by_start(assignment);
+    sort_by_objects(launch, threads);
+    return place(assignment, threads, true);
+  }
+};
+
+const Packings::Registrar kRegistrar({.kind = {},
+                                      .name = "tiled-objects",
+                                      .summary = "Objects inside each launch tile",
+                                      .text = "As objects, but threads stay inside their launch tile.",
+                                      .source = "ReRay thesis, section 3.3",
+                                      .parameters = {}},
+                                     [](const Parameters&) { return std::make_unique<TiledObjects>(); });
+
+}  // namespace
+}  // namespace rayreplay::scheduler

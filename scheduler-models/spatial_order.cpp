@@ -1,0 +1,132 @@
+#include "scheduler-models/spatial_order.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "scheduler-models/space_filling.hpp"
+
+namespace rayreplay::scheduler {
+namespace {
+
+constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
+
+using Vector = std::array<float, 3>;
+
+/// The vector of each thread's ray; NaN where there is none.
+trace::Column<Vector> gather(const trace::Launch& launch, std::uint64_t ray, const trace::Column<float>& x,
+                             const trace::Column<float>& y, const trace::Column<float>& z) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  const auto& offset = launch.data.ray_offset;
+  trace::Column<Vector> result(launch.data.threads());
+  for (std::size_t thread = 0; thread < result.size(); ++thread) {
+    if (ray < offset[thread + 1] - offset[thread]) {
+      const std::size_t row = offset[thread] + ray;
+      result[thread] = {x[row], y[row], z[row]};
+    } else {
+      result[thread] = {kNan, kNan, kNan};
+    }
+  }
+  return result;
+}
+
+bool is_finite(const Vector& v) {
+  return std::isfinite(v[0]) && std::isfinite(v[1]) && std::isfinite(v[2]);
+}
+
+/// The part of [low, low + extent] that holds `value`, of 2^bits; everything is in part 0 of an empty interval.
+std::uint32_t quantise(double value, double low, double extent, int bits) {
+  const double parts = std::ldexp(1.0, bits);
+  return extent > 0 ? static_cast<std::uint32_t>(std::min((value - low) / extent * parts, parts - 1)) : 0;
+}
+
+/// The octahedral map to [-1, 1]²; nothing for the zero vector.
+std::optional<std::array<double, 2>> octahedral(const Vector& v) {
+  const double x = static_cast<double>(v[0]);
+  const double y = static_cast<double>(v[1]);
+  const double z = static_cast<double>(v[2]);
+  const double length = std::abs(x) + std::abs(y) + std::abs(z);
+  if (!(length > 0)) {
+    return std::nullopt;
+  }
+  const double u = x / length;
+  const double w = y / length;
+  if (z >= 0) {
+    return std::array{u, w};
+  }
+  return std::array{std::copysign(1 - std::abs(w), u), std::copysign(1 - std::abs(u), w)};
+}
+
+}  // namespace
+
+void sort_by_origin(const trace::Launch& launch, std::uint64_t ray, int bits, Curve curve, ThreadList& threads) {
+  const trace::Rays& rays = launch.data.rays;
+  const trace::Column<Vector> origins = gather(launch, ray, rays.origin_x, rays.origin_y, rays.origin_z);
+  std::array<double, 3> low{};
+  low.fill(std::numeric_limits<double>::infinity());
+  std::array<double, 3> high{};
+  high.fill(-std::numeric_limits<double>::infinity());
+  for (const Vector& origin : origins) {
+    if (is_finite(origin)) {
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        low[axis] = std::min(low[axis], static_cast<double>(origin[axis]));
+        high[axis] = std::max(high[axis], static_cast<double>(origin[axis]));
+      }
+    }
+  }
+  trace::Column<std::uint64_t> key(origins.size());
+  for (std::size_t thread = 0; thread < origins.size(); ++thread) {
+    if (!is_finite(origins[thread])) {
+      key[thread] = kLast;
+      continue;
+    }
+    std::array<std::uint32_t, 3> cell{};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      cell[axis] = quantise(static_cast<double>(origins[thread][axis]), low[axis], high[axis] - low[axis], bits);
+    }
+    key[thread] =
+        curve == Curve::Morton ? morton3(cell[0], cell[1], cell[2]) : hilbert3(cell[0], cell[1], cell[2], bits);
+  }
+  sort_by_key(threads, key);
+}
+
+void sort_by_direction(const trace::Launch& launch, std::uint64_t ray, int bits, Curve curve, ThreadList& threads) {
+  const trace::Rays& rays = launch.data.rays;
+  const trace::Column<Vector> directions = gather(launch, ray, rays.direction_x, rays.direction_y, rays.direction_z);
+  trace::Column<std::uint64_t> key(directions.size());
+  for (std::size_t thread = 0; thread < directions.size(); ++thread) {
+    const auto square = is_finite(directions[thread]) ? octahedral(directions[thread]) : std::nullopt;
+    if (!square) {
+      key[thread] = kLast;
+      continue;
+    }
+    const std::uint32_t x = quantise((*square)[0], -1, 2, bits);
+    const std::uint32_t y = quantise((*square)[1], -1, 2, bits);
+    key[thread] = curve == Curve::Morton ? morton2(x, y) : hilbert2(x, y, bits);
+  }
+  sort_by_key(threads, key);
+}
+
+std::vector<Parameter> spatial_parameters(int most_bits) {
+  return {
+      {.name = "ray",
+       .default_value = std::int64_t{0},
+       .unit = "",
+       .text = "Which ray of each thread gives the key, counted from 0.",
+       .minimum = 0,
+       .maximum = 4294967295.0,
+       .choices = {}},
+      {.name = "bits",
+       .default_value = std::int64_t{10},
+       .unit = "bits",
+       .text = "Each axis is divided into two to the power of this many parts.",
+       .minimum = 1,
+       .maximum = static_cast<double>(most_bits),
+       .choices = {}},
+      tiled_parameter(),
+  };
+}
+
+}  // namespace rayreplay::scheduler
