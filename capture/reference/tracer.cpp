@@ -1,5 +1,6 @@
 #include "capture/reference/tracer.hpp"
 
+#include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_pipeline.h>
 #include <oneapi/tbb/task_arena.h>
 
@@ -91,7 +92,7 @@ struct Prepared {
     settings.depth = options.depth;
     settings.next_event = options.next_event;
     settings.t_min = options.t_min > 0 ? options.t_min : has_boxes(scene) ? 0.001F : 1e-5F * extent;
-    settings.t_max = options.t_max > 0 ? options.t_max : std::max(10000.0F, 4 * extent);
+    settings.t_max = options.t_max > 0 ? options.t_max : std::max(10000.0F, extent);
     const bool shadow_rays = created.model->casts_shadow_rays(lights, settings);
     table = make_shader_table(scene, options.hit_groups, shadow_rays, created.spec);
   }
@@ -162,8 +163,12 @@ class Launch {
     const std::uint64_t threads = std::uint64_t{options_->width} * options_->height;
     const std::uint64_t step = options_->batch_threads;
     const auto start = Clock::now();
-    const int workers = options_->workers == 0 ? oneapi::tbb::task_arena::automatic
-                                               : static_cast<int>(std::min<std::uint32_t>(options_->workers, 4096));
+    // More workers than processors would only make oneTBB complain on the error stream.
+    const int processors = oneapi::tbb::info::default_concurrency();
+    const int workers =
+        options_->workers == 0
+            ? processors
+            : static_cast<int>(std::min<std::uint64_t>(options_->workers, static_cast<std::uint64_t>(processors)));
     oneapi::tbb::task_arena arena(workers);
     arena.execute([&] {
       namespace tbb = oneapi::tbb;

@@ -1,0 +1,86 @@
+// What recording costs: the same scene traced with and without events, in turns, in one run.
+//
+// `ratio` is the time with events over the time without, each the best of the rounds so far; at most 2 is wanted.
+// The events go to a sink that drops them: recorded and handed over, but not written.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "capture/reference/tracer.hpp"
+
+namespace rayreplay::bench {
+namespace {
+
+class DroppingSink final : public reference::ThreadSink {
+ public:
+  void begin(trace::LaunchSize /*size*/, trace::LaunchColumns /*columns*/) override {}
+  void append(const trace::ThreadData& batch) override {
+    benchmark::DoNotOptimize(batch.events.kind.data());
+    benchmark::ClobberMemory();
+  }
+};
+
+void recording(benchmark::State& state, const std::string& spec, reference::TracerOptions options) {
+  const reference::RenderScene scene = reference::make_scene(spec, &options.scene_spec);
+  double best_with = std::numeric_limits<double>::infinity();
+  double best_without = best_with;
+  double rays = 0;
+  double events = 0;
+  for (auto _ : state) {
+    DroppingSink sink;
+    const auto without = reference::trace_scene(scene, options, nullptr);
+    const auto with = reference::trace_scene(scene, options, &sink);
+    best_without = std::min(best_without, without.trace_seconds);
+    best_with = std::min(best_with, with.trace_seconds);
+    rays = static_cast<double>(with.rays);
+    events = 0;
+    for (const std::uint64_t count : with.events) {
+      events += static_cast<double>(count);
+    }
+    state.SetIterationTime(with.trace_seconds);
+  }
+  state.counters["ratio"] = best_with / best_without;
+  state.counters["Mrays/s"] = rays / best_with / 1e6;
+  state.counters["Mrays/s_without"] = rays / best_without / 1e6;
+  state.counters["Mevents/s"] = events / best_with / 1e6;
+  state.counters["events/ray"] = events / rays;
+}
+
+reference::TracerOptions options_of(const std::string& integrator, std::uint32_t workers) {
+  reference::TracerOptions options;
+  options.width = 640;
+  options.height = 360;
+  options.samples = 2;
+  options.integrator = integrator;
+  options.next_event = true;
+  options.workers = workers;
+  return options;
+}
+
+void register_all() {
+  for (const std::string scene : {"one-weekend", "hall"}) {
+    for (const std::string integrator : {"path", "ao", "primary"}) {
+      for (const std::uint32_t workers : {1U, 0U}) {
+        const std::string name =
+            "recording/" + scene + "/" + integrator + "/" + (workers == 1 ? "one worker" : "all processors");
+        benchmark::RegisterBenchmark(name.c_str(), recording, scene, options_of(integrator, workers))
+            ->UseManualTime()
+            ->Iterations(5)
+            ->Unit(benchmark::kMillisecond);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rayreplay::bench
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  rayreplay::bench::register_all();
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}
