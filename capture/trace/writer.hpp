@@ -9,6 +9,7 @@
 // (with an empty scene all of 32 bits are allowed).
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -20,6 +21,7 @@ namespace rayreplay::trace {
 
 struct WriteOptions {
   bool overwrite = false;
+  std::uint32_t chunk_rows = 1U << 18;  ///< rows in a chunk; what is compressed and decoded at once
 };
 
 /// Which optional columns the launch's batches have: all of them must agree.

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "capture/reference/scene_model.hpp"
-#include "capture/reference/scenes/random.hpp"
 #include "capture/reference/scenes/scene_builder.hpp"
+#include "capture/reference/scenes/scene_random.hpp"
 
 namespace rayreplay::reference {
 namespace {
@@ -28,7 +28,7 @@ class OneWeekend final : public SceneModel {
     const Material glass{.name = "", .kind = MaterialKind::Dielectric, .color = {1, 1, 1}, .refraction_index = 1.5F};
 
     add({0, -1000, 0}, 1000, {.name = "", .color = {0.5F, 0.5F, 0.5F}});
-    Random random(seed_);
+    SceneRandom random(seed_);
     for (int a = -11; a < 11; ++a) {
       for (int b = -11; b < 11; ++b) {
         const double choice = random.unit();

@@ -9,9 +9,9 @@
 
 namespace rayreplay::reference {
 
-class Random {
+class SceneRandom {
  public:
-  explicit Random(std::uint64_t seed) : engine_(static_cast<std::mt19937::result_type>(seed ^ (seed >> 32U))) {}
+  explicit SceneRandom(std::uint64_t seed) : engine_(static_cast<std::mt19937::result_type>(seed ^ (seed >> 32U))) {}
 
   /// Uniform in [0, 1) with 53 bits.
   double unit() {

@@ -1,0 +1,35 @@
+// What the checks of events look up, prepared once per launch. Internal to this room.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "capture/trace/grammar.hpp"
+#include "capture/trace/rules.hpp"
+
+namespace rayreplay::trace {
+
+struct EventContext {
+  EventContext(const Launch& launch_in, std::string path_in, const std::vector<Shader>& shaders_in,
+               const Scene& scene_in);
+
+  /// Primitives of an instance's geometry; 0 when there is no such instance or geometry.
+  [[nodiscard]] std::uint64_t primitives(std::uint32_t instance, std::uint32_t geometry) const;
+
+  const Launch& launch;
+  std::string path;
+  const std::vector<Shader>& shaders;
+  const Scene& scene;
+  std::vector<std::uint8_t> shader_stage;       ///< by any 16-bit shader id: stage_bit, 0 where there is none
+  std::vector<std::uint32_t> first_primitives;  ///< by instance: of its first geometry; one 0 more at the end
+};
+
+/// Whether threads [first, last) break no rule. Fast; says no more.
+[[nodiscard]] bool threads_are_sound(const EventContext& context, std::size_t first, std::size_t last);
+
+/// Adds the faults of one thread, in order of rows. Slow and plain: what threads_are_sound is tested against.
+void explain_thread(const EventContext& context, std::size_t thread, FaultList& faults);
+
+}  // namespace rayreplay::trace

@@ -1,0 +1,35 @@
+// Reading and writing a file by position, whole or not at all. Internal to this room.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+namespace rayreplay::trace {
+
+/// An open regular file. Threads may read at the same time. Why not a memory map: a file that somebody cuts while it is
+/// mapped kills the process, and its pages would count as ours.
+class FileDescriptor {
+ public:
+  enum class Mode { Read, ReadWrite };
+  /// Throws Input: missing, not readable, not a regular file.
+  FileDescriptor(const std::filesystem::path& path, Mode mode);
+  ~FileDescriptor();
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+
+  [[nodiscard]] std::uint64_t size() const {
+    return size_;
+  }
+  /// Fills `bytes` from `position`; throws Input if the file ends before or cannot be read.
+  void read(std::span<std::byte> bytes, std::uint64_t position) const;
+  /// Throws Output.
+  void write(std::span<const std::byte> bytes, std::uint64_t position) const;
+
+ private:
+  std::filesystem::path path_;
+  int value_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace rayreplay::trace

@@ -1,0 +1,56 @@
+// An untrusted HDF5 file: groups, attributes and texts, each checked before use. Internal to this room.
+//
+// Contract: everything throws Input with the file's and the object's name. Only hard links are followed, so that a file
+// cannot make us open another one. What is read through libhdf5 is no longer than the file itself.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "capture/trace/file_descriptor.hpp"
+#include "capture/trace/hdf5_handle.hpp"
+
+namespace rayreplay::trace {
+
+class SourceFile {
+ public:
+  /// Opens with libhdf5; the envelope has been looked at before.
+  SourceFile(const FileDescriptor& bytes, const std::filesystem::path& path);
+
+  [[nodiscard]] const FileDescriptor& bytes() const {
+    return bytes_;
+  }
+  [[nodiscard]] const std::string& name() const {
+    return name_;
+  }
+  [[nodiscard]] hid_t root() const {
+    return file_.get();
+  }
+
+  /// Throws Input at dataset or group `where`.
+  [[noreturn]] void fail(const std::string& where, const std::string& what, const std::string& found = "",
+                         const std::string& expected = "") const;
+
+  /// Whether `parent` has a child of this name; other links than hard ones are faults.
+  [[nodiscard]] bool has(hid_t parent, const char* name, const std::string& where) const;
+  [[nodiscard]] std::uint64_t children(hid_t group, const std::string& where) const;
+  [[nodiscard]] hdf5::Handle group(hid_t parent, const char* name, const std::string& where) const;
+  [[nodiscard]] hdf5::Handle dataset(hid_t parent, const char* name, const std::string& where) const;
+
+  [[nodiscard]] std::uint32_t number_attribute(hid_t object, const char* name, const std::string& where) const;
+  [[nodiscard]] std::string text_attribute(hid_t object, const char* name, const std::string& where) const;
+  [[nodiscard]] std::vector<std::string> texts_attribute(hid_t object, const char* name,
+                                                         const std::string& where) const;
+  [[nodiscard]] std::vector<std::string> texts(hid_t parent, const char* name, const std::string& where,
+                                               std::uint64_t rows) const;
+
+ private:
+  hdf5::QuietScope quiet_;
+  const FileDescriptor& bytes_;
+  std::string name_;
+  hdf5::Handle file_;
+};
+
+}  // namespace rayreplay::trace

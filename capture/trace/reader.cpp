@@ -1,0 +1,95 @@
+#include "capture/trace/reader.hpp"
+
+#include <utility>
+
+#include "capture/trace/envelope.hpp"
+#include "capture/trace/seal.hpp"
+#include "capture/trace/trace_parts.hpp"
+#include "capture/trace/validate.hpp"
+
+namespace rayreplay::trace {
+namespace {
+
+/// Everything behind the envelope, decoded and checked.
+Trace load_content(const FileDescriptor& bytes, const std::filesystem::path& path, const LoadOptions& options) {
+  Trace trace;
+  {
+    const SourceFile file(bytes, path);
+    ColumnLoader loader(file);
+    ShaderNumbers shaders;
+    SceneNumbers scene;
+    trace.header = read_header(file);
+    plan_shaders(loader, shaders);
+    plan_scene(loader, scene);
+    const std::uint64_t launches = count_launches(file);
+    trace.launches.resize(launches);
+    for (std::uint64_t i = 0; i < launches; ++i) {
+      plan_launch(loader, i, trace.launches[i]);
+    }
+    loader.run(options.max_bytes, scene.copied_bytes, options.progress);
+    trace.shaders = assemble_shaders(file, shaders);
+    trace.scene = assemble_scene(file, scene);
+  }
+  check(trace, path.string());
+  return trace;
+}
+
+}  // namespace
+
+Trace load(const std::filesystem::path& path, const LoadOptions& options) {
+  const FileDescriptor bytes(path, FileDescriptor::Mode::Read);
+  const Envelope envelope = read_envelope(bytes, path);
+  verify_content(bytes, envelope, path);
+  Trace trace = load_content(bytes, path, options);
+  trace.hash = to_hex(envelope.hash);
+  return trace;
+}
+
+FileInfo read_info(const std::filesystem::path& path) {
+  const FileDescriptor bytes(path, FileDescriptor::Mode::Read);
+  const Envelope envelope = read_envelope(bytes, path);
+  FileInfo info;
+  info.file_bytes = bytes.size();
+  info.format_version = envelope.version;
+  info.hash = to_hex(envelope.hash);
+
+  const SourceFile file(bytes, path);
+  info.header = read_header(file);
+  ShaderNumbers shaders;
+  {
+    ColumnLoader loader(file);
+    plan_shaders(loader, shaders);
+    loader.run(0, 0, nullptr);
+    info.shaders = assemble_shaders(file, shaders);
+  }
+  // Planned to learn their sizes, never loaded.
+  ColumnLoader loader(file);
+  SceneNumbers scene;
+  plan_shaders(loader, shaders);
+  plan_scene(loader, scene);
+  info.geometries = scene.geometries;
+  info.blases = scene.blases;
+  info.instances = scene.instances;
+  info.primitives = scene.triangles + scene.box_rows;
+  const std::uint64_t launches = count_launches(file);
+  for (std::uint64_t i = 0; i < launches; ++i) {
+    Launch launch;
+    const LaunchShape shape = plan_launch(loader, i, launch);
+    info.launches.push_back({shape.size, shape.rays, shape.events, shape.groups, shape.has_warps});
+  }
+  for (const ColumnPlan& plan : loader.plans()) {
+    info.columns.push_back({plan.dataset, name_of(plan.disk), plan.rows, plan.stored_bytes});
+  }
+  return info;
+}
+
+std::string seal(const std::filesystem::path& path) {
+  {
+    const FileDescriptor bytes(path, FileDescriptor::Mode::Read);
+    require_trace(bytes, path);
+    static_cast<void>(load_content(bytes, path, {}));
+  }
+  return to_hex(write_envelope(path));
+}
+
+}  // namespace rayreplay::trace

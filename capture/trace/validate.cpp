@@ -1,0 +1,41 @@
+#include "capture/trace/validate.hpp"
+
+#include <fmt/format.h>
+
+#include "capture/trace/rules.hpp"
+
+namespace rayreplay::trace {
+namespace {
+
+void check_all(const Trace& trace, FaultList& faults) {
+  check_header(trace.header, faults);
+  check_shaders(trace.shaders, faults);
+  check_scene(trace.scene, faults);
+  // Events are looked up in shaders and scene: with those broken, nothing can be said about them.
+  const bool sound_scene = faults.list().empty();
+  for (std::size_t i = 0; i < trace.launches.size() && !faults.full(); ++i) {
+    const std::string path = fmt::format("/launch/{}", i);
+    const bool sound_frame = check_launch_frame(trace.launches[i], path, trace.header.warp_size, faults);
+    if (sound_frame && sound_scene) {
+      check_events(trace.launches[i], path, trace.shaders, trace.scene, faults);
+    }
+  }
+}
+
+}  // namespace
+
+void check(const Trace& trace, const std::string& name) {
+  FaultList faults(1, name);
+  check_all(trace, faults);
+  if (!faults.list().empty()) {
+    throw Error(ErrorKind::Input, faults.list().front());
+  }
+}
+
+Findings find_faults(const Trace& trace, const std::string& name, std::size_t limit) {
+  FaultList faults(limit, name);
+  check_all(trace, faults);
+  return {faults.list(), faults.list().empty() ? collect_notes(trace) : std::vector<std::string>{}};
+}
+
+}  // namespace rayreplay::trace

@@ -1,0 +1,386 @@
+#include "capture/trace/writer.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/output_file.hpp"
+#include "capture/trace/column_writer.hpp"
+#include "capture/trace/envelope.hpp"
+#include "capture/trace/hdf5_write.hpp"
+#include "capture/trace/rules.hpp"
+#include "capture/trace/scene_writer.hpp"
+
+namespace rayreplay::trace {
+namespace {
+
+using hdf5::Handle;
+using hdf5::written;
+
+[[noreturn]] void misuse(const std::string& what, const std::string& where) {
+  throw Error(ErrorKind::Internal, {what, where, "", "", ""});
+}
+
+/// Throws Internal unless offsets and columns of a batch fit together.
+void require_consistent(const ThreadData& batch, LaunchColumns columns, const std::string& where) {
+  const auto offsets_fit = [](const Column<std::uint64_t>& offsets, std::size_t threads, std::size_t rows) {
+    return offsets.size() == threads + 1 && offsets.front() == 0 && offsets.back() == rows &&
+           std::is_sorted(offsets.begin(), offsets.end());
+  };
+  const std::size_t threads = batch.threads();
+  if (!offsets_fit(batch.ray_offset, threads, batch.rays.size()) ||
+      !offsets_fit(batch.event_offset, threads, batch.events.size())) {
+    misuse("a batch's offsets do not fit its rows", where);
+  }
+  visit_rays(batch.rays, [&](const char* name, const auto& column) {
+    if (column.size() != batch.rays.size()) {
+      misuse("a batch's columns differ in length", where + "/rays/" + name);
+    }
+  });
+  visit_events(batch.events, [&](const std::string& name, const auto& column, bool optional) {
+    const bool present = !optional || (name == "geometry" ? columns.geometry
+                                       : name == "ray"    ? columns.ray
+                                                          : columns.group);
+    if (column.size() != (present ? batch.events.size() : 0)) {
+      misuse("a batch's columns differ in length, or from those announced", where + "/events/" + name);
+    }
+  });
+}
+
+/// The launch being written.
+class LaunchWriter {
+ public:
+  LaunchWriter(hid_t parent, std::uint64_t index, LaunchSize size, LaunchColumns columns, const IdBounds& bounds,
+               ChunkPipeline& pipeline, std::uint64_t chunk_rows)
+      : size_(size),
+        columns_(columns),
+        path_(fmt::format("/launch/{}", index)),
+        group_(hdf5::create_group(parent, std::to_string(index).c_str(), path_)),
+        threads_(hdf5::create_group(group_.get(), "threads", path_)),
+        rays_(hdf5::create_group(group_.get(), "rays", path_)),
+        events_(hdf5::create_group(group_.get(), "events", path_)),
+        pipeline_(pipeline),
+        chunk_rows_(chunk_rows) {
+    hdf5::write_attribute(group_.get(), "width", size.width, path_);
+    hdf5::write_attribute(group_.get(), "height", size.height, path_);
+    hdf5::write_attribute(group_.get(), "depth", size.depth, path_);
+    add_column(threads_, "threads", column_spec<std::uint64_t>("ray_offset"));
+    add_column(threads_, "threads", column_spec<std::uint64_t>("event_offset", Elision::Forbidden));
+    const Rays no_rays;
+    visit_rays(no_rays,
+               [&]<class T>(const char* name, const Column<T>&) { add_column(rays_, "rays", column_spec<T>(name)); });
+    const Events no_events;
+    visit_events(no_events, [&]<class T>(const char* name, const Column<T>&, bool) {
+      if (is_written(name)) {
+        add_column(events_, "events", event_spec<T>(name, bounds));
+      }
+    });
+    const std::uint64_t first = 0;
+    add(0, &first, 1, [](std::uint64_t) { return std::uint64_t{0}; });
+    add(1, &first, 1, [](std::uint64_t) { return std::uint64_t{0}; });
+    pipeline_.flush();
+  }
+
+  void append(const ThreadData& batch) {
+    require_consistent(batch, columns_, path_);
+    const std::uint64_t first_thread = threads_done_;
+    if (batch.threads() > size_.threads() - first_thread) {
+      misuse("more threads appended than the launch has", path_);
+    }
+    const auto by_row = [&](const Column<std::uint64_t>& offsets) {
+      return [&offsets, first_thread](std::uint64_t row) {
+        const auto next = std::upper_bound(offsets.begin(), offsets.end(), row);
+        return first_thread + static_cast<std::uint64_t>(next - offsets.begin()) - 1;
+      };
+    };
+    const auto by_thread = [&](std::uint64_t row) { return first_thread + row; };
+    const auto shifted = [](const Column<std::uint64_t>& offsets, std::uint64_t base) {
+      Column<std::uint64_t> result(offsets.size() - 1);
+      std::transform(offsets.begin() + 1, offsets.end(), result.begin(), [&](std::uint64_t o) { return o + base; });
+      return result;
+    };
+    const Column<std::uint64_t> ray_offset = shifted(batch.ray_offset, rays_done_);
+    const Column<std::uint64_t> event_offset = shifted(batch.event_offset, events_done_);
+    std::size_t place = 0;
+    add(place++, ray_offset.data(), ray_offset.size(), by_thread);
+    add(place++, event_offset.data(), event_offset.size(), by_thread);
+    visit_rays(batch.rays, [&](const char*, const auto& column) {
+      add(place++, column.data(), column.size(), by_row(batch.ray_offset));
+    });
+    visit_events(batch.events, [&](const char* name, const auto& column, bool) {
+      if (is_written(name)) {
+        add(place++, column.data(), column.size(), by_row(batch.event_offset));
+      }
+    });
+    pipeline_.flush();
+    threads_done_ += batch.threads();
+    rays_done_ += batch.rays.size();
+    events_done_ += batch.events.size();
+  }
+
+  void finish(const Groups& groups, const Column<std::uint32_t>& thread_warp, const Column<std::uint8_t>& thread_lane) {
+    if (threads_done_ != size_.threads()) {
+      misuse(fmt::format("the launch ended after {} of {} threads", threads_done_, size_.threads()), path_);
+    }
+    if (thread_warp.size() != thread_lane.size() || (!thread_warp.empty() && thread_warp.size() != size_.threads())) {
+      misuse("warps and lanes are not one for each thread", path_ + "/threads");
+    }
+    if (groups.sm.size() != groups.size() || groups.lane_mask.size() != groups.size() ||
+        groups.clock.size() != groups.size()) {
+      misuse("the columns of the groups differ in length", path_ + "/groups");
+    }
+    const auto at_the_end = [&](std::uint64_t) { return size_.threads(); };
+    const auto add_last = [&]<class T>(const Handle& group, const char* folder, const ColumnSpec& spec,
+                                       const Column<T>& column) {
+      add_column(group, folder, spec);
+      add(writers_.size() - 1, column.data(), column.size(), at_the_end);
+    };
+    if (!thread_warp.empty()) {
+      add_last(threads_, "threads", bounded_spec<std::uint32_t>("warp", size_.threads() - 1), thread_warp);
+      add_last(threads_, "threads", column_spec<std::uint8_t>("lane"), thread_lane);
+    }
+    Handle group;
+    if (groups.size() != 0) {
+      group = hdf5::create_group(group_.get(), "groups", path_);
+      add_last(group, "groups", column_spec<std::uint32_t>("warp", Elision::Forbidden), groups.warp);
+      add_last(group, "groups", column_spec<std::uint16_t>("sm"), groups.sm);
+      add_last(group, "groups", column_spec<std::uint64_t>("lane_mask"), groups.lane_mask);
+      add_last(group, "groups", column_spec<std::uint64_t>("clock"), groups.clock);
+    }
+    std::vector<ColumnWriter*> columns;
+    for (const auto& writer : writers_) {
+      columns.push_back(writer.get());
+    }
+    pipeline_.finish(columns);
+  }
+
+ private:
+  [[nodiscard]] bool is_written(const std::string& name) const {
+    return name == "geometry" ? columns_.geometry
+           : name == "ray"    ? columns_.ray
+           : name == "group"  ? columns_.group
+                              : true;
+  }
+  template <class T>
+  [[nodiscard]] static ColumnSpec event_spec(const char* name, const IdBounds& bounds) {
+    const std::string text = name;
+    if (text == "kind") {
+      ColumnSpec spec = column_spec<T>(name, Elision::Forbidden);
+      spec.greatest = kEventKinds - 1;
+      return spec;
+    }
+    if (text == "shader") {
+      return bounded_spec<T>(name, bounds.shader);
+    }
+    if (text == "instance") {
+      return bounded_spec<T>(name, bounds.instance);
+    }
+    if (text == "primitive") {
+      return bounded_spec<T>(name, bounds.primitive);
+    }
+    if (text == "geometry") {
+      return bounded_spec<T>(name, bounds.geometry);
+    }
+    return column_spec<T>(name);
+  }
+  void add_column(const Handle& group, const char* folder, const ColumnSpec& spec) {
+    writers_.push_back(std::make_unique<ColumnWriter>(group.get(), fmt::format("{}/{}/{}", path_, folder, spec.name),
+                                                      spec, chunk_rows_));
+  }
+  template <class OrderOf>
+  void add(std::size_t place, const void* data, std::uint64_t rows, OrderOf&& order_of) {
+    pipeline_.add(*writers_[place], data, rows, std::forward<OrderOf>(order_of));
+  }
+
+  LaunchSize size_;
+  LaunchColumns columns_;
+  std::string path_;
+  Handle group_, threads_, rays_, events_;
+  ChunkPipeline& pipeline_;
+  std::uint64_t chunk_rows_;
+  std::vector<std::unique_ptr<ColumnWriter>> writers_;
+  std::uint64_t threads_done_ = 0, rays_done_ = 0, events_done_ = 0;
+};
+
+}  // namespace
+
+class Writer::Impl {
+ public:
+  Impl(std::filesystem::path path, const Header& header, const std::vector<Shader>& shaders, const Scene& scene,
+       WriteOptions options)
+      : output_(std::move(path), options.overwrite),
+        chunk_rows_(std::max<std::uint32_t>(options.chunk_rows, 1)),
+        bounds_(id_bounds(shaders, scene)) {
+    FaultList faults(1, output_.path().string());
+    check_header(header, faults);
+    check_shaders(shaders, faults);
+    check_scene(scene, faults);
+    if (!faults.list().empty()) {
+      throw Error(ErrorKind::Internal, faults.list().front());
+    }
+    guarded([&] {
+      create_file();
+      write_header(file_.get(), header);
+      write_shaders(file_.get(), shaders, pipeline_, chunk_rows_);
+      write_scene(file_.get(), scene, pipeline_, chunk_rows_);
+      launches_ = hdf5::create_group(file_.get(), "launch", "/launch");
+    });
+  }
+  ~Impl() {
+    abandon();
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  void begin_launch(LaunchSize size, LaunchColumns columns) {
+    require(!launch_, "begin_launch before the end of the launch before");
+    if (const std::string fault = launch_size_fault(size); !fault.empty()) {
+      misuse(fault, output_.path().string());
+    }
+    guarded([&] { launch_.emplace(launches_.get(), launch_count_, size, columns, bounds_, pipeline_, chunk_rows_); });
+    ++launch_count_;
+  }
+  void append(const ThreadData& batch) {
+    require(launch_.has_value(), "append outside a launch");
+    guarded([&] { launch_->append(batch); });
+  }
+  void end_launch(const Groups& groups, const Column<std::uint32_t>& thread_warp,
+                  const Column<std::uint8_t>& thread_lane) {
+    require(launch_.has_value(), "end_launch outside a launch");
+    guarded([&] { launch_->finish(groups, thread_warp, thread_lane); });
+    launch_.reset();
+  }
+  std::string finish() {
+    require(!launch_, "finish before the end of a launch");
+    ContentHash hash{};
+    guarded([&] {
+      launches_.close();
+      // Flushing first: a file that cannot be flushed cannot be closed either, and is then abandoned.
+      written(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), output_.path().string());
+      if (!file_.close()) {
+        hdf5::throw_not_written(output_.path().string());
+      }
+      hash = write_envelope(output_.temporary_path());
+      output_.commit();
+    });
+    open_ = false;
+    return to_hex(hash);
+  }
+
+ private:
+  void create_file() {
+    const std::string where = output_.path().string();
+    const Handle create(written(H5Pcreate(H5P_FILE_CREATE), where));
+    written(H5Pset_userblock(create.get(), kEnvelopeBytes), where);
+    written(H5Pset_obj_track_times(create.get(), false), where);
+    const Handle access(written(H5Pcreate(H5P_FILE_ACCESS), where));
+    // One fixed version: checksummed metadata, and the same bytes from newer versions of libhdf5.
+    written(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_V110), where);
+    written(H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG), where);
+    file_ =
+        Handle(written(H5Fcreate(output_.temporary_path().c_str(), H5F_ACC_TRUNC, create.get(), access.get()), where));
+  }
+
+  void require(bool condition, const char* what) const {
+    if (!open_) {
+      misuse("the writer was used after it had finished or failed", output_.path().string());
+    }
+    if (!condition) {
+      misuse(what, output_.path().string());
+    }
+  }
+
+  /// Runs one step with libhdf5 quiet. After a failure the writer is closed and names the file in the error.
+  template <class Step>
+  void guarded(Step&& step) {
+    const hdf5::QuietScope quiet;
+    try {
+      step();
+    } catch (const Error& error) {
+      abandon();
+      ErrorInfo info = error.info();
+      const std::string file = output_.path().string();
+      if (info.where.rfind(file, 0) != 0) {
+        info.where = file + (info.where.empty() ? "" : ":" + info.where);
+      }
+      throw Error(error.kind(), info);
+    } catch (...) {
+      abandon();
+      throw;
+    }
+  }
+
+  /// Closes the unfinished file. libhdf5 insists on writing out its metadata, which a full disk makes impossible and
+  /// which would leave the file open until the process ends; so what it still writes goes to /dev/null.
+  void abandon() noexcept {
+    open_ = false;
+    if (!file_) {
+      return;
+    }
+    const hdf5::QuietScope quiet;
+    void* handle = nullptr;
+    if (H5Fget_vfd_handle(file_.get(), H5P_DEFAULT, &handle) >= 0 && handle != nullptr) {
+      const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+      if (nowhere >= 0) {
+        ::dup2(nowhere, *static_cast<int*>(handle));
+        ::close(nowhere);
+      }
+    }
+    launch_.reset();
+    launches_.close();
+    file_.close();
+  }
+
+  OutputFile output_;
+  std::uint64_t chunk_rows_;
+  IdBounds bounds_;
+  ChunkPipeline pipeline_;
+  Handle file_;
+  Handle launches_;
+  std::optional<LaunchWriter> launch_;
+  std::uint64_t launch_count_ = 0;
+  bool open_ = true;
+};
+
+Writer::Writer(std::filesystem::path path, const Header& header, const std::vector<Shader>& shaders, const Scene& scene,
+               WriteOptions options)
+    : impl_(std::make_unique<Impl>(std::move(path), header, shaders, scene, options)) {}
+Writer::~Writer() = default;
+
+void Writer::begin_launch(LaunchSize size, LaunchColumns columns) {
+  impl_->begin_launch(size, columns);
+}
+
+void Writer::append(const ThreadData& batch) {
+  impl_->append(batch);
+}
+
+void Writer::end_launch(const Groups& groups, const Column<std::uint32_t>& thread_warp,
+                        const Column<std::uint8_t>& thread_lane) {
+  impl_->end_launch(groups, thread_warp, thread_lane);
+}
+
+std::string Writer::finish() {
+  return impl_->finish();
+}
+
+std::string write(const Trace& trace, const std::filesystem::path& path, WriteOptions options) {
+  Writer writer(path, trace.header, trace.shaders, trace.scene, options);
+  for (const Launch& launch : trace.launches) {
+    const Events& events = launch.data.events;
+    writer.begin_launch(launch.size, {!events.geometry.empty(), !events.ray.empty(), !events.group.empty()});
+    writer.append(launch.data);
+    writer.end_launch(launch.groups, launch.thread_warp, launch.thread_lane);
+  }
+  return writer.finish();
+}
+
+}  // namespace rayreplay::trace
