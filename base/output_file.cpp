@@ -2,6 +2,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -40,6 +42,16 @@ void write_all(int descriptor, std::string_view bytes, const fs::path& path) {
   }
 }
 
+struct Temporaries {
+  std::mutex mutex;
+  std::set<fs::path> paths;
+};
+
+Temporaries& temporaries() {
+  static Temporaries all;
+  return all;
+}
+
 class Descriptor {
  public:
   explicit Descriptor(int value) : value_(value) {}
@@ -59,6 +71,25 @@ class Descriptor {
 };
 
 }  // namespace
+
+void remember_temporary(const fs::path& path) {
+  const std::lock_guard lock(temporaries().mutex);
+  temporaries().paths.insert(path);
+}
+
+void forget_temporary(const fs::path& path) {
+  const std::lock_guard lock(temporaries().mutex);
+  temporaries().paths.erase(path);
+}
+
+void remove_unfinished_outputs() noexcept {
+  // Never unlocked: whoever would commit or begin an output waits here until the process is gone.
+  temporaries().mutex.lock();
+  for (const fs::path& path : temporaries().paths) {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+}
 
 void require_writable(const fs::path& path, bool overwrite) {
   std::error_code error;
@@ -87,12 +118,14 @@ OutputFile::OutputFile(fs::path path, bool overwrite) : path_(std::move(path)), 
   require_writable(path_, overwrite_);
   temporary_ = path_;
   temporary_ += fmt::format(".part-{}", ::getpid());
+  remember_temporary(temporary_);
 }
 
 OutputFile::~OutputFile() {
   if (!committed_) {
     std::error_code ignored;
     fs::remove(temporary_, ignored);
+    forget_temporary(temporary_);
   }
 }
 
@@ -103,6 +136,7 @@ void OutputFile::commit() {
       fail(path_, "cannot finish writing", errno);
     }
   }
+  forget_temporary(temporary_);
   // Without --force another process may have made the file meanwhile: link() fails then, rename() would replace it.
   if (overwrite_) {
     if (::rename(temporary_.c_str(), path_.c_str()) != 0) {

@@ -5,6 +5,9 @@
 // into place; without commit the destructor removes the temporary. A failed write, such as a full disk, thus leaves the
 // old file, if any, as it was. `write_file` does all of it for text and bytes held in memory; to a device or a pipe,
 // such as /dev/stdout, it writes straight.
+//
+// Temporaries are known to the process while they are unfinished, so that one that is about to be ended by a signal can
+// take them along: `remove_unfinished_outputs`.
 #pragma once
 
 #include <filesystem>
@@ -35,6 +38,14 @@ class OutputFile {
   bool overwrite_ = false;
   bool committed_ = false;
 };
+
+/// A temporary file or folder that must not outlive the process. `forget_temporary` once it is finished or gone.
+void remember_temporary(const std::filesystem::path& path);
+void forget_temporary(const std::filesystem::path& path);
+
+/// Removes every remembered temporary and blocks all later commits: call it from an ordinary thread (not from a signal
+/// handler) and leave the process right after.
+void remove_unfinished_outputs() noexcept;
 
 /// Writes all bytes; "-" is standard output. Throws Output with the system's reason.
 void write_file(const std::filesystem::path& path, std::string_view bytes, bool overwrite);

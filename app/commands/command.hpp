@@ -1,0 +1,28 @@
+// Commands: each file of this folder adds one subcommand with its options to the command line.
+//
+// Contract: `add_…` declares the options and stores in `session.action` what to do, which `run` (run.hpp) calls once
+// the whole command line has been checked. An action prints its data with console::print, throws rayreplay::Error on
+// failure, and returns the exit code.
+#pragma once
+
+#include <functional>
+
+#include <CLI/CLI.hpp>
+
+namespace rayreplay::app {
+
+struct Session {
+  std::function<int()> action;
+};
+
+void add_trace_command(CLI::App& root, Session& session);
+void add_info_command(CLI::App& root, Session& session);
+void add_validate_command(CLI::App& root, Session& session);
+void add_list_command(CLI::App& root, Session& session);
+void add_describe_command(CLI::App& root, Session& session);
+void add_whatif_command(CLI::App& root, Session& session);
+void add_replay_command(CLI::App& root, Session& session);
+void add_swizzle_command(CLI::App& root, Session& session);
+void add_order_command(CLI::App& root, Session& session);
+
+}  // namespace rayreplay::app

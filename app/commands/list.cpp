@@ -1,0 +1,178 @@
+// rayreplay list, rayreplay describe: the models that the program knows.
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/commands/command.hpp"
+#include "app/commands/options.hpp"
+#include "app/console/console.hpp"
+#include "base/error.hpp"
+#include "base/registry.hpp"
+
+namespace rayreplay::app {
+namespace {
+
+/// "launch order" as one word: "launch-order".
+std::string kind_word(const std::string& kind) {
+  std::string word = kind;
+  std::replace(word.begin(), word.end(), ' ', '-');
+  return word;
+}
+
+std::vector<std::string> kinds() {
+  std::vector<std::string> result;
+  for (const ModelDescription& model : all_models()) {
+    if (std::find(result.begin(), result.end(), kind_word(model.kind)) == result.end()) {
+      result.push_back(kind_word(model.kind));
+    }
+  }
+  return result;
+}
+
+[[noreturn]] void unknown(const std::string& what, const std::string& word, const std::vector<std::string>& known) {
+  const std::string near = nearest(word, known);
+  throw Error(ErrorKind::Usage,
+              {"unknown " + what, "", "'" + word + "'", fmt::format("one of {}", fmt::join(known, ", ")),
+               near.empty() ? "see rayreplay list" : "did you mean '" + near + "'?"});
+}
+
+std::string check_kind(const std::string& given) {
+  const std::string word = kind_word(given);
+  const std::vector<std::string> known = kinds();
+  for (const std::string& kind : known) {
+    if (word == kind || word == kind + "s") {
+      return kind;
+    }
+  }
+  unknown("kind of model", given, known);
+}
+
+output::Table model_table(const std::string& kind) {
+  output::Table table;
+  table.columns = {{"kind", "kind"}, {"name", "name"}, {"summary", "summary"}};
+  for (const ModelDescription& model : all_models()) {
+    if (kind.empty() || kind_word(model.kind) == kind) {
+      table.rows.push_back({kind_word(model.kind), model.name, model.summary});
+    }
+  }
+  return table;
+}
+
+std::string type_name(const ParameterValue& value) {
+  constexpr std::array kNames = {"truth value", "whole number", "number", "text"};
+  return kNames.at(value.index());
+}
+
+std::string range_text(const Parameter& parameter) {
+  if (!parameter.choices.empty()) {
+    return fmt::format("{}", fmt::join(parameter.choices, ", "));
+  }
+  const bool low = std::isfinite(parameter.minimum);
+  const bool high = std::isfinite(parameter.maximum);
+  if (low && high) {
+    return fmt::format("{} to {}", parameter.minimum, parameter.maximum);
+  }
+  return low    ? fmt::format("at least {}", parameter.minimum)
+         : high ? fmt::format("at most {}", parameter.maximum)
+                : std::string();
+}
+
+output::Table parameter_table(const ModelDescription& model) {
+  output::Table table;
+  table.columns = {{"name", "parameter"}, {"type", "type"},    {"default", "default"},
+                   {"unit", "unit"},      {"range", "values"}, {"text", "meaning"}};
+  for (const Parameter& parameter : model.parameters) {
+    table.rows.push_back({parameter.name, type_name(parameter.default_value), to_text(parameter.default_value),
+                          parameter.unit, range_text(parameter), parameter.text});
+  }
+  return table;
+}
+
+std::vector<ModelDescription> find_models(const std::string& given) {
+  const auto slash = given.find('/');
+  const std::string kind = slash == std::string::npos ? "" : check_kind(given.substr(0, slash));
+  const std::string name = slash == std::string::npos ? given : given.substr(slash + 1);
+  std::vector<ModelDescription> found;
+  std::vector<std::string> known;
+  for (const ModelDescription& model : all_models()) {
+    if (!kind.empty() && kind_word(model.kind) != kind) {
+      continue;
+    }
+    known.push_back(model.name);
+    if (model.name == name) {
+      found.push_back(model);
+    }
+  }
+  if (found.empty()) {
+    unknown("model", name, known);
+  }
+  return found;
+}
+
+std::string describe_text(const ModelDescription& model) {
+  std::string text = fmt::format("{}/{}\n{}\n\n{}\n\n", kind_word(model.kind), model.name, model.summary, model.text);
+  text += model.parameters.empty() ? "No parameters.\n" : output::to_text(parameter_table(model));
+  return text + fmt::format("\nSource: {}\n", model.source);
+}
+
+nlohmann::ordered_json describe_json(const ModelDescription& model) {
+  return {{"kind", kind_word(model.kind)}, {"name", model.name},
+          {"summary", model.summary},      {"text", model.text},
+          {"source", model.source},        {"parameters", to_json(parameter_table(model))}};
+}
+
+std::string describe(const std::vector<ModelDescription>& models, output::Format format) {
+  std::string text;
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const ModelDescription& model : models) {
+    switch (format) {
+      case output::Format::Table:
+        text += (text.empty() ? "" : "\n") + describe_text(model);
+        break;
+      case output::Format::Csv:
+        text += output::to_csv(parameter_table(model));
+        break;
+      case output::Format::Json:
+        list.push_back(describe_json(model));
+        break;
+    }
+  }
+  return format == output::Format::Json ? list.dump(2) + "\n" : text;
+}
+
+}  // namespace
+
+void add_list_command(CLI::App& root, Session& session) {
+  CLI::App* command = root.add_subcommand("list", "List the models: packings, launch orders, ...");
+  command->group("Models");
+  auto kind = std::make_shared<std::string>();
+  auto format = std::make_shared<FormatOption>();
+  command->add_option("kind", *kind, "Only models of this kind")->type_name("KIND");
+  format->add_to(*command);
+  command->callback([&session, kind, format] {
+    session.action = [kind, format] {
+      const output::Table table = model_table(kind->empty() ? "" : check_kind(*kind));
+      console::print(output::render(table, format->format()));
+      return 0;
+    };
+  });
+}
+
+void add_describe_command(CLI::App& root, Session& session) {
+  CLI::App* command = root.add_subcommand("describe", "Describe a model: what it computes, parameters, source");
+  command->group("Models");
+  auto name = std::make_shared<std::string>();
+  auto format = std::make_shared<FormatOption>();
+  command->add_option("name", *name, "NAME or KIND/NAME")->type_name("NAME")->required();
+  format->add_to(*command);
+  command->callback([&session, name, format] {
+    session.action = [name, format] {
+      console::print(describe(find_models(*name), format->format()));
+      return 0;
+    };
+  });
+}
+
+}  // namespace rayreplay::app

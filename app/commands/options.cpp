@@ -1,0 +1,198 @@
+#include "app/commands/options.hpp"
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "app/console/console.hpp"
+#include "app/console/progress.hpp"
+#include "base/error.hpp"
+#include "base/output_file.hpp"
+#include "capture/trace/reader.hpp"
+
+namespace rayreplay::app {
+namespace {
+
+constexpr std::uint64_t kMaxConfigBytes = 16U << 20U;
+constexpr const char* kPlacementGroup = "Warps";
+constexpr const char* kReplayGroup = "Replay";
+constexpr const char* kOutputGroup = "Output";
+
+}  // namespace
+
+void FormatOption::add_to(CLI::App& command) {
+  command.add_option("--format", name, "table, json or csv")
+      ->type_name("FORMAT")
+      ->capture_default_str()
+      ->group(kOutputGroup);
+}
+
+void add_force(CLI::App& command, bool& force) {
+  command.add_flag("--force", force, "Replace outputs that exist already")->group(kOutputGroup);
+}
+
+void OutputOption::add_to(CLI::App& command, const std::string& text) {
+  command.add_option("-o,--output", path, text)->type_name("FILE")->capture_default_str()->group(kOutputGroup);
+  add_force(command, force);
+}
+
+void OutputOption::add_required_to(CLI::App& command, const std::string& text) {
+  command.add_option("-o,--output", path, text)->type_name("FILE")->required()->group(kOutputGroup);
+  add_force(command, force);
+}
+
+void OutputOption::check() const {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  // Devices and pipes are written straight to.
+  if (path != "-" && (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status) ||
+                      std::filesystem::is_directory(status))) {
+    require_writable(path, force);
+  }
+}
+
+void OutputOption::write(std::string_view bytes) const {
+  if (path == "-") {
+    console::print(bytes);
+  } else {
+    write_file(path, bytes, force);
+  }
+}
+
+CLI::Option* add_trace_file(CLI::App& command, std::string& path) {
+  return command.add_option("trace", path, "Trace file (.rrt)")->type_name("TRACE")->group("Input");
+}
+
+trace::Trace load_trace(const std::string& path) {
+  const std::unique_ptr<Progress> progress = console::make_progress();
+  trace::LoadOptions options;
+  options.progress = progress.get();
+  return trace::load(path, options);
+}
+
+void ExperimentOptions::add_placement_to(CLI::App& command) {
+  command.add_option("--launch", launch_, "Launch of the trace [0]")->type_name("N")->group(kPlacementGroup);
+  command.add_option("--order", order_, "Launch order spec [captured if the trace has its warps, else z-order]")
+      ->type_name("SPEC")
+      ->group(kPlacementGroup);
+  command.add_option("--warp-size", warp_size_, "Lanes of a warp [the trace's, else 32]")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 64U))
+      ->group(kPlacementGroup);
+  command.add_option("--config", config_file_, "Configuration (TOML); options given here win over it")
+      ->type_name("FILE")
+      ->group(kPlacementGroup);
+}
+
+void ExperimentOptions::add_replay_to(CLI::App& command) {
+  command
+      .add_option("--policy", policy_,
+                  "Which call a warp executes next: stage-majority, min-shader, oldest-lane, independent "
+                  "[stage-majority]")
+      ->type_name("NAME")
+      ->group(kReplayGroup);
+  command
+      .add_option("--cost", costs_,
+                  "Cycles per call, by stage (closest-hit), shader name or shader id: adds weighted efficiency")
+      ->type_name("SHADER=CYCLES,...")
+      ->allow_extra_args(false)
+      ->group(kReplayGroup);
+  command.add_option("--costs", costs_file_, "Cycles per call from a TOML file with a table [costs]")
+      ->type_name("FILE")
+      ->group(kReplayGroup);
+}
+
+void ExperimentOptions::add_packings_to(CLI::App& command) {
+  command.add_option("--packing", packings_, "Packing to try, may be repeated [all of them]")
+      ->type_name("SPEC")
+      ->allow_extra_args(false)
+      ->group("Packings");
+  command.add_option("--swizzle", swizzles_, "Swizzle file of your own to try beside them, may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->group("Packings");
+}
+
+void ExperimentOptions::add_packing_to(CLI::App& command) {
+  command.add_option("--packing", packings_, "Packing [identity]")
+      ->type_name("SPEC")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->group("Packings");
+}
+
+experiment::Configuration ExperimentOptions::configuration() const {
+  experiment::Configuration result;
+  if (!config_file_.empty()) {
+    result = experiment::parse_configuration(read_file(config_file_, kMaxConfigBytes), config_file_);
+  }
+  if (!costs_file_.empty()) {
+    experiment::parse_costs(read_file(costs_file_, kMaxConfigBytes), costs_file_, result);
+  }
+  result.launch = launch_.value_or(result.launch);
+  result.warp_size = warp_size_.value_or(result.warp_size);
+  result.order = order_.value_or(result.order);
+  result.policy = policy_.value_or(result.policy);
+  if (!packings_.empty()) {
+    result.packings = packings_;
+  }
+  if (!swizzles_.empty()) {
+    result.swizzles = swizzles_;
+  }
+  for (const std::string& list : costs_) {
+    const experiment::ShaderCosts costs = experiment::parse_cost_list(list);
+    result.costs.insert(result.costs.end(), costs.begin(), costs.end());
+  }
+  return result;
+}
+
+trace::LaunchSize parse_size(const std::string& text, const std::string& option) {
+  std::array<std::uint32_t, 3> sides = {0, 0, 1};
+  std::size_t count = 0;
+  std::string_view rest = text;
+  bool good = true;
+  while (good && !rest.empty() && count < sides.size()) {
+    const auto cross = rest.find('x');
+    const std::string_view item = rest.substr(0, cross);
+    const auto [stop, error] = std::from_chars(item.data(), item.data() + item.size(), sides[count]);
+    good = error == std::errc() && stop == item.data() + item.size() && !item.empty() && sides[count] > 0;
+    rest = cross == std::string_view::npos ? std::string_view() : rest.substr(cross + 1);
+    good = good && (cross == std::string_view::npos || !rest.empty());
+    ++count;
+  }
+  if (!good || count < 2 || !rest.empty()) {
+    throw Error(ErrorKind::Usage,
+                {"the size is not of the form WIDTHxHEIGHT", option, "'" + text + "'", "for example 1280x720", ""});
+  }
+  return {sides[0], sides[1], sides[2]};
+}
+
+std::string read_file(const std::string& path, std::uint64_t max_bytes) {
+  std::error_code code;
+  if (std::filesystem::is_directory(path, code)) {
+    throw Error(ErrorKind::Input, {"cannot read the file", path, "a folder", "", ""});
+  }
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    throw Error(ErrorKind::Input, {"cannot read the file", path, std::strerror(errno), "", ""});
+  }
+  std::string text;
+  std::array<char, 65536> chunk{};
+  while (file.read(chunk.data(), chunk.size()) || file.gcount() > 0) {
+    text.append(chunk.data(), static_cast<std::size_t>(file.gcount()));
+    if (text.size() > max_bytes) {
+      throw Error(ErrorKind::Input,
+                  {"the file is too large", path, "", fmt::format("at most {} bytes", max_bytes), ""});
+    }
+  }
+  return text;
+}
+
+}  // namespace rayreplay::app

@@ -1,0 +1,74 @@
+// Options that several commands share, so that they are spelled, checked and explained the same everywhere.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "app/output/table.hpp"
+#include "base/progress.hpp"
+#include "capture/trace/trace.hpp"
+#include "sim/experiment/configuration.hpp"
+
+namespace rayreplay::app {
+
+/// --format table|json|csv
+struct FormatOption {
+  std::string name = "table";
+  void add_to(CLI::App& command);
+  [[nodiscard]] output::Format format() const {
+    return output::parse_format(name);
+  }
+};
+
+/// -o FILE (default: standard output) and --force
+struct OutputOption {
+  std::string path = "-";
+  bool force = false;
+  void add_to(CLI::App& command, const std::string& text);
+  void add_required_to(CLI::App& command, const std::string& text);
+  /// Throws Output if the file cannot be written later: before long work.
+  void check() const;
+  void write(std::string_view bytes) const;
+};
+
+void add_force(CLI::App& command, bool& force);
+
+/// The positional TRACE of nearly every command.
+CLI::Option* add_trace_file(CLI::App& command, std::string& path);
+/// Reads and checks it, with a progress bar.
+[[nodiscard]] trace::Trace load_trace(const std::string& path);
+
+/// Which launch, cut into which warps, in which order; on top: replay policy and costs. What the command line says
+/// wins over --config FILE.
+class ExperimentOptions {
+ public:
+  void add_placement_to(CLI::App& command);  ///< --launch, --order, --warp-size, --config
+  void add_replay_to(CLI::App& command);     ///< --policy, --cost, --costs
+  void add_packings_to(CLI::App& command);   ///< --packing …, --swizzle …
+  void add_packing_to(CLI::App& command);    ///< --packing, one alone; default identity
+  [[nodiscard]] experiment::Configuration configuration() const;
+
+ private:
+  std::optional<std::uint32_t> launch_;
+  std::optional<std::uint32_t> warp_size_;
+  std::optional<std::string> order_;
+  std::optional<std::string> policy_;
+  std::vector<std::string> packings_;
+  std::vector<std::string> swizzles_;
+  std::vector<std::string> costs_;
+  std::string costs_file_;
+  std::string config_file_;
+};
+
+/// "1280x720" or "1280x720x6". Usage errors name `option`.
+[[nodiscard]] trace::LaunchSize parse_size(const std::string& text, const std::string& option);
+
+/// A whole small text file. Throws Input when it cannot be read or is larger than `max_bytes`.
+[[nodiscard]] std::string read_file(const std::string& path, std::uint64_t max_bytes);
+
+}  // namespace rayreplay::app

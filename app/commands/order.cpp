@@ -1,0 +1,74 @@
+// rayreplay order: a picture of the order in which the warps of a launch start.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "app/commands/command.hpp"
+#include "app/commands/options.hpp"
+#include "app/console/console.hpp"
+#include "app/report/launch_pictures.hpp"
+#include "base/error.hpp"
+#include "scheduler-models/launch_order.hpp"
+#include "sim/experiment/pixel_map.hpp"
+
+namespace rayreplay::app {
+namespace {
+
+constexpr std::uint32_t kDefaultWarpSize = 32;
+
+struct Options {
+  std::string path;
+  std::string size;
+  std::string colormap = "viridis";
+  ExperimentOptions experiment;
+  OutputOption output;
+};
+
+int act(const Options& options) {
+  if (options.path.empty() == options.size.empty()) {
+    throw Error(ErrorKind::Usage, {"the launch is not clear", "order", options.path.empty() ? "neither" : "both",
+                                   "either a trace or --size WIDTHxHEIGHT", ""});
+  }
+  const pictures::Colormap colormap = pictures::parse_colormap(options.colormap);
+  options.output.check();
+  const experiment::Configuration configuration = options.experiment.configuration();
+  trace::Trace trace;
+  experiment::Resolved resolved;
+  if (options.path.empty()) {
+    trace.launches.resize(1);
+    trace.launches[0].size = parse_size(options.size, "--size");
+    resolved.order =
+        scheduler::LaunchOrders::create(configuration.order == "auto" ? "z-order" : configuration.order).spec;
+    resolved.warp_size = configuration.warp_size == 0 ? kDefaultWarpSize : configuration.warp_size;
+  } else {
+    trace = load_trace(options.path);
+    resolved = experiment::resolve(configuration, trace);
+  }
+  const trace::Launch& launch = trace.launches[resolved.launch];
+  const scheduler::WarpAssignment assignment =
+      scheduler::LaunchOrders::create(resolved.order).model->assign(launch, resolved.warp_size);
+  const experiment::PixelMap map = experiment::order_map(launch.size, assignment);
+  options.output.write(report::order_picture(map, assignment.warps(), resolved.order, colormap));
+  console::log(fmt::format("rayreplay: {} warps of {} lanes, order {}", output::with_separators(assignment.warps()),
+                           resolved.warp_size, resolved.order));
+  return 0;
+}
+
+}  // namespace
+
+void add_order_command(CLI::App& root, Session& session) {
+  CLI::App* command = root.add_subcommand("order", "Picture of the order in which the warps of a launch start");
+  command->group("Experiments");
+  auto options = std::make_shared<Options>();
+  add_trace_file(*command, options->path);
+  command->add_option("--size", options->size, "Launch size, in place of a trace")->type_name("WxH")->group("Input");
+  options->experiment.add_placement_to(*command);
+  command->add_option("--colormap", options->colormap, "viridis or plasma")
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->group("Output");
+  options->output.add_required_to(*command, "PNG picture to write");
+  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+}
+
+}  // namespace rayreplay::app

@@ -1,0 +1,151 @@
+#include "app/commands/run.hpp"
+
+#include <exception>
+#include <new>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+#include <tbb/global_control.h>
+
+#include "app/commands/command.hpp"
+#include "app/console/console.hpp"
+#include "base/error.hpp"
+#include "base/parameters.hpp"
+
+namespace rayreplay::app {
+namespace {
+
+constexpr int kBrokenPipeCode = 141;  // what a shell reports for a program that SIGPIPE ended
+constexpr unsigned kMaxThreads = 1024;
+
+constexpr const char* kDescription =
+    "rayreplay: what would other warp packing do to a ray-tracing workload?\n"
+    "Start with:  rayreplay trace --scene one-weekend -o t.rrt  and  rayreplay whatif t.rrt";
+
+int report(const std::string& message, ErrorKind kind) {
+  console::log("rayreplay: error: " + message);
+  return static_cast<int>(kind);
+}
+
+/// The subcommand that the arguments name, or the root.
+const CLI::App& chosen(const CLI::App& root) {
+  const auto parsed = root.get_subcommands();
+  return parsed.empty() ? root : *parsed.front();
+}
+
+std::vector<std::string> option_names(const CLI::App& root) {
+  std::vector<std::string> names;
+  for (const CLI::App* app : {&chosen(root), &root}) {
+    for (const CLI::Option* option : app->get_options()) {
+      for (const std::string& name : option->get_lnames()) {
+        names.push_back("--" + name);
+      }
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> command_names(const CLI::App& root) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : root.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+/// CLI11 says that an argument is unknown, not which known one was meant.
+ErrorInfo unknown_argument(const CLI::App& root, const std::string& word) {
+  const std::string name = word.substr(0, word.find('='));
+  const bool is_option = word.starts_with("-");
+  const bool is_command = !is_option && root.get_subcommands().empty();
+  std::string where = chosen(root).get_name();
+  const std::string near = nearest(name, is_option ? option_names(root) : command_names(root));
+  std::string fix;
+  if ((is_option || is_command) && !near.empty()) {
+    fix = "did you mean '" + near + "'?";
+  } else {
+    fix = fmt::format("see rayreplay {}--help", &chosen(root) == &root ? "" : where + " ");
+  }
+  return {is_option    ? "unknown option"
+          : is_command ? "unknown command"
+                       : "unexpected argument",
+          &chosen(root) == &root ? "" : where, "'" + word + "'", "", fix};
+}
+
+int report_parse_error(const CLI::App& root, const CLI::ParseError& error) {
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+    // --help, --version: not errors, though they arrive as exceptions.
+    const auto* version = dynamic_cast<const CLI::CallForVersion*>(&error);
+    console::print(version != nullptr ? std::string(error.what()) + "\n" : chosen(root).help());
+    return 0;
+  }
+  for (const std::string& word : root.remaining(true)) {
+    if (word != "--") {
+      return report(format_error(unknown_argument(root, word)), ErrorKind::Usage);
+    }
+  }
+  std::string message = error.what();
+  if (root.get_subcommands().empty()) {
+    message = "a command is needed. Fix: see rayreplay --help";
+  }
+  return report(message, ErrorKind::Usage);
+}
+
+int parse_and_act(int argc, char** argv) {
+  CLI::App root(kDescription, "rayreplay");
+  Session session;
+  unsigned threads = 0;
+  root.set_version_flag("--version", std::string("rayreplay ") + RAYREPLAY_VERSION);
+  root.add_option("--threads", threads, "Threads to work with (0: one for each core); results do not depend on it")
+      ->type_name("N")
+      ->check(CLI::Range(0U, kMaxThreads))
+      ->group("Global");
+  root.require_subcommand(1);
+  root.fallthrough();
+  add_trace_command(root, session);
+  add_info_command(root, session);
+  add_validate_command(root, session);
+  add_whatif_command(root, session);
+  add_replay_command(root, session);
+  add_order_command(root, session);
+  add_swizzle_command(root, session);
+  add_list_command(root, session);
+  add_describe_command(root, session);
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return report_parse_error(root, error);
+  }
+  std::optional<tbb::global_control> limit;
+  if (threads > 0) {
+    limit.emplace(tbb::global_control::max_allowed_parallelism, threads);
+  }
+  return session.action();
+}
+
+}  // namespace
+
+int run(int argc, char** argv) noexcept {
+  try {
+    try {
+      return parse_and_act(argc, argv);
+    } catch (const console::BrokenPipe&) {
+      return kBrokenPipeCode;
+    } catch (const Error& error) {
+      return report(error.what(), error.kind());
+    } catch (const std::bad_alloc&) {
+      return report("not enough memory. Fix: close other programs, or use a smaller trace", ErrorKind::Resource);
+    } catch (const std::system_error& error) {
+      return report(fmt::format("the system refused: {}", error.what()), ErrorKind::Resource);
+    } catch (const std::exception& error) {
+      return report(fmt::format("internal error: {}", error.what()), ErrorKind::Internal);
+    }
+  } catch (...) {
+    return static_cast<int>(ErrorKind::Internal);  // even the message could not be made
+  }
+}
+
+}  // namespace rayreplay::app

@@ -1,0 +1,54 @@
+// rayreplay swizzle: a packing as a file that an application can index by its thread id.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "app/commands/command.hpp"
+#include "app/commands/options.hpp"
+#include "app/console/console.hpp"
+#include "scheduler-models/launch_order.hpp"
+#include "scheduler-models/packing.hpp"
+#include "scheduler-models/swizzle_file.hpp"
+
+namespace rayreplay::app {
+namespace {
+
+struct Options {
+  std::string path;
+  ExperimentOptions experiment;
+  OutputOption output;
+};
+
+int act(const Options& options) {
+  options.output.check();
+  experiment::Configuration configuration = options.experiment.configuration();
+  if (configuration.packings.empty()) {
+    configuration.packings = {"identity"};
+  }
+  const trace::Trace trace = load_trace(options.path);
+  const experiment::Resolved resolved = experiment::resolve(configuration, trace);
+  const trace::Launch& launch = trace.launches[resolved.launch];
+  const std::string spec = scheduler::Packings::create(configuration.packings.front()).spec;
+  const scheduler::WarpAssignment order =
+      scheduler::LaunchOrders::create(resolved.order).model->assign(launch, resolved.warp_size);
+  const scheduler::Swizzle swizzle = scheduler::Packings::create(spec).model->compute(launch, order);
+  scheduler::write_swizzle(options.output.path, swizzle, launch.size, spec, trace.hash, options.output.force);
+  console::log(fmt::format("rayreplay: wrote {}: {} threads, packing {}, order {}", options.output.path,
+                           output::with_separators(swizzle.size()), spec, resolved.order));
+  return 0;
+}
+
+}  // namespace
+
+void add_swizzle_command(CLI::App& root, Session& session) {
+  CLI::App* command = root.add_subcommand("swizzle", "Write a packing as a file for an application to use");
+  command->group("Experiments");
+  auto options = std::make_shared<Options>();
+  add_trace_file(*command, options->path)->required();
+  options->experiment.add_packing_to(*command);
+  options->experiment.add_placement_to(*command);
+  options->output.add_required_to(*command, "File to write: .h5 or .hdf5 is HDF5, anything else flat uint32");
+  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+}
+
+}  // namespace rayreplay::app

@@ -1,0 +1,98 @@
+// rayreplay validate: is this trace sound? All faults up to a limit, then what is legal but worth knowing.
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/commands/command.hpp"
+#include "app/commands/options.hpp"
+#include "app/console/console.hpp"
+#include "base/error.hpp"
+#include "capture/trace/validate.hpp"
+
+namespace rayreplay::app {
+namespace {
+
+struct Options {
+  std::string path;
+  std::uint64_t limit = 20;
+  FormatOption format;
+};
+
+/// A file that cannot even be decoded has that one fault; all others are loaded without the rules and checked here.
+trace::Findings find(const Options& options) {
+  try {
+    return trace::find_faults(load_trace(options.path), options.path, options.limit);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Input) {
+      throw;
+    }
+    return {{error.info()}, {}};
+  }
+}
+
+output::Table fault_table(const trace::Findings& findings) {
+  output::Table table;
+  table.columns = {{"where", "where"}, {"what", "what"}, {"found", "found"}, {"expected", "expected"}, {"fix", "fix"}};
+  for (const ErrorInfo& fault : findings.faults) {
+    table.rows.push_back({fault.where, fault.what, fault.found, fault.expected, fault.fix});
+  }
+  return table;
+}
+
+std::string text(const Options& options, const trace::Findings& findings) {
+  std::string result;
+  for (const ErrorInfo& fault : findings.faults) {
+    result += "fault: " + format_error(fault) + "\n";
+  }
+  for (const std::string& note : findings.notes) {
+    result += "note: " + note + "\n";
+  }
+  if (findings.faults.empty()) {
+    return result + options.path + ": sound\n";
+  }
+  return result + fmt::format("{}: {}{} fault{}\n", options.path, findings.faults.size(),
+                              findings.faults.size() >= options.limit ? " or more" : "",
+                              findings.faults.size() == 1 ? "" : "s");
+}
+
+int act(const Options& options) {
+  const output::Format format = options.format.format();
+  const trace::Findings findings = find(options);
+  switch (format) {
+    case output::Format::Table:
+      console::print(text(options, findings));
+      break;
+    case output::Format::Csv:
+      console::print(output::to_csv(fault_table(findings)));
+      break;
+    case output::Format::Json: {
+      const nlohmann::ordered_json document = {{"schema", "rayreplay.validate/1"},
+                                               {"file", options.path},
+                                               {"sound", findings.faults.empty()},
+                                               {"faults", to_json(fault_table(findings))},
+                                               {"notes", findings.notes}};
+      console::print(document.dump(2) + "\n");
+      break;
+    }
+  }
+  return findings.faults.empty() ? 0 : static_cast<int>(ErrorKind::Input);
+}
+
+}  // namespace
+
+void add_validate_command(CLI::App& root, Session& session) {
+  CLI::App* command = root.add_subcommand("validate", "Check a trace file against every rule of the format");
+  command->group("Traces");
+  auto options = std::make_shared<Options>();
+  add_trace_file(*command, options->path)->required();
+  command->add_option("--limit", options->limit, "Faults to list at most")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 1'000'000U))
+      ->capture_default_str();
+  options->format.add_to(*command);
+  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+}
+
+}  // namespace rayreplay::app

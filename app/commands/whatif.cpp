@@ -1,0 +1,132 @@
+// rayreplay whatif: what would other warp packing do to this workload?
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/commands/command.hpp"
+#include "app/commands/options.hpp"
+#include "app/console/console.hpp"
+#include "app/console/progress.hpp"
+#include "app/output/output_folder.hpp"
+#include "app/report/report.hpp"
+#include "app/report/whatif_table.hpp"
+#include "base/error.hpp"
+
+namespace rayreplay::app {
+namespace {
+
+constexpr std::uint64_t kMaxImageBytes = 256U << 20U;
+constexpr std::uint64_t kMaxPublishedBytes = 1U << 20U;
+constexpr std::string_view kPngSignature = "\x89PNG\r\n\x1a\n";
+
+struct Options {
+  std::string path;
+  ExperimentOptions experiment;
+  FormatOption format;
+  OutputOption output;
+  std::string report;
+  std::string image;
+  std::string compare;
+  std::string colormap = "viridis";
+  bool print_config = false;
+};
+
+std::string read_png(const std::string& path) {
+  std::string bytes = read_file(path, kMaxImageBytes);
+  if (!bytes.starts_with(kPngSignature)) {
+    throw Error(ErrorKind::Input, {"the picture is not a PNG file", path, "", "the picture that was rendered", ""});
+  }
+  return bytes;
+}
+
+std::string published_text(const experiment::WhatIfResult& result, const report::Published& published) {
+  return fmt::format("\n{}\n{}\n{}\n\n{}", published.title, published.source, published.note,
+                     output::to_text(report::compare(result, published)));
+}
+
+std::string render(const report::Context& context, const experiment::WhatIfResult& result,
+                   const std::optional<report::Published>& published, output::Format format) {
+  switch (format) {
+    case output::Format::Json:
+      return report::whatif_json(context, result, published).dump(2) + "\n";
+    case output::Format::Csv:
+      return output::to_csv(report::with_context(report::whatif_table(result, true), context));
+    case output::Format::Table:
+      break;
+  }
+  return report::context_text(context) + "\n" + output::to_text(report::whatif_table(result, true)) +
+         (published ? published_text(result, *published) : std::string());
+}
+
+int act(const Options& options) {
+  // Everything that can be wrong without the trace is found before it is read.
+  const output::Format format = options.format.format();
+  const pictures::Colormap colormap = pictures::parse_colormap(options.colormap);
+  const experiment::Configuration configuration = options.experiment.configuration();
+  options.output.check();
+  if (!options.report.empty()) {
+    output::require_folder_writable(options.report, options.output.force);
+  }
+  const std::string image = options.image.empty() ? std::string() : read_png(options.image);
+  std::optional<report::Published> published;
+  if (!options.compare.empty()) {
+    published = report::parse_published(read_file(options.compare, kMaxPublishedBytes), options.compare);
+  }
+
+  const trace::Trace trace = load_trace(options.path);
+  const experiment::Resolved resolved = experiment::resolve(configuration, trace);
+  if (options.print_config) {
+    options.output.write(experiment::to_toml(resolved, trace));
+    return 0;
+  }
+  const std::unique_ptr<Progress> progress = console::make_progress();
+  experiment::WhatIfOptions what_if_options;
+  what_if_options.progress = progress.get();
+  // A launch of one row has no picture worth looking at.
+  what_if_options.pixel_maps = !options.report.empty() && trace.launches[resolved.launch].size.height > 1;
+  const experiment::WhatIfResult result = experiment::what_if(trace, resolved, what_if_options);
+
+  const report::Context context{options.path, trace, resolved, {}};
+  if (!options.report.empty()) {
+    report::write_report({options.report, options.output.force, image, colormap}, context, result, published);
+  }
+  options.output.write(render(context, result, published, format));
+  if (!options.report.empty()) {
+    console::log(fmt::format("rayreplay: wrote the report {}/index.html", options.report));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_whatif_command(CLI::App& root, Session& session) {
+  CLI::App* command = root.add_subcommand("whatif", "What would other warp packing do to this workload?");
+  command->group("Experiments");
+  auto options = std::make_shared<Options>();
+  add_trace_file(*command, options->path)->required();
+  options->experiment.add_packings_to(*command);
+  options->experiment.add_placement_to(*command);
+  options->experiment.add_replay_to(*command);
+  options->format.add_to(*command);
+  options->output.add_to(*command, "Where to write the result; - is standard output");
+  command->add_flag("--print-config", options->print_config, "Print the resolved configuration (TOML) and stop")
+      ->group("Output");
+  command->add_option("--compare", options->compare, "Published figures (TOML) to print beside ours")
+      ->type_name("FILE")
+      ->group("Output");
+  command->add_option("--report", options->report, "Folder to write: one HTML page, heat maps, data")
+      ->type_name("DIR")
+      ->group("Report");
+  command->add_option("--image", options->image, "The rendered picture (PNG), to show in the report")
+      ->type_name("FILE")
+      ->group("Report");
+  command->add_option("--colormap", options->colormap, "viridis or plasma")
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->group("Report");
+  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+}
+
+}  // namespace rayreplay::app

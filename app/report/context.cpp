@@ -1,0 +1,113 @@
+#include "app/report/context.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace rayreplay::report {
+namespace {
+
+constexpr const char* kDevice = "CPU";
+
+/// "0 raygen=1, 3 metal=20": empty when no costs were given.
+std::string costs_text(const Context& context) {
+  std::string text;
+  const auto& costs = context.configuration.costs;
+  for (std::size_t id = 0; id < costs.size(); ++id) {
+    text += fmt::format("{}{} {}={}", text.empty() ? "" : ", ", id, context.trace.shaders[id].name, costs[id]);
+  }
+  return text;
+}
+
+nlohmann::ordered_json costs_json(const Context& context) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  const auto& costs = context.configuration.costs;
+  for (std::size_t id = 0; id < costs.size(); ++id) {
+    const trace::Shader& shader = context.trace.shaders[id];
+    list.push_back(
+        {{"shader", id}, {"name", shader.name}, {"stage", trace::to_string(shader.stage)}, {"cycles", costs[id]}});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string context_text(const Context& context) {
+  const experiment::Resolved& configuration = context.configuration;
+  const trace::Launch& launch = context.trace.launches[configuration.launch];
+  std::string text;
+  const auto line = [&text](std::string_view name, const std::string& value) {
+    text += fmt::format("{:<9}{}\n", name, value);
+  };
+  line("trace", fmt::format("{} ({})", context.trace_file, context.trace.header.application));
+  line("launch", fmt::format("{}: {}x{}x{}, {} threads, {} rays, {} events", configuration.launch, launch.size.width,
+                             launch.size.height, launch.size.depth, output::with_separators(launch.size.threads()),
+                             output::with_separators(launch.data.rays.size()),
+                             output::with_separators(launch.data.events.size())));
+  line("warps", fmt::format("{} lanes, order {}, policy {}", configuration.warp_size, configuration.order,
+                            simt::to_string(configuration.policy)));
+  const std::string costs = costs_text(context);
+  if (!costs.empty()) {
+    line("costs", costs);
+  }
+  for (const auto& [name, value] : context.more) {
+    line(name, value);
+  }
+  return text;
+}
+
+nlohmann::ordered_json context_json(const Context& context, const std::string& schema) {
+  const experiment::Resolved& configuration = context.configuration;
+  const trace::Launch& launch = context.trace.launches[configuration.launch];
+  nlohmann::ordered_json document = {{"schema", schema},
+                                     {"tool", {{"name", "rayreplay"}, {"version", RAYREPLAY_VERSION}}},
+                                     {"device", kDevice},
+                                     {"trace",
+                                      {{"file", context.trace_file},
+                                       {"hash", context.trace.hash},
+                                       {"application", context.trace.header.application},
+                                       {"device", context.trace.header.device}}},
+                                     {"configuration",
+                                      {{"launch", configuration.launch},
+                                       {"warp_size", configuration.warp_size},
+                                       {"order", configuration.order},
+                                       {"policy", simt::to_string(configuration.policy)},
+                                       {"packings", configuration.packings},
+                                       {"swizzles", configuration.swizzles},
+                                       {"costs", costs_json(context)}}},
+                                     {"launch",
+                                      {{"width", launch.size.width},
+                                       {"height", launch.size.height},
+                                       {"depth", launch.size.depth},
+                                       {"threads", launch.size.threads()},
+                                       {"rays", launch.data.rays.size()},
+                                       {"events", launch.data.events.size()}}}};
+  for (const auto& [name, value] : context.more) {
+    document[name] = value;
+  }
+  return document;
+}
+
+output::Table with_context(output::Table table, const Context& context) {
+  const experiment::Resolved& configuration = context.configuration;
+  std::vector<std::pair<std::string, output::Cell>> cells = {
+      {"trace_hash", context.trace.hash},
+      {"tool_version", std::string(RAYREPLAY_VERSION)},
+      {"device", std::string(kDevice)},
+      {"launch", std::uint64_t{configuration.launch}},
+      {"warp_size", std::uint64_t{configuration.warp_size}},
+      {"order", configuration.order},
+      {"policy", std::string(simt::to_string(configuration.policy))},
+      {"costs", costs_text(context)}};
+  for (const auto& [name, value] : context.more) {
+    cells.emplace_back(name, value);
+  }
+  for (const auto& [key, cell] : cells) {
+    table.columns.push_back({key, key, output::Show::Plain, 0, true});
+    for (auto& row : table.rows) {
+      row.push_back(cell);
+    }
+  }
+  return table;
+}
+
+}  // namespace rayreplay::report

@@ -1,0 +1,30 @@
+// What every result says about itself: trace, tool, device and the resolved configuration with every parameter.
+//
+// Contract: text for people above a table; the same as JSON; and as columns of a CSV, so that each of its rows can be
+// moved elsewhere and still say how it came about.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "app/output/table.hpp"
+#include "capture/trace/trace.hpp"
+#include "sim/experiment/configuration.hpp"
+
+namespace rayreplay::report {
+
+struct Context {
+  std::string trace_file;
+  const trace::Trace& trace;
+  const experiment::Resolved& configuration;
+  std::vector<std::pair<std::string, std::string>> more;  ///< key and value, for example the one packing replayed
+};
+
+[[nodiscard]] std::string context_text(const Context& context);
+[[nodiscard]] nlohmann::ordered_json context_json(const Context& context, const std::string& schema);
+[[nodiscard]] output::Table with_context(output::Table table, const Context& context);
+
+}  // namespace rayreplay::report

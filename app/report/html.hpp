@@ -1,0 +1,34 @@
+// The report page: one HTML file that works offline, with its pictures beside it.
+//
+// Contract: every text that comes from a trace, a file name or a configuration is escaped; there are no scripts and no
+// external resources; colours follow the reader's light or dark setting. The same result gives the same bytes.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/report/context.hpp"
+#include "app/report/launch_pictures.hpp"
+#include "sim/experiment/whatif.hpp"
+
+namespace rayreplay::report {
+
+struct Page {
+  const Context& context;
+  const experiment::WhatIfResult& result;
+  const std::vector<Picture>& pictures;
+  std::string configuration_toml;
+  std::string image_file;       ///< of the rendered picture, beside the page; "" for none
+  std::string published_title;  ///< "" for no comparison
+  std::string published_source;
+  std::string published_note;
+  output::Table published;
+};
+
+[[nodiscard]] std::string to_html(const Page& page);
+
+/// & < > " ' as character references; control characters, which HTML forbids, as U+FFFD.
+[[nodiscard]] std::string escape_html(std::string_view text);
+
+}  // namespace rayreplay::report

@@ -1,0 +1,32 @@
+// The pictures of a launch and of its packings, as bytes of PNG files.
+//
+// Contract: efficiency is drawn from 0 to 100 % in every picture, so that packings can be compared by eye; counts from
+// 0 to the value that 99.9 % of the pixels do not exceed, with the largest named in the note; the launch order over all
+// warps.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/pictures/colormap.hpp"
+#include "sim/experiment/whatif.hpp"
+
+namespace rayreplay::report {
+
+struct Picture {
+  std::string file;  ///< "efficiency-numrays.png"
+  std::string caption;
+  std::string png;
+};
+
+[[nodiscard]] std::string order_picture(const experiment::PixelMap& map, std::uint64_t warps, const std::string& order,
+                                        pictures::Colormap colormap);
+
+/// The launch's own pictures, then the efficiency of every row. Empty for a result without maps.
+[[nodiscard]] std::vector<Picture> make_pictures(const experiment::WhatIfResult& result, pictures::Colormap colormap);
+
+/// Letters, digits and '-' of a packing's name: a part of a file name.
+[[nodiscard]] std::string file_word(const std::string& packing);
+
+}  // namespace rayreplay::report

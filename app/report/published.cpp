@@ -1,0 +1,140 @@
+#include "app/report/published.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include "base/error.hpp"
+#include "base/parameters.hpp"
+
+namespace rayreplay::report {
+namespace {
+
+class Reader {
+ public:
+  explicit Reader(std::string file) : file_(std::move(file)) {}
+
+  [[noreturn]] void fail(std::string what, const toml::source_region& region, std::string found, std::string expected,
+                         std::string fix = "") const {
+    throw Error(ErrorKind::Input, {std::move(what), fmt::format("{}:{}", file_, region.begin.line), std::move(found),
+                                   std::move(expected), std::move(fix)});
+  }
+
+  void allow(const toml::table& table, const std::vector<std::string>& keys) const {
+    for (const auto& [key, value] : table) {
+      const std::string name(key.str());
+      if (std::find(keys.begin(), keys.end(), name) == keys.end()) {
+        const std::string near = nearest(name, keys);
+        fail("unknown key", key.source(), "'" + name + "'", fmt::format("one of {}", fmt::join(keys, ", ")),
+             near.empty() ? "" : "did you mean '" + near + "'?");
+      }
+    }
+  }
+
+  [[nodiscard]] std::string text(const toml::table& table, std::string_view key) const {
+    const toml::node* node = table.get(key);
+    if (node == nullptr || !node->is_string()) {
+      fail("a string is missing", table.source(), "", std::string(key));
+    }
+    return node->as_string()->get();
+  }
+
+  [[nodiscard]] double number(const toml::node& node, std::string_view key) const {
+    const auto value = node.value<double>();
+    if (!value || !node.is_number()) {
+      fail("the value has the wrong type", node.source(), std::string(key), "a number");
+    }
+    return *value;
+  }
+
+  template <class Visit>
+  void for_each_table(const toml::table& root, std::string_view key, const Visit& visit) const {
+    const toml::node* node = root.get(key);
+    const toml::array* array = node == nullptr ? nullptr : node->as_array();
+    if (array == nullptr) {
+      fail("a list of tables is missing", root.source(), "", fmt::format("[[{}]]", key));
+    }
+    for (const toml::node& item : *array) {
+      if (!item.is_table()) {
+        fail("the value has the wrong type", item.source(), std::string(key), "a table");
+      }
+      visit(*item.as_table());
+    }
+  }
+
+ private:
+  std::string file_;
+};
+
+}  // namespace
+
+Published parse_published(std::string_view toml_text, const std::string& file) {
+  const Reader reader(file);
+  toml::table root;
+  try {
+    root = toml::parse(toml_text, file);
+  } catch (const toml::parse_error& error) {
+    reader.fail("the file is not TOML: " + std::string(error.description()), error.source(), "", "");
+  }
+  reader.allow(root, {"title", "source", "note", "quantity", "packing"});
+  Published published;
+  published.title = reader.text(root, "title");
+  published.source = reader.text(root, "source");
+  published.note = reader.text(root, "note");
+  std::vector<std::string> packing_keys = {"name"};
+  reader.for_each_table(root, "quantity", [&](const toml::table& table) {
+    reader.allow(table, {"key", "title", "compare"});
+    const toml::node* compare = table.get("compare");
+    published.quantities.push_back(
+        {reader.text(table, "key"), reader.text(table, "title"), compare != nullptr && compare->value_or(false)});
+    packing_keys.push_back(published.quantities.back().key);
+  });
+  reader.for_each_table(root, "packing", [&](const toml::table& table) {
+    reader.allow(table, packing_keys);
+    const std::string name = reader.text(table, "name");
+    published.packings.push_back(name);
+    for (const PublishedQuantity& quantity : published.quantities) {
+      if (const toml::node* node = table.get(quantity.key)) {
+        published.values[name][quantity.key] = reader.number(*node, quantity.key);
+      }
+    }
+  });
+  return published;
+}
+
+output::Table compare(const experiment::WhatIfResult& result, const Published& published) {
+  output::Table table;
+  table.columns = {{"packing", "packing"}, {"ours", "ours", output::Show::Change}};
+  for (const PublishedQuantity& quantity : published.quantities) {
+    table.columns.push_back({quantity.key, quantity.title, output::Show::Change});
+  }
+  table.columns.push_back({"difference_points", "ours - published (points)", output::Show::Plain, 2});
+  for (const std::string& name : published.packings) {
+    const auto values = published.values.find(name);
+    for (const experiment::WhatIfRow& row : result.rows) {
+      if (row.packing.substr(0, row.packing.find(':')) != name || values == published.values.end()) {
+        continue;
+      }
+      std::vector<output::Cell> cells = {row.packing, row.change};
+      output::Cell difference;
+      for (const PublishedQuantity& quantity : published.quantities) {
+        const auto value = values->second.find(quantity.key);
+        output::Cell& cell = cells.emplace_back();
+        if (value == values->second.end()) {
+          continue;
+        }
+        cell.emplace<double>(value->second);
+        if (quantity.compare) {
+          difference.emplace<double>((row.change - value->second) * 100);
+        }
+      }
+      cells.emplace_back(std::move(difference));
+      table.rows.push_back(std::move(cells));
+    }
+  }
+  return table;
+}
+
+}  // namespace rayreplay::report

@@ -1,0 +1,59 @@
+#include "app/report/report.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "app/output/output_folder.hpp"
+#include "app/report/html.hpp"
+#include "app/report/whatif_table.hpp"
+#include "base/output_file.hpp"
+
+namespace rayreplay::report {
+
+nlohmann::ordered_json whatif_json(const Context& context, const experiment::WhatIfResult& result,
+                                   const std::optional<Published>& published) {
+  nlohmann::ordered_json document = context_json(context, "rayreplay.whatif/1");
+  document["launch"]["warps"] = result.warps;
+  document["bound"] = {{"warp_events", result.bound.warp_events},
+                       {"active_lanes", result.bound.calls},
+                       {"efficiency", result.bound.efficiency},
+                       {"weighted_efficiency", result.weighted_bound}};
+  document["rows"] = to_json(whatif_table(result, false));
+  if (published) {
+    document["published"] = {{"title", published->title},
+                             {"source", published->source},
+                             {"note", published->note},
+                             {"rows", to_json(compare(result, *published))}};
+  }
+  return document;
+}
+
+void write_report(const ReportOptions& options, const Context& context, const experiment::WhatIfResult& result,
+                  const std::optional<Published>& published) {
+  output::OutputFolder folder(options.folder, options.force);
+  const auto write = [&folder](const std::string& name, std::string_view bytes) {
+    write_file(folder.temporary_path() / name, bytes, false);
+  };
+  const std::vector<Picture> pictures = make_pictures(result, options.colormap);
+  for (const Picture& picture : pictures) {
+    write(picture.file, picture.png);
+  }
+  const std::string toml = experiment::to_toml(result.configuration, context.trace);
+  Page page{context, result, pictures, toml, "", "", "", "", {}};
+  if (!options.image_png.empty()) {
+    page.image_file = "rendered.png";
+    write(page.image_file, options.image_png);
+  }
+  if (published) {
+    page.published_title = published->title;
+    page.published_source = published->source;
+    page.published_note = published->note;
+    page.published = compare(result, *published);
+  }
+  write("config.toml", toml);
+  write("whatif.json", whatif_json(context, result, published).dump(2) + "\n");
+  write("whatif.csv", output::to_csv(with_context(whatif_table(result, true), context)));
+  write("index.html", to_html(page));
+  folder.commit();
+}
+
+}  // namespace rayreplay::report

@@ -1,0 +1,32 @@
+// A report folder: index.html, its pictures, and the same result as data (whatif.json, whatif.csv, config.toml).
+//
+// Contract: written aside and renamed, so that the folder is whole or not there. Errors: Output as OutputFolder; Input
+// when the rendered picture is no PNG.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "app/pictures/colormap.hpp"
+#include "app/report/context.hpp"
+#include "app/report/published.hpp"
+#include "sim/experiment/whatif.hpp"
+
+namespace rayreplay::report {
+
+/// The result as JSON: schema rayreplay.whatif/1, docs/surfaces.md.
+[[nodiscard]] nlohmann::ordered_json whatif_json(const Context& context, const experiment::WhatIfResult& result,
+                                                 const std::optional<Published>& published);
+
+struct ReportOptions {
+  std::filesystem::path folder;
+  bool force = false;
+  std::string image_png;  ///< bytes of the rendered picture; "" for none
+  pictures::Colormap colormap = pictures::Colormap::Viridis;
+};
+
+void write_report(const ReportOptions& options, const Context& context, const experiment::WhatIfResult& result,
+                  const std::optional<Published>& published);
+
+}  // namespace rayreplay::report

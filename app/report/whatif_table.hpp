@@ -1,0 +1,14 @@
+// The answer of `rayreplay whatif` as a table.
+//
+// Contract: one row per packing in the order of the result, and, where asked for, a last row "bound": what no packing
+// can do better than. Keys of JSON and CSV are listed in docs/surfaces.md. Per-stage columns are detail: not in text.
+#pragma once
+
+#include "app/output/table.hpp"
+#include "sim/experiment/whatif.hpp"
+
+namespace rayreplay::report {
+
+[[nodiscard]] output::Table whatif_table(const experiment::WhatIfResult& result, bool with_bound);
+
+}  // namespace rayreplay::report

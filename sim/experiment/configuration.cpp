@@ -1,0 +1,159 @@
+#include "sim/experiment/configuration.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include "base/error.hpp"
+#include "base/parameters.hpp"
+
+namespace rayreplay::experiment {
+namespace {
+
+constexpr std::int64_t kMaxCycles = std::numeric_limits<std::uint32_t>::max();
+const std::vector<std::string> kCostKeys = {"costs", "default_cost"};
+const std::vector<std::string> kKeys = {"launch",   "warp_size", "order",        "policy",
+                                        "packings", "swizzles",  "default_cost", "costs"};
+
+[[noreturn]] void usage(std::string what, std::string where, std::string found, std::string expected,
+                        std::string fix = "") {
+  throw Error(ErrorKind::Usage,
+              {std::move(what), std::move(where), std::move(found), std::move(expected), std::move(fix)});
+}
+
+/// One TOML document with the name of its file, for messages.
+class Document {
+ public:
+  Document(std::string_view text, std::string source) : source_(std::move(source)) {
+    try {
+      table_ = toml::parse(text, source_);
+    } catch (const toml::parse_error& error) {
+      usage("the configuration is not TOML: " + std::string(error.description()), place(error.source()), "", "");
+    }
+  }
+
+  void allow(const std::vector<std::string>& keys) const {
+    for (const auto& [key, value] : table_) {
+      const std::string name(key.str());
+      if (std::find(keys.begin(), keys.end(), name) == keys.end()) {
+        const std::string near = nearest(name, keys);
+        usage("unknown key", place(key.source()), "'" + name + "'", fmt::format("one of {}", fmt::join(keys, ", ")),
+              near.empty() ? "" : "did you mean '" + near + "'?");
+      }
+    }
+  }
+
+  void read(std::string_view key, std::uint32_t& value) const {
+    if (const toml::node* node = table_.get(key)) {
+      value = number(*node, key);
+    }
+  }
+  void read(std::string_view key, std::string& value) const {
+    if (const toml::node* node = table_.get(key)) {
+      value = text(*node, key);
+    }
+  }
+  void read(std::string_view key, std::vector<std::string>& values) const {
+    const toml::node* node = table_.get(key);
+    if (node == nullptr) {
+      return;
+    }
+    const toml::array* array = node->as_array();
+    if (array == nullptr) {
+      usage("the value has the wrong type", place(node->source()), std::string(key), "a list of strings");
+    }
+    values.clear();
+    for (const toml::node& item : *array) {
+      values.push_back(text(item, key));
+    }
+  }
+  void read_costs(Configuration& configuration) const {
+    read("default_cost", configuration.default_cost);
+    const toml::node* node = table_.get("costs");
+    if (node == nullptr) {
+      return;
+    }
+    const toml::table* costs = node->as_table();
+    if (costs == nullptr) {
+      usage("the value has the wrong type", place(node->source()), "costs", "a table of cycles by shader");
+    }
+    configuration.costs.clear();
+    for (const auto& [key, value] : *costs) {
+      configuration.costs.emplace_back(std::string(key.str()), number(value, key.str()));
+    }
+  }
+
+ private:
+  [[nodiscard]] std::string place(const toml::source_region& region) const {
+    return region.begin.line == 0 ? source_ : fmt::format("{}:{}", source_, region.begin.line);
+  }
+  [[nodiscard]] std::uint32_t number(const toml::node& node, std::string_view key) const {
+    const toml::value<std::int64_t>* value = node.as_integer();
+    if (value == nullptr || value->get() < 0 || value->get() > kMaxCycles) {
+      usage("the value has the wrong type or is out of range", place(node.source()), std::string(key),
+            fmt::format("a whole number from 0 to {}", kMaxCycles));
+    }
+    return static_cast<std::uint32_t>(value->get());
+  }
+  [[nodiscard]] std::string text(const toml::node& node, std::string_view key) const {
+    const toml::value<std::string>* value = node.as_string();
+    if (value == nullptr) {
+      usage("the value has the wrong type", place(node.source()), std::string(key), "a string");
+    }
+    return value->get();
+  }
+
+  std::string source_;
+  toml::table table_;
+};
+
+}  // namespace
+
+Configuration parse_configuration(std::string_view toml, const std::string& source) {
+  const Document document(toml, source);
+  document.allow(kKeys);
+  Configuration configuration;
+  document.read("launch", configuration.launch);
+  document.read("warp_size", configuration.warp_size);
+  document.read("order", configuration.order);
+  document.read("policy", configuration.policy);
+  document.read("packings", configuration.packings);
+  document.read("swizzles", configuration.swizzles);
+  document.read_costs(configuration);
+  return configuration;
+}
+
+void parse_costs(std::string_view toml, const std::string& source, Configuration& configuration) {
+  const Document document(toml, source);
+  document.allow(kCostKeys);
+  configuration.default_cost = 1;
+  configuration.costs.clear();
+  document.read_costs(configuration);
+}
+
+ShaderCosts parse_cost_list(std::string_view text) {
+  ShaderCosts costs;
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    const std::string item(text.substr(0, comma));
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+    // The last '=': a shader's name may hold others.
+    const auto equals = item.rfind('=');
+    Parameter cycles;
+    cycles.name = item.substr(0, equals);
+    cycles.default_value = std::int64_t{1};
+    cycles.minimum = 0;
+    cycles.maximum = static_cast<double>(kMaxCycles);
+    if (equals == std::string::npos || equals == 0) {
+      usage("a cost is not of the form SHADER=CYCLES", "--cost", "'" + item + "'", "SHADER=CYCLES,SHADER=CYCLES");
+    }
+    const Parameters value = rayreplay::resolve({cycles}, {{cycles.name, item.substr(equals + 1)}}, "--cost");
+    costs.emplace_back(cycles.name, static_cast<std::uint32_t>(value.get_int(cycles.name)));
+  }
+  return costs;
+}
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,69 @@
+// Configuration of a what-if experiment: what a user may choose, as TOML and as it was resolved against a trace.
+//
+// Contract: every key has a default, so that the empty configuration is valid. `parse_configuration` reads TOML:
+//
+//   launch = 0                    # which launch of the trace
+//   warp_size = 0                 # lanes; 0: the trace's, or 32 when it has none
+//   order = "auto"                # launch order spec; auto: captured when the trace has its warps, else z-order
+//   policy = "stage-majority"     # of the replayer
+//   packings = []                 # packing specs; empty: every registered packing with its defaults
+//   swizzles = []                 # swizzle files, tried beside the packings
+//   default_cost = 1              # cycles per shader call, where [costs] says nothing
+//   [costs]                       # cycles by shader: a stage ("closest-hit"), a name ("metal") or an id ("4");
+//   metal = 20                    # the id wins over the name, the name over the stage
+//
+// Unknown keys and values of the wrong type are Usage errors that say where (file, line) and name the nearest known
+// key. `resolve` completes and checks it against a trace; its result written with `to_toml` resolves to itself.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "capture/trace/trace.hpp"
+#include "sim/simt/replayer.hpp"
+
+namespace rayreplay::experiment {
+
+/// In the order given; later entries win within the same rank.
+using ShaderCosts = std::vector<std::pair<std::string, std::uint32_t>>;
+
+struct Configuration {
+  std::uint32_t launch = 0;
+  std::uint32_t warp_size = 0;
+  std::string order = "auto";
+  std::string policy = "stage-majority";
+  std::vector<std::string> packings;
+  std::vector<std::string> swizzles;
+  std::uint32_t default_cost = 1;
+  ShaderCosts costs;
+};
+
+/// `source` names the file in messages.
+[[nodiscard]] Configuration parse_configuration(std::string_view toml, const std::string& source);
+
+/// Only `default_cost` and `[costs]`: a file of costs alone. Replaces those of `configuration`.
+void parse_costs(std::string_view toml, const std::string& source, Configuration& configuration);
+
+/// "metal=20,closest-hit=5": Usage unless every item is NAME=CYCLES with 0 ≤ CYCLES < 2^32.
+[[nodiscard]] ShaderCosts parse_cost_list(std::string_view text);
+
+struct Resolved {
+  std::uint32_t launch = 0;
+  std::uint32_t warp_size = 0;
+  std::string order;  ///< with every parameter
+  simt::Policy policy = simt::Policy::StageMajority;
+  std::vector<std::string> packings;  ///< with every parameter; identity first, no spec twice
+  std::vector<std::string> swizzles;
+  std::vector<std::uint32_t> costs;  ///< cycles by shader id; empty: no costs were given
+};
+
+/// Errors: Usage (unknown model, parameter, policy, shader; launch or warp size out of range); Missing when the order
+/// is "captured" and the trace has no warps.
+[[nodiscard]] Resolved resolve(const Configuration& configuration, const trace::Trace& trace);
+
+[[nodiscard]] std::string to_toml(const Resolved& resolved, const trace::Trace& trace);
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,83 @@
+#include "sim/experiment/pixel_map.hpp"
+
+#include <cstddef>
+#include <limits>
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+namespace rayreplay::experiment {
+namespace {
+
+PixelMap empty_map(trace::LaunchSize size) {
+  return {size.width, size.height,
+          std::vector<float>(std::size_t{size.width} * size.height, std::numeric_limits<float>::quiet_NaN())};
+}
+
+/// Calls fill(pixel) for every pixel, in parallel over rows.
+template <class Fill>
+void for_each_pixel(trace::LaunchSize size, const Fill& fill) {
+  tbb::parallel_for(tbb::blocked_range<std::uint32_t>(0, size.height), [&](const auto& rows) {
+    for (std::size_t pixel = std::size_t{rows.begin()} * size.width; pixel < std::size_t{rows.end()} * size.width;
+         ++pixel) {
+      fill(pixel);
+    }
+  });
+}
+
+}  // namespace
+
+PixelCounts count_pixels(const trace::Launch& launch) {
+  const trace::LaunchSize size = launch.size;
+  const std::size_t pixels = std::size_t{size.width} * size.height;
+  PixelCounts counts{empty_map(size), empty_map(size), empty_map(size)};
+  for_each_pixel(size, [&](std::size_t pixel) {
+    std::uint64_t rays = 0, intersections = 0, any_hits = 0;
+    for (std::size_t slice = 0; slice < size.depth; ++slice) {
+      const std::size_t thread = slice * pixels + pixel;
+      for (std::uint64_t row = launch.data.event_offset[thread]; row < launch.data.event_offset[thread + 1]; ++row) {
+        const trace::EventKind kind = launch.data.events.kind[row];
+        rays += trace::begins_ray(kind) ? 1U : 0U;
+        intersections += kind == trace::EventKind::Intersection ? 1U : 0U;
+        any_hits += kind == trace::EventKind::AnyHit ? 1U : 0U;
+      }
+    }
+    counts.rays.values[pixel] = static_cast<float>(rays);
+    counts.intersections.values[pixel] = static_cast<float>(intersections);
+    counts.any_hits.values[pixel] = static_cast<float>(any_hits);
+  });
+  return counts;
+}
+
+PixelMap efficiency_map(trace::LaunchSize size, const std::vector<simt::Tally>& by_thread, std::uint32_t warp_size) {
+  const std::size_t pixels = std::size_t{size.width} * size.height;
+  PixelMap map = empty_map(size);
+  for_each_pixel(size, [&](std::size_t pixel) {
+    simt::Tally sum;
+    for (std::size_t slice = 0; slice < size.depth; ++slice) {
+      const simt::Tally& tally = by_thread[slice * pixels + pixel];
+      sum.warp_events += tally.warp_events;
+      sum.active_lanes += tally.active_lanes;
+    }
+    if (sum.warp_events > 0) {
+      map.values[pixel] = static_cast<float>(100 * sum.efficiency(warp_size));
+    }
+  });
+  return map;
+}
+
+PixelMap order_map(trace::LaunchSize size, const scheduler::WarpAssignment& assignment) {
+  const std::size_t pixels = std::size_t{size.width} * size.height;
+  PixelMap map = empty_map(size);
+  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, assignment.thread_at.size()), [&](const auto& places) {
+    for (std::size_t place = places.begin(); place < places.end(); ++place) {
+      const std::uint32_t thread = assignment.thread_at[place];
+      if (thread < pixels) {  // kNoThread is no pixel either
+        map.values[thread] = static_cast<float>(assignment.start_rank[place / assignment.warp_size]);
+      }
+    }
+  });
+  return map;
+}
+
+}  // namespace rayreplay::experiment

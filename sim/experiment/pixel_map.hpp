@@ -1,0 +1,38 @@
+// Maps over a launch's pixels: one number per (x, y), slices of depth summed.
+//
+// Contract: values are row-major, width · height of them; NaN where nothing was counted (no warp events for
+// efficiency). Counts are exact up to 2^24, the largest whole number that a float holds with all its predecessors.
+// O(events), parallel over rows.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "capture/trace/trace.hpp"
+#include "scheduler-models/warp_assignment.hpp"
+#include "sim/simt/replayer.hpp"
+
+namespace rayreplay::experiment {
+
+struct PixelMap {
+  std::uint32_t width = 0;
+  std::uint32_t height = 0;
+  std::vector<float> values;
+};
+
+struct PixelCounts {
+  PixelMap rays;           ///< Begin and OcclusionBegin
+  PixelMap intersections;  ///< intersection shader calls
+  PixelMap any_hits;       ///< any-hit shader calls
+};
+
+[[nodiscard]] PixelCounts count_pixels(const trace::Launch& launch);
+
+/// SIMT efficiency in percent, over the warp events that the pixel's threads took part in. `by_thread`: one per thread.
+[[nodiscard]] PixelMap efficiency_map(trace::LaunchSize size, const std::vector<simt::Tally>& by_thread,
+                                      std::uint32_t warp_size);
+
+/// The place in the launch order of the warp that runs the pixel (the slice z = 0 alone).
+[[nodiscard]] PixelMap order_map(trace::LaunchSize size, const scheduler::WarpAssignment& assignment);
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,161 @@
+// Completing a configuration with what the trace and the registered models say.
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/parameters.hpp"
+#include "scheduler-models/launch_order.hpp"
+#include "scheduler-models/packing.hpp"
+#include "sim/experiment/configuration.hpp"
+
+namespace rayreplay::experiment {
+namespace {
+
+constexpr std::uint32_t kDefaultWarpSize = 32;
+constexpr const char* kBaseline = "identity";
+
+/// How closely a cost's key names the shader: 0 not at all, 1 by stage, 2 by name, 3 by id.
+int match_rank(const std::string& key, const trace::Shader& shader, std::size_t id) {
+  if (key == std::to_string(id)) {
+    return 3;
+  }
+  if (key == shader.name) {
+    return 2;
+  }
+  return key == trace::to_string(shader.stage) ? 1 : 0;
+}
+
+[[noreturn]] void unknown_shader(const std::string& key, const trace::Trace& trace) {
+  std::vector<std::string> known;
+  for (const trace::Shader& shader : trace.shaders) {
+    for (const std::string& word : {shader.name, std::string(trace::to_string(shader.stage))}) {
+      if (!word.empty() && std::find(known.begin(), known.end(), word) == known.end()) {
+        known.push_back(word);
+      }
+    }
+  }
+  const std::string near = nearest(key, known);
+  throw Error(ErrorKind::Usage,
+              {"a cost is given for a shader that the trace does not have", "", "'" + key + "'",
+               fmt::format("one of {}, or an id below {}", fmt::join(known, ", "), trace.shaders.size()),
+               near.empty() ? "" : "did you mean '" + near + "'?"});
+}
+
+std::vector<std::uint32_t> resolve_costs(const Configuration& configuration, const trace::Trace& trace) {
+  if (configuration.costs.empty() && configuration.default_cost == 1) {
+    return {};
+  }
+  std::vector<std::uint32_t> costs(trace.shaders.size(), configuration.default_cost);
+  std::vector<int> ranks(trace.shaders.size(), 0);
+  for (const auto& [key, cycles] : configuration.costs) {
+    bool used = false;
+    for (std::size_t id = 0; id < costs.size(); ++id) {
+      const int rank = match_rank(key, trace.shaders[id], id);
+      used = used || rank > 0;
+      if (rank > 0 && rank >= ranks[id]) {
+        costs[id] = cycles;
+        ranks[id] = rank;
+      }
+    }
+    if (!used) {
+      unknown_shader(key, trace);
+    }
+  }
+  return costs;
+}
+
+std::uint32_t resolve_warp_size(const Configuration& configuration, const trace::Trace& trace) {
+  std::uint32_t size = configuration.warp_size;
+  if (size == 0) {
+    size = trace.header.warp_size == 0 ? kDefaultWarpSize : trace.header.warp_size;
+  }
+  if (size > scheduler::kMaxWarpSize) {
+    throw Error(ErrorKind::Usage, {"the warp size is out of range", "", fmt::format("{}", size),
+                                   fmt::format("1 to {}", scheduler::kMaxWarpSize), ""});
+  }
+  return size;
+}
+
+std::vector<std::string> resolve_packings(const Configuration& configuration) {
+  std::vector<std::string> specs = {kBaseline};
+  const std::vector<std::string> wanted =
+      configuration.packings.empty() ? scheduler::Packings::names() : configuration.packings;
+  specs.insert(specs.end(), wanted.begin(), wanted.end());
+  std::vector<std::string> resolved;
+  for (const std::string& spec : specs) {
+    const std::string full = scheduler::Packings::create(spec).spec;
+    if (std::find(resolved.begin(), resolved.end(), full) == resolved.end()) {
+      resolved.push_back(full);
+    }
+  }
+  return resolved;
+}
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+      result += fmt::format("\\u{:04X}", static_cast<unsigned>(c));
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
+std::string list(const std::vector<std::string>& items) {
+  if (items.empty()) {
+    return "[]";
+  }
+  std::string result = "[\n";
+  for (const std::string& item : items) {
+    result += "  " + quoted(item) + ",\n";
+  }
+  return result + "]";
+}
+
+}  // namespace
+
+Resolved resolve(const Configuration& configuration, const trace::Trace& trace) {
+  if (configuration.launch >= trace.launches.size()) {
+    throw Error(ErrorKind::Usage,
+                {"the trace has no launch of this number", "", fmt::format("{}", configuration.launch),
+                 trace.launches.empty() ? std::string("nothing: the trace has no launches")
+                                        : fmt::format("0 to {}", trace.launches.size() - 1),
+                 ""});
+  }
+  const trace::Launch& launch = trace.launches[configuration.launch];
+  Resolved resolved;
+  resolved.launch = configuration.launch;
+  resolved.warp_size = resolve_warp_size(configuration, trace);
+  const std::string order =
+      configuration.order == "auto" ? (launch.thread_warp.empty() ? "z-order" : "captured") : configuration.order;
+  resolved.order = scheduler::LaunchOrders::create(order).spec;
+  resolved.policy = simt::parse_policy(configuration.policy);
+  resolved.packings = resolve_packings(configuration);
+  resolved.swizzles = configuration.swizzles;
+  resolved.costs = resolve_costs(configuration, trace);
+  return resolved;
+}
+
+std::string to_toml(const Resolved& resolved, const trace::Trace& trace) {
+  std::string text =
+      fmt::format("launch = {}\nwarp_size = {}\norder = {}\npolicy = {}\npackings = {}\nswizzles = {}\n",
+                  resolved.launch, resolved.warp_size, quoted(resolved.order), quoted(simt::to_string(resolved.policy)),
+                  list(resolved.packings), list(resolved.swizzles));
+  text += "default_cost = 1\n\n[costs]\n";
+  for (std::size_t id = 0; id < resolved.costs.size(); ++id) {
+    const trace::Shader& shader = trace.shaders[id];
+    text +=
+        fmt::format("{} = {}  # {} {}\n", id, resolved.costs[id], trace::to_string(shader.stage), quoted(shader.name));
+  }
+  return text;
+}
+
+}  // namespace rayreplay::experiment

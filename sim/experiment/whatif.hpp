@@ -1,0 +1,64 @@
+// What would other packings do to this launch? A trace and a configuration to a table, one row per packing.
+//
+// Contract: a pure function. Every row replays the launch with the threads packed anew; row 0 is identity, the baseline
+// of `change`. Exact integers, the same whatever the number of threads. Parallel over packings and, inside, over warps;
+// the trace's columns are never copied: memory is a few arrays of one entry per thread for each row being computed.
+// Source: MODELS.md §3–§6. Errors: those of the configuration, the models, the swizzle files and the replayer.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/progress.hpp"
+#include "scheduler-models/bound.hpp"
+#include "sim/experiment/configuration.hpp"
+#include "sim/experiment/pixel_map.hpp"
+#include "sim/simt/replayer.hpp"
+
+namespace rayreplay::experiment {
+
+struct WhatIfOptions {
+  bool pixel_maps = false;  ///< also compute `maps` and every row's `efficiency_map`
+  Progress* progress = nullptr;
+};
+
+struct WhatIfRow {
+  std::string packing;        ///< resolved spec; "file:PATH" for a user's own swizzle
+  simt::ReplayResult replay;  ///< without per-warp and per-thread sums
+  double efficiency = 0;
+  double change = 0;               ///< efficiency / identity's − 1; 0 when identity's is 0
+  double weighted_efficiency = 0;  ///< equals efficiency when no costs are given
+  double weighted_change = 0;
+  PixelMap efficiency_map;  ///< percent; empty unless asked for
+};
+
+/// What no packing changes.
+struct LaunchMaps {
+  PixelCounts counts;
+  PixelMap order;
+};
+
+struct WhatIfResult {
+  Resolved configuration;
+  std::string trace_hash;
+  std::string tool_version;
+  std::string device = "CPU";
+  trace::LaunchSize size;
+  std::uint64_t rays = 0;
+  std::uint64_t events = 0;
+  std::uint64_t warps = 0;
+  std::vector<WhatIfRow> rows;
+  scheduler::Bound bound;
+  double weighted_bound = 0;  ///< weighted efficiency that no packing exceeds
+  LaunchMaps maps;            ///< empty unless asked for
+};
+
+[[nodiscard]] WhatIfResult what_if(const trace::Trace& trace, const Resolved& configuration,
+                                   const WhatIfOptions& options = {});
+
+/// The assignment of one packing spec or "file:PATH", as `what_if` replays it.
+[[nodiscard]] scheduler::WarpAssignment pack(const trace::Launch& launch, const scheduler::WarpAssignment& order,
+                                             const std::string& packing);
+
+}  // namespace rayreplay::experiment

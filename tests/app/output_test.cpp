@@ -1,0 +1,181 @@
+// Tables, folders and progress lines as users and programs read them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include "app/console/progress.hpp"
+#include "app/output/output_folder.hpp"
+#include "app/output/table.hpp"
+#include "base/error.hpp"
+#include "base/output_file.hpp"
+
+namespace rayreplay::output {
+namespace {
+
+namespace fs = std::filesystem;
+
+Table sample() {
+  Table table;
+  table.columns = {{"name", "name"},
+                   {"efficiency", "SIMT", Show::Percent},
+                   {"change", "change", Show::Change, 1},
+                   {"events", "events"},
+                   {"hidden", "hidden", Show::Plain, 2, true}};
+  table.rows = {{std::string("identity"), 0.65, 0.0, std::uint64_t{1234567}, 0.1},
+                {std::string("a,\"b\""), 0.5, -0.25, std::monostate(), std::nan("")}};
+  return table;
+}
+
+TEST(Table, TextIsAlignedAndLeavesDetailOut) {
+  EXPECT_EQ(to_text(sample()),
+            "name         SIMT   change     events\n"
+            "--------  -------  -------  ---------\n"
+            "identity  65.00 %   +0.0 %  1,234,567\n"
+            "a,\"b\"     50.00 %  -25.0 %          -\n");
+}
+
+TEST(Table, CsvQuotesAndKeepsEveryColumnAndDigit) {
+  EXPECT_EQ(to_csv(sample()),
+            "name,efficiency,change,events,hidden\r\n"
+            "identity,0.65,0,1234567,0.1\r\n"
+            "\"a,\"\"b\"\"\",0.5,-0.25,,\r\n");
+}
+
+TEST(Table, JsonKeepsTypesAndHasNullForWhatIsNoNumber) {
+  const nlohmann::ordered_json json = to_json(sample());
+  ASSERT_EQ(json.size(), 2U);
+  EXPECT_EQ(json[0]["events"], 1234567);
+  EXPECT_EQ(json[0]["efficiency"], 0.65);
+  EXPECT_TRUE(json[1]["events"].is_null());
+  EXPECT_EQ(nlohmann::json::parse(json.dump())[1]["hidden"], nullptr);
+}
+
+TEST(Table, WithoutRowsIsAHeader) {
+  Table table;
+  table.columns = {{"a", "A"}, {"b", "B"}};
+  EXPECT_EQ(to_text(table), "A  B\n-  -\n");
+  EXPECT_EQ(to_csv(table), "a,b\r\n");
+  EXPECT_EQ(to_json(table).dump(), "[]");
+}
+
+TEST(Table, WidthCountsCharactersNotBytes) {
+  Table table;
+  table.columns = {{"a", "A"}, {"b", "B"}};
+  table.rows = {{std::string("\xC3\xA9\xC3\xA9"), std::string("x")}, {std::string("ee"), std::string("y")}};
+  EXPECT_EQ(to_text(table), "A   B\n--  -\n\xC3\xA9\xC3\xA9  x\nee  y\n");
+}
+
+TEST(Numbers, SeparatorsAndBytes) {
+  EXPECT_EQ(with_separators(0), "0");
+  EXPECT_EQ(with_separators(999), "999");
+  EXPECT_EQ(with_separators(1000), "1,000");
+  EXPECT_EQ(with_separators(18446744073709551615ULL), "18,446,744,073,709,551,615");
+  EXPECT_EQ(bytes_text(1023), "1023 B");
+  EXPECT_EQ(bytes_text(1536), "1.50 KiB");
+  EXPECT_EQ(bytes_text(5ULL << 30U), "5.00 GiB");
+}
+
+TEST(Formats, UnknownNameSuggestsTheNearest) {
+  EXPECT_EQ(parse_format("json"), Format::Json);
+  try {
+    static_cast<void>(parse_format("jsn"));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::Usage);
+    EXPECT_THAT(error.what(), testing::HasSubstr("'json'"));
+  }
+}
+
+TEST(ProgressLine, ShowsShareAndTime) {
+  EXPECT_EQ(console::progress_line("packings", 1, 2, 12.3), "packings  [###############...............]  50 %  12 s");
+  EXPECT_EQ(console::progress_line("events", 7, 0, 1), "events  7  1 s");
+  EXPECT_THAT(console::progress_line("over", 9, 3, 1), testing::HasSubstr("100 %"));
+}
+
+class OutputFolderTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) / ("rayreplay-folder-" + std::to_string(::getpid()));
+    fs::remove_all(folder_);
+    fs::create_directory(folder_);
+  }
+  void TearDown() override {
+    fs::remove_all(folder_);
+  }
+  [[nodiscard]] std::size_t entries() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
+  static void put(const fs::path& file) {
+    std::ofstream(file) << "x";
+  }
+  fs::path folder_;
+};
+
+TEST_F(OutputFolderTest, StandsThereOnlyAfterCommit) {
+  {
+    OutputFolder output(folder_ / "out", false);
+    put(output.temporary_path() / "a");
+    EXPECT_FALSE(fs::exists(folder_ / "out"));
+    output.commit();
+  }
+  EXPECT_TRUE(fs::exists(folder_ / "out" / "a"));
+  EXPECT_EQ(entries(), 1U);
+}
+
+TEST_F(OutputFolderTest, LeavesNothingWithoutCommit) {
+  {
+    const OutputFolder output(folder_ / "out/", false);
+    put(output.temporary_path() / "a");
+  }
+  EXPECT_EQ(entries(), 0U);
+}
+
+TEST_F(OutputFolderTest, RefusesAFolderThatIsNotEmptyUnlessForced) {
+  fs::create_directory(folder_ / "out");
+  put(folder_ / "out" / "old");
+  EXPECT_THROW(OutputFolder(folder_ / "out", false), Error);
+  OutputFolder output(folder_ / "out/", true);
+  put(output.temporary_path() / "new");
+  EXPECT_TRUE(fs::exists(folder_ / "out" / "old"));
+  output.commit();
+  EXPECT_FALSE(fs::exists(folder_ / "out" / "old"));
+  EXPECT_TRUE(fs::exists(folder_ / "out" / "new"));
+  EXPECT_EQ(entries(), 1U);
+}
+
+TEST_F(OutputFolderTest, TakesAnEmptyFolder) {
+  fs::create_directory(folder_ / "out");
+  OutputFolder output(folder_ / "out", false);
+  put(output.temporary_path() / "a");
+  output.commit();
+  EXPECT_TRUE(fs::exists(folder_ / "out" / "a"));
+}
+
+TEST_F(OutputFolderTest, RefusesAFileAndAFolderThatIsMissing) {
+  put(folder_ / "file");
+  EXPECT_THROW(OutputFolder(folder_ / "file", true), Error);
+  EXPECT_THROW(OutputFolder(folder_ / "none" / "out", true), Error);
+}
+
+TEST_F(OutputFolderTest, InterruptionTakesUnfinishedOutputsAlong) {
+  // In a process of its own, because nothing can be written after remove_unfinished_outputs.
+  EXPECT_EXIT(
+      {
+        OutputFolder output(folder_ / "out", false);
+        put(output.temporary_path() / "a");
+        OutputFile file(folder_ / "file", false);
+        put(file.temporary_path());
+        remove_unfinished_outputs();
+        ::_exit(entries() == 0 ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace rayreplay::output
