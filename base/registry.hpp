@@ -46,10 +46,10 @@ class Registry {
   struct Registrar {
     Registrar(ModelDescription description, Factory factory) {
       description.kind = Interface::kModelKind;
+      const std::string name = description.name;
       register_description(description);
-      std::string name = description.name;
-      if (!entries().emplace(std::move(name), Entry{std::move(description), std::move(factory)}).second) {
-        throw Error(ErrorKind::Internal, {"two models have one name", Interface::kModelKind, description.name, "", ""});
+      if (!entries().emplace(name, Entry{std::move(description), std::move(factory)}).second) {
+        throw Error(ErrorKind::Internal, {"two models have one name", Interface::kModelKind, name, "", ""});
       }
     }
   };

@@ -34,13 +34,18 @@ void sort_by_sequence(ThreadList& threads, SequenceWords& words) {
   if (n > 1) {
     groups.push_back({0, n});
   }
+  // A caller's group of tasks that is being cancelled would skip the bodies below, and the ties would never be told apart.
+  tbb::task_group_context context(tbb::task_group_context::isolated);
   while (!groups.empty()) {
-    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, reading.size(), kThreadsPerTask), [&](const auto& range) {
-      for (std::size_t i = range.begin(); i < range.end(); ++i) {
-        const std::uint32_t thread = reading[i];
-        tied[thread] = words.next(thread, word[thread]) ? 1 : 0;
-      }
-    });
+    tbb::parallel_for(
+        tbb::blocked_range<std::size_t>(0, reading.size(), kThreadsPerTask),
+        [&](const auto& range) {
+          for (std::size_t i = range.begin(); i < range.end(); ++i) {
+            const std::uint32_t thread = reading[i];
+            tied[thread] = words.next(thread, word[thread]) ? 1 : 0;
+          }
+        },
+        context);
     next_groups.clear();
     for (const TieGroup group : groups) {
       const std::size_t size = group.end - group.begin;
