@@ -50,11 +50,12 @@ struct Element {
 
 template <class Bits>
 Bits swapped(Bits bits) {
-  Bits result = 0;
+  const std::uint64_t wide = bits;
+  std::uint64_t result = 0;
   for (std::size_t i = 0; i < sizeof(Bits); ++i) {
-    result = static_cast<Bits>(static_cast<Bits>(result << 8U) | static_cast<Bits>((bits >> (8 * i)) & 0xFFU));
+    result = result << 8U | (wide >> (8 * i) & 0xFFU);
   }
-  return result;
+  return static_cast<Bits>(result);
 }
 
 class PlyImport {
