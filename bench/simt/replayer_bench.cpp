@@ -1,9 +1,10 @@
 // How fast is the replayer, and how far from the speed at which its input can be read?
 //
-// All ray events of a launch count as events, those that make no warp event included. Counters: events/s; `workers`;
-// `of_copy`, the bytes that the replayer must read (kind, shader, offsets, assignment) per second as a share of the
-// copy bandwidth measured in the same run on as many workers. At the end, ratios within the run: two workers to one,
-// and the replayer to its slow twin.
+// All ray events of a launch count as events, those that make no warp event included. Counters: `best`, events per
+// second in the fastest iteration; `best_cpu`, the same per second of processor time, which other work on the machine
+// disturbs less; `of_copy`, the bytes that the replayer must read (kind, shader, offsets, assignment) per second as a
+// share of the copy bandwidth measured in the same run on as many workers. At the end, ratios within the run: two
+// workers to one, and the replayer to its slow twin.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <oneapi/tbb/blocked_range.h>

@@ -19,9 +19,9 @@ class CountCalls {
   void start(Worker<Code>& worker) {
     sums_ = worker.sums;
   }
-  void event(unsigned code, std::uint64_t, unsigned lanes) {
+  void event(unsigned code, std::uint64_t, unsigned count) {
     sums_[code].warp_events += 1;
-    sums_[code].active_lanes += lanes;
+    sums_[code].active_lanes += count;
   }
   void finish(const Job<Code>&, std::uint64_t) {}
 
@@ -42,11 +42,11 @@ class CountAll {
       lane = {};
     }
   }
-  void event(unsigned code, std::uint64_t mask, unsigned lanes) {
-    calls_.event(code, mask, lanes);
-    add(warp_, lanes, cost_[code]);
-    for (; mask != 0; mask = without_lowest(mask)) {
-      add(lane_[lowest(mask)], lanes, cost_[code]);
+  void event(unsigned code, std::uint64_t lanes, unsigned count) {
+    calls_.event(code, lanes, count);
+    add(warp_, count, cost_[code]);
+    for (; lanes != 0; lanes = without_lowest(lanes)) {
+      add(lane_[lowest(lanes)], count, cost_[code]);
     }
   }
   void finish(const Job<Code>& job, std::uint64_t warp) {
@@ -62,11 +62,11 @@ class CountAll {
   }
 
  private:
-  static void add(Tally& to, std::uint64_t lanes, std::uint64_t cycles) {
+  static void add(Tally& to, std::uint64_t count, std::uint64_t cycles) {
     to.warp_events += 1;
-    to.active_lanes += lanes;
+    to.active_lanes += count;
     to.weighted_events += cycles;
-    to.weighted_lanes += cycles * lanes;
+    to.weighted_lanes += cycles * count;
   }
 
   CountCalls<Code> calls_;
@@ -81,8 +81,8 @@ class Record {
   void start(Worker<Code>& worker) {
     worker_ = &worker;
   }
-  void event(unsigned code, std::uint64_t mask, unsigned) {
-    append(*worker_, {code, mask});
+  void event(unsigned code, std::uint64_t lanes, unsigned) {
+    append(*worker_, {code, lanes});
   }
 
  private:
