@@ -89,19 +89,32 @@ class Record {
   Worker<Code>* worker_ = nullptr;
 };
 
-/// Asks for the memory of the warps to come, so that a shuffled assignment does not wait for each thread's in turn.
+/// Asks for the memory of the warps to come, so that a shuffled assignment does not wait for each thread's in turn:
+/// where the lane's thread after the next begins, and the first events of the next. Inlined by force: a function that
+/// only prefetches has no effect that the compiler knows of, and calls to it vanish.
 template <class Code>
-void prefetch(const Job<Code>& job, std::uint64_t place) {
+[[gnu::always_inline]] inline void prefetch(const Job<Code>& job, std::uint64_t place) {
+  constexpr std::uint64_t kRows = 256;  // of a longer thread, the processor foresees the rest by itself
+  constexpr std::uint64_t kLine = 64;   // bytes
   const std::uint64_t next = place + job.warp_size;
   const std::uint64_t after = next + job.warp_size;
   if (after < job.places && job.thread_at[after] < job.threads) {
     __builtin_prefetch(job.event_offset + job.thread_at[after]);
   }
   if (next < job.places && job.thread_at[next] < job.threads) {
-    const std::uint64_t row = job.event_offset[job.thread_at[next]];
-    __builtin_prefetch(job.kind + row);
-    __builtin_prefetch(job.shader + row);
-    __builtin_prefetch(job.shader + row + 32);
+    const std::uint64_t begin = job.event_offset[job.thread_at[next]];
+    const std::uint64_t end = job.event_offset[job.thread_at[next] + 1];
+    const std::uint64_t stop = end < begin + kRows ? end : begin + kRows;
+    for (std::uint64_t row = begin; row < stop; row += kLine / sizeof(*job.kind)) {
+      __builtin_prefetch(job.kind + row);
+    }
+    for (std::uint64_t row = begin; row < stop; row += kLine / sizeof(*job.shader)) {
+      __builtin_prefetch(job.shader + row);
+    }
+    if (begin < stop) {
+      __builtin_prefetch(job.kind + stop - 1);
+      __builtin_prefetch(job.shader + stop - 1);
+    }
   }
 }
 
