@@ -108,6 +108,7 @@ int parse_and_act(int argc, char** argv) {
   add_trace_command(root, session);
   add_info_command(root, session);
   add_validate_command(root, session);
+  add_seal_command(root, session);
   add_whatif_command(root, session);
   add_replay_command(root, session);
   add_order_command(root, session);
