@@ -79,7 +79,7 @@ int report_parse_error(const CLI::App& root, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     // --help, --version: not errors, though they arrive as exceptions.
     const auto* version = dynamic_cast<const CLI::CallForVersion*>(&error);
-    console::print(version != nullptr ? std::string(error.what()) + "\n" : chosen(root).help());
+    console::print(version != nullptr ? std::string(error.what()) + "\n" : root.help());
     return 0;
   }
   for (const std::string& word : root.remaining(true)) {
