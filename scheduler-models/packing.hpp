@@ -24,8 +24,8 @@ class Packing {
 
 using Packings = Registry<Packing>;
 
-/// The assignment after every thread t has become thread swizzle[t]. Throws Input unless the swizzle is a bijection. Call
-/// it by its qualified name: a Swizzle is a std::vector, so that the bare name may mean std::apply.
+/// The assignment after every thread t has become thread swizzle[t]. Throws Input unless the swizzle is a bijection.
+/// Call it by its qualified name: a Swizzle is a std::vector, so that the bare name may mean std::apply.
 [[nodiscard]] WarpAssignment apply(const WarpAssignment& assignment, const Swizzle& swizzle);
 
 /// Throws Input naming the first offending row when `swizzle` is no bijection on 0…threads−1.

@@ -44,9 +44,9 @@ std::uint32_t quantise(double value, double low, double extent, int bits) {
 
 /// The octahedral map to [-1, 1]²; nothing for the zero vector.
 std::optional<std::array<double, 2>> octahedral(const Vector& v) {
-  const double x = static_cast<double>(v[0]);
-  const double y = static_cast<double>(v[1]);
-  const double z = static_cast<double>(v[2]);
+  const auto x = static_cast<double>(v[0]);
+  const auto y = static_cast<double>(v[1]);
+  const auto z = static_cast<double>(v[2]);
   const double length = std::abs(x) + std::abs(y) + std::abs(z);
   if (!(length > 0)) {
     return std::nullopt;

@@ -12,7 +12,7 @@ namespace {
 // Level 1 packs these columns to within a few per cent of higher levels at several times their speed.
 constexpr int kDeflateLevel = 1;
 // A chunk is compressed if its sample shrinks below this share: beyond it, inflating costs more time than reading.
-constexpr std::size_t kWorthwhilePercent = 60;
+constexpr std::size_t kWorthwhilePercent = 45;
 constexpr std::size_t kSampleRuns = 16;
 constexpr std::size_t kSampleRunElements = 1024;
 

@@ -22,7 +22,7 @@ struct EventContext {
   std::string path;
   const std::vector<Shader>& shaders;
   const Scene& scene;
-  std::vector<std::uint8_t> shader_stage;       ///< by any 16-bit shader id: stage_bit, 0 where there is none
+  std::vector<std::uint8_t> shader_stage;       ///< by any 16-bit id: stage_bit, or a bit of no stage
   std::vector<std::uint32_t> first_primitives;  ///< by instance: of its first geometry; one 0 more at the end
 };
 

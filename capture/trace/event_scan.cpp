@@ -1,6 +1,6 @@
-// The fast check of events: one pass over the columns, almost without branches; a thread is sound or it is not.
+// The fast check of events: almost without branches; a block of threads is sound or it is not.
+#include <algorithm>
 #include <bit>
-#include <cstring>
 #include <optional>
 
 #include <fmt/format.h>
@@ -11,157 +11,174 @@
 namespace rayreplay::trace {
 namespace {
 
-constexpr std::uint32_t kInfinityBits = 0x7F80'0000U;
+/// For each kind, all ones where the rule holds for it.
+struct KindMasks {
+  std::uint32_t repeats_object = 0;  ///< has the object of its Intersection
+  std::uint32_t carries_hit = 0;
+  std::uint32_t carries_none = 0;
+  std::uint32_t t_is_number = 0;
+  std::uint8_t no_hit_kind = 0;
+  std::uint8_t not_accepted = 0;  ///< bits that `accepted` cannot have
+  std::uint8_t illegal_stages = 0;
+};
 
-template <class Predicate>
-constexpr std::uint32_t kinds_where(Predicate&& predicate) {
-  std::uint32_t mask = 0;
-  for (std::uint32_t k = 0; k < kEventKinds; ++k) {
-    mask |= predicate(static_cast<EventKind>(k)) ? 1U << k : 0U;
-  }
-  return mask;
-}
-constexpr std::uint32_t kCarriesHit = kinds_where(carries_hit);
-constexpr std::uint32_t kCarriesHitKind = kinds_where(carries_hit_kind);
+// The last bit stands for ids that no shader has: illegal for every kind.
+constexpr std::uint8_t kNoStage = 0x80;
 
-constexpr std::array<std::uint8_t, kKindSlots> make_legal_stages() {
-  std::array<std::uint8_t, kKindSlots> table{};
+constexpr std::array<KindMasks, kKindSlots> make_masks() {
+  std::array<KindMasks, kKindSlots> table{};
   for (std::size_t k = 0; k < kEventKinds; ++k) {
-    table[k] = legal_stages(static_cast<EventKind>(k));
+    const auto kind = static_cast<EventKind>(k);
+    table[k].repeats_object = kind == EventKind::ReportIntersection ? ~0U : 0U;
+    table[k].carries_hit = carries_hit(kind) ? ~0U : 0U;
+    table[k].carries_none = ~table[k].carries_hit;
+    table[k].t_is_number = table[k].carries_hit & ~table[k].repeats_object;
+    table[k].no_hit_kind = carries_hit_kind(kind) ? 0 : 0xFF;
+    table[k].not_accepted = kind == EventKind::ReportIntersection ? 0xFE : 0xFF;
+    table[k].illegal_stages = static_cast<std::uint8_t>(~legal_stages(kind));
   }
   return table;
 }
-constexpr auto kLegalStages = make_legal_stages();
+constexpr auto kMasks = make_masks();
 
 bool is_any(std::uint32_t kind, EventKind wanted) {
   return kind == static_cast<std::uint32_t>(wanted);
 }
 
-/// Follows the grammar where every event belongs to the ray begun last.
+/// Follows the grammar where every event belongs to the ray begun last. Without branches: which kind comes next is
+/// what a branch predictor cannot know.
 class SequentialRays {
  public:
-  explicit SequentialRays(const Events&) {}
-  void enter_thread(std::uint64_t /*rays*/) {
+  explicit SequentialRays(const Events& /*events*/) {}
+  void enter_thread(std::uint64_t /*rays*/, std::size_t first_event) {
     state_ = RayState::Over;
-    intersection_ = kNowhere;
+    intersection_ = first_event;
   }
-  bool step(std::size_t /*event*/, std::uint32_t kind, std::uint64_t /*begun*/) {
+  void step(std::size_t event, std::uint32_t kind, std::uint64_t /*begun*/) {
     state_ = kGrammar[static_cast<std::size_t>(state_)][kind];
-    return state_ != RayState::Broken;
+    intersection_ = is_any(kind, EventKind::Intersection) ? event : intersection_;
   }
-  void intersection_at(std::size_t event) {
-    intersection_ = event;
+  /// Whether any ray of the thread broke the grammar: what is Broken stays so.
+  [[nodiscard]] bool broken() const {
+    return state_ == RayState::Broken;
   }
+  /// Of the event's ray; any event where there is none, which the grammar then refuses.
   [[nodiscard]] std::size_t last_intersection(std::size_t /*event*/) const {
     return intersection_;
   }
-  static constexpr std::size_t kNowhere = ~std::size_t{0};
 
  private:
   RayState state_ = RayState::Over;
-  std::size_t intersection_ = kNowhere;
+  std::size_t intersection_ = 0;
 };
 
 /// The same where each event names its ray.
 class NamedRays {
  public:
   explicit NamedRays(const Events& events) : ray_(events.ray) {}
-  void enter_thread(std::uint64_t rays) {
+  void enter_thread(std::uint64_t rays, std::size_t first_event) {
     states_.assign(rays, RayState::Over);
-    intersections_.assign(rays, kNowhere);
+    intersections_.assign(rays, first_event);
+    broken_ = false;
   }
   /// `begun`: rays begun before this event.
-  bool step(std::size_t event, std::uint32_t kind, std::uint64_t begun) {
+  void step(std::size_t event, std::uint32_t kind, std::uint64_t begun) {
     const std::uint32_t ray = ray_[event];
-    if (is_any(kind, EventKind::Begin) || is_any(kind, EventKind::OcclusionBegin)) {
-      if (ray != begun || ray >= states_.size()) {
-        return false;
-      }
-    } else if (ray >= begun || ray >= states_.size()) {
-      return ray == kNone && is_any(kind, EventKind::Callable);
+    const bool begins = kind <= static_cast<std::uint32_t>(EventKind::OcclusionBegin);
+    if (ray >= states_.size() || (begins ? ray != begun : ray >= begun)) {
+      broken_ |= ray != kNone || !is_any(kind, EventKind::Callable);
+      return;
     }
     RayState& state = states_[ray];
     state = kGrammar[static_cast<std::size_t>(state)][kind];
-    return state != RayState::Broken;
-  }
-  void intersection_at(std::size_t event) {
-    if (ray_[event] < intersections_.size()) {
-      intersections_[ray_[event]] = event;
+    broken_ |= state == RayState::Broken;
+    if (is_any(kind, EventKind::Intersection)) {
+      intersections_[ray] = event;
     }
   }
-  [[nodiscard]] std::size_t last_intersection(std::size_t event) const {
-    return ray_[event] < intersections_.size() ? intersections_[ray_[event]] : kNowhere;
+  [[nodiscard]] bool broken() const {
+    return broken_;
   }
-  static constexpr std::size_t kNowhere = SequentialRays::kNowhere;
+  [[nodiscard]] std::size_t last_intersection(std::size_t event) const {
+    return ray_[event] < intersections_.size() ? intersections_[ray_[event]] : event;
+  }
 
  private:
   const Column<std::uint32_t>& ray_;
   std::vector<RayState> states_;
   std::vector<std::size_t> intersections_;
+  bool broken_ = false;
 };
 
 template <class RayTracker, bool HasScene, bool HasGeometry>
 bool scan(const EventContext& context, std::size_t first, std::size_t last) {
   const ThreadData& data = context.launch.data;
   const Events& events = data.events;
+  const EventKind* const kinds = events.kind.data();
+  const std::uint16_t* const shaders = events.shader.data();
+  const std::uint32_t* const instances = events.instance.data();
+  const std::uint32_t* const primitives = events.primitive.data();
+  const std::uint16_t* const geometries = events.geometry.data();
+  const float* const ts = events.t.data();
+  const std::uint8_t* const hit_kinds = events.hit_kind.data();
+  const std::uint8_t* const accepteds = events.accepted.data();
   const std::uint8_t* const stages = context.shader_stage.data();
   const std::uint32_t* const limits = context.first_primitives.data();
-  const auto instances = static_cast<std::uint32_t>(context.first_primitives.size() - 1);
+  const auto no_instance = static_cast<std::uint32_t>(context.first_primitives.size() - 1);
+  // Flags of a ray that is not there are never read: the first one stands in, and the count of rays tells.
+  const std::uint16_t none = 0;
+  const std::uint64_t all_rays = data.rays.size();
+  const std::uint16_t* const flags = all_rays == 0 ? &none : data.rays.flags.data();
   RayTracker rays(events);
-  unsigned bad = 0;
+  std::uint32_t bad = 0;
+  constexpr std::uint32_t kSlots = kKindSlots;
+  constexpr std::uint32_t kInfinityBits = 0x7F80'0000U;
   for (std::size_t thread = first; thread < last; ++thread) {
-    std::uint64_t ray = data.ray_offset[thread];
+    const std::uint64_t ray_begin = data.ray_offset[thread];
     const std::uint64_t ray_end = data.ray_offset[thread + 1];
-    const std::uint64_t ray_begin = ray;
-    rays.enter_thread(ray_end - ray);
+    const std::size_t begin = data.event_offset[thread];
     const std::size_t end = data.event_offset[thread + 1];
-    for (std::size_t e = data.event_offset[thread]; e < end; ++e) {
-      const auto raw_kind = static_cast<std::uint32_t>(events.kind[e]);
-      const std::uint32_t kind = raw_kind % kKindSlots;
-      bad |= static_cast<unsigned>(raw_kind >= kEventKinds);
-      bad |= static_cast<unsigned>(!rays.step(e, kind, ray - ray_begin));
-      bad |= static_cast<unsigned>((kLegalStages[kind] & stages[events.shader[e]]) == 0);
-      if (kind <= static_cast<std::uint32_t>(EventKind::OcclusionBegin)) {
-        if (ray >= ray_end) {
-          return false;
-        }
-        const bool skips = (data.rays.flags[ray] & kRayFlagSkipClosestHit) != 0;
-        bad |= static_cast<unsigned>(skips != is_any(kind, EventKind::OcclusionBegin));
-        ++ray;
-      }
+    std::uint64_t ray = ray_begin;
+    rays.enter_thread(ray_end - ray_begin, begin);
+    for (std::size_t e = begin; e < end; ++e) {
+      // Kinds 10 to 15 break the grammar, and larger ones are found here.
+      const auto raw_kind = static_cast<std::uint32_t>(kinds[e]);
+      const std::uint32_t kind = raw_kind % kSlots;
+      const KindMasks& masks = kMasks[kind];
+      rays.step(e, kind, ray - ray_begin);
 
-      const bool hit = ((kCarriesHit >> kind) & 1U) != 0;
-      const bool report = is_any(kind, EventKind::ReportIntersection);
-      const std::uint32_t t_bits = std::bit_cast<std::uint32_t>(events.t[e]) & 0x7FFF'FFFFU;
-      const std::uint32_t instance = events.instance[e];
-      const std::uint32_t primitive = events.primitive[e];
-      const std::uint32_t geometry = HasGeometry ? events.geometry[e] : 0U;
-      const std::uint8_t accepted = events.accepted[e];
-      bad |= static_cast<unsigned>(!hit & ((t_bits | instance | primitive | geometry) != 0));
-      bad |= static_cast<unsigned>(hit & (t_bits > kInfinityBits) & (!report | (accepted != 0)));
-      bad |= static_cast<unsigned>(accepted > static_cast<unsigned>(report));
-      bad |= static_cast<unsigned>((events.hit_kind[e] != 0) & (((kCarriesHitKind >> kind) & 1U) == 0));
-      if constexpr (HasScene) {
-        if constexpr (HasGeometry) {
-          bad |= static_cast<unsigned>(hit && primitive >= context.primitives(instance, geometry));
-        } else {
-          bad |= static_cast<unsigned>(hit & (primitive >= limits[std::min(instance, instances)]));
-        }
+      const std::uint32_t begins = kind <= static_cast<std::uint32_t>(EventKind::OcclusionBegin) ? 1 : 0;
+      const std::uint32_t skips = flags[ray < all_rays ? ray : 0] / std::uint32_t{kRayFlagSkipClosestHit};
+      const std::uint32_t of_flags = (skips ^ kind) & begins;  // of the two kinds, OcclusionBegin is 1
+      ray += begins;
+
+      const std::uint32_t instance = instances[e];
+      const std::uint32_t primitive = primitives[e];
+      const std::uint32_t geometry = HasGeometry ? geometries[e] : 0U;
+      std::uint32_t outside = 0;
+      if constexpr (HasScene && HasGeometry) {
+        outside = primitive >= context.primitives(instance, geometry) ? ~0U : 0U;
+      } else if constexpr (HasScene) {
+        outside = primitive >= limits[std::min(instance, no_instance)] ? ~0U : 0U;
       }
-      if (is_any(kind, EventKind::Intersection)) {
-        rays.intersection_at(e);
-      } else if (report) {
-        const std::size_t of = rays.last_intersection(e);
-        if (of == RayTracker::kNowhere) {
-          return false;
-        }
-        bad |= static_cast<unsigned>((events.instance[of] != instance) | (events.primitive[of] != primitive));
-        if constexpr (HasGeometry) {
-          bad |= static_cast<unsigned>(events.geometry[of] != geometry);
-        }
+      const std::size_t of = rays.last_intersection(e);
+      std::uint32_t other = (instances[of] ^ instance) | (primitives[of] ^ primitive);
+      if constexpr (HasGeometry) {
+        other |= geometries[of] ^ geometry;
       }
+      const std::uint32_t t_bits = std::bit_cast<std::uint32_t>(ts[e]) & 0x7FFF'FFFFU;
+      const std::uint32_t not_a_number = (kInfinityBits - t_bits) >> 31U;  // the difference is below zero
+      const std::uint32_t accepted = accepteds[e];
+
+      const std::uint32_t of_shader = std::uint32_t{masks.illegal_stages} & stages[shaders[e]];
+      const std::uint32_t of_hit = (t_bits | instance | primitive | geometry) & masks.carries_none;
+      const std::uint32_t of_t = not_a_number & (masks.t_is_number | accepted);
+      const std::uint32_t of_bytes =
+          (accepted & masks.not_accepted) | (std::uint32_t{hit_kinds[e]} & masks.no_hit_kind);
+      const std::uint32_t of_object = (outside & masks.carries_hit) | (other & masks.repeats_object);
+      bad |= ((raw_kind & ~(kSlots - 1U)) | of_flags | of_shader) | (of_hit | of_t) | (of_bytes | of_object);
     }
-    bad |= static_cast<unsigned>(ray != ray_end);
+    bad |= ray != ray_end || rays.broken() ? 1U : 0U;
   }
   return bad == 0;
 }
@@ -202,7 +219,7 @@ EventContext::EventContext(const Launch& launch_in, std::string path_in, const s
       path(std::move(path_in)),
       shaders(shaders_in),
       scene(scene_in),
-      shader_stage(std::size_t{1} << 16) {
+      shader_stage(std::size_t{1} << 16, kNoStage) {
   for (std::size_t i = 0; i < shaders.size(); ++i) {
     shader_stage[i] = stage_bit(shaders[i].stage);
   }

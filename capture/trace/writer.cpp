@@ -6,15 +6,13 @@
 #include <span>
 #include <utility>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/output_file.hpp"
 #include "capture/trace/column_writer.hpp"
 #include "capture/trace/envelope.hpp"
+#include "capture/trace/hdf5_sink.hpp"
 #include "capture/trace/hdf5_write.hpp"
 #include "capture/trace/rules.hpp"
 #include "capture/trace/scene_writer.hpp"
@@ -263,11 +261,10 @@ class Writer::Impl {
     ContentHash hash{};
     guarded([&] {
       launches_.close();
-      // Flushing first: a file that cannot be flushed cannot be closed either, and is then abandoned.
-      written(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), output_.path().string());
       if (!file_.close()) {
         hdf5::throw_not_written(output_.path().string());
       }
+      require_written();
       hash = write_envelope(output_.temporary_path());
       output_.commit();
     });
@@ -285,6 +282,8 @@ class Writer::Impl {
     // One fixed version: checksummed metadata, and the same bytes from newer versions of libhdf5.
     written(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_V110), where);
     written(H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG), where);
+    sink_.emplace(output_.temporary_path());
+    sink_->use_in(access.get());
     file_ =
         Handle(written(H5Fcreate(output_.temporary_path().c_str(), H5F_ACC_TRUNC, create.get(), access.get()), where));
   }
@@ -304,9 +303,13 @@ class Writer::Impl {
     const hdf5::QuietScope quiet;
     try {
       step();
+      require_written();
     } catch (const Error& error) {
       abandon();
       ErrorInfo info = error.info();
+      if (error.kind() == ErrorKind::Output && sink_ && !sink_->failure().empty()) {
+        info.found = sink_->failure();
+      }
       const std::string file = output_.path().string();
       if (info.where.rfind(file, 0) != 0) {
         info.where = file + (info.where.empty() ? "" : ":" + info.where);
@@ -318,31 +321,31 @@ class Writer::Impl {
     }
   }
 
-  /// Closes the unfinished file. libhdf5 insists on writing out its metadata, which a full disk makes impossible and
-  /// which would leave the file open until the process ends; so what it still writes goes to /dev/null.
+  /// libhdf5 does not know of failed writes; the sink does.
+  void require_written() const {
+    if (sink_ && !sink_->failure().empty()) {
+      throw Error(ErrorKind::Output, {"cannot write the trace", output_.path().string(), sink_->failure(), "",
+                                      "free space on that disk, or write to another one"});
+    }
+  }
+
+  /// Closes the unfinished file.
   void abandon() noexcept {
     open_ = false;
-    if (!file_) {
-      return;
+    if (sink_) {
+      const hdf5::QuietScope quiet;
+      sink_->discard();
+      launch_.reset();
+      launches_.close();
+      file_.close();
     }
-    const hdf5::QuietScope quiet;
-    void* handle = nullptr;
-    if (H5Fget_vfd_handle(file_.get(), H5P_DEFAULT, &handle) >= 0 && handle != nullptr) {
-      const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-      if (nowhere >= 0) {
-        ::dup2(nowhere, *static_cast<int*>(handle));
-        ::close(nowhere);
-      }
-    }
-    launch_.reset();
-    launches_.close();
-    file_.close();
   }
 
   OutputFile output_;
   std::uint64_t chunk_rows_;
   IdBounds bounds_;
   ChunkPipeline pipeline_;
+  std::optional<hdf5::Sink> sink_;
   Handle file_;
   Handle launches_;
   std::optional<LaunchWriter> launch_;

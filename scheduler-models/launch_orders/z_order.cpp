@@ -92,8 +92,8 @@ std::vector<Cell> curve_through(Extent tile_warps, Extent kept, const QuadrantOr
   return curve;
 }
 
-std::uint32_t rounded_up(std::uint32_t size, std::uint32_t part) {
-  return parts(size, part) * part;
+std::uint32_t rounded_up(std::uint32_t total, std::uint32_t size) {
+  return parts(total, size) * size;
 }
 
 class ZOrder final : public LaunchOrder {

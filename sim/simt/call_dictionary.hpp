@@ -6,9 +6,9 @@
 //   min-shader      by kind, then shader; none favoured
 //   oldest-lane     by shader, then kind; none favoured
 //   independent     trace calls of ray-generation shaders, then the rest; by shader, then kind, in each
-// While every kind of every shader together fit into 8 bits, `calls` holds them all and the events are not looked at;
-// else it holds those that occur, which costs one parallel pass over the kind and shader columns. Errors: Resource for
-// more distinct calls than 16 bits can number.
+// While every kind of every shader together fit into a narrow code (kernel/kernel.hpp), `calls` holds them all and the
+// events are not looked at; else it holds those that occur, which costs one parallel pass over the kind and shader
+// columns. Errors: Resource for more distinct calls than 16 bits can number.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct CallDictionary {
   std::vector<Call> calls;  ///< index: code
   std::size_t favoured = 0;
 
-  /// Whether 8 bits can hold every code and the one for "no call".
+  /// Whether narrow codes suffice.
   [[nodiscard]] bool narrow() const;
 };
 

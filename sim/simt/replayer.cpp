@@ -6,8 +6,10 @@
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "base/error.hpp"
@@ -28,23 +30,31 @@ struct WorkerMemory {
   template <class T>
   using Aligned = std::vector<T, oneapi::tbb::cache_aligned_allocator<T>>;
 
-  explicit WorkerMemory(std::size_t calls) : sums(calls) {}
+  explicit WorkerMemory(std::size_t calls) : sums(calls) {
+    for (auto& slots : slot_of) {
+      slots.resize(std::is_same_v<Code, std::uint16_t> ? calls : 0);
+    }
+  }
 
   Aligned<CallSum> sums;
-  Aligned<Code> codes;
+  std::array<Aligned<Code>, 2> codes;
+  std::array<Aligned<std::uint8_t>, 2> slot_of;
   std::vector<CodedEvent> recorded;
 
   Worker<Code> worker() {
-    return {sums.data(), codes.data(), codes.size(), this};
+    return {
+        sums.data(),
+        {{codes[0].data(), codes[0].size(), slot_of[0].data()}, {codes[1].data(), codes[1].size(), slot_of[1].data()}},
+        this};
   }
 };
 
 template <class Code>
-void grow_codes(Worker<Code>& worker, std::size_t codes) {
-  auto& memory = *static_cast<WorkerMemory<Code>*>(worker.owner);
-  memory.codes.resize(std::max(codes, 2 * memory.codes.size()));
-  worker.codes = memory.codes.data();
-  worker.capacity = memory.codes.size();
+void grow_codes(Worker<Code>& worker, unsigned which, std::size_t size) {
+  auto& codes = static_cast<WorkerMemory<Code>*>(worker.owner)->codes.at(which);
+  codes.resize(std::max(size, 2 * codes.size()));
+  worker.warps[which].codes = codes.data();
+  worker.warps[which].capacity = codes.size();
 }
 
 /// A job and the tables that it points to.
@@ -202,11 +212,11 @@ std::vector<WarpEvent> replay_warp(const trace::Launch& launch, const std::vecto
 
 namespace kernel {
 
-void grow(Worker<std::uint8_t>& worker, std::size_t codes) {
-  grow_codes(worker, codes);
+void grow(Worker<std::uint8_t>& worker, unsigned which, std::size_t codes) {
+  grow_codes(worker, which, codes);
 }
-void grow(Worker<std::uint16_t>& worker, std::size_t codes) {
-  grow_codes(worker, codes);
+void grow(Worker<std::uint16_t>& worker, unsigned which, std::size_t codes) {
+  grow_codes(worker, which, codes);
 }
 void append(Worker<std::uint8_t>& worker, CodedEvent event) {
   static_cast<WorkerMemory<std::uint8_t>*>(worker.owner)->recorded.push_back(event);

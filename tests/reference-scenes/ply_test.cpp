@@ -86,9 +86,12 @@ TEST(Ply, BadFilesAreNamedWithTheirPlace) {
            Bad{replaced(good, "9 3 0 1 4", "9 2 0 1"), "face[1]: a face has too few corners"},
            Bad{replaced(good, "9 3 0 1 4", "9 -3 0 1"), "a list's length is not possible (found -3"},
            Bad{replaced(good, "9 3 0 1 4", "9 1e9 0 1"), "a list's length is not possible"},
-           Bad{good.substr(0, good.size() - 30), "the file is cut off"},
-           Bad{binary.substr(0, binary.size() - 2), "edge[0]"},
-           Bad{binary.substr(0, binary.size() - 40), "face[1].vertex_indices: a list's length is not possible"},
+           Bad{good.substr(0, good.size() - 30), "face[1].vertex_indices: a list's length is not possible (found 3"},
+           Bad{good.substr(0, good.size() - 12),
+               "element edge: the file is shorter than its header says (found 3 bytes left"},
+           Bad{good.substr(0, good.size() - 6), "edge[0]: the file is cut off (found the end of the file"},
+           Bad{binary.substr(0, binary.size() - 2), "edge[0].weights: a list's length is not possible (found 2"},
+           Bad{binary.substr(0, binary.size() - 40), "face[1]: the file is cut off (found the end of the file"},
            Bad{replaced(good.substr(0, good.find("9 4 0")), "element face 3", "element face 0"), "bad.ply"},
        }) {
     const std::string path = folder.write("bad.ply", text);

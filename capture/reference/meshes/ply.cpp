@@ -50,11 +50,12 @@ struct Element {
 
 template <class Bits>
 Bits swapped(Bits bits) {
-  Bits result = 0;
+  const std::uint64_t wide = bits;
+  std::uint64_t result = 0;
   for (std::size_t i = 0; i < sizeof(Bits); ++i) {
-    result = static_cast<Bits>(static_cast<Bits>(result << 8U) | static_cast<Bits>((bits >> (8 * i)) & 0xFFU));
+    result = result << 8U | (wide >> (8 * i) & 0xFFU);
   }
-  return result;
+  return static_cast<Bits>(result);
 }
 
 class PlyImport {
@@ -118,7 +119,7 @@ class PlyImport {
         return type;
       }
     }
-    fail(fmt::format("{}", line_), "a property's type is unknown", "'" + name + "'",
+    fail(fmt::format("{}", line_), "a property's type is unknown", fmt::format("'{}'", name),
          "a PLY type such as float or uchar");
   }
 
@@ -141,7 +142,7 @@ class PlyImport {
       }
       if (words[0] == "format" && words.size() == 3) {
         if (words[1] != "ascii" && words[1] != "binary_little_endian" && words[1] != "binary_big_endian") {
-          fail(place, "the format is unknown", "'" + words[1] + "'",
+          fail(place, "the format is unknown", fmt::format("'{}'", words[1]),
                "ascii, binary_little_endian or binary_big_endian");
         }
         encoding_ = words[1] == "ascii"                  ? Encoding::Ascii
@@ -153,7 +154,7 @@ class PlyImport {
         const char* end = words[2].data() + words[2].size();
         const auto [stop, error] = std::from_chars(words[2].data(), end, element.count);
         if (error != std::errc() || stop != end) {
-          fail(place, "an element's count is not a whole number", "'" + words[2] + "'", "a count");
+          fail(place, "an element's count is not a whole number", fmt::format("'{}'", words[2]), "a count");
         }
         elements_.push_back(std::move(element));
       } else if (words[0] == "property" && !elements_.empty() && words.size() == 3) {
@@ -161,11 +162,11 @@ class PlyImport {
       } else if (words[0] == "property" && !elements_.empty() && words.size() == 5 && words[1] == "list") {
         const Type count_type = type_of(words[2]);
         if (count_type == Type::Float32 || count_type == Type::Float64) {
-          fail(place, "a list's count is not of a whole type", "'" + words[2] + "'", "a type such as uchar");
+          fail(place, "a list's count is not of a whole type", fmt::format("'{}'", words[2]), "a type such as uchar");
         }
         elements_.back().properties.push_back({words[4], type_of(words[3]), true, count_type});
       } else {
-        fail(place, "the header's line is not understood", "'" + std::string(line.substr(0, 60)) + "'",
+        fail(place, "the header's line is not understood", fmt::format("'{}'", line.substr(0, 60)),
              "format, element, property, comment or end_header");
       }
     }
@@ -242,8 +243,8 @@ class PlyImport {
     double value = 0;
     const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (error == std::errc::invalid_argument || stop != word.data() + word.size()) {
-      fail(fmt::format("{}[{}]", element.name, row), "a value is not a number",
-           "'" + std::string(word.substr(0, 40)) + "'", "a number");
+      fail(fmt::format("{}[{}]", element.name, row), "a value is not a number", fmt::format("'{}'", word.substr(0, 40)),
+           "a number");
     }
     return error == std::errc::result_out_of_range ? static_cast<double>(parse_float(word).value_or(0)) : value;
   }

@@ -5,67 +5,116 @@
 // cache whatever the assignment; only the translation reads the trace, thread by thread in one sweep.
 #pragma once
 
+#include "sim/simt/kernel/bits.hpp"
 #include "sim/simt/kernel/kernel.hpp"
-#include "sim/simt/kernel/lanes.hpp"
-#include "sim/simt/kernel/step_loops.hpp"
+#include "sim/simt/kernel/queues.hpp"
+#include "sim/simt/kernel/steps.hpp"
 
 namespace rayreplay::simt::kernel::RAYREPLAY_SIMT_KERNEL {
 
-struct CountCalls {
-  CallSum* sums;
-
-  void event(unsigned code, std::uint64_t, unsigned lanes) {
-    sums[code].warp_events += 1;
-    sums[code].active_lanes += lanes;
+/// Counts the events of each call.
+template <class Code>
+class CountCalls {
+ public:
+  void start(Worker<Code>& worker) {
+    sums_ = worker.sums;
   }
+  void event(unsigned code, std::uint64_t, unsigned count) {
+    sums_[code].warp_events += 1;
+    sums_[code].active_lanes += count;
+  }
+  void finish(const Job<Code>&, std::uint64_t) {}
+
+ private:
+  CallSum* sums_ = nullptr;
 };
 
-/// As CountCalls, and for the warp and each of its lanes as well.
-template <unsigned kLanes>
-struct CountAll {
-  CallSum* sums;
-  const std::uint32_t* cost;
-  Tally warp{};
-  Tally lane[kLanes]{};
+/// As CountCalls, and the events of the warp and of each of its threads.
+template <class Code>
+class CountAll {
+ public:
+  explicit CountAll(const std::uint32_t* cost) : cost_(cost) {}
 
-  static void add(Tally& to, std::uint64_t lanes, std::uint64_t cycles) {
+  void start(Worker<Code>& worker) {
+    calls_.start(worker);
+    warp_ = {};
+    for (Tally& lane : lane_) {
+      lane = {};
+    }
+  }
+  void event(unsigned code, std::uint64_t lanes, unsigned count) {
+    calls_.event(code, lanes, count);
+    add(warp_, count, cost_[code]);
+    for (; lanes != 0; lanes = without_lowest(lanes)) {
+      add(lane_[lowest(lanes)], count, cost_[code]);
+    }
+  }
+  void finish(const Job<Code>& job, std::uint64_t warp) {
+    if (job.by_warp != nullptr) {
+      job.by_warp[warp] = warp_;
+    }
+    for (unsigned lane = 0; job.by_thread != nullptr && lane < job.warp_size; ++lane) {
+      const std::uint32_t thread = job.thread_at[warp * job.warp_size + lane];
+      if (thread != scheduler::kNoThread) {
+        job.by_thread[thread] = lane_[lane];
+      }
+    }
+  }
+
+ private:
+  static void add(Tally& to, std::uint64_t count, std::uint64_t cycles) {
     to.warp_events += 1;
-    to.active_lanes += lanes;
+    to.active_lanes += count;
     to.weighted_events += cycles;
-    to.weighted_lanes += cycles * lanes;
+    to.weighted_lanes += cycles * count;
   }
-  void event(unsigned code, std::uint64_t mask, unsigned lanes) {
-    CountCalls{sums}.event(code, mask, lanes);
-    add(warp, lanes, cost[code]);
-    do {
-      add(lane[lowest_lane(mask)], lanes, cost[code]);
-      mask &= mask - 1;
-    } while (mask != 0);
-  }
+
+  CountCalls<Code> calls_;
+  const std::uint32_t* cost_;
+  Tally warp_;
+  Tally lane_[scheduler::kMaxWarpSize];
 };
 
 template <class Code>
-struct Record {
-  Worker<Code>* worker;
-
-  void event(unsigned code, std::uint64_t mask, unsigned) {
-    append(*worker, {code, mask});
+class Record {
+ public:
+  void start(Worker<Code>& worker) {
+    worker_ = &worker;
   }
+  void event(unsigned code, std::uint64_t lanes, unsigned) {
+    append(*worker_, {code, lanes});
+  }
+
+ private:
+  Worker<Code>* worker_ = nullptr;
 };
 
-/// Asks for the memory of the warps to come, so that a shuffled assignment does not wait for each thread's in turn.
+/// Asks for the memory of the warps to come, so that a shuffled assignment does not wait for each thread's in turn:
+/// where the lane's thread after the next begins, and the first events of the next. Inlined by force: a function that
+/// only prefetches has no effect that the compiler knows of, and calls to it vanish.
 template <class Code>
-void prefetch(const Job<Code>& job, std::uint64_t place) {
+[[gnu::always_inline]] inline void prefetch(const Job<Code>& job, std::uint64_t place) {
+  constexpr std::uint64_t kRows = 256;  // of a longer thread, the processor foresees the rest by itself
+  constexpr std::uint64_t kLine = 64;   // bytes
   const std::uint64_t next = place + job.warp_size;
   const std::uint64_t after = next + job.warp_size;
   if (after < job.places && job.thread_at[after] < job.threads) {
     __builtin_prefetch(job.event_offset + job.thread_at[after]);
   }
   if (next < job.places && job.thread_at[next] < job.threads) {
-    const std::uint64_t row = job.event_offset[job.thread_at[next]];
-    __builtin_prefetch(job.kind + row);
-    __builtin_prefetch(job.shader + row);
-    __builtin_prefetch(job.shader + row + 32);
+    const std::uint64_t begin = job.event_offset[job.thread_at[next]];
+    const std::uint64_t end = job.event_offset[job.thread_at[next] + 1];
+    const std::uint64_t stop = end < begin + kRows ? end : begin + kRows;
+    for (std::uint64_t row = begin; row < stop; row += kLine / sizeof(*job.kind)) {
+      __builtin_prefetch(job.kind + row);
+    }
+    for (std::uint64_t row = begin; row < stop; row += kLine / sizeof(*job.shader)) {
+      __builtin_prefetch(job.shader + row);
+    }
+    if (begin < stop) {
+      __builtin_prefetch(job.kind + stop - 1);
+      __builtin_prefetch(job.shader + stop - 1);
+    }
   }
 }
 
@@ -87,8 +136,9 @@ Code* translate(const Job<Code>& job, std::uint32_t thread, Code* out) {
   return out + 1;
 }
 
-template <class Code, unsigned kLanes>
-void load_warp(const Job<Code>& job, Worker<Code>& worker, std::uint64_t warp, Queues<Code, kLanes>& queues) {
+/// Writes the queues of one warp into the worker's memory `which`.
+template <class Code>
+Queues<Code> load_warp(const Job<Code>& job, Worker<Code>& worker, unsigned which, std::uint64_t warp) {
   const std::uint64_t base = warp * job.warp_size;
   std::uint64_t needed = 1;
   for (unsigned lane = 0; lane < job.warp_size; ++lane) {
@@ -99,86 +149,136 @@ void load_warp(const Job<Code>& job, Worker<Code>& worker, std::uint64_t warp, Q
       fail_unknown_thread(base + lane, thread, job.threads);
     }
   }
-  if (needed > worker.capacity) {
-    grow(worker, needed);
+  WarpMemory<Code>& memory = worker.warps[which];
+  if (needed > memory.capacity) {
+    grow(worker, which, needed);
   }
   // The first code of all is the empty queue of lanes without a thread.
-  const Code* const empty = worker.codes;
-  Code* out = worker.codes;
+  const Code* const empty = memory.codes;
+  Code* out = memory.codes;
   *out++ = kNoCall<Code>;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    queues.cursor[lane] = empty;
+  Queues<Code> queues(memory, job.favoured);
+  for (unsigned lane = 0; lane < scheduler::kMaxWarpSize; ++lane) {
+    const Code* queue = empty;
     if (lane < job.warp_size && job.thread_at[base + lane] != scheduler::kNoThread) {
-      queues.cursor[lane] = out;
+      queue = out;
       prefetch(job, base + lane);
       out = translate(job, job.thread_at[base + lane], out);
     }
-    queues.head[lane] = *queues.cursor[lane];
+    queues.start(lane, queue);
   }
+  return queues;
 }
 
-template <Policy policy, unsigned kLanes, class Code>
-void count_warps(const Job<Code>& job, Worker<Code>& worker, std::uint64_t first, std::uint64_t last) {
-  Queues<Code, kLanes> queues;
-  for (std::uint64_t warp = first; warp < last; ++warp) {
-    load_warp(job, worker, warp, queues);
-    if (job.by_warp == nullptr && job.by_thread == nullptr) {
-      CountCalls observer{worker.sums};
-      Loop<policy>::run(queues, job.favoured, observer);
-      continue;
-    }
-    CountAll<kLanes> observer{worker.sums, job.cost};
-    Loop<policy>::run(queues, job.favoured, observer);
-    if (job.by_warp != nullptr) {
-      job.by_warp[warp] = observer.warp;
-    }
-    for (unsigned lane = 0; job.by_thread != nullptr && lane < job.warp_size; ++lane) {
-      const std::uint32_t thread = job.thread_at[warp * job.warp_size + lane];
-      if (thread != scheduler::kNoThread) {
-        job.by_thread[thread] = observer.lane[lane];
-      }
-    }
+/// One of the two places at which a worker replays warps.
+template <Policy policy, class Code, class Observer>
+class Seat {
+ public:
+  Seat(const Job<Code>& job, Worker<Code>& worker, unsigned which, Observer observer)
+      : job_(job), worker_(worker), which_(which), queues_(worker.warps[which], job.favoured), observer_(observer) {}
+
+  void start(std::uint64_t warp) {
+    warp_ = warp;
+    queues_ = load_warp(job_, worker_, which_, warp);
+    steps_.start(queues_);
+    observer_.start(worker_);
   }
-}
+  bool step() {
+    return steps_.step(queues_, observer_);
+  }
+  void finish() {
+    observer_.finish(job_, warp_);
+  }
 
-template <Policy policy, unsigned kLanes, class Code>
-void record_warp(const Job<Code>& job, Worker<Code>& worker, std::uint64_t warp) {
-  Queues<Code, kLanes> queues;
-  load_warp(job, worker, warp, queues);
-  Record<Code> observer{&worker};
-  Loop<policy>::run(queues, job.favoured, observer);
-}
+ private:
+  const Job<Code>& job_;
+  Worker<Code>& worker_;
+  unsigned which_;
+  std::uint64_t warp_ = 0;
+  Queues<Code> queues_;
+  Steps<policy> steps_;
+  Observer observer_;
+};
 
-/// Calls `visit` with policy and lanes as constants.
-template <class Code, class Visitor>
-void with_constants(const Job<Code>& job, Visitor visit) {
-  const auto with_lanes = [&]<Policy policy>() {
-    if (job.warp_size <= 32) {
-      visit.template operator()<policy, 32>();
-    } else {
-      visit.template operator()<policy, 64>();
+/// Two warps step in turn: each step hangs on the one before it in its own warp, so the processor can work on the other
+/// warp's meanwhile. A warp that is done makes room for the next.
+template <Policy policy, class Code, class Observer>
+void replay_warps(const Job<Code>& job, Worker<Code>& worker, std::uint64_t first, std::uint64_t last,
+                  Observer observer) {
+  Seat<policy, Code, Observer> a(job, worker, 0, observer);
+  Seat<policy, Code, Observer> b(job, worker, 1, observer);
+  std::uint64_t next = first;
+  const auto take = [&](auto& seat) {
+    if (next == last) {
+      return false;
     }
+    seat.start(next++);
+    return true;
   };
-  switch (job.policy) {
-    case Policy::StageMajority:
-      return with_lanes.template operator()<Policy::StageMajority>();
-    case Policy::MinShader:
-      return with_lanes.template operator()<Policy::MinShader>();
-    case Policy::OldestLane:
-      return with_lanes.template operator()<Policy::OldestLane>();
-    case Policy::Independent:
-      return with_lanes.template operator()<Policy::Independent>();
+  const auto advance = [&](auto& seat) {
+    if (seat.step()) {
+      return true;
+    }
+    seat.finish();
+    return take(seat);
+  };
+  bool a_runs = take(a);
+  bool b_runs = take(b);
+  while (a_runs && b_runs) {
+    a_runs = advance(a);
+    b_runs = advance(b);
+  }
+  while (a_runs) {
+    a_runs = advance(a);
+  }
+  while (b_runs) {
+    b_runs = advance(b);
+  }
+}
+
+template <Policy policy, class Code>
+void count_warps(const Job<Code>& job, Worker<Code>& worker, std::uint64_t first, std::uint64_t last) {
+  if (job.by_warp == nullptr && job.by_thread == nullptr) {
+    replay_warps<policy>(job, worker, first, last, CountCalls<Code>());
+  } else {
+    replay_warps<policy>(job, worker, first, last, CountAll<Code>(job.cost));
+  }
+}
+
+template <Policy policy, class Code>
+void record_warp(const Job<Code>& job, Worker<Code>& worker, std::uint64_t warp) {
+  Seat<policy, Code, Record<Code>> seat(job, worker, 0, Record<Code>());
+  seat.start(warp);
+  while (seat.step()) {
   }
 }
 
 template <class Code>
 void count(const Job<Code>& job, Worker<Code>& worker, std::uint64_t first, std::uint64_t last) {
-  with_constants(job, [&]<Policy policy, unsigned kLanes>() { count_warps<policy, kLanes>(job, worker, first, last); });
+  switch (job.policy) {
+    case Policy::StageMajority:
+      return count_warps<Policy::StageMajority>(job, worker, first, last);
+    case Policy::MinShader:
+      return count_warps<Policy::MinShader>(job, worker, first, last);
+    case Policy::OldestLane:
+      return count_warps<Policy::OldestLane>(job, worker, first, last);
+    case Policy::Independent:
+      return count_warps<Policy::Independent>(job, worker, first, last);
+  }
 }
 
 template <class Code>
 void record(const Job<Code>& job, Worker<Code>& worker, std::uint64_t warp) {
-  with_constants(job, [&]<Policy policy, unsigned kLanes>() { record_warp<policy, kLanes>(job, worker, warp); });
+  switch (job.policy) {
+    case Policy::StageMajority:
+      return record_warp<Policy::StageMajority>(job, worker, warp);
+    case Policy::MinShader:
+      return record_warp<Policy::MinShader>(job, worker, warp);
+    case Policy::OldestLane:
+      return record_warp<Policy::OldestLane>(job, worker, warp);
+    case Policy::Independent:
+      return record_warp<Policy::Independent>(job, worker, warp);
+  }
 }
 
 template <class Code>

@@ -2,23 +2,20 @@
 
 namespace rayreplay::simt::kernel {
 
-extern const Kernel kPortableKernel;
+extern const Kernel kGenericKernel;
 #ifdef RAYREPLAY_SIMT_X86
-extern const Kernel kSse2Kernel;
-extern const Kernel kAvx2Kernel;
+extern const Kernel kBmiKernel;
 #endif
 
 std::span<const Kernel* const> kernels() {
   static const std::vector<const Kernel*> list = [] {
     std::vector<const Kernel*> found;
 #ifdef RAYREPLAY_SIMT_X86
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-        __builtin_cpu_supports("popcnt")) {
-      found.push_back(&kAvx2Kernel);
+    if (__builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt")) {
+      found.push_back(&kBmiKernel);
     }
-    found.push_back(&kSse2Kernel);
 #endif
-    found.push_back(&kPortableKernel);
+    found.push_back(&kGenericKernel);
     return found;
   }();
   return list;

@@ -16,8 +16,11 @@
 namespace rayreplay::simt::kernel {
 
 /// The code of a lane whose queue is empty, and of ray events that are no warp events. Greater than every call's.
+/// Narrow codes number the bits of a word, so that the calls at the heads of a warp are one.
 template <class Code>
-inline constexpr Code kNoCall = static_cast<Code>(~Code{0});
+inline constexpr Code kNoCall = 0xFFFF;
+template <>
+inline constexpr std::uint8_t kNoCall<std::uint8_t> = 63;
 
 /// A shader's codes lie side by side, one per kind: index shader << kKindBits | kind.
 inline constexpr unsigned kKindBits = 4;
@@ -51,17 +54,23 @@ struct CodedEvent {
   std::uint64_t mask;
 };
 
-/// One worker's memory. `codes` holds the queues of one warp and grows with the longest.
+/// The memory of one of the two warps that a worker replays side by side (body.hpp).
+template <class Code>
+struct WarpMemory {
+  Code* codes = nullptr;  ///< the queues; grows with the longest
+  std::size_t capacity = 0;
+  std::uint8_t* slot_of = nullptr;  ///< wide codes only: a byte per code, each below 64 (waiting_table.hpp)
+};
+
 template <class Code>
 struct Worker {
   CallSum* sums = nullptr;  ///< by code
-  Code* codes = nullptr;
-  std::size_t capacity = 0;
+  WarpMemory<Code> warps[2];
   void* owner = nullptr;  ///< for grow and append alone
 };
 
-void grow(Worker<std::uint8_t>& worker, std::size_t codes);
-void grow(Worker<std::uint16_t>& worker, std::size_t codes);
+void grow(Worker<std::uint8_t>& worker, unsigned which, std::size_t codes);
+void grow(Worker<std::uint16_t>& worker, unsigned which, std::size_t codes);
 void append(Worker<std::uint8_t>& worker, CodedEvent event);
 void append(Worker<std::uint16_t>& worker, CodedEvent event);
 [[noreturn]] void fail_unknown_thread(std::uint64_t place, std::uint32_t thread, std::uint64_t threads);
@@ -73,7 +82,7 @@ struct Entries {
   void (*record)(const Job<Code>&, Worker<Code>&, std::uint64_t warp);
 };
 
-/// One instruction set's kernels: 8-bit codes for up to 254 calls, 16-bit codes for more.
+/// One instruction set's kernels: narrow codes for up to 63 calls, wide ones for more.
 struct Kernel {
   const char* name;
   Entries<std::uint8_t> narrow;

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace rayreplay::simt {
@@ -12,7 +13,9 @@ namespace {
 struct Call {
   trace::EventKind kind;
   std::uint16_t shader;
-  auto operator<=>(const Call&) const = default;
+  bool operator<(const Call& other) const {
+    return std::tie(kind, shader) < std::tie(other.kind, other.shader);
+  }
 };
 
 using Lanes = std::set<std::size_t>;

@@ -1,0 +1,164 @@
+// The four policies as steps of one warp (replayer.hpp defines them; policies/ describes them for people).
+//
+// Contract: `Steps<policy>` holds what the policy remembers of a warp. `start` looks at the queues before the first
+// step; `step` makes one warp event and tells it to the observer with its mask and number of lanes, or returns false
+// when no lane has events left. The policies are a closed set of templates, not virtual functions: a step takes some
+// tens of cycles, of which a call through a pointer and the registers it spills would be a good part.
+#pragma once
+
+#include "sim/simt/kernel/bits.hpp"
+#include "sim/simt/kernel/kernel.hpp"
+#include "sim/simt/kernel/queues.hpp"
+
+namespace rayreplay::simt::kernel::RAYREPLAY_SIMT_KERNEL {
+
+/// The lanes at `slot`, all of them or those in `among`, make their call.
+template <class Code, class Observer>
+inline std::uint64_t call(Queues<Code>& queues, unsigned slot, Observer& observer,
+                          std::uint64_t among = ~std::uint64_t{0}) {
+  const std::uint64_t lanes = queues.waiting().lanes(slot) & among;
+  const unsigned count = size(lanes);
+  observer.event(queues.waiting().code(slot), lanes, count);
+  queues.pop(slot, lanes, count);
+  return lanes;
+}
+
+template <Policy>
+class Steps;
+
+template <>
+class Steps<Policy::StageMajority> {
+ public:
+  template <class Code>
+  void start(const Queues<Code>&) {}
+
+  template <class Code, class Observer>
+  bool step(Queues<Code>& queues, Observer& observer) {
+    const auto& waiting = queues.waiting();
+    const std::uint64_t traversal = waiting.favoured();
+    // One or the other, without a branch that no processor can foretell.
+    std::uint64_t open = traversal | (waiting.occupied() & (static_cast<std::uint64_t>(traversal != 0) - 1));
+    if (open == 0) {
+      return false;
+    }
+    std::uint32_t best = 0;
+    do {
+      for (unsigned i = 0; i < kAtOnce; ++i) {
+        const unsigned slot = lowest(open);
+        const std::uint32_t key =
+            size(waiting.lanes(slot)) << kLanesShift | (0xFFFFU ^ waiting.code(slot)) << kCodeShift | slot;
+        best = key > best ? key : best;
+        open = without_lowest(open);
+      }
+    } while (open != 0);
+    call(queues, best & 0xFFU, observer);
+    return true;
+  }
+
+ private:
+  // A candidate's key is its number of lanes, then the complement of its code: the greatest key has most lanes and, of
+  // equals, the lowest code; codes rise with shader, then kind. The slot comes last, to be read off.
+  static constexpr unsigned kCodeShift = 8;
+  static constexpr unsigned kLanesShift = 24;
+};
+
+template <>
+class Steps<Policy::MinShader> {
+ public:
+  template <class Code>
+  void start(const Queues<Code>&) {}
+
+  template <class Code, class Observer>
+  bool step(Queues<Code>& queues, Observer& observer) {
+    const unsigned slot = queues.waiting().first();
+    if (slot == 64) {
+      return false;
+    }
+    call(queues, slot, observer);
+    return true;
+  }
+};
+
+template <>
+class Steps<Policy::OldestLane> {
+ public:
+  template <class Code>
+  void start(const Queues<Code>& queues) {
+    sets_[0] = ~queues.waiting().finished();
+    count_ = sets_[0] != 0 ? 1 : 0;
+  }
+
+  template <class Code, class Observer>
+  bool step(Queues<Code>& queues, Observer& observer) {
+    if (count_ == 0) {
+      return false;
+    }
+    const std::uint64_t lanes = call(queues, queues.slot_of_lane(lowest(sets_[0])), observer);
+    unsigned kept = 0;
+    for (unsigned i = 0; i < count_; ++i) {
+      sets_[kept] = sets_[i] & ~lanes;
+      kept += sets_[kept] != 0 ? 1 : 0;
+    }
+    sets_[kept] = lanes & ~queues.waiting().finished();
+    count_ = kept + (sets_[kept] != 0 ? 1 : 0);
+    return true;
+  }
+
+ private:
+  std::uint64_t sets_[65];  ///< lanes with events left that popped together last; the longest ago first
+  unsigned count_ = 0;
+};
+
+template <>
+class Steps<Policy::Independent> {
+ public:
+  template <class Code>
+  void start(const Queues<Code>& queues) {
+    leaders_ = 0;
+    stopped_ = 0;
+    settle(queues, ~std::uint64_t{0});
+  }
+
+  template <class Code, class Observer>
+  bool step(Queues<Code>& queues, Observer& observer) {
+    if (leaders_ == 0) {
+      if (stopped_ == 0) {
+        return false;
+      }
+      add(stopped_);
+      stopped_ = 0;
+    }
+    const unsigned leader = lowest(leaders_);
+    const std::uint64_t group = group_[leader];
+    leaders_ = without_lowest(leaders_);
+    const std::uint64_t lanes = call(queues, queues.slot_of_lane(leader), observer, group);
+    add(group & ~lanes);
+    settle(queues, lanes);
+    return true;
+  }
+
+ private:
+  void add(std::uint64_t lanes) {
+    if (lanes != 0) {
+      group_[lowest(lanes)] = lanes;
+      leaders_ |= lowest_bit(lanes);
+    }
+  }
+  /// Of lanes that were one group: those at a trace call of ray generation stop, the others go on as a group.
+  template <class Code>
+  void settle(const Queues<Code>& queues, std::uint64_t lanes) {
+    const auto& waiting = queues.waiting();
+    std::uint64_t tracing = 0;
+    for (std::uint64_t slots = waiting.favoured(); slots != 0; slots = without_lowest(slots)) {
+      tracing |= waiting.lanes(lowest(slots));
+    }
+    stopped_ |= lanes & tracing;
+    add(lanes & ~tracing & ~waiting.finished());
+  }
+
+  std::uint64_t group_[64];    ///< by its lowest lane
+  std::uint64_t leaders_ = 0;  ///< the lowest lanes of the groups that may run
+  std::uint64_t stopped_ = 0;  ///< lanes that wait in ray generation
+};
+
+}  // namespace rayreplay::simt::kernel::RAYREPLAY_SIMT_KERNEL

@@ -1,0 +1,254 @@
+// Files with a valid seal whose HDF5 structure claims what it should not: made by editing sound ones through libhdf5.
+#include <hdf5.h>
+
+#include "capture/trace/envelope.hpp"
+#include "capture/trace/seal.hpp"
+#include "tests/trace/support.hpp"
+
+namespace rayreplay::trace {
+namespace {
+
+using test::random_trace;
+using testing::HasSubstr;
+
+class HostileFileTest : public TraceFileTest {
+ protected:
+  HostileFileTest() {
+    write(random_trace({.seed = 31, .size = {20, 10, 1}, .geometry = true, .group = true, .warps = true}), file(),
+          {.overwrite = false, .chunk_rows = 300});
+  }
+  /// Edits the file through libhdf5, seals it unseen, and gives the error of loading it.
+  Error error_after(const std::function<void(hid_t)>& edit) {
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
+    const hid_t opened = H5Fopen(file().c_str(), H5F_ACC_RDWR, access);
+    EXPECT_GE(opened, 0);
+    edit(opened);
+    EXPECT_GE(H5Fclose(opened), 0);
+    H5Pclose(access);
+    write_envelope(file());
+    const Error error = error_of([&] { static_cast<void>(load(file())); });
+    EXPECT_EQ(error.kind(), ErrorKind::Input);
+    // Sealing looks at the same rules: it must not bless the file.
+    EXPECT_EQ(error_of([&] { seal(file()); }).info().what, error.info().what);
+    return error;
+  }
+  /// Replaces a dataset by one of this type, shape and chunk, with nothing stored.
+  static void replace(hid_t root, const char* name, hid_t type, std::vector<hsize_t> extent,
+                      std::vector<hsize_t> chunk) {
+    H5Ldelete(root, name, H5P_DEFAULT);
+    const hid_t space = H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr);
+    const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    if (!chunk.empty()) {
+      H5Pset_chunk(properties, static_cast<int>(chunk.size()), chunk.data());
+      H5Pset_deflate(properties, 1);
+    }
+    const hid_t dataset = H5Dcreate2(root, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+    EXPECT_GE(dataset, 0);
+    H5Dclose(dataset);
+    H5Pclose(properties);
+    H5Sclose(space);
+  }
+};
+
+constexpr hsize_t kFourBillion = hsize_t{1} << 32;
+
+TEST_F(HostileFileTest, FourBillionEvents) {
+  const Error error = error_after([](hid_t root) {
+    for (const char* name : {"kind", "shader", "accepted", "hit_kind"}) {
+      replace(root, (std::string("/launch/0/events/") + name).c_str(), H5T_STD_U8LE, {kFourBillion}, {1 << 18});
+    }
+  });
+  EXPECT_THAT(error.info().where, HasSubstr("/launch/0/events/kind"));
+  EXPECT_THAT(error.info().what, HasSubstr("claims 4294967296 rows, but chunks of it are missing"));
+}
+
+TEST_F(HostileFileTest, FourBillionEventsInStoredChunksThatAreTooSmall) {
+  const Error error = error_after([](hid_t root) {
+    replace(root, "/launch/0/events/kind", H5T_STD_U8LE, {kFourBillion}, {hsize_t{1} << 26});
+    const hid_t dataset = H5Dopen2(root, "/launch/0/events/kind", H5P_DEFAULT);
+    const std::string bytes(100, 'x');
+    for (hsize_t at = 0; at < kFourBillion; at += hsize_t{1} << 26) {
+      H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, &at, bytes.size(), bytes.data());
+    }
+    H5Dclose(dataset);
+  });
+  EXPECT_THAT(error.info().where, HasSubstr("/launch/0/events/kind"));
+  EXPECT_THAT(error.info().what, HasSubstr("cannot hold what the dataset claims"));
+}
+
+TEST_F(HostileFileTest, FourBillionThreads) {
+  const Error error = error_after([](hid_t root) {
+    const std::uint32_t width = 1U << 31;
+    const hid_t launch = H5Gopen2(root, "/launch/0", H5P_DEFAULT);
+    const hid_t attribute = H5Aopen(launch, "width", H5P_DEFAULT);
+    H5Awrite(attribute, H5T_NATIVE_UINT32, &width);
+    H5Aclose(attribute);
+    const std::uint32_t height = 1;
+    const hid_t other = H5Aopen(launch, "height", H5P_DEFAULT);
+    H5Awrite(other, H5T_NATIVE_UINT32, &height);
+    H5Aclose(other);
+    H5Gclose(launch);
+    for (const char* name : {"ray_offset", "event_offset"}) {
+      replace(root, (std::string("/launch/0/threads/") + name).c_str(), H5T_STD_U64LE, {(hsize_t{1} << 31) + 1},
+              {1 << 18});
+    }
+  });
+  EXPECT_THAT(error.info().where, HasSubstr("/launch/0/threads/event_offset"));
+}
+
+TEST_F(HostileFileTest, NoThreads) {
+  const Error error = error_after([](hid_t root) {
+    const std::uint32_t none = 0;
+    const hid_t launch = H5Gopen2(root, "/launch/0", H5P_DEFAULT);
+    const hid_t attribute = H5Aopen(launch, "width", H5P_DEFAULT);
+    H5Awrite(attribute, H5T_NATIVE_UINT32, &none);
+    H5Aclose(attribute);
+    H5Gclose(launch);
+  });
+  EXPECT_THAT(error.info().what, HasSubstr("the launch has no threads: its size is 0x10x1"));
+}
+
+TEST_F(HostileFileTest, RowsThatDoNotMatchTheirTable) {
+  const Error error =
+      error_after([](hid_t root) { replace(root, "/launch/0/events/t", H5T_IEEE_F32LE, {1'000'000'000}, {1 << 18}); });
+  EXPECT_THAT(error.info().where, HasSubstr("/launch/0/events/t"));
+  EXPECT_THAT(error.info().what, HasSubstr("another number of rows"));
+}
+
+TEST_F(HostileFileTest, MoreRaysThanEvents) {
+  const Error error = error_after([](hid_t root) {
+    H5Ldelete(root, "/launch/0/rays", H5P_DEFAULT);
+    H5Gclose(H5Gcreate2(root, "/launch/0/rays", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    for (const char* name :
+         {"origin_x", "origin_y", "origin_z", "direction_x", "direction_y", "direction_z", "t_min", "t_max"}) {
+      replace(root, (std::string("/launch/0/rays/") + name).c_str(), H5T_IEEE_F32LE, {1'000'000'000}, {1 << 18});
+    }
+    for (const char* name : {"flags", "cull_mask", "sbt_offset", "sbt_stride", "miss_index"}) {
+      replace(root, (std::string("/launch/0/rays/") + name).c_str(), H5T_STD_U8LE, {1'000'000'000}, {1 << 18});
+    }
+  });
+  EXPECT_THAT(error.info().what, HasSubstr("more rays than events"));
+}
+
+TEST_F(HostileFileTest, MissingDataset) {
+  const Error error = error_after([](hid_t root) { H5Ldelete(root, "/launch/0/events/shader", H5P_DEFAULT); });
+  EXPECT_THAT(error.what(), HasSubstr("/launch/0/events/shader: the dataset is missing"));
+}
+
+TEST_F(HostileFileTest, MissingGroup) {
+  const Error error = error_after([](hid_t root) { H5Ldelete(root, "/scene", H5P_DEFAULT); });
+  EXPECT_THAT(error.what(), HasSubstr("/scene: the group is missing"));
+}
+
+TEST_F(HostileFileTest, MissingAttribute) {
+  const Error error = error_after([](hid_t root) { H5Adelete(root, "device"); });
+  EXPECT_THAT(error.what(), HasSubstr("the attribute 'device' is missing"));
+}
+
+TEST_F(HostileFileTest, DatasetWhereAGroupShouldBe) {
+  const Error error = error_after([](hid_t root) { replace(root, "/launch/0/rays", H5T_STD_U8LE, {4}, {4}); });
+  EXPECT_THAT(error.what(), HasSubstr("/launch/0/rays: this is not a sound group"));
+}
+
+TEST_F(HostileFileTest, WrongTypes) {
+  for (const hid_t type : {H5T_STD_I8LE, H5T_STD_U16LE, H5T_STD_U8LE, H5T_IEEE_F64LE, H5T_STD_U32BE}) {
+    const bool right = type == H5T_STD_U8LE;
+    const Error error = error_after([&](hid_t root) {
+      // U8 is what `accepted` has on disk: only its rows are then wrong.
+      replace(root, "/launch/0/events/accepted", type, {7}, {7});
+    });
+    EXPECT_THAT(error.info().what, HasSubstr(right ? "another number of rows" : "the dataset has another type"));
+  }
+}
+
+TEST_F(HostileFileTest, WrongRank) {
+  const Error error = error_after([](hid_t root) {
+    replace(root, "/launch/0/events/kind", H5T_STD_U8LE, {4, 4}, {4, 4});
+  });
+  EXPECT_THAT(error.info().what, HasSubstr("the dataset has another shape"));
+}
+
+TEST_F(HostileFileTest, WrongWidth) {
+  const Error error = error_after([](hid_t root) {
+    replace(root, "/scene/geometries/vertices", H5T_IEEE_F32LE, {4, 4}, {4, 4});
+  });
+  EXPECT_THAT(error.what(), HasSubstr("expected rows of 3 numbers"));
+}
+
+TEST_F(HostileFileTest, NotChunked) {
+  const Error error = error_after([](hid_t root) { replace(root, "/launch/0/events/kind", H5T_STD_U8LE, {4}, {}); });
+  EXPECT_THAT(error.info().what, HasSubstr("not stored in chunks"));
+}
+
+TEST_F(HostileFileTest, UnknownFilter) {
+  const Error error = error_after([](hid_t root) {
+    H5Ldelete(root, "/launch/0/events/kind", H5P_DEFAULT);
+    const hsize_t rows = 4;
+    const hid_t space = H5Screate_simple(1, &rows, nullptr);
+    const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(properties, 1, &rows);
+    H5Pset_fletcher32(properties);
+    H5Dclose(H5Dcreate2(root, "/launch/0/events/kind", H5T_STD_U8LE, space, H5P_DEFAULT, properties, H5P_DEFAULT));
+    H5Pclose(properties);
+    H5Sclose(space);
+  });
+  EXPECT_THAT(error.info().what, HasSubstr("a filter that the format does not know"));
+}
+
+TEST_F(HostileFileTest, LinksToElsewhere) {
+  const Error external = error_after([](hid_t root) {
+    H5Ldelete(root, "/launch/0/events/kind", H5P_DEFAULT);
+    H5Lcreate_external("/etc/passwd", "/x", root, "/launch/0/events/kind", H5P_DEFAULT, H5P_DEFAULT);
+  });
+  EXPECT_THAT(external.what(), HasSubstr("/launch/0/events/kind: this is a link to somewhere else"));
+}
+
+TEST_F(HostileFileTest, DamagedChunk) {
+  const Error error = error_after([](hid_t root) {
+    const hid_t dataset = H5Dopen2(root, "/launch/0/events/shader", H5P_DEFAULT);
+    const std::string noise(60, '\x5A');
+    const hsize_t at = 300;
+    H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, &at, noise.size(), noise.data());
+    H5Dclose(dataset);
+  });
+  EXPECT_THAT(error.what(), HasSubstr("/launch/0/events/shader[300..599]: the compressed data of a chunk is damaged"));
+}
+
+TEST_F(HostileFileTest, LaunchesThatAreNotNumbered) {
+  const Error error =
+      error_after([](hid_t root) { H5Lmove(root, "/launch/0", root, "/launch/one", H5P_DEFAULT, H5P_DEFAULT); });
+  EXPECT_THAT(error.what(), HasSubstr("/launch/0: the group is missing"));
+}
+
+TEST_F(HostileFileTest, AValueThatBreaksARule) {
+  const Error error = error_after([](hid_t root) {
+    const hid_t dataset = H5Dopen2(root, "/launch/0/events/shader", H5P_DEFAULT);
+    const hid_t space = H5Dget_space(dataset);
+    const hsize_t at = 17;
+    const hsize_t one = 1;
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, &at, nullptr, &one, nullptr);
+    const hid_t memory = H5Screate_simple(1, &one, nullptr);
+    const std::uint8_t wrong = 200;
+    EXPECT_GE(H5Dwrite(dataset, H5T_NATIVE_UINT8, memory, space, H5P_DEFAULT, &wrong), 0);
+    H5Sclose(memory);
+    H5Sclose(space);
+    H5Dclose(dataset);
+  });
+  EXPECT_THAT(error.what(), HasSubstr("t.rrt:/launch/0/events/shader[17]: the event's shader id is out of range (found "
+                                      "200; expected less than"));
+}
+
+TEST_F(HostileFileTest, MemoryLimit) {
+  const Error error = error_of([&] { static_cast<void>(load(file(), {.max_bytes = 1000})); });
+  EXPECT_EQ(error.kind(), ErrorKind::Resource);
+  EXPECT_THAT(error.info().found, HasSubstr("bytes needed"));
+  EXPECT_THAT(error.info().expected, HasSubstr("at most 1000 bytes"));
+  // Just enough is enough.
+  const std::uint64_t needed = std::stoull(error.info().found);
+  EXPECT_NO_THROW(static_cast<void>(load(file(), {.max_bytes = needed})));
+  EXPECT_THROW(static_cast<void>(load(file(), {.max_bytes = needed - 1})), Error);
+}
+
+}  // namespace
+}  // namespace rayreplay::trace

@@ -1,0 +1,234 @@
+// What was written is what is read, and the bytes of the file depend on the data alone.
+#include <thread>
+
+#include <tbb/global_control.h>
+
+#include "capture/trace/validate.hpp"
+#include "tests/trace/support.hpp"
+
+namespace rayreplay::trace {
+namespace {
+
+using test::Random;
+using test::random_trace;
+using test::RandomTraceOptions;
+
+std::vector<RandomTraceOptions> varied_options() {
+  std::vector<RandomTraceOptions> list;
+  for (std::uint64_t seed = 0; seed < 32; ++seed) {
+    RandomTraceOptions options;
+    options.seed = seed;
+    options.size = {1 + static_cast<std::uint32_t>(seed * 5 % 23), 1 + static_cast<std::uint32_t>(seed % 7),
+                    1 + static_cast<std::uint32_t>(seed % 2)};
+    options.launches = static_cast<std::uint32_t>(seed % 3);
+    options.geometry = (seed & 1U) != 0;
+    options.ray = (seed & 2U) != 0;
+    options.group = (seed & 4U) != 0;
+    options.warps = (seed & 8U) != 0;
+    options.scene = (seed & 16U) == 0;
+    list.push_back(options);
+  }
+  return list;
+}
+
+/// The threads [first, last) of a launch as a batch of their own.
+ThreadData slice(const ThreadData& data, std::size_t first, std::size_t last) {
+  ThreadData batch;
+  const auto cut = [](const auto& from, auto& to, std::uint64_t begin, std::uint64_t end) {
+    if (!from.empty()) {
+      to.assign(from.begin() + static_cast<std::ptrdiff_t>(begin), from.begin() + static_cast<std::ptrdiff_t>(end));
+    }
+  };
+  for (std::size_t i = first; i <= last; ++i) {
+    batch.ray_offset.push_back(data.ray_offset[i] - data.ray_offset[first]);
+    batch.event_offset.push_back(data.event_offset[i] - data.event_offset[first]);
+  }
+  const auto r = [&](const auto& from, auto& to) { cut(from, to, data.ray_offset[first], data.ray_offset[last]); };
+  const auto e = [&](const auto& from, auto& to) { cut(from, to, data.event_offset[first], data.event_offset[last]); };
+  r(data.rays.origin_x, batch.rays.origin_x), r(data.rays.origin_y, batch.rays.origin_y);
+  r(data.rays.origin_z, batch.rays.origin_z), r(data.rays.direction_x, batch.rays.direction_x);
+  r(data.rays.direction_y, batch.rays.direction_y), r(data.rays.direction_z, batch.rays.direction_z);
+  r(data.rays.t_min, batch.rays.t_min), r(data.rays.t_max, batch.rays.t_max);
+  r(data.rays.flags, batch.rays.flags), r(data.rays.cull_mask, batch.rays.cull_mask);
+  r(data.rays.sbt_offset, batch.rays.sbt_offset), r(data.rays.sbt_stride, batch.rays.sbt_stride);
+  r(data.rays.miss_index, batch.rays.miss_index);
+  e(data.events.kind, batch.events.kind), e(data.events.shader, batch.events.shader);
+  e(data.events.t, batch.events.t), e(data.events.instance, batch.events.instance);
+  e(data.events.primitive, batch.events.primitive), e(data.events.hit_kind, batch.events.hit_kind);
+  e(data.events.accepted, batch.events.accepted), e(data.events.geometry, batch.events.geometry);
+  e(data.events.ray, batch.events.ray), e(data.events.group, batch.events.group);
+  return batch;
+}
+
+class RoundTripTest : public TraceFileTest {};
+
+TEST_F(RoundTripTest, RandomTraces) {
+  for (const RandomTraceOptions& options : varied_options()) {
+    const Trace trace = random_trace(options);
+    for (const std::uint32_t chunk_rows : {1U << 18, 64U, 7U}) {
+      const std::string hash = write(trace, file(), {.overwrite = true, .chunk_rows = chunk_rows});
+      const Trace loaded = load(file());
+      EXPECT_EQ(difference(trace, loaded), "") << "seed " << options.seed << ", chunks of " << chunk_rows;
+      EXPECT_EQ(loaded.hash, hash);
+      EXPECT_EQ(hash.size(), 32U);
+    }
+  }
+}
+
+TEST_F(RoundTripTest, TraceWithoutAnything) {
+  write({}, file());
+  const Trace loaded = load(file());
+  EXPECT_EQ(difference({}, loaded), "");
+}
+
+TEST_F(RoundTripTest, LongTextsAndManyLaunches) {
+  Trace trace = random_trace({.seed = 3, .size = {2, 1, 1}, .launches = 70});
+  trace.header.configuration.assign(200'000, 'x');
+  trace.header.not_captured.assign(500, std::string(300, 'y'));
+  trace.shaders[0].name = "\xE2\x88\x9E";
+  write(trace, file());
+  EXPECT_EQ(difference(trace, load(file())), "");
+}
+
+TEST_F(RoundTripTest, ColumnsAcrossFullSizedChunks) {
+  // More than one chunk of 2^18 rows: noisy, constant, and constant but for one row far behind.
+  const std::uint32_t threads = 600'000;
+  Trace trace = random_trace({.seed = 5, .size = {1, 1, 1}, .rays_per_thread = 0});
+  Launch& launch = trace.launches[0];
+  launch = {};
+  launch.size = {threads, 1, 1};
+  Random random(9);
+  auto& data = launch.data;
+  data.ray_offset.assign(threads + 1, 0);
+  for (std::uint32_t i = 0; i <= threads; ++i) {
+    data.event_offset.push_back(i);
+  }
+  const auto callable = static_cast<std::uint16_t>(trace.shaders.size() - 1);
+  data.events.kind.assign(threads, EventKind::Callable);
+  data.events.shader.assign(threads, callable);
+  data.events.t.assign(threads, 0.0F);
+  data.events.t[550'000] = -0.0F;  // equal to the fill value as a number, but not as bits
+  data.events.instance.assign(threads, 0);
+  data.events.primitive.assign(threads, 0);
+  data.events.hit_kind.assign(threads, 0);
+  data.events.accepted.assign(threads, 0);
+  for (std::uint32_t i = 0; i < threads; ++i) {
+    launch.thread_warp.push_back(i / 64);
+    launch.thread_lane.push_back(static_cast<std::uint8_t>(i % 64));
+    launch.groups.warp.push_back(random.below(threads / 64));
+    launch.groups.sm.push_back(static_cast<std::uint16_t>(random.bits()));
+    launch.groups.lane_mask.push_back(random.bits() | 1U);
+    launch.groups.clock.push_back(i < 300'000 ? 5 : random.bits());
+  }
+  trace.header.warp_size = 64;
+  write(trace, file());
+  EXPECT_EQ(difference(trace, load(file())), "");
+  for (const ColumnInfo& column : read_info(file()).columns) {
+    if (column.dataset == "/launch/0/events/instance") {
+      EXPECT_EQ(column.stored_bytes, 0U);
+    }
+    if (column.dataset == "/launch/0/events/t") {
+      EXPECT_GT(column.stored_bytes, 0U);
+      EXPECT_LT(column.stored_bytes, 5'000U);
+    }
+  }
+}
+
+TEST_F(RoundTripTest, SameBytesHoweverAppendsAreCut) {
+  for (const RandomTraceOptions& options : varied_options()) {
+    const Trace trace = random_trace(options);
+    write(trace, file("whole.rrt"), {.overwrite = true, .chunk_rows = 16});
+    const std::string whole = read_bytes(file("whole.rrt"));
+    Random random(options.seed);
+    for (const std::uint32_t greatest : {1U, 3U, 40U}) {
+      Writer writer(file("cut.rrt"), trace.header, trace.shaders, trace.scene, {.overwrite = true, .chunk_rows = 16});
+      for (const Launch& launch : trace.launches) {
+        writer.begin_launch(launch.size, {options.geometry, options.ray, options.group});
+        for (std::size_t first = 0; first < launch.data.threads();) {
+          const std::size_t last = std::min<std::size_t>(first + random.below(greatest + 1), launch.data.threads());
+          writer.append(slice(launch.data, first, last));
+          first = last;
+        }
+        writer.end_launch(launch.groups, launch.thread_warp, launch.thread_lane);
+      }
+      writer.finish();
+      EXPECT_TRUE(read_bytes(file("cut.rrt")) == whole) << "seed " << options.seed << ", up to " << greatest;
+    }
+  }
+}
+
+TEST_F(RoundTripTest, SameBytesWhateverTheNumberOfWorkers) {
+  const Trace trace =
+      random_trace({.seed = 11, .size = {50, 40, 1}, .geometry = true, .ray = true, .group = true, .warps = true});
+  write(trace, file("many.rrt"), {.overwrite = false, .chunk_rows = 100});
+  {
+    const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
+    write(trace, file("one.rrt"), {.overwrite = false, .chunk_rows = 100});
+  }
+  EXPECT_TRUE(read_bytes(file("many.rrt")) == read_bytes(file("one.rrt")));
+}
+
+TEST_F(RoundTripTest, SameBytesAtAnotherTime) {
+  const Trace trace = random_trace({.seed = 12});
+  write(trace, file("a.rrt"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // libhdf5 would store seconds
+  write(trace, file("b.rrt"));
+  EXPECT_TRUE(read_bytes(file("a.rrt")) == read_bytes(file("b.rrt")));
+}
+
+TEST_F(RoundTripTest, InfoSaysWhatTheTraceHolds) {
+  const Trace trace =
+      random_trace({.seed = 13, .size = {9, 3, 1}, .launches = 2, .geometry = true, .group = true, .warps = true});
+  const std::string hash = write(trace, file());
+  const FileInfo info = read_info(file());
+  EXPECT_EQ(info.hash, hash);
+  EXPECT_EQ(info.file_bytes, fs::file_size(file()));
+  EXPECT_EQ(info.format_version, kFormatVersion);
+  EXPECT_EQ(info.header.configuration, trace.header.configuration);
+  EXPECT_EQ(info.shaders.size(), trace.shaders.size());
+  EXPECT_EQ(info.geometries, trace.scene.geometries.size());
+  EXPECT_EQ(info.blases, trace.scene.blases.size());
+  EXPECT_EQ(info.instances, trace.scene.instances.size());
+  std::uint64_t primitives = 0;
+  for (const Geometry& geometry : trace.scene.geometries) {
+    primitives += geometry.primitives();
+  }
+  EXPECT_EQ(info.primitives, primitives);
+  ASSERT_EQ(info.launches.size(), 2U);
+  EXPECT_EQ(info.launches[1].size, trace.launches[1].size);
+  EXPECT_EQ(info.launches[1].rays, trace.launches[1].data.rays.size());
+  EXPECT_EQ(info.launches[1].events, trace.launches[1].data.events.size());
+  EXPECT_EQ(info.launches[1].groups, trace.launches[1].groups.size());
+  EXPECT_TRUE(info.launches[1].has_warps);
+  const auto kind = std::find_if(info.columns.begin(), info.columns.end(),
+                                 [](const ColumnInfo& c) { return c.dataset == "/launch/1/events/kind"; });
+  ASSERT_NE(kind, info.columns.end());
+  EXPECT_EQ(kind->type, "u8");
+  EXPECT_EQ(kind->rows, trace.launches[1].data.events.size());
+}
+
+TEST_F(RoundTripTest, ProgressReachesItsTotal) {
+  class Counter : public Progress {
+   public:
+    void start(std::string_view, std::uint64_t total) override {
+      total_ = total;
+    }
+    void advance(std::uint64_t units) override {
+      sum_ += units;
+    }
+    void finish() override {
+      finished_ = true;
+    }
+    std::uint64_t total_ = 0;
+    std::atomic<std::uint64_t> sum_ = 0;
+    bool finished_ = false;
+  } progress;
+  write(random_trace({.seed = 14}), file(), {.overwrite = false, .chunk_rows = 10});
+  static_cast<void>(load(file(), {.max_bytes = 0, .progress = &progress}));
+  EXPECT_GT(progress.total_, 0U);
+  EXPECT_EQ(progress.sum_, progress.total_);
+  EXPECT_TRUE(progress.finished_);
+}
+
+}  // namespace
+}  // namespace rayreplay::trace

@@ -1,0 +1,533 @@
+// Every rule of a trace, broken once: the message names the dataset and the row. And the fast check of events against
+// the plain one, on random damage.
+#include <limits>
+
+#include "capture/trace/event_context.hpp"
+#include "capture/trace/validate.hpp"
+#include "tests/support/launch_builder.hpp"
+#include "tests/trace/support.hpp"
+
+namespace rayreplay::trace {
+namespace {
+
+using test::LaunchBuilder;
+using test::Random;
+using test::random_trace;
+using testing::HasSubstr;
+
+enum ShaderId : std::uint16_t { kRayGen, kInt, kAny, kHit, kMiss, kCall };
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+/// Two threads with two rays each; a scene of one triangle geometry and one of three boxes, twice instanced.
+Trace sound_trace() {
+  Trace trace;
+  using Stage = ShaderStage;
+  trace.shaders = {{Stage::RayGeneration, "main", "raygen", {}},
+                   {Stage::Intersection, "main", "int", {}},
+                   {Stage::AnyHit, "main", "any", {}},
+                   {Stage::ClosestHit, "main", "hit", {}},
+                   {Stage::Miss, "main", "miss", {}},
+                   {Stage::Callable, "main", "call", {}}};
+  Geometry triangles;
+  triangles.vertices = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+  triangles.indices = {0, 1, 2, 2, 1, 0};
+  Geometry boxes;
+  boxes.type = GeometryType::Boxes;
+  boxes.boxes.assign(18, 0.5F);
+  trace.scene.geometries = {triangles, boxes};
+  trace.scene.blases = {{0, 1}, {1, 1}};
+  trace.scene.instances.resize(2);
+  trace.scene.instances[1].blas = 1;
+  LaunchBuilder builder({2, 1, 1});
+  builder
+      .thread()                                                              //
+      .begin(kRayGen)                                                        // event 0, ray 0
+      .intersection(kInt, 1, 2)                                              // 1
+      .report(kInt, 1, 2, 0.5F, false)                                       // 2
+      .any_hit(kAny, 1, 2, 0.5F)                                             // 3
+      .ignore(kAny)                                                          // 4
+      .closest_hit(kHit, 0, 1, 0.75F)                                        // 5
+      .occlusion_begin(kHit)                                                 // 6, ray 1
+      .any_hit(kAny, 0, 0)                                                   // 7
+      .terminate(kAny)                                                       // 8
+      .callable(kCall);                                                      // 9
+  builder.thread().callable(kCall).begin(kRayGen).miss(kMiss).begin(kMiss);  // 10 to 13, rays 2 and 3
+  trace.launches = {builder.build()};
+  return trace;
+}
+
+Trace sound_trace_with_everything() {
+  Trace trace = sound_trace();
+  trace.header.warp_size = 4;
+  Launch& launch = trace.launches[0];
+  launch.thread_warp = {0, 0};
+  launch.thread_lane = {1, 3};
+  launch.groups.warp = {0};
+  launch.groups.sm = {5};
+  launch.groups.lane_mask = {0xA};
+  launch.groups.clock = {77};
+  launch.data.events.group.assign(14, 0);
+  launch.data.events.geometry.assign(14, 0);
+  launch.data.events.ray = {0, 0, 0, 0, 0, 0, 1, 1, 1, 0, kNone, 0, 0, 1};
+  return trace;
+}
+
+struct Broken {
+  const char* name;
+  std::function<void(Trace&)> damage;
+  const char* where;
+  const char* what;
+};
+
+void PrintTo(const Broken& broken, std::ostream* out) {
+  *out << broken.name;
+}
+
+Launch& first(Trace& trace) {
+  return trace.launches[0];
+}
+Events& events(Trace& trace) {
+  return first(trace).data.events;
+}
+Rays& rays(Trace& trace) {
+  return first(trace).data.rays;
+}
+
+class RulesTest : public testing::TestWithParam<Broken> {};
+
+TEST_P(RulesTest, IsFoundAndNamed) {
+  Trace trace = sound_trace_with_everything();
+  ASSERT_NO_THROW(check(trace, "t.rrt"));
+  GetParam().damage(trace);
+  const Error error = error_of([&] { check(trace, "t.rrt"); });
+  EXPECT_EQ(error.kind(), ErrorKind::Input);
+  EXPECT_EQ(error.info().where, std::string("t.rrt:") + GetParam().where);
+  EXPECT_THAT(error.what(), HasSubstr(GetParam().what));
+  EXPECT_THAT(error.info().fix, HasSubstr("again"));
+  // As the first of all faults.
+  const Findings findings = find_faults(trace, "t.rrt", 100);
+  ASSERT_FALSE(findings.faults.empty());
+  EXPECT_EQ(findings.faults[0].where, error.info().where);
+  EXPECT_EQ(findings.faults[0].what, error.info().what);
+}
+
+const Broken kBroken[] = {
+    {"WarpSize", [](Trace& t) { t.header.warp_size = 65; }, "/warp_size", "the warp size is out of range (found 65"},
+    {"WarpSizeMissing", [](Trace& t) { t.header.warp_size = 0; }, "/warp_size", "no usable warp size"},
+    {"Stage", [](Trace& t) { t.shaders[2].stage = static_cast<ShaderStage>(6); }, "/shaders/stage[2]",
+     "there is no such shader stage (found 6; expected less than 6)"},
+    {"TooManyShaders", [](Trace& t) { t.shaders.resize(70'000); }, "/shaders", "more shaders than shader ids"},
+    {"GeometryType", [](Trace& t) { t.scene.geometries[1].type = static_cast<GeometryType>(2); },
+     "/scene/geometries/type[1]", "there is no such geometry type"},
+    {"VertexIndex", [](Trace& t) { t.scene.geometries[0].indices[4] = 3; }, "/scene/geometries/type[0]",
+     "triangle 1 of the geometry names a vertex that it does not have (found 3; expected less than 3"},
+    {"HalfATriangle", [](Trace& t) { t.scene.geometries[0].indices.pop_back(); }, "/scene/geometries/type[0]",
+     "not whole vertices, triangles and boxes"},
+    {"BoxesOfTriangles", [](Trace& t) { t.scene.geometries[0].boxes.resize(6); }, "/scene/geometries/type[0]",
+     "arrays of the other type"},
+    {"BlasRange", [](Trace& t) { t.scene.blases[1].geometry_count = 2; }, "/scene/blas/geometry_count[1]",
+     "the structure's geometries are out of range"},
+    {"BlasWrapsAround",
+     [](Trace& t) {
+       t.scene.blases[1] = {kNone, 2};
+     },
+     "/scene/blas/geometry_count[1]", "the structure's geometries are out of range"},
+    {"InstanceBlas", [](Trace& t) { t.scene.instances[1].blas = 2; }, "/scene/instances/blas[1]",
+     "the instance's structure is out of range (found 2; expected less than 2"},
+    {"NoThreads", [](Trace& t) { first(t).size.height = 0; }, "/launch/0", "the launch has no threads"},
+    {"TooManyThreads",
+     [](Trace& t) {
+       first(t).size = {1U << 22, 1U << 22, 1U << 20};
+     },
+     "/launch/0", "more than 2^32 threads"},
+    {"OffsetsLength", [](Trace& t) { first(t).data.ray_offset.push_back(4); }, "/launch/0/threads/ray_offset",
+     "another number of rows than its table (found 4; expected 3"},
+    {"RayColumnLength", [](Trace& t) { rays(t).t_min.pop_back(); }, "/launch/0/rays/t_min", "(found 3; expected 4"},
+    {"EventColumnLength", [](Trace& t) { events(t).group.pop_back(); }, "/launch/0/events/group",
+     "(found 13; expected 14"},
+    {"LanesLength", [](Trace& t) { first(t).thread_lane.clear(); }, "/launch/0/threads/lane", "(found 0; expected 2"},
+    {"GroupsLength", [](Trace& t) { first(t).groups.clock.clear(); }, "/launch/0/groups/clock", "(found 0; expected 1"},
+    {"OffsetsStart", [](Trace& t) { first(t).data.event_offset[0] = 1; }, "/launch/0/threads/event_offset[0]",
+     "the offsets do not start at 0 (found 1; expected 0)"},
+    {"OffsetsFall", [](Trace& t) { first(t).data.event_offset[2] = 9; }, "/launch/0/threads/event_offset[2]",
+     "the offsets decrease (found 9; expected at least 10"},
+    {"OffsetsEnd", [](Trace& t) { first(t).data.ray_offset[2] = 3; }, "/launch/0/threads/ray_offset[2]",
+     "the offsets do not end at the number of rows (found 3; expected 4)"},
+    {"OffsetsBeyondTheEnd", [](Trace& t) { first(t).data.ray_offset[2] = 1ULL << 60; },
+     "/launch/0/threads/ray_offset[2]", "the offsets do not end at the number of rows"},
+    {"WarpsSparse",
+     [](Trace& t) {
+       first(t).thread_warp = {1, 1};
+     },
+     "/launch/0/threads/warp", "the warp ids are not dense (found no thread in warp 0"},
+    {"WarpFar", [](Trace& t) { first(t).thread_warp[1] = kNone; }, "/launch/0/threads/warp[1]",
+     "the warp ids are not dense (found 4294967295"},
+    {"LaneRange", [](Trace& t) { first(t).thread_lane[1] = 4; }, "/launch/0/threads/lane[1]",
+     "the lane is out of range (found 4; expected less than 4"},
+    {"LaneTwice", [](Trace& t) { first(t).thread_lane[1] = 1; }, "/launch/0/threads/lane[1]",
+     "two threads hold the same lane of a warp (found lane 1 of warp 0 again"},
+    {"GroupWarp", [](Trace& t) { first(t).groups.warp[0] = 1; }, "/launch/0/groups/warp[0]",
+     "the group's warp is out of range (found 1; expected less than 1"},
+    {"LaneMaskEmpty", [](Trace& t) { first(t).groups.lane_mask[0] = 0; }, "/launch/0/groups/lane_mask[0]",
+     "the group's lanes are none, or beyond the warp size (found 0x0; expected 1 to 0xf)"},
+    {"LaneMaskBeyond", [](Trace& t) { first(t).groups.lane_mask[0] = 0x10; }, "/launch/0/groups/lane_mask[0]",
+     "(found 0x10; expected 1 to 0xf)"},
+    {"SbtOffset", [](Trace& t) { rays(t).sbt_offset[2] = 16; }, "/launch/0/rays/sbt_offset[2]",
+     "does not fit the 4 bits it has (found 16"},
+    {"SbtStride", [](Trace& t) { rays(t).sbt_stride[3] = 255; }, "/launch/0/rays/sbt_stride[3]", "(found 255"},
+    {"FlagsOfBegin", [](Trace& t) { rays(t).flags[0] = 8; }, "/launch/0/rays/flags[0]",
+     "the ray's flags do not fit its event, Begin in row 0 (found 0x8; expected SkipClosestHit (0x8) not set)"},
+    {"FlagsOfOcclusion", [](Trace& t) { rays(t).flags[1] = 1; }, "/launch/0/rays/flags[1]", "OcclusionBegin in row 6"},
+    {"Kind", [](Trace& t) { events(t).kind[3] = static_cast<EventKind>(10); }, "/launch/0/events/kind[3]",
+     "there is no such event kind (found 10; expected less than 10)"},
+    {"KindWrapsAround", [](Trace& t) { events(t).kind[3] = static_cast<EventKind>(16 + 4); },
+     "/launch/0/events/kind[3]", "there is no such event kind (found 20"},
+    {"ShaderRange", [](Trace& t) { events(t).shader[12] = 6; }, "/launch/0/events/shader[12]",
+     "the event's shader id is out of range (found 6; expected less than 6, the number of shaders)"},
+    {"NoShader", [](Trace& t) { events(t).shader[12] = kNoShader; }, "/launch/0/events/shader[12]", "(found 65535"},
+    {"ShaderStage", [](Trace& t) { events(t).shader[5] = kMiss; }, "/launch/0/events/shader[5]",
+     "a shader of this stage cannot make the event ClosestHit (found shader 4, miss; expected closest-hit)"},
+    {"CallerStage", [](Trace& t) { events(t).shader[0] = kAny; }, "/launch/0/events/shader[0]",
+     "cannot make the event Begin (found shader 2, any-hit; expected ray-generation or closest-hit or miss)"},
+    {"MoreRaysThanRows", [](Trace& t) { first(t).data.ray_offset[1] = 1; }, "/launch/0/events/kind[6]",
+     "the thread begins more rays than it has (found 2; expected 1)"},
+    {"FewerRaysThanRows", [](Trace& t) { first(t).data.ray_offset[1] = 3; }, "/launch/0/threads/ray_offset[1]",
+     "the thread begins fewer rays than it has (found 2; expected 3)"},
+    {"RayOrder", [](Trace& t) { events(t).ray[6] = 0; }, "/launch/0/events/ray[6]",
+     "the event begins another ray than the thread's next (found 0; expected 1)"},
+    {"RayNotBegun", [](Trace& t) { events(t).ray[5] = 1; }, "/launch/0/events/ray[5]",
+     "the event's ray has not begun (found 1; expected less than 1"},
+    {"NoRay", [](Trace& t) { events(t).ray[5] = kNone; }, "/launch/0/events/ray[5]", "the event's ray has not begun"},
+    {"RayIsOver", [](Trace& t) { events(t).ray[7] = 0; }, "/launch/0/events/kind[7]",
+     "the event cannot happen at this place of its ray (found AnyHit; expected Begin, OcclusionBegin, Callable)"},
+    {"GroupRange", [](Trace& t) { events(t).group[13] = 1; }, "/launch/0/events/group[13]",
+     "the event's group is out of range (found 1; expected less than 1"},
+    {"TOfMiss", [](Trace& t) { events(t).t[12] = 1; }, "/launch/0/events/t[12]",
+     "the event Miss does not carry this (found 1; expected 0)"},
+    {"InstanceOfBegin", [](Trace& t) { events(t).instance[0] = 1; }, "/launch/0/events/instance[0]",
+     "the event Begin does not carry this"},
+    {"PrimitiveOfIgnore", [](Trace& t) { events(t).primitive[4] = 1; }, "/launch/0/events/primitive[4]",
+     "the event IgnoreIntersection does not carry this"},
+    {"GeometryOfTerminate", [](Trace& t) { events(t).geometry[8] = 1; }, "/launch/0/events/geometry[8]",
+     "the event TerminateRay does not carry this"},
+    {"HitKindOfIntersection", [](Trace& t) { events(t).hit_kind[1] = 1; }, "/launch/0/events/hit_kind[1]",
+     "the event Intersection does not carry this"},
+    {"AcceptedAnyHit", [](Trace& t) { events(t).accepted[3] = 1; }, "/launch/0/events/accepted[3]",
+     "the event AnyHit does not carry this"},
+    {"AcceptedTwice", [](Trace& t) { events(t).accepted[2] = 2; }, "/launch/0/events/accepted[2]",
+     "the value is neither yes nor no (found 2; expected 0 or 1)"},
+    {"NanIntersection", [](Trace& t) { events(t).t[1] = kNan; }, "/launch/0/events/t[1]",
+     "the t of Intersection is not a number"},
+    {"NanAnyHit", [](Trace& t) { events(t).t[7] = -kNan; }, "/launch/0/events/t[7]", "the t of AnyHit is not a number"},
+    {"NanClosestHit", [](Trace& t) { events(t).t[5] = kNan; }, "/launch/0/events/t[5]",
+     "the t of ClosestHit is not a number"},
+    {"NanAccepted",
+     [](Trace& t) {
+       events(t).t[2] = kNan;
+       events(t).accepted[2] = 1;
+     },
+     "/launch/0/events/t[2]", "the t of ReportIntersection is not a number"},
+    {"InstanceRange", [](Trace& t) { events(t).instance[5] = 2; }, "/launch/0/events/instance[5]",
+     "the event's instance is out of range (found 2; expected less than 2, the number of instances)"},
+    {"NoInstance", [](Trace& t) { events(t).instance[5] = kNone; }, "/launch/0/events/instance[5]",
+     "the event's instance is out of range (found 4294967295"},
+    {"GeometryRange", [](Trace& t) { events(t).geometry[5] = 1; }, "/launch/0/events/geometry[5]",
+     "the event's geometry is out of range (found 1; expected less than 1, the geometries of instance 0)"},
+    {"PrimitiveRange", [](Trace& t) { events(t).primitive[5] = 2; }, "/launch/0/events/primitive[5]",
+     "the event's primitive is out of range (found 2; expected less than 2, the primitives of geometry 0 of instance "
+     "0"},
+    {"ReportInstance",
+     [](Trace& t) {
+       events(t).instance[2] = 0;
+       events(t).primitive[2] = 1;
+     },
+     "/launch/0/events/instance[2]",
+     "the report names another object than its Intersection (found 0; expected 1, as in row 1)"},
+    {"ReportPrimitive", [](Trace& t) { events(t).primitive[2] = 1; }, "/launch/0/events/primitive[2]",
+     "(found 1; expected 2, as in row 1)"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Broken, RulesTest, testing::ValuesIn(kBroken),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+// ---------------------------------------------------------------- grammar
+
+/// One thread with these events; B Begin, O OcclusionBegin, I Intersection, R Report, A AnyHit, X Ignore, T Terminate,
+/// M Miss, C ClosestHit, K Callable.
+bool is_legal(const std::string& word) {
+  Trace trace = sound_trace();
+  LaunchBuilder builder({1, 1, 1});
+  builder.thread();
+  for (const char letter : word) {
+    switch (letter) {
+      case 'B':
+        builder.begin(kRayGen);
+        break;
+      case 'O':
+        builder.occlusion_begin(kRayGen);
+        break;
+      case 'I':
+        builder.intersection(kInt, 1, 0);
+        break;
+      case 'R':
+        builder.report(kInt, 1, 0);
+        break;
+      case 'A':
+        builder.any_hit(kAny);
+        break;
+      case 'X':
+        builder.ignore(kAny);
+        break;
+      case 'T':
+        builder.terminate(kAny);
+        break;
+      case 'M':
+        builder.miss(kMiss);
+        break;
+      case 'C':
+        builder.closest_hit(kHit);
+        break;
+      default:
+        builder.callable(kCall);
+    }
+  }
+  trace.launches = {builder.build()};
+  return find_faults(trace, "t", 1).faults.empty();
+}
+
+TEST(GrammarTest, Legal) {
+  for (const char* word :
+       {"",      "B",      "BM",    "BC",     "O",      "OM",     "K",         "KBMK",  "BCKKBM", "BIC",   "BIIIM",
+        "BIRC",  "BIRRC",  "BIRAC", "BIRAXM", "BIRATC", "BIRARC", "BIRAXRATC", "BAC",   "BAXM",   "BATC",  "BAAXAM",
+        "OIRAX", "OIRATM", "OAT",   "OAXAT",  "BBM",    "BIBM",   "BAB",       "BIRAA", "BIK",    "BIAXM", "OIRAXRI"}) {
+    EXPECT_TRUE(is_legal(word)) << word;
+  }
+}
+
+TEST(GrammarTest, Illegal) {
+  for (const char* word : {"M",
+                           "C",
+                           "I",
+                           "A",
+                           "X",
+                           "T",
+                           "R",
+                           "KM",
+                           "BX",
+                           "BT",
+                           "BR",
+                           "BAR",
+                           "BIX",
+                           "BIT",
+                           "BIRX",
+                           "BIRT",
+                           "BAXX",
+                           "BATX",
+                           "BMM",
+                           "BCM",
+                           "BMC",
+                           "BCI",
+                           "BMA",
+                           "OC",
+                           "OIC",
+                           "OIRATC",
+                           "BKM",
+                           "BIKC",
+                           "BIAR",
+                           "BIRAAX"
+                           "R",
+                           "BIAXR",
+                           "BIRAXX",
+                           "BMR",
+                           "BAKX"}) {
+    EXPECT_FALSE(is_legal(word)) << word;
+  }
+}
+
+/// The grammar of validate.hpp as a backtracking recogniser of one ray: the slow twin of the table.
+class Recogniser {
+ public:
+  explicit Recogniser(std::string word) : word_(std::move(word)) {}
+  bool ray() {
+    if (word_.empty() || (word_[0] != 'B' && word_[0] != 'O')) {
+      return false;
+    }
+    return traversals(1);
+  }
+
+ private:
+  [[nodiscard]] bool is(std::size_t at, const char* letters) const {
+    return at < word_.size() && std::string(letters).find(word_[at]) != std::string::npos;
+  }
+  bool traversals(std::size_t at) {
+    if (at == word_.size() || (at + 1 == word_.size() && (is(at, "M") || (word_[0] == 'B' && is(at, "C"))))) {
+      return true;
+    }
+    if (is(at, "A") && (traversals(at + 1) || (is(at + 1, "XT") && traversals(at + 2)))) {
+      return true;
+    }
+    return is(at, "I") && reports(at + 1);
+  }
+  bool reports(std::size_t at) {
+    if (traversals(at)) {
+      return true;
+    }
+    return is(at, "R") &&
+           (reports(at + 1) || (is(at + 1, "A") && (reports(at + 2) || (is(at + 2, "XT") && reports(at + 3)))));
+  }
+  std::string word_;
+};
+
+TEST(GrammarTest, TableAgreesWithTheGrammarOnAllShortRays) {
+  const std::string letters = "IRAXTMC";
+  std::size_t legal = 0;
+  for (const char* begin : {"B", "O"}) {
+    std::vector<std::string> words{begin};
+    for (int length = 1; length <= 4; ++length) {
+      std::vector<std::string> longer;
+      for (const std::string& word : words) {
+        const bool expected = Recogniser(word).ray();
+        EXPECT_EQ(is_legal(word), expected) << word;
+        legal += expected ? 1U : 0U;
+        for (const char letter : letters) {
+          longer.push_back(word + letter);
+        }
+      }
+      words = longer;
+    }
+  }
+  EXPECT_GT(legal, 50U);
+}
+
+// ---------------------------------------------------------------- findings
+
+TEST(FindingsTest, LegalButWorthKnowing) {
+  Trace trace = sound_trace();
+  rays(trace).origin_y[2] = kNan;
+  trace.scene.geometries[0].vertices[3] = kNan;
+  trace.scene.instances[1].transform[7] = kNan;
+  const Findings findings = find_faults(trace, "t", 10);
+  EXPECT_TRUE(findings.faults.empty());
+  EXPECT_THAT(findings.notes,
+              testing::ElementsAre(HasSubstr("1 coordinates are NaN"), HasSubstr("1 transforms hold NaN"),
+                                   HasSubstr("/launch/0: 1 of 4 rays hold NaN"),
+                                   HasSubstr("/launch/0: 1 of 4 rays ended in no shader")));
+}
+
+TEST(FindingsTest, NanIsLegalInARejectedReport) {
+  Trace trace = sound_trace();
+  events(trace).t[2] = kNan;
+  EXPECT_NO_THROW(check(trace, "t"));
+}
+
+TEST(FindingsTest, WithoutASceneIdsMayBeAnything) {
+  Trace trace = sound_trace();
+  trace.scene = {};
+  events(trace).instance[5] = kNone;
+  events(trace).primitive[5] = kNone;
+  EXPECT_NO_THROW(check(trace, "t"));
+}
+
+TEST(FindingsTest, AllFaultsInOrderUpToTheLimit) {
+  Trace trace = random_trace({.seed = 61, .size = {100, 20, 1}, .launches = 2});
+  for (const std::size_t e : {std::size_t{5}, std::size_t{1000}, std::size_t{9000}}) {
+    trace.launches[0].data.events.shader[e] = 999;
+    trace.launches[1].data.events.shader[e] = 999;
+  }
+  const Findings all = find_faults(trace, "t", 100);
+  ASSERT_EQ(all.faults.size(), 6U);
+  EXPECT_EQ(all.faults[0].where, "t:/launch/0/events/shader[5]");
+  EXPECT_EQ(all.faults[2].where, "t:/launch/0/events/shader[9000]");
+  EXPECT_EQ(all.faults[5].where, "t:/launch/1/events/shader[9000]");
+  EXPECT_EQ(find_faults(trace, "t", 2).faults.size(), 2U);
+}
+
+// ---------------------------------------------------------------- fast and slow
+
+TEST(EventScanTest, AgreesWithThePlainCheckOnRandomDamage) {
+  Random random(62);
+  std::size_t broken = 0;
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    Trace trace = random_trace({.seed = seed % 64,
+                                .size = {6, 2, 1},
+                                .scene = (seed & 8U) != 0,
+                                .geometry = (seed & 1U) != 0,
+                                .ray = (seed & 2U) != 0,
+                                .group = (seed & 4U) != 0});
+    Events& e = events(trace);
+    Rays& r = rays(trace);
+    const std::size_t count = e.size();
+    if (count == 0) {
+      continue;
+    }
+    for (std::uint32_t damages = random.below(3); damages > 0; --damages) {
+      const std::size_t at = random.below(count);
+      switch (random.below(12)) {
+        case 0:
+          e.kind[at] = static_cast<EventKind>(random.below(12));
+          break;
+        case 1:
+          e.kind[at] = static_cast<EventKind>(random.below(256));
+          break;
+        case 2:
+          e.shader[at] = static_cast<std::uint16_t>(random.below(trace.shaders.size() + 1));
+          break;
+        case 3:
+          e.t[at] = random.one_in(2) ? kNan : std::numeric_limits<float>::infinity();
+          break;
+        case 4:
+          e.instance[at] = random.below(trace.scene.instances.size() + 1);
+          break;
+        case 5:
+          e.primitive[at] = random.below(400);
+          break;
+        case 6:
+          e.hit_kind[at] = static_cast<std::uint8_t>(random.below(3));
+          break;
+        case 7:
+          e.accepted[at] = static_cast<std::uint8_t>(random.below(4));
+          break;
+        case 8:
+          if (!e.ray.empty()) {
+            e.ray[at] = random.one_in(3) ? kNone : random.below(5);
+          }
+          break;
+        case 9:
+          if (!e.group.empty()) {
+            e.group[at] = random.below(45);
+          }
+          break;
+        case 10:
+          if (!e.geometry.empty()) {
+            e.geometry[at] = static_cast<std::uint16_t>(random.below(4));
+          }
+          break;
+        default:
+          if (r.size() != 0) {
+            const std::size_t ray = random.below(r.size());
+            r.flags[ray] = static_cast<std::uint16_t>(random.below(16));
+            r.sbt_offset[ray] = static_cast<std::uint8_t>(random.below(18));
+            r.sbt_stride[ray] = static_cast<std::uint8_t>(random.below(18));
+          }
+      }
+    }
+    if (random.one_in(4)) {
+      auto& offsets = first(trace).data.ray_offset;  // one ray goes to the neighbour
+      auto& offset = offsets[1 + random.below(offsets.size() - 2)];
+      offset += offset < r.size() && offset < (&offset)[1] ? 1U : 0U;
+    }
+    const EventContext context(first(trace), "/launch/0", trace.shaders, trace.scene);
+    for (std::size_t thread = 0; thread < first(trace).data.threads(); ++thread) {
+      FaultList faults(1, "t");
+      explain_thread(context, thread, faults);
+      EXPECT_EQ(threads_are_sound(context, thread, thread + 1), faults.list().empty())
+          << "seed " << seed << ", thread " << thread << ": "
+          << (faults.list().empty() ? "" : format_error(faults.list()[0]));
+      broken += faults.list().empty() ? 0U : 1U;
+    }
+  }
+  EXPECT_GT(broken, 500U);
+}
+
+}  // namespace
+}  // namespace rayreplay::trace

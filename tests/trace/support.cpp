@@ -1,0 +1,104 @@
+#include "tests/trace/support.hpp"
+
+#include "capture/trace/storage.hpp"
+
+namespace rayreplay::trace {
+namespace {
+
+class Comparison {
+ public:
+  template <class T>
+  void values(const std::string& name, const T& a, const T& b) {
+    if (result_.empty() && !(a == b)) {
+      result_ = name;
+    }
+  }
+  template <class C>
+  void columns(const std::string& name, const C& a, const C& b) {
+    values(name, bytes_of_column(a), bytes_of_column(b));
+  }
+  [[nodiscard]] const std::string& result() const {
+    return result_;
+  }
+
+ private:
+  std::string result_;
+};
+
+void compare_scenes(const Scene& a, const Scene& b, Comparison& c) {
+  c.values("geometries", a.geometries.size(), b.geometries.size());
+  for (std::size_t i = 0; i < std::min(a.geometries.size(), b.geometries.size()); ++i) {
+    c.values("geometry name", a.geometries[i].name, b.geometries[i].name);
+    c.values("geometry type", a.geometries[i].type, b.geometries[i].type);
+    c.values("geometry opaque", a.geometries[i].opaque, b.geometries[i].opaque);
+    c.columns("vertices", a.geometries[i].vertices, b.geometries[i].vertices);
+    c.columns("indices", a.geometries[i].indices, b.geometries[i].indices);
+    c.columns("boxes", a.geometries[i].boxes, b.geometries[i].boxes);
+  }
+  c.values("blases", a.blases.size(), b.blases.size());
+  for (std::size_t i = 0; i < std::min(a.blases.size(), b.blases.size()); ++i) {
+    c.values("first_geometry", a.blases[i].first_geometry, b.blases[i].first_geometry);
+    c.values("geometry_count", a.blases[i].geometry_count, b.blases[i].geometry_count);
+  }
+  c.values("instances", a.instances.size(), b.instances.size());
+  for (std::size_t i = 0; i < std::min(a.instances.size(), b.instances.size()); ++i) {
+    c.columns("transform", a.instances[i].transform, b.instances[i].transform);
+    c.values("blas", a.instances[i].blas, b.instances[i].blas);
+    c.values("custom_index", a.instances[i].custom_index, b.instances[i].custom_index);
+    c.values("hit_group_offset", a.instances[i].hit_group_offset, b.instances[i].hit_group_offset);
+    c.values("mask", a.instances[i].mask, b.instances[i].mask);
+    c.values("flags", a.instances[i].flags, b.instances[i].flags);
+  }
+}
+
+void compare_launches(const Launch& a, const Launch& b, Comparison& c) {
+  c.values("size", a.size, b.size);
+  c.columns("ray_offset", a.data.ray_offset, b.data.ray_offset);
+  c.columns("event_offset", a.data.event_offset, b.data.event_offset);
+  std::vector<std::string> columns;
+  visit_rays(a.data.rays, [&](const char*, const auto& column) { columns.push_back(bytes_of_column(column)); });
+  visit_events(a.data.events,
+               [&](const char*, const auto& column, bool) { columns.push_back(bytes_of_column(column)); });
+  std::size_t place = 0;
+  visit_rays(b.data.rays, [&](const char* name, const auto& column) {
+    c.values(name, columns.at(place++), bytes_of_column(column));
+  });
+  visit_events(b.data.events, [&](const char* name, const auto& column, bool) {
+    c.values(name, columns.at(place++), bytes_of_column(column));
+  });
+  c.columns("groups/warp", a.groups.warp, b.groups.warp);
+  c.columns("groups/sm", a.groups.sm, b.groups.sm);
+  c.columns("groups/lane_mask", a.groups.lane_mask, b.groups.lane_mask);
+  c.columns("groups/clock", a.groups.clock, b.groups.clock);
+  c.columns("threads/warp", a.thread_warp, b.thread_warp);
+  c.columns("threads/lane", a.thread_lane, b.thread_lane);
+}
+
+}  // namespace
+
+std::string difference(const Trace& a, const Trace& b) {
+  Comparison c;
+  c.values("tool", a.header.tool, b.header.tool);
+  c.values("tool_version", a.header.tool_version, b.header.tool_version);
+  c.values("application", a.header.application, b.header.application);
+  c.values("device", a.header.device, b.header.device);
+  c.values("driver", a.header.driver, b.header.driver);
+  c.values("configuration", a.header.configuration, b.header.configuration);
+  c.values("warp_size", a.header.warp_size, b.header.warp_size);
+  c.values("not_captured", a.header.not_captured, b.header.not_captured);
+  c.values("shaders", a.shaders.size(), b.shaders.size());
+  for (std::size_t i = 0; i < std::min(a.shaders.size(), b.shaders.size()); ++i) {
+    c.values("stage", a.shaders[i].stage, b.shaders[i].stage);
+    c.values("entry", a.shaders[i].entry, b.shaders[i].entry);
+    c.values("name", a.shaders[i].name, b.shaders[i].name);
+    c.values("spirv", a.shaders[i].spirv, b.shaders[i].spirv);
+  }
+  compare_scenes(a.scene, b.scene, c);
+  c.values("launches", a.launches.size(), b.launches.size());
+  for (std::size_t i = 0; i < std::min(a.launches.size(), b.launches.size()); ++i) {
+    compare_launches(a.launches[i], b.launches[i], c);
+  }
+  return c.result();
+}
+
+}  // namespace rayreplay::trace

@@ -1,0 +1,76 @@
+// What the tests of the trace file share: a folder of their own, whole files as bytes, comparison bit by bit.
+#pragma once
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "capture/trace/reader.hpp"
+#include "capture/trace/writer.hpp"
+#include "tests/support/random_trace.hpp"
+
+namespace rayreplay::trace {
+
+namespace fs = std::filesystem;
+
+inline std::string read_bytes(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline void write_bytes(const fs::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+/// A test with a folder that is there before and gone after it.
+class TraceFileTest : public testing::Test {
+ protected:
+  TraceFileTest() {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  ~TraceFileTest() override {
+    fs::remove_all(folder_);
+  }
+  [[nodiscard]] fs::path file(const std::string& name = "t.rrt") const {
+    return folder_ / name;
+  }
+
+ private:
+  static std::string own_name() {
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    return std::string("rr-") + test->test_suite_name() + "-" + test->name() + "-" + std::to_string(::getpid());
+  }
+  fs::path folder_ = fs::temp_directory_path() / own_name();
+};
+
+/// The error that `action` throws; fails the test if it throws none.
+inline Error error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "no error was thrown";
+  return {ErrorKind::Internal, {"no error", "", "", "", ""}};
+}
+
+template <class Column>
+std::string bytes_of_column(const Column& column) {
+  return {reinterpret_cast<const char*>(column.data()), column.size() * sizeof(column[0])};
+}
+
+/// "" or the first part in which the traces differ; floats are compared as bits. Hashes are left out.
+std::string difference(const Trace& a, const Trace& b);
+
+}  // namespace rayreplay::trace
