@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
+#include <regex>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
@@ -181,6 +181,24 @@ TEST_F(CommandTest, OrderDrawsAPictureWithOrWithoutATrace) {
   EXPECT_EQ(run_command({"order", "--size", "1024x500", "--order", "z-order", "-o", scratch_ / "b.png"}).code, 0);
   EXPECT_THAT(read_bytes(scratch_ / "b.png"), StartsWith("\x89PNG"));
   EXPECT_EQ(run_command({"order", "-o", scratch_ / "c.png"}).code, 2);
+}
+
+TEST_F(CommandTest, TheReferenceNamesEveryCommandAndOption) {
+  const std::string reference = read_bytes(std::string(RAYREPLAY_SOURCE_DIR) + "/docs/cli.md");
+  const std::regex option("--[a-z][a-z-]*");
+  for (const char* command :
+       {"trace", "info", "validate", "seal", "whatif", "replay", "order", "swizzle", "list", "describe"}) {
+    const std::size_t begin = reference.find(std::string("\n## ") + command + "\n");
+    ASSERT_NE(begin, std::string::npos) << command;
+    const std::string section = reference.substr(begin, reference.find("\n## ", begin + 1) - begin);
+    const std::string help = run_command({command, "--help"}).output;
+    EXPECT_THAT(help, HasSubstr(std::string("Usage: rayreplay ") + command));
+    for (auto match = std::sregex_iterator(help.begin(), help.end(), option); match != std::sregex_iterator();
+         ++match) {
+      EXPECT_TRUE(match->str() == "--help" || section.find(match->str()) != std::string::npos)
+          << command << " " << match->str();
+    }
+  }
 }
 
 TEST_F(CommandTest, TheSameSeedGivesTheSameTrace) {
