@@ -18,6 +18,7 @@ struct Session {
 void add_trace_command(CLI::App& root, Session& session);
 void add_info_command(CLI::App& root, Session& session);
 void add_validate_command(CLI::App& root, Session& session);
+void add_seal_command(CLI::App& root, Session& session);
 void add_list_command(CLI::App& root, Session& session);
 void add_describe_command(CLI::App& root, Session& session);
 void add_whatif_command(CLI::App& root, Session& session);

@@ -69,10 +69,11 @@ CLI::Option* add_trace_file(CLI::App& command, std::string& path) {
   return command.add_option("trace", path, "Trace file (.rrt)")->type_name("TRACE")->group("Input");
 }
 
-trace::Trace load_trace(const std::string& path) {
+trace::Trace load_trace(const std::string& path, bool rules) {
   const std::unique_ptr<Progress> progress = console::make_progress();
   trace::LoadOptions options;
   options.progress = progress.get();
+  options.rules = rules;
   return trace::load(path, options);
 }
 

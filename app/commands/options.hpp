@@ -40,8 +40,8 @@ void add_force(CLI::App& command, bool& force);
 
 /// The positional TRACE of nearly every command.
 CLI::Option* add_trace_file(CLI::App& command, std::string& path);
-/// Reads and checks it, with a progress bar.
-[[nodiscard]] trace::Trace load_trace(const std::string& path);
+/// Reads and checks it, with a progress bar. `rules`: as in capture/trace/reader.hpp.
+[[nodiscard]] trace::Trace load_trace(const std::string& path, bool rules = true);
 
 /// Which launch, cut into which warps, in which order; on top: replay policy and costs. What the command line says
 /// wins over --config FILE.

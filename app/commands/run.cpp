@@ -79,7 +79,7 @@ int report_parse_error(const CLI::App& root, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     // --help, --version: not errors, though they arrive as exceptions.
     const auto* version = dynamic_cast<const CLI::CallForVersion*>(&error);
-    console::print(version != nullptr ? std::string(error.what()) + "\n" : chosen(root).help());
+    console::print(version != nullptr ? std::string(error.what()) + "\n" : root.help());
     return 0;
   }
   for (const std::string& word : root.remaining(true)) {
@@ -108,6 +108,7 @@ int parse_and_act(int argc, char** argv) {
   add_trace_command(root, session);
   add_info_command(root, session);
   add_validate_command(root, session);
+  add_seal_command(root, session);
   add_whatif_command(root, session);
   add_replay_command(root, session);
   add_order_command(root, session);

@@ -1,4 +1,5 @@
 // rayreplay validate: is this trace sound? All faults up to a limit, then what is legal but worth knowing.
+// rayreplay seal: makes a trace that was edited on purpose sound again.
 #include <algorithm>
 #include <memory>
 
@@ -9,6 +10,7 @@
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
 #include "base/error.hpp"
+#include "capture/trace/seal.hpp"
 #include "capture/trace/validate.hpp"
 
 namespace rayreplay::app {
@@ -20,10 +22,10 @@ struct Options {
   FormatOption format;
 };
 
-/// A file that cannot even be decoded has that one fault; all others are loaded without the rules and checked here.
+/// A file that cannot even be decoded has that one fault.
 trace::Findings find(const Options& options) {
   try {
-    return trace::find_faults(load_trace(options.path), options.path, options.limit);
+    return trace::find_faults(load_trace(options.path, false), options.path, options.limit);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::Input) {
       throw;
@@ -93,6 +95,21 @@ void add_validate_command(CLI::App& root, Session& session) {
       ->capture_default_str();
   options->format.add_to(*command);
   command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+}
+
+void add_seal_command(CLI::App& root, Session& session) {
+  CLI::App* command =
+      root.add_subcommand("seal", "Give a trace that was edited on purpose (h5py, MATLAB) a new hash, if it is sound");
+  command->group("Traces");
+  auto path = std::make_shared<std::string>();
+  add_trace_file(*command, *path)->required();
+  command->callback([&session, path] {
+    session.action = [path] {
+      const std::string hash = trace::seal(*path);
+      console::log(fmt::format("rayreplay: sealed {}, hash {}", *path, hash));
+      return 0;
+    };
+  });
 }
 
 }  // namespace rayreplay::app

@@ -20,7 +20,7 @@ h1 { font-size: 1.7rem; margin: 0 0 .25rem; } h2 { font-size: 1.2rem; margin: 2.
 p, dd, figcaption { max-width: 70ch; } .soft, figcaption { color: var(--soft); }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; } .scroll { overflow-x: auto; }
 th, td { padding: .3rem .8rem; border-bottom: 1px solid var(--line); text-align: left; white-space: nowrap; }
-th { font-weight: 600; vertical-align: bottom; } td.n, th.n { text-align: right; }
+th { font-weight: 600; vertical-align: bottom; white-space: normal; } td.n, th.n { text-align: right; }
 tr.bound td { border-top: 2px solid var(--line); color: var(--soft); }
 .track { width: 10rem; height: .7rem; background: var(--panel); } .track div { height: 100%; background: var(--bar); }
 dl.facts { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1.2rem; margin: 1rem 0; }
@@ -50,8 +50,10 @@ std::string fact(std::string_view name, std::string_view value) {
   return fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape_html(name), escape_html(value));
 }
 
-bool is_number(const output::Cell& cell) {
-  return std::holds_alternative<double>(cell) || std::holds_alternative<std::uint64_t>(cell);
+bool has_numbers(const output::Table& table, std::size_t column) {
+  return std::any_of(table.rows.begin(), table.rows.end(), [column](const auto& row) {
+    return std::holds_alternative<double>(row[column]) || std::holds_alternative<std::uint64_t>(row[column]);
+  });
 }
 
 /// `bar_key`: after this column comes a bar of the cell's value, a share of one.
@@ -60,9 +62,7 @@ std::string html_table(const output::Table& table, const std::string& bar_key) {
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const output::Column& column = table.columns[i];
     if (!column.detail) {
-      const bool number =
-          std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) { return is_number(row[i]); });
-      html += fmt::format("<th{}>{}</th>", number ? " class=\"n\"" : "", escape_html(column.title));
+      html += fmt::format("<th{}>{}</th>", has_numbers(table, i) ? " class=\"n\"" : "", escape_html(column.title));
       html += column.key == bar_key ? "<th></th>" : "";
     }
   }
@@ -75,7 +75,7 @@ std::string html_table(const output::Table& table, const std::string& bar_key) {
       if (column.detail) {
         continue;
       }
-      html += fmt::format("<td{}>{}</td>", is_number(row[i]) ? " class=\"n\"" : "",
+      html += fmt::format("<td{}>{}</td>", has_numbers(table, i) ? " class=\"n\"" : "",
                           escape_html(output::cell_text(row[i], column)));
       const auto* share = std::get_if<double>(&row[i]);
       if (column.key == bar_key && share != nullptr) {

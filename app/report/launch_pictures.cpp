@@ -52,6 +52,7 @@ std::string count_picture(const PixelMap& map, const std::string& what, pictures
   HeatMap heat = heat_map(map, colormap);
   heat.high = std::max(1.0, typical);
   heat.title = what + " per pixel";
+  heat.title.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(heat.title.front())));
   heat.note = fmt::format("mean {:.2f}, largest {:.0f}{}", sum / static_cast<double>(map.values.size()), largest,
                           largest > heat.high ? " (beyond the scale's end)" : "");
   heat.unit = what + " (count)";
@@ -96,11 +97,12 @@ std::vector<Picture> make_pictures(const experiment::WhatIfResult& result, pictu
     for (int i = 2; !used.insert(name).second; ++i) {
       name = fmt::format("{}-{}", word, i);
     }
-    list.push_back({fmt::format("efficiency-{}.png", name),
-                    fmt::format("SIMT efficiency under {}: {:.2f} % over the launch. A pixel keeps its place; what "
-                                "changes is with which others it shares a warp.",
-                                row.packing, row.efficiency * 100),
-                    ""});
+    list.push_back(
+        {fmt::format("efficiency-{}.png", name),
+         fmt::format("SIMT efficiency under {}: {:.2f} % over the launch. A pixel shows the warp events that it "
+                     "took part in, so full warps count for many pixels and lone lanes for one.",
+                     row.packing, row.efficiency * 100),
+         ""});
   }
   tbb::parallel_for(std::size_t{0}, list.size(), [&](std::size_t i) {
     if (i >= first_row) {

@@ -110,7 +110,7 @@ output::Table compare(const experiment::WhatIfResult& result, const Published& p
   for (const PublishedQuantity& quantity : published.quantities) {
     table.columns.push_back({quantity.key, quantity.title, output::Show::Change});
   }
-  table.columns.push_back({"difference_points", "ours - published (points)", output::Show::Plain, 2});
+  table.columns.push_back({"difference_points", "difference (points)", output::Show::Plain, 2});
   for (const std::string& name : published.packings) {
     const auto values = published.values.find(name);
     for (const experiment::WhatIfRow& row : result.rows) {

@@ -19,6 +19,9 @@ namespace rayreplay::trace {
 struct LoadOptions {
   std::uint64_t max_bytes = 0;  ///< of memory for columns; 0: what the machine has available
   Progress* progress = nullptr;
+  /// False: the content is decoded but the rules of validate.hpp are not checked, so that `find_faults` can list every
+  /// fault. Nothing else may use such a trace.
+  bool rules = true;
 };
 
 [[nodiscard]] Trace load(const std::filesystem::path& path, const LoadOptions& options = {});

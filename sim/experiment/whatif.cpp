@@ -1,5 +1,8 @@
 #include "sim/experiment/whatif.hpp"
 
+#include <exception>
+#include <optional>
+
 #include <tbb/parallel_for.h>
 
 #include "scheduler-models/launch_order.hpp"
@@ -9,7 +12,11 @@
 namespace rayreplay::experiment {
 namespace {
 
-const std::string kFilePrefix = "file:";
+/// What one row replays: a registered packing, or a user's own swizzle.
+struct Candidate {
+  std::string packing;
+  std::optional<scheduler::Swizzle> swizzle;
+};
 
 double relative_change(double value, double baseline) {
   return baseline > 0 ? value / baseline - 1 : 0;
@@ -33,15 +40,18 @@ class RowMaker {
            bool pixel_maps)
       : trace_(trace), configuration_(configuration), order_(order), pixel_maps_(pixel_maps) {}
 
-  [[nodiscard]] WhatIfRow operator()(const std::string& packing) const {
+  [[nodiscard]] WhatIfRow operator()(const Candidate& candidate) const {
     const trace::Launch& launch = trace_.launches[configuration_.launch];
     simt::ReplayOptions options;
     options.policy = configuration_.policy;
     options.shader_cost = configuration_.costs;
     options.per_thread = pixel_maps_;
     WhatIfRow row;
-    row.packing = packing;
-    row.replay = simt::replay(launch, trace_.shaders, pack(launch, order_, packing), options);
+    row.packing = candidate.packing;
+    row.replay = simt::replay(
+        launch, trace_.shaders,
+        candidate.swizzle ? scheduler::apply(order_, *candidate.swizzle) : pack(launch, order_, candidate.packing),
+        options);
     row.efficiency = row.replay.total.efficiency(configuration_.warp_size);
     row.weighted_efficiency =
         configuration_.costs.empty() ? row.efficiency : row.replay.total.weighted_efficiency(configuration_.warp_size);
@@ -59,14 +69,22 @@ class RowMaker {
   bool pixel_maps_;
 };
 
+std::vector<Candidate> make_candidates(const Resolved& configuration, trace::LaunchSize size) {
+  std::vector<Candidate> candidates;
+  for (const std::string& packing : configuration.packings) {
+    candidates.push_back({packing, std::nullopt});
+  }
+  for (const std::string& file : configuration.swizzles) {
+    candidates.push_back({"file:" + file, scheduler::read_swizzle(file, size)});
+  }
+  return candidates;
+}
+
 }  // namespace
 
 scheduler::WarpAssignment pack(const trace::Launch& launch, const scheduler::WarpAssignment& order,
                                const std::string& packing) {
-  const scheduler::Swizzle swizzle = packing.starts_with(kFilePrefix)
-                                         ? scheduler::read_swizzle(packing.substr(kFilePrefix.size()), launch.size)
-                                         : scheduler::Packings::create(packing).model->compute(launch, order);
-  return scheduler::apply(order, swizzle);
+  return scheduler::apply(order, scheduler::Packings::create(packing).model->compute(launch, order));
 }
 
 WhatIfResult what_if(const trace::Trace& trace, const Resolved& configuration, const WhatIfOptions& options) {
@@ -84,21 +102,30 @@ WhatIfResult what_if(const trace::Trace& trace, const Resolved& configuration, c
   result.warps = order.warps();
   result.bound = scheduler::lower_bound(launch, configuration.warp_size);
 
-  std::vector<std::string> packings = configuration.packings;
-  for (const std::string& file : configuration.swizzles) {
-    packings.push_back(kFilePrefix + file);
-  }
+  const std::vector<Candidate> candidates = make_candidates(configuration, launch.size);
   if (options.progress != nullptr) {
-    options.progress->start("packings", packings.size());
+    options.progress->start("packings", candidates.size());
   }
-  result.rows.resize(packings.size());
+  result.rows.resize(candidates.size());
   const RowMaker make_row(trace, configuration, order, options.pixel_maps);
-  tbb::parallel_for(std::size_t{0}, packings.size(), [&](std::size_t i) {
-    result.rows[i] = make_row(packings[i]);
+  // An exception that left the loop would cancel the loops inside the other rows, which then go on with what those had
+  // half computed. So every row ends in its own way, and the first failure is passed on at the end.
+  std::vector<std::exception_ptr> failures(candidates.size());
+  tbb::parallel_for(std::size_t{0}, candidates.size(), [&](std::size_t i) {
+    try {
+      result.rows[i] = make_row(candidates[i]);
+    } catch (...) {
+      failures[i] = std::current_exception();
+    }
     if (options.progress != nullptr) {
       options.progress->advance(1);
     }
   });
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) {
+      std::rethrow_exception(failure);
+    }
+  }
   for (WhatIfRow& row : result.rows) {
     row.change = relative_change(row.efficiency, result.rows.front().efficiency);
     row.weighted_change = relative_change(row.weighted_efficiency, result.rows.front().weighted_efficiency);

@@ -57,7 +57,7 @@ struct WhatIfResult {
 [[nodiscard]] WhatIfResult what_if(const trace::Trace& trace, const Resolved& configuration,
                                    const WhatIfOptions& options = {});
 
-/// The assignment of one packing spec or "file:PATH", as `what_if` replays it.
+/// The assignment of one packing spec, as `what_if` replays it.
 [[nodiscard]] scheduler::WarpAssignment pack(const trace::Launch& launch, const scheduler::WarpAssignment& order,
                                              const std::string& packing);
 

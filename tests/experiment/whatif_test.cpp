@@ -6,6 +6,7 @@
 
 #include <tbb/global_control.h>
 
+#include "base/error.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
 #include "sim/experiment/whatif.hpp"
@@ -91,6 +92,16 @@ TEST(WhatIf, DoesNotDependOnTheNumberOfThreads) {
     EXPECT_EQ(many.rows[i].replay.total, single.rows[i].replay.total);
     EXPECT_THAT(many.rows[i].efficiency_map.values,
                 testing::Pointwise(testing::NanSensitiveFloatEq(), single.rows[i].efficiency_map.values));
+  }
+}
+
+TEST(WhatIf, AFailingRowIsReportedAndDisturbsNoOther) {
+  const trace::Trace trace = test::random_trace({64, 36, 1}, 5);
+  Resolved configuration = resolve({}, trace);
+  configuration.packings.insert(configuration.packings.begin() + 1, "no-such-packing");
+  // Again and again: what a cancelled loop leaves behind depends on who was where.
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_THROW(static_cast<void>(what_if(trace, configuration)), Error);
   }
 }
 

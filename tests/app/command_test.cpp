@@ -1,0 +1,213 @@
+// What does the command answer, in every format, and does it agree with the libraries?
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "capture/trace/reader.hpp"
+#include "scheduler-models/packing.hpp"
+#include "sim/experiment/whatif.hpp"
+#include "tests/app/small_trace.hpp"
+
+namespace rayreplay::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class CommandTest : public SmallTrace {};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    if (!line.empty() && line.back() == '\r') {
+      line.pop_back();
+    }
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+json parse_output(const Outcome& outcome) {
+  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  return json::parse(outcome.output);
+}
+
+TEST_F(CommandTest, WhatIfJsonAgreesWithTheLibraries) {
+  const json answer = parse_output(run_command({"whatif", trace(), "--format", "json", "--cost", "closest-hit=9"}));
+  const trace::Trace loaded = trace::load(trace());
+  experiment::Configuration configuration;
+  configuration.costs = {{"closest-hit", 9}};
+  const experiment::WhatIfResult expected = experiment::what_if(loaded, experiment::resolve(configuration, loaded));
+  EXPECT_EQ(answer["schema"], "rayreplay.whatif/1");
+  EXPECT_EQ(answer["device"], "CPU");
+  EXPECT_EQ(answer["trace"]["hash"], loaded.hash);
+  EXPECT_EQ(answer["configuration"]["order"], expected.configuration.order);
+  EXPECT_EQ(answer["configuration"]["packings"], json(expected.configuration.packings));
+  EXPECT_EQ(answer["launch"]["threads"], 64 * 36);
+  EXPECT_EQ(answer["bound"]["warp_events"], expected.bound.warp_events);
+  ASSERT_EQ(answer["rows"].size(), expected.rows.size());
+  for (std::size_t i = 0; i < expected.rows.size(); ++i) {
+    const json& row = answer["rows"][i];
+    EXPECT_EQ(row["packing"], expected.rows[i].packing);
+    EXPECT_EQ(row["efficiency"], expected.rows[i].efficiency);
+    EXPECT_EQ(row["change"], expected.rows[i].change);
+    EXPECT_EQ(row["warp_events"], expected.rows[i].replay.total.warp_events);
+    EXPECT_EQ(row["weighted_efficiency"], expected.rows[i].weighted_efficiency);
+    EXPECT_EQ(row["begin_warp_events"], expected.rows[i].replay.by_kind[0].warp_events);
+    EXPECT_EQ(row["closest_hit_active_lanes"], expected.rows[i].replay.by_kind[8].active_lanes);
+  }
+}
+
+TEST_F(CommandTest, WhatIfTableHasEveryPackingAndTheBound) {
+  const Outcome outcome = run_command({"whatif", trace()});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_EQ(outcome.errors, "");
+  for (const std::string& name : scheduler::Packings::names()) {
+    EXPECT_THAT(outcome.output, HasSubstr("\n" + name)) << name;
+  }
+  EXPECT_THAT(lines_of(outcome.output).back(), StartsWith("bound"));
+  EXPECT_THAT(outcome.output, testing::Not(HasSubstr("weighted")));
+}
+
+TEST_F(CommandTest, WhatIfCsvRowsSayHowTheyCameAbout) {
+  const Outcome outcome = run_command({"whatif", trace(), "--packing", "numrays", "--format", "csv"});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  const std::vector<std::string> lines = lines_of(outcome.output);
+  ASSERT_EQ(lines.size(), 4U);  // header, identity, numrays, bound
+  EXPECT_THAT(lines[0], StartsWith("packing,efficiency,change,warp_events,"));
+  EXPECT_THAT(lines[0], HasSubstr(",trace_hash,tool_version,device,launch,warp_size,order,policy,costs"));
+  EXPECT_THAT(lines[2], StartsWith("numrays,"));
+  EXPECT_THAT(lines[2], HasSubstr(trace::load(trace()).hash));
+  EXPECT_THAT(lines[3], StartsWith("bound,"));
+}
+
+TEST_F(CommandTest, ResultsDoNotDependOnThreads) {
+  const Outcome one = run_command({"--threads", "1", "whatif", trace(), "--format", "json"});
+  const Outcome many = run_command({"whatif", trace(), "--format", "json", "--threads", "4"});
+  ASSERT_EQ(one.code, 0) << one.errors;
+  EXPECT_EQ(one.output, many.output);
+}
+
+TEST_F(CommandTest, PrintedConfigurationGivesTheSameAnswer) {
+  const Outcome printed = run_command({"whatif", trace(), "--packing", "random:seed=4", "--policy", "min-shader",
+                                       "--warp-size", "8", "--cost", "miss=3", "--print-config", "-o", scratch_ / "c"});
+  ASSERT_EQ(printed.code, 0) << printed.errors;
+  const Outcome direct = run_command({"whatif", trace(), "--packing", "random:seed=4", "--policy", "min-shader",
+                                      "--warp-size", "8", "--cost", "miss=3", "--format", "json"});
+  const Outcome again = run_command({"whatif", trace(), "--config", scratch_ / "c", "--format", "json"});
+  ASSERT_EQ(direct.code, 0) << direct.errors;
+  EXPECT_EQ(again.output, direct.output);
+  // The command line wins over the file.
+  const json other = parse_output(
+      run_command({"whatif", trace(), "--config", scratch_ / "c", "--warp-size", "16", "--format", "json"}));
+  EXPECT_EQ(other["configuration"]["warp_size"], 16);
+  EXPECT_EQ(other["configuration"]["policy"], "min-shader");
+}
+
+TEST_F(CommandTest, AnExportedSwizzleIsThePackingItCameFrom) {
+  for (const std::string name : {"s.bin", "s.h5"}) {
+    const Outcome written = run_command({"swizzle", trace(), "--packing", "numrays", "-o", scratch_ / name});
+    ASSERT_EQ(written.code, 0) << written.errors;
+    const json answer = parse_output(
+        run_command({"whatif", trace(), "--packing", "numrays", "--swizzle", scratch_ / name, "--format", "json"}));
+    ASSERT_EQ(answer["rows"].size(), 3U);
+    EXPECT_EQ(answer["rows"][2]["packing"], "file:" + scratch_ / name);
+    EXPECT_EQ(answer["rows"][2]["warp_events"], answer["rows"][1]["warp_events"]);
+  }
+  EXPECT_EQ(std::filesystem::file_size(scratch_ / "s.bin"), 64U * 36U * 4U);
+}
+
+TEST_F(CommandTest, PublishedFiguresStandBesideOurs) {
+  const std::string file = std::string(RAYREPLAY_SOURCE_DIR) + "/validation/published/one-weekend.toml";
+  const json answer = parse_output(run_command({"whatif", trace(), "--compare", file, "--format", "json"}));
+  const json& rows = answer["published"]["rows"];
+  const auto row = std::find_if(rows.begin(), rows.end(), [](const json& r) { return r["packing"] == "numrays"; });
+  ASSERT_NE(row, rows.end());
+  EXPECT_EQ((*row)["synthetic_change"], 0.4);
+  EXPECT_EQ((*row)["measured_change"], 0.2);
+  EXPECT_NEAR((*row)["difference_points"].get<double>(), ((*row)["ours"].get<double>() - 0.4) * 100, 1e-9);
+}
+
+TEST_F(CommandTest, ReplayDetailAddsUp) {
+  const json answer = parse_output(run_command({"replay", trace(), "--packing", "objects", "--format", "json"}));
+  EXPECT_EQ(answer["packing"], "objects");
+  std::uint64_t stages = 0, shaders = 0;
+  for (const json& row : answer["rows"]) {
+    stages += row["scope"] == "stage" ? row["warp_events"].get<std::uint64_t>() : 0;
+    shaders += row["scope"] == "shader" ? row["warp_events"].get<std::uint64_t>() : 0;
+  }
+  EXPECT_EQ(answer["rows"][0]["warp_events"], stages);
+  EXPECT_EQ(answer["rows"][0]["warp_events"], shaders);
+  std::uint64_t warps = answer["warp_histogram"]["warps_without_events"].get<std::uint64_t>();
+  for (const json& bin : answer["warp_histogram"]["bins"]) {
+    warps += bin["warps"].get<std::uint64_t>();
+  }
+  EXPECT_EQ(warps, 64U * 36U / 32U);
+  EXPECT_THAT(run_command({"replay", trace()}).output, HasSubstr("packing  identity"));
+}
+
+TEST_F(CommandTest, InfoAgreesWithTheTrace) {
+  const json answer = parse_output(run_command({"info", trace(), "--format", "json"}));
+  const trace::Trace loaded = trace::load(trace());
+  EXPECT_EQ(answer["hash"], loaded.hash);
+  EXPECT_EQ(answer["launches"][0]["events"], loaded.launches[0].data.events.size());
+  EXPECT_EQ(answer["shaders"].size(), loaded.shaders.size());
+  EXPECT_EQ(answer["header"]["configuration"]["width"], 64);
+  EXPECT_EQ(answer["file_bytes"], std::filesystem::file_size(trace()));
+  EXPECT_THAT(run_command({"info", trace()}).output, HasSubstr(loaded.hash));
+}
+
+TEST_F(CommandTest, ListAndDescribeKnowTheModels) {
+  const json list = parse_output(run_command({"list", "packing", "--format", "json"}));
+  EXPECT_EQ(list.size(), scheduler::Packings::names().size());
+  const json described = parse_output(run_command({"describe", "launch-order/z-order", "--format", "json"}));
+  EXPECT_EQ(described[0]["kind"], "launch-order");
+  EXPECT_THAT(run_command({"describe", "random"}).output, HasSubstr("seed"));
+  const Outcome unknown = run_command({"describe", "numray"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.errors, HasSubstr("'numrays'"));
+  EXPECT_THAT(run_command({"list", "packng"}).errors, HasSubstr("'packing'"));
+}
+
+TEST_F(CommandTest, OrderDrawsAPictureWithOrWithoutATrace) {
+  EXPECT_EQ(run_command({"order", trace(), "-o", scratch_ / "a.png"}).code, 0);
+  EXPECT_EQ(run_command({"order", "--size", "1024x500", "--order", "z-order", "-o", scratch_ / "b.png"}).code, 0);
+  EXPECT_THAT(read_bytes(scratch_ / "b.png"), StartsWith("\x89PNG"));
+  EXPECT_EQ(run_command({"order", "-o", scratch_ / "c.png"}).code, 2);
+}
+
+TEST_F(CommandTest, TheReferenceNamesEveryCommandAndOption) {
+  const std::string reference = read_bytes(std::string(RAYREPLAY_SOURCE_DIR) + "/docs/cli.md");
+  const std::regex option("--[a-z][a-z-]*");
+  for (const char* command :
+       {"trace", "info", "validate", "seal", "whatif", "replay", "order", "swizzle", "list", "describe"}) {
+    const std::size_t begin = reference.find(std::string("\n## ") + command + "\n");
+    ASSERT_NE(begin, std::string::npos) << command;
+    const std::string section = reference.substr(begin, reference.find("\n## ", begin + 1) - begin);
+    const std::string help = run_command({command, "--help"}).output;
+    EXPECT_THAT(help, HasSubstr(std::string("Usage: rayreplay ") + command));
+    for (auto match = std::sregex_iterator(help.begin(), help.end(), option); match != std::sregex_iterator();
+         ++match) {
+      EXPECT_TRUE(match->str() == "--help" || section.find(match->str()) != std::string::npos)
+          << command << " " << match->str();
+    }
+  }
+}
+
+TEST_F(CommandTest, TheSameSeedGivesTheSameTrace) {
+  const std::vector<std::string> words = {
+      "trace", "--scene", "one-weekend",         "--size", "64x36", "--spp", "2", "--threads",
+      "1",     "-o",      scratch_ / "again.rrt"};
+  ASSERT_EQ(run_command(words).code, 0);
+  EXPECT_TRUE(read_bytes(trace()) == read_bytes(scratch_ / "again.rrt"));
+}
+
+}  // namespace
+}  // namespace rayreplay::test

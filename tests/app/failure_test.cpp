@@ -1,0 +1,171 @@
+// Bad input, bad words, full disks, interruptions: one clear message, the documented exit code, nothing half-written.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "capture/trace/writer.hpp"
+#include "tests/app/small_trace.hpp"
+#include "tests/support/launch_builder.hpp"
+
+namespace rayreplay::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+class FailureTest : public SmallTrace {
+ protected:
+  static void write(const std::string& path, const std::string& bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+  }
+  static void expect(const Outcome& outcome, int code, const std::string& part) {
+    EXPECT_EQ(outcome.code, code) << outcome.errors;
+    EXPECT_EQ(outcome.output, "");
+    EXPECT_THAT(outcome.errors, StartsWith("rayreplay: error: "));
+    EXPECT_THAT(outcome.errors, HasSubstr(part));
+    EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1) << outcome.errors;
+  }
+};
+
+TEST_F(FailureTest, UnknownWordsSuggestTheNearest) {
+  expect(run_command({"whatfi", trace()}), 2, "'whatif'");
+  expect(run_command({"whatif", trace(), "--packng", "numrays"}), 2, "'--packing'");
+  expect(run_command({"whatif", trace(), "--treads", "2"}), 2, "'--threads'");
+  expect(run_command({"whatif", trace(), "--packing", "numray"}), 2, "'numrays'");
+  expect(run_command({"whatif", trace(), "--packing", "random:sed=3"}), 2, "'seed'");
+  expect(run_command({"whatif", trace(), "--format", "jsn"}), 2, "'json'");
+  expect(run_command({"whatif", trace(), "--policy", "min-shade"}), 2, "'min-shader'");
+  expect(run_command({"whatif", trace(), "--order", "z-ordr"}), 2, "'z-order'");
+  expect(run_command({"whatif", trace(), "--cost", "closest-hti=3"}), 2, "'closest-hit'");
+  expect(run_command({"trace", "--scene", "one-weekand", "-o", scratch_ / "x"}), 2, "'one-weekend'");
+  expect(run_command({"trace", "--scene", "cornell", "--integrator", "pth", "-o", scratch_ / "x"}), 2, "'path'");
+  expect(run_command({"trace", "--scene", "cornell", "--hit-groups", "singel", "-o", scratch_ / "x"}), 2, "'single'");
+  EXPECT_THAT(scratch_.names(), IsEmpty());
+}
+
+TEST_F(FailureTest, UsageFaultsAreCode2) {
+  expect(run_command({}), 2, "a command is needed");
+  expect(run_command({"whatif"}), 2, "trace");
+  expect(run_command({"whatif", trace(), "extra"}), 2, "unexpected argument");
+  expect(run_command({"whatif", trace(), "--warp-size", "65"}), 2, "--warp-size");
+  expect(run_command({"whatif", trace(), "--launch", "7"}), 2, "0 to 0");
+  expect(run_command({"trace", "--scene", "cornell", "--size", "12", "-o", scratch_ / "x"}), 2, "1280x720");
+  for (const char* size : {"0x5", "5x", "x5", "5x5x5x5", "5x5x2", "-5x5", "99999999999x1", "5 x5"}) {
+    EXPECT_EQ(run_command({"trace", "--scene", "cornell", "--size", size, "-o", scratch_ / "x"}).code, 2) << size;
+  }
+}
+
+TEST_F(FailureTest, HelpAndVersionAreNoFailures) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"--help"}, {"whatif", "--help"}, {"--version"}}) {
+    const Outcome outcome = run_command(words);
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_EQ(outcome.errors, "");
+    EXPECT_THAT(outcome.output, HasSubstr("rayreplay"));
+  }
+  EXPECT_THAT(run_command({"whatif", "--help"}).output, HasSubstr("--packing"));
+}
+
+TEST_F(FailureTest, BadTracesAreCode3) {
+  const std::string bytes = read_bytes(trace());
+  write(scratch_ / "empty", "");
+  write(scratch_ / "cut", bytes.substr(0, bytes.size() / 2));
+  std::string flipped = bytes;
+  flipped[flipped.size() / 2] = static_cast<char>(flipped[flipped.size() / 2] ^ 0x10);
+  write(scratch_ / "flipped", flipped);
+  for (const std::string name : {"missing", "empty", "cut", "flipped"}) {
+    expect(run_command({"whatif", scratch_ / name}), 3, scratch_ / name);
+    const Outcome outcome = run_command({"validate", scratch_ / name});
+    EXPECT_EQ(outcome.code, 3);
+    EXPECT_THAT(outcome.output, HasSubstr("1 fault")) << outcome.output;
+  }
+}
+
+TEST_F(FailureTest, ValidateListsEveryFaultUpToTheLimit) {
+  LaunchBuilder builder({3, 1, 1});
+  builder.thread().begin(0).miss(1).miss(1);
+  builder.thread().begin(0).miss(1);
+  builder.thread().begin(0).miss(1).miss(1);
+  trace::Trace faulty;
+  faulty.shaders = {{trace::ShaderStage::RayGeneration, "main", "raygen", {}},
+                    {trace::ShaderStage::Miss, "main", "sky", {}}};
+  faulty.launches = {builder.build()};
+  trace::write(faulty, scratch_ / "faulty.rrt");
+  const Outcome outcome = run_command({"validate", scratch_ / "faulty.rrt", "--format", "json"});
+  EXPECT_EQ(outcome.code, 3);
+  const nlohmann::json answer = nlohmann::json::parse(outcome.output);
+  EXPECT_EQ(answer["sound"], false);
+  EXPECT_EQ(answer["faults"].size(), 2U);
+  EXPECT_THAT(run_command({"validate", scratch_ / "faulty.rrt", "--limit", "1"}).output, HasSubstr("1 or more"));
+  EXPECT_EQ(run_command({"validate", trace()}).code, 0);
+  expect(run_command({"whatif", scratch_ / "faulty.rrt"}), 3, "/launch/0/events");
+}
+
+TEST_F(FailureTest, BadSideFilesAreRefused) {
+  write(scratch_ / "short.bin", std::string(12, '\0'));
+  expect(run_command({"whatif", trace(), "--swizzle", scratch_ / "short.bin"}), 3, "short.bin");
+  write(scratch_ / "twice.bin", std::string(64 * 36 * 4, '\0'));
+  expect(run_command({"whatif", trace(), "--swizzle", scratch_ / "twice.bin"}), 3, "twice.bin");
+  write(scratch_ / "c.toml", "warpsize = 3\n");
+  expect(run_command({"whatif", trace(), "--config", scratch_ / "c.toml"}), 2, "'warp_size'");
+  expect(run_command({"whatif", trace(), "--config", scratch_ / "none.toml"}), 3, "none.toml");
+  write(scratch_ / "p.toml", "title = 3\n");
+  expect(run_command({"whatif", trace(), "--compare", scratch_ / "p.toml"}), 3, "p.toml");
+  expect(run_command({"whatif", trace(), "--report", scratch_ / "r", "--image", scratch_ / "c.toml"}), 3, "PNG");
+}
+
+TEST_F(FailureTest, OutputsAreNotReplacedUnlessForced) {
+  const std::string file = scratch_ / "out.json";
+  ASSERT_EQ(run_command({"whatif", trace(), "-o", file}).code, 0);
+  const std::string before = read_bytes(file);
+  expect(run_command({"whatif", trace(), "--format", "json", "-o", file}), 4, "--force");
+  EXPECT_EQ(read_bytes(file), before);
+  EXPECT_EQ(run_command({"whatif", trace(), "--format", "json", "-o", file, "--force"}).code, 0);
+  EXPECT_NE(read_bytes(file), before);
+  expect(run_command({"trace", "--scene", "cornell", "--size", "8x8", "-o", file}), 4, "--force");
+  expect(run_command({"swizzle", trace(), "-o", file}), 4, "--force");
+  expect(run_command({"order", trace(), "-o", file}), 4, "--force");
+  expect(run_command({"whatif", trace(), "-o", scratch_ / "no/such/folder"}), 4, "mkdir");
+  EXPECT_THAT(scratch_.names(), ElementsAre("out.json"));
+}
+
+TEST_F(FailureTest, AFullDiskLeavesNothing) {
+  // Large enough for the message on standard error, too small for the outputs.
+  RunOptions full;
+  full.max_file_bytes = 4096;
+  expect(run_command({"trace", "--scene", "one-weekend", "--size", "64x36", "-o", scratch_ / "t.rrt"}, full), 4, "");
+  expect(run_command({"whatif", trace(), "--report", scratch_ / "report"}, full), 4, "");
+  expect(run_command({"whatif", trace(), "--format", "json", "-o", scratch_ / "w.json"}, full), 4, "w.json");
+  expect(run_command({"swizzle", trace(), "-o", scratch_ / "s.bin"}, full), 4, "");
+  expect(run_command({"order", trace(), "-o", scratch_ / "o.png"}, full), 4, "o.png");
+  EXPECT_THAT(scratch_.names(), IsEmpty());
+}
+
+TEST_F(FailureTest, AnInterruptionLeavesNothing) {
+  RunOptions interrupted;
+  // As soon as the output has been begun: long before so many samples are done.
+  interrupted.interrupt_when = [this] { return !scratch_.names().empty(); };
+  const Outcome outcome =
+      run_command({"trace", "--scene", "one-weekend", "--size", "1280x720", "--spp", "5000", "-o", scratch_ / "t.rrt"},
+                  interrupted);
+  EXPECT_EQ(outcome.code, 130);
+  EXPECT_EQ(outcome.errors, "rayreplay: interrupted\n");
+  EXPECT_THAT(scratch_.names(), IsEmpty());
+}
+
+TEST_F(FailureTest, AReaderThatHasGoneIsNoError) {
+  RunOptions gone;
+  gone.close_reader = true;
+  const Outcome outcome = run_command({"list"}, gone);
+  EXPECT_EQ(outcome.code, 141);
+  EXPECT_EQ(outcome.errors, "");
+}
+
+}  // namespace
+}  // namespace rayreplay::test
