@@ -375,7 +375,7 @@ class Recogniser {
     return is(at, "R") &&
            (reports(at + 1) || (is(at + 1, "A") && (reports(at + 2) || (is(at + 2, "XT") && reports(at + 3)))));
   }
-  const std::string& word_;
+  std::string word_;
 };
 
 TEST(GrammarTest, TableAgreesWithTheGrammarOnAllShortRays) {
