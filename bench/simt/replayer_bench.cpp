@@ -85,7 +85,8 @@ struct Setting {
 std::map<std::string, double> best_rate;
 
 void measure(benchmark::State& state, const Setting& setting) {
-  const auto& [shaders, launch] = launch_of(setting.workload);
+  const auto& shaders = launch_of(setting.workload).shaders;
+  const auto& launch = launch_of(setting.workload).launch;
   const auto assignment = bench::make_assignment(launch.size, setting.warp_size, setting.shuffled, kSeed);
   simt::ReplayOptions options;
   options.policy = setting.policy;
@@ -117,7 +118,8 @@ void measure(benchmark::State& state, const Setting& setting) {
 }
 
 void measure_twin(benchmark::State& state, bench::Workload workload, const std::string& name) {
-  const auto& [shaders, launch] = launch_of(workload);
+  const auto& shaders = launch_of(workload).shaders;
+  const auto& launch = launch_of(workload).launch;
   const auto assignment = bench::make_assignment(launch.size, 32, false, kSeed);
   constexpr std::size_t kWarps = 200;
   std::uint64_t events = 0;
@@ -159,9 +161,8 @@ void add_all() {
         ->UseManualTime()
         ->Iterations(1);
   }
-  const std::pair<const char*, Workload> workloads[] = {
-      {"coherent", Workload::Coherent}, {"divergent", Workload::Divergent}, {"weekend", Workload::Weekend}};
-  for (const auto& [text, workload] : workloads) {
+  for (const Workload workload : {Workload::Coherent, Workload::Divergent, Workload::Weekend}) {
+    const std::string text = to_string(workload);
     for (const int workers : {1, 2}) {
       add({.name = fmt::format("{}/workers:{}", text, workers), .workload = workload, .workers = workers});
     }
@@ -185,7 +186,8 @@ void add_all() {
 }
 
 void print_ratios() {
-  for (const char* workload : {"coherent", "divergent", "weekend"}) {
+  for (const auto kind : {bench::Workload::Coherent, bench::Workload::Divergent, bench::Workload::Weekend}) {
+    const char* workload = to_string(kind);
     const auto rate = [&](const char* name) {
       const auto found = best_rate.find(fmt::format("{}/{}", workload, name));
       return found == best_rate.end() ? 0 : found->second;

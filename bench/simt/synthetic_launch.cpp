@@ -141,6 +141,18 @@ class Maker {
 
 }  // namespace
 
+const char* to_string(Workload workload) {
+  switch (workload) {
+    case Workload::Coherent:
+      return "coherent";
+    case Workload::Divergent:
+      return "divergent";
+    case Workload::Weekend:
+      return "weekend";
+  }
+  return "";
+}
+
 SyntheticLaunch make_launch(Workload workload, std::uint64_t events, std::uint64_t seed) {
   return Maker(workload, seed).make(events);
 }

@@ -18,6 +18,8 @@ enum class Workload : std::uint8_t {
   Weekend,    ///< paths of up to 16 bounces, 6 samples, one shader a stage; threads beside each other see like things
 };
 
+[[nodiscard]] const char* to_string(Workload workload);  ///< "coherent", …
+
 struct SyntheticLaunch {
   std::vector<trace::Shader> shaders;
   trace::Launch launch;

@@ -95,7 +95,7 @@ struct SinkDriver {
     }
     return 0;
   }
-  static herr_t write(H5FD_t* file, H5FD_mem_t type, hid_t /*transfer*/, haddr_t address, std::size_t size,
+  static herr_t write(H5FD_t* file, H5FD_mem_t /*type*/, hid_t /*transfer*/, haddr_t address, std::size_t size,
                       const void* buffer) {
     SinkFile& self = of(file);
     const auto* from = static_cast<const char*>(buffer);
@@ -106,9 +106,6 @@ struct SinkDriver {
       }
       if (done <= 0) {
         fail(*self.sink, errno);
-        if (type == H5FD_MEM_DRAW) {
-          return -1;  // chunks may fail: nothing inside libhdf5 waits for them
-        }
         break;
       }
       from += done;

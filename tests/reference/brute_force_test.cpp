@@ -448,6 +448,11 @@ TEST(BruteForce, ForcedOpacityAndFlippedFacing) {
     constexpr std::array<std::uint8_t, 4> kFlags{2, 4, 8, 10};
     scene.instances[i].flags = kFlags.at(i % kFlags.size());
   }
+  // The same perforated square with and without its holes.
+  scene.instances.push_back(scene.instances.at(3));
+  scene.instances.at(3).flags = 0;
+  scene.instances.back().flags = 4;
+  scene.instances.back().transform[11] -= 0.7F;
   compare(scene, small_options());
 }
 

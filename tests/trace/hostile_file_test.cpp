@@ -36,7 +36,9 @@ class HostileFileTest : public TraceFileTest {
   /// Replaces a dataset by one of this type, shape and chunk, with nothing stored.
   static void replace(hid_t root, const char* name, hid_t type, std::vector<hsize_t> extent,
                       std::vector<hsize_t> chunk) {
-    H5Ldelete(root, name, H5P_DEFAULT);
+    if (H5Lexists(root, name, H5P_DEFAULT) > 0) {
+      H5Ldelete(root, name, H5P_DEFAULT);
+    }
     const hid_t space = H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr);
     const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
     if (!chunk.empty()) {

@@ -248,7 +248,7 @@ const Broken kBroken[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Broken, RulesTest, testing::ValuesIn(kBroken),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& broken) { return std::string(broken.param.name); });
 
 // ---------------------------------------------------------------- grammar
 
@@ -347,7 +347,7 @@ TEST(GrammarTest, Illegal) {
 /// The grammar of validate.hpp as a backtracking recogniser of one ray: the slow twin of the table.
 class Recogniser {
  public:
-  explicit Recogniser(std::string word) : word_(std::move(word)) {}
+  explicit Recogniser(const std::string& word) : word_(word) {}
   bool ray() {
     if (word_.empty() || (word_[0] != 'B' && word_[0] != 'O')) {
       return false;
@@ -375,7 +375,7 @@ class Recogniser {
     return is(at, "R") &&
            (reports(at + 1) || (is(at + 1, "A") && (reports(at + 2) || (is(at + 2, "XT") && reports(at + 3)))));
   }
-  std::string word_;
+  const std::string& word_;
 };
 
 TEST(GrammarTest, TableAgreesWithTheGrammarOnAllShortRays) {

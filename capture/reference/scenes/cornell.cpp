@@ -53,7 +53,7 @@ class Cornell final : public SceneModel {
     const auto tall =
         metal_block_
             ? builder.add_material(
-                  {.name = "aluminium", .kind = MaterialKind::Metal, .color = {0.8F, 0.85F, 0.88F}, .fuzz = 0.02F})
+                  {.name = "aluminium", .kind = MaterialKind::Metal, .color = {0.8F, 0.85F, 0.88F}, .fuzz = 0.2F})
             : white;
     builder.place(builder.add_object(
         "tall block", block({Vec3{423, 330, 247}, {265, 330, 296}, {314, 330, 456}, {472, 330, 406}}, tall)));

@@ -93,7 +93,7 @@ class Construction {
         {.name = "iron", .kind = MaterialKind::Metal, .color = {0.32F, 0.31F, 0.30F}, .fuzz = 0.3F});
     glass_ = builder_.add_material(
         {.name = "glass", .kind = MaterialKind::Dielectric, .color = {0.97F, 1, 0.98F}, .refraction_index = 1.5F});
-    glow_ = builder_.add_material({.name = "lantern", .kind = MaterialKind::Emissive, .color = {42, 24, 9}});
+    glow_ = builder_.add_material({.name = "lantern", .kind = MaterialKind::Emissive, .color = {10, 6, 2.6F}});
   }
 
   static float bay_center(int bay) {
@@ -301,12 +301,13 @@ class Construction {
     if (sun_ <= 0) {
       return;
     }
-    // A square far above, behind the camera; through the open roof it lights the floor and the right-hand arcade.
+    // A square high above, behind the camera, so that shadow rays picked by power still find the lanterns; through the
+    // open roof it lights the floor and the right-hand arcade.
     const auto sun =
         builder_.add_material({.name = "sun", .kind = MaterialKind::Emissive, .color = Vec3{95, 77, 55} * sun_});
     const Vec3 away = normalize({-0.42F, 1, 0.42F});
-    const Vec3 middle = away * 70.0F;
-    const Vec3 a = normalize(cross(away, {0, 0, 1})) * 8.5F;
+    const Vec3 middle = away * 26.0F;
+    const Vec3 a = normalize(cross(away, {0, 0, 1})) * 3.1F;
     const Vec3 b = cross(a, away);
     TriangleMesh square;
     square.add_quad(middle - a - b, middle + a - b, middle + a + b, middle - a + b, sun);
@@ -334,7 +335,7 @@ const Registry<SceneModel>::Registrar kHall(
      "Eight bays of columns and arches on two storeys around a nave that is open to the sky between its beams. "
      "Columns, arches, vaults, lanterns, balusters, vases and potted plants are instances; walls and floor are laid "
      "of chamfered stones; leaves are quads with an alpha texture in geometries that are not opaque. Materials: "
-     "textured diffuse, bronze and iron, glass, glowing lanterns, and a square far away in place of the sun.",
+     "textured diffuse, bronze and iron, glass, glowing lanterns, and a square high above in place of the sun.",
      "rayreplay",
      {{"detail", 1.0, "", "Factor on the number of triangles.", 0.05, 20, {}},
       {"sun", 1.0, "", "Factor on the sun's radiance; 0 leaves it out.", 0, 100, {}},

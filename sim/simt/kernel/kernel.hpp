@@ -64,9 +64,9 @@ struct WarpMemory {
 
 template <class Code>
 struct Worker {
-  CallSum* sums = nullptr;  ///< by code
-  WarpMemory<Code> warps[2];
-  void* owner = nullptr;  ///< for grow and append alone
+  CallSum* sums = nullptr;    ///< by code
+  WarpMemory<Code> warps[2];  // NOLINT(modernize-avoid-c-arrays): see .clang-tidy in this folder
+  void* owner = nullptr;      ///< for grow and append alone
 };
 
 void grow(Worker<std::uint8_t>& worker, unsigned which, std::size_t codes);
