@@ -135,6 +135,9 @@ bool all_equal(std::span<const std::byte> elements, std::span<const std::byte> f
 }  // namespace
 
 bool narrow(const ColumnSpec& spec, const std::byte* from, std::size_t count, std::byte* to) {
+  if (count == 0) {
+    return true;
+  }
   if (spec.memory == Storage::F32) {
     std::memcpy(to, from, count * sizeof(float));
     return true;

@@ -31,6 +31,10 @@ bool Handle::close() noexcept {
 }
 
 QuietScope::QuietScope() {
+  // After a file with damaged metadata libhdf5 1.10 cannot tidy up when the process ends: it prints, or crashes. We
+  // close all that we open, so it need not try. Too late, and harmless, in a process that has used libhdf5 before.
+  static const herr_t once = H5dont_atexit();
+  static_cast<void>(once);
   H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }

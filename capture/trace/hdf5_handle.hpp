@@ -1,9 +1,10 @@
 // libhdf5 behind C++ ownership, and its error stack as text. Internal to this room.
 //
 // Contract: a Handle closes what it holds. A QuietScope keeps libhdf5 from printing while it lives and gives the
-// process its own setting back. `last_message` is the innermost message of the call that has just failed, "" if none.
-// libhdf5's serial build is not thread-safe: everything here runs in one thread at a time; decoding and encoding of
-// chunks, which is where the time goes, happens outside libhdf5.
+// process its own setting back; the first one also tells libhdf5 not to run at the end of the process. `last_message`
+// is the innermost message of the call that has just failed, "" if none. libhdf5's serial build is not thread-safe:
+// everything here runs in one thread at a time; decoding and encoding of chunks, which is where the time goes, happens
+// outside libhdf5.
 #pragma once
 
 #include <string>
