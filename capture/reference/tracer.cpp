@@ -245,8 +245,10 @@ class Launch {
 
   /// The ray-generation shader.
   Vec3 run_thread(std::uint64_t thread, Pipeline& pipeline) const {
-    const auto x = static_cast<float>(thread % options_->width);
-    const auto y = static_cast<float>(thread / options_->width);
+    const std::uint64_t column = thread % options_->width;
+    const std::uint64_t row = thread / options_->width;
+    const auto x = static_cast<float>(column);
+    const auto y = static_cast<float>(row);
     const auto width = static_cast<float>(options_->width);
     const auto height = static_cast<float>(options_->height);
     Random random(options_->seed, thread);
