@@ -59,11 +59,12 @@ void recording(benchmark::State& state, const std::string& spec, reference::Trac
   state.counters["events/ray"] = events / rays;
 }
 
-reference::TracerOptions options_of(const std::string& integrator, std::uint32_t workers) {
+/// The hall's paths are many times as long as One Weekend's.
+reference::TracerOptions options_of(const std::string& scene, const std::string& integrator, std::uint32_t workers) {
   reference::TracerOptions options;
-  options.width = 640;
-  options.height = 360;
-  options.samples = 2;
+  options.width = scene == "hall" ? 320 : 640;
+  options.height = scene == "hall" ? 180 : 360;
+  options.samples = scene == "hall" ? 1 : 6;
   options.integrator = integrator;
   options.next_event = true;
   options.workers = workers;
@@ -73,7 +74,7 @@ reference::TracerOptions options_of(const std::string& integrator, std::uint32_t
 void add(const std::string& what, const std::string& scene, const std::string& integrator, std::uint32_t workers,
          Destination destination) {
   const std::string name = what + "/" + scene + "/" + integrator + (workers == 1 ? "/one worker" : "/all processors");
-  benchmark::RegisterBenchmark(name.c_str(), recording, scene, options_of(integrator, workers), destination)
+  benchmark::RegisterBenchmark(name.c_str(), recording, scene, options_of(scene, integrator, workers), destination)
       ->UseManualTime()
       ->Iterations(5)
       ->Unit(benchmark::kMillisecond);

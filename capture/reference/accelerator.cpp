@@ -280,7 +280,7 @@ Accelerator::~Accelerator() {
   if (top_ != nullptr) {
     rtcReleaseScene(top_);
   }
-  for (const RTCScene blas : blases_) {
+  for (RTCScene blas : blases_) {
     rtcReleaseScene(blas);
   }
   rtcReleaseDevice(device_);
@@ -308,7 +308,7 @@ void Accelerator::build_blases() {
   }
   geometries_.resize(scene_->geometries.size());
   for (const auto& blas : scene_->blases) {
-    const RTCScene structure = rtcNewScene(device_);
+    RTCScene structure = rtcNewScene(device_);
     blases_.push_back(structure);
     rtcSetSceneFlags(structure, RTC_SCENE_FLAG_ROBUST);
     for (std::uint32_t i = 0; i < blas.geometry_count; ++i) {
@@ -371,7 +371,7 @@ void Accelerator::build_top(AcceleratorOptions options) {
       flat_->boxes.push_back({id, geometries_[blas.first_geometry].get()});
       continue;
     }
-    const RTCGeometry geometry = rtcNewGeometry(device_, RTC_GEOMETRY_TYPE_INSTANCE);
+    RTCGeometry geometry = rtcNewGeometry(device_, RTC_GEOMETRY_TYPE_INSTANCE);
     rtcSetGeometryInstancedScene(geometry, blases_[instance.blas]);
     rtcSetGeometryTransform(geometry, 0, RTC_FORMAT_FLOAT3X4_ROW_MAJOR, instance.transform.data());
     rtcCommitGeometry(geometry);
@@ -385,7 +385,7 @@ void Accelerator::build_top(AcceleratorOptions options) {
 }
 
 void Accelerator::attach_flat(RTCScene top, std::uint32_t geometry_id) {
-  const RTCGeometry geometry = rtcNewGeometry(device_, RTC_GEOMETRY_TYPE_USER);
+  RTCGeometry geometry = rtcNewGeometry(device_, RTC_GEOMETRY_TYPE_USER);
   rtcSetGeometryUserPrimitiveCount(geometry, static_cast<unsigned>(flat_->boxes.size()));
   rtcSetGeometryUserData(geometry, flat_.get());
   rtcSetGeometryBoundsFunction(
@@ -466,13 +466,13 @@ std::string embree_version() {
 
 std::string embree_isa() {
 #if defined(__x86_64__) || defined(__i386__)
-  if (__builtin_cpu_supports("avx2") != 0) {
+  if (static_cast<bool>(__builtin_cpu_supports("avx2"))) {
     return "avx2";
   }
-  if (__builtin_cpu_supports("avx") != 0) {
+  if (static_cast<bool>(__builtin_cpu_supports("avx"))) {
     return "avx";
   }
-  return __builtin_cpu_supports("sse4.2") != 0 ? "sse4.2" : "sse2";
+  return static_cast<bool>(__builtin_cpu_supports("sse4.2")) ? "sse4.2" : "sse2";
 #else
   return "native";
 #endif

@@ -74,7 +74,6 @@ class Accelerator {
   std::vector<InstanceRecord> instances_;
   std::vector<std::unique_ptr<GeometryRecord>> geometries_;
   std::unique_ptr<FlatRecord> flat_;
-  bool has_boxes_ = false;
   RTCDevice device_ = nullptr;
   std::vector<RTCScene> blases_;
   RTCScene top_ = nullptr;

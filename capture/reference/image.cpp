@@ -13,7 +13,6 @@
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
-#pragma GCC diagnostic ignored "-Wuseless-cast"
 #pragma GCC diagnostic ignored "-Wunused-function"
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STB_IMAGE_WRITE_STATIC
@@ -27,7 +26,7 @@ std::uint8_t encode(float linear) {
   if (!(linear > 0)) {
     return 0;
   }
-  return static_cast<std::uint8_t>(std::min(std::sqrt(linear), 1.0F) * 255.0F + 0.5F);
+  return static_cast<std::uint8_t>(std::lround(std::min(std::sqrt(linear), 1.0F) * 255.0F));
 }
 
 }  // namespace

@@ -51,8 +51,8 @@ struct PreciseRay {
 /// Touching a face, an edge or a corner counts as meeting.
 [[nodiscard]] inline bool meets_box(const PreciseRay& ray, const float* box, float t_min, float t_max) {
   constexpr double kSlack = 0x1p-50;
-  double near = static_cast<double>(t_min);
-  double far = static_cast<double>(t_max);
+  auto near = static_cast<double>(t_min);
+  auto far = static_cast<double>(t_max);
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const double low = static_cast<double>(box[axis]) - ray.margin - ray.origin[axis];
     const double high = static_cast<double>(box[axis + 3]) + ray.margin - ray.origin[axis];
@@ -84,7 +84,7 @@ struct SphereRoot {
   const double x = ray.origin[0] - static_cast<double>(sphere[0]);
   const double y = ray.origin[1] - static_cast<double>(sphere[1]);
   const double z = ray.origin[2] - static_cast<double>(sphere[2]);
-  const double radius = static_cast<double>(sphere[3]);
+  const auto radius = static_cast<double>(sphere[3]);
   const auto& d = ray.direction;
   const double a = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
   const double half_b = x * d[0] + y * d[1] + z * d[2];

@@ -115,6 +115,7 @@ ShaderTable make_shader_table(const RenderScene& scene, HitGroups groups, bool s
     table.shadow_miss = add(trace::ShaderStage::Miss, "unoccluded");
   }
 
+  table.groups.reserve(group_ids.size());
   for (const std::size_t group : group_ids) {
     table.groups.push_back(made.at(group));
   }
@@ -125,6 +126,7 @@ ShaderTable make_shader_table(const RenderScene& scene, HitGroups groups, bool s
     records += wanted.at(group).closest_hit ? 1U : 0U;
   }
   std::vector<std::size_t> record_group;
+  record_group.reserve(group_ids.size());
   for (const std::size_t group : group_ids) {
     record_group.push_back(record.at(group));
   }

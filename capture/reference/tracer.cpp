@@ -41,7 +41,7 @@ void require_sound(const TracerOptions& options) {
   require_range("height", options.height, 1, kMost);
   require_range("samples", options.samples, 1, kMost);
   require_range("depth", options.depth, 1, kMost);
-  require_range("batch_threads", options.batch_threads, 1, 1U << 24U);
+  require_range("batch_threads", options.batch_threads, 0, 1U << 24U);
   if (!(options.t_min >= 0) || !(options.t_max >= 0) || (options.t_max > 0 && options.t_max <= options.t_min)) {
     throw Error(ErrorKind::Usage, {"the ray interval is empty or negative", "t_min, t_max",
                                    std::to_string(options.t_min) + ", " + std::to_string(options.t_max),
@@ -103,6 +103,17 @@ struct Prepared {
   ShaderTable table;
 };
 
+/// Batches are long enough that handing one over costs little, and short enough that memory stays bounded however
+/// many samples a thread takes and that every worker gets its share of a small launch.
+std::uint64_t batch_threads(const TracerOptions& options, std::uint64_t threads) {
+  if (options.batch_threads != 0) {
+    return options.batch_threads;
+  }
+  constexpr std::uint64_t kBatchSamples = 65536;
+  constexpr std::uint64_t kBatches = 64;
+  return std::max<std::uint64_t>(64, std::min(kBatchSamples / options.samples, threads / kBatches));
+}
+
 /// What one worker needs for one batch; used again for later batches.
 struct BatchState {
   BatchState(bool with_geometry, bool record) {
@@ -161,7 +172,7 @@ class Launch {
 
   TracerResult run(ThreadSink* sink, Progress* progress) {
     const std::uint64_t threads = std::uint64_t{options_->width} * options_->height;
-    const std::uint64_t step = options_->batch_threads;
+    const std::uint64_t step = batch_threads(*options_, threads);
     const auto start = Clock::now();
     // More workers than processors would only make oneTBB complain on the error stream.
     const int processors = oneapi::tbb::info::default_concurrency();
@@ -172,7 +183,7 @@ class Launch {
     oneapi::tbb::task_arena arena(workers);
     arena.execute([&] {
       namespace tbb = oneapi::tbb;
-      const auto tokens = static_cast<std::size_t>(tbb::this_task_arena::max_concurrency()) * 2 + 1;
+      const auto tokens = static_cast<std::size_t>(tbb::this_task_arena::max_concurrency()) + 2;
       std::uint64_t next = 0;
       const auto cut = [&](tbb::flow_control& control) -> std::uint64_t {
         if (next >= threads) {
@@ -234,8 +245,10 @@ class Launch {
 
   /// The ray-generation shader.
   Vec3 run_thread(std::uint64_t thread, Pipeline& pipeline) const {
-    const auto x = static_cast<float>(thread % options_->width);
-    const auto y = static_cast<float>(thread / options_->width);
+    const std::uint64_t column = thread % options_->width;
+    const std::uint64_t row = thread / options_->width;
+    const auto x = static_cast<float>(column);
+    const auto y = static_cast<float>(row);
     const auto width = static_cast<float>(options_->width);
     const auto height = static_cast<float>(options_->height);
     Random random(options_->seed, thread);

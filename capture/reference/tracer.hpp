@@ -32,13 +32,13 @@ struct TracerOptions {
   std::uint64_t seed = 1;
   std::string integrator = "path";  ///< a spec (base/parameters.hpp)
   HitGroups hit_groups = HitGroups::Single;
-  bool next_event = false;             ///< path: shadow rays to the scene's lights
-  float t_min = 0;                     ///< 0: 0.001 with procedural boxes, else 10^-5 of the scene's extent
-  float t_max = 0;                     ///< 0: 10000, or the scene's extent if that is more
-  std::uint32_t workers = 0;           ///< at most; 0: as many as there are processors
-  std::uint32_t batch_threads = 2048;  ///< threads of a batch; the events do not depend on it
-  bool flatten = true;                 ///< accelerator.hpp; the set of events of a ray does not depend on it
-  std::string scene_spec;              ///< resolved; only written into the configuration
+  bool next_event = false;          ///< path: shadow rays to the scene's lights
+  float t_min = 0;                  ///< 0: 0.001 with procedural boxes, else 10^-5 of the scene's extent
+  float t_max = 0;                  ///< 0: 10000, or the scene's extent if that is more
+  std::uint32_t workers = 0;        ///< at most; 0: as many as there are processors
+  std::uint32_t batch_threads = 0;  ///< threads of a batch; 0: at most 65536 samples. Events do not depend on it
+  bool flatten = true;              ///< accelerator.hpp; the set of events of a ray does not depend on it
+  std::string scene_spec;           ///< resolved; only written into the configuration
 };
 
 /// Receives a launch's events. Calls come one at a time, not always from the same system thread.
