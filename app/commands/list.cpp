@@ -142,6 +142,40 @@ std::string describe(const std::vector<ModelDescription>& models, output::Format
   return format == output::Format::Json ? list.dump(2) + "\n" : text;
 }
 
+/// A cell of a Markdown table: '|' would end it.
+std::string cell(const std::string& text) {
+  std::string escaped;
+  for (const char letter : text) {
+    escaped += letter == '|' ? "\\|" : std::string(1, letter);
+  }
+  return escaped;
+}
+
+/// docs/reference.md: every model, so that the reference is the registration and nothing else.
+std::string reference() {
+  std::string text =
+      "# Reference of models\n\nMade by `rayreplay describe --all --markdown`; a test compares the two. A model is picked as "
+      "`name` or\n`name:key=value,key=value`.\n";
+  std::string kind;
+  for (const ModelDescription& model : all_models()) {
+    if (model.kind != kind) {
+      kind = model.kind;
+      text += fmt::format("\n## {}\n", kind_word(kind));
+    }
+    text += fmt::format("\n### {}\n\n{}\n\n{}\n", model.name, model.summary, model.text);
+    if (!model.parameters.empty()) {
+      text += "\n| parameter | type | default | unit | values | meaning |\n| --- | --- | --- | --- | --- | --- |\n";
+      for (const Parameter& parameter : model.parameters) {
+        text += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", parameter.name, type_name(parameter.default_value),
+                            to_text(parameter.default_value), parameter.unit, cell(range_text(parameter)),
+                            cell(parameter.text));
+      }
+    }
+    text += fmt::format("\nSource: {}\n", model.source);
+  }
+  return text;
+}
+
 }  // namespace
 
 void add_list_command(CLI::App& root, Session& session) {
@@ -165,11 +199,19 @@ void add_describe_command(CLI::App& root, Session& session) {
   command->group("Models");
   auto name = std::make_shared<std::string>();
   auto format = std::make_shared<FormatOption>();
-  command->add_option("name", *name, "NAME or KIND/NAME")->type_name("NAME")->required();
+  auto all = std::make_shared<bool>(false);
+  auto markdown = std::make_shared<bool>(false);
+  CLI::Option* one = command->add_option("name", *name, "NAME or KIND/NAME")->type_name("NAME");
+  CLI::Option* every = command->add_flag("--all", *all, "Every model")->excludes(one);
+  command->add_flag("--markdown", *markdown, "As the reference document")->needs(every);
   format->add_to(*command);
-  command->callback([&session, name, format] {
-    session.action = [name, format] {
-      console::print(describe(find_models(*name), format->format()));
+  command->callback([&session, name, all, markdown, format] {
+    session.action = [name, all, markdown, format] {
+      if (name->empty() && !*all) {
+        throw Error(ErrorKind::Usage, {"a model's name is missing", "describe", "", "NAME, KIND/NAME or --all",
+                                       "see rayreplay list"});
+      }
+      console::print(*markdown ? reference() : describe(*all ? all_models() : find_models(*name), format->format()));
       return 0;
     };
   });

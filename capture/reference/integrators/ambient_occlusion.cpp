@@ -45,7 +45,7 @@ class AmbientOcclusion final : public Integrator {
 const Registry<Integrator>::Registrar kRegistrar(
     {.kind = "",
      .name = "ao",
-     .summary = "one primary ray and n occlusion rays of bounded length",
+     .summary = "One primary ray and n occlusion rays of bounded length",
      .text = "The ray-generation shader traces one ray per sample and, from its hit, a number of occlusion rays "
              "(SkipClosestHit, TerminateOnFirstHit) in cosine-distributed directions. The image shows the share that "
              "met nothing; the sky is white.",

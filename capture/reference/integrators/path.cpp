@@ -73,7 +73,7 @@ class PathIntegrator final : public Integrator {
 const Registry<Integrator>::Registrar kRegistrar(
     {.kind = "",
      .name = "path",
-     .summary = "path tracing with diffuse, metal, dielectric and emissive materials",
+     .summary = "Path tracing with diffuse, metal, dielectric and emissive materials",
      .text = "The ray-generation shader loops over samples and, in each, over bounces: one trace call, then the next "
              "direction as in the book. A path ends in the sky, in a light, when it is absorbed, or after `depth` "
              "trace calls, when it brings back nothing. With next-event estimation every diffuse bounce makes one "

@@ -39,7 +39,7 @@ class PrimaryRays final : public Integrator {
 const Registry<Integrator>::Registrar kRegistrar(
     {.kind = "",
      .name = "primary",
-     .summary = "one ray per sample",
+     .summary = "One ray per sample",
      .text = "The ray-generation shader traces one ray per sample and returns the colour of what it meets: shaded by "
              "the angle to the viewer, plain, or the normal as a colour.",
      .source = "rayreplay",

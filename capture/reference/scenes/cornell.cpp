@@ -81,7 +81,7 @@ class Cornell final : public SceneModel {
 const Registry<SceneModel>::Registrar kCornell(
     {"",
      "cornell",
-     "The Cornell box: 32 triangles, one lamp, a diffuse and a metal block, black sky.",
+     "The Cornell box: 32 triangles, one lamp, a diffuse and a metal block, black sky",
      "Five walls, a lamp and two blocks with the measured dimensions in millimetres. The tall block is brushed metal "
      "unless metal=false; glass_sphere=true adds a glass ball (a procedural box) on the short block.",
      "Cornell University Program of Computer Graphics, Cornell Box Data",

@@ -331,7 +331,7 @@ RenderScene Hall::make() const {
 const Registry<SceneModel>::Registrar kHall(
     {"",
      "hall",
-     "A two-storey arcaded atrium with vaults, curtains and alpha-tested foliage: more than 250,000 triangles.",
+     "A two-storey arcaded atrium with vaults, curtains and alpha-tested foliage: more than 250,000 triangles",
      "Eight bays of columns and arches on two storeys around a nave that is open to the sky between its beams. "
      "Columns, arches, vaults, lanterns, balusters, vases and potted plants are instances; walls and floor are laid "
      "of chamfered stones; leaves are quads with an alpha texture in geometries that are not opaque. Materials: "

@@ -70,7 +70,7 @@ class OneWeekend final : public SceneModel {
 const Registry<SceneModel>::Registrar kOneWeekend(
     {"",
      "one-weekend",
-     "The final scene of Ray Tracing in One Weekend: about 485 spheres as procedural boxes.",
+     "The final scene of Ray Tracing in One Weekend: about 485 spheres as procedural boxes",
      "A grey ground sphere of radius 1000, up to 22x22 small spheres (80 % diffuse, 15 % metal, 5 % glass) and three "
      "large ones under a sky from white to blue. Every sphere has a bottom-level structure with one box and one "
      "instance of its own, opaque, with the material kind as hit-group offset, as the published Vulkan benchmark "

@@ -5,7 +5,7 @@ namespace rayreplay::simt {
 namespace {
 
 const auto kRegistrar = register_policy(
-    Policy::Independent, "no regrouping before ray generation: the pessimistic end",
+    Policy::Independent, "No regrouping before ray generation: the pessimistic end",
     "Lanes run in groups; at first all lanes are one. When the lanes of a group wait for different calls, the group "
     "splits by call, and its parts run apart even if they come to the same call later. A lane whose next call is a "
     "trace call of a ray-generation shader waits there; when all lanes that have events left wait there, they are "

@@ -5,7 +5,7 @@ namespace rayreplay::simt {
 namespace {
 
 const auto kRegistrar = register_policy(
-    Policy::MinShader, "the earliest stage first, then the lowest shader id",
+    Policy::MinShader, "The earliest stage first, then the lowest shader id",
     "All lanes of a warp may regroup at every step. The call of the lowest kind is made, in the order trace call, "
     "trace call that skips closest hits, intersection, any-hit, miss, closest-hit, callable; among calls of one kind, "
     "that of the lowest shader id. How many lanes wait plays no part.\n\n"

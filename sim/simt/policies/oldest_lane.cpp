@@ -5,7 +5,7 @@ namespace rayreplay::simt {
 namespace {
 
 const auto kRegistrar = register_policy(
-    Policy::OldestLane, "the call of the lane that has waited longest",
+    Policy::OldestLane, "The call of the lane that has waited longest",
     "All lanes of a warp may regroup at every step. The lane whose last call lies furthest back names the call; every "
     "lane that waits for the same one joins. Lanes that called last in the same step, or never yet, are as old as "
     "each other, and the lowest of them decides.\n\n"

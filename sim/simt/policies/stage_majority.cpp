@@ -5,7 +5,7 @@ namespace rayreplay::simt {
 namespace {
 
 const auto kRegistrar = register_policy(
-    Policy::StageMajority, "traversal calls first, then the call that most lanes wait for (default)",
+    Policy::StageMajority, "Traversal calls first, then the call that most lanes wait for (default)",
     "All lanes of a warp may regroup at every step. While any lane waits for an intersection or any-hit shader, the "
     "other lanes wait: a ray that is still being traversed keeps the warp's trace call from returning. Among the "
     "calls that remain, the one with the most lanes is made; a tie goes to the lowest shader id, then to the lowest "
