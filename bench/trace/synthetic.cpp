@@ -14,7 +14,7 @@ using trace::EventKind;
 constexpr std::uint32_t kSpheres = 485;
 constexpr std::uint32_t kInstances = 8;
 constexpr std::uint32_t kThreadsTogether = 8192;
-constexpr std::uint64_t kEventsPerThread = 30;
+constexpr std::uint64_t kEventsPerThread = 22;
 
 enum ShaderId : std::uint16_t { kRayGeneration, kSphere, kDiffuse, kMetal, kGlass, kSky };
 
