@@ -11,8 +11,10 @@ namespace {
 
 // Level 1 packs these columns to within a few per cent of higher levels at several times their speed.
 constexpr int kDeflateLevel = 1;
-// A chunk is compressed if its sample shrinks below this share: beyond it, inflating costs more time than reading.
+// A chunk is compressed if its sample shrinks below this share: beyond it, packing and inflating cost more time than
+// writing and reading. Floats pay later, because their noisy low planes make deflate slow for the little they give.
 constexpr std::size_t kWorthwhilePercent = 45;
+constexpr std::size_t kWorthwhileFloatPercent = 15;
 constexpr std::size_t kSampleRuns = 16;
 constexpr std::size_t kSampleRunElements = 1024;
 
@@ -186,7 +188,8 @@ void ChunkEncoder::encode(const ColumnSpec& spec, std::span<const std::byte> ele
       const std::size_t first = (count - kSampleRunElements) / (kSampleRuns - 1) * run;
       std::memcpy(sample_.data() + run * run_bytes, elements.data() + first * size, run_bytes);
     }
-    const std::size_t room = sample_.size() * kWorthwhilePercent / 100;
+    const std::size_t percent = spec.memory == Storage::F32 ? kWorthwhileFloatPercent : kWorthwhilePercent;
+    const std::size_t room = sample_.size() * percent / 100;
     if (pack(shuffled(sample_.data(), kSampleRuns * kSampleRunElements), sample_.size(), room) == 0) {
       result.form = EncodedChunk::Form::Raw;
       result.bytes.assign(elements.begin(), elements.end());
