@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <regex>
 #include <sstream>
 
@@ -169,6 +171,10 @@ TEST_F(CommandTest, ListAndDescribeKnowTheModels) {
   EXPECT_EQ(list.size(), scheduler::Packings::names().size());
   const json described = parse_output(run_command({"describe", "launch-order/z-order", "--format", "json"}));
   EXPECT_EQ(described[0]["kind"], "launch-order");
+  std::ifstream reference(RAYREPLAY_SOURCE_DIR "/docs/reference.md");
+  const std::string written((std::istreambuf_iterator<char>(reference)), {});
+  EXPECT_EQ(run_command({"describe", "--all", "--markdown"}).output, written)
+      << "make it anew: rayreplay describe --all --markdown > docs/reference.md";
   EXPECT_THAT(run_command({"describe", "random"}).output, HasSubstr("seed"));
   const Outcome unknown = run_command({"describe", "numray"});
   EXPECT_EQ(unknown.code, 2);
