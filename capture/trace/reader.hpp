@@ -26,7 +26,8 @@ struct LoadOptions {
 
 [[nodiscard]] Trace load(const std::filesystem::path& path, const LoadOptions& options = {});
 
-/// Sizes and storage of a file, read without its columns: what `rayreplay info` shows.
+/// Sizes and storage of a file, read without its columns: what `rayreplay info` shows. Checks the file's length and
+/// structure, but neither its content hash nor its columns: that is what `load` does.
 struct ColumnInfo {
   std::string dataset;  ///< "/launch/0/events/kind"
   std::string type;     ///< on disk: "u8", "f32"
