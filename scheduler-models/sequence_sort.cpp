@@ -34,7 +34,8 @@ void sort_by_sequence(ThreadList& threads, SequenceWords& words) {
   if (n > 1) {
     groups.push_back({0, n});
   }
-  // A caller's group of tasks that is being cancelled would skip the bodies below, and the ties would never be told apart.
+  // A caller's group of tasks that is being cancelled would skip the bodies below, and the ties would never be told
+  // apart.
   tbb::task_group_context context(tbb::task_group_context::isolated);
   while (!groups.empty()) {
     tbb::parallel_for(

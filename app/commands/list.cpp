@@ -154,7 +154,8 @@ std::string cell(const std::string& text) {
 /// docs/reference.md: every model, so that the reference is the registration and nothing else.
 std::string reference() {
   std::string text =
-      "# Reference of models\n\nMade by `rayreplay describe --all --markdown`; a test compares the two. A model is picked as "
+      "# Reference of models\n\nMade by `rayreplay describe --all --markdown`; a test compares the two. A model is "
+      "picked as "
       "`name` or\n`name:key=value,key=value`.\n";
   std::string kind;
   for (const ModelDescription& model : all_models()) {
@@ -208,8 +209,8 @@ void add_describe_command(CLI::App& root, Session& session) {
   command->callback([&session, name, all, markdown, format] {
     session.action = [name, all, markdown, format] {
       if (name->empty() && !*all) {
-        throw Error(ErrorKind::Usage, {"a model's name is missing", "describe", "", "NAME, KIND/NAME or --all",
-                                       "see rayreplay list"});
+        throw Error(ErrorKind::Usage,
+                    {"a model's name is missing", "describe", "", "NAME, KIND/NAME or --all", "see rayreplay list"});
       }
       console::print(*markdown ? reference() : describe(*all ? all_models() : find_models(*name), format->format()));
       return 0;
