@@ -154,7 +154,7 @@ void verify_content(const FileDescriptor& file, const Envelope& envelope, const 
     throw Error(ErrorKind::Input,
                 {"the trace is damaged: its content is not what was written", path.string(), "hash " + to_hex(found),
                  to_hex(envelope.hash),
-                 std::string(kFetchAgain) + "; if you edited it on purpose, seal it (docs/trace-format.md)"});
+                 std::string(kFetchAgain) + "; if you edited it on purpose: rayreplay seal FILE"});
   }
 }
 
