@@ -113,7 +113,17 @@ struct SinkDriver {
       size -= static_cast<std::size_t>(done);
     }
     self.end_of_file = std::max(self.end_of_file, address + size);
+    start_writing_out(*self.sink, address);
     return 0;
+  }
+  /// Sends what has piled up to the disk meanwhile, so that finishing does not wait for all of it at once. Advice only.
+  static void start_writing_out(Sink& sink, haddr_t end) {
+    constexpr haddr_t kBytesAtOnce = haddr_t{8} << 20;
+    if (!sink.discarding_ && end >= sink.on_its_way_ + kBytesAtOnce) {
+      ::sync_file_range(sink.descriptor_, static_cast<off_t>(sink.on_its_way_),
+                        static_cast<off_t>(end - sink.on_its_way_), SYNC_FILE_RANGE_WRITE);
+      sink.on_its_way_ = end;
+    }
   }
   static herr_t truncate(H5FD_t* file, hid_t /*transfer*/, hbool_t /*closing*/) {
     SinkFile& self = of(file);

@@ -6,6 +6,7 @@
 // every step.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -34,7 +35,8 @@ class Sink {
   friend struct SinkDriver;
   int descriptor_ = -1;
   int error_ = 0;
-  bool discarding_ = false;  ///< after a failure, too
+  bool discarding_ = false;       ///< after a failure, too
+  std::uint64_t on_its_way_ = 0;  ///< bytes from the start that the system was asked to write out
 };
 
 }  // namespace rayreplay::trace::hdf5

@@ -137,6 +137,13 @@ Resolved resolve(const Configuration& configuration, const trace::Trace& trace) 
   const std::string order =
       configuration.order == "auto" ? (launch.thread_warp.empty() ? "z-order" : "captured") : configuration.order;
   resolved.order = scheduler::LaunchOrders::create(order).spec;
+  // Captured warps are what they were: in warps of another size every one of them would have lanes that nobody can fill.
+  if (parse_spec(order).name == "captured" && !launch.thread_warp.empty() &&
+      resolved.warp_size != trace.header.warp_size) {
+    throw Error(ErrorKind::Usage, {"the warp size is not that of the captured warps", "",
+                                   fmt::format("{}", resolved.warp_size), fmt::format("{}", trace.header.warp_size),
+                                   "leave --warp-size out, or pick a modelled order, such as --order z-order"});
+  }
   resolved.policy = simt::parse_policy(configuration.policy);
   resolved.packings = resolve_packings(configuration);
   resolved.swizzles = configuration.swizzles;

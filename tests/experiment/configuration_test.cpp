@@ -111,6 +111,18 @@ TEST_F(ResolveTest, FillsInDefaultsFromTheTrace) {
   EXPECT_THAT(resolved.order, testing::StartsWith("captured"));
 }
 
+TEST_F(ResolveTest, CapturedWarpsKeepTheirSize) {
+  trace_.header.warp_size = 8;
+  trace_.launches[0].thread_warp.resize(32);
+  trace_.launches[0].thread_lane.resize(32);
+  Configuration configuration;
+  configuration.warp_size = 16;
+  expect_error(ErrorKind::Usage, "the warp size is not that of the captured warps",
+               [&] { static_cast<void>(resolve(configuration, trace_)); });
+  configuration.order = "z-order";
+  EXPECT_EQ(resolve(configuration, trace_).warp_size, 16U);
+}
+
 TEST_F(ResolveTest, IdentityComesFirstAndNothingTwice) {
   Configuration configuration;
   configuration.packings = {"numrays", "identity", "numrays"};
