@@ -28,7 +28,7 @@ constexpr std::size_t kMarkBytes = 4096;
 /// to is replaced, not the link.
 fs::path resolve(const fs::path& path) {
   std::error_code error;
-  const fs::path real = fs::canonical(path, error);
+  fs::path real = fs::canonical(path, error);
   if (!error) {
     return real;
   }
