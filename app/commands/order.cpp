@@ -6,6 +6,7 @@
 #include "app/commands/command.hpp"
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
+#include "app/pictures/heatmap.hpp"
 #include "app/report/launch_pictures.hpp"
 #include "base/error.hpp"
 #include "scheduler-models/launch_order.hpp"
@@ -45,6 +46,7 @@ int act(const Options& options) {
     resolved = experiment::resolve(configuration, trace);
   }
   const trace::Launch& launch = trace.launches[resolved.launch];
+  pictures::require_drawable(launch.size.width, launch.size.height, options.path.empty() ? "--size" : options.path);
   const scheduler::WarpAssignment assignment =
       scheduler::LaunchOrders::create(resolved.order).model->assign(launch, resolved.warp_size);
   const experiment::PixelMap map = experiment::order_map(launch.size, assignment);

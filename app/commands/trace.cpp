@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/output_file.hpp"
 #include "base/parameters.hpp"
+#include "base/png.hpp"
 #include "capture/reference/scene.hpp"
 #include "capture/reference/tracer.hpp"
 #include "capture/trace/writer.hpp"
@@ -90,6 +91,7 @@ int act(const Options& options) {
   reference::TracerOptions tracer = tracer_options(options);
   require_writable(options.output.path, options.output.force);
   if (!options.image.empty()) {
+    require_png_size(tracer.width, tracer.height, "--size");
     require_writable(options.image, options.output.force);
   }
   const reference::RenderScene scene = reference::make_scene(options.scene, &tracer.scene_spec);

@@ -10,6 +10,7 @@
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "app/output/output_folder.hpp"
+#include "app/pictures/heatmap.hpp"
 #include "app/report/report.hpp"
 #include "app/report/whatif_table.hpp"
 #include "base/error.hpp"
@@ -67,7 +68,11 @@ int act(const Options& options) {
   const experiment::Configuration configuration = options.experiment.configuration();
   options.output.check();
   if (!options.report.empty()) {
-    output::require_folder_writable(options.report, options.output.force);
+    std::vector<std::string> inputs = options.experiment.files();
+    inputs.insert(inputs.end(), configuration.swizzles.begin(), configuration.swizzles.end());
+    inputs.insert(inputs.end(), {options.path, options.image, options.compare});
+    output::require_outside(options.report, inputs);
+    output::require_folder_writable(options.report, options.output.force, report::report_folder());
   }
   const std::string image = options.image.empty() ? std::string() : read_png(options.image);
   std::optional<report::Published> published;
@@ -85,7 +90,11 @@ int act(const Options& options) {
   experiment::WhatIfOptions what_if_options;
   what_if_options.progress = progress.get();
   // A launch of one row has no picture worth looking at.
-  what_if_options.pixel_maps = !options.report.empty() && trace.launches[resolved.launch].size.height > 1;
+  const trace::LaunchSize size = trace.launches[resolved.launch].size;
+  what_if_options.pixel_maps = !options.report.empty() && size.height > 1;
+  if (what_if_options.pixel_maps) {
+    pictures::require_drawable(size.width, size.height, options.path);
+  }
   const experiment::WhatIfResult result = experiment::what_if(trace, resolved, what_if_options);
 
   const report::Context context{options.path, trace, resolved, {}};

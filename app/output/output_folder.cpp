@@ -1,8 +1,15 @@
 #include "app/output/output_folder.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <optional>
 #include <system_error>
 #include <utility>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -15,8 +22,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "out/" and "out" are the same folder; the temporary stands beside it, not in it.
-fs::path without_trailing_slash(const fs::path& path) {
+constexpr std::size_t kMarkBytes = 4096;
+
+/// "out/" and "out" are the same folder; the temporary stands beside it, not in it. A link is followed: what it points
+/// to is replaced, not the link.
+fs::path resolve(const fs::path& path) {
+  std::error_code error;
+  fs::path real = fs::canonical(path, error);
+  if (!error) {
+    return real;
+  }
   const fs::path normal = path.lexically_normal();
   return normal.has_filename() || !normal.has_relative_path() ? normal : normal.parent_path();
 }
@@ -33,10 +48,86 @@ void rename_or_fail(const fs::path& from, const fs::path& to) {
   }
 }
 
+bool has_mark(const fs::path& file, const std::string& mark) {
+  std::array<char, kMarkBytes> start{};
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(start.data(), start.size());
+  const std::string_view read(start.data(), static_cast<std::size_t>(stream.gcount()));
+  return read.find(mark) != std::string_view::npos;
+}
+
+/// Names of the folder's entries in order, so that the same folder gives the same message.
+std::vector<fs::directory_entry> entries_of(const fs::path& path) {
+  std::error_code error;
+  std::vector<fs::directory_entry> entries;
+  for (auto entry = fs::directory_iterator(path, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    entries.push_back(*entry);
+  }
+  if (error) {
+    fail("cannot look into the output folder", path, error);
+  }
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+bool is_own(const fs::directory_entry& entry, const FolderKind& kind) {
+  std::error_code error;
+  return fs::is_regular_file(entry.symlink_status(error)) && kind.is_own(entry.path().filename().string());
+}
+
+void require_replaceable(const fs::path& path, bool overwrite, const FolderKind& kind) {
+  const std::vector<fs::directory_entry> entries = entries_of(path);
+  if (entries.empty()) {
+    return;
+  }
+  if (!overwrite) {
+    throw Error(ErrorKind::Output, {"the output folder exists already and is not empty", path.string(), "", "",
+                                    "choose another name, or add --force to replace it"});
+  }
+  const auto foreign =
+      std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return !is_own(entry, kind); });
+  if (foreign != entries.end()) {
+    throw Error(ErrorKind::Output,
+                {"the output folder holds something that rayreplay did not write there", path.string(),
+                 fmt::format("'{}'", foreign->path().filename().string()),
+                 "a folder that an earlier run wrote, and nothing else in it", "choose another folder"});
+  }
+  if (!has_mark(path / kind.marked_file, kind.mark)) {
+    throw Error(ErrorKind::Output,
+                {"the output folder was not written by rayreplay", path.string(),
+                 fmt::format("no '{}' of rayreplay's", kind.marked_file),
+                 "a folder that an earlier run wrote, and nothing else in it", "choose another folder"});
+  }
+}
+
+/// In one step: at no time is there no folder at `path`. False where the file system cannot.
+bool exchange(const fs::path& one, const fs::path& other) {
+  if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0) {
+    return true;
+  }
+  const int reason = errno;
+  if (reason == EINVAL || reason == ENOSYS || reason == ENOTSUP) {
+    return false;
+  }
+  fail("cannot move the finished folder into place", other, std::error_code(reason, std::generic_category()));
+}
+
+/// A file that has come into it meanwhile keeps the folder alive.
+void remove_own(const fs::path& folder, const FolderKind& kind) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : entries_of(folder)) {
+    if (is_own(entry, kind)) {
+      fs::remove(entry.path(), ignored);
+    }
+  }
+  fs::remove(folder, ignored);
+}
+
 }  // namespace
 
-void require_folder_writable(const fs::path& given, bool overwrite) {
-  const fs::path path = without_trailing_slash(given);
+void require_folder_writable(const fs::path& given, bool overwrite, const FolderKind& kind) {
+  const fs::path path = resolve(given);
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) {
@@ -47,26 +138,32 @@ void require_folder_writable(const fs::path& given, bool overwrite) {
   if (!fs::is_directory(status)) {
     throw Error(ErrorKind::Output, {"the output is a file", path.string(), "", "the name of a folder", ""});
   }
-  const bool empty = fs::is_empty(path, error);
-  if (error) {
-    fail("cannot look into the output folder", path, error);
-  }
-  if (!empty && !overwrite) {
-    throw Error(ErrorKind::Output, {"the output folder exists already and is not empty", path.string(), "", "",
-                                    "choose another name, or add --force to replace it"});
+  require_replaceable(path, overwrite, kind);
+}
+
+void require_outside(const fs::path& given, const std::vector<std::string>& inputs) {
+  const fs::path folder = resolve(given);
+  for (const std::string& input : inputs) {
+    std::error_code error;
+    const fs::path file = input.empty() ? fs::path() : fs::canonical(input, error);
+    if (!error && std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end()) {
+      throw Error(ErrorKind::Output, {"the output folder holds an input of this command", folder.string(),
+                                      fmt::format("'{}'", input), "", "choose another folder"});
+    }
   }
 }
 
-OutputFolder::OutputFolder(fs::path path, bool overwrite) : path_(without_trailing_slash(path)) {
-  require_folder_writable(path_, overwrite);
+OutputFolder::OutputFolder(const fs::path& path, bool overwrite, FolderKind kind)
+    : path_(resolve(path)), kind_(std::move(kind)), overwrite_(overwrite) {
+  require_folder_writable(path_, overwrite_, kind_);
   temporary_ = path_;
   temporary_ += fmt::format(".part-{}", ::getpid());
   remember_temporary(temporary_);
   std::error_code error;
-  fs::create_directory(temporary_, error);
-  if (error) {
+  // An entry that is there already is not ours to remove.
+  if (!fs::create_directory(temporary_, error)) {
     forget_temporary(temporary_);
-    fail("cannot create the output folder", temporary_, error);
+    fail("cannot create the output folder", temporary_, error ? error : std::make_error_code(std::errc::file_exists));
   }
 }
 
@@ -79,10 +176,17 @@ OutputFolder::~OutputFolder() {
 }
 
 void OutputFolder::commit() {
+  require_folder_writable(path_, overwrite_, kind_);
   forget_temporary(temporary_);
   std::error_code error;
-  if (fs::exists(path_, error)) {
-    fs::path old = path_;
+  if (!fs::exists(path_, error)) {
+    rename_or_fail(temporary_, path_);
+    committed_ = true;
+    return;
+  }
+  fs::path old = temporary_;
+  if (!exchange(temporary_, path_)) {
+    old = path_;
     old += fmt::format(".old-{}", ::getpid());
     rename_or_fail(path_, old);
     fs::rename(temporary_, path_, error);
@@ -90,11 +194,10 @@ void OutputFolder::commit() {
       rename_or_fail(old, path_);
       fail("cannot move the finished folder into place", path_, error);
     }
-    fs::remove_all(old, error);
-  } else {
-    rename_or_fail(temporary_, path_);
   }
+  // The temporary's name may now be that of the old folder, which the destructor must not take along.
   committed_ = true;
+  remove_own(old, kind_);
 }
 
 }  // namespace rayreplay::output

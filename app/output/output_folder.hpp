@@ -1,17 +1,31 @@
-// Output folder that is whole or not there: files are written into a folder beside it, which is then renamed.
+// Output folder that is whole or not there: files are written into a folder beside it, which then takes its place.
 //
 // Contract: the constructor throws Output when `path` is a file, or a folder that is not empty (unless `overwrite`), or
-// when its parent does not exist. Files are written into `temporary_path()`; `commit` renames it into place, and an old
-// folder is removed only after the new one stands there. Without commit the destructor removes the temporary.
+// when its parent does not exist. `overwrite` replaces only a folder that holds nothing but what a `FolderKind` says
+// the tool writes itself: anything else there is the user's own, and is named in the error. Files are written into
+// `temporary_path()`, directly; `commit` looks again and puts it into place. Old and new folder are exchanged in one
+// step where the file system can (else by two renames, between which an interruption leaves both beside `path`, whole);
+// only then the tool's own files among the old ones are removed, one by one. Without commit the destructor removes the
+// temporary.
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace rayreplay::output {
 
+/// By what a folder that the tool wrote is known.
+struct FolderKind {
+  std::string marked_file;                ///< it must be there …
+  std::string mark;                       ///< … with these bytes among its first kilobytes
+  bool (*is_own)(std::string_view name);  ///< whether the tool writes a file of this name there
+};
+
 class OutputFolder {
  public:
-  OutputFolder(std::filesystem::path path, bool overwrite);
+  OutputFolder(const std::filesystem::path& path, bool overwrite, FolderKind kind);
   ~OutputFolder();
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
@@ -27,10 +41,16 @@ class OutputFolder {
  private:
   std::filesystem::path path_;
   std::filesystem::path temporary_;
+  FolderKind kind_;
+  bool overwrite_ = false;
   bool committed_ = false;
 };
 
 /// The constructor's checks alone: for commands that work long before they write.
-void require_folder_writable(const std::filesystem::path& path, bool overwrite);
+void require_folder_writable(const std::filesystem::path& given, bool overwrite, const FolderKind& kind);
+
+/// Throws Output if one of `inputs` (names of files; "" is none) lies inside the folder `given`, which is to be
+/// replaced.
+void require_outside(const std::filesystem::path& given, const std::vector<std::string>& inputs);
 
 }  // namespace rayreplay::output

@@ -7,6 +7,7 @@
 
 #include "app/pictures/text.hpp"
 #include "base/error.hpp"
+#include "base/png.hpp"
 
 namespace rayreplay::pictures {
 namespace {
@@ -151,13 +152,22 @@ Area map_area(const HeatMap& map) {
   return lay_out(map).map;
 }
 
+void require_drawable(std::uint32_t width, std::uint32_t height, const std::string& where) {
+  // What stands around every map, with the narrowest texts.
+  const HeatMap nothing;
+  require_png_size(std::max(std::uint64_t{width}, std::uint64_t{kLeastWidth}) + 2 * kMargin,
+                   std::uint64_t{height} + lay_out(nothing).height, where);
+}
+
 Image render(const HeatMap& map) {
   if (map.values.size() != std::size_t{map.width} * map.height) {
     throw Error(ErrorKind::Internal,
                 {"a heat map's size and values disagree", map.title, fmt::format("{} values", map.values.size()),
                  fmt::format("{}", std::size_t{map.width} * map.height), ""});
   }
+  require_drawable(map.width, map.height, map.title);
   const Layout layout = lay_out(map);
+  require_png_size(layout.width, layout.height, map.title);
   Image image(layout.width, layout.height, kPaper);
   draw_text(image, kMargin, kMargin, map.title, kTextScale, kInk);
   if (!map.note.empty()) {

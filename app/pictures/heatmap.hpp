@@ -3,7 +3,8 @@
 // Contract: `values` has width · height entries in row-major order, row 0 on top; NaN means no data and is drawn grey.
 // The map is enlarged by a whole factor when it is small, never reduced, so that every value is at least one pixel;
 // `map_area` says where it lies. Values outside [low, high] take the end's colour. The picture is as wide as its text
-// needs: nothing overlaps. Errors: Internal when the sizes disagree.
+// needs: nothing overlaps. Errors: Internal when the sizes disagree; Resource when the picture is larger than a PNG
+// file can be.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +36,8 @@ struct Area {
 
 [[nodiscard]] Area map_area(const HeatMap& map);
 [[nodiscard]] Image render(const HeatMap& map);
+/// Throws Resource if no map of this size can be rendered: for checks before long work. `where` as in base/png.hpp.
+void require_drawable(std::uint32_t width, std::uint32_t height, const std::string& where);
 
 /// Round tick values inside [low, high], at most `most` of them (at least two where the range is not empty).
 [[nodiscard]] std::vector<double> ticks(double low, double high, std::size_t most);

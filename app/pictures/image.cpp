@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include <stb/stb_image_write.h>
-
-#include "base/error.hpp"
+#include "base/png.hpp"
 
 namespace rayreplay::pictures {
 
@@ -37,20 +35,8 @@ void Image::fill_rectangle(std::int64_t x, std::int64_t y, std::int64_t width, s
   }
 }
 
-std::string encode_png(std::uint32_t width, std::uint32_t height, const std::uint8_t* rgb) {
-  std::string png;
-  const auto append = [](void* target, void* data, int size) {
-    static_cast<std::string*>(target)->append(static_cast<const char*>(data), static_cast<std::size_t>(size));
-  };
-  const int stride = static_cast<int>(width * 3);
-  if (stbi_write_png_to_func(append, &png, static_cast<int>(width), static_cast<int>(height), 3, rgb, stride) == 0) {
-    throw Error(ErrorKind::Internal, {"the picture cannot be encoded as PNG", "", "", "", ""});
-  }
-  return png;
-}
-
 std::string encode_png(const Image& image) {
-  return encode_png(image.width(), image.height(), image.bytes().data());
+  return rayreplay::encode_png(image.width(), image.height(), image.bytes());
 }
 
 }  // namespace rayreplay::pictures

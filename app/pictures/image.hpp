@@ -1,7 +1,7 @@
 // Image: 8-bit RGB pixels, row 0 on top, and its PNG form.
 //
 // Contract: `fill_rectangle` clips at the borders, so that callers need not. `encode_png` gives the bytes of a
-// file; the same image gives the same bytes. Errors: Internal when the encoder fails.
+// file; the same image gives the same bytes. Errors: Resource as base/png.hpp says.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,5 @@ class Image {
 };
 
 [[nodiscard]] std::string encode_png(const Image& image);
-/// The same for pixels held elsewhere: width·height·3 bytes.
-[[nodiscard]] std::string encode_png(std::uint32_t width, std::uint32_t height, const std::uint8_t* rgb);
 
 }  // namespace rayreplay::pictures

@@ -58,7 +58,8 @@ bool has_numbers(const output::Table& table, std::size_t column) {
 
 /// `bar_key`: after this column comes a bar of the cell's value, a share of one.
 std::string html_table(const output::Table& table, const std::string& bar_key) {
-  std::string html = "<div class=\"scroll\"><table>\n<thead><tr>";
+  std::string html = R"(<div class="scroll"><table>)";
+  html += "\n<thead><tr>";
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const output::Column& column = table.columns[i];
     if (!column.detail) {
@@ -169,6 +170,8 @@ std::string to_html(const Page& page) {
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
+  html += kGeneratorMark;
+  html += escape_html(page.result.tool_version) + "\">\n";
   html += fmt::format("<title>What if: {}</title>\n", escape_html(page.context.trace_file));
   html += "<style>";
   html += kStyle;

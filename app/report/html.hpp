@@ -14,6 +14,9 @@
 
 namespace rayreplay::report {
 
+/// Begins the page's generator element, after which comes the version: by this a page is known as ours.
+inline constexpr const char* kGeneratorMark = R"(<meta name="generator" content="rayreplay )";
+
 struct Page {
   const Context& context;
   const experiment::WhatIfResult& result;

@@ -1,13 +1,48 @@
 #include "app/report/report.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cctype>
+
 #include <nlohmann/json.hpp>
 
-#include "app/output/output_folder.hpp"
 #include "app/report/html.hpp"
 #include "app/report/whatif_table.hpp"
 #include "base/output_file.hpp"
 
 namespace rayreplay::report {
+namespace {
+
+constexpr std::array<std::string_view, 9> kFiles = {"index.html",
+                                                    "whatif.json",
+                                                    "whatif.csv",
+                                                    "config.toml",
+                                                    "rendered.png",
+                                                    "rays.png",
+                                                    "intersection-calls.png",
+                                                    "any-hit-calls.png",
+                                                    "launch-order.png"};
+constexpr std::string_view kEfficiencyStart = "efficiency-";
+constexpr std::string_view kPictureEnd = ".png";
+
+bool is_report_file(std::string_view name) {
+  if (std::find(kFiles.begin(), kFiles.end(), name) != kFiles.end()) {
+    return true;
+  }
+  if (name.size() <= kEfficiencyStart.size() + kPictureEnd.size() || !name.starts_with(kEfficiencyStart) ||
+      !name.ends_with(kPictureEnd)) {
+    return false;
+  }
+  name.remove_prefix(kEfficiencyStart.size());
+  name.remove_suffix(kPictureEnd.size());
+  return std::all_of(name.begin(), name.end(), [](unsigned char c) { return c == '-' || std::isalnum(c) != 0; });
+}
+
+}  // namespace
+
+output::FolderKind report_folder() {
+  return {"index.html", kGeneratorMark, is_report_file};
+}
 
 nlohmann::ordered_json whatif_json(const Context& context, const experiment::WhatIfResult& result,
                                    const std::optional<Published>& published) {
@@ -29,7 +64,7 @@ nlohmann::ordered_json whatif_json(const Context& context, const experiment::Wha
 
 void write_report(const ReportOptions& options, const Context& context, const experiment::WhatIfResult& result,
                   const std::optional<Published>& published) {
-  output::OutputFolder folder(options.folder, options.force);
+  output::OutputFolder folder(options.folder, options.force, report_folder());
   const auto write = [&folder](const std::string& name, std::string_view bytes) {
     write_file(folder.temporary_path() / name, bytes, false);
   };

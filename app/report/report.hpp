@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "app/output/output_folder.hpp"
 #include "app/pictures/colormap.hpp"
 #include "app/report/context.hpp"
 #include "app/report/published.hpp"
@@ -18,6 +19,9 @@ namespace rayreplay::report {
 /// The result as JSON: schema rayreplay.whatif/1, docs/surfaces.md.
 [[nodiscard]] nlohmann::ordered_json whatif_json(const Context& context, const experiment::WhatIfResult& result,
                                                  const std::optional<Published>& published);
+
+/// By what a report folder is known: the generator's mark in index.html, and the file names of docs/surfaces.md.
+[[nodiscard]] output::FolderKind report_folder();
 
 struct ReportOptions {
   std::filesystem::path folder;

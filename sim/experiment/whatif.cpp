@@ -1,9 +1,6 @@
 #include "sim/experiment/whatif.hpp"
 
-#include <exception>
 #include <optional>
-
-#include <tbb/parallel_for.h>
 
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
@@ -57,7 +54,7 @@ class RowMaker {
         configuration_.costs.empty() ? row.efficiency : row.replay.total.weighted_efficiency(configuration_.warp_size);
     if (pixel_maps_) {
       row.efficiency_map = efficiency_map(launch.size, row.replay.by_thread, configuration_.warp_size);
-      row.replay.by_thread = {};
+      row.replay.by_thread = std::vector<simt::Tally>();  // `= {}` would keep the memory
     }
     return row;
   }
@@ -108,22 +105,11 @@ WhatIfResult what_if(const trace::Trace& trace, const Resolved& configuration, c
   }
   result.rows.resize(candidates.size());
   const RowMaker make_row(trace, configuration, order, options.pixel_maps);
-  // An exception that left the loop would cancel the loops inside the other rows, which then go on with what those had
-  // half computed. So every row ends in its own way, and the first failure is passed on at the end.
-  std::vector<std::exception_ptr> failures(candidates.size());
-  tbb::parallel_for(std::size_t{0}, candidates.size(), [&](std::size_t i) {
-    try {
-      result.rows[i] = make_row(candidates[i]);
-    } catch (...) {
-      failures[i] = std::current_exception();
-    }
+  // One after another: a row needs several arrays of one entry per thread, and the work inside it is parallel already.
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    result.rows[i] = make_row(candidates[i]);
     if (options.progress != nullptr) {
       options.progress->advance(1);
-    }
-  });
-  for (const std::exception_ptr& failure : failures) {
-    if (failure) {
-      std::rethrow_exception(failure);
     }
   }
   for (WhatIfRow& row : result.rows) {

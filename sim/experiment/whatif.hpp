@@ -1,9 +1,10 @@
 // What would other packings do to this launch? A trace and a configuration to a table, one row per packing.
 //
 // Contract: a pure function. Every row replays the launch with the threads packed anew; row 0 is identity, the baseline
-// of `change`. Exact integers, the same whatever the number of threads. Parallel over packings and, inside, over warps;
-// the trace's columns are never copied: memory is a few arrays of one entry per thread for each row being computed.
-// Source: MODELS.md §3–§6. Errors: those of the configuration, the models, the swizzle files and the replayer.
+// of `change`. Exact integers, the same whatever the number of threads. Parallel inside a row, over threads and warps;
+// rows come one after another, so that memory beside the trace is a few arrays of one entry per thread, however many
+// rows or cores there are; the trace's columns are never copied. Source: MODELS.md §3–§6. Errors: those of the
+// configuration, the models, the swizzle files and the replayer.
 #pragma once
 
 #include <cstdint>

@@ -135,6 +135,16 @@ TEST_F(FailureTest, OutputsAreNotReplacedUnlessForced) {
   EXPECT_THAT(scratch_.names(), ElementsAre("out.json"));
 }
 
+TEST_F(FailureTest, PicturesTooLargeToEncodeAreRefusedBeforeAnyWork) {
+  // So many pixels that neither the memory nor the time of any work on them would be there.
+  expect(run_command({"trace", "--scene", "cornell", "--size", "1000000x1000000", "-o", scratch_ / "t.rrt", "--image",
+                      scratch_ / "t.png"}),
+         5, "1073741824");
+  expect(run_command({"order", "--size", "1000000x1000000", "-o", scratch_ / "o.png"}), 5, "1073741824");
+  expect(run_command({"order", "--size", "4294967295x4294967295", "-o", scratch_ / "o.png"}), 5, "--size");
+  EXPECT_THAT(scratch_.names(), IsEmpty());
+}
+
 TEST_F(FailureTest, AFullDiskLeavesNothing) {
   // Large enough for the message on standard error, too small for the outputs.
   RunOptions full;

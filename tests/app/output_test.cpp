@@ -114,12 +114,31 @@ class OutputFolderTest : public testing::Test {
   static void put(const fs::path& file) {
     std::ofstream(file) << "x";
   }
+  /// A folder as the tool under test writes it.
+  void make_own(const std::string& name) const {
+    fs::create_directory(folder_ / name);
+    std::ofstream(folder_ / name / "index") << "made by the test";
+    put(folder_ / name / "old");
+  }
+  static FolderKind kind() {
+    return {"index", "made by the test",
+            [](std::string_view name) { return name == "index" || name == "old" || name == "new"; }};
+  }
+  [[nodiscard]] std::string refusal(const std::string& name) const {
+    try {
+      require_folder_writable(folder_ / name, true, kind());
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::Output);
+      return error.what();
+    }
+    return "";
+  }
   fs::path folder_;
 };
 
 TEST_F(OutputFolderTest, StandsThereOnlyAfterCommit) {
   {
-    OutputFolder output(folder_ / "out", false);
+    OutputFolder output(folder_ / "out", false, kind());
     put(output.temporary_path() / "a");
     EXPECT_FALSE(fs::exists(folder_ / "out"));
     output.commit();
@@ -130,17 +149,16 @@ TEST_F(OutputFolderTest, StandsThereOnlyAfterCommit) {
 
 TEST_F(OutputFolderTest, LeavesNothingWithoutCommit) {
   {
-    const OutputFolder output(folder_ / "out/", false);
+    const OutputFolder output(folder_ / "out/", false, kind());
     put(output.temporary_path() / "a");
   }
   EXPECT_EQ(entries(), 0U);
 }
 
 TEST_F(OutputFolderTest, RefusesAFolderThatIsNotEmptyUnlessForced) {
-  fs::create_directory(folder_ / "out");
-  put(folder_ / "out" / "old");
-  EXPECT_THROW(OutputFolder(folder_ / "out", false), Error);
-  OutputFolder output(folder_ / "out/", true);
+  make_own("out");
+  EXPECT_THROW(OutputFolder(folder_ / "out", false, kind()), Error);
+  OutputFolder output(folder_ / "out/", true, kind());
   put(output.temporary_path() / "new");
   EXPECT_TRUE(fs::exists(folder_ / "out" / "old"));
   output.commit();
@@ -149,9 +167,70 @@ TEST_F(OutputFolderTest, RefusesAFolderThatIsNotEmptyUnlessForced) {
   EXPECT_EQ(entries(), 1U);
 }
 
+TEST_F(OutputFolderTest, ForceReplacesNothingButWhatTheToolWrote) {
+  make_own("out");
+  EXPECT_EQ(refusal("out"), "");
+  put(folder_ / "out" / "thesis.tex");
+  put(folder_ / "out" / "zebra");
+  EXPECT_THAT(refusal("out"), testing::AllOf(testing::HasSubstr("'thesis.tex'"), testing::HasSubstr("another folder")));
+  EXPECT_THROW(OutputFolder(folder_ / "out", true, kind()), Error);
+  EXPECT_TRUE(fs::exists(folder_ / "out" / "thesis.tex"));
+
+  make_own("nested");
+  fs::create_directory(folder_ / "nested" / "new");
+  EXPECT_THAT(refusal("nested"), testing::HasSubstr("'new'"));
+
+  make_own("linked");
+  fs::create_symlink(folder_ / "out" / "zebra", folder_ / "linked" / "new");
+  EXPECT_THAT(refusal("linked"), testing::HasSubstr("'new'"));
+
+  // The right names alone do not make it ours.
+  make_own("unmarked");
+  put(folder_ / "unmarked" / "index");
+  EXPECT_THAT(refusal("unmarked"), testing::HasSubstr("'index'"));
+  fs::remove(folder_ / "unmarked" / "index");
+  EXPECT_THAT(refusal("unmarked"), testing::HasSubstr("'index'"));
+  EXPECT_EQ(entries(), 4U);
+}
+
+TEST_F(OutputFolderTest, AFileThatCameMeanwhileIsNotLost) {
+  make_own("out");
+  {
+    OutputFolder output(folder_ / "out", true, kind());
+    put(output.temporary_path() / "new");
+    put(folder_ / "out" / "thesis.tex");
+    EXPECT_THROW(output.commit(), Error);
+  }
+  EXPECT_TRUE(fs::exists(folder_ / "out" / "thesis.tex"));
+  EXPECT_TRUE(fs::exists(folder_ / "out" / "old"));
+  EXPECT_EQ(entries(), 1U);
+}
+
+TEST_F(OutputFolderTest, ALinkIsFollowed) {
+  make_own("real");
+  fs::create_directory_symlink(folder_ / "real", folder_ / "link");
+  OutputFolder output(folder_ / "link", true, kind());
+  put(output.temporary_path() / "new");
+  output.commit();
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+  EXPECT_TRUE(fs::exists(folder_ / "real" / "new"));
+  EXPECT_FALSE(fs::exists(folder_ / "real" / "old"));
+  EXPECT_EQ(entries(), 2U);
+}
+
+TEST_F(OutputFolderTest, InputsInsideAreRefused) {
+  make_own("out");
+  put(folder_ / "outside");
+  fs::create_symlink(folder_ / "out" / "old", folder_ / "link");
+  EXPECT_NO_THROW(require_outside(folder_ / "out", {"", folder_ / "outside", folder_ / "missing"}));
+  EXPECT_THROW(require_outside(folder_ / "out/", {"", folder_ / "out" / "old"}), Error);
+  EXPECT_THROW(require_outside(folder_ / "out", {folder_ / "link"}), Error);
+  EXPECT_NO_THROW(require_outside(folder_ / "none", {folder_ / "outside"}));
+}
+
 TEST_F(OutputFolderTest, TakesAnEmptyFolder) {
   fs::create_directory(folder_ / "out");
-  OutputFolder output(folder_ / "out", false);
+  OutputFolder output(folder_ / "out", false, kind());
   put(output.temporary_path() / "a");
   output.commit();
   EXPECT_TRUE(fs::exists(folder_ / "out" / "a"));
@@ -159,15 +238,15 @@ TEST_F(OutputFolderTest, TakesAnEmptyFolder) {
 
 TEST_F(OutputFolderTest, RefusesAFileAndAFolderThatIsMissing) {
   put(folder_ / "file");
-  EXPECT_THROW(OutputFolder(folder_ / "file", true), Error);
-  EXPECT_THROW(OutputFolder(folder_ / "none" / "out", true), Error);
+  EXPECT_THROW(OutputFolder(folder_ / "file", true, kind()), Error);
+  EXPECT_THROW(OutputFolder(folder_ / "none" / "out", true, kind()), Error);
 }
 
 TEST_F(OutputFolderTest, InterruptionTakesUnfinishedOutputsAlong) {
   // In a process of its own, because nothing can be written after remove_unfinished_outputs.
   EXPECT_EXIT(
       {
-        OutputFolder output(folder_ / "out", false);
+        OutputFolder output(folder_ / "out", false, kind());
         put(output.temporary_path() / "a");
         OutputFile file(folder_ / "file", false);
         put(file.temporary_path());

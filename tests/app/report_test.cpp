@@ -99,6 +99,32 @@ TEST_F(ReportTest, RefusesAFolderThatIsNotEmpty) {
   EXPECT_THAT(scratch_.names(), testing::ElementsAre("a"));
 }
 
+TEST_F(ReportTest, ForceSparesWhatIsNotAReport) {
+  const std::string folder = scratch_ / "a";
+  const auto refused = [&](const std::vector<std::string>& more, const std::string& named) {
+    std::vector<std::string> words = {"whatif", trace(), "--report", folder, "--force"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = run_command(words);
+    EXPECT_EQ(outcome.code, 4) << outcome.errors;
+    EXPECT_THAT(outcome.errors, HasSubstr(named));
+    EXPECT_THAT(outcome.errors, HasSubstr("choose another folder"));
+  };
+  ASSERT_EQ(run_command({"whatif", trace(), "--report", folder, "--image", image()}).code, 0);
+  const auto names = [&folder] { return std::distance(fs::directory_iterator(folder), fs::directory_iterator()); };
+  const auto before = names();
+  // Inputs that lie in the folder, although they are files of a report.
+  refused({"--image", folder + "/rendered.png"}, "rendered.png");
+  refused({"--config", folder + "/config.toml"}, "config.toml");
+  fs::copy_file(trace(), folder + "/t.rrt");
+  refused({}, "'t.rrt'");
+  EXPECT_EQ(names(), before + 1);
+  EXPECT_TRUE(read_bytes(folder + "/t.rrt") == read_bytes(trace()));
+  fs::remove(folder + "/t.rrt");
+  EXPECT_EQ(run_command({"whatif", trace(), "--report", folder, "--force"}).code, 0);
+  EXPECT_EQ(names(), before - 1);  // the picture has gone
+  EXPECT_THAT(scratch_.names(), testing::ElementsAre("a"));
+}
+
 TEST_F(ReportTest, PicturesShowTheNumbers) {
   ASSERT_EQ(
       run_command({"whatif", trace(), "--packing", "numrays", "--report", scratch_ / "a", "--colormap", "plasma"}).code,

@@ -77,7 +77,7 @@ TEST(WhatIf, RowsAgreeWithTheLibrariesForEveryPacking) {
     EXPECT_EQ(row.replay.total.active_lanes, result.bound.calls) << row.packing;
     EXPECT_GE(row.replay.total.warp_events, result.bound.warp_events) << row.packing;
     EXPECT_LE(row.weighted_efficiency, result.weighted_bound) << row.packing;
-    EXPECT_TRUE(row.replay.by_thread.empty());
+    EXPECT_EQ(row.replay.by_thread.capacity(), 0U);
   }
 }
 
@@ -95,13 +95,25 @@ TEST(WhatIf, DoesNotDependOnTheNumberOfThreads) {
   }
 }
 
-TEST(WhatIf, AFailingRowIsReportedAndDisturbsNoOther) {
+TEST(WhatIf, TheFirstFailingRowIsReported) {
   const trace::Trace trace = test::random_trace({64, 36, 1}, 5);
-  Resolved configuration = resolve({}, trace);
+  const Resolved good = resolve({}, trace);
+  const WhatIfResult before = what_if(trace, good);
+  Resolved configuration = good;
   configuration.packings.insert(configuration.packings.begin() + 1, "no-such-packing");
-  // Again and again: what a cancelled loop leaves behind depends on who was where.
-  for (int i = 0; i < 20; ++i) {
-    EXPECT_THROW(static_cast<void>(what_if(trace, configuration)), Error);
+  configuration.packings.emplace_back("nor-this-one");
+  try {
+    static_cast<void>(what_if(trace, configuration));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::Usage);
+    EXPECT_THAT(error.what(), testing::HasSubstr("no-such-packing"));
+  }
+  // A failure leaves nothing behind: the same question has the same answer.
+  const WhatIfResult after = what_if(trace, good);
+  ASSERT_EQ(after.rows.size(), before.rows.size());
+  for (std::size_t i = 0; i < after.rows.size(); ++i) {
+    EXPECT_EQ(after.rows[i].replay.total, before.rows[i].replay.total) << after.rows[i].packing;
   }
 }
 
