@@ -3,7 +3,8 @@
 // Contract: two forms. Flat: little-endian uint32, one per thread, nothing else (what a shader indexes by its row-major
 // thread id); HDF5: dataset /swizzle (uint32) with attributes width, height, depth, packing (resolved spec),
 // trace_hash. The form is told by the file's content on reading and by the ending on writing (.h5, .hdf5: HDF5; else
-// flat). Errors: Input unless the file holds a bijection for exactly this launch size; Output as OutputFile.
+// flat). Errors: Input unless the file itself, through no links to others, holds a
+// bijection for exactly this launch size; Output as OutputFile.
 #pragma once
 
 #include <filesystem>

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <fstream>
-#include <limits>
 
 #include <sys/mman.h>
 
@@ -12,6 +10,7 @@
 #include <tbb/parallel_for.h>
 
 #include "base/error.hpp"
+#include "capture/trace/available_memory.hpp"
 
 namespace rayreplay::trace {
 namespace {
@@ -24,21 +23,6 @@ struct Task {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
 };
-
-/// What the system can give without swapping; no limit if it does not say.
-std::uint64_t available_memory() {
-  std::ifstream file("/proc/meminfo");
-  std::string key;
-  std::uint64_t kibibytes = 0;
-  std::string unit;
-  while (file >> key >> kibibytes) {
-    std::getline(file, unit);
-    if (key == "MemAvailable:") {
-      return kibibytes << 10;
-    }
-  }
-  return std::numeric_limits<std::uint64_t>::max();
-}
 
 /// Asks for huge pages: with small ones, faulting a column in costs as much as decoding it.
 void prefer_huge_pages(std::byte* data, std::uint64_t bytes) {
@@ -99,7 +83,8 @@ void ColumnLoader::require_memory(std::uint64_t max_bytes, std::uint64_t copied)
     throw Error(ErrorKind::Resource,
                 {"the trace needs more memory than there is", file_.name(), fmt::format("{} bytes needed", needed),
                  fmt::format("at most {} bytes {}", available, max_bytes == 0 ? "available" : "allowed"),
-                 "free memory, use a larger machine, or trace fewer samples or a smaller image"});
+                 "free memory, raise the limits on this process, use a larger machine, or trace fewer samples or a "
+                 "smaller image"});
   }
 }
 

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "capture/trace/envelope.hpp"
-
 namespace rayreplay::trace {
 namespace {
 
@@ -141,7 +139,7 @@ void Planner::plan_chunks(hid_t dataset, const std::vector<H5Z_filter_t>& filter
     file_.fail(plan.dataset, "the dataset has too many chunks", std::to_string(count),
                fmt::format("at most {}", greatest));
   }
-  const std::uint64_t bias = hdf5::chunk_address_bias(kEnvelopeBytes);
+  const std::uint64_t bias = hdf5::chunk_address_bias(file_.user_block());
   const std::uint64_t chunk_bytes = plan.chunk_rows * plan.width * bytes_of(plan.disk);
   plan.chunks.reserve(count);
   for (hsize_t i = 0; i < count; ++i) {
@@ -162,7 +160,7 @@ void Planner::plan_chunks(hid_t dataset, const std::vector<H5Z_filter_t>& filter
     }
     const std::uint64_t end = file_.bytes().size();
     if (offset[0] % plan.chunk_rows != 0 || offset[0] >= plan.rows || address == HADDR_UNDEF || address > end ||
-        address + bias < kEnvelopeBytes || bytes > end || address + bias + bytes > end) {
+        address + bias < file_.user_block() || bytes > end || address + bias + bytes > end) {
       file_.fail(plan.dataset, fmt::format("chunk {} lies outside the dataset or the file", i));
     }
     chunk.position = address + bias;

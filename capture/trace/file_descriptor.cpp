@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,18 +14,20 @@
 
 namespace rayreplay::trace {
 
-FileDescriptor::FileDescriptor(const std::filesystem::path& path, Mode mode) : path_(path) {
+FileDescriptor::FileDescriptor(const std::filesystem::path& path, Mode mode, std::string noun)
+    : path_(path), noun_(std::move(noun)) {
   // Non-blocking, so that a pipe given by mistake is refused below instead of waited for.
   value_ = ::open(path.c_str(), (mode == Mode::Read ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK);
   if (value_ < 0) {
-    throw Error(ErrorKind::Input, {"cannot open the trace", path.string(), std::strerror(errno), "",
+    throw Error(ErrorKind::Input, {"cannot open the " + noun_, path.string(), std::strerror(errno), "",
                                    errno == ENOENT ? "check the name" : "check the file's permissions"});
   }
   struct stat status {};
   if (::fstat(value_, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(value_);
-    throw Error(ErrorKind::Input, {"this is not a regular file", path.string(),
-                                   S_ISDIR(status.st_mode) ? "a folder" : "a device or a pipe", "a trace file", ""});
+    throw Error(ErrorKind::Input,
+                {"this is not a regular file", path.string(),
+                 S_ISDIR(status.st_mode) ? "a folder" : "a device or a pipe", "a " + noun_ + " file", ""});
   }
   size_ = static_cast<std::uint64_t>(status.st_size);
 }
@@ -41,7 +44,7 @@ void FileDescriptor::read(std::span<std::byte> bytes, std::uint64_t position) co
     }
     if (done <= 0) {
       throw Error(ErrorKind::Input,
-                  {done < 0 ? "cannot read the trace" : "the file became shorter while it was read", path_.string(),
+                  {done < 0 ? "cannot read the " + noun_ : "the file became shorter while it was read", path_.string(),
                    done < 0 ? std::strerror(errno) : fmt::format("its end at byte {}", position), "", ""});
     }
     bytes = bytes.subspan(static_cast<std::size_t>(done));

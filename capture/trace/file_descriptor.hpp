@@ -1,9 +1,10 @@
-// Reading and writing a file by position, whole or not at all. Internal to this room.
+// Reading and writing a file by position, whole or not at all. For this room and for readers of other files.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
 
 namespace rayreplay::trace {
 
@@ -12,12 +13,15 @@ namespace rayreplay::trace {
 class FileDescriptor {
  public:
   enum class Mode { Read, ReadWrite };
-  /// Throws Input: missing, not readable, not a regular file.
-  FileDescriptor(const std::filesystem::path& path, Mode mode);
+  /// Throws Input: missing, not readable, not a regular file. `noun` is what errors call the file.
+  FileDescriptor(const std::filesystem::path& path, Mode mode, std::string noun = "trace");
   ~FileDescriptor();
   FileDescriptor(const FileDescriptor&) = delete;
   FileDescriptor& operator=(const FileDescriptor&) = delete;
 
+  [[nodiscard]] const std::string& noun() const {
+    return noun_;
+  }
   [[nodiscard]] std::uint64_t size() const {
     return size_;
   }
@@ -28,6 +32,7 @@ class FileDescriptor {
 
  private:
   std::filesystem::path path_;
+  std::string noun_;
   int value_ = -1;
   std::uint64_t size_ = 0;
 };

@@ -103,6 +103,9 @@ haddr_t measure_chunk_address_bias(hsize_t user_block) {
 }  // namespace
 
 haddr_t chunk_address_bias(hsize_t user_block) {
+  if (user_block == 0) {
+    return 0;
+  }
   static const haddr_t bias = measure_chunk_address_bias(user_block);
   return bias;
 }

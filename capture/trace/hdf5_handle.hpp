@@ -1,4 +1,5 @@
-// libhdf5 behind C++ ownership, and its error stack as text. Internal to this room.
+// libhdf5 behind C++ ownership, and its error stack as text. For this room and for others that use libhdf5, which
+// they link themselves.
 //
 // Contract: a Handle closes what it holds. A QuietScope keeps libhdf5 from printing while it lives and gives the
 // process its own setting back; the first one also tells libhdf5 not to run at the end of the process. `last_message`
@@ -51,7 +52,8 @@ class QuietScope {
 [[nodiscard]] std::string last_message();
 
 /// What to add to the addresses that H5Dget_chunk_info reports to get positions in a file with a user block of
-/// `user_block` bytes: libhdf5 before 1.14.4 leaves the user block out. Found by experiment, once, on a file in memory.
+/// `user_block` bytes: libhdf5 before 1.14.4 leaves the user block out. Found by experiment, once, on a file in memory;
+/// all user blocks that are not empty are of one size.
 [[nodiscard]] haddr_t chunk_address_bias(hsize_t user_block);
 
 }  // namespace rayreplay::trace::hdf5

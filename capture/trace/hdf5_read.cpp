@@ -1,5 +1,7 @@
 #include "capture/trace/hdf5_read.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -10,7 +12,7 @@ namespace {
 
 using hdf5::Handle;
 
-constexpr const char* kFix = "make the trace again; if your own program wrote it, see docs/trace-format.md";
+constexpr const char* kTraceFix = "make the trace again; if your own program wrote it, see docs/trace-format.md";
 
 /// Splits what H5Aread or H5Dread gave into texts without their padding.
 std::vector<std::string> split(const std::string& bytes, std::size_t size) {
@@ -40,26 +42,29 @@ hssize_t list_size(hid_t space) {
 }  // namespace
 
 SourceFile::SourceFile(const FileDescriptor& bytes, const std::filesystem::path& path)
-    : bytes_(bytes), name_(path.string()) {
+    : SourceFile(bytes, path, {kEnvelopeBytes, kTraceFix}) {}
+
+SourceFile::SourceFile(const FileDescriptor& bytes, const std::filesystem::path& path, SourceKind kind)
+    : bytes_(bytes), name_(path.string()), kind_(std::move(kind)) {
   const Handle access(H5Pcreate(H5P_FILE_ACCESS));
   // We only read, and some network file systems have no locks.
   H5Pset_file_locking(access.get(), false, true);
   H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
   file_ = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()));
   if (!file_) {
-    fail("", "libhdf5 cannot open the trace", hdf5::last_message());
+    fail("", "libhdf5 cannot open the " + bytes_.noun(), hdf5::last_message());
   }
   const Handle creation(H5Fget_create_plist(file_.get()));
   hsize_t user_block = 0;
-  if (H5Pget_userblock(creation.get(), &user_block) < 0 || user_block != kEnvelopeBytes) {
+  if (H5Pget_userblock(creation.get(), &user_block) < 0 || user_block != kind_.user_block) {
     fail("", "the HDF5 data do not start where they should", fmt::format("byte {}", user_block),
-         fmt::format("{}", kEnvelopeBytes));
+         fmt::format("byte {}", kind_.user_block));
   }
 }
 
 void SourceFile::fail(const std::string& where, const std::string& what, const std::string& found,
                       const std::string& expected) const {
-  throw Error(ErrorKind::Input, {what, where.empty() ? name_ : name_ + ":" + where, found, expected, kFix});
+  throw Error(ErrorKind::Input, {what, where.empty() ? name_ : name_ + ":" + where, found, expected, kind_.fix});
 }
 
 bool SourceFile::has(hid_t parent, const char* name, const std::string& where) const {
@@ -103,6 +108,10 @@ Handle SourceFile::dataset(hid_t parent, const char* name, const std::string& wh
   Handle result(H5Dopen2(parent, name, H5P_DEFAULT));
   if (!result) {
     fail(where, "this is not a sound dataset", hdf5::last_message());
+  }
+  const Handle properties(H5Dget_create_plist(result.get()));
+  if (H5Pget_layout(properties.get()) == H5D_VIRTUAL || H5Pget_external_count(properties.get()) != 0) {
+    fail(where, "the dataset keeps its data in other files", "", "the data themselves");
   }
   return result;
 }
@@ -161,7 +170,7 @@ std::vector<std::string> SourceFile::texts(hid_t parent, const char* name, const
   const Handle space(H5Dget_space(data.get()));
   const Handle properties(H5Dget_create_plist(data.get()));
   const std::size_t size = text_size(type.get());
-  if (size == 0 || H5Pget_layout(properties.get()) != H5D_CONTIGUOUS || H5Pget_external_count(properties.get()) != 0) {
+  if (size == 0 || H5Pget_layout(properties.get()) != H5D_CONTIGUOUS) {
     fail(where, "the dataset has another type or layout", "", "text of fixed length, contiguous");
   }
   const hssize_t count = list_size(space.get());

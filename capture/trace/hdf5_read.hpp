@@ -1,7 +1,9 @@
-// An untrusted HDF5 file: groups, attributes and texts, each checked before use. Internal to this room.
+// An untrusted HDF5 file: groups, attributes and texts, each checked before use. For this room and for readers of other
+// HDF5 files; link libhdf5 yourself.
 //
 // Contract: everything throws Input with the file's and the object's name. Only hard links are followed, so that a file
-// cannot make us open another one. What is read through libhdf5 is no longer than the file itself.
+// cannot make us open another one; nor may a dataset keep its data elsewhere. What is read through libhdf5 is no longer
+// than the file itself.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +16,26 @@
 
 namespace rayreplay::trace {
 
+struct SourceKind {
+  std::uint64_t user_block = 0;  ///< bytes before the HDF5 data
+  std::string fix;               ///< how to get a better file
+};
+
 class SourceFile {
  public:
-  /// Opens with libhdf5; the envelope has been looked at before.
+  /// Opens a trace with libhdf5; the envelope has been looked at before.
   SourceFile(const FileDescriptor& bytes, const std::filesystem::path& path);
+  /// Opens another kind of file.
+  SourceFile(const FileDescriptor& bytes, const std::filesystem::path& path, SourceKind kind);
 
   [[nodiscard]] const FileDescriptor& bytes() const {
     return bytes_;
   }
   [[nodiscard]] const std::string& name() const {
     return name_;
+  }
+  [[nodiscard]] std::uint64_t user_block() const {
+    return kind_.user_block;
   }
   [[nodiscard]] hid_t root() const {
     return file_.get();
@@ -37,6 +49,7 @@ class SourceFile {
   [[nodiscard]] bool has(hid_t parent, const char* name, const std::string& where) const;
   [[nodiscard]] std::uint64_t children(hid_t group, const std::string& where) const;
   [[nodiscard]] hdf5::Handle group(hid_t parent, const char* name, const std::string& where) const;
+  /// A dataset whose data lie in this file: neither in external files nor, as a virtual dataset, in others.
   [[nodiscard]] hdf5::Handle dataset(hid_t parent, const char* name, const std::string& where) const;
 
   [[nodiscard]] std::uint32_t number_attribute(hid_t object, const char* name, const std::string& where) const;
@@ -50,6 +63,7 @@ class SourceFile {
   hdf5::QuietScope quiet_;
   const FileDescriptor& bytes_;
   std::string name_;
+  SourceKind kind_;
   hdf5::Handle file_;
 };
 

@@ -45,8 +45,8 @@ void write_text_attribute(hid_t object, const char* name, hid_t space, const std
 }  // namespace
 
 void throw_not_written(const std::string& where) {
-  throw Error(ErrorKind::Output, {"cannot write the trace", where, last_message(), "",
-                                  "free space on that disk, or write to another one"});
+  throw Error(ErrorKind::Output,
+              {"cannot write the file", where, last_message(), "", "free space on that disk, or write to another one"});
 }
 
 void write_attribute(hid_t object, const char* name, std::uint32_t value, const std::string& where) {

@@ -11,6 +11,10 @@ namespace {
 
 using hdf5::Handle;
 
+// A launch has more than 20 datasets, and the header of a dataset alone (signature, dataspace, type, layout) has more
+// than 50 bytes. Bounds what is allocated for launches before the first of them is looked at.
+constexpr std::uint64_t kLeastLaunchBytes = 1024;
+
 /// Checks offsets that cut an array of `rows` rows into pieces.
 void require_offsets(const SourceFile& file, const std::string& dataset, const Column<std::uint64_t>& offsets,
                      std::uint64_t rows) {
@@ -161,7 +165,13 @@ Scene assemble_scene(const SourceFile& file, const SceneNumbers& numbers) {
 }
 
 std::uint64_t count_launches(const SourceFile& file) {
-  return file.children(file.group(file.root(), "launch", "/launch").get(), "/launch");
+  const std::uint64_t launches = file.children(file.group(file.root(), "launch", "/launch").get(), "/launch");
+  const std::uint64_t greatest = file.bytes().size() / kLeastLaunchBytes;
+  if (launches > greatest) {
+    file.fail("/launch", "the group claims more launches than the file holds", std::to_string(launches),
+              fmt::format("at most {}", greatest));
+  }
+  return launches;
 }
 
 LaunchShape plan_launch(ColumnLoader& loader, std::uint64_t index, Launch& launch) {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace rayreplay {
 namespace {
@@ -16,18 +17,11 @@ namespace fs = std::filesystem;
 
 class OutputFileTest : public testing::Test {
  protected:
-  OutputFileTest() {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  ~OutputFileTest() override {
-    fs::remove_all(folder_);
-  }
   static std::string content(const fs::path& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  fs::path folder_ = fs::temp_directory_path() / testing::UnitTest::GetInstance()->current_test_info()->name();
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(OutputFileTest, NothingStandsThereWithoutCommit) {
@@ -35,7 +29,7 @@ TEST_F(OutputFileTest, NothingStandsThereWithoutCommit) {
     const OutputFile file(folder_ / "a", false);
     std::ofstream(file.temporary_path()) << "half";
   }
-  EXPECT_TRUE(fs::is_empty(folder_));
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
 }
 
 TEST_F(OutputFileTest, ExistingFileIsKeptUnlessAskedFor) {

@@ -7,11 +7,13 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <vector>
 
 #include "tests/scheduler-models/support.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace rayreplay::scheduler::test {
 namespace {
@@ -21,15 +23,6 @@ namespace fs = std::filesystem;
 
 class SwizzleFile : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) /
-              (std::string("swizzle_") + testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override {
-    fs::remove_all(folder_);
-  }
   [[nodiscard]] fs::path path(const std::string& name) const {
     return folder_ / name;
   }
@@ -56,11 +49,29 @@ class SwizzleFile : public testing::Test {
     return path(name);
   }
 
+  /// A dataset of these rows whose creation properties `edit` has changed.
+  [[nodiscard]] fs::path write_edited(const std::string& name, const Swizzle& rows,
+                                      const std::function<void(hid_t)>& edit) const {
+    const hid_t file = H5Fcreate(path(name).c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hsize_t count = rows.size();
+    const hid_t space = H5Screate_simple(1, &count, nullptr);
+    const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    edit(properties);
+    const hid_t data = H5Dcreate2(file, "swizzle", H5T_STD_U32LE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+    EXPECT_GE(data, 0);
+    H5Dwrite(data, H5T_NATIVE_UINT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows.data());
+    H5Dclose(data);
+    H5Pclose(properties);
+    H5Sclose(space);
+    H5Fclose(file);
+    return path(name);
+  }
+
   static constexpr trace::LaunchSize kSize{3, 2, 1};
   const Swizzle swizzle_{5, 3, 1, 0, 2, 4};
 
  private:
-  fs::path folder_;
+  rayreplay::test::TemporaryFolder folder_;
 };
 
 TEST_F(SwizzleFile, FlatIsLittleEndianAndNothingElse) {
@@ -176,7 +187,114 @@ TEST_F(SwizzleFile, Hdf5FilesOfOtherHandsAreReadOrRefusedWithAReason) {
   const fs::path rows = write_dataset<std::uint32_t>("r.h5", H5T_NATIVE_UINT32, {1, 0});
   EXPECT_EQ(error_of([&] { (void)read_swizzle(rows, {3, 1, 1}); }).info().found, "2 rows");
   const fs::path name = write_dataset<std::uint32_t>("n.h5", H5T_NATIVE_UINT32, {2, 0, 1}, "permutation");
-  EXPECT_EQ(error_of([&] { (void)read_swizzle(name, {3, 1, 1}); }).info().found, "no dataset /swizzle");
+  EXPECT_EQ(error_of([&] { (void)read_swizzle(name, {3, 1, 1}); }).info().what, "the dataset is missing");
+}
+
+TEST_F(SwizzleFile, CompressedChunksAreRead) {
+  Swizzle large(1000);
+  for (std::uint32_t i = 0; i < large.size(); ++i) {
+    large[i] = 999 - i;
+  }
+  const hsize_t chunk = 300;
+  const auto edit = [&](hid_t properties) {
+    H5Pset_chunk(properties, 1, &chunk);
+    H5Pset_shuffle(properties);
+    H5Pset_deflate(properties, 4);
+  };
+  EXPECT_EQ(read_swizzle(write_edited("c.h5", large, edit), {1000, 1, 1}), large);
+}
+
+TEST_F(SwizzleFile, AttributesOfOtherTypesAreRefused) {
+  // Thousands of numbers where one is expected: read into one, they would overwrite the stack.
+  struct Case {
+    hid_t type;
+    std::vector<hsize_t> extent;
+  };
+  const hid_t text = H5Tcopy(H5T_C_S1);
+  H5Tset_size(text, H5T_VARIABLE);
+  const std::vector<Case> cases{
+      {H5T_STD_U32LE, {16000}}, {H5T_STD_U32LE, {2}}, {H5T_STD_U32LE, {0}}, {H5T_STD_U32LE, {1, 1}},
+      {H5T_STD_U64LE, {}},      {H5T_STD_I32LE, {}},  {H5T_IEEE_F32LE, {}}, {text, {}}};
+  for (const Case& each : cases) {
+    for (const char* name : {"width", "height", "depth"}) {
+      write_swizzle(path("a.h5"), swizzle_, kSize, "", "", true);
+      const hid_t file = H5Fopen(path("a.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+      const hid_t data = H5Dopen2(file, "swizzle", H5P_DEFAULT);
+      H5Adelete(data, name);
+      const hid_t space = each.extent.empty()
+                              ? H5Screate(H5S_SCALAR)
+                              : H5Screate_simple(static_cast<int>(each.extent.size()), each.extent.data(), nullptr);
+      const hid_t attribute = H5Acreate2(data, name, each.type, space, H5P_DEFAULT, H5P_DEFAULT);
+      ASSERT_GE(attribute, 0);
+      H5Aclose(attribute);
+      H5Sclose(space);
+      H5Dclose(data);
+      H5Fclose(file);
+      const Error error = error_of([&] { (void)read_swizzle(path("a.h5"), kSize); });
+      EXPECT_EQ(error.kind(), ErrorKind::Input);
+      EXPECT_THAT(error.info().what, HasSubstr(std::string("the attribute '") + name + "' has another type"));
+    }
+  }
+  H5Tclose(text);
+}
+
+TEST_F(SwizzleFile, LinksToOtherFilesAreRefused) {
+  write_swizzle(path("target.h5"), swizzle_, kSize, "", "", false);
+  const hid_t file = H5Fcreate(path("e.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  H5Lcreate_external(path("target.h5").c_str(), "/swizzle", file, "swizzle", H5P_DEFAULT, H5P_DEFAULT);
+  H5Fclose(file);
+  EXPECT_THAT(error_of([&] { (void)read_swizzle(path("e.h5"), kSize); }).info().what, HasSubstr("link to somewhere"));
+  const hid_t soft = H5Fopen(path("target.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  H5Lmove(soft, "swizzle", soft, "other", H5P_DEFAULT, H5P_DEFAULT);
+  H5Lcreate_soft("/other", soft, "swizzle", H5P_DEFAULT, H5P_DEFAULT);
+  H5Fclose(soft);
+  EXPECT_THAT(error_of([&] { (void)read_swizzle(path("target.h5"), kSize); }).info().what,
+              HasSubstr("link to somewhere"));
+}
+
+TEST_F(SwizzleFile, DataInOtherFilesAreRefused) {
+  write_swizzle(path("flat"), swizzle_, kSize, "", "", false);
+  write_swizzle(path("target.h5"), swizzle_, kSize, "", "", false);
+  const std::string flat = path("flat").string();
+  const fs::path external =
+      write_edited("x.h5", swizzle_, [&](hid_t properties) { H5Pset_external(properties, flat.c_str(), 0, 24); });
+  EXPECT_THAT(error_of([&] { (void)read_swizzle(external, kSize); }).info().what, HasSubstr("in other files"));
+  const std::string target = path("target.h5").string();
+  const hsize_t rows = swizzle_.size();
+  const hid_t space = H5Screate_simple(1, &rows, nullptr);
+  const fs::path mapped = write_edited(
+      "v.h5", swizzle_, [&](hid_t properties) { H5Pset_virtual(properties, space, target.c_str(), "swizzle", space); });
+  H5Sclose(space);
+  EXPECT_THAT(error_of([&] { (void)read_swizzle(mapped, kSize); }).info().what, HasSubstr("in other files"));
+  const fs::path compact =
+      write_edited("c.h5", swizzle_, [](hid_t properties) { H5Pset_layout(properties, H5D_COMPACT); });
+  EXPECT_THAT(error_of([&] { (void)read_swizzle(compact, kSize); }).info().what, HasSubstr("another layout"));
+}
+
+TEST_F(SwizzleFile, HugeClaimsAreRefusedBeforeAnythingIsAllocated) {
+  // 8 GiB of rows that the file does not hold, for a launch of that many threads.
+  constexpr trace::LaunchSize kHuge{1U << 31, 1, 1};
+  const hsize_t rows = kHuge.threads();
+  const hsize_t chunk = 1U << 20;
+  for (const bool chunked : {false, true}) {
+    const hid_t file = H5Fcreate(path("h.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t space = H5Screate_simple(1, &rows, nullptr);
+    const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    if (chunked) {
+      H5Pset_chunk(properties, 1, &chunk);
+      H5Pset_deflate(properties, 1);
+    }
+    const hid_t data = H5Dcreate2(file, "swizzle", H5T_STD_U32LE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+    ASSERT_GE(data, 0);
+    H5Dclose(data);
+    H5Pclose(properties);
+    H5Sclose(space);
+    H5Fclose(file);
+    const Error error = error_of([&] { (void)read_swizzle(path("h.h5"), kHuge); });
+    EXPECT_EQ(error.kind(), ErrorKind::Input);
+    EXPECT_THAT(error.info().what, HasSubstr("the dataset claims"));
+    EXPECT_EQ(error_of([&] { (void)read_swizzle(path("h.h5"), kSize); }).info().found, "2147483648 rows");
+  }
 }
 
 TEST_F(SwizzleFile, DamagedHdf5IsAnInputError) {

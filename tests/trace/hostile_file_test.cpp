@@ -133,6 +133,19 @@ TEST_F(HostileFileTest, MoreRaysThanEvents) {
   EXPECT_THAT(error.info().what, HasSubstr("more rays than events"));
 }
 
+TEST_F(HostileFileTest, MoreLaunchesThanTheFileHasRoomFor) {
+  const Error error = error_after([](hid_t root) {
+    const hid_t launches = H5Gopen2(root, "/launch", H5P_DEFAULT);
+    for (int i = 1; i < 20000; ++i) {
+      H5Lcreate_hard(launches, "0", launches, std::to_string(i).c_str(), H5P_DEFAULT, H5P_DEFAULT);
+    }
+    H5Gclose(launches);
+  });
+  EXPECT_THAT(error.info().where, HasSubstr(":/launch"));
+  EXPECT_THAT(error.info().what, HasSubstr("claims more launches than the file holds"));
+  EXPECT_EQ(error.info().found, "20000");
+}
+
 TEST_F(HostileFileTest, MissingDataset) {
   const Error error = error_after([](hid_t root) { H5Ldelete(root, "/launch/0/events/shader", H5P_DEFAULT); });
   EXPECT_THAT(error.what(), HasSubstr("/launch/0/events/shader: the dataset is missing"));
