@@ -14,6 +14,7 @@
 #include "app/output/table.hpp"
 #include "base/error.hpp"
 #include "base/output_file.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace rayreplay::output {
 namespace {
@@ -100,16 +101,8 @@ TEST(ProgressLine, ShowsShareAndTime) {
 
 class OutputFolderTest : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / ("rayreplay-folder-" + std::to_string(::getpid()));
-    fs::remove_all(folder_);
-    fs::create_directory(folder_);
-  }
-  void TearDown() override {
-    fs::remove_all(folder_);
-  }
   [[nodiscard]] std::size_t entries() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()));
   }
   static void put(const fs::path& file) {
     std::ofstream(file) << "x";
@@ -133,7 +126,7 @@ class OutputFolderTest : public testing::Test {
     }
     return "";
   }
-  fs::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(OutputFolderTest, StandsThereOnlyAfterCommit) {

@@ -56,22 +56,9 @@ std::string read_bytes(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-Scratch::Scratch() {
-  std::string pattern = (fs::temp_directory_path() / "rayreplay-test-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) {
-    throw std::runtime_error("cannot make a scratch folder");
-  }
-  path_ = pattern;
-}
-
-Scratch::~Scratch() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
 std::vector<std::string> Scratch::names() const {
   std::vector<std::string> result;
-  for (const auto& entry : fs::directory_iterator(path_)) {
+  for (const auto& entry : fs::directory_iterator(folder_.path())) {
     result.push_back(entry.path().filename().string());
   }
   std::sort(result.begin(), result.end());

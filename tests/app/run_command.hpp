@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/temporary_folder.hpp"
+
 namespace rayreplay::test {
 
 struct Outcome {
@@ -26,17 +28,13 @@ Outcome run_command(const std::vector<std::string>& arguments, const RunOptions&
 /// A fresh folder for one test, removed with the object.
 class Scratch {
  public:
-  Scratch();
-  ~Scratch();
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
   [[nodiscard]] std::string operator/(const std::string& name) const {
-    return (path_ / name).string();
+    return (folder_ / name).string();
   }
   [[nodiscard]] std::vector<std::string> names() const;  ///< sorted
 
  private:
-  std::filesystem::path path_;
+  TemporaryFolder folder_;
 };
 
 std::string read_bytes(const std::filesystem::path& path);

@@ -1,44 +1,12 @@
-// A folder for the files of one test, and small sound meshes to start from.
+// Small sound meshes to start from.
 #pragma once
 
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
 
+#include "tests/support/temporary_folder.hpp"
+
 namespace rayreplay::test {
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "rayreplay-scenes-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw std::filesystem::filesystem_error("mkdtemp", name, std::error_code(errno, std::generic_category()));
-    }
-    path_ = name;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-
-  /// Writes a file and returns its path.
-  [[nodiscard]] std::string write(const std::string& name, std::string_view bytes) const {
-    std::ofstream stream(path_ / name, std::ios::binary);
-    stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    return (path_ / name).string();
-  }
-  [[nodiscard]] std::string path(const std::string& name) const {
-    return (path_ / name).string();
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// A quad and a triangle, one of metal with negative indices, with texture coordinates and one normal.
 inline constexpr std::string_view kObj =

@@ -24,7 +24,7 @@ TEST(Obj, QuadsNegativeIndicesAndMaterials) {
   (void)folder.write("scene.mtl", kMtl);
   std::string spec;
   const RenderScene scene = make_scene(folder.write("scene.OBJ", kObj), &spec);
-  EXPECT_EQ(spec, folder.path("scene.OBJ"));
+  EXPECT_EQ(spec, (folder / "scene.OBJ").string());
   EXPECT_TRUE(scene.notes.empty()) << scene.notes.front();
   ASSERT_EQ(scene.geometries.size(), 2U);
   ASSERT_EQ(scene.instances.size(), 2U);
@@ -143,7 +143,7 @@ TEST(Obj, BadFilesAreNamedWithTheirLine) {
 
 TEST(MeshFile, MissingFoldersAndOtherFormats) {
   const TemporaryFolder folder;
-  const auto missing = error_of([&] { (void)make_scene(folder.path("none.obj"), nullptr); });
+  const auto missing = error_of([&] { (void)make_scene((folder / "none.obj").string(), nullptr); });
   ASSERT_TRUE(missing.has_value());
   EXPECT_EQ(missing->kind(), ErrorKind::Input);
   EXPECT_THAT(missing->what(), HasSubstr("no such file"));
@@ -152,7 +152,7 @@ TEST(MeshFile, MissingFoldersAndOtherFormats) {
   ASSERT_TRUE(other.has_value());
   EXPECT_EQ(other->kind(), ErrorKind::Input);
   EXPECT_THAT(other->what(), HasSubstr("expected .obj, .ply, .gltf or .glb"));
-  const auto device = error_of([&] { (void)make_scene(folder.path("."), nullptr); });
+  const auto device = error_of([&] { (void)make_scene((folder / ".").string(), nullptr); });
   ASSERT_TRUE(device.has_value());
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "capture/reference/image.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
@@ -42,14 +43,13 @@ TEST(Image, GammaAndClamping) {
 }
 
 TEST(Image, NeverOverwritesUnasked) {
-  const auto path = std::filesystem::temp_directory_path() / "rayreplay_image_test.png";
-  std::filesystem::remove(path);
+  const TemporaryFolder folder;
+  const auto path = folder / "image.png";
   const reference::Image image{1, 1, {0, 0, 0}};
   reference::write_png(image, path, false);
   EXPECT_THROW(reference::write_png(image, path, false), Error);
   reference::write_png(image, path, true);
   EXPECT_GT(std::filesystem::file_size(path), 50U);
-  std::filesystem::remove(path);
 }
 
 }  // namespace

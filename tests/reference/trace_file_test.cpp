@@ -11,27 +11,19 @@
 #include "capture/trace/reader.hpp"
 #include "capture/trace/validate.hpp"
 #include "tests/reference/support.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace rayreplay::test {
 namespace {
 
 class TraceFile : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              (std::string("rayreplay_trace_file_") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override {
-    std::filesystem::remove_all(folder_);
-  }
   static std::string bytes(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   }
 
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(TraceFile, HoldsWhatWasRecordedAndPassesTheChecks) {
@@ -89,7 +81,7 @@ TEST_F(TraceFile, NothingIsLeftOfAFailedRun) {
   auto options = small_options();
   options.samples = 0;
   EXPECT_THROW(reference::trace_to_file(sphere_cloud(3, 1), options, folder_ / "t.rrt", false), Error);
-  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 
 }  // namespace

@@ -336,8 +336,8 @@ class Mutator {
 
 constexpr std::uint64_t kRoundsTogether = 16;
 // Fewer files than these say nothing, however little time there is; so many tries must do for them.
-constexpr std::uint64_t kLeastFiles = 32;
-constexpr std::uint64_t kMostTries = 8 * kLeastFiles;
+constexpr std::uint64_t kLeastFiles = 128;
+constexpr std::uint64_t kMostTries = 4 * kLeastFiles;
 
 /// Makes the files of the rounds [first, first + kRoundsTogether), in a process of its own: libhdf5 does not always
 /// survive writing what we ask of it, and need not. What it leaves behind is as good a file to load as any. Whether the

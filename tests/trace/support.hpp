@@ -17,6 +17,7 @@
 #include "capture/trace/reader.hpp"
 #include "capture/trace/writer.hpp"
 #include "tests/support/random_trace.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace rayreplay::trace {
 
@@ -35,23 +36,12 @@ inline void write_bytes(const fs::path& path, const std::string& bytes) {
 /// A test with a folder that is there before and gone after it.
 class TraceFileTest : public testing::Test {
  protected:
-  TraceFileTest() {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  ~TraceFileTest() override {
-    fs::remove_all(folder_);
-  }
   [[nodiscard]] fs::path file(const std::string& name = "t.rrt") const {
     return folder_ / name;
   }
 
  private:
-  static std::string own_name() {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    return std::string("rr-") + test->test_suite_name() + "-" + test->name() + "-" + std::to_string(::getpid());
-  }
-  fs::path folder_ = fs::temp_directory_path() / own_name();
+  test::TemporaryFolder folder_;
 };
 
 /// The error that `action` throws; fails the test if it throws none.
