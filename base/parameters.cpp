@@ -201,6 +201,13 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
       best = candidate;
     }
   }
+  if (best.empty() && !word.empty()) {
+    const auto names_a_part = [&](const std::string& candidate) {
+      return fmt::format("-{}-", candidate).find(fmt::format("-{}-", word)) != std::string::npos;
+    };
+    const auto part_of = std::find_if(candidates.begin(), candidates.end(), names_a_part);
+    return part_of == candidates.end() ? std::string() : *part_of;
+  }
   return best;
 }
 

@@ -69,6 +69,10 @@ std::string range_text(const Parameter& parameter) {
   if (!parameter.choices.empty()) {
     return fmt::format("{}", fmt::join(parameter.choices, ", "));
   }
+  if (std::holds_alternative<bool>(parameter.default_value) ||
+      std::holds_alternative<std::string>(parameter.default_value)) {
+    return "";
+  }
   const bool low = std::isfinite(parameter.minimum);
   const bool high = std::isfinite(parameter.maximum);
   if (low && high) {

@@ -9,6 +9,7 @@
 #include "app/pictures/heatmap.hpp"
 #include "app/report/launch_pictures.hpp"
 #include "base/error.hpp"
+#include "base/memory.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "sim/experiment/pixel_map.hpp"
 
@@ -24,6 +25,16 @@ struct Options {
   ExperimentOptions experiment;
   OutputOption output;
 };
+
+/// Places, their map with the picture's copy, and eight-bit pixels with their filtered copy; ranks, tiles and sort
+/// keys of the warps.
+void require_memory_for(trace::LaunchSize size, std::uint32_t warp_size) {
+  constexpr std::uint64_t kThreadBytes = 4 + 4 + 4 + 3 + 3;
+  constexpr std::uint64_t kWarpBytes = 4 + 4 + 8;
+  const std::uint64_t threads = size.threads();
+  require_memory(threads * kThreadBytes + threads / warp_size * kWarpBytes,
+                 "the launch's order needs more memory than there is", "--size", "draw a smaller launch");
+}
 
 int act(const Options& options) {
   if (options.path.empty() == options.size.empty()) {
@@ -41,6 +52,7 @@ int act(const Options& options) {
     resolved.order =
         scheduler::LaunchOrders::create(configuration.order == "auto" ? "z-order" : configuration.order).spec;
     resolved.warp_size = configuration.warp_size == 0 ? kDefaultWarpSize : configuration.warp_size;
+    require_memory_for(trace.launches[0].size, resolved.warp_size);
   } else {
     trace = load_trace(options.path);
     resolved = experiment::resolve(configuration, trace);

@@ -1,6 +1,8 @@
 #include "app/commands/run.hpp"
 
+#include <cstdint>
 #include <exception>
+#include <limits>
 #include <new>
 #include <optional>
 #include <string>
@@ -75,6 +77,26 @@ ErrorInfo unknown_argument(const CLI::App& root, const std::string& word) {
           &chosen(root) == &root ? "" : where, "'" + word + "'", "", fix};
 }
 
+/// CLI11's message is "Could not convert: NAME = VALUE"; it is cut at the name, which the options know.
+ErrorInfo not_convertible(const CLI::App& root, const std::string& message) {
+  for (const CLI::App* app : {&chosen(root), &root}) {
+    for (const CLI::Option* option : app->get_options()) {
+      const std::string start = "Could not convert: " + option->get_name() + " = ";
+      if (!message.starts_with(start)) {
+        continue;
+      }
+      const std::string value = message.substr(start.size());
+      const bool too_large = !value.empty() && value.find_first_not_of("0123456789") == std::string::npos;
+      return {too_large ? "the value is too large" : "the value is not a whole number", option->get_name(),
+              "'" + value + "'",
+              too_large ? fmt::format("at most {}", std::numeric_limits<std::uint32_t>::max())
+                        : std::string("a whole number of at least 0"),
+              ""};
+    }
+  }
+  return {message, "", "", "", ""};
+}
+
 int report_parse_error(const CLI::App& root, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     // --help, --version: not errors, though they arrive as exceptions.
@@ -86,6 +108,9 @@ int report_parse_error(const CLI::App& root, const CLI::ParseError& error) {
     if (word != "--") {
       return report(format_error(unknown_argument(root, word)), ErrorKind::Usage);
     }
+  }
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
+    return report(format_error(not_convertible(root, error.what())), ErrorKind::Usage);
   }
   std::string message = error.what();
   if (root.get_subcommands().empty()) {

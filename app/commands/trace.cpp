@@ -1,5 +1,7 @@
 // rayreplay trace: renders a scene with the built-in tracer and writes what happened.
 #include <algorithm>
+#include <charconv>
+#include <limits>
 #include <memory>
 #include <numeric>
 
@@ -10,6 +12,7 @@
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "base/error.hpp"
+#include "base/memory.hpp"
 #include "base/output_file.hpp"
 #include "base/parameters.hpp"
 #include "base/png.hpp"
@@ -44,6 +47,19 @@ class FileSink : public reference::ThreadSink {
   trace::Writer& writer_;
 };
 
+/// CLI11 leaves numbers of 64 bits to strtoull, which wraps negative ones round.
+std::string check_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, seed);
+  if (error != std::errc() || stop != end) {
+    throw Error(ErrorKind::Usage,
+                {"the value is not a seed", "--seed", "'" + text + "'",
+                 fmt::format("a whole number from 0 to {}", std::numeric_limits<std::uint64_t>::max()), ""});
+  }
+  return "";
+}
+
 reference::HitGroups parse_hit_groups(const std::string& name) {
   if (name == "single") {
     return reference::HitGroups::Single;
@@ -67,6 +83,16 @@ reference::TracerOptions tracer_options(const Options& options) {
   result.height = size.height;
   result.hit_groups = parse_hit_groups(options.hit_groups);
   return result;
+}
+
+/// Refuses a launch whose picture and index of threads alone cannot fit; its events stream to the file.
+void require_memory_for(const reference::TracerOptions& tracer, bool with_image) {
+  constexpr std::uint64_t kPictureBytes = 3 * sizeof(float);
+  constexpr std::uint64_t kOffsetBytes = 2 * sizeof(std::uint64_t);
+  constexpr std::uint64_t kPngBytes = 2 * 3;  // eight-bit pixels and their filtered copy
+  const std::uint64_t threads = std::uint64_t{tracer.width} * tracer.height;
+  require_memory(threads * (kPictureBytes + kOffsetBytes + (with_image ? kPngBytes : 0)),
+                 "the launch needs more memory than there is", "--size", "trace a smaller picture");
 }
 
 std::string summary(const reference::TracerResult& result, const Options& options, const std::string& hash) {
@@ -94,6 +120,7 @@ int act(const Options& options) {
     require_png_size(tracer.width, tracer.height, "--size");
     require_writable(options.image, options.output.force);
   }
+  require_memory_for(tracer, !options.image.empty());
   const reference::RenderScene scene = reference::make_scene(options.scene, &tracer.scene_spec);
   for (const std::string& note : scene.notes) {
     console::log("rayreplay: note: " + note);
@@ -141,6 +168,7 @@ void add_trace_command(CLI::App& root, Session& session) {
       ->group("Rendering");
   command->add_option("--seed", tracer.seed, "Same seed, same bytes")
       ->type_name("N")
+      ->check(check_seed)
       ->capture_default_str()
       ->group("Rendering");
   command->add_option("--integrator", tracer.integrator, "Integrator spec: path, ao, primary; see rayreplay list")

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/memory.hpp"
 #include "capture/reference/accelerator.hpp"
 #include "capture/reference/camera.hpp"
 #include "capture/reference/integrator.hpp"
@@ -280,6 +281,8 @@ const char* to_string(HitGroups groups) {
 TracerResult trace_scene(const RenderScene& scene, const TracerOptions& options, ThreadSink* sink, Progress* progress) {
   check(scene);
   const Prepared prepared(scene, options);
+  require_memory(std::uint64_t{options.width} * options.height * 3 * sizeof(float),
+                 "the picture needs more memory than there is", "width, height", "render a smaller picture");
   const auto start = Clock::now();
   const Accelerator accelerator(scene, prepared.table, {options.flatten});
   const double build_seconds = seconds_since(start);

@@ -46,6 +46,33 @@ TEST_F(FailureTest, UnknownWordsSuggestTheNearest) {
   expect(run_command({"trace", "--scene", "one-weekand", "-o", scratch_ / "x"}), 2, "'one-weekend'");
   expect(run_command({"trace", "--scene", "cornell", "--integrator", "pth", "-o", scratch_ / "x"}), 2, "'path'");
   expect(run_command({"trace", "--scene", "cornell", "--hit-groups", "singel", "-o", scratch_ / "x"}), 2, "'single'");
+  expect(run_command({"whatif", trace(), "--policy", "majority"}), 2, "'stage-majority'");
+  expect(run_command({"whatif", trace(), "--cost", "closest=3"}), 2, "'closest-hit'");
+  EXPECT_THAT(scratch_.names(), IsEmpty());
+}
+
+TEST_F(FailureTest, NumbersThatDoNotConvertSayWhatIsExpected) {
+  const auto traced = [&](const std::string& option, const std::string& value) {
+    return run_command({"trace", "--scene", "cornell", option, value, "-o", scratch_ / "x"});
+  };
+  for (const char* seed : {"-1", "18446744073709551616", "1.5", "one", ""}) {
+    expect(traced("--seed", seed), 2, "expected a whole number from 0 to 18446744073709551615");
+  }
+  expect(traced("--depth", "-1"), 2, "--depth: the value is not a whole number (found '-1'; expected a whole number");
+  expect(traced("--spp", "many"), 2, "--spp: the value is not a whole number (found 'many'; expected a whole number");
+  expect(traced("--spp", "4294967296"), 2, "--spp: the value is too large (found '4294967296'; expected at most");
+  expect(run_command({"whatif", trace(), "--launch", "-1"}), 2, "--launch: the value is not a whole number");
+  EXPECT_THAT(scratch_.names(), IsEmpty());
+}
+
+TEST_F(FailureTest, LaunchesThatCannotFitAreCode5) {
+  RunOptions limited;
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they reserve terabytes of addresses
+  limited.max_memory_bytes = std::size_t{4} << 30U;
+#endif
+  expect(run_command({"trace", "--scene", "cornell", "--size", "65535x65535", "-o", scratch_ / "x"}, limited), 5,
+         "bytes available");
+  expect(run_command({"order", "--size", "65535x65535", "-o", scratch_ / "x"}, limited), 5, "bytes available");
   EXPECT_THAT(scratch_.names(), IsEmpty());
 }
 

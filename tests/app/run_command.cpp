@@ -29,6 +29,10 @@ constexpr std::chrono::milliseconds kPoll{5};
     const rlimit limit{options.max_file_bytes, options.max_file_bytes};
     ::setrlimit(RLIMIT_FSIZE, &limit);
   }
+  if (options.max_memory_bytes > 0) {
+    const rlimit limit{options.max_memory_bytes, options.max_memory_bytes};
+    ::setrlimit(RLIMIT_AS, &limit);
+  }
   ::execv(RAYREPLAY_COMMAND, arguments.data());
   ::_exit(127);
 }

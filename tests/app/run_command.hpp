@@ -19,6 +19,7 @@ struct Outcome {
 
 struct RunOptions {
   std::size_t max_file_bytes = 0;             ///< limit on the size of any file written; 0: none
+  std::size_t max_memory_bytes = 0;           ///< limit on the command's address space; 0: none
   bool close_reader = false;                  ///< nobody reads standard output
   std::function<bool()> interrupt_when = {};  ///< polled; SIGINT is sent once it is true
 };

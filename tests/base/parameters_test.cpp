@@ -56,6 +56,15 @@ TEST(Nearest, SuggestsOnlyWhatIsNear) {
   EXPECT_EQ(nearest("elephant", {"numrays", "objects"}), "");
 }
 
+TEST(Nearest, APartBetweenHyphensIsNear) {
+  const std::vector<std::string> policies{"min-shader", "oldest-lane", "stage-majority"};
+  EXPECT_EQ(nearest("majority", policies), "stage-majority");
+  EXPECT_EQ(nearest("closest", {"any-hit", "closest-hit"}), "closest-hit");
+  EXPECT_EQ(nearest("shader-by-rays", {"sort-shader-by-rays-down"}), "sort-shader-by-rays-down");
+  EXPECT_EQ(nearest("jority", policies), "") << "not a whole part";
+  EXPECT_EQ(nearest("", {"much-longer-than-two"}), "");
+}
+
 struct Shape {
   static constexpr const char* kModelKind = "shape";
   std::int64_t sides;

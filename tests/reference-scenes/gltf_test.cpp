@@ -171,6 +171,13 @@ TEST(Gltf, BadFilesAreNamedWithTheirPlace) {
            Bad{replaced(good, R"([1,2,3])", R"([1e300,2,3])"), "nodes[1]: a transform is not finite"},
            Bad{gltf(R"(,"extensionsRequired":["KHR_draco_mesh_compression"])"),
                "extensionsRequired: the file needs an extension that is not supported (found KHR_draco"},
+           Bad{gltf(R"(,"images":[{"uri":"/etc/hostname"}])"), "images[0].uri: a uri leaves the file's folder"},
+           Bad{gltf(R"(,"images":[{"uri":"a/../../b.png"}])"), "images[0].uri: a uri leaves the file's folder"},
+           Bad{gltf(R"(,"images":[{"uri":"%2e%2E/b.png"}])"), "images[0].uri: a uri leaves the file's folder"},
+           Bad{gltf(R"(,"images":[{"uri":"~/b.png"}])"), "images[0].uri: a uri leaves the file's folder"},
+           Bad{gltf(R"(,"images":[{"uri":"data:/../../b.png"}])"), "images[0].uri: a uri leaves the file's folder"},
+           Bad{replaced(good, "data:application/octet-stream;base64,", "../b.bin/"),
+               "buffers[0].uri: a uri leaves the file's folder (found '../b.bin/"},
            Bad{replaced(good, "data:application/octet-stream;base64,", "none.bin"), "the glTF document is not sound"},
        }) {
     const std::string path = folder.write("bad.gltf", text);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -93,7 +94,47 @@ std::uint64_t whole(const nlohmann::json& object, const char* key, std::uint64_t
   return found->get<std::uint64_t>();
 }
 
-/// What tinygltf would recurse or index into without looking.
+/// What a uri means once %XX is decoded, as tinygltf does before it opens the file.
+std::string decoded(std::string_view uri) {
+  std::string text;
+  for (std::size_t i = 0; i < uri.size(); ++i) {
+    unsigned value = 0;
+    if (uri[i] == '%' && i + 2 < uri.size()) {
+      const auto [stop, error] = std::from_chars(&uri[i + 1], &uri[i + 1] + 2, value, 16);
+      if (error == std::errc() && stop == &uri[i + 1] + 2) {
+        text += static_cast<char>(value);
+        i += 2;
+        continue;
+      }
+    }
+    text += uri[i];
+  }
+  return text;
+}
+
+/// A file from a stranger may name only files that came with it: what lies elsewhere is not its to read.
+void check_uris(const nlohmann::json& items, const char* list, const std::filesystem::path& path) {
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const auto uri = items[i].is_object() ? items[i].find("uri") : items[i].end();
+    if (!items[i].is_object() || uri == items[i].end() || !uri->is_string()) {
+      continue;
+    }
+    const auto text = uri->get<std::string>();
+    if (text.starts_with("data:") && text.find("..") == std::string::npos) {
+      continue;  // base64 has no dots; what only looks like data is opened as a file
+    }
+    const std::string name = decoded(text);
+    const std::filesystem::path file(name);
+    const bool leaves = file.is_absolute() || name.starts_with("~") || name.find('\0') != std::string::npos ||
+                        std::find(file.begin(), file.end(), "..") != file.end();
+    if (leaves) {
+      bad_mesh(path, fmt::format("{}[{}].uri", list, i), "a uri leaves the file's folder",
+               "'" + text.substr(0, 200) + "'", "a path below the folder of the file, without '..'");
+    }
+  }
+}
+
+/// What tinygltf would open, recurse or index into without looking.
 void check_before_parsing(std::string_view text, const std::filesystem::path& path) {
   nlohmann::json document;
   try {
@@ -112,6 +153,8 @@ void check_before_parsing(std::string_view text, const std::filesystem::path& pa
     return found != document.end() && found->is_array() ? *found : nlohmann::json::array();
   };
   const nlohmann::json buffers = list("buffers");
+  check_uris(buffers, "buffers", path);
+  check_uris(list("images"), "images", path);
   const nlohmann::json views = list("bufferViews");
   for (std::size_t i = 0; i < views.size(); ++i) {
     const std::string place = fmt::format("bufferViews[{}]", i);

@@ -196,6 +196,26 @@ class Construction {
     TriangleMesh laid;
     laid.append(floor, translation({-width / 2, 0, depth / 2}) * rotation_x(-kPi / 2));
     builder_.place(builder_.add_object("floor", laid));
+    backing();
+  }
+
+  /// Joints between stones stand open by the difference of their heights. What shows there is mortar: one plain box
+  /// without a lid, closely behind the deepest stone of walls and floor, its corners shared.
+  void backing() {
+    constexpr float kBehind = 0.03F;
+    const float x = kHalfLength + 0.3F + kBehind;
+    const float z = kWallLine + kBehind;
+    const float top = kRoof + 0.35F;
+    const std::array<Vec3, 4> low{Vec3{-x, -kBehind, -z}, Vec3{x, -kBehind, -z}, Vec3{x, -kBehind, z},
+                                  Vec3{-x, -kBehind, z}};
+    TriangleMesh box;
+    for (std::size_t i = 0; i < low.size(); ++i) {
+      const Vec3 a = low[i];
+      const Vec3 b = low[(i + 1) % low.size()];
+      box.add_quad(a, b, {b.x, top, b.z}, {a.x, top, a.z}, sandstone_, {length(b - a) * 0.5F, top * 0.5F});
+    }
+    box.add_quad(low[3], low[2], low[1], low[0], limestone_, {x, z});
+    builder_.place(builder_.add_object("backing", box));
   }
 
   void roof() {
