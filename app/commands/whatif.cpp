@@ -65,6 +65,10 @@ int act(const Options& options) {
   const output::Format format = options.format.format();
   const pictures::Colormap colormap = pictures::parse_colormap(options.colormap);
   const experiment::Configuration configuration = options.experiment.configuration();
+  std::vector<NamedPath> inputs = options.experiment.inputs(options.path, configuration);
+  inputs.push_back({"--image", options.image});
+  inputs.push_back({"--compare", options.compare});
+  require_distinct({{"--output", options.output.path}, {"--report", options.report}}, inputs);
   options.output.check();
   if (!options.report.empty()) {
     output::require_folder_writable(options.report, options.output.force);

@@ -135,6 +135,35 @@ TEST_F(FailureTest, OutputsAreNotReplacedUnlessForced) {
   EXPECT_THAT(scratch_.names(), ElementsAre("out.json"));
 }
 
+TEST_F(FailureTest, OutputsAreNeitherInputsNorEachOther) {
+  const std::string copy = scratch_ / "t.rrt";
+  const std::string link = scratch_ / "link.rrt";
+  const std::string config = scratch_ / "c.toml";
+  const std::string fresh = scratch_ / "new";
+  write(copy, read_bytes(trace()));
+  std::filesystem::create_symlink(copy, link);
+  write(config, "launch = 0\n");
+  for (const std::string name : {"whatif", "replay", "swizzle", "order"}) {
+    expect(run_command({name, copy, "-o", copy, "--force"}), 2, "also an input");
+    expect(run_command({name, link, "-o", copy, "--force"}), 2, "also an input");
+    expect(run_command({name, copy, "-o", scratch_ / "./t.rrt"}), 2, "--output and the trace");
+    expect(run_command({name, copy, "--config", config, "-o", config, "--force"}), 2, "--output and --config");
+  }
+  expect(run_command({"whatif", copy, "--swizzle", config, "-o", config, "--force"}), 2, "--swizzle");
+  expect(run_command({"whatif", copy, "--report", fresh, "-o", fresh}), 2, "two outputs");
+  expect(run_command({"whatif", copy, "--report", fresh + "/", "-o", fresh}), 2, "two outputs");
+  expect(run_command({"whatif", copy, "--report", fresh, "--image", image(), "-o", image(), "--force"}), 2, "--image");
+  expect(run_command({"whatif", copy, "--report", scratch_ / ".", "--force"}), 2, "lies in the folder");
+  expect(run_command({"trace", "--scene", "cornell", "--size", "8x8", "-o", fresh, "--image", fresh}), 2,
+         "two outputs");
+  write(scratch_ / "m.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+  expect(run_command({"trace", "--scene", scratch_ / "m.obj", "-o", scratch_ / "m.obj", "--force"}), 2,
+         "also an input");
+  EXPECT_TRUE(read_bytes(copy) == read_bytes(trace()));
+  EXPECT_THAT(scratch_.names(), ElementsAre("c.toml", "link.rrt", "m.obj", "t.rrt"));
+  EXPECT_EQ(run_command({"whatif", copy, "-o", "/dev/null"}).code, 0);
+}
+
 TEST_F(FailureTest, AFullDiskLeavesNothing) {
   // Large enough for the message on standard error, too small for the outputs.
   RunOptions full;
