@@ -80,7 +80,11 @@ TEST_F(FailureTest, BadTracesAreCode3) {
   flipped[flipped.size() / 2] = static_cast<char>(flipped[flipped.size() / 2] ^ 0x10);
   write(scratch_ / "flipped", flipped);
   for (const std::string name : {"missing", "empty", "cut", "flipped"}) {
-    expect(run_command({"whatif", scratch_ / name}), 3, scratch_ / name);
+    const Outcome refused = run_command({"whatif", scratch_ / name});
+    expect(refused, 3, scratch_ / name);
+    const Outcome no_info = run_command({"info", scratch_ / name});
+    expect(no_info, 3, scratch_ / name);
+    EXPECT_EQ(no_info.errors, refused.errors);
     const Outcome outcome = run_command({"validate", scratch_ / name});
     EXPECT_EQ(outcome.code, 3);
     EXPECT_THAT(outcome.output, HasSubstr("1 fault")) << outcome.output;
