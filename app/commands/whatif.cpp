@@ -41,8 +41,11 @@ std::string read_png(const std::string& path) {
   return bytes;
 }
 
-std::string published_text(const experiment::WhatIfResult& result, const report::Published& published) {
-  return fmt::format("\n{}\n{}\n{}\n\n{}", published.title, published.source, published.note,
+std::string published_text(const report::Context& context, const experiment::WhatIfResult& result,
+                           const report::Published& published) {
+  const std::string warning = report::workload_warning(context.trace.header, published);
+  return fmt::format("\n{}\n{}\n{}\n{}\n{}", published.title, published.source, published.note,
+                     warning.empty() ? "" : "warning: " + warning + "\n",
                      output::to_text(report::compare(result, published)));
 }
 
@@ -57,7 +60,7 @@ std::string render(const report::Context& context, const experiment::WhatIfResul
       break;
   }
   return report::context_text(context) + "\n" + output::to_text(report::whatif_table(result, true)) +
-         (published ? published_text(result, *published) : std::string());
+         (published ? published_text(context, result, *published) : std::string());
 }
 
 int act(const Options& options) {
@@ -84,6 +87,12 @@ int act(const Options& options) {
   if (options.print_config) {
     options.output.write(experiment::to_toml(resolved, trace));
     return 0;
+  }
+  if (published) {
+    const std::string warning = report::workload_warning(trace.header, *published);
+    if (!warning.empty()) {
+      console::log("rayreplay: warning: " + warning);
+    }
   }
   const std::unique_ptr<Progress> progress = console::make_progress();
   experiment::WhatIfOptions what_if_options;
