@@ -1,4 +1,4 @@
-// rayreplay info: what a trace file holds, read without its columns.
+// rayreplay info: what a trace file holds, with its hash checked and without decoding its columns.
 #include <memory>
 
 #include <fmt/format.h>

@@ -24,6 +24,35 @@ constexpr const char* kPlacementGroup = "Warps";
 constexpr const char* kReplayGroup = "Replay";
 constexpr const char* kOutputGroup = "Output";
 
+namespace fs = std::filesystem;
+
+/// Devices and pipes are written straight to, so that nothing is replaced.
+bool can_be_replaced(const std::string& path) {
+  if (path.empty() || path == "-") {
+    return false;
+  }
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  return !fs::exists(status) || fs::is_regular_file(status) || fs::is_directory(status);
+}
+
+/// Absolute, links followed as far as the path exists, without a slash at the end.
+fs::path canonical(const std::string& path) {
+  std::error_code error;
+  const fs::path whole = fs::weakly_canonical(fs::absolute(path, error), error);
+  return whole.has_filename() ? whole : whole.parent_path();
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return fs::equivalent(a, b, error) || canonical(a) == canonical(b);
+}
+
+bool lies_in(const std::string& file, const std::string& folder) {
+  const fs::path relative = canonical(file).lexically_relative(canonical(folder));
+  return !relative.empty() && *relative.begin() != "..";
+}
+
 }  // namespace
 
 void FormatOption::add_to(CLI::App& command) {
@@ -62,6 +91,34 @@ void OutputOption::write(std::string_view bytes) const {
     console::print(bytes);
   } else {
     write_file(path, bytes, force);
+  }
+}
+
+void require_distinct(const std::vector<NamedPath>& outputs, const std::vector<NamedPath>& inputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const NamedPath& output = outputs[i];
+    if (!can_be_replaced(output.path)) {
+      continue;
+    }
+    for (std::size_t j = i + 1; j < outputs.size(); ++j) {
+      if (can_be_replaced(outputs[j].path) && same_file(output.path, outputs[j].path)) {
+        throw Error(ErrorKind::Usage, {"two outputs are the same file", output.option + " and " + outputs[j].option,
+                                       "'" + output.path + "'", "a name of its own for each", ""});
+      }
+    }
+    for (const NamedPath& input : inputs) {
+      if (!can_be_replaced(input.path)) {
+        continue;
+      }
+      if (same_file(output.path, input.path)) {
+        throw Error(ErrorKind::Usage, {"the output is also an input", output.option + " and " + input.option,
+                                       "'" + output.path + "'", "another name for the output", ""});
+      }
+      if (lies_in(input.path, output.path)) {
+        throw Error(ErrorKind::Usage, {"an input lies in the folder to be written", input.option,
+                                       "'" + input.path + "'", "an output folder without inputs", ""});
+      }
+    }
   }
 }
 
@@ -149,6 +206,15 @@ experiment::Configuration ExperimentOptions::configuration() const {
   for (const std::string& list : costs_) {
     const experiment::ShaderCosts costs = experiment::parse_cost_list(list);
     result.costs.insert(result.costs.end(), costs.begin(), costs.end());
+  }
+  return result;
+}
+
+std::vector<NamedPath> ExperimentOptions::inputs(const std::string& trace_file,
+                                                 const experiment::Configuration& configuration) const {
+  std::vector<NamedPath> result = {{"the trace", trace_file}, {"--config", config_file_}, {"--costs", costs_file_}};
+  for (const std::string& file : configuration.swizzles) {
+    result.push_back({"--swizzle", file});
   }
   return result;
 }

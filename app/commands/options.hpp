@@ -38,6 +38,16 @@ struct OutputOption {
 
 void add_force(CLI::App& command, bool& force);
 
+/// A file or folder that the command line names, and the option that names it.
+struct NamedPath {
+  std::string option;
+  std::string path;
+};
+
+/// Throws Usage if two outputs are one file, if an output is an input, or if an input lies in a folder that is an
+/// output: writing one would destroy the other. Links are followed. "" and "-", devices and pipes are never the same.
+void require_distinct(const std::vector<NamedPath>& outputs, const std::vector<NamedPath>& inputs);
+
 /// The positional TRACE of nearly every command.
 CLI::Option* add_trace_file(CLI::App& command, std::string& path);
 /// Reads and checks it, with a progress bar. `rules`: as in capture/trace/reader.hpp.
@@ -56,6 +66,9 @@ class ExperimentOptions {
   [[nodiscard]] std::vector<std::string> files() const {
     return {config_file_, costs_file_};
   }
+  /// What `configuration` reads and the experiment will, besides the trace: for `require_distinct`.
+  [[nodiscard]] std::vector<NamedPath> inputs(const std::string& trace_file,
+                                              const experiment::Configuration& configuration) const;
 
  private:
   std::optional<std::uint32_t> launch_;

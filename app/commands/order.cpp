@@ -42,8 +42,9 @@ int act(const Options& options) {
                                    "either a trace or --size WIDTHxHEIGHT", ""});
   }
   const pictures::Colormap colormap = pictures::parse_colormap(options.colormap);
-  options.output.check();
   const experiment::Configuration configuration = options.experiment.configuration();
+  require_distinct({{"--output", options.output.path}}, options.experiment.inputs(options.path, configuration));
+  options.output.check();
   trace::Trace trace;
   experiment::Resolved resolved;
   if (options.path.empty()) {

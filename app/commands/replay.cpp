@@ -75,8 +75,9 @@ struct Options {
 
 int act(const Options& options) {
   const output::Format format = options.format.format();
-  options.output.check();
   experiment::Configuration configuration = options.experiment.configuration();
+  require_distinct({{"--output", options.output.path}}, options.experiment.inputs(options.path, configuration));
+  options.output.check();
   const std::string packing = configuration.packings.empty() ? "identity" : configuration.packings.front();
   configuration.packings = {packing};
   const trace::Trace trace = load_trace(options.path);

@@ -20,8 +20,9 @@ struct Options {
 };
 
 int act(const Options& options) {
-  options.output.check();
   experiment::Configuration configuration = options.experiment.configuration();
+  require_distinct({{"--output", options.output.path}}, options.experiment.inputs(options.path, configuration));
+  options.output.check();
   if (configuration.packings.empty()) {
     configuration.packings = {"identity"};
   }

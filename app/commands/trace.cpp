@@ -1,6 +1,7 @@
 // rayreplay trace: renders a scene with the built-in tracer and writes what happened.
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -115,6 +116,10 @@ std::string summary(const reference::TracerResult& result, const Options& option
 
 int act(const Options& options) {
   reference::TracerOptions tracer = tracer_options(options);
+  // A registered scene is no file: its name may be the output's.
+  const bool scene_is_file = std::filesystem::path(options.scene).has_extension();
+  require_distinct({{"--output", options.output.path}, {"--image", options.image}},
+                   {{"--scene", scene_is_file ? options.scene : std::string()}});
   require_writable(options.output.path, options.output.force);
   if (!options.image.empty()) {
     require_png_size(tracer.width, tracer.height, "--size");

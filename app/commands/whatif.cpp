@@ -42,8 +42,11 @@ std::string read_png(const std::string& path) {
   return bytes;
 }
 
-std::string published_text(const experiment::WhatIfResult& result, const report::Published& published) {
-  return fmt::format("\n{}\n{}\n{}\n\n{}", published.title, published.source, published.note,
+std::string published_text(const report::Context& context, const experiment::WhatIfResult& result,
+                           const report::Published& published) {
+  const std::string warning = report::workload_warning(context.trace.header, published);
+  return fmt::format("\n{}\n{}\n{}\n{}\n{}", published.title, published.source, published.note,
+                     warning.empty() ? "" : "warning: " + warning + "\n",
                      output::to_text(report::compare(result, published)));
 }
 
@@ -58,7 +61,7 @@ std::string render(const report::Context& context, const experiment::WhatIfResul
       break;
   }
   return report::context_text(context) + "\n" + output::to_text(report::whatif_table(result, true)) +
-         (published ? published_text(result, *published) : std::string());
+         (published ? published_text(context, result, *published) : std::string());
 }
 
 int act(const Options& options) {
@@ -66,6 +69,10 @@ int act(const Options& options) {
   const output::Format format = options.format.format();
   const pictures::Colormap colormap = pictures::parse_colormap(options.colormap);
   const experiment::Configuration configuration = options.experiment.configuration();
+  std::vector<NamedPath> inputs = options.experiment.inputs(options.path, configuration);
+  inputs.push_back({"--image", options.image});
+  inputs.push_back({"--compare", options.compare});
+  require_distinct({{"--output", options.output.path}, {"--report", options.report}}, inputs);
   options.output.check();
   if (!options.report.empty()) {
     std::vector<std::string> inputs = options.experiment.files();
@@ -85,6 +92,12 @@ int act(const Options& options) {
   if (options.print_config) {
     options.output.write(experiment::to_toml(resolved, trace));
     return 0;
+  }
+  if (published) {
+    const std::string warning = report::workload_warning(trace.header, *published);
+    if (!warning.empty()) {
+      console::log("rayreplay: warning: " + warning);
+    }
   }
   const std::unique_ptr<Progress> progress = console::make_progress();
   experiment::WhatIfOptions what_if_options;

@@ -183,6 +183,9 @@ std::string to_html(const Page& page) {
     html += fmt::format("<h2>Beside published figures</h2>\n<p>{}. <span class=\"soft\">{}. {}</span></p>\n",
                         escape_html(page.published_title), escape_html(page.published_source),
                         escape_html(page.published_note));
+    if (!page.published_warning.empty()) {
+      html += "<p><strong>Warning</strong>: " + escape_html(page.published_warning) + ".</p>\n";
+    }
     html += html_table(page.published, "");
   }
   html += "<h2>What the columns mean</h2>\n";

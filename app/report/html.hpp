@@ -26,6 +26,7 @@ struct Page {
   std::string published_title;  ///< "" for no comparison
   std::string published_source;
   std::string published_note;
+  std::string published_warning;  ///< "" when the figures are of this workload
   output::Table published;
 };
 

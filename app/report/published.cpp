@@ -5,9 +5,11 @@
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
+#include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/parameters.hpp"
+#include "scheduler-models/packing.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -68,6 +70,55 @@ class Reader {
   std::string file_;
 };
 
+using WorkloadValue = std::variant<std::string, std::int64_t, bool>;
+
+WorkloadValue workload_value(const Reader& reader, const toml::node& node, std::string_view key) {
+  if (node.is_string()) {
+    return node.as_string()->get();
+  }
+  if (node.is_integer()) {
+    return node.as_integer()->get();
+  }
+  if (!node.is_boolean()) {
+    reader.fail("the value has the wrong type", node.source(), std::string(key), "a string, an integer or a boolean");
+  }
+  return node.as_boolean()->get();
+}
+
+/// Packings that this program does not have stay as they are: they match nothing.
+std::string resolved_packing(const Reader& reader, const toml::table& table) {
+  const std::string spec = reader.text(table, "name");
+  const std::vector<std::string> names = scheduler::Packings::names();
+  if (std::find(names.begin(), names.end(), spec.substr(0, spec.find(':'))) == names.end()) {
+    return spec;
+  }
+  try {
+    return scheduler::Packings::create(spec).spec;
+  } catch (const Error& error) {
+    reader.fail(error.info().what, table.source(), error.info().found, error.info().expected, error.info().fix);
+  }
+}
+
+nlohmann::json to_json_value(const WorkloadValue& value) {
+  return std::visit([](const auto& held) { return nlohmann::json(held); }, value);
+}
+
+bool agrees(const std::string& key, const nlohmann::json& ours, const nlohmann::json& published) {
+  if (ours == published) {
+    return true;
+  }
+  if ((key != "scene" && key != "integrator") || !ours.is_string() || !published.is_string()) {
+    return false;
+  }
+  const std::string spec = ours.get<std::string>();
+  return spec.substr(0, spec.find(':')) == published.get<std::string>();
+}
+
+std::string plain(const nlohmann::json& value) {
+  return value.is_string() ? value.get<std::string>()
+                           : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 }  // namespace
 
 Published parse_published(std::string_view toml_text, const std::string& file) {
@@ -78,11 +129,22 @@ Published parse_published(std::string_view toml_text, const std::string& file) {
   } catch (const toml::parse_error& error) {
     reader.fail("the file is not TOML: " + std::string(error.description()), error.source(), "", "");
   }
-  reader.allow(root, {"title", "source", "note", "quantity", "packing"});
+  reader.allow(root, {"title", "source", "note", "workload", "quantity", "packing"});
   Published published;
   published.title = reader.text(root, "title");
   published.source = reader.text(root, "source");
   published.note = reader.text(root, "note");
+  if (const toml::node* node = root.get("workload")) {
+    const toml::table* workload = node->as_table();
+    if (workload == nullptr) {
+      reader.fail("the value has the wrong type", node->source(), "workload", "a table");
+    }
+    reader.allow(*workload,
+                 {"scene", "integrator", "width", "height", "samples", "depth", "seed", "hit_groups", "next_event"});
+    for (const auto& [key, value] : *workload) {
+      published.workload.emplace_back(key.str(), workload_value(reader, value, key.str()));
+    }
+  }
   std::vector<std::string> packing_keys = {"name"};
   reader.for_each_table(root, "quantity", [&](const toml::table& table) {
     reader.allow(table, {"key", "title", "compare"});
@@ -93,7 +155,7 @@ Published parse_published(std::string_view toml_text, const std::string& file) {
   });
   reader.for_each_table(root, "packing", [&](const toml::table& table) {
     reader.allow(table, packing_keys);
-    const std::string name = reader.text(table, "name");
+    const std::string name = resolved_packing(reader, table);
     published.packings.push_back(name);
     for (const PublishedQuantity& quantity : published.quantities) {
       if (const toml::node* node = table.get(quantity.key)) {
@@ -102,6 +164,33 @@ Published parse_published(std::string_view toml_text, const std::string& file) {
     }
   });
   return published;
+}
+
+std::vector<std::string> differences(const trace::Header& header, const Published& published) {
+  if (published.workload.empty()) {
+    return {};
+  }
+  const nlohmann::json configuration = nlohmann::json::parse(header.configuration, nullptr, false);
+  if (!configuration.is_object()) {
+    return {"the trace does not say what it is of"};
+  }
+  std::vector<std::string> result;
+  for (const auto& [key, value] : published.workload) {
+    const nlohmann::json expected = to_json_value(value);
+    const auto ours = configuration.find(key);
+    if (ours == configuration.end()) {
+      result.push_back(fmt::format("{}: not in the trace, published {}", key, plain(expected)));
+    } else if (!agrees(key, *ours, expected)) {
+      result.push_back(fmt::format("{}: {}, published {}", key, plain(*ours), plain(expected)));
+    }
+  }
+  return result;
+}
+
+std::string workload_warning(const trace::Header& header, const Published& published) {
+  const std::vector<std::string> differs = differences(header, published);
+  return differs.empty() ? std::string()
+                         : fmt::format("the published figures are of another workload: {}", fmt::join(differs, "; "));
 }
 
 output::Table compare(const experiment::WhatIfResult& result, const Published& published) {
@@ -114,7 +203,7 @@ output::Table compare(const experiment::WhatIfResult& result, const Published& p
   for (const std::string& name : published.packings) {
     const auto values = published.values.find(name);
     for (const experiment::WhatIfRow& row : result.rows) {
-      if (row.packing.substr(0, row.packing.find(':')) != name || values == published.values.end()) {
+      if (row.packing != name || values == published.values.end()) {
         continue;
       }
       std::vector<output::Cell> cells = {row.packing, row.change};

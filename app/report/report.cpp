@@ -57,6 +57,7 @@ nlohmann::ordered_json whatif_json(const Context& context, const experiment::Wha
     document["published"] = {{"title", published->title},
                              {"source", published->source},
                              {"note", published->note},
+                             {"differs", differences(context.trace.header, *published)},
                              {"rows", to_json(compare(result, *published))}};
   }
   return document;
@@ -73,7 +74,7 @@ void write_report(const ReportOptions& options, const Context& context, const ex
     write(picture.file, picture.png);
   }
   const std::string toml = experiment::to_toml(result.configuration, context.trace);
-  Page page{context, result, pictures, toml, "", "", "", "", {}};
+  Page page{context, result, pictures, toml, "", "", "", "", "", {}};
   if (!options.image_png.empty()) {
     page.image_file = "rendered.png";
     write(page.image_file, options.image_png);
@@ -82,6 +83,7 @@ void write_report(const ReportOptions& options, const Context& context, const ex
     page.published_title = published->title;
     page.published_source = published->source;
     page.published_note = published->note;
+    page.published_warning = workload_warning(context.trace.header, *published);
     page.published = compare(result, *published);
   }
   write("config.toml", toml);

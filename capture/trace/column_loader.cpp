@@ -10,7 +10,7 @@
 #include <tbb/parallel_for.h>
 
 #include "base/error.hpp"
-#include "capture/trace/available_memory.hpp"
+#include "base/memory.hpp"
 
 namespace rayreplay::trace {
 namespace {

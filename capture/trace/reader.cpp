@@ -50,6 +50,7 @@ Trace load(const std::filesystem::path& path, const LoadOptions& options) {
 FileInfo read_info(const std::filesystem::path& path) {
   const FileDescriptor bytes(path, FileDescriptor::Mode::Read);
   const Envelope envelope = read_envelope(bytes, path);
+  verify_content(bytes, envelope, path);
   FileInfo info;
   info.file_bytes = bytes.size();
   info.format_version = envelope.version;

@@ -26,8 +26,9 @@ struct LoadOptions {
 
 [[nodiscard]] Trace load(const std::filesystem::path& path, const LoadOptions& options = {});
 
-/// Sizes and storage of a file, read without its columns: what `rayreplay info` shows. Checks the file's length and
-/// structure, but neither its content hash nor its columns: that is what `load` does.
+/// Sizes and storage of a file: what `rayreplay info` shows. Checks the file's length, content hash and structure, with
+/// the errors of `load`, so that `hash` is the identity of what the file holds. The columns are hashed as bytes, but
+/// neither decoded nor held against the rules of trace.hpp: that is what `load` does. One pass over the file's bytes.
 struct ColumnInfo {
   std::string dataset;  ///< "/launch/0/events/kind"
   std::string type;     ///< on disk: "u8", "f32"

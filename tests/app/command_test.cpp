@@ -134,6 +134,12 @@ TEST_F(CommandTest, PublishedFiguresStandBesideOurs) {
   ASSERT_NE(row, rows.end());
   EXPECT_EQ((*row)["synthetic_change"], 0.4);
   EXPECT_EQ((*row)["measured_change"], 0.2);
+  const std::vector<std::string> differs = {"height: 36, published 720", "samples: 2, published 6",
+                                            "width: 64, published 1280"};
+  EXPECT_EQ(answer["published"]["differs"].get<std::vector<std::string>>(), differs);
+  const Outcome table = run_command({"whatif", trace(), "--compare", file});
+  EXPECT_THAT(table.output, HasSubstr("\nwarning: the published figures are of another workload: height: 36"));
+  EXPECT_THAT(table.errors, HasSubstr("rayreplay: warning: the published figures are of another workload"));
   EXPECT_NEAR((*row)["difference_points"].get<double>(), ((*row)["ours"].get<double>() - 0.4) * 100, 1e-9);
 }
 

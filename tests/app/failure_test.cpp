@@ -107,7 +107,11 @@ TEST_F(FailureTest, BadTracesAreCode3) {
   flipped[flipped.size() / 2] = static_cast<char>(flipped[flipped.size() / 2] ^ 0x10);
   write(scratch_ / "flipped", flipped);
   for (const std::string name : {"missing", "empty", "cut", "flipped"}) {
-    expect(run_command({"whatif", scratch_ / name}), 3, scratch_ / name);
+    const Outcome refused = run_command({"whatif", scratch_ / name});
+    expect(refused, 3, scratch_ / name);
+    const Outcome no_info = run_command({"info", scratch_ / name});
+    expect(no_info, 3, scratch_ / name);
+    EXPECT_EQ(no_info.errors, refused.errors);
     const Outcome outcome = run_command({"validate", scratch_ / name});
     EXPECT_EQ(outcome.code, 3);
     EXPECT_THAT(outcome.output, HasSubstr("1 fault")) << outcome.output;
@@ -170,6 +174,35 @@ TEST_F(FailureTest, PicturesTooLargeToEncodeAreRefusedBeforeAnyWork) {
   expect(run_command({"order", "--size", "1000000x1000000", "-o", scratch_ / "o.png"}), 5, "1073741824");
   expect(run_command({"order", "--size", "4294967295x4294967295", "-o", scratch_ / "o.png"}), 5, "--size");
   EXPECT_THAT(scratch_.names(), IsEmpty());
+}
+
+TEST_F(FailureTest, OutputsAreNeitherInputsNorEachOther) {
+  const std::string copy = scratch_ / "t.rrt";
+  const std::string link = scratch_ / "link.rrt";
+  const std::string config = scratch_ / "c.toml";
+  const std::string fresh = scratch_ / "new";
+  write(copy, read_bytes(trace()));
+  std::filesystem::create_symlink(copy, link);
+  write(config, "launch = 0\n");
+  for (const std::string name : {"whatif", "replay", "swizzle", "order"}) {
+    expect(run_command({name, copy, "-o", copy, "--force"}), 2, "also an input");
+    expect(run_command({name, link, "-o", copy, "--force"}), 2, "also an input");
+    expect(run_command({name, copy, "-o", scratch_ / "./t.rrt"}), 2, "--output and the trace");
+    expect(run_command({name, copy, "--config", config, "-o", config, "--force"}), 2, "--output and --config");
+  }
+  expect(run_command({"whatif", copy, "--swizzle", config, "-o", config, "--force"}), 2, "--swizzle");
+  expect(run_command({"whatif", copy, "--report", fresh, "-o", fresh}), 2, "two outputs");
+  expect(run_command({"whatif", copy, "--report", fresh + "/", "-o", fresh}), 2, "two outputs");
+  expect(run_command({"whatif", copy, "--report", fresh, "--image", image(), "-o", image(), "--force"}), 2, "--image");
+  expect(run_command({"whatif", copy, "--report", scratch_ / ".", "--force"}), 2, "lies in the folder");
+  expect(run_command({"trace", "--scene", "cornell", "--size", "8x8", "-o", fresh, "--image", fresh}), 2,
+         "two outputs");
+  write(scratch_ / "m.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+  expect(run_command({"trace", "--scene", scratch_ / "m.obj", "-o", scratch_ / "m.obj", "--force"}), 2,
+         "also an input");
+  EXPECT_TRUE(read_bytes(copy) == read_bytes(trace()));
+  EXPECT_THAT(scratch_.names(), ElementsAre("c.toml", "link.rrt", "m.obj", "t.rrt"));
+  EXPECT_EQ(run_command({"whatif", copy, "-o", "/dev/null"}).code, 0);
 }
 
 TEST_F(FailureTest, AFullDiskLeavesNothing) {

@@ -16,6 +16,7 @@
 #include "app/report/published.hpp"
 #include "base/error.hpp"
 #include "capture/trace/reader.hpp"
+#include "scheduler-models/packing.hpp"
 #include "tests/app/small_trace.hpp"
 
 namespace rayreplay::test {
@@ -69,6 +70,7 @@ TEST_F(ReportTest, IsWholeWellFormedAndOffline) {
   EXPECT_THAT(html, Not(HasSubstr("http")));
   EXPECT_THAT(html, Not(HasSubstr("<script")));
   EXPECT_THAT(html, HasSubstr("numrays"));
+  EXPECT_THAT(html, HasSubstr("width: 64, published 1280"));
   EXPECT_THAT(html, HasSubstr(trace::load(trace()).hash));
   const std::regex source("src=\"([^\"]+)\"");
   std::size_t pictures = 0;
@@ -175,10 +177,10 @@ TEST(Html, NothingOfATraceGetsThroughUnescaped) {
   result.configuration.warp_size = 32;
   const report::Context context{"<img src=x>", trace, result.configuration, {}};
   const std::vector<report::Picture> pictures = {{"a\"b.png", "<caption>", ""}};
-  const report::Page page{context, result, pictures, "key = \"</pre>\"", "", "<title>", "", "", {}};
+  const report::Page page{context, result, pictures, "key = \"</pre>\"", "", "<title>", "", "", "<em>", {}};
   const std::string html = to_html(page);
   EXPECT_EQ(html_fault(html), "");
-  for (const char* bad : {"<script", "<b>", "<i>", "<u>", "<img src=x", "<caption>", "\"</pre>"}) {
+  for (const char* bad : {"<script", "<b>", "<i>", "<u>", "<img src=x", "<caption>", "<em>", "\"</pre>"}) {
     EXPECT_THAT(html, Not(HasSubstr(bad)));
   }
 }
@@ -209,21 +211,59 @@ TEST(Published, FaultsSayWhere) {
   EXPECT_THAT(fault("= 3"), HasSubstr("not TOML"));
 }
 
-TEST(Published, NamesMatchWhateverTheParameters) {
-  const report::Published published = report::parse_published(
-      "title = \"t\"\nsource = \"s\"\nnote = \"n\"\n[[quantity]]\nkey = \"k\"\ntitle = \"q\"\ncompare = true\n"
-      "[[packing]]\nname = \"random\"\nk = -0.5\n[[packing]]\nname = \"absent\"\nk = 1\n",
-      "p.toml");
-  experiment::WhatIfResult result;
-  result.rows.resize(2);
-  result.rows[0].packing = "identity";
-  result.rows[1].packing = "random:seed=1";
-  result.rows[1].change = -0.45;
-  const output::Table table = report::compare(result, published);
+TEST(Published, PackingsMatchByTheirWholeSpec) {
+  const std::string usual = scheduler::Packings::create("random").spec;
+  const std::string other = scheduler::Packings::create("random:tiled=true").spec;
+  ASSERT_NE(usual, other);
+  const auto table_for = [&](const std::string& name) {
+    const report::Published published = report::parse_published(
+        "title = \"t\"\nsource = \"s\"\nnote = \"n\"\n[[quantity]]\nkey = \"k\"\ntitle = \"q\"\ncompare = true\n"
+        "[[packing]]\nname = \"" +
+            name + "\"\nk = -0.5\n[[packing]]\nname = \"absent\"\nk = 1\n",
+        "p.toml");
+    experiment::WhatIfResult result;
+    result.rows.resize(3);
+    result.rows[0].packing = "identity";
+    result.rows[1].packing = usual;
+    result.rows[1].change = -0.45;
+    result.rows[2].packing = other;
+    return report::compare(result, published);
+  };
+  const output::Table table = table_for("random");
   ASSERT_EQ(table.rows.size(), 1U);
-  EXPECT_EQ(std::get<std::string>(table.rows[0][0]), "random:seed=1");
+  EXPECT_EQ(std::get<std::string>(table.rows[0][0]), usual);
   EXPECT_DOUBLE_EQ(std::get<double>(table.rows[0][2]), -0.5);
   EXPECT_NEAR(std::get<double>(table.rows[0][3]), 5.0, 1e-9);
+  const output::Table tiled = table_for("random:tiled=true");
+  ASSERT_EQ(tiled.rows.size(), 1U);
+  EXPECT_EQ(std::get<std::string>(tiled.rows[0][0]), other);
+  EXPECT_THROW(static_cast<void>(table_for("random:tield=true")), Error);
+}
+
+TEST(Published, AnotherWorkloadIsNamed) {
+  const std::string rest = "[[quantity]]\nkey = \"k\"\ntitle = \"q\"\n[[packing]]\nname = \"numrays\"\nk = 0.4\n";
+  const auto parse = [&](const std::string& workload) {
+    return report::parse_published("title = \"t\"\nsource = \"s\"\nnote = \"n\"\n" + workload + rest, "p.toml");
+  };
+  const report::Published published =
+      parse("[workload]\nscene = \"one-weekend\"\nwidth = 1280\nnext_event = false\nhit_groups = \"single\"\n");
+  trace::Header header;
+  header.configuration =
+      R"({"scene":"one-weekend:seed=42","width":1280,"next_event":false,"hit_groups":"single","seed":1})";
+  EXPECT_THAT(report::differences(header, published), IsEmpty());
+  EXPECT_EQ(report::workload_warning(header, published), "");
+  header.configuration = R"({"scene":"cornell","width":64,"next_event":0})";
+  EXPECT_THAT(report::differences(header, published),
+              testing::ElementsAre("hit_groups: not in the trace, published single", "next_event: 0, published false",
+                                   "scene: cornell, published one-weekend", "width: 64, published 1280"));
+  for (const char* other : {"", "not JSON", "[]", "3"}) {
+    header.configuration = other;
+    EXPECT_THAT(report::workload_warning(header, published), HasSubstr("does not say"));
+  }
+  EXPECT_THAT(report::differences(header, parse("")), IsEmpty());
+  EXPECT_THROW(static_cast<void>(parse("[workload]\nwidht = 3\n")), Error);
+  EXPECT_THROW(static_cast<void>(parse("[workload]\nwidth = 3.5\n")), Error);
+  EXPECT_THROW(static_cast<void>(parse("workload = 3\n")), Error);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Memory limits: those of made-up systems, and this process's own.
-#include "capture/trace/available_memory.hpp"
+#include "base/memory.hpp"
 
 #include <limits>
 #include <string>

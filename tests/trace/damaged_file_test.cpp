@@ -26,6 +26,12 @@ class DamagedFileTest : public TraceFileTest {
     EXPECT_THAT(error.what(), HasSubstr("bad.rrt"));
     return error;
   }
+  /// As `error_of_bytes`, where the envelope or the hash tells: info must say the same as load.
+  [[nodiscard]] Error error_of_envelope(const std::string& bytes) const {
+    const Error error = error_of_bytes(bytes);
+    EXPECT_STREQ(error_of([&] { static_cast<void>(read_info(file("bad.rrt"))); }).what(), error.what());
+    return error;
+  }
   std::string sound_;
 };
 
@@ -74,7 +80,7 @@ TEST_F(DamagedFileTest, TruncatedAtAnyLength) {
     lengths.push_back(1 + random.below(sound_.size() - 1));
   }
   for (const std::size_t length : lengths) {
-    const Error error = error_of_bytes(sound_.substr(0, length));
+    const Error error = error_of_envelope(sound_.substr(0, length));
     EXPECT_EQ(error.info().what, "the trace is truncated") << length;
     EXPECT_EQ(error.info().found, std::to_string(length) + " bytes");
     if (length > kEnvelopeBytes) {
@@ -84,7 +90,7 @@ TEST_F(DamagedFileTest, TruncatedAtAnyLength) {
 }
 
 TEST_F(DamagedFileTest, Appended) {
-  EXPECT_EQ(error_of_bytes(sound_ + "x").info().what, "the trace is longer than it was written");
+  EXPECT_EQ(error_of_envelope(sound_ + "x").info().what, "the trace is longer than it was written");
 }
 
 TEST_F(DamagedFileTest, AnyFlippedBit) {
@@ -99,7 +105,7 @@ TEST_F(DamagedFileTest, AnyFlippedBit) {
   for (const std::size_t place : places) {
     std::string bytes = sound_;
     bytes[place] = static_cast<char>(bytes[place] ^ (1 << random.below(8)));
-    const Error error = error_of_bytes(bytes);
+    const Error error = error_of_envelope(bytes);
     if (place >= kEnvelopeBytes) {
       EXPECT_THAT(error.info().what, HasSubstr("the trace is damaged")) << place;
     }
@@ -122,7 +128,7 @@ TEST_F(DamagedFileTest, BlocksChangePlaces) {
   for (std::size_t i = 0; i < block; ++i) {
     std::swap(bytes[kEnvelopeBytes + i], bytes[kEnvelopeBytes + block + i]);
   }
-  EXPECT_THAT(error_of_bytes(bytes).info().what, HasSubstr("the trace is damaged"));
+  EXPECT_THAT(error_of_envelope(bytes).info().what, HasSubstr("the trace is damaged"));
 }
 
 }  // namespace
