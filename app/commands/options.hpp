@@ -62,10 +62,6 @@ class ExperimentOptions {
   void add_packings_to(CLI::App& command);   ///< --packing …, --swizzle …
   void add_packing_to(CLI::App& command);    ///< --packing, one alone; default identity
   [[nodiscard]] experiment::Configuration configuration() const;
-  /// Names of the files that the configuration is read from, without the swizzles; "" where not given.
-  [[nodiscard]] std::vector<std::string> files() const {
-    return {config_file_, costs_file_};
-  }
   /// What `configuration` reads and the experiment will, besides the trace: for `require_distinct`.
   [[nodiscard]] std::vector<NamedPath> inputs(const std::string& trace_file,
                                               const experiment::Configuration& configuration) const;

@@ -75,10 +75,6 @@ int act(const Options& options) {
   require_distinct({{"--output", options.output.path}, {"--report", options.report}}, inputs);
   options.output.check();
   if (!options.report.empty()) {
-    std::vector<std::string> inputs = options.experiment.files();
-    inputs.insert(inputs.end(), configuration.swizzles.begin(), configuration.swizzles.end());
-    inputs.insert(inputs.end(), {options.path, options.image, options.compare});
-    output::require_outside(options.report, inputs);
     output::require_folder_writable(options.report, options.output.force, report::report_folder());
   }
   const std::string image = options.image.empty() ? std::string() : read_png(options.image);
