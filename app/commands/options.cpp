@@ -115,8 +115,9 @@ void require_distinct(const std::vector<NamedPath>& outputs, const std::vector<N
                                        "'" + output.path + "'", "another name for the output", ""});
       }
       if (lies_in(input.path, output.path)) {
-        throw Error(ErrorKind::Usage, {"an input lies in the folder to be written", input.option,
-                                       "'" + input.path + "'", "an output folder without inputs", ""});
+        throw Error(ErrorKind::Usage,
+                    {"an input lies in the folder to be written", input.option, "'" + input.path + "'",
+                     "an output folder without inputs", "choose another folder"});
       }
     }
   }

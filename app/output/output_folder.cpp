@@ -141,18 +141,6 @@ void require_folder_writable(const fs::path& given, bool overwrite, const Folder
   require_replaceable(path, overwrite, kind);
 }
 
-void require_outside(const fs::path& given, const std::vector<std::string>& inputs) {
-  const fs::path folder = resolve(given);
-  for (const std::string& input : inputs) {
-    std::error_code error;
-    const fs::path file = input.empty() ? fs::path() : fs::canonical(input, error);
-    if (!error && std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end()) {
-      throw Error(ErrorKind::Output, {"the output folder holds an input of this command", folder.string(),
-                                      fmt::format("'{}'", input), "", "choose another folder"});
-    }
-  }
-}
-
 OutputFolder::OutputFolder(const fs::path& path, bool overwrite, FolderKind kind)
     : path_(resolve(path)), kind_(std::move(kind)), overwrite_(overwrite) {
   require_folder_writable(path_, overwrite_, kind_);

@@ -49,8 +49,4 @@ class OutputFolder {
 /// The constructor's checks alone: for commands that work long before they write.
 void require_folder_writable(const std::filesystem::path& given, bool overwrite, const FolderKind& kind);
 
-/// Throws Output if one of `inputs` (names of files; "" is none) lies inside the folder `given`, which is to be
-/// replaced.
-void require_outside(const std::filesystem::path& given, const std::vector<std::string>& inputs);
-
 }  // namespace rayreplay::output

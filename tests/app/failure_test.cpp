@@ -171,7 +171,7 @@ TEST_F(FailureTest, PicturesTooLargeToEncodeAreRefusedBeforeAnyWork) {
   expect(run_command({"trace", "--scene", "cornell", "--size", "1000000x1000000", "-o", scratch_ / "t.rrt", "--image",
                       scratch_ / "t.png"}),
          5, "1073741824");
-  expect(run_command({"order", "--size", "1000000x1000000", "-o", scratch_ / "o.png"}), 5, "1073741824");
+  expect(run_command({"order", "--size", "1000000x1000000", "-o", scratch_ / "o.png"}), 5, "--size");
   expect(run_command({"order", "--size", "4294967295x4294967295", "-o", scratch_ / "o.png"}), 5, "--size");
   EXPECT_THAT(scratch_.names(), IsEmpty());
 }
