@@ -45,6 +45,29 @@ function(rr_library name)
   endif()
 endfunction()
 
+# rr_shader(variable source stage name [DEPENDS …] [DEFINES …] [TARGET_ENV vulkan1.2]): compiles a GLSL file at build time, checks the
+# result with spirv-val, and makes a header <name>.spv.hpp (in the current binary folder, which must be an include
+# directory) that holds it as `inline constexpr std::uint32_t k<name>[]`. The header's path is put into `variable`.
+find_program(GLSLANG glslangValidator REQUIRED)
+find_program(SPIRV_VAL spirv-val REQUIRED)
+function(rr_shader variable source stage name)
+  cmake_parse_arguments(ARG "" "TARGET_ENV" "DEPENDS;DEFINES" ${ARGN})
+  if(NOT ARG_TARGET_ENV)
+    set(ARG_TARGET_ENV vulkan1.2)
+  endif()
+  set(spirv ${CMAKE_CURRENT_BINARY_DIR}/${name}.spv)
+  set(header ${CMAKE_CURRENT_BINARY_DIR}/${name}.spv.hpp)
+  list(TRANSFORM ARG_DEFINES PREPEND -D)
+  add_custom_command(OUTPUT ${header}
+    COMMAND ${GLSLANG} -V --quiet --target-env ${ARG_TARGET_ENV} -S ${stage} ${ARG_DEFINES}
+      -I${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${spirv}
+    COMMAND ${SPIRV_VAL} --target-env ${ARG_TARGET_ENV} ${spirv}
+    COMMAND ${CMAKE_COMMAND} -DINPUT=${spirv} -DOUTPUT=${header} -DNAME=${name} -P ${CMAKE_SOURCE_DIR}/cmake/embed_spirv.cmake
+    DEPENDS ${source} ${ARG_DEPENDS} ${CMAKE_SOURCE_DIR}/cmake/embed_spirv.cmake
+    COMMENT "Compiling ${source} (${name})" VERBATIM)
+  set(${variable} ${header} PARENT_SCOPE)
+endfunction()
+
 # rr_test(name SOURCES … LINK …): a GoogleTest program, each test of which ctest knows by name.
 include(GoogleTest)
 function(rr_test name)

@@ -35,13 +35,14 @@ enum class EventKind : std::uint8_t {
   Miss,                ///< entry of a miss shader
   ClosestHit,          ///< entry of a closest-hit shader; t: the hit's
   Callable,            ///< entry of a callable shader
+  Reorder,             ///< a reorder call (SER); the hint is the ray's
 };
-inline constexpr std::size_t kEventKinds = 10;
+inline constexpr std::size_t kEventKinds = 11;
 
 /// Whether a warp executes the event as a call of its own (MODELS.md §2, last paragraph).
 [[nodiscard]] constexpr bool is_warp_event(EventKind kind) {
   return kind != EventKind::ReportIntersection && kind != EventKind::IgnoreIntersection &&
-         kind != EventKind::TerminateRay;
+         kind != EventKind::TerminateRay && kind != EventKind::Reorder;
 }
 [[nodiscard]] constexpr bool begins_ray(EventKind kind) {
   return kind == EventKind::Begin || kind == EventKind::OcclusionBegin;
@@ -114,11 +115,19 @@ struct Instance {
   std::uint8_t flags = 0;  ///< VkGeometryInstanceFlagBitsKHR
 };
 
+/// A top-level structure: instances [first_instance, first_instance + instance_count). Instance ids of the events of a
+/// launch that used it count from first_instance.
+struct Tlas {
+  std::uint32_t first_instance = 0;
+  std::uint32_t instance_count = 0;
+};
+
 /// Empty instances: the geometry was not captured, and instance and primitive ids cannot be checked.
 struct Scene {
   std::vector<Geometry> geometries;
   std::vector<Blas> blases;
-  std::vector<Instance> instances;  ///< the index is the instance id
+  std::vector<Instance> instances;
+  std::vector<Tlas> tlases;  ///< empty: one structure of all instances
 };
 
 struct Rays {
@@ -130,6 +139,9 @@ struct Rays {
   Column<std::uint8_t> sbt_offset;  ///< 4 bits used
   Column<std::uint8_t> sbt_stride;  ///< 4 bits used
   Column<std::uint16_t> miss_index;
+  Column<std::uint8_t> site;        ///< optional: number of the trace call in its shader's code
+  Column<std::uint32_t> hint;       ///< optional: coherence hint of the ray's reorder call (SER); 0 without one
+  Column<std::uint8_t> hint_bits;   ///< optional, with hint: how many of its bits count, most significant first
 
   [[nodiscard]] std::size_t size() const {
     return origin_x.size();
@@ -189,6 +201,16 @@ struct LaunchSize {
   bool operator==(const LaunchSize&) const = default;
 };
 
+enum class TableRegion : std::uint8_t { RayGeneration = 0, Miss, Hit, Callable };
+
+/// One record of a launch's shader binding table: the shaders of its group and the application's data behind the handle.
+struct ShaderRecord {
+  TableRegion region = TableRegion::RayGeneration;
+  std::uint32_t index = 0;  ///< in its region
+  std::uint16_t general = kNoShader, closest_hit = kNoShader, any_hit = kNoShader, intersection = kNoShader;
+  std::vector<std::uint8_t> data;
+};
+
 /// One vkCmdTraceRays. thread_warp and thread_lane are empty when the warps were not captured; warp ids number the
 /// warps from 0 by the time they started.
 struct Launch {
@@ -197,6 +219,11 @@ struct Launch {
   Groups groups;
   Column<std::uint32_t> thread_warp;
   Column<std::uint8_t> thread_lane;
+  std::uint32_t tlas = 0;            ///< which of Scene::tlases it used; kNone: unknown, instance ids cannot be checked
+  std::uint32_t frame = 0;           ///< of the application
+  std::uint64_t duration_ns = 0;     ///< on the device; 0: not measured
+  std::uint64_t dropped_events = 0;  ///< happened but are not here: the capture's memory was full
+  std::vector<ShaderRecord> shader_table;  ///< empty: not captured
 };
 
 struct Header {

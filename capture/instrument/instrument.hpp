@@ -1,0 +1,85 @@
+// SPIR-V instrumentation: shaders that write down what they do.
+//
+// Contract: `instrument` takes a module as the application gave it and returns one that does the same and appends the
+// records of probes/record.h. Pure function; never throws on any input; same input, same bytes. The module's interface,
+// names, debug information, decorations and specialisation constants stay. A module without a ray-tracing entry point
+// is Unchanged; one that cannot be rewritten is Refused, with the reason, and is to be used as it is. Complexity:
+// linear in the words. Uses the C++ standard library only: it runs inside applications.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rayreplay::instrument {
+
+enum class Stage : std::uint8_t { RayGeneration = 0, Intersection, AnyHit, ClosestHit, Miss, Callable };
+
+/// Threads whose records are kept; all others run unrecorded but still count in lane masks.
+struct Window {
+  std::uint32_t x = 0, y = 0, width = 0, height = 0;
+};
+
+/// A look-up that replaces the launch id: thread i of a launch of this size runs as thread table[i].
+struct SwizzleTable {
+  std::uint64_t address = 0;  ///< device address of u32[width·height·depth]
+  std::uint32_t width = 0, height = 0, depth = 1;
+};
+
+struct Options {
+  bool record = true;                 ///< false: only what swizzle and observe_all ask for
+  std::uint64_t events_address = 0;   ///< device address of the event buffer, 4-byte aligned
+  std::uint64_t events_words = 0;     ///< its capacity
+  std::uint64_t control_address = 0;  ///< device address of the control block, 256-byte aligned
+  std::uint16_t first_shader_id = 0;  ///< the ray-tracing entry points get this id and the following, in module order
+  bool clock = false;                 ///< the device has shaderDeviceClock
+  bool sm = false;                    ///< the device has VK_NV_shader_sm_builtins
+  bool wide_subgroups = false;        ///< subgroups may have more than 32 lanes
+  bool gate = false;                  ///< look at RR_CONTROL_GATE before recording
+  std::optional<Window> window;
+  std::uint32_t every = 1;   ///< record threads whose id is a multiple
+  bool observe_all = false;  ///< trace calls get NoOpaque in place of Opaque
+  /// With observe_all, for modules with any-hit shaders: device address of u32 words: [0] number of instances n,
+  /// [1 + i] first bit of instance i; then at word 1 + n the bits: bit (first + geometry index) set: opaque to the
+  /// application, so its any-hit shader must not run. 0: no any-hit shader needs it.
+  std::uint64_t opacity_address = 0;
+  std::optional<SwizzleTable> swizzle;
+};
+
+/// A static trace call: where its acceleration structure comes from.
+struct TraceSite {
+  std::uint16_t shader = 0;
+  std::uint8_t site = 0;
+  bool bound = false;  ///< a descriptor; else made from an address or not traceable
+  std::uint32_t set = 0, binding = 0;
+};
+
+struct EntryPoint {
+  Stage stage = Stage::RayGeneration;
+  std::string name;
+  std::uint16_t shader = 0;
+};
+
+enum class Status : std::uint8_t { Instrumented, Unchanged, Refused };
+
+struct Result {
+  Status status = Status::Unchanged;
+  std::string reason;                ///< Refused: what was found, for the trace
+  std::vector<std::string> notes;    ///< Instrumented: what is not observed, and why
+  std::vector<std::uint32_t> spirv;  ///< Instrumented only
+  std::vector<EntryPoint> entry_points;
+  std::vector<TraceSite> sites;
+};
+
+[[nodiscard]] Result instrument(std::span<const std::uint32_t> spirv, const Options& options);
+
+/// The ray-tracing entry points of a module; empty for anything else, malformed modules included.
+[[nodiscard]] std::vector<EntryPoint> entry_points(std::span<const std::uint32_t> spirv, std::uint16_t first_shader_id);
+
+/// An any-hit shader ("main") that only records, to stand in hit groups that have none (observe_all).
+[[nodiscard]] std::vector<std::uint32_t> recording_any_hit(const Options& options);
+
+}  // namespace rayreplay::instrument

@@ -1,0 +1,175 @@
+// The spool: what a captured application left behind, one file per process, append-only.
+//
+// A file is 16 bytes ("RRSPOOL\n", u32 version, u32 0) and then blocks. A block is a BlockHeader and its payload,
+// padded to 8 bytes; it counts only if it is complete and its checksum is right, so a file that ends anywhere (kill -9,
+// full disk) holds all blocks before that place. Little-endian. Payloads are the structs below field by field, without
+// padding: integers as they are, text and arrays as u64 count and elements (payload.hpp reads and writes them).
+//
+// Order: Process first; a Device before what names it; a Shader before a Pipeline, a Structure before a Launch that
+// names it; a launch's Events follow its Launch. End last, if the application ended by itself.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rayreplay::spool {
+
+inline constexpr char kMagic[8] = {'R', 'R', 'S', 'P', 'O', 'O', 'L', '\n'};
+inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kBlockMagic = 0x4B'4C'42'52;  // "RBLK"
+inline constexpr std::uint32_t kNone = 0xFFFF'FFFFU;
+inline constexpr std::uint16_t kNoShader = 0xFFFFU;
+
+enum class BlockType : std::uint32_t {
+  Process = 1,
+  Device,
+  Shader,
+  Pipeline,
+  Structure,
+  Launch,
+  Events,
+  Note,
+  End,
+};
+
+struct BlockHeader {
+  std::uint32_t magic = kBlockMagic;
+  BlockType type = BlockType::Note;
+  std::uint64_t bytes = 0;     ///< of the payload, without padding
+  std::uint64_t sequence = 0;  ///< 0, 1, 2, …
+  std::uint64_t checksum = 0;  ///< XXH3-64 of the payload, seed = sequence
+};
+static_assert(sizeof(BlockHeader) == 32);
+
+struct Process {
+  std::uint32_t pid = 0;
+  std::string executable;  ///< path
+  std::vector<std::string> command_line;
+  std::string application_name, engine_name;  ///< VkApplicationInfo
+  std::string tool_version;
+  std::string options;  ///< the resolved capture options, "key=value" lines
+  std::uint64_t start_unix_ns = 0;
+};
+
+struct Device {
+  std::uint32_t device = 0;  ///< number in this process
+  std::string name, driver_name, driver_info;
+  std::uint32_t vendor_id = 0, device_id = 0, driver_version = 0, api_version = 0;
+  std::uint32_t subgroup_size = 0;
+  std::uint8_t has_clock = 0, has_sm = 0;
+  std::uint32_t sm_count = 0, warps_per_sm = 0;  ///< 0: unknown
+  double timestamp_period_ns = 0;
+  std::uint32_t shader_group_handle_size = 0;
+  std::uint64_t events_words = 0;  ///< capacity of the event buffer; 0: this device could not record, a Note says why
+};
+
+enum class ShaderStatus : std::uint8_t { Instrumented = 0, LeftAlone, Added };  ///< Added: by observe-all
+
+struct Site {
+  std::uint8_t site = 0, bound = 0;
+  std::uint32_t set = 0, binding = 0;
+};
+
+/// One entry point; ids count from 0 over the process.
+struct Shader {
+  std::uint16_t shader = 0;
+  std::uint8_t stage = 0;  ///< instrument::Stage
+  ShaderStatus status = ShaderStatus::Instrumented;
+  std::string entry, name;           ///< name: from debug utilities, or made of stage and source file name
+  std::string reason;                ///< LeftAlone: why
+  std::vector<std::uint32_t> spirv;  ///< as the application gave it
+  std::vector<Site> sites;
+};
+
+struct Group {
+  std::uint16_t general = kNoShader, closest_hit = kNoShader, any_hit = kNoShader, intersection = kNoShader;
+  std::vector<std::uint8_t> handle;
+};
+
+struct Pipeline {
+  std::uint32_t device = 0, pipeline = 0;  ///< numbers from 0 over the process
+  std::string name;
+  std::vector<Group> groups;
+};
+
+enum class GeometryType : std::uint8_t { Triangles = 0, Boxes = 1 };
+
+/// Raw bytes as the build read them. Vertices: `vertex_count` of them from the first that an index of 0 means (that is,
+/// from first_vertex on for indexed, from the first used for others); boxes: primitive_count of box_stride bytes.
+struct Geometry {
+  GeometryType type = GeometryType::Triangles;
+  std::uint32_t flags = 0;  ///< VkGeometryFlagsKHR as the application gave them
+  std::uint32_t primitive_count = 0;
+  std::int32_t vertex_format = 0;  ///< VkFormat
+  std::uint32_t vertex_count = 0;
+  std::uint64_t vertex_stride = 0;
+  std::int32_t index_type = 0;  ///< VkIndexType
+  std::uint64_t box_stride = 0;
+  std::uint8_t has_transform = 0;
+  float transform[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+  std::vector<std::uint8_t> vertices, indices, boxes;
+  std::string missing;  ///< not empty: this geometry's data could not be copied, and why
+};
+
+/// VkAccelerationStructureInstanceKHR with its reference resolved.
+struct Instance {
+  float transform[12] = {};
+  std::uint32_t custom_index = 0, hit_group_offset = 0;
+  std::uint8_t mask = 0, flags = 0;
+  std::uint32_t structure = kNone;  ///< Structure of the bottom level; kNone: null or unknown reference
+};
+
+/// The content that a build left in an acceleration structure. A rebuilt or updated one is a new Structure.
+struct Structure {
+  std::uint32_t device = 0, structure = 0;  ///< numbers from 0 over the process
+  std::uint8_t top_level = 0;
+  std::uint32_t flags = 0;  ///< VkBuildAccelerationStructureFlagsKHR
+  std::string name;
+  std::vector<Geometry> geometries;  ///< bottom level
+  std::vector<Instance> instances;   ///< top level
+  std::string missing;               ///< not empty: the content is unknown, and why
+};
+
+enum class TableRegion : std::uint8_t { RayGeneration = 0, Miss, Hit, Callable };
+
+struct Table {
+  TableRegion region = TableRegion::RayGeneration;
+  std::uint64_t stride = 0;
+  std::vector<std::uint8_t> bytes;  ///< as the launch saw them; empty with `missing` if they could not be read
+  std::string missing;
+};
+
+struct Launch {
+  std::uint32_t device = 0, launch = 0;  ///< launch: number from 0 over the process, of all launches, captured or not
+  std::uint32_t frame = 0, queue_family = 0, queue = 0;
+  std::uint32_t width = 0, height = 0, depth = 0;
+  std::uint32_t pipeline = kNone;
+  std::vector<std::uint32_t> structures;  ///< top-level structures that it may have used; the first is the likeliest
+  std::vector<Table> tables;
+  std::uint64_t begin_ns = 0, end_ns = 0;  ///< device time; both 0: not measured
+  std::uint64_t words = 0;                 ///< of the Events that follow
+  std::vector<std::uint64_t> dropped;      ///< by record kind: lanes that did not fit
+  std::uint8_t swizzled = 0;               ///< the swizzle of the options was applied
+  std::uint8_t observe_all = 0;            ///< opaque geometry was observed
+};
+
+/// Part of a launch's records (probes/record.h). Chunks may straddle blocks.
+struct Events {
+  std::uint32_t launch = 0;
+  std::uint64_t first_word = 0;
+  std::vector<std::uint32_t> words;
+};
+
+/// What could not be captured, and why; one line. launch kNone: the whole process.
+struct Note {
+  std::uint32_t launch = kNone;
+  std::string text;
+};
+
+/// Totals, to compare with what is there.
+struct End {
+  std::uint32_t launches_seen = 0, launches_captured = 0;
+};
+
+}  // namespace rayreplay::spool
