@@ -69,35 +69,79 @@ std::string unsupported(const Module& module, std::size_t shaders, const Options
   return {};
 }
 
-void rewrite_functions(Rewriter& rewriter) {
-  Module& module = rewriter.module;
-  TraceSites sites(rewriter);
-  for (std::size_t f = 0; f < module.functions.size(); ++f) {
-    const std::vector<std::uint32_t>& shaders = rewriter.analysis.reached_by[f];
-    if (shaders.empty()) {
-      continue;
+/// The walk over what ray-tracing shaders run.
+class Walk {
+ public:
+  explicit Walk(Rewriter& rewriter) : rewriter_(rewriter), sites_(rewriter), hit_objects_(rewriter) {
+    if (rewriter.options.swizzle) {
+      replaced_.replace(rewriter, spv::BuiltIn::LaunchIdKHR);
+      if (rewriter.options.record) {
+        (void)rewriter.private_copy(spv::BuiltIn::LaunchIdKHR);  // records name the thread that the application sees
+      }
     }
-    std::vector<Instruction> body;
-    const Place place{rewriter, shaders, body};
-    for (Instruction& instruction : module.functions[f].body) {
-      if (trace_layout(instruction.op()).acceleration_structure != 0) {
-        const std::uint8_t site = sites.add(instruction, f);
-        if (rewriter.options.record) {
-          record_trace_call(place, instruction, site);
+    if (rewriter.options.observe_all && !rewriter.variables(spv::BuiltIn::IncomingRayFlagsKHR).empty()) {
+      if (rewriter.options.opacity_address != 0) {
+        replaced_.replace(rewriter, spv::BuiltIn::IncomingRayFlagsKHR);
+      } else {
+        rewriter.note("observe_all: the shader reads its ray's flags, and sees NoOpaque in place of Opaque");
+      }
+    }
+  }
+
+  /// Empty, or why the module cannot be rewritten.
+  [[nodiscard]] std::string run() {
+    Module& module = rewriter_.module;
+    for (std::size_t f = 0; f < module.functions.size(); ++f) {
+      const std::vector<std::uint32_t>& shaders = rewriter_.analysis.reached_by[f];
+      if (shaders.empty()) {
+        continue;
+      }
+      std::vector<Instruction> body;
+      const Place place{rewriter_, shaders, body};
+      for (const Instruction& given : module.functions[f].body) {
+        for (Instruction& instruction : unfused(given)) {
+          if (std::string reason = add(place, f, instruction); !reason.empty()) {
+            return reason;
+          }
         }
       }
-      if (rewriter.options.record) {
-        record_before(place, instruction);
+      module.functions[f].body = std::move(body);
+    }
+    return wrap_entry_points(rewriter_, replaced_);
+  }
+
+ private:
+  [[nodiscard]] std::string add(const Place& place, std::size_t function, Instruction& instruction) {
+    if (std::string reason = replaced_.rewrite(rewriter_, instruction); !reason.empty()) {
+      return reason;
+    }
+    const Options& options = rewriter_.options;
+    if (trace_layout(instruction.op()).acceleration_structure != 0) {
+      const std::uint8_t site = sites_.add(instruction, function);
+      if (options.record) {
+        record_trace_call(place, instruction, site);
       }
-      body.push_back(std::move(instruction));
-      if (rewriter.options.record) {
-        const Instruction done = body.back();
-        record_after(place, done);
+      if (options.observe_all) {
+        change_ray_flags(place, instruction);
       }
     }
-    module.functions[f].body = std::move(body);
+    if (!options.record) {
+      place.out.push_back(std::move(instruction));
+      return {};
+    }
+    hit_objects_.before(place, instruction);
+    record_before(place, instruction);
+    place.out.push_back(instruction);
+    record_after(place, instruction);
+    hit_objects_.after(place, instruction);
+    return {};
   }
-}
+
+  Rewriter& rewriter_;
+  TraceSites sites_;
+  HitObjects hit_objects_;
+  ReplacedBuiltins replaced_;
+};
 
 Result rewrite(Module module, std::vector<Shader> shaders, const Options& options) {
   if (std::string reason = unsupported(module, shaders.size(), options); !reason.empty()) {
@@ -108,8 +152,7 @@ Result rewrite(Module module, std::vector<Shader> shaders, const Options& option
   const FrozenConstants frozen = frozen_constants(options);
   Analysis analysis = analyse(module, std::move(shaders));
   Rewriter rewriter(module, options, std::move(analysis), frozen, result);
-  rewrite_functions(rewriter);
-  if (std::string reason = wrap_entry_points(rewriter); !reason.empty()) {
+  if (std::string reason = Walk(rewriter).run(); !reason.empty()) {
     return refused(std::move(reason));
   }
   if (!rewriter.finish_interfaces()) {

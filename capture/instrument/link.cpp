@@ -196,9 +196,13 @@ Id Linker::constant(std::uint32_t value) {
   return global(Instruction(Op::OpConstant, {type, fresh(), value}));
 }
 
-Id Linker::variable(spv::StorageClass storage, Id type) {
+Id Linker::variable(spv::StorageClass storage, Id type, Id initializer) {
   const Id pointer = type_pointer(storage, type);
-  return global(Instruction(Op::OpVariable, {pointer, fresh(), static_cast<Word>(storage)}));
+  Instruction instruction(Op::OpVariable, {pointer, fresh(), static_cast<Word>(storage)});
+  if (initializer != 0) {
+    instruction.add(initializer);
+  }
+  return global(instruction);
 }
 
 void Linker::capability(spv::Capability capability) {

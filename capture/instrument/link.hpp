@@ -58,8 +58,8 @@ class Linker {
   [[nodiscard]] Id type_pointer(spv::StorageClass storage, Id type);
   [[nodiscard]] Id type_function(Id result, std::span<const Id> parameters);
   [[nodiscard]] Id constant(std::uint32_t value);
-  /// A new global variable.
-  [[nodiscard]] Id variable(spv::StorageClass storage, Id type);
+  /// A new global variable. `initializer` 0: none.
+  [[nodiscard]] Id variable(spv::StorageClass storage, Id type, Id initializer = 0);
   void capability(spv::Capability capability);
   void extension(std::string_view name);
   void decorate(Id id, std::initializer_list<Word> decoration);

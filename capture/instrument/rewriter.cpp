@@ -12,10 +12,6 @@ using spv::Op;
 
 Rewriter::Rewriter(Module& target, const Options& wishes, Analysis known, const FrozenConstants& frozen, Result& out)
     : module(target), options(wishes), linker(target, frozen), result(out), analysis(std::move(known)) {
-  const auto global = [&](Id id) -> const Instruction* {
-    const auto found = analysis.globals.find(id);
-    return found == analysis.globals.end() ? nullptr : &module.globals[found->second];
-  };
   for (const Instruction& i : module.annotations) {
     if (!i.is(Op::OpDecorate) || i[2] != static_cast<Word>(spv::Decoration::BuiltIn)) {
       continue;
@@ -38,6 +34,21 @@ Rewriter::Rewriter(Module& target, const Options& wishes, Analysis known, const 
     interfaces_.emplace_back(ids.begin() + static_cast<std::ptrdiff_t>(std::min(first - 1, ids.size())), ids.end());
   }
   added_.resize(interfaces_.size());
+}
+
+const Instruction* Rewriter::global(Id id) const {
+  const auto found = analysis.globals.find(id);
+  return found == analysis.globals.end() ? nullptr : &module.globals[found->second];
+}
+
+Id Rewriter::pointee(Id variable) const {
+  const auto found = pointee_.find(variable);
+  return found == pointee_.end() ? 0 : found->second;
+}
+
+Id Rewriter::component_type(Id vector) const {
+  const Instruction* type = global(vector);
+  return type != nullptr && type->is(Op::OpTypeVector) ? (*type)[2] : 0;
 }
 
 void Rewriter::note(const std::string& text) {
@@ -97,8 +108,8 @@ Id Rewriter::lookup(const char* name) {
   return linker.function(lookups_library(), name);
 }
 
-Id Rewriter::private_uint() {
-  const Id id = linker.variable(spv::StorageClass::Private, linker.type_uint());
+Id Rewriter::private_of(Id type, Id initializer) {
+  const Id id = linker.variable(spv::StorageClass::Private, type, initializer);
   privates_.insert(id);
   return id;
 }
@@ -170,8 +181,7 @@ Id Rewriter::builtin_of(std::vector<Instruction>& out, BuiltIn which, std::uint3
 Id Rewriter::private_copy(BuiltIn which) {
   Id& id = private_copies_[which];
   if (id == 0) {
-    id = linker.variable(spv::StorageClass::Private, canonical_type(which));
-    privates_.insert(id);
+    id = private_of(canonical_type(which));
   }
   return id;
 }

@@ -63,8 +63,20 @@ class Rewriter {
   [[nodiscard]] Id shader_variable() const {
     return shader_variable_;
   }
-  /// A private u32 of this module, in every shader's interface.
-  [[nodiscard]] Id private_uint();
+  /// A private variable of this module, in every shader's interface. `initializer` 0: none.
+  [[nodiscard]] Id private_of(Id type, Id initializer = 0);
+  [[nodiscard]] Id private_uint(Id initializer = 0) {
+    return private_of(linker.type_uint(), initializer);
+  }
+
+  /// The application's definition outside functions; null: none. Valid until a global is added.
+  [[nodiscard]] const Instruction* global(Id id) const;
+  /// What a variable of `variables` holds.
+  [[nodiscard]] Id pointee(Id variable) const;
+  /// Of a vector type.
+  [[nodiscard]] Id component_type(Id vector) const;
+  /// The type in which `builtin` gives a value.
+  [[nodiscard]] Id canonical_type(spv::BuiltIn which);
 
   /// The trace calls' counter of a shader invocation (hit objects); 0: not needed.
   Id trace_counter = 0;
@@ -73,7 +85,6 @@ class Rewriter {
   [[nodiscard]] bool finish_interfaces();
 
  private:
-  [[nodiscard]] Id canonical_type(spv::BuiltIn which);
   [[nodiscard]] Id variable_of(spv::BuiltIn which, std::uint32_t shader);
   [[nodiscard]] Id load_variable(std::vector<Instruction>& out, spv::BuiltIn which, Id variable);
 

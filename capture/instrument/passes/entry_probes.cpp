@@ -56,6 +56,30 @@ void record_entry(Rewriter& r, std::vector<Instruction>& out, std::uint32_t s) {
   r.probe(out, probe_name(stage), shaders, arguments);
 }
 
+/// What a private copy of a built-in variable holds: what the application sees.
+Id value_of(Rewriter& r, std::vector<Instruction>& out, BuiltIn which, std::uint32_t shader) {
+  if (which == BuiltIn::LaunchIdKHR && r.options.swizzle) {
+    return swizzled_launch_id(r, out, shader);
+  }
+  if (which == BuiltIn::IncomingRayFlagsKHR && r.options.observe_all) {
+    return incoming_ray_flags(r, out, shader);
+  }
+  return r.builtin_of(out, which, shader);
+}
+
+/// An any-hit shader that ends accepts its candidate, as an opaque one is.
+void call_unless_opaque(Rewriter& r, std::vector<Instruction>& out, std::uint32_t shader, Id function) {
+  const Id opaque = is_opaque(r, out, shader);
+  const Id run = r.linker.fresh();
+  const Id end = r.linker.fresh();
+  out.emplace_back(Op::OpSelectionMerge, std::initializer_list<Word>{end, 0});
+  out.emplace_back(Op::OpBranchConditional, std::initializer_list<Word>{opaque, end, run});
+  out.emplace_back(Op::OpLabel, std::initializer_list<Word>{run});
+  (void)r.call(out, r.linker.type_void(), function, {});
+  out.emplace_back(Op::OpBranch, std::initializer_list<Word>{end});
+  out.emplace_back(Op::OpLabel, std::initializer_list<Word>{end});
+}
+
 /// Empty, or why the entry point cannot have a function in front.
 std::string check_entry(const Rewriter& r, const Shader& shader) {
   const Id id = r.module.entry_points[shader.entry_point][2];
@@ -67,12 +91,16 @@ std::string check_entry(const Rewriter& r, const Shader& shader) {
   if (body.size() > 1 && body[1].is(Op::OpFunctionParameter)) {
     return "the function of entry point " + shader.name + " has parameters";
   }
+  if (shader.stage == Stage::AnyHit && r.options.observe_all && r.options.opacity_address != 0 &&
+      !r.module.has(spv::Capability::RayTracingKHR)) {
+    return "SPV_NV_ray_tracing tells no geometry index, which the opacity table needs";
+  }
   return {};
 }
 
 }  // namespace
 
-std::string wrap_entry_points(Rewriter& r) {
+std::string wrap_entry_points(Rewriter& r, const ReplacedBuiltins& replaced) {
   const Id type_void = r.linker.type_void();
   const Id type_function = r.linker.type_function(type_void, {});
   std::set<Id> wrapped;
@@ -80,6 +108,7 @@ std::string wrap_entry_points(Rewriter& r) {
   std::vector<Function> functions;
   // All entries are recorded first: they may ask for private variables, which every shader then sets.
   std::vector<std::vector<Instruction>> records(r.analysis.shaders.size());
+  replaced.ask_for_copies(r);
   for (std::uint32_t s = 0; s < r.analysis.shaders.size(); ++s) {
     if (std::string reason = check_entry(r, r.analysis.shaders[s]); !reason.empty()) {
       return reason;
@@ -100,11 +129,19 @@ std::string wrap_entry_points(Rewriter& r) {
     if (r.shader_variable() != 0) {
       r.store(body, r.shader_variable(), r.linker.constant(shader.id));
     }
-    for (const auto& [which, variable] : r.private_copies()) {
-      r.store(body, variable, r.builtin_of(body, which, s));
+    if (r.trace_counter != 0) {
+      r.store(body, r.trace_counter, r.linker.constant(0));
     }
+    for (const auto& [which, variable] : r.private_copies()) {
+      r.store(body, variable, value_of(r, body, which, s));
+    }
+    replaced.store_copies(r, body);
     body.insert(body.end(), records[s].begin(), records[s].end());
-    (void)r.call(body, type_void, original, {});
+    if (shader.stage == Stage::AnyHit && r.options.observe_all && r.options.opacity_address != 0) {
+      call_unless_opaque(r, body, s, original);
+    } else {
+      (void)r.call(body, type_void, original, {});
+    }
     body.emplace_back(Op::OpReturn, std::initializer_list<Word>{});
     body.emplace_back(Op::OpFunctionEnd, std::initializer_list<Word>{});
     r.linker.add_function(std::move(function));

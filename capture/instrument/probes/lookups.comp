@@ -51,6 +51,11 @@ uint rr_flags_by_table(const uint flags) {
   return change ? flags | kNoOpaque : flags;
 }
 
+// What the application's shaders see of the flags that the above changed.
+uint rr_incoming_flags(const uint flags) {
+  return Control(kControl).opacity == 1u ? flags & ~kNoOpaque : flags;
+}
+
 // Is the candidate opaque to the application, so that its any-hit shader must not run?
 bool rr_opaque(const uint instance, const uint geometry) {
   bool result = false;
@@ -75,5 +80,5 @@ layout(set = 0, binding = 0) buffer Sink {
 
 void main() {
   sink.id = rr_swizzle(uvec3(a.u), uvec3(a.u));
-  sink.flags = rr_flags_all(a.u) + rr_flags_by_table(a.u) + (rr_opaque(a.u, a.u) ? 1u : 0u);
+  sink.flags = rr_flags_all(a.u) + rr_flags_by_table(a.u) + rr_incoming_flags(a.u) + (rr_opaque(a.u, a.u) ? 1u : 0u);
 }
