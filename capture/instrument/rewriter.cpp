@@ -34,6 +34,12 @@ Rewriter::Rewriter(Module& target, const Options& wishes, Analysis known, const 
     interfaces_.emplace_back(ids.begin() + static_cast<std::ptrdiff_t>(std::min(first - 1, ids.size())), ids.end());
   }
   added_.resize(interfaces_.size());
+  const bool no_device_scope = module.memory_model.front()[2] == static_cast<Word>(spv::MemoryModel::Vulkan) &&
+                               !module.has(spv::Capability::VulkanMemoryModelDeviceScope);
+  clock_ = options.clock && !no_device_scope;
+  if (options.record && options.clock && no_device_scope) {
+    note("the Vulkan memory model without device scope: no device clock, recorded as 0");
+  }
 }
 
 const Instruction* Rewriter::global(Id id) const {
@@ -85,7 +91,7 @@ Id Rewriter::call(std::vector<Instruction>& out, Id type, Id function, std::span
 
 void Rewriter::probe(std::vector<Instruction>& out, const char* name, std::span<const std::uint32_t> shaders,
                      std::span<const Id> more) {
-  const Id function = linker.function(events_library(options.clock), name);
+  const Id function = linker.function(events_library(clock_), name);
   std::vector<Id> arguments;
   arguments.reserve(kCommonArguments + more.size());
   if (shaders.size() == 1) {

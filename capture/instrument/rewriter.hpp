@@ -95,6 +95,7 @@ class Rewriter {
   std::set<Id> privates_;
   std::map<spv::BuiltIn, Id> private_copies_;
   Id shader_variable_ = 0;
+  bool clock_ = false;
 };
 
 }  // namespace rayreplay::instrument
