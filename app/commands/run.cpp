@@ -138,6 +138,7 @@ int parse_and_act(int argc, char** argv) {
   add_replay_command(root, session);
   add_order_command(root, session);
   add_swizzle_command(root, session);
+  add_instrument_command(root, session);
   add_list_command(root, session);
   add_describe_command(root, session);
   try {
