@@ -43,8 +43,7 @@ TEST(Module, SaysWhatIsWrong) {
   bad[5] &= 0xFFFF;  // an instruction of no words
   EXPECT_NE(why(bad), "");
   bad = good;
-  bad.pop_back();  // the last instruction is one word
-  bad.back() = 0x00050000;
+  bad.back() = 0x00050000;  // five words where one is left
   EXPECT_NE(why(bad), "");
 }
 

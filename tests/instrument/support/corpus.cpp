@@ -11,20 +11,16 @@
 
 namespace rayreplay::test {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 std::vector<CorpusModule> read_corpus() {
   std::vector<CorpusModule> modules;
-  for (const fs::directory_entry& entry : fs::directory_iterator(RR_CORPUS)) {
-    if (entry.path().extension() != ".spv") {
-      continue;
-    }
-    std::ifstream file(entry.path(), std::ios::binary);
+  std::ifstream list(RR_CORPUS "/list.txt");
+  for (std::string path; std::getline(list, path);) {
+    std::ifstream file(path, std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
     CorpusModule module;
-    module.name = entry.path().filename().string();
+    module.name = std::filesystem::path(path).filename().string();
     const std::size_t at = module.name.find("vulkan1.");
     module.environment = module.name.substr(at, std::string_view("vulkan1.x").size());
     module.words.resize(bytes.size() / 4);
