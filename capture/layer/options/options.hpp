@@ -1,6 +1,6 @@
 // The capture options: one table for the layer's environment variables and settings file and for `rayreplay capture`.
 //
-// Contract: kOptions lists every option once. resolve() reads the settings file (RAYREPLAY_CAPTURE_SETTINGS, else
+// Contract: option_table() lists every option once. resolve() reads the settings file (RAYREPLAY_CAPTURE_SETTINGS, else
 // vk_layer_settings.txt in the working folder; keys "rayreplay_capture.<name>") and then the environment, which wins.
 // Nothing throws; a value that cannot be read leaves the default and adds a line to `problems`. Standard library only.
 #pragma once
@@ -38,6 +38,9 @@ struct Window {
 
 enum class LogLevel : std::uint8_t { Quiet = 0, Warning, Info };
 
+/// Smallest event buffer: room for the largest chunks of records.
+inline constexpr std::uint64_t kLeastMemory = std::uint64_t{64} << 10U;
+
 struct Options {
   std::string spool = "rayreplay-spool";
   std::optional<Range> frames, launch;
@@ -47,7 +50,6 @@ struct Options {
   std::uint64_t memory = 0;  ///< bytes of the event buffer; 0: by the device
   bool observe_all = false;
   std::string swizzle;
-  std::string swizzle_size;  ///< see swizzle_width…
   std::uint32_t swizzle_width = 0, swizzle_height = 0, swizzle_depth = 0;
   bool geometry = true;
   bool record = true;
