@@ -33,6 +33,9 @@ struct Drain {
 class Operation {
  public:
   virtual ~Operation() = default;
+  /// Called on the host right before a submission that holds it is given to its queue, for all its operations in order,
+  /// after complete() of earlier submissions of the same recording. Must not throw or call queue functions.
+  virtual void submit(Device&) {}
   /// Called on the host. Must not throw; must not call queue functions. Launches: see launches.cpp.
   virtual void complete(Drain& drain) = 0;
   /// Launches only: they are chosen, numbered and read back by the submission.
