@@ -56,11 +56,11 @@ void compare_launches(const Launch& a, const Launch& b, Comparison& c) {
   c.columns("ray_offset", a.data.ray_offset, b.data.ray_offset);
   c.columns("event_offset", a.data.event_offset, b.data.event_offset);
   std::vector<std::string> columns;
-  visit_rays(a.data.rays, [&](const char*, const auto& column) { columns.push_back(bytes_of_column(column)); });
+  visit_rays(a.data.rays, [&](const char*, const auto& column, bool) { columns.push_back(bytes_of_column(column)); });
   visit_events(a.data.events,
                [&](const char*, const auto& column, bool) { columns.push_back(bytes_of_column(column)); });
   std::size_t place = 0;
-  visit_rays(b.data.rays, [&](const char* name, const auto& column) {
+  visit_rays(b.data.rays, [&](const char* name, const auto& column, bool) {
     c.values(name, columns.at(place++), bytes_of_column(column));
   });
   visit_events(b.data.events, [&](const char* name, const auto& column, bool) {
