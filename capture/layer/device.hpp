@@ -30,7 +30,7 @@ class Tracker;
 }
 class Shaders;
 class Pipelines;
-class Launches;
+class Timestamps;
 class Submissions;
 
 /// One for each VkInstance.
@@ -68,11 +68,13 @@ struct Device {
   DeviceDispatch vk;
   PFN_vkSetDeviceLoaderData set_loader_data = nullptr;
 
-  std::uint32_t number = 0;   ///< in this process, as in the spool
-  bool records = false;       ///< events are recorded
-  bool instrumented = false;  ///< shaders are rewritten: events, a swizzle, or observe_all
-  bool swapchain = false;     ///< frames end at vkQueuePresentKHR
-  bool has_clock = false, has_sm = false;
+  std::uint32_t number = 0;     ///< in this process, as in the spool
+  bool records = false;         ///< events are recorded
+  bool instrumented = false;    ///< shaders are rewritten: events, a swizzle, or observe_all
+  bool swapchain = false;       ///< frames end at vkQueuePresentKHR
+  bool frame_boundary = false;  ///< frames may also end at submissions that say so
+  bool gated = false;           ///< not every launch is captured: shaders look at RR_CONTROL_GATE
+  bool has_clock = false, has_sm = false, wide_subgroups = false;
   std::uint32_t subgroup_size = 0;
 
   VkPhysicalDeviceProperties properties{};
@@ -92,7 +94,7 @@ struct Device {
   std::unique_ptr<geometry::Tracker> geometry;  ///< null if geometry is off or the device does not record
   std::unique_ptr<Shaders> shaders;
   std::unique_ptr<Pipelines> pipelines;
-  std::unique_ptr<Launches> launches;
+  std::unique_ptr<Timestamps> timestamps;  ///< null where queues have none
   std::unique_ptr<Submissions> submissions;
 
   std::shared_mutex recordings_mutex;  ///< guards the map, not what it points at

@@ -119,8 +119,8 @@ class Extender {
     if (memory_model_.vulkanMemoryModelDeviceScope == VK_FALSE) {
       return;
     }
-    if (auto* core = chain_.find<VkPhysicalDeviceVulkan12Features>(
-            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES)) {
+    if (auto* core =
+            chain_.find<VkPhysicalDeviceVulkan12Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES)) {
       core->vulkanMemoryModelDeviceScope |= core->vulkanMemoryModel;
     } else if (auto* own = chain_.find<VkPhysicalDeviceVulkanMemoryModelFeatures>(
                    VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES)) {
@@ -129,7 +129,7 @@ class Extender {
   }
 
   template <typename Own>
-  bool core12(VkBool32 VkPhysicalDeviceVulkan12Features::* member, VkStructureType type, VkBool32 Own::* own,
+  bool core12(VkBool32 VkPhysicalDeviceVulkan12Features::*member, VkStructureType type, VkBool32 Own::*own,
               const char* name) {
     constexpr auto kCore = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
     if (chain_.has(kCore)) {
@@ -145,7 +145,7 @@ class Extender {
   }
 
   template <typename Own>
-  bool optional_feature(const char* name, VkStructureType type, VkBool32 Own::* member, VkBool32 supported) {
+  bool optional_feature(const char* name, VkStructureType type, VkBool32 Own::*member, VkBool32 supported) {
     if (supported == VK_FALSE || !chain_.enable(type, member)) {
       return false;
     }

@@ -13,9 +13,9 @@ struct NewerFeatures {
   std::size_t switches;
 };
 constexpr NewerFeatures kNewer[] = {
-    {55, 21},          // VkPhysicalDeviceVulkan14Features
-    {1000470000, 1},   // VkPhysicalDeviceMaintenance5Features
-    {1000481000, 1},   // VkPhysicalDeviceRayTracingPositionFetchFeaturesKHR
+    {55, 21},         // VkPhysicalDeviceVulkan14Features
+    {1000470000, 1},  // VkPhysicalDeviceMaintenance5Features
+    {1000481000, 1},  // VkPhysicalDeviceRayTracingPositionFetchFeaturesKHR
 };
 
 }  // namespace

@@ -40,7 +40,7 @@ class FeatureChain {
   /// Switches `member` of `Struct` on; adds the structure if the chain has none. If the chain has the aggregate
   /// structure of a core version with the same feature, pass it to enable_in instead.
   template <typename Struct>
-  bool enable(VkStructureType type, VkBool32 Struct::* member) {
+  bool enable(VkStructureType type, VkBool32 Struct::*member) {
     if (auto* copy = find<Struct>(type)) {
       copy->*member = VK_TRUE;
       return true;

@@ -89,7 +89,8 @@ spool::Process describe(const Instance& instance, std::uint64_t start, const Opt
 
 bool open_new(Process& p, const Instance& instance) {
   const auto start = static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count());
   std::error_code error;
   std::filesystem::create_directories(p.options.spool, error);
   const auto path = std::filesystem::path(p.options.spool) /
@@ -106,9 +107,7 @@ bool open_new(Process& p, const Instance& instance) {
 
 }  // namespace
 
-Process::Process()
-    : options(resolve([](const char* name) -> const char* { return std::getenv(name); })) {
-}
+Process::Process() : options(resolve([](const char* name) -> const char* { return std::getenv(name); })) {}
 
 Process& process() {
   static std::once_flag once;

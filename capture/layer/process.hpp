@@ -2,7 +2,8 @@
 //
 // All of it is reached through process(). A forked child gets a fresh one that knows the parent's instances and devices
 // (which stop recording there) and opens a spool of its own with its first device. Never destroyed, as threads of the
-// application may still run while the process ends; the library's destruction writes the End block and closes the spool.
+// application may still run while the process ends; the library's destruction writes the End block and closes the
+// spool.
 #pragma once
 
 #include <atomic>

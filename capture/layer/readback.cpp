@@ -135,8 +135,7 @@ bool ReadbackPool::make_block(VkDeviceSize bytes, Block& block) {
   }
   block.data = static_cast<std::uint8_t*>(data);
   block.bytes = bytes;
-  block.coherent =
-      (device_.memory.memoryTypes[type].propertyFlags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
+  block.coherent = (device_.memory.memoryTypes[type].propertyFlags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
   block.free.emplace(0, bytes);
   return true;
 }

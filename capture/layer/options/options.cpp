@@ -108,7 +108,8 @@ const std::vector<Option>& option_table() {
   static const std::vector<Option> table = {
       {"spool", "RAYREPLAY_CAPTURE_SPOOL", Path, "rayreplay-spool", "folder that receives one spool file per process"},
       {"frames", "RAYREPLAY_CAPTURE_FRAMES", Range, "", "frames to capture, from 0: 3..5, 4, 2.., ..7 (default: all)"},
-      {"launch", "RAYREPLAY_CAPTURE_LAUNCH", Range, "", "launches to capture, from 0, written as frames (default: all)"},
+      {"launch", "RAYREPLAY_CAPTURE_LAUNCH", Range, "",
+       "launches to capture, from 0, written as frames (default: all)"},
       {"trigger_file", "RAYREPLAY_CAPTURE_TRIGGER_FILE", Path, "", "capture only while this file exists"},
       {"window", "RAYREPLAY_CAPTURE_WINDOW", OptionType::Window, "",
        "x,y,width,height: record only the threads in this window of each launch"},
@@ -121,7 +122,8 @@ const std::vector<Option>& option_table() {
        "file of u32, one per thread: thread i of a launch runs as thread swizzle[i]; needs swizzle_size"},
       {"swizzle_size", "RAYREPLAY_CAPTURE_SWIZZLE_SIZE", OptionType::Text, "",
        "WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH of the launches that the swizzle is for"},
-      {"geometry", "RAYREPLAY_CAPTURE_GEOMETRY", Switch, "on", "record acceleration structures and shader binding tables"},
+      {"geometry", "RAYREPLAY_CAPTURE_GEOMETRY", Switch, "on",
+       "record acceleration structures and shader binding tables"},
       {"record", "RAYREPLAY_CAPTURE_RECORD", Switch, "on", "record events; off: only swizzle and time launches"},
       {"log", "RAYREPLAY_CAPTURE_LOG", Level, "warning", "what is said on standard error: quiet, warning, info"},
   };
@@ -275,14 +277,14 @@ std::string to_text(const Options& options) {
   };
   const auto window = [&] {
     const auto& value = options.window;
-    return value ? std::to_string(value->x) + "," + std::to_string(value->y) + "," + std::to_string(value->width) + "," +
-                       std::to_string(value->height)
+    return value ? std::to_string(value->x) + "," + std::to_string(value->y) + "," + std::to_string(value->width) +
+                       "," + std::to_string(value->height)
                  : std::string();
   };
-  const auto size = options.swizzle_width == 0 ? std::string()
-                                               : std::to_string(options.swizzle_width) + "x" +
-                                                     std::to_string(options.swizzle_height) + "x" +
-                                                     std::to_string(options.swizzle_depth);
+  const auto size = options.swizzle_width == 0
+                        ? std::string()
+                        : std::to_string(options.swizzle_width) + "x" + std::to_string(options.swizzle_height) + "x" +
+                              std::to_string(options.swizzle_depth);
   constexpr std::array<const char*, 3> kLevels = {"quiet", "warning", "info"};
   std::string text;
   const auto line = [&text](const char* name, const std::string& value) {
