@@ -154,6 +154,7 @@ class PipelineRewrite {
       note("a shader given inline behind an unknown structure cannot be observed");
       return;
     }
+    record_->no_opaque_rays |= twin->no_opaque_rays;
     use(stage, twin);
   }
 
@@ -250,6 +251,7 @@ class PipelineRewrite {
         append(record_->general, library->general);
         append(record_->sites, library->sites);
         record_->instrumented |= library->instrumented;
+        record_->no_opaque_rays |= library->no_opaque_rays;
       }
     }
     record_->layout = original.layout;
