@@ -3,13 +3,14 @@
 #include <charconv>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/output_file.hpp"
 #include "base/parameters.hpp"
 #include "base/png.hpp"
 
@@ -97,6 +98,12 @@ void check_options(Options& options) {
                                    "", "one of the two", ""});
   }
   if (!options.image.empty()) {
+    const std::filesystem::path folder = std::filesystem::path(options.image).parent_path();
+    std::error_code ignored;
+    if (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) {
+      throw Error(ErrorKind::Output,
+                  {"the picture's folder does not exist", options.image, "", "", "mkdir -p '" + folder.string() + "'"});
+    }
     require_png_size(options.width, options.height, "--size");
   }
 }
@@ -166,7 +173,7 @@ int run_program(int argc, char** argv, const Program& program) {
   return 0;
 }
 
-void require_within(const Options& options, const DeviceLimits& limits) {
+void require_within(const Options& options, const DeviceLimits& limits, std::uint32_t nested) {
   const std::uint64_t threads = std::uint64_t{options.width} * options.height;
   if (options.width > limits.max_image_side || options.height > limits.max_image_side ||
       threads > limits.max_invocations) {
@@ -174,10 +181,11 @@ void require_within(const Options& options, const DeviceLimits& limits) {
                 {"the picture is larger than the device takes", "--size", options.size,
                  fmt::format("at most {} a side and {} in all", limits.max_image_side, limits.max_invocations), ""});
   }
-  if (options.recursion && options.depth > limits.max_recursion) {
-    throw Error(ErrorKind::Usage, {"the device does not recurse as deep", "--depth", std::to_string(options.depth),
-                                   fmt::format("at most {} with --recursion", limits.max_recursion),
-                                   fmt::format("add --depth {}", limits.max_recursion)});
+  if (options.recursion && nested > limits.max_recursion) {
+    const std::uint32_t most = limits.max_recursion - (nested - options.depth);
+    throw Error(ErrorKind::Usage,
+                {"the device does not recurse as deep", "--depth", std::to_string(options.depth),
+                 fmt::format("at most {} with --recursion", most), fmt::format("add --depth {}", most)});
   }
   if (options.time && !(limits.timestamp_ns > 0)) {
     throw Error(ErrorKind::Missing, {"the device's queue has no timestamps", "--time", limits.name, "", ""});

@@ -47,7 +47,8 @@ struct Program {
 
 [[nodiscard]] int run_program(int argc, char** argv, const Program& program);
 
-/// Throws what `options` ask and the device cannot: too large a picture, too deep a recursion.
-void require_within(const Options& options, const DeviceLimits& limits);
+/// Throws what `options` ask and the device cannot: too large a picture, too deep a recursion. `nested`: trace calls
+/// inside each other with --recursion.
+void require_within(const Options& options, const DeviceLimits& limits, std::uint32_t nested);
 
 }  // namespace rayreplay::apps

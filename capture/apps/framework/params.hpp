@@ -36,8 +36,7 @@ struct Params {
   std::uint32_t sbt_stride = 0;
   std::uint32_t lights = 0;
   float light_power = 0;
-  float hole_size = 0;
-  std::uint32_t unused = 0;
+  std::array<std::uint32_t, 2> unused{};
 };
 static_assert(sizeof(Params) == 11 * 16);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/error.hpp"
 #include "capture/apps/framework/result.hpp"
@@ -34,10 +35,25 @@ VkShaderModule make_module(const Device& device, std::span<const std::uint32_t> 
   return module;
 }
 
+/// One stage's constants as Vulkan wants them; points into `constants`, which must outlive it.
+struct Specialization {
+  explicit Specialization(const std::vector<std::uint32_t>& constants) {
+    for (std::uint32_t id = 0; id < constants.size(); ++id) {
+      entries.push_back({id, id * 4, sizeof(std::uint32_t)});
+    }
+    info = {static_cast<std::uint32_t>(entries.size()), entries.data(), constants.size() * sizeof(std::uint32_t),
+            constants.data()};
+  }
+
+  std::vector<VkSpecializationMapEntry> entries;
+  VkSpecializationInfo info{};
+};
+
 }  // namespace
 
-std::uint32_t PipelineBuilder::add_stage(VkShaderStageFlagBits stage, std::span<const std::uint32_t> spirv) {
-  stages_.push_back({stage, spirv});
+std::uint32_t PipelineBuilder::add_stage(VkShaderStageFlagBits stage, std::span<const std::uint32_t> spirv,
+                                         std::vector<std::uint32_t> constants) {
+  stages_.push_back({stage, spirv, std::move(constants)});
   return static_cast<std::uint32_t>(stages_.size() - 1);
 }
 
@@ -105,21 +121,19 @@ void RayTracingPipeline::create(const PipelineBuilder& builder, const Descriptor
 }
 
 void RayTracingPipeline::create_pipeline(const PipelineBuilder& builder, std::vector<VkShaderModule>& modules) {
-  std::vector<VkSpecializationMapEntry> entries;
-  for (std::uint32_t id = 0; id < builder.constants.size(); ++id) {
-    entries.push_back({id, id * 4, sizeof(std::uint32_t)});
-  }
-  const VkSpecializationInfo specialization{static_cast<std::uint32_t>(entries.size()), entries.data(),
-                                            builder.constants.size() * sizeof(std::uint32_t), builder.constants.data()};
-  std::vector<VkPipelineShaderStageCreateInfo> stages;
+  std::vector<Specialization> specializations;
   for (const PipelineBuilder::Stage& stage : builder.stages_) {
-    modules.push_back(make_module(*device_, stage.spirv));
+    specializations.emplace_back(stage.constants);
+  }
+  std::vector<VkPipelineShaderStageCreateInfo> stages;
+  for (std::size_t i = 0; i < builder.stages_.size(); ++i) {
+    modules.push_back(make_module(*device_, builder.stages_[i].spirv));
     VkPipelineShaderStageCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
-    info.stage = stage.stage;
+    info.stage = builder.stages_[i].stage;
     info.module = modules.back();
     info.pName = "main";
-    info.pSpecializationInfo = entries.empty() ? nullptr : &specialization;
+    info.pSpecializationInfo = specializations[i].info.mapEntryCount == 0 ? nullptr : &specializations[i].info;
     stages.push_back(info);
   }
   VkRayTracingPipelineCreateInfoKHR info{};

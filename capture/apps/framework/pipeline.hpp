@@ -1,10 +1,9 @@
 // A ray-tracing pipeline and its shader binding table.
 //
 // Contract: a PipelineBuilder collects shaders and groups; groups are numbered in the order they are added.
-// RayTracingPipeline makes the pipeline with one descriptor set, kPushConstantBytes of push constants and one 32-bit
-// specialisation constant per entry of `constants` (ids from 0, the same for all shaders). ShaderBindingTable lays out
-// records: a group's handle and, behind it, the application's data for that record. Errors: those of result.hpp;
-// Resource if a record is longer than the device takes.
+// RayTracingPipeline makes the pipeline with one descriptor set and kPushConstantBytes of push constants.
+// ShaderBindingTable lays out records: a group's handle and, behind it, the application's data for that record. Errors:
+// those of result.hpp; Resource if a record is longer than the device takes.
 #pragma once
 
 #include <array>
@@ -24,14 +23,15 @@ inline constexpr std::uint32_t kNoStage = VK_SHADER_UNUSED_KHR;
 
 class PipelineBuilder {
  public:
-  /// SPIR-V with entry point "main", which must outlive the builder; returns the stage's number.
-  std::uint32_t add_stage(VkShaderStageFlagBits stage, std::span<const std::uint32_t> spirv);
+  /// SPIR-V with entry point "main", which must outlive the builder, and its 32-bit specialisation constants, ids from
+  /// 0 on; returns the stage's number.
+  std::uint32_t add_stage(VkShaderStageFlagBits stage, std::span<const std::uint32_t> spirv,
+                          std::vector<std::uint32_t> constants = {});
   /// Ray generation, miss or callable; returns the group's number.
   std::uint32_t add_general_group(std::uint32_t stage);
   /// Any stage may be kNoStage; procedural when there is an intersection shader.
   std::uint32_t add_hit_group(std::uint32_t closest_hit, std::uint32_t any_hit, std::uint32_t intersection);
 
-  std::vector<std::uint32_t> constants;
   std::uint32_t recursion = 1;  ///< nested trace calls
 
  private:
@@ -39,6 +39,7 @@ class PipelineBuilder {
   struct Stage {
     VkShaderStageFlagBits stage;
     std::span<const std::uint32_t> spirv;
+    std::vector<std::uint32_t> constants;
   };
   std::vector<Stage> stages_;
   std::vector<VkRayTracingShaderGroupCreateInfoKHR> groups_;

@@ -19,7 +19,7 @@ class SharedResources {
                   const std::vector<std::uint32_t>& swizzle);
 
   [[nodiscard]] std::vector<Binding> bindings(VkAccelerationStructureKHR scene) const;
-  /// Specialisation constants of the shaders: kUseSwizzle.
+  /// Specialisation constants of ray-generation shaders: kUseSwizzle.
   [[nodiscard]] std::vector<std::uint32_t> constants() const;
   [[nodiscard]] const StorageImage& picture() const {
     return picture_;

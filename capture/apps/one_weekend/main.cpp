@@ -20,9 +20,10 @@ namespace rayreplay::apps {
 namespace {
 
 /// Ray generation, miss, and one hit group or one for each of the three kinds of material.
-PipelineBuilder make_pipeline(const Options& options) {
+PipelineBuilder make_pipeline(const Options& options, const SharedResources& shared) {
   PipelineBuilder builder;
-  const auto ray_generation = builder.add_stage(VK_SHADER_STAGE_RAYGEN_BIT_KHR, ray_generation_shader(options));
+  const auto ray_generation =
+      builder.add_stage(VK_SHADER_STAGE_RAYGEN_BIT_KHR, ray_generation_shader(options), shared.constants());
   const auto sky = builder.add_stage(VK_SHADER_STAGE_MISS_BIT_KHR, sky_shader());
   const auto sphere = builder.add_stage(VK_SHADER_STAGE_INTERSECTION_BIT_KHR, sphere_shader());
   const auto accept = options.any_hit ? builder.add_stage(VK_SHADER_STAGE_ANY_HIT_BIT_KHR, accept_shader()) : kNoStage;
@@ -42,7 +43,7 @@ void render(Options& options, std::uint32_t scene_seed) {
   const reference::RenderScene scene = reference::make_scene("one-weekend:seed=" + std::to_string(scene_seed), nullptr);
 
   const Device device({options.device, options.reorder, true});
-  require_within(options, device.limits());
+  require_within(options, device.limits(), options.depth);
   const bool opaque = !options.any_hit && options.opaque != "no";
   const SphereScene spheres(device, scene, opaque, options.per_material());
   const TopLevel top(device, spheres.instances(), false);
@@ -57,9 +58,7 @@ void render(Options& options, std::uint32_t scene_seed) {
   bindings.emplace_back(StorageBinding{&spheres.materials()});
   const DescriptorSet descriptors(device, bindings);
 
-  PipelineBuilder builder = make_pipeline(options);
-  builder.constants = shared.constants();
-  const RayTracingPipeline pipeline(device, builder, descriptors);
+  const RayTracingPipeline pipeline(device, make_pipeline(options, shared), descriptors);
   std::vector<ShaderRecord> hit;
   for (std::uint32_t i = 0; i < closest_hit_shaders(options).size(); ++i) {
     hit.push_back({2 + i, {}});

@@ -21,9 +21,8 @@ struct Params {
   vec3 sun_radiance;
   uint sbt_stride;  // records a geometry
   uint lights;      // emissive triangles to sample
-  float light_power;
-  float hole_size;  // of the procedural cut-outs
-  uint unused;
+  float light_power;  // of all of them
+  uvec2 unused;
 };
 
 layout(set = 0, binding = 2, std140) uniform ParamsBlock {
