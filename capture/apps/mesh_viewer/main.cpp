@@ -44,7 +44,8 @@ void add_viewer_options(CLI::App& app, ViewerOptions& viewer) {
       ->check(CLI::IsMember({"auto", "emissive", "sun", "none"}))
       ->capture_default_str()
       ->group("Scene");
-  app.add_flag("--alpha", viewer.alpha, "Cut holes into everything without a texture")->group("Scene");
+  app.add_flag("--alpha", viewer.alpha, "Cut holes into everything that is not alpha-tested by a texture")
+      ->group("Scene");
   app.add_flag("--animate", viewer.animate, "Move the instances from frame to frame")->group("Scene");
   app.add_flag("--compact", viewer.compact, "Compact the bottom-level structures")->group("Scene");
   app.add_flag("--index16", viewer.index16, "16-bit indices where a geometry has at most 65536 vertices")

@@ -79,10 +79,10 @@ float diagonal(const SceneGeometry& part) {
   return length(high - low);
 }
 
-/// --alpha cuts holes into what has no texture to do it; lights and glass stay whole.
+/// --alpha cuts holes into what no texture has holes for; lights and glass stay whole.
 bool has_holes(const RenderScene& scene, const SceneGeometry& part, const ViewerOptions& viewer) {
   const reference::Material& material = first_material(scene, part);
-  return viewer.alpha && is_triangles(part) && material.texture == reference::kNoTexture &&
+  return viewer.alpha && is_triangles(part) && part.geometry.opaque &&
          (material.kind == MaterialKind::Diffuse || material.kind == MaterialKind::Metal);
 }
 
