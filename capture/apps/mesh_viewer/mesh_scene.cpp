@@ -130,7 +130,7 @@ MeshScene::MeshScene(const Device& device, const RenderScene& scene, const Optio
     : scene_(&scene), animate_(viewer.animate), extent_(scene_extent(scene)) {
   upload_arrays(device, viewer);
   upload_textures(device);
-  choose_traits(options, viewer);
+  choose_traits(options);
   build(device, options, viewer);
 }
 
@@ -204,7 +204,7 @@ void MeshScene::upload_textures(const Device& device) {
   textures_ = upload(device, infos, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
 }
 
-void MeshScene::choose_traits(const Options& options, const ViewerOptions&) {
+void MeshScene::choose_traits(const Options& options) {
   for (std::size_t i = 0; i < records_.size(); ++i) {
     const SceneGeometry& part = scene_->geometries[i];
     const bool tested = options.opaque != "yes" && (!part.geometry.opaque || records_[i].hole_size > 0);

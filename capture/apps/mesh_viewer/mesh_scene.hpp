@@ -74,7 +74,7 @@ class MeshScene {
  private:
   void upload_arrays(const Device& device, const ViewerOptions& viewer);
   void upload_textures(const Device& device);
-  void choose_traits(const Options& options, const ViewerOptions& viewer);
+  void choose_traits(const Options& options);
   void build(const Device& device, const Options& options, const ViewerOptions& viewer);
 
   const reference::RenderScene* scene_;
