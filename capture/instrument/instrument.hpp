@@ -72,6 +72,9 @@ struct Result {
   std::vector<std::uint32_t> spirv;  ///< Instrumented only
   std::vector<EntryPoint> entry_points;
   std::vector<TraceSite> sites;
+  /// observe_all with a table: a trace call's flags may contain NoOpaque. The application's any-hit shaders would then
+  /// be skipped for opaque candidates of its rays: launches of such a pipeline need RR_CONTROL_OPACITY 0.
+  bool no_opaque_rays = false;
 };
 
 [[nodiscard]] Result instrument(std::span<const std::uint32_t> spirv, const Options& options);

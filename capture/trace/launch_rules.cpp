@@ -24,9 +24,12 @@ bool check_lengths(const Launch& launch, const std::string& path, FaultList& fau
   const std::uint64_t threads = launch.size.threads();
   bool sound = expect("/threads/ray_offset", data.ray_offset.size(), threads + 1, ", one more than threads");
   sound &= expect("/threads/event_offset", data.event_offset.size(), threads + 1, ", one more than threads");
-  visit_rays(data.rays, [&](const std::string& name, const auto& column) {
-    sound &= expect("/rays/" + name, column.size(), data.rays.size(), ", the number of rays");
+  visit_rays(data.rays, [&](const std::string& name, const auto& column, bool optional) {
+    if (!optional || !column.empty()) {
+      sound &= expect("/rays/" + name, column.size(), data.rays.size(), ", the number of rays");
+    }
   });
+  sound &= expect("/rays/hint_bits", data.rays.hint_bits.size(), data.rays.hint.size(), ", as hint has");
   visit_events(data.events, [&](const std::string& name, const auto& column, bool optional) {
     if (!optional || !column.empty()) {
       sound &= expect("/events/" + name, column.size(), data.events.size(), ", the number of events");

@@ -139,9 +139,9 @@ struct Rays {
   Column<std::uint8_t> sbt_offset;  ///< 4 bits used
   Column<std::uint8_t> sbt_stride;  ///< 4 bits used
   Column<std::uint16_t> miss_index;
-  Column<std::uint8_t> site;        ///< optional: number of the trace call in its shader's code
-  Column<std::uint32_t> hint;       ///< optional: coherence hint of the ray's reorder call (SER); 0 without one
-  Column<std::uint8_t> hint_bits;   ///< optional, with hint: how many of its bits count, most significant first
+  Column<std::uint8_t> site;       ///< optional: number of the trace call in its shader's code
+  Column<std::uint32_t> hint;      ///< optional: coherence hint of the ray's reorder call (SER); 0 without one
+  Column<std::uint8_t> hint_bits;  ///< optional, with hint: how many of its bits count, most significant first
 
   [[nodiscard]] std::size_t size() const {
     return origin_x.size();
@@ -203,7 +203,8 @@ struct LaunchSize {
 
 enum class TableRegion : std::uint8_t { RayGeneration = 0, Miss, Hit, Callable };
 
-/// One record of a launch's shader binding table: the shaders of its group and the application's data behind the handle.
+/// One record of a launch's shader binding table: the shaders of its group and the application's data behind the
+/// handle.
 struct ShaderRecord {
   TableRegion region = TableRegion::RayGeneration;
   std::uint32_t index = 0;  ///< in its region

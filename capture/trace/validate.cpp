@@ -16,7 +16,8 @@ void check_all(const Trace& trace, FaultList& faults) {
   for (std::size_t i = 0; i < trace.launches.size() && !faults.full(); ++i) {
     const std::string path = fmt::format("/launch/{}", i);
     const bool sound_frame = check_launch_frame(trace.launches[i], path, trace.header.warp_size, faults);
-    if (sound_frame && sound_scene) {
+    if (sound_scene && check_launch_bindings(trace.launches[i], path, trace.shaders, trace.scene, faults) &&
+        sound_frame) {
       check_events(trace.launches[i], path, trace.shaders, trace.scene, faults);
     }
   }

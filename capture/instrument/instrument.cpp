@@ -1,0 +1,202 @@
+#include "capture/instrument/instrument.hpp"
+
+#include <new>
+#include <utility>
+
+#include "capture/instrument/analysis.hpp"
+#include "capture/instrument/passes/passes.hpp"
+#include "capture/instrument/probe_libraries.hpp"
+#include "capture/instrument/probes/constants.h"
+#include "capture/instrument/probes/record.h"
+
+namespace rayreplay::instrument {
+
+namespace {
+
+constexpr Word kVersion13 = 0x00010300;  ///< the first with subgroup operations
+
+Result refused(std::string reason) {
+  Result result;
+  result.status = Status::Refused;
+  result.reason = std::move(reason);
+  return result;
+}
+
+FrozenConstants frozen_constants(const Options& options) {
+  const Window everything{0, 0, 0xFFFFFFFF, 0xFFFFFFFF};
+  const Window window = options.window.value_or(everything);
+  const SwizzleTable swizzle = options.swizzle.value_or(SwizzleTable{});
+  FrozenConstants values{};
+  values[RR_CONST_EVENTS] = options.events_address;
+  values[RR_CONST_EVENTS_WORDS] = options.events_words;
+  values[RR_CONST_CONTROL] = options.control_address;
+  values[RR_CONST_WIDE] = options.wide_subgroups ? 1 : 0;
+  values[RR_CONST_GATE] = options.gate ? 1 : 0;
+  values[RR_CONST_LARGE] = options.events_words > 0xFFFFFFFF ? 1 : 0;
+  values[RR_CONST_SAMPLED] = options.window || options.every > 1 ? 1 : 0;
+  values[RR_CONST_WINDOW_X] = window.x;
+  values[RR_CONST_WINDOW_Y] = window.y;
+  values[RR_CONST_WINDOW_WIDTH] = window.width;
+  values[RR_CONST_WINDOW_HEIGHT] = window.height;
+  values[RR_CONST_EVERY] = options.every > 1 ? options.every : 1;
+  values[RR_CONST_SWIZZLE] = swizzle.address;
+  values[RR_CONST_SWIZZLE_WIDTH] = swizzle.width;
+  values[RR_CONST_SWIZZLE_HEIGHT] = swizzle.height;
+  values[RR_CONST_SWIZZLE_DEPTH] = swizzle.depth;
+  values[RR_CONST_OPACITY] = options.opacity_address;
+  return values;
+}
+
+std::vector<EntryPoint> describe(const std::vector<Shader>& shaders) {
+  std::vector<EntryPoint> points;
+  points.reserve(shaders.size());
+  for (const Shader& shader : shaders) {
+    points.push_back({shader.stage, shader.name, shader.id});
+  }
+  return points;
+}
+
+/// Empty, or why the module is left alone.
+std::string unsupported(const Module& module, std::size_t shaders, const Options& options) {
+  if (options.first_shader_id + shaders > 0x10000) {
+    return "shader ids beyond 16 bits";
+  }
+  const Word addressing = module.memory_model.front()[1];
+  if (addressing != static_cast<Word>(spv::AddressingModel::Logical) &&
+      addressing != static_cast<Word>(spv::AddressingModel::PhysicalStorageBuffer64)) {
+    return "addressing model " + std::to_string(addressing) + " has no buffer device addresses";
+  }
+  return {};
+}
+
+/// The walk over what ray-tracing shaders run.
+class Walk {
+ public:
+  explicit Walk(Rewriter& rewriter) : rewriter_(rewriter), sites_(rewriter), hit_objects_(rewriter) {
+    if (rewriter.options.swizzle) {
+      replaced_.replace(rewriter, spv::BuiltIn::LaunchIdKHR);
+      if (rewriter.options.record) {
+        (void)rewriter.private_copy(spv::BuiltIn::LaunchIdKHR);  // records name the thread that the application sees
+      }
+    }
+    if (rewriter.options.observe_all && !rewriter.variables(spv::BuiltIn::IncomingRayFlagsKHR).empty()) {
+      if (rewriter.options.opacity_address != 0) {
+        replaced_.replace(rewriter, spv::BuiltIn::IncomingRayFlagsKHR);
+      } else {
+        rewriter.note("observe_all: the shader reads its ray's flags, and sees NoOpaque in place of Opaque");
+      }
+    }
+  }
+
+  /// Empty, or why the module cannot be rewritten.
+  [[nodiscard]] std::string run() {
+    Module& module = rewriter_.module;
+    for (std::size_t f = 0; f < module.functions.size(); ++f) {
+      const std::vector<std::uint32_t>& shaders = rewriter_.analysis.reached_by[f];
+      if (shaders.empty()) {
+        continue;
+      }
+      std::vector<Instruction> body;
+      const Place place{rewriter_, shaders, body};
+      for (const Instruction& given : module.functions[f].body) {
+        for (Instruction& instruction : unfused(given)) {
+          if (std::string reason = add(place, f, instruction); !reason.empty()) {
+            return reason;
+          }
+        }
+      }
+      module.functions[f].body = std::move(body);
+    }
+    return wrap_entry_points(rewriter_, replaced_);
+  }
+
+ private:
+  [[nodiscard]] std::string add(const Place& place, std::size_t function, Instruction& instruction) {
+    if (std::string reason = replaced_.rewrite(rewriter_, instruction); !reason.empty()) {
+      return reason;
+    }
+    const Options& options = rewriter_.options;
+    if (trace_layout(instruction.op()).acceleration_structure != 0) {
+      const std::uint8_t site = sites_.add(instruction, function);
+      if (options.record) {
+        record_trace_call(place, instruction, site);
+      }
+      if (options.observe_all) {
+        change_ray_flags(place, instruction);
+      }
+    }
+    if (!options.record) {
+      place.out.push_back(std::move(instruction));
+      return {};
+    }
+    hit_objects_.before(place, instruction);
+    record_before(place, instruction);
+    place.out.push_back(instruction);
+    record_after(place, instruction);
+    hit_objects_.after(place, instruction);
+    return {};
+  }
+
+  Rewriter& rewriter_;
+  TraceSites sites_;
+  HitObjects hit_objects_;
+  ReplacedBuiltins replaced_;
+};
+
+Result rewrite(Module module, std::vector<Shader> shaders, const Options& options) {
+  if (std::string reason = unsupported(module, shaders.size(), options); !reason.empty()) {
+    return refused(std::move(reason));
+  }
+  Result result;
+  result.entry_points = describe(shaders);
+  const FrozenConstants frozen = frozen_constants(options);
+  Analysis analysis = analyse(module, std::move(shaders));
+  Rewriter rewriter(module, options, std::move(analysis), frozen, result);
+  if (std::string reason = Walk(rewriter).run(); !reason.empty()) {
+    return refused(std::move(reason));
+  }
+  if (!rewriter.finish_interfaces()) {
+    return refused("an entry point's interface exceeds an instruction's length");
+  }
+  rewriter.linker.finish();
+  if (module.version < kVersion13) {
+    module.version = kVersion13;
+  }
+  if (module.bound > kMaxBound) {
+    return refused("more ids than SPIR-V allows");
+  }
+  result.spirv = module.serialise();
+  result.status = Status::Instrumented;
+  return result;
+}
+
+}  // namespace
+
+Result instrument(std::span<const std::uint32_t> spirv, const Options& options) try {
+  std::string reason;
+  std::optional<Module> module = parse(spirv, reason);
+  if (!module) {
+    return refused(std::move(reason));
+  }
+  std::vector<Shader> shaders = shaders_of(*module, options.first_shader_id);
+  if (shaders.empty()) {
+    return {};
+  }
+  return rewrite(std::move(*module), std::move(shaders), options);
+} catch (const std::bad_alloc&) {
+  return refused("out of memory");
+}
+
+std::vector<EntryPoint> entry_points(std::span<const std::uint32_t> spirv, std::uint16_t first_shader_id) try {
+  std::string reason;
+  const std::optional<Module> module = parse(spirv, reason);
+  return module ? describe(shaders_of(*module, first_shader_id)) : std::vector<EntryPoint>{};
+} catch (const std::bad_alloc&) {
+  return {};
+}
+
+std::vector<std::uint32_t> recording_any_hit(const Options& options) {
+  return instrument(empty_any_hit(), options).spirv;
+}
+
+}  // namespace rayreplay::instrument

@@ -1,0 +1,122 @@
+// The rewriting passes. Each looks at one kind of instruction of a function that ray-tracing shaders reach, or at the
+// entry points; `instrument.cpp` runs them in one walk.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "capture/instrument/rewriter.hpp"
+
+namespace rayreplay::instrument {
+
+/// Where a function's new instructions go, and who runs it.
+struct Place {
+  Rewriter& rewriter;
+  std::span<const std::uint32_t> shaders;
+  std::vector<Instruction>& out;
+};
+
+// --- trace_calls.cpp: records of trace calls, and their static sites
+
+/// Where a trace call's operands stand.
+struct TraceLayout {
+  std::size_t acceleration_structure = 0;  ///< word index; ray flags to t_max follow it. 0: no trace call
+  bool hit_object = false;                 ///< word 1 is a hit object, which the call makes
+};
+[[nodiscard]] TraceLayout trace_layout(Word op);
+
+/// Numbers for the trace calls, such that no shader has one twice. In the order of `next`, one for each call.
+class TraceSites {
+ public:
+  explicit TraceSites(Rewriter& rewriter);
+  /// The site of the next trace call of a function; also adds it to the result.
+  [[nodiscard]] std::uint8_t add(const Instruction& call, std::size_t function);
+
+ private:
+  Rewriter& rewriter_;
+  std::vector<std::uint32_t> next_;            ///< by shader
+  std::unordered_map<Id, Instruction> loads_;  ///< acceleration structures' definitions
+  std::unordered_map<Id, std::pair<std::uint32_t, std::uint32_t>> bindings_;
+};
+
+void record_trace_call(const Place& place, const Instruction& call, std::uint8_t site);
+
+// --- reports.cpp: records of what intersection and any-hit shaders decide
+
+void record_before(const Place& place, const Instruction& instruction);
+void record_after(const Place& place, const Instruction& instruction);
+
+// --- hit_objects.cpp: which trace call made a hit object; reorder and execute calls
+
+/// An instruction, or the parts that a fused one is defined as, so that each part's record stands at its place.
+[[nodiscard]] std::vector<Instruction> unfused(const Instruction& instruction);
+
+/// A shadow variable behind every hit-object variable holds the number of the trace call that made the object.
+class HitObjects {
+ public:
+  explicit HitObjects(Rewriter& rewriter);
+  void before(const Place& place, const Instruction& instruction);
+  void after(const Place& place, const Instruction& instruction);
+
+ private:
+  [[nodiscard]] bool active() const {
+    return !pointers_.empty();
+  }
+  [[nodiscard]] Id ray_of(const Place& place, Id hit_object);
+  void set_ray(const Place& place, Id hit_object, Id ray);
+
+  Rewriter& rewriter_;
+  std::unordered_set<Id> pointers_;     ///< types: pointers to hit objects
+  std::unordered_map<Id, Id> shadows_;  ///< hit-object variable -> shadow
+  std::unordered_map<Id, Id> loaded_;   ///< loaded hit object -> its ray
+  Id no_ray_ = 0;
+};
+
+// --- replaced_builtins.cpp: application's reads of a built-in variable see a private one
+
+class ReplacedBuiltins {
+ public:
+  void replace(Rewriter& rewriter, spv::BuiltIn which);
+  /// Empty, or why a use cannot be replaced.
+  [[nodiscard]] std::string rewrite(Rewriter& rewriter, Instruction& instruction);
+  /// Before the wrappers are made: the private copies that they must set.
+  void ask_for_copies(Rewriter& rewriter) const;
+  /// In a wrapper, behind the private copies: those of other types.
+  void store_copies(Rewriter& rewriter, std::vector<Instruction>& out) const;
+
+ private:
+  struct Copy {
+    spv::BuiltIn which;
+    Id type = 0;      ///< as the application declared it
+    Id variable = 0;  ///< private; 0: not read so far
+  };
+  [[nodiscard]] static Id copy(Rewriter& rewriter, Copy& copy);
+
+  std::map<Id, Copy> replaced_;
+  std::unordered_set<Id> chains_;  ///< pointers to components
+};
+
+// --- swizzle.cpp
+
+[[nodiscard]] Id swizzled_launch_id(Rewriter& rewriter, std::vector<Instruction>& out, std::uint32_t shader);
+
+// --- observe_all.cpp
+
+void change_ray_flags(const Place& place, Instruction& call);
+/// The flags as the application gave them, as far as the change can be undone: with a table.
+[[nodiscard]] Id incoming_ray_flags(Rewriter& rewriter, std::vector<Instruction>& out, std::uint32_t shader);
+/// Whether the candidate of an any-hit shader is opaque to the application.
+[[nodiscard]] Id is_opaque(Rewriter& rewriter, std::vector<Instruction>& out, std::uint32_t shader);
+
+// --- entry_probes.cpp: functions that stand before the entry points
+
+/// Empty, or why it cannot be done.
+[[nodiscard]] std::string wrap_entry_points(Rewriter& rewriter, const ReplacedBuiltins& replaced);
+
+}  // namespace rayreplay::instrument

@@ -1,0 +1,13 @@
+// The probe modules (probes/*.comp), compiled at build time and parsed once.
+#pragma once
+
+#include "capture/instrument/link.hpp"
+
+namespace rayreplay::instrument {
+
+[[nodiscard]] const Library& events_library(bool clock);
+[[nodiscard]] const Library& lookups_library();
+/// An any-hit shader that does nothing.
+[[nodiscard]] std::span<const Word> empty_any_hit();
+
+}  // namespace rayreplay::instrument

@@ -1,0 +1,24 @@
+// Numbers of the probes' specialisation constants, shared by GLSL and C++.
+#ifndef RAYREPLAY_PROBE_CONSTANTS_H
+#define RAYREPLAY_PROBE_CONSTANTS_H
+
+#define RR_CONST_EVENTS 0
+#define RR_CONST_EVENTS_WORDS 1
+#define RR_CONST_CONTROL 2
+#define RR_CONST_WIDE 3
+#define RR_CONST_GATE 4
+#define RR_CONST_SAMPLED 5
+#define RR_CONST_WINDOW_X 6
+#define RR_CONST_WINDOW_Y 7
+#define RR_CONST_WINDOW_WIDTH 8
+#define RR_CONST_WINDOW_HEIGHT 9
+#define RR_CONST_EVERY 10
+#define RR_CONST_SWIZZLE 11
+#define RR_CONST_SWIZZLE_WIDTH 12
+#define RR_CONST_SWIZZLE_HEIGHT 13
+#define RR_CONST_SWIZZLE_DEPTH 14
+#define RR_CONST_OPACITY 15
+#define RR_CONST_LARGE 16
+#define RR_CONST_COUNT 17
+
+#endif

@@ -1,0 +1,276 @@
+// Probes that append the records of record.h.
+//
+// Every function is linked into instrumented modules as it is, of any stage, so it knows nothing of a stage: what comes
+// from built-in variables arrives as arguments ("place" is w2's SM and warp bits). Specialisation constants become plain
+// constants there. `main` only keeps the functions alive in this module.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+#extension GL_EXT_shader_atomic_int64 : require
+#extension GL_KHR_shader_subgroup_ballot : require
+#extension GL_KHR_shader_subgroup_shuffle : require
+#ifdef RR_CLOCK
+#extension GL_EXT_shader_realtime_clock : require
+#endif
+#include "capture/instrument/probes/constants.h"
+#include "capture/instrument/probes/record.h"
+
+layout(local_size_x = 1) in;
+
+layout(constant_id = RR_CONST_EVENTS) const uint64_t kEvents = 0;
+layout(constant_id = RR_CONST_EVENTS_WORDS) const uint64_t kEventsWords = 0;
+layout(constant_id = RR_CONST_CONTROL) const uint64_t kControl = 0;
+layout(constant_id = RR_CONST_WIDE) const bool kWide = false;
+layout(constant_id = RR_CONST_GATE) const bool kGate = false;
+layout(constant_id = RR_CONST_LARGE) const bool kLarge = false;      // 2^32 words or more
+layout(constant_id = RR_CONST_SAMPLED) const bool kSampled = false;  // a window or every n-th thread
+layout(constant_id = RR_CONST_WINDOW_X) const uint kWindowX = 0;
+layout(constant_id = RR_CONST_WINDOW_Y) const uint kWindowY = 0;
+layout(constant_id = RR_CONST_WINDOW_WIDTH) const uint kWindowWidth = 0;
+layout(constant_id = RR_CONST_WINDOW_HEIGHT) const uint kWindowHeight = 0;
+layout(constant_id = RR_CONST_EVERY) const uint kEvery = 1;
+
+layout(buffer_reference, buffer_reference_align = 4, std430) buffer Words {
+  uint w[];
+};
+layout(buffer_reference, buffer_reference_align = 256, std430) buffer Control {
+  layout(offset = RR_CONTROL_COUNTER) uint64_t counter;
+  layout(offset = RR_CONTROL_DROPPED) uint dropped[RR_KINDS];
+  layout(offset = RR_CONTROL_GATE) uint gate;
+};
+
+uint thread_of(const uvec3 id, const uvec3 size) {
+  return id.x + size.x * (id.y + size.y * id.z);
+}
+
+bool sampled(const uvec3 id, const uvec3 size) {
+  return id.x - kWindowX < kWindowWidth && id.y - kWindowY < kWindowHeight && thread_of(id, size) % kEvery == 0u;
+}
+
+uint device_clock() {
+#ifdef RR_CLOCK
+  return clockRealtime2x32EXT().x;
+#else
+  return 0u;
+#endif
+}
+
+// A lane's place in the chunk of its group: field k goes to word k · n behind `first`. first 0: nothing to write.
+struct Chunk {
+  uint64_t first;
+  uint n;
+};
+
+// Appends a chunk for the active lanes and writes its header. `name`: w0 without its flags.
+Chunk open_chunk(const uint kind, const uint fields, const uint name, const uint place, const uvec3 id,
+                 const uvec3 size) {
+  Chunk chunk = Chunk(0ul, 0u);
+  if (kGate && Control(kControl).gate == 0u) {
+    return chunk;
+  }
+  uvec4 together = subgroupBallot(true);
+  uvec4 recorded = together;
+  bool mine = true;
+  if (kSampled) {
+    mine = sampled(id, size);
+    recorded = subgroupBallot(mine);
+  }
+  uint n = uint(bitCount(recorded.x)) + (kWide ? uint(bitCount(recorded.y)) : 0u);
+  if (n == 0u) {
+    return chunk;
+  }
+  bool partial = recorded.x != together.x || (kWide && recorded.y != together.y);
+  uint header = uint(RR_HEADER_WORDS) + (kWide ? 1u : 0u) + (partial ? (kWide ? 2u : 1u) : 0u);
+  uint words = header + fields * n;
+  // The leader is found from the ballot, and its value fetched by shuffle: subgroupBroadcastFirst is wrong on lavapipe.
+  uint leader = !kWide || together.x != 0u ? uint(findLSB(together.x)) : 32u + uint(findLSB(together.y));
+  uint64_t base = 0ul;
+  if (subgroupElect()) {
+    base = atomicAdd(Control(kControl).counter, uint64_t(words));
+    if (base + words > kEventsWords) {
+      base = ~0ul;
+      atomicAdd(Control(kControl).dropped[kind], n);
+    } else {
+      Words chunk_words = Words(kEvents + base * 4ul);
+      chunk_words.w[0] = kind | name | (kWide ? RR_WIDE : 0u) | (partial ? RR_PARTIAL : 0u);
+      chunk_words.w[1] = together.x;
+      chunk_words.w[2] = place | n << 20;
+      chunk_words.w[3] = device_clock();
+      uint next = uint(RR_HEADER_WORDS);
+      if (kWide) {
+        chunk_words.w[next++] = together.y;
+      }
+      if (partial) {
+        chunk_words.w[next++] = recorded.x;
+        if (kWide) {
+          chunk_words.w[next] = recorded.y;
+        }
+      }
+    }
+  }
+  // Two halves: shuffles of 64-bit values need a feature of their own. Buffers below 2^32 words need the low one only.
+  bool fits;
+  if (!kLarge) {
+    uint low = subgroupShuffle(uint(base), leader);
+    fits = low != 0xFFFFFFFFu;
+    base = uint64_t(low);
+  } else {
+    uint low = subgroupShuffle(uint(base), leader);
+    uint high = subgroupShuffle(uint(base >> 32), leader);
+    base = uint64_t(low) | uint64_t(high) << 32;
+    fits = base != ~0ul;
+  }
+  if (fits && mine) {
+    uint rank = subgroupBallotExclusiveBitCount(recorded);
+    chunk.first = kEvents + (base + header + rank) * 4ul;
+    chunk.n = n;
+  }
+  return chunk;
+}
+
+void append1(const uint kind, const uint name, const uint place, const uvec3 id, const uvec3 size) {
+  Chunk c = open_chunk(kind, 1u, name, place, id, size);
+  if (c.first != 0ul) {
+    Words(c.first).w[0] = thread_of(id, size);
+  }
+}
+
+void append3(const uint kind, const uint name, const uint place, const uvec3 id, const uvec3 size, const uint field_1,
+             const uint field_2) {
+  Chunk c = open_chunk(kind, 3u, name, place, id, size);
+  if (c.first != 0ul) {
+    Words lane = Words(c.first);
+    lane.w[0] = thread_of(id, size);
+    lane.w[c.n] = field_1;
+    lane.w[2u * c.n] = field_2;
+  }
+}
+
+void append5(const uint kind, const uint name, const uint place, const uvec3 id, const uvec3 size, const float t,
+             const uint instance, const uint primitive, const uint geometry) {
+  Chunk c = open_chunk(kind, 5u, name, place, id, size);
+  if (c.first != 0ul) {
+    Words lane = Words(c.first);
+    lane.w[0] = thread_of(id, size);
+    lane.w[c.n] = floatBitsToUint(t);
+    lane.w[2u * c.n] = instance;
+    lane.w[3u * c.n] = primitive;
+    lane.w[4u * c.n] = geometry;
+  }
+}
+
+uint name_of(const uint shader, const uint site) {
+  return (shader & 0xFFFFu) << 8 | site << 24;
+}
+
+uint place_of(const uint sm, const uint warp) {
+  return (sm & 0xFFFu) | (warp & 0xFFu) << 12;
+}
+
+void rr_ray_generation(const uint shader, const uvec3 id, const uvec3 size, const uint sm, const uint warp) {
+  append1(RR_RAY_GENERATION, name_of(shader, 0u), place_of(sm, warp), id, size);
+}
+
+void rr_miss(const uint shader, const uvec3 id, const uvec3 size, const uint sm, const uint warp) {
+  append1(RR_MISS, name_of(shader, 0u), place_of(sm, warp), id, size);
+}
+
+void rr_callable(const uint shader, const uvec3 id, const uvec3 size, const uint sm, const uint warp) {
+  append1(RR_CALLABLE, name_of(shader, 0u), place_of(sm, warp), id, size);
+}
+
+void rr_intersection(const uint shader, const uvec3 id, const uvec3 size, const uint sm, const uint warp, const float t,
+                     const uint instance, const uint primitive, const uint geometry) {
+  append5(RR_INTERSECTION, name_of(shader, 0u), place_of(sm, warp), id, size, t, instance, primitive, geometry);
+}
+
+void rr_any_hit(const uint shader, const uvec3 id, const uvec3 size, const uint sm, const uint warp, const float t,
+                const uint instance, const uint primitive, const uint geometry, const uint hit_kind) {
+  append5(RR_ANY_HIT, name_of(shader, 0u), place_of(sm, warp), id, size, t, instance, primitive,
+          geometry | hit_kind << 24);
+}
+
+void rr_closest_hit(const uint shader, const uvec3 id, const uvec3 size, const uint sm, const uint warp, const float t,
+                    const uint instance, const uint primitive, const uint geometry, const uint hit_kind) {
+  append5(RR_CLOSEST_HIT, name_of(shader, 0u), place_of(sm, warp), id, size, t, instance, primitive,
+          geometry | hit_kind << 24);
+}
+
+void rr_trace(const uint shader, const uvec3 id, const uvec3 size, const uint sm, const uint warp, const uint site,
+              const uint hit_object, const uint flags, const uint cull_mask, const uint sbt_offset,
+              const uint sbt_stride, const uint miss, const vec3 origin, const float t_min, const vec3 direction,
+              const float t_max) {
+  Chunk c = open_chunk(RR_TRACE, 12u, name_of(shader, site), place_of(sm, warp), id, size);
+  if (c.first != 0ul) {
+    Words lane = Words(c.first);
+    lane.w[0] = thread_of(id, size);
+    lane.w[c.n] = flags;
+    lane.w[2u * c.n] = (cull_mask & 0xFFu) | (sbt_offset & 0xFu) << 8 | (sbt_stride & 0xFu) << 12 | hit_object << 16;
+    lane.w[3u * c.n] = miss;
+    lane.w[4u * c.n] = floatBitsToUint(origin.x);
+    lane.w[5u * c.n] = floatBitsToUint(origin.y);
+    lane.w[6u * c.n] = floatBitsToUint(origin.z);
+    lane.w[7u * c.n] = floatBitsToUint(t_min);
+    lane.w[8u * c.n] = floatBitsToUint(direction.x);
+    lane.w[9u * c.n] = floatBitsToUint(direction.y);
+    lane.w[10u * c.n] = floatBitsToUint(direction.z);
+    lane.w[11u * c.n] = floatBitsToUint(t_max);
+  }
+}
+
+void rr_report(const uint shader, const uvec3 id, const uvec3 size, const uint sm, const uint warp, const float t,
+               const uint hit_kind) {
+  append3(RR_REPORT, name_of(shader, 0u), place_of(sm, warp), id, size, floatBitsToUint(t), hit_kind);
+}
+
+void rr_report_result(const uint shader, const uvec3 id, const uvec3 size, const uint sm, const uint warp,
+                      const bool accepted) {
+  if (!accepted) {
+    append1(RR_REPORT_REJECTED, name_of(shader, 0u), place_of(sm, warp), id, size);
+  }
+}
+
+void rr_ignore(const uint shader, const uvec3 id, const uvec3 size, const uint sm, const uint warp) {
+  append1(RR_IGNORE, name_of(shader, 0u), place_of(sm, warp), id, size);
+}
+
+void rr_terminate(const uint shader, const uvec3 id, const uvec3 size, const uint sm, const uint warp) {
+  append1(RR_TERMINATE, name_of(shader, 0u), place_of(sm, warp), id, size);
+}
+
+void rr_reorder(const uint shader, const uvec3 id, const uvec3 size, const uint sm, const uint warp, const uint hint,
+                const uint bits, const uint ray) {
+  append3(RR_REORDER, name_of(shader, 0u), place_of(sm, warp), id, size, hint, (bits & 0xFFu) | ray << 8);
+}
+
+void rr_execute(const uint shader, const uvec3 id, const uvec3 size, const uint sm, const uint warp, const uint ray) {
+  Chunk c = open_chunk(RR_EXECUTE, 2u, name_of(shader, 0u), place_of(sm, warp), id, size);
+  if (c.first != 0ul) {
+    Words lane = Words(c.first);
+    lane.w[0] = thread_of(id, size);
+    lane.w[c.n] = ray;
+  }
+}
+
+layout(push_constant) uniform Arguments {
+  uint u;
+} a;
+
+void main() {
+  uvec3 v = uvec3(a.u);
+  float f = uintBitsToFloat(a.u);
+  rr_ray_generation(a.u, v, v, a.u, a.u);
+  rr_miss(a.u, v, v, a.u, a.u);
+  rr_callable(a.u, v, v, a.u, a.u);
+  rr_intersection(a.u, v, v, a.u, a.u, f, a.u, a.u, a.u);
+  rr_any_hit(a.u, v, v, a.u, a.u, f, a.u, a.u, a.u, a.u);
+  rr_closest_hit(a.u, v, v, a.u, a.u, f, a.u, a.u, a.u, a.u);
+  rr_trace(a.u, v, v, a.u, a.u, a.u, a.u, a.u, a.u, a.u, a.u, a.u, vec3(v), f, vec3(v), f);
+  rr_report(a.u, v, v, a.u, a.u, f, a.u);
+  rr_report_result(a.u, v, v, a.u, a.u, a.u != 0u);
+  rr_ignore(a.u, v, v, a.u, a.u);
+  rr_terminate(a.u, v, v, a.u, a.u);
+  rr_reorder(a.u, v, v, a.u, a.u, a.u, a.u, a.u);
+  rr_execute(a.u, v, v, a.u, a.u, a.u);
+}

@@ -1,0 +1,34 @@
+// SPIR-V's numbers, with those that are younger than the headers at hand.
+#pragma once
+
+#include <cstdint>
+
+#define SPV_ENABLE_UTILITY_CODE
+#include <spirv/unified1/spirv.hpp11>
+
+namespace rayreplay::instrument {
+
+using Word = std::uint32_t;
+using Id = std::uint32_t;
+
+/// An instruction's opcode as a number: unknown ones are passed through, so they need no enumerator.
+constexpr Word number(spv::Op op) {
+  return static_cast<Word>(op);
+}
+
+/// SPV_EXT_shader_invocation_reorder (SPIRV-Headers 1.4.335).
+inline constexpr Word kOpHitObjectRecordFromQueryEXT = 5304;
+inline constexpr Word kOpHitObjectRecordMissEXT = 5305;
+inline constexpr Word kOpHitObjectRecordMissMotionEXT = 5306;
+inline constexpr Word kOpHitObjectReorderExecuteShaderEXT = 5310;
+inline constexpr Word kOpHitObjectTraceReorderExecuteEXT = 5311;
+inline constexpr Word kOpHitObjectTraceMotionReorderExecuteEXT = 5312;
+inline constexpr Word kOpTypeHitObjectEXT = 5313;
+inline constexpr Word kOpReorderThreadWithHintEXT = 5314;
+inline constexpr Word kOpReorderThreadWithHitObjectEXT = 5315;
+inline constexpr Word kOpHitObjectTraceRayEXT = 5316;
+inline constexpr Word kOpHitObjectTraceRayMotionEXT = 5317;
+inline constexpr Word kOpHitObjectRecordEmptyEXT = 5318;
+inline constexpr Word kOpHitObjectExecuteShaderEXT = 5319;
+
+}  // namespace rayreplay::instrument
