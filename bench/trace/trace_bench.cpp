@@ -68,7 +68,7 @@ std::uint64_t resident_bytes(const trace::Trace& trace) {
     const auto add = [&](const auto& column) { bytes += column.size() * sizeof(column[0]); };
     add(launch.data.ray_offset);
     add(launch.data.event_offset);
-    trace::visit_rays(launch.data.rays, [&](const char*, const auto& column) { add(column); });
+    trace::visit_rays(launch.data.rays, [&](const char*, const auto& column, bool) { add(column); });
     trace::visit_events(launch.data.events, [&](const char*, const auto& column, bool) { add(column); });
   }
   return bytes;

@@ -95,8 +95,9 @@ struct Pipeline {
 
 enum class GeometryType : std::uint8_t { Triangles = 0, Boxes = 1 };
 
-/// Raw bytes as the build read them. Vertices: `vertex_count` of them from the first that an index of 0 means (that is,
-/// from first_vertex on for indexed, from the first used for others); boxes: primitive_count of box_stride bytes.
+/// The values that the build read, packed: strides are those of these bytes (the element's size), not the application's.
+/// Vertices: `vertex_count` of them, from the first that an index of 0 means; the indices are the application's less the
+/// least of them, so that vertices which no triangle can mean are not kept. Boxes: primitive_count of box_stride bytes.
 struct Geometry {
   GeometryType type = GeometryType::Triangles;
   std::uint32_t flags = 0;  ///< VkGeometryFlagsKHR as the application gave them
@@ -148,7 +149,7 @@ struct Launch {
   std::vector<std::uint32_t> structures;  ///< top-level structures that it may have used; the first is the likeliest
   std::vector<Table> tables;
   std::uint64_t begin_ns = 0, end_ns = 0;  ///< device time; both 0: not measured
-  std::uint64_t words = 0;                 ///< of the Events that follow
+  std::uint64_t words = 0;                 ///< of the Events that follow; behind the last whole chunk they are 0
   std::vector<std::uint64_t> dropped;      ///< by record kind: lanes that did not fit
   std::uint8_t swizzled = 0;               ///< the swizzle of the options was applied
   std::uint8_t observe_all = 0;            ///< opaque geometry was observed

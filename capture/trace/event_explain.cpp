@@ -91,7 +91,7 @@ class Explainer {
       current_ = begun_++;
     } else if (named) {
       const std::uint32_t ray = events_.ray[e];
-      if (kind == EventKind::Callable && ray == kNone) {
+      if (may_be_of_no_ray(kind) && ray == kNone) {
         return;
       }
       if (ray >= begun_) {
@@ -177,7 +177,7 @@ class Explainer {
       if (must_be_number && std::isnan(t)) {
         add("t", e, fmt::format("the t of {} is not a number", to_string(kind)), "NaN", "a number");
       }
-      if (!context_.scene.instances.empty()) {
+      if (context_.has_scene()) {
         explain_object(e, geometry);
       }
     }
@@ -194,12 +194,12 @@ class Explainer {
   void explain_object(std::size_t e, std::uint32_t geometry) {
     const Scene& scene = context_.scene;
     const std::uint32_t instance = events_.instance[e];
-    if (instance >= scene.instances.size()) {
+    if (instance >= context_.instances().size()) {
       add("instance", e, "the event's instance is out of range", std::to_string(instance),
-          fmt::format("less than {}, the number of instances", scene.instances.size()));
+          fmt::format("less than {}, the number of instances", context_.instances().size()));
       return;
     }
-    const std::uint32_t geometries = scene.blases[scene.instances[instance].blas].geometry_count;
+    const std::uint32_t geometries = scene.blases[context_.instances()[instance].blas].geometry_count;
     if (geometry >= geometries) {
       add(events_.geometry.empty() ? "instance" : "geometry", e, "the event's geometry is out of range",
           std::to_string(geometry), fmt::format("less than {}, the geometries of instance {}", geometries, instance));

@@ -86,7 +86,7 @@ class NamedRays {
     const std::uint32_t ray = ray_[event];
     const bool begins = kind <= static_cast<std::uint32_t>(EventKind::OcclusionBegin);
     if (ray >= states_.size() || (begins ? ray != begun : ray >= begun)) {
-      broken_ |= ray != kNone || !is_any(kind, EventKind::Callable);
+      broken_ |= ray != kNone || !may_be_of_no_ray(static_cast<EventKind>(kind));
       return;
     }
     RayState& state = states_[ray];
@@ -141,7 +141,7 @@ bool scan(const EventContext& context, std::size_t first, std::size_t last) {
     std::uint64_t ray = ray_begin;
     rays.enter_thread(ray_end - ray_begin, begin);
     for (std::size_t e = begin; e < end; ++e) {
-      // Kinds 10 to 15 break the grammar, and larger ones are found here.
+      // Kinds 11 to 15 break the grammar, and larger ones are found here.
       const auto raw_kind = static_cast<std::uint32_t>(kinds[e]);
       const std::uint32_t kind = raw_kind % kSlots;
       const KindMasks& masks = kMasks[kind];
@@ -186,7 +186,7 @@ bool scan(const EventContext& context, std::size_t first, std::size_t last) {
 template <class RayTracker>
 bool scan_as(const EventContext& context, std::size_t first, std::size_t last) {
   const bool has_geometry = !context.launch.data.events.geometry.empty();
-  if (context.scene.instances.empty()) {
+  if (!context.has_scene()) {
     return has_geometry ? scan<RayTracker, false, true>(context, first, last)
                         : scan<RayTracker, false, false>(context, first, last);
   }
@@ -219,21 +219,29 @@ EventContext::EventContext(const Launch& launch_in, std::string path_in, const s
       path(std::move(path_in)),
       shaders(shaders_in),
       scene(scene_in),
-      shader_stage(std::size_t{1} << 16, kNoStage) {
+      shader_stage(std::size_t{1} << 16, kNoStage),
+      has_scene_(!scene_in.instances.empty() && launch_in.tlas != kNone),
+      instances_(scene_in.instances) {
+  if (!has_scene_) {
+    instances_ = {};
+  } else if (!scene.tlases.empty()) {
+    const Tlas& tlas = scene.tlases[launch.tlas];
+    instances_ = instances_.subspan(tlas.first_instance, tlas.instance_count);
+  }
   for (std::size_t i = 0; i < shaders.size(); ++i) {
     shader_stage[i] = stage_bit(shaders[i].stage);
   }
-  for (std::size_t i = 0; i < scene.instances.size(); ++i) {
+  for (std::size_t i = 0; i < instances_.size(); ++i) {
     first_primitives.push_back(static_cast<std::uint32_t>(primitives(static_cast<std::uint32_t>(i), 0)));
   }
   first_primitives.push_back(0);
 }
 
 std::uint64_t EventContext::primitives(std::uint32_t instance, std::uint32_t geometry) const {
-  if (instance >= scene.instances.size()) {
+  if (instance >= instances_.size()) {
     return 0;
   }
-  const Blas& blas = scene.blases[scene.instances[instance].blas];
+  const Blas& blas = scene.blases[instances_[instance].blas];
   return geometry < blas.geometry_count ? scene.geometries[blas.first_geometry + geometry].primitives() : 0;
 }
 

@@ -16,14 +16,16 @@ enum class RayState : std::uint8_t {
   Open,                ///< an Intersection, which may report
   Reported,            ///< a report, which may have its AnyHit
   ReportAnyHit,        ///< the AnyHit of a report
+  Traversed,           ///< traversal is over, as a Reorder told; its Miss or ClosestHit may come
   OcclusionTraversal,  ///< the same for OcclusionBegin, which has no ClosestHit
   OcclusionAnyHit,
   OcclusionOpen,
   OcclusionReported,
   OcclusionReportAnyHit,
+  OcclusionTraversed,
   Broken,  ///< the grammar does not allow what happened; stays
 };
-inline constexpr std::size_t kRayStates = 12;
+inline constexpr std::size_t kRayStates = 14;
 inline constexpr std::size_t kKindSlots = 16;  ///< kinds that do not exist lead to Broken
 
 using GrammarTable = std::array<std::array<RayState, kKindSlots>, 16>;
@@ -41,13 +43,22 @@ using GrammarTable = std::array<std::array<RayState, kKindSlots>, 16>;
     at(from, EventKind::Begin) = RayState::Traversal;
     at(from, EventKind::OcclusionBegin) = RayState::OcclusionTraversal;
     at(from, EventKind::Callable) = RayState::Over;
+    at(from, EventKind::Reorder) = RayState::Over;
     if (from == RayState::Over) {
       continue;
     }
     const bool occlusion = from >= RayState::OcclusionTraversal;
     const auto shift = [&](RayState state) {
-      return static_cast<RayState>(static_cast<std::size_t>(state) + (occlusion ? 5U : 0U));
+      return static_cast<RayState>(static_cast<std::size_t>(state) + (occlusion ? 6U : 0U));
     };
+    at(from, EventKind::Reorder) = shift(RayState::Traversed);
+    at(from, EventKind::Miss) = RayState::Over;
+    if (!occlusion) {
+      at(from, EventKind::ClosestHit) = RayState::Over;
+    }
+    if (from == shift(RayState::Traversed)) {
+      continue;
+    }
     at(from, EventKind::Intersection) = shift(RayState::Open);
     at(from, EventKind::AnyHit) =
         from == shift(RayState::Reported) ? shift(RayState::ReportAnyHit) : shift(RayState::AnyHit);
@@ -60,10 +71,6 @@ using GrammarTable = std::array<std::array<RayState, kKindSlots>, 16>;
       } else if (from == shift(RayState::ReportAnyHit)) {
         at(from, kind) = shift(RayState::Open);
       }
-    }
-    at(from, EventKind::Miss) = RayState::Over;
-    if (!occlusion) {
-      at(from, EventKind::ClosestHit) = RayState::Over;
     }
   }
   return table;
@@ -98,8 +105,15 @@ inline constexpr GrammarTable kGrammar = make_grammar();
       return stage_bit(ShaderStage::ClosestHit);
     case EventKind::Callable:
       return stage_bit(ShaderStage::Callable);
+    case EventKind::Reorder:
+      return stage_bit(ShaderStage::RayGeneration);
   }
   return 0;
+}
+
+/// Whether the event may belong to no ray.
+[[nodiscard]] constexpr bool may_be_of_no_ray(EventKind kind) {
+  return kind == EventKind::Callable || kind == EventKind::Reorder;
 }
 
 [[nodiscard]] constexpr bool carries_hit_kind(EventKind kind) {

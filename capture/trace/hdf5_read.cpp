@@ -133,6 +133,29 @@ std::uint32_t SourceFile::number_attribute(hid_t object, const char* name, const
   return value;
 }
 
+std::uint64_t SourceFile::number_attribute_or(hid_t object, const char* name, const std::string& where,
+                                              std::uint64_t otherwise) const {
+  const htri_t exists = H5Aexists(object, name);
+  if (exists == 0) {
+    return otherwise;
+  }
+  const Handle attribute(exists < 0 ? H5I_INVALID_HID : H5Aopen(object, name, H5P_DEFAULT));
+  if (!attribute) {
+    fail(where, fmt::format("the attribute '{}' is damaged", name), hdf5::last_message());
+  }
+  const Handle type(H5Aget_type(attribute.get()));
+  const Handle space(H5Aget_space(attribute.get()));
+  const bool known = H5Tequal(type.get(), H5T_STD_U64LE) > 0 || H5Tequal(type.get(), H5T_STD_U32LE) > 0;
+  if (!known || list_size(space.get()) != 1) {
+    fail(where, fmt::format("the attribute '{}' has another type", name), "", "one u64 or u32");
+  }
+  std::uint64_t value = 0;
+  if (H5Aread(attribute.get(), H5T_NATIVE_UINT64, &value) < 0) {
+    fail(where, fmt::format("the attribute '{}' cannot be read", name), hdf5::last_message());
+  }
+  return value;
+}
+
 std::vector<std::string> SourceFile::texts_attribute(hid_t object, const char* name, const std::string& where) const {
   const Handle attribute(H5Aopen(object, name, H5P_DEFAULT));
   if (!attribute) {

@@ -53,6 +53,9 @@ class SourceFile {
   [[nodiscard]] hdf5::Handle dataset(hid_t parent, const char* name, const std::string& where) const;
 
   [[nodiscard]] std::uint32_t number_attribute(hid_t object, const char* name, const std::string& where) const;
+  /// As `number_attribute`, of type u64 or u32; `otherwise` if the object has no such attribute.
+  [[nodiscard]] std::uint64_t number_attribute_or(hid_t object, const char* name, const std::string& where,
+                                                  std::uint64_t otherwise) const;
   [[nodiscard]] std::string text_attribute(hid_t object, const char* name, const std::string& where) const;
   [[nodiscard]] std::vector<std::string> texts_attribute(hid_t object, const char* name,
                                                          const std::string& where) const;

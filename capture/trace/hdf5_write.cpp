@@ -56,6 +56,13 @@ void write_attribute(hid_t object, const char* name, std::uint32_t value, const 
   written(H5Awrite(attribute.get(), H5T_NATIVE_UINT32, &value), where);
 }
 
+void write_attribute(hid_t object, const char* name, std::uint64_t value, const std::string& where) {
+  const Handle space(written(H5Screate(H5S_SCALAR), where));
+  const Handle attribute(
+      written(H5Acreate2(object, name, H5T_STD_U64LE, space.get(), H5P_DEFAULT, H5P_DEFAULT), where));
+  written(H5Awrite(attribute.get(), H5T_NATIVE_UINT64, &value), where);
+}
+
 void write_attribute(hid_t object, const char* name, const std::string& value, const std::string& where) {
   const Handle space(written(H5Screate(H5S_SCALAR), where));
   write_text_attribute(object, name, space.get(), {value}, where);

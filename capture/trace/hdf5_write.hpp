@@ -24,6 +24,7 @@ Result written(Result result, const std::string& where) {
 }
 
 void write_attribute(hid_t object, const char* name, std::uint32_t value, const std::string& where);
+void write_attribute(hid_t object, const char* name, std::uint64_t value, const std::string& where);
 void write_attribute(hid_t object, const char* name, const std::string& value, const std::string& where);
 void write_attribute(hid_t object, const char* name, const std::vector<std::string>& values, const std::string& where);
 void write_texts(hid_t group, const char* name, const std::vector<std::string>& values, const std::string& where);

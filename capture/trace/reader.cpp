@@ -23,12 +23,16 @@ Trace load_content(const FileDescriptor& bytes, const std::filesystem::path& pat
     plan_scene(loader, scene);
     const std::uint64_t launches = count_launches(file);
     trace.launches.resize(launches);
+    std::vector<ShaderTableNumbers> tables(launches);
     for (std::uint64_t i = 0; i < launches; ++i) {
-      plan_launch(loader, i, trace.launches[i]);
+      plan_launch(loader, i, trace.launches[i], tables[i]);
     }
     loader.run(options.max_bytes, scene.copied_bytes, options.progress);
     trace.shaders = assemble_shaders(file, shaders);
     trace.scene = assemble_scene(file, scene);
+    for (std::uint64_t i = 0; i < launches; ++i) {
+      trace.launches[i].shader_table = assemble_shader_table(file, i, tables[i]);
+    }
   }
   if (options.rules) {
     check(trace, path.string());
@@ -77,8 +81,10 @@ FileInfo read_info(const std::filesystem::path& path) {
   const std::uint64_t launches = count_launches(file);
   for (std::uint64_t i = 0; i < launches; ++i) {
     Launch launch;
-    const LaunchShape shape = plan_launch(loader, i, launch);
-    info.launches.push_back({shape.size, shape.rays, shape.events, shape.groups, shape.has_warps});
+    ShaderTableNumbers table;
+    const LaunchShape shape = plan_launch(loader, i, launch, table);
+    info.launches.push_back({shape.size, shape.rays, shape.events, shape.groups, shape.has_warps, launch.frame,
+                             launch.duration_ns, launch.dropped_events});
   }
   for (const ColumnPlan& plan : loader.plans()) {
     info.columns.push_back({plan.dataset, name_of(plan.disk), plan.rows, plan.stored_bytes});

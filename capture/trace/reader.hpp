@@ -41,6 +41,9 @@ struct LaunchInfo {
   std::uint64_t events = 0;
   std::uint64_t groups = 0;
   bool has_warps = false;
+  std::uint32_t frame = 0;
+  std::uint64_t duration_ns = 0;
+  std::uint64_t dropped_events = 0;
 };
 struct FileInfo {
   std::uint64_t file_bytes = 0;

@@ -42,7 +42,13 @@ void check_scene(const Scene& scene, FaultList& faults);
 /// if the offsets or lengths are so broken that rays and events cannot be looked at.
 [[nodiscard]] bool check_launch_frame(const Launch& launch, const std::string& path, std::uint32_t warp_size,
                                       FaultList& faults);
-/// Rays and events of every thread, and their grammar. Requires a sound frame and a sound scene.
+/// Lengths of columns and offsets alone.
+[[nodiscard]] bool check_launch_columns(const Launch& launch, const std::string& path, FaultList& faults);
+/// What a launch says about the scene and the shaders apart from its events: its top-level structure, its shader table.
+/// Returns false if the events cannot be held against the scene.
+[[nodiscard]] bool check_launch_bindings(const Launch& launch, const std::string& path,
+                                         const std::vector<Shader>& shaders, const Scene& scene, FaultList& faults);
+/// Rays and events of every thread, and their grammar. Requires a sound frame, sound bindings and a sound scene.
 void check_events(const Launch& launch, const std::string& path, const std::vector<Shader>& shaders, const Scene& scene,
                   FaultList& faults);
 /// Legal, but worth knowing.

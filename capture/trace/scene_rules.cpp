@@ -43,6 +43,24 @@ void check_geometry(const Geometry& geometry, std::size_t row, FaultList& faults
   }
 }
 
+/// Top-level structures divide the instances among them, in order and without gaps.
+void check_tlases(const Scene& scene, FaultList& faults) {
+  std::uint64_t next = 0;
+  for (std::size_t i = 0; i < scene.tlases.size() && !faults.full(); ++i) {
+    const Tlas& tlas = scene.tlases[i];
+    if (tlas.first_instance != next) {
+      faults.add_row("/scene/tlas/first_instance", i, "the structure does not start where the one before ends",
+                     std::to_string(tlas.first_instance), std::to_string(next));
+      return;
+    }
+    next += tlas.instance_count;
+  }
+  if (!scene.tlases.empty() && next != scene.instances.size()) {
+    faults.add_row("/scene/tlas/instance_count", scene.tlases.size() - 1, "the structures do not hold all instances",
+                   std::to_string(next), fmt::format("{}, the number of instances", scene.instances.size()));
+  }
+}
+
 }  // namespace
 
 void check_scene(const Scene& scene, FaultList& faults) {
@@ -65,6 +83,7 @@ void check_scene(const Scene& scene, FaultList& faults) {
                      fmt::format("less than {}, the number of structures", scene.blases.size()));
     }
   }
+  check_tlases(scene, faults);
 }
 
 }  // namespace rayreplay::trace

@@ -1,81 +1,15 @@
 #include "capture/trace/scene_writer.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <string>
 
 #include "capture/trace/hdf5_write.hpp"
+#include "capture/trace/table_writer.hpp"
 
 namespace rayreplay::trace {
 namespace {
 
 using hdf5::Handle;
-
-/// A group of columns that are written at once.
-class Table {
- public:
-  Table(hid_t parent, const char* name, std::string path, ChunkPipeline& pipeline, std::uint64_t chunk_rows)
-      : path_(std::move(path)),
-        group_(hdf5::create_group(parent, name, path_)),
-        pipeline_(pipeline),
-        chunk_rows_(chunk_rows) {}
-
-  [[nodiscard]] hid_t group() const {
-    return group_.get();
-  }
-  [[nodiscard]] const std::string& path() const {
-    return path_;
-  }
-  /// Column of one value per item.
-  template <class T, class Items, class Value>
-  void column(const char* name, const Items& items, Value&& value) {
-    std::vector<T> values;
-    values.reserve(items.size());
-    for (const auto& item : items) {
-      values.push_back(static_cast<T>(value(item)));
-    }
-    add(writer(column_spec<T>(name, Elision::Forbidden)), values.data(), values.size());
-  }
-  /// Column of all items' arrays end to end, and where each starts, counted in rows.
-  template <class T, class Items, class Array>
-  void arrays(const char* name, const char* offset_name, std::uint32_t width, const Items& items, Array&& array) {
-    ColumnWriter& rows = writer(column_spec<T>(name, Elision::Forbidden, width));
-    std::vector<std::uint64_t> offsets{0};
-    for (const auto& item : items) {
-      const auto& values = array(item);
-      add(rows, values.data(), values.size() / width);
-      offsets.push_back(rows.rows());
-    }
-    add(writer(column_spec<std::uint64_t>(offset_name, Elision::Forbidden)), offsets.data(), offsets.size());
-  }
-  /// Column of `width` values per row, `count` rows of them.
-  template <class T>
-  void rows(const char* name, std::uint32_t width, const void* data, std::uint64_t count) {
-    add(writer(column_spec<T>(name, Elision::Forbidden, width)), data, count);
-  }
-  void finish() {
-    std::vector<ColumnWriter*> columns;
-    for (ColumnWriter& column : columns_) {
-      columns.push_back(&column);
-    }
-    pipeline_.finish(columns);
-  }
-
- private:
-  ColumnWriter& writer(const ColumnSpec& spec) {
-    return columns_.emplace_back(group_.get(), path_ + "/" + spec.name, spec, chunk_rows_);
-  }
-  void add(ColumnWriter& column, const void* data, std::uint64_t rows) {
-    pipeline_.add(column, data, rows, [](std::uint64_t) { return std::uint64_t{0}; });
-    pipeline_.flush();
-  }
-
-  std::string path_;
-  Handle group_;
-  ChunkPipeline& pipeline_;
-  std::uint64_t chunk_rows_;
-  std::deque<ColumnWriter> columns_;
-};
 
 template <class Items, class Text>
 std::vector<std::string> texts(const Items& items, Text&& text) {
@@ -88,14 +22,18 @@ std::vector<std::string> texts(const Items& items, Text&& text) {
 
 }  // namespace
 
+IdBounds unknown_scene(IdBounds bounds) {
+  bounds.instance = bounds.primitive = kNone;
+  bounds.geometry = 0xFFFF;
+  return bounds;
+}
+
 IdBounds id_bounds(const std::vector<Shader>& shaders, const Scene& scene) {
   IdBounds bounds;
   const auto last = [](std::uint64_t count) { return count == 0 ? 0 : count - 1; };
   bounds.shader = last(shaders.size());
   if (scene.instances.empty()) {
-    bounds.instance = bounds.primitive = kNone;
-    bounds.geometry = 0xFFFF;
-    return bounds;
+    return unknown_scene(bounds);
   }
   bounds.instance = last(scene.instances.size());
   for (const Geometry& geometry : scene.geometries) {
@@ -163,6 +101,13 @@ void write_scene(hid_t root, const Scene& scene, ChunkPipeline& pipeline, std::u
   }
   instances.rows<float>("transform", 12, rows.data(), rows.size());
   instances.finish();
+
+  if (!scene.tlases.empty()) {
+    Table tlas(group.get(), "tlas", "/scene/tlas", pipeline, chunk_rows);
+    tlas.column<std::uint32_t>("first_instance", scene.tlases, [](const Tlas& t) { return t.first_instance; });
+    tlas.column<std::uint32_t>("instance_count", scene.tlases, [](const Tlas& t) { return t.instance_count; });
+    tlas.finish();
+  }
 }
 
 }  // namespace rayreplay::trace

@@ -15,6 +15,8 @@ struct IdBounds {
   std::uint64_t primitive = 0;
   std::uint64_t geometry = 0;
 };
+/// The same where instance, primitive and geometry ids are not checked.
+[[nodiscard]] IdBounds unknown_scene(IdBounds bounds);
 [[nodiscard]] IdBounds id_bounds(const std::vector<Shader>& shaders, const Scene& scene);
 
 void write_header(hid_t root, const Header& header);

@@ -91,22 +91,25 @@ template <class T>
   return {name, storage_of<T>(), narrower ? disk : storage_of<T>(), 1, greatest, Elision::Allowed};
 }
 
-/// Calls visit(name, column) for each column of the rays, in file order.
+/// Calls visit(name, column, optional) for each column of the rays, in file order.
 template <class RaysType, class Visit>
 void visit_rays(RaysType& rays, Visit&& visit) {
-  visit("origin_x", rays.origin_x);
-  visit("origin_y", rays.origin_y);
-  visit("origin_z", rays.origin_z);
-  visit("direction_x", rays.direction_x);
-  visit("direction_y", rays.direction_y);
-  visit("direction_z", rays.direction_z);
-  visit("t_min", rays.t_min);
-  visit("t_max", rays.t_max);
-  visit("flags", rays.flags);
-  visit("cull_mask", rays.cull_mask);
-  visit("sbt_offset", rays.sbt_offset);
-  visit("sbt_stride", rays.sbt_stride);
-  visit("miss_index", rays.miss_index);
+  visit("origin_x", rays.origin_x, false);
+  visit("origin_y", rays.origin_y, false);
+  visit("origin_z", rays.origin_z, false);
+  visit("direction_x", rays.direction_x, false);
+  visit("direction_y", rays.direction_y, false);
+  visit("direction_z", rays.direction_z, false);
+  visit("t_min", rays.t_min, false);
+  visit("t_max", rays.t_max, false);
+  visit("flags", rays.flags, false);
+  visit("cull_mask", rays.cull_mask, false);
+  visit("sbt_offset", rays.sbt_offset, false);
+  visit("sbt_stride", rays.sbt_stride, false);
+  visit("miss_index", rays.miss_index, false);
+  visit("site", rays.site, true);
+  visit("hint", rays.hint, true);
+  visit("hint_bits", rays.hint_bits, true);
 }
 
 /// Calls visit(name, column, optional) for each column of the events, in file order.

@@ -4,8 +4,8 @@ namespace rayreplay::trace {
 
 const char* to_string(EventKind kind) {
   static constexpr std::array<const char*, kEventKinds> kNames{
-      "Begin", "OcclusionBegin", "Intersection", "ReportIntersection", "AnyHit", "IgnoreIntersection", "TerminateRay",
-      "Miss",  "ClosestHit",     "Callable"};
+      "Begin",        "OcclusionBegin", "Intersection", "ReportIntersection", "AnyHit", "IgnoreIntersection",
+      "TerminateRay", "Miss",           "ClosestHit",   "Callable",           "Reorder"};
   const auto index = static_cast<std::size_t>(kind);
   return index < kNames.size() ? kNames.at(index) : "unknown event";
 }

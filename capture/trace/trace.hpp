@@ -139,9 +139,9 @@ struct Rays {
   Column<std::uint8_t> sbt_offset;  ///< 4 bits used
   Column<std::uint8_t> sbt_stride;  ///< 4 bits used
   Column<std::uint16_t> miss_index;
-  Column<std::uint8_t> site;        ///< optional: number of the trace call in its shader's code
-  Column<std::uint32_t> hint;       ///< optional: coherence hint of the ray's reorder call (SER); 0 without one
-  Column<std::uint8_t> hint_bits;   ///< optional, with hint: how many of its bits count, most significant first
+  Column<std::uint8_t> site;       ///< optional: number of the trace call in its shader's code
+  Column<std::uint32_t> hint;      ///< optional: coherence hint of the ray's reorder call (SER); 0 without one
+  Column<std::uint8_t> hint_bits;  ///< optional, with hint: how many of its bits count, most significant first
 
   [[nodiscard]] std::size_t size() const {
     return origin_x.size();
@@ -180,7 +180,7 @@ struct ThreadData {
 
 /// Co-execution groups in the order the hardware ran them; all columns empty when not captured.
 struct Groups {
-  Column<std::uint32_t> warp;
+  Column<std::uint32_t> warp;  ///< kNone: its lanes are not those of one launched warp, the hardware repacked them
   Column<std::uint16_t> sm;
   Column<std::uint64_t> lane_mask;
   Column<std::uint64_t> clock;
@@ -203,7 +203,8 @@ struct LaunchSize {
 
 enum class TableRegion : std::uint8_t { RayGeneration = 0, Miss, Hit, Callable };
 
-/// One record of a launch's shader binding table: the shaders of its group and the application's data behind the handle.
+/// One record of a launch's shader binding table: the shaders of its group and the application's data behind the
+/// handle.
 struct ShaderRecord {
   TableRegion region = TableRegion::RayGeneration;
   std::uint32_t index = 0;  ///< in its region

@@ -4,25 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "capture/trace/rules.hpp"
-
 namespace rayreplay::trace {
 namespace {
 
 using hdf5::Handle;
-
-// A launch has more than 20 datasets, and the header of a dataset alone (signature, dataspace, type, layout) has more
-// than 50 bytes. Bounds what is allocated for launches before the first of them is looked at.
-constexpr std::uint64_t kLeastLaunchBytes = 1024;
-
-/// Checks offsets that cut an array of `rows` rows into pieces.
-void require_offsets(const SourceFile& file, const std::string& dataset, const Column<std::uint64_t>& offsets,
-                     std::uint64_t rows) {
-  if (offsets.front() != 0 || offsets.back() != rows || !std::is_sorted(offsets.begin(), offsets.end())) {
-    file.fail(dataset, "the offsets do not cut the array into pieces",
-              fmt::format("{} to {}", offsets.front(), offsets.back()), fmt::format("rising from 0 to {}", rows));
-  }
-}
 
 template <class To, class From>
 void cut(const From& all, const Column<std::uint64_t>& offsets, std::size_t item, std::uint64_t width, To& piece) {
@@ -31,6 +16,14 @@ void cut(const From& all, const Column<std::uint64_t>& offsets, std::size_t item
 }
 
 }  // namespace
+
+void require_offsets(const SourceFile& file, const std::string& dataset, const Column<std::uint64_t>& offsets,
+                     std::uint64_t rows) {
+  if (offsets.front() != 0 || offsets.back() != rows || !std::is_sorted(offsets.begin(), offsets.end())) {
+    file.fail(dataset, "the offsets do not cut the array into pieces",
+              fmt::format("{} to {}", offsets.front(), offsets.back()), fmt::format("rising from 0 to {}", rows));
+  }
+}
 
 Header read_header(const SourceFile& file) {
   const Handle root(H5Gopen2(file.root(), "/", H5P_DEFAULT));
@@ -125,6 +118,14 @@ void plan_scene(ColumnLoader& loader, SceneNumbers& numbers) {
   add("mask", 1, numbers.mask);
   add("flags", 1, numbers.flags);
   add("transform", 12, numbers.transform);
+  if (file.has(scene.get(), "tlas", "/scene/tlas")) {
+    const std::string tlas_path = "/scene/tlas";
+    const Handle tlas = file.group(scene.get(), "tlas", tlas_path);
+    const std::uint64_t tlases = loader.column(
+        tlas.get(), tlas_path, column_spec<std::uint32_t>("first_instance", forbidden), numbers.first_instance);
+    loader.column(tlas.get(), tlas_path, column_spec<std::uint32_t>("instance_count", forbidden),
+                  numbers.instance_count, tlases);
+  }
   numbers.copied_bytes += sizeof(Instance) * numbers.instances + sizeof(Geometry) * numbers.geometries;
 }
 
@@ -161,80 +162,10 @@ Scene assemble_scene(const SourceFile& file, const SceneNumbers& numbers) {
     instance.mask = numbers.mask[i];
     instance.flags = numbers.flags[i];
   }
+  for (std::size_t i = 0; i < numbers.first_instance.size(); ++i) {
+    scene.tlases.push_back({numbers.first_instance[i], numbers.instance_count[i]});
+  }
   return scene;
-}
-
-std::uint64_t count_launches(const SourceFile& file) {
-  const std::uint64_t launches = file.children(file.group(file.root(), "launch", "/launch").get(), "/launch");
-  const std::uint64_t greatest = file.bytes().size() / kLeastLaunchBytes;
-  if (launches > greatest) {
-    file.fail("/launch", "the group claims more launches than the file holds", std::to_string(launches),
-              fmt::format("at most {}", greatest));
-  }
-  return launches;
-}
-
-LaunchShape plan_launch(ColumnLoader& loader, std::uint64_t index, Launch& launch) {
-  const SourceFile& file = loader.file();
-  const std::string path = fmt::format("/launch/{}", index);
-  const Handle parent = file.group(file.root(), "launch", "/launch");
-  const Handle group = file.group(parent.get(), std::to_string(index).c_str(), path);
-  LaunchShape shape;
-  shape.size = {file.number_attribute(group.get(), "width", path), file.number_attribute(group.get(), "height", path),
-                file.number_attribute(group.get(), "depth", path)};
-  launch.size = shape.size;
-  if (const std::string fault = launch_size_fault(shape.size); !fault.empty()) {
-    file.fail(path, fault, "", "1 to 2^32 - 1 threads");
-  }
-
-  // The columns that vouch for their rows come first: event offsets for the threads, kinds for events and rays.
-  const std::uint64_t threads = shape.size.threads();
-  const Handle thread_group = file.group(group.get(), "threads", path + "/threads");
-  const auto add = [&]<class T>(const Handle& of, const char* folder, const char* name, Column<T>& column,
-                                std::uint64_t rows) {
-    loader.column(of.get(), path + folder, column_spec<T>(name), column, rows);
-  };
-  loader.column(thread_group.get(), path + "/threads", column_spec<std::uint64_t>("event_offset", Elision::Forbidden),
-                launch.data.event_offset, threads + 1);
-  add(thread_group, "/threads", "ray_offset", launch.data.ray_offset, threads + 1);
-  shape.has_warps = file.has(thread_group.get(), "warp", path + "/threads/warp");
-  if (shape.has_warps) {
-    add(thread_group, "/threads", "warp", launch.thread_warp, threads);
-    add(thread_group, "/threads", "lane", launch.thread_lane, threads);
-  }
-
-  const Handle event_group = file.group(group.get(), "events", path + "/events");
-  visit_events(launch.data.events, [&]<class T>(const char* name, Column<T>& column, bool optional) {
-    const bool is_kind = std::is_same_v<T, EventKind>;
-    if (is_kind) {
-      shape.events =
-          loader.column(event_group.get(), path + "/events", column_spec<T>(name, Elision::Forbidden), column);
-    } else if (!optional || file.has(event_group.get(), name, path + "/events/" + name)) {
-      add(event_group, "/events", name, column, shape.events);
-    }
-  });
-
-  const Handle ray_group = file.group(group.get(), "rays", path + "/rays");
-  std::optional<std::uint64_t> rays;
-  visit_rays(launch.data.rays, [&]<class T>(const char* name, Column<T>& column) {
-    rays = loader.column(ray_group.get(), path + "/rays", column_spec<T>(name), column, rays);
-  });
-  shape.rays = *rays;
-  if (shape.rays > shape.events) {
-    file.fail(path + "/rays", "there are more rays than events", std::to_string(shape.rays),
-              fmt::format("at most {}", shape.events));
-  }
-
-  if (file.has(group.get(), "groups", path + "/groups")) {
-    const Handle of = file.group(group.get(), "groups", path + "/groups");
-    Groups& groups = launch.groups;
-    shape.groups =
-        loader.column(of.get(), path + "/groups", column_spec<std::uint32_t>("warp", Elision::Forbidden), groups.warp);
-    add(of, "/groups", "sm", groups.sm, shape.groups);
-    add(of, "/groups", "lane_mask", groups.lane_mask, shape.groups);
-    add(of, "/groups", "clock", groups.clock, shape.groups);
-  }
-  return shape;
 }
 
 }  // namespace rayreplay::trace

@@ -34,6 +34,7 @@ struct SceneNumbers {
   Column<std::uint32_t> blas, custom_index, hit_group_offset;
   Column<std::uint8_t> mask, flags;
   Column<float> transform;
+  Column<std::uint32_t> first_instance, instance_count;
 
   // Known once planned.
   std::uint64_t geometries = 0, triangles = 0, box_rows = 0, blases = 0, instances = 0;
@@ -50,8 +51,20 @@ struct LaunchShape {
   std::uint64_t groups = 0;
   bool has_warps = false;
 };
+struct ShaderTableNumbers {
+  Column<std::uint8_t> region, data;
+  Column<std::uint32_t> index;
+  Column<std::uint16_t> general, closest_hit, any_hit, intersection;
+  Column<std::uint64_t> data_offset;
+};
 [[nodiscard]] std::uint64_t count_launches(const SourceFile& file);
-/// The columns go straight into `launch`.
-LaunchShape plan_launch(ColumnLoader& loader, std::uint64_t index, Launch& launch);
+/// The columns go straight into `launch`, but for those of the shader table.
+LaunchShape plan_launch(ColumnLoader& loader, std::uint64_t index, Launch& launch, ShaderTableNumbers& table);
+[[nodiscard]] std::vector<ShaderRecord> assemble_shader_table(const SourceFile& file, std::uint64_t launch,
+                                                              const ShaderTableNumbers& numbers);
+
+/// Checks offsets that cut an array of `rows` rows into pieces.
+void require_offsets(const SourceFile& file, const std::string& dataset, const Column<std::uint64_t>& offsets,
+                     std::uint64_t rows);
 
 }  // namespace rayreplay::trace

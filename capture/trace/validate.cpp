@@ -16,7 +16,8 @@ void check_all(const Trace& trace, FaultList& faults) {
   for (std::size_t i = 0; i < trace.launches.size() && !faults.full(); ++i) {
     const std::string path = fmt::format("/launch/{}", i);
     const bool sound_frame = check_launch_frame(trace.launches[i], path, trace.header.warp_size, faults);
-    if (sound_frame && sound_scene) {
+    if (sound_scene && check_launch_bindings(trace.launches[i], path, trace.shaders, trace.scene, faults) &&
+        sound_frame) {
       check_events(trace.launches[i], path, trace.shaders, trace.scene, faults);
     }
   }
@@ -30,6 +31,15 @@ void check(const Trace& trace, const std::string& name) {
   if (!faults.list().empty()) {
     throw Error(ErrorKind::Input, faults.list().front());
   }
+}
+
+std::vector<ErrorInfo> find_event_faults(const Launch& launch, const std::string& name,
+                                         const std::vector<Shader>& shaders, const Scene& scene, std::size_t limit) {
+  FaultList faults(limit, name);
+  if (check_launch_columns(launch, "", faults) && check_launch_bindings(launch, "", shaders, scene, faults)) {
+    check_events(launch, "", shaders, scene, faults);
+  }
+  return faults.list();
 }
 
 Findings find_faults(const Trace& trace, const std::string& name, std::size_t limit) {

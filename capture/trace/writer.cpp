@@ -12,6 +12,7 @@
 #include "base/output_file.hpp"
 #include "capture/trace/column_writer.hpp"
 #include "capture/trace/envelope.hpp"
+#include "capture/trace/extras_writer.hpp"
 #include "capture/trace/hdf5_sink.hpp"
 #include "capture/trace/hdf5_write.hpp"
 #include "capture/trace/rules.hpp"
@@ -27,6 +28,16 @@ using hdf5::written;
   throw Error(ErrorKind::Internal, {what, where, "", "", ""});
 }
 
+/// Whether a column of rays or events, which have no optional names in common, is part of the launch.
+bool is_written(const LaunchColumns& columns, const std::string& name) {
+  return name == "geometry"                      ? columns.geometry
+         : name == "ray"                         ? columns.ray
+         : name == "group"                       ? columns.group
+         : name == "site"                        ? columns.site
+         : name == "hint" || name == "hint_bits" ? columns.hint
+                                                 : true;
+}
+
 /// Throws Internal unless offsets and columns of a batch fit together.
 void require_consistent(const ThreadData& batch, LaunchColumns columns, const std::string& where) {
   const auto offsets_fit = [](const Column<std::uint64_t>& offsets, std::size_t threads, std::size_t rows) {
@@ -38,16 +49,13 @@ void require_consistent(const ThreadData& batch, LaunchColumns columns, const st
       !offsets_fit(batch.event_offset, threads, batch.events.size())) {
     misuse("a batch's offsets do not fit its rows", where);
   }
-  visit_rays(batch.rays, [&](const char* name, const auto& column) {
-    if (column.size() != batch.rays.size()) {
-      misuse("a batch's columns differ in length", where + "/rays/" + name);
+  visit_rays(batch.rays, [&](const std::string& name, const auto& column, bool) {
+    if (column.size() != (is_written(columns, name) ? batch.rays.size() : 0)) {
+      misuse("a batch's columns differ in length, or from those announced", where + "/rays/" + name);
     }
   });
-  visit_events(batch.events, [&](const std::string& name, const auto& column, bool optional) {
-    const bool present = !optional || (name == "geometry" ? columns.geometry
-                                       : name == "ray"    ? columns.ray
-                                                          : columns.group);
-    if (column.size() != (present ? batch.events.size() : 0)) {
+  visit_events(batch.events, [&](const std::string& name, const auto& column, bool) {
+    if (column.size() != (is_written(columns, name) ? batch.events.size() : 0)) {
       misuse("a batch's columns differ in length, or from those announced", where + "/events/" + name);
     }
   });
@@ -73,11 +81,14 @@ class LaunchWriter {
     add_column(threads_, "threads", column_spec<std::uint64_t>("ray_offset"));
     add_column(threads_, "threads", column_spec<std::uint64_t>("event_offset", Elision::Forbidden));
     const Rays no_rays;
-    visit_rays(no_rays,
-               [&]<class T>(const char* name, const Column<T>&) { add_column(rays_, "rays", column_spec<T>(name)); });
+    visit_rays(no_rays, [&]<class T>(const char* name, const Column<T>&, bool) {
+      if (is_written(columns_, name)) {
+        add_column(rays_, "rays", column_spec<T>(name));
+      }
+    });
     const Events no_events;
     visit_events(no_events, [&]<class T>(const char* name, const Column<T>&, bool) {
-      if (is_written(name)) {
+      if (is_written(columns_, name)) {
         add_column(events_, "events", event_spec<T>(name, bounds));
       }
     });
@@ -110,11 +121,13 @@ class LaunchWriter {
     std::size_t place = 0;
     add(place++, ray_offset.data(), ray_offset.size(), by_thread);
     add(place++, event_offset.data(), event_offset.size(), by_thread);
-    visit_rays(batch.rays, [&](const char*, const auto& column) {
-      add(place++, column.data(), column.size(), by_row(batch.ray_offset));
+    visit_rays(batch.rays, [&](const char* name, const auto& column, bool) {
+      if (is_written(columns_, name)) {
+        add(place++, column.data(), column.size(), by_row(batch.ray_offset));
+      }
     });
     visit_events(batch.events, [&](const char* name, const auto& column, bool) {
-      if (is_written(name)) {
+      if (is_written(columns_, name)) {
         add(place++, column.data(), column.size(), by_row(batch.event_offset));
       }
     });
@@ -124,7 +137,8 @@ class LaunchWriter {
     events_done_ += batch.events.size();
   }
 
-  void finish(const Groups& groups, const Column<std::uint32_t>& thread_warp, const Column<std::uint8_t>& thread_lane) {
+  void finish(const Groups& groups, const Column<std::uint32_t>& thread_warp, const Column<std::uint8_t>& thread_lane,
+              const LaunchExtras& extras) {
     if (threads_done_ != size_.threads()) {
       misuse(fmt::format("the launch ended after {} of {} threads", threads_done_, size_.threads()), path_);
     }
@@ -158,15 +172,10 @@ class LaunchWriter {
       columns.push_back(writer.get());
     }
     pipeline_.finish(columns);
+    write_launch_extras(group_.get(), path_, columns_.tlas, extras, pipeline_, chunk_rows_);
   }
 
  private:
-  [[nodiscard]] bool is_written(const std::string& name) const {
-    return name == "geometry" ? columns_.geometry
-           : name == "ray"    ? columns_.ray
-           : name == "group"  ? columns_.group
-                              : true;
-  }
   template <class T>
   [[nodiscard]] static ColumnSpec event_spec(const char* name, const IdBounds& bounds) {
     const std::string text = name;
@@ -243,7 +252,8 @@ class Writer::Impl {
     if (const std::string fault = launch_size_fault(size); !fault.empty()) {
       misuse(fault, output_.path().string());
     }
-    guarded([&] { launch_.emplace(launches_.get(), launch_count_, size, columns, bounds_, pipeline_, chunk_rows_); });
+    const IdBounds bounds = columns.tlas == kNone ? unknown_scene(bounds_) : bounds_;
+    guarded([&] { launch_.emplace(launches_.get(), launch_count_, size, columns, bounds, pipeline_, chunk_rows_); });
     ++launch_count_;
   }
   void append(const ThreadData& batch) {
@@ -251,9 +261,9 @@ class Writer::Impl {
     guarded([&] { launch_->append(batch); });
   }
   void end_launch(const Groups& groups, const Column<std::uint32_t>& thread_warp,
-                  const Column<std::uint8_t>& thread_lane) {
+                  const Column<std::uint8_t>& thread_lane, const LaunchExtras& extras) {
     require(launch_.has_value(), "end_launch outside a launch");
-    guarded([&] { launch_->finish(groups, thread_warp, thread_lane); });
+    guarded([&] { launch_->finish(groups, thread_warp, thread_lane, extras); });
     launch_.reset();
   }
   std::string finish() {
@@ -367,8 +377,8 @@ void Writer::append(const ThreadData& batch) {
 }
 
 void Writer::end_launch(const Groups& groups, const Column<std::uint32_t>& thread_warp,
-                        const Column<std::uint8_t>& thread_lane) {
-  impl_->end_launch(groups, thread_warp, thread_lane);
+                        const Column<std::uint8_t>& thread_lane, const LaunchExtras& extras) {
+  impl_->end_launch(groups, thread_warp, thread_lane, extras);
 }
 
 std::string Writer::finish() {
@@ -379,9 +389,11 @@ std::string write(const Trace& trace, const std::filesystem::path& path, WriteOp
   Writer writer(path, trace.header, trace.shaders, trace.scene, options);
   for (const Launch& launch : trace.launches) {
     const Events& events = launch.data.events;
-    writer.begin_launch(launch.size, {!events.geometry.empty(), !events.ray.empty(), !events.group.empty()});
+    writer.begin_launch(launch.size, {!events.geometry.empty(), !events.ray.empty(), !events.group.empty(),
+                                      !launch.data.rays.site.empty(), !launch.data.rays.hint.empty(), launch.tlas});
     writer.append(launch.data);
-    writer.end_launch(launch.groups, launch.thread_warp, launch.thread_lane);
+    writer.end_launch(launch.groups, launch.thread_warp, launch.thread_lane,
+                      {launch.frame, launch.duration_ns, launch.dropped_events, launch.shader_table});
   }
   return writer.finish();
 }

@@ -29,6 +29,17 @@ struct LaunchColumns {
   bool geometry = false;
   bool ray = false;
   bool group = false;
+  bool site = false;
+  bool hint = false;       ///< hint and hint_bits
+  std::uint32_t tlas = 0;  ///< Launch::tlas; with kNone ids of instances, primitives and geometries may be anything
+};
+
+/// What is known of a launch besides its columns; as in Launch.
+struct LaunchExtras {
+  std::uint32_t frame = 0;
+  std::uint64_t duration_ns = 0;
+  std::uint64_t dropped_events = 0;
+  std::vector<ShaderRecord> shader_table;
 };
 
 class Writer {
@@ -44,7 +55,7 @@ class Writer {
   void append(const ThreadData& batch);
   /// Groups and warps, when captured (else empty).
   void end_launch(const Groups& groups = {}, const Column<std::uint32_t>& thread_warp = {},
-                  const Column<std::uint8_t>& thread_lane = {});
+                  const Column<std::uint8_t>& thread_lane = {}, const LaunchExtras& extras = {});
   std::string finish();
 
  private:

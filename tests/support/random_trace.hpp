@@ -52,6 +52,8 @@ struct RandomTraceOptions {
   bool group = false;
   bool warps = false;
   std::uint32_t warp_size = 8;
+  /// What only captures have: sites, hints and reorder calls, top-level structures, shader tables, times.
+  bool capture = false;
 };
 
 namespace detail {
@@ -135,6 +137,32 @@ class RandomTrace {
       instance.flags = static_cast<std::uint8_t>(random_.below(16));
       scene.instances.push_back(instance);
     }
+    if (options_.capture) {
+      scene.tlases = {{0, 3}, {3, 0}, {3, 4}};
+    }
+  }
+
+  void add_shader_table(trace::Launch& launch) {
+    using Region = trace::TableRegion;
+    using Stage = trace::ShaderStage;
+    for (std::uint32_t i = 0; i < 12; ++i) {
+      trace::ShaderRecord record;
+      record.region = static_cast<Region>(i % 4);
+      record.index = i / 4;
+      if (record.region == Region::Hit) {
+        record.closest_hit = shader(Stage::ClosestHit);
+        record.any_hit = random_.one_in(2) ? shader(Stage::AnyHit) : trace::kNoShader;
+        record.intersection = random_.one_in(2) ? shader(Stage::Intersection) : trace::kNoShader;
+      } else if (!random_.one_in(4)) {
+        record.general = shader(record.region == Region::RayGeneration ? Stage::RayGeneration
+                                : record.region == Region::Miss        ? Stage::Miss
+                                                                       : Stage::Callable);
+      }
+      for (std::uint32_t byte = random_.below(40); byte > 0; --byte) {
+        record.data.push_back(static_cast<std::uint8_t>(random_.bits()));
+      }
+      launch.shader_table.push_back(record);
+    }
   }
 
   std::uint16_t shader(trace::ShaderStage stage) {
@@ -149,14 +177,16 @@ class RandomTrace {
 
   RandomObject object() {
     RandomObject result;
-    if (!options_.scene) {
+    if (!options_.scene || tlas_ == trace::kNone) {
       result.instance = static_cast<std::uint32_t>(random_.bits());
       result.primitive = static_cast<std::uint32_t>(random_.bits());
       result.geometry = options_.geometry ? static_cast<std::uint16_t>(random_.bits()) : std::uint16_t{0};
       return result;
     }
-    result.instance = random_.below(trace_.scene.instances.size());
-    const trace::Blas& blas = trace_.scene.blases[trace_.scene.instances[result.instance].blas];
+    const auto& tlases = trace_.scene.tlases;
+    const std::uint32_t first = tlases.empty() ? 0 : tlases[tlas_].first_instance;
+    result.instance = random_.below(tlases.empty() ? trace_.scene.instances.size() : tlases[tlas_].instance_count);
+    const trace::Blas& blas = trace_.scene.blases[trace_.scene.instances[first + result.instance].blas];
     result.geometry =
         options_.geometry ? static_cast<std::uint16_t>(random_.below(blas.geometry_count)) : std::uint16_t{0};
     result.primitive = random_.below(trace_.scene.geometries[blas.first_geometry + result.geometry].primitives());
@@ -203,6 +233,11 @@ class RandomTrace {
     rays.sbt_offset.push_back(static_cast<std::uint8_t>(random_.below(16)));
     rays.sbt_stride.push_back(static_cast<std::uint8_t>(random_.below(16)));
     rays.miss_index.push_back(static_cast<std::uint16_t>(random_.below(3)));
+    if (options_.capture) {
+      rays.site.push_back(static_cast<std::uint8_t>(random_.below(4)));
+      rays.hint.push_back(random_.below(1000));
+      rays.hint_bits.push_back(static_cast<std::uint8_t>(random_.below(33)));
+    }
     const trace::ShaderStage callers[] = {trace::ShaderStage::RayGeneration, trace::ShaderStage::ClosestHit,
                                           trace::ShaderStage::Miss};
     event(occlusion ? trace::EventKind::OcclusionBegin : trace::EventKind::Begin, callers[random_.below(3)]);
@@ -249,6 +284,9 @@ class RandomTrace {
       for (std::uint32_t tests = random_.below(4); tests > 0; --tests) {
         traversal();
       }
+      while (options_.capture && random_.one_in(4)) {
+        event(trace::EventKind::Reorder, trace::ShaderStage::RayGeneration);
+      }
       if (random_.one_in(3)) {
         event(trace::EventKind::Miss, trace::ShaderStage::Miss);
       } else if (!occlusion && !random_.one_in(6)) {
@@ -265,6 +303,14 @@ class RandomTrace {
   trace::Launch launch() {
     trace::Launch launch;
     launch.size = options_.size;
+    if (options_.capture) {
+      constexpr std::uint32_t kChoices[] = {0, 2, trace::kNone};
+      launch.tlas = tlas_ = options_.scene ? kChoices[random_.below(3)] : 0;
+      launch.frame = random_.below(100);
+      launch.duration_ns = random_.bits() >> 20;
+      launch.dropped_events = random_.one_in(2) ? random_.bits() >> 30 : 0;
+      add_shader_table(launch);
+    }
     groups_ = 1 + random_.below(40);
     data_ = {};
     data_.ray_offset.push_back(0);
@@ -296,6 +342,7 @@ class RandomTrace {
   trace::Trace trace_;
   trace::ThreadData data_;
   std::uint32_t ray_ = 0;
+  std::uint32_t tlas_ = 0;
   std::uint32_t groups_ = 1;
 };
 

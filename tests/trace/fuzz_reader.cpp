@@ -383,7 +383,8 @@ std::vector<std::string> make_seeds(const fs::path& path) {
                                                    .geometry = s % 2 == 0,
                                                    .ray = s % 4 == 1,
                                                    .group = s % 3 == 1,
-                                                   .warps = s % 5 < 3});
+                                                   .warps = s % 5 < 3,
+                                                   .capture = s % 4 >= 2});
     trace::write(trace, path, {.overwrite = true, .chunk_rows = s % 2 == 0 ? 32U : 1U << 18});
     seeds.push_back(read_bytes(path));
   }

@@ -27,8 +27,8 @@ class H5pyTest : public TraceFileTest {
 };
 
 TEST_F(H5pyTest, EveryColumnIsThere) {
-  const Trace trace =
-      random_trace({.seed = 51, .size = {60, 40, 1}, .geometry = true, .ray = true, .group = true, .warps = true});
+  const Trace trace = random_trace(
+      {.seed = 51, .size = {60, 40, 1}, .geometry = true, .ray = true, .group = true, .warps = true, .capture = true});
   for (const std::uint32_t chunk_rows : {1U << 18, 700U}) {
     write(trace, file(), {.overwrite = true, .chunk_rows = chunk_rows});
     ASSERT_EQ(python("dump '" + file().string() + "' '" + file("out").string() + "'"), 0);
@@ -51,6 +51,23 @@ TEST_F(H5pyTest, EveryColumnIsThere) {
     expect_same("/launch/0/rays/sbt_offset", rays.sbt_offset);
     expect_same("/launch/0/rays/sbt_stride", rays.sbt_stride);
     expect_same("/launch/0/rays/miss_index", rays.miss_index);
+    expect_same("/launch/0/rays/site", rays.site);
+    expect_same("/launch/0/rays/hint", rays.hint);
+    expect_same("/launch/0/rays/hint_bits", rays.hint_bits);
+    Column<std::uint8_t> region, data;
+    Column<std::uint32_t> index;
+    Column<std::uint16_t> closest_hit;
+    for (const ShaderRecord& record : launch.shader_table) {
+      region.push_back(static_cast<std::uint8_t>(record.region));
+      index.push_back(record.index);
+      closest_hit.push_back(record.closest_hit);
+      data.insert(data.end(), record.data.begin(), record.data.end());
+    }
+    expect_same("/launch/0/shader_table/region", region);
+    expect_same("/launch/0/shader_table/index", index);
+    expect_same("/launch/0/shader_table/closest_hit", closest_hit);
+    expect_same("/launch/0/shader_table/data", data);
+    expect_same("/scene/tlas/instance_count", Column<std::uint32_t>{3, 0, 4});
     const Events& events = launch.data.events;
     expect_same("/launch/0/events/kind", events.kind);
     expect_same("/launch/0/events/shader", events.shader);
@@ -72,7 +89,9 @@ TEST_F(H5pyTest, EveryColumnIsThere) {
     }
     expect_same("/scene/geometries/vertices", vertices);
     EXPECT_EQ(read_bytes(file("out.header")), "random_trace|" + trace.header.not_captured[1] + "|" +
-                                                  trace.shaders[0].name + "|" + trace.scene.geometries[4].name);
+                                                  trace.shaders[0].name + "|" + trace.scene.geometries[4].name + "|" +
+                                                  std::to_string(launch.tlas) + "|" + std::to_string(launch.frame) +
+                                                  "|" + std::to_string(launch.duration_ns));
   }
 }
 

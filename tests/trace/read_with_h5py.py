@@ -29,6 +29,7 @@ def dump(trace, prefix):
         text = [
             file.attrs["application"], file.attrs["not_captured"][1], file["shaders/name"][0],
             file["scene/geometries/name"][4],
+            *(str(file["launch/0"].attrs.get(name, 0)) for name in ("tlas", "frame", "duration_ns")),
         ]
         with open(prefix + ".header", "wb") as header:
             header.write(b"|".join(numpy.bytes_(t) if isinstance(t, bytes) else t.encode() for t in text))

@@ -15,7 +15,7 @@ using test::RandomTraceOptions;
 
 std::vector<RandomTraceOptions> varied_options() {
   std::vector<RandomTraceOptions> list;
-  for (std::uint64_t seed = 0; seed < 32; ++seed) {
+  for (std::uint64_t seed = 0; seed < 64; ++seed) {
     RandomTraceOptions options;
     options.seed = seed;
     options.size = {1 + static_cast<std::uint32_t>(seed * 5 % 23), 1 + static_cast<std::uint32_t>(seed % 7),
@@ -26,6 +26,7 @@ std::vector<RandomTraceOptions> varied_options() {
     options.group = (seed & 4U) != 0;
     options.warps = (seed & 8U) != 0;
     options.scene = (seed & 16U) == 0;
+    options.capture = (seed & 32U) != 0;
     list.push_back(options);
   }
   return list;
@@ -51,7 +52,8 @@ ThreadData slice(const ThreadData& data, std::size_t first, std::size_t last) {
   r(data.rays.t_min, batch.rays.t_min), r(data.rays.t_max, batch.rays.t_max);
   r(data.rays.flags, batch.rays.flags), r(data.rays.cull_mask, batch.rays.cull_mask);
   r(data.rays.sbt_offset, batch.rays.sbt_offset), r(data.rays.sbt_stride, batch.rays.sbt_stride);
-  r(data.rays.miss_index, batch.rays.miss_index);
+  r(data.rays.miss_index, batch.rays.miss_index), r(data.rays.site, batch.rays.site);
+  r(data.rays.hint, batch.rays.hint), r(data.rays.hint_bits, batch.rays.hint_bits);
   e(data.events.kind, batch.events.kind), e(data.events.shader, batch.events.shader);
   e(data.events.t, batch.events.t), e(data.events.instance, batch.events.instance);
   e(data.events.primitive, batch.events.primitive), e(data.events.hit_kind, batch.events.hit_kind);
@@ -143,13 +145,15 @@ TEST_F(RoundTripTest, SameBytesHoweverAppendsAreCut) {
     for (const std::uint32_t greatest : {1U, 3U, 40U}) {
       Writer writer(file("cut.rrt"), trace.header, trace.shaders, trace.scene, {.overwrite = true, .chunk_rows = 16});
       for (const Launch& launch : trace.launches) {
-        writer.begin_launch(launch.size, {options.geometry, options.ray, options.group});
+        writer.begin_launch(launch.size, {options.geometry, options.ray, options.group, options.capture,
+                                          options.capture, launch.tlas});
         for (std::size_t first = 0; first < launch.data.threads();) {
           const std::size_t last = std::min<std::size_t>(first + random.below(greatest + 1), launch.data.threads());
           writer.append(slice(launch.data, first, last));
           first = last;
         }
-        writer.end_launch(launch.groups, launch.thread_warp, launch.thread_lane);
+        writer.end_launch(launch.groups, launch.thread_warp, launch.thread_lane,
+                          {launch.frame, launch.duration_ns, launch.dropped_events, launch.shader_table});
       }
       writer.finish();
       EXPECT_TRUE(read_bytes(file("cut.rrt")) == whole) << "seed " << options.seed << ", up to " << greatest;

@@ -68,6 +68,14 @@ Trace sound_trace_with_everything() {
   launch.groups.clock = {77};
   launch.data.events.group.assign(14, 0);
   launch.data.events.geometry.assign(14, 0);
+  trace.scene.tlases = {{0, 0}, {0, 2}};
+  launch.tlas = 1;
+  launch.data.rays.site.assign(4, 0);
+  launch.data.rays.hint.assign(4, 0);
+  launch.data.rays.hint_bits.assign(4, 32);
+  launch.shader_table = {{TableRegion::RayGeneration, 0, kRayGen, kNoShader, kNoShader, kNoShader, {1, 2}},
+                         {TableRegion::Hit, 3, kNoShader, kHit, kAny, kInt, {}},
+                         {TableRegion::Miss, 0, kNoShader, kNoShader, kNoShader, kNoShader, {}}};
   launch.data.events.ray = {0, 0, 0, 0, 0, 0, 1, 1, 1, 0, kNone, 0, 0, 1};
   return trace;
 }
@@ -113,6 +121,26 @@ TEST_P(RulesTest, IsFoundAndNamed) {
 
 const Broken kBroken[] = {
     {"WarpSize", [](Trace& t) { t.header.warp_size = 65; }, "/warp_size", "the warp size is out of range (found 65"},
+    {"TlasGap", [](Trace& t) { t.scene.tlases[1].first_instance = 1; }, "/scene/tlas/first_instance[1]",
+     "the structure does not start where the one before ends (found 1; expected 0)"},
+    {"TlasShort", [](Trace& t) { t.scene.tlases[1].instance_count = 1; }, "/scene/tlas/instance_count[1]",
+     "the structures do not hold all instances (found 1; expected 2"},
+    {"LaunchTlas", [](Trace& t) { first(t).tlas = 2; }, "/launch/0",
+     "structure is out of range (found 2; expected less than 2"},
+    {"InstanceOfAnotherTlas", [](Trace& t) { first(t).tlas = 0; }, "/launch/0/events/instance[1]",
+     "the event's instance is out of range (found 1; expected less than 0"},
+    {"SiteLength", [](Trace& t) { rays(t).site.pop_back(); }, "/launch/0/rays/site", "another number of rows"},
+    {"HintLength", [](Trace& t) { rays(t).hint_bits.clear(); }, "/launch/0/rays/hint_bits", "another number of rows"},
+    {"HintBits", [](Trace& t) { rays(t).hint_bits[2] = 33; }, "/launch/0/rays/hint_bits[2]",
+     "more bits than there are"},
+    {"RecordRegion", [](Trace& t) { first(t).shader_table[0].region = static_cast<TableRegion>(4); },
+     "/launch/0/shader_table/region[0]", "there is no such region (found 4"},
+    {"RecordShader", [](Trace& t) { first(t).shader_table[1].any_hit = 6; }, "/launch/0/shader_table/any_hit[1]",
+     "shader id is out of range (found 6; expected less than 6"},
+    {"RecordStage", [](Trace& t) { first(t).shader_table[2].general = kHit; }, "/launch/0/shader_table/general[2]",
+     "cannot stand here (found shader 3, closest-hit; expected miss)"},
+    {"RecordSlot", [](Trace& t) { first(t).shader_table[0].any_hit = kAny; }, "/launch/0/shader_table/any_hit[0]",
+     "cannot stand here (found shader 2, any-hit; expected none)"},
     {"WarpSizeMissing", [](Trace& t) { t.header.warp_size = 0; }, "/warp_size", "no usable warp size"},
     {"Stage", [](Trace& t) { t.shaders[2].stage = static_cast<ShaderStage>(6); }, "/shaders/stage[2]",
      "there is no such shader stage (found 6; expected less than 6)"},
@@ -178,8 +206,8 @@ const Broken kBroken[] = {
     {"FlagsOfBegin", [](Trace& t) { rays(t).flags[0] = 8; }, "/launch/0/rays/flags[0]",
      "the ray's flags do not fit its event, Begin in row 0 (found 0x8; expected SkipClosestHit (0x8) not set)"},
     {"FlagsOfOcclusion", [](Trace& t) { rays(t).flags[1] = 1; }, "/launch/0/rays/flags[1]", "OcclusionBegin in row 6"},
-    {"Kind", [](Trace& t) { events(t).kind[3] = static_cast<EventKind>(10); }, "/launch/0/events/kind[3]",
-     "there is no such event kind (found 10; expected less than 10)"},
+    {"Kind", [](Trace& t) { events(t).kind[3] = static_cast<EventKind>(11); }, "/launch/0/events/kind[3]",
+     "there is no such event kind (found 11; expected less than 11)"},
     {"KindWrapsAround", [](Trace& t) { events(t).kind[3] = static_cast<EventKind>(16 + 4); },
      "/launch/0/events/kind[3]", "there is no such event kind (found 20"},
     {"ShaderRange", [](Trace& t) { events(t).shader[12] = 6; }, "/launch/0/events/shader[12]",
@@ -199,7 +227,8 @@ const Broken kBroken[] = {
      "the event's ray has not begun (found 1; expected less than 1"},
     {"NoRay", [](Trace& t) { events(t).ray[5] = kNone; }, "/launch/0/events/ray[5]", "the event's ray has not begun"},
     {"RayIsOver", [](Trace& t) { events(t).ray[7] = 0; }, "/launch/0/events/kind[7]",
-     "the event cannot happen at this place of its ray (found AnyHit; expected Begin, OcclusionBegin, Callable)"},
+     "the event cannot happen at this place of its ray (found AnyHit; expected Begin, OcclusionBegin, Callable, "
+     "Reorder)"},
     {"GroupRange", [](Trace& t) { events(t).group[13] = 1; }, "/launch/0/events/group[13]",
      "the event's group is out of range (found 1; expected less than 1"},
     {"TOfMiss", [](Trace& t) { events(t).t[12] = 1; }, "/launch/0/events/t[12]",
@@ -453,7 +482,8 @@ TEST(EventScanTest, AgreesWithThePlainCheckOnRandomDamage) {
                                 .scene = (seed & 8U) != 0,
                                 .geometry = (seed & 1U) != 0,
                                 .ray = (seed & 2U) != 0,
-                                .group = (seed & 4U) != 0});
+                                .group = (seed & 4U) != 0,
+                                .capture = (seed & 16U) != 0});
     Events& e = events(trace);
     Rays& r = rays(trace);
     const std::size_t count = e.size();
@@ -464,7 +494,7 @@ TEST(EventScanTest, AgreesWithThePlainCheckOnRandomDamage) {
       const std::size_t at = random.below(count);
       switch (random.below(12)) {
         case 0:
-          e.kind[at] = static_cast<EventKind>(random.below(12));
+          e.kind[at] = static_cast<EventKind>(random.below(13));
           break;
         case 1:
           e.kind[at] = static_cast<EventKind>(random.below(256));

@@ -40,6 +40,11 @@ void compare_scenes(const Scene& a, const Scene& b, Comparison& c) {
     c.values("first_geometry", a.blases[i].first_geometry, b.blases[i].first_geometry);
     c.values("geometry_count", a.blases[i].geometry_count, b.blases[i].geometry_count);
   }
+  c.values("tlases", a.tlases.size(), b.tlases.size());
+  for (std::size_t i = 0; i < std::min(a.tlases.size(), b.tlases.size()); ++i) {
+    c.values("first_instance", a.tlases[i].first_instance, b.tlases[i].first_instance);
+    c.values("instance_count", a.tlases[i].instance_count, b.tlases[i].instance_count);
+  }
   c.values("instances", a.instances.size(), b.instances.size());
   for (std::size_t i = 0; i < std::min(a.instances.size(), b.instances.size()); ++i) {
     c.columns("transform", a.instances[i].transform, b.instances[i].transform);
@@ -56,11 +61,11 @@ void compare_launches(const Launch& a, const Launch& b, Comparison& c) {
   c.columns("ray_offset", a.data.ray_offset, b.data.ray_offset);
   c.columns("event_offset", a.data.event_offset, b.data.event_offset);
   std::vector<std::string> columns;
-  visit_rays(a.data.rays, [&](const char*, const auto& column) { columns.push_back(bytes_of_column(column)); });
+  visit_rays(a.data.rays, [&](const char*, const auto& column, bool) { columns.push_back(bytes_of_column(column)); });
   visit_events(a.data.events,
                [&](const char*, const auto& column, bool) { columns.push_back(bytes_of_column(column)); });
   std::size_t place = 0;
-  visit_rays(b.data.rays, [&](const char* name, const auto& column) {
+  visit_rays(b.data.rays, [&](const char* name, const auto& column, bool) {
     c.values(name, columns.at(place++), bytes_of_column(column));
   });
   visit_events(b.data.events, [&](const char* name, const auto& column, bool) {
@@ -72,6 +77,22 @@ void compare_launches(const Launch& a, const Launch& b, Comparison& c) {
   c.columns("groups/clock", a.groups.clock, b.groups.clock);
   c.columns("threads/warp", a.thread_warp, b.thread_warp);
   c.columns("threads/lane", a.thread_lane, b.thread_lane);
+  c.values("tlas", a.tlas, b.tlas);
+  c.values("frame", a.frame, b.frame);
+  c.values("duration_ns", a.duration_ns, b.duration_ns);
+  c.values("dropped_events", a.dropped_events, b.dropped_events);
+  c.values("shader_table", a.shader_table.size(), b.shader_table.size());
+  for (std::size_t i = 0; i < std::min(a.shader_table.size(), b.shader_table.size()); ++i) {
+    const ShaderRecord& x = a.shader_table[i];
+    const ShaderRecord& y = b.shader_table[i];
+    c.values("region", x.region, y.region);
+    c.values("index", x.index, y.index);
+    c.values("general", x.general, y.general);
+    c.values("closest_hit", x.closest_hit, y.closest_hit);
+    c.values("any_hit", x.any_hit, y.any_hit);
+    c.values("intersection", x.intersection, y.intersection);
+    c.values("data", x.data, y.data);
+  }
 }
 
 }  // namespace

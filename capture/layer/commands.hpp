@@ -1,0 +1,78 @@
+// What the layer remembers of a command buffer: the operations to complete on the host after the device ran it.
+//
+// A CommandRecording is made new at vkBeginCommandBuffer (also by an implicit or explicit reset); the old one lives on
+// while a submission of it is being completed. Recording follows the application's external synchronisation of the
+// command buffer, so nothing here is locked. An Operation is completed once for each submission that held it, in the
+// order of recording, after the device has finished the submission and before the same recording is submitted again:
+// what the device wrote into the operation's own HostBuffers is whole. Operations of a secondary command buffer are
+// shared by the primaries that execute it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include <vulkan/vulkan.h>
+
+#include "capture/layer/readback.hpp"
+
+namespace rayreplay::layer {
+
+struct Device;
+struct PipelineRecord;
+
+/// What a completing operation may ask for.
+struct Drain {
+  Device& device;
+  std::uint32_t queue_family = 0;
+  std::uint32_t queue = 0;  ///< index in its family
+  std::uint32_t frame = 0;
+};
+
+class Operation {
+ public:
+  virtual ~Operation() = default;
+  /// Called on the host right before a submission that holds it is given to its queue, for all its operations in order,
+  /// after complete() of earlier submissions of the same recording. Must not throw or call queue functions.
+  virtual void submit(Device&) {
+  }
+  /// False: its completion may come late, so a submission that holds only such operations and launches that are not
+  /// captured is not waited for.
+  [[nodiscard]] virtual bool prompt() const {
+    return true;
+  }
+  /// Called on the host. Must not throw; must not call queue functions. Launches: see launches.cpp.
+  virtual void complete(Drain& drain) = 0;
+  /// Launches only: they are chosen, numbered and read back by the submission.
+  virtual struct LaunchOperation* launch() {
+    return nullptr;
+  }
+};
+
+struct CommandRecording {
+  Device& device;
+  VkCommandBuffer handle = VK_NULL_HANDLE;
+  VkCommandPool pool = VK_NULL_HANDLE;
+  bool secondary = false;
+  std::vector<std::shared_ptr<Operation>> operations;
+  std::uint32_t launches = 0;  ///< among the operations
+
+  // State at this point of recording.
+  std::shared_ptr<const PipelineRecord> pipeline;  ///< bound for ray tracing; null: unknown or none
+  std::uint32_t stack_size = 0;                    ///< set by the application; 0: not set
+
+  /// Descriptor state for ray tracing, kept by geometry (descriptors.cpp): opaque here.
+  std::shared_ptr<void> descriptors;
+
+  /// Appends an operation; the device copies into its HostBuffers between here and the end of the command buffer.
+  void add(std::unique_ptr<Operation> operation);
+};
+
+/// A barrier from everything before to everything after, in the middle of a command buffer.
+void full_barrier(CommandRecording& recording);
+
+/// Of a command buffer; null if it is not known (allocated before the layer, or the device does not record).
+[[nodiscard]] CommandRecording* recording_of(Device& device, VkCommandBuffer commands);
+
+}  // namespace rayreplay::layer

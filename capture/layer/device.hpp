@@ -1,0 +1,133 @@
+// Everything the layer keeps of a VkDevice.
+//
+// Made at vkCreateDevice, destroyed at vkDestroyDevice. `records` is false where the device cannot or must not record:
+// then only pass-through functions reach it. Members are written before vkCreateDevice returns and read-only
+// afterwards, unless they say which mutex guards them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <vulkan/vk_layer.h>
+#include <vulkan/vulkan.h>
+
+#include "capture/layer/commands.hpp"
+#include "capture/layer/dispatch.hpp"
+#include "capture/layer/options/options.hpp"
+#include "capture/layer/readback.hpp"
+
+namespace rayreplay::layer {
+
+namespace geometry {
+class Tracker;
+}
+class Shaders;
+class Pipelines;
+class Timestamps;
+class Submissions;
+
+/// One for each VkInstance.
+struct Instance {
+  VkInstance handle = VK_NULL_HANDLE;
+  InstanceDispatch vk;
+  std::uint32_t api_version = VK_API_VERSION_1_0;  ///< as the application asked for
+  std::string application_name, engine_name;
+};
+
+/// A queue of the device. `mutex` is held around every queue call, the application's and the layer's.
+struct Queue {
+  VkQueue handle = VK_NULL_HANDLE;
+  std::uint32_t family = 0, index = 0;
+  std::mutex mutex;
+};
+
+/// A buffer of the layer's own in device memory.
+struct DeviceBuffer {
+  VkBuffer buffer = VK_NULL_HANDLE;
+  VkDeviceMemory memory = VK_NULL_HANDLE;
+  VkDeviceAddress address = 0;
+  VkDeviceSize bytes = 0;
+};
+
+struct Device {
+  Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  ~Device();
+
+  VkDevice handle = VK_NULL_HANDLE;
+  VkPhysicalDevice physical = VK_NULL_HANDLE;
+  std::shared_ptr<Instance> instance;
+  DeviceDispatch vk;
+  PFN_vkSetDeviceLoaderData set_loader_data = nullptr;
+
+  std::uint32_t number = 0;     ///< in this process, as in the spool
+  bool records = false;         ///< events are recorded
+  bool instrumented = false;    ///< shaders are rewritten: events, a swizzle, or observe_all
+  bool swapchain = false;       ///< frames end at vkQueuePresentKHR
+  bool frame_boundary = false;  ///< frames may also end at submissions that say so
+  bool gated = false;           ///< not every launch is captured: shaders look at RR_CONTROL_GATE
+  bool has_clock = false, has_sm = false, wide_subgroups = false;
+  std::uint32_t subgroup_size = 0;
+
+  VkPhysicalDeviceProperties properties{};
+  VkPhysicalDeviceRayTracingPipelinePropertiesKHR ray_tracing{};
+  VkPhysicalDeviceMemoryProperties memory{};
+  std::vector<VkQueueFamilyProperties> families;
+  std::vector<std::uint32_t> family_indices;  ///< families with queues of this device, each once
+  std::vector<std::unique_ptr<Queue>> queues;
+
+  DeviceBuffer events, control, swizzle;
+  std::uint64_t events_words = 0;
+
+  std::atomic<bool> lost{false};  ///< stop recording: the device was lost or the spool cannot be written
+  std::atomic<std::uint32_t> frame{0};
+
+  std::unique_ptr<ReadbackPool> readback;
+  std::unique_ptr<geometry::Tracker> geometry;  ///< null if geometry is off or the device does not record
+  std::unique_ptr<Shaders> shaders;
+  std::unique_ptr<Pipelines> pipelines;
+  std::unique_ptr<Timestamps> timestamps;  ///< null where queues have none
+  std::unique_ptr<Submissions> submissions;
+
+  std::shared_mutex recordings_mutex;  ///< guards the map, not what it points at
+  std::unordered_map<VkCommandBuffer, std::shared_ptr<CommandRecording>> recordings;
+
+  std::mutex names_mutex;
+  std::unordered_map<std::uint64_t, std::string> names;  ///< object handle → name from debug utilities
+
+  [[nodiscard]] HostBuffer allocate_readback(VkDeviceSize bytes);
+
+  /// Device-local memory with an address. Empty if there is none. All queue families of the device may use it.
+  [[nodiscard]] DeviceBuffer allocate_device(VkDeviceSize bytes, VkBufferUsageFlags usage);
+  void free(DeviceBuffer& buffer);
+
+  /// First memory type of `bits` that has all `required` flags, preferring those that also have `preferred`;
+  /// 0xFFFFFFFF if none.
+  [[nodiscard]] std::uint32_t memory_type(std::uint32_t bits, VkMemoryPropertyFlags required,
+                                          VkMemoryPropertyFlags preferred) const;
+
+  /// Empty if the application gave the object no name.
+  [[nodiscard]] std::string name_of(std::uint64_t handle);
+
+  [[nodiscard]] Queue* queue_of(VkQueue queue) const;
+};
+
+/// The device of any of its dispatchable objects (VkDevice, VkQueue, VkCommandBuffer); null if unknown.
+[[nodiscard]] Device* device_of(const void* dispatchable);
+
+/// The resolved options of the process.
+[[nodiscard]] const Options& options();
+
+/// A line for the spool's reader (once for each text and launch; a process writes at most 1,000) and, by the log level,
+/// for stderr (once for each text). `launch`: spool::kNone for the whole process.
+void note(std::string_view text, std::uint32_t launch = 0xFFFF'FFFFU);
+
+}  // namespace rayreplay::layer

@@ -1,0 +1,263 @@
+#include "capture/layer/device_create.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+
+#include "capture/instrument/probes/record.h"
+#include "capture/layer/geometry/hooks.hpp"
+#include "capture/layer/pipelines.hpp"
+#include "capture/layer/process.hpp"
+#include "capture/layer/shaders.hpp"
+#include "capture/layer/submissions.hpp"
+#include "capture/layer/timestamps.hpp"
+
+namespace rayreplay::layer {
+namespace {
+
+constexpr std::uint64_t kMostMemory = std::uint64_t{8} << 30U;
+constexpr std::uint64_t kMostMemoryOfCpu = std::uint64_t{512} << 20U;
+
+void find_queues(Device& device, const VkDeviceCreateInfo& created) {
+  for (std::uint32_t i = 0; i < created.queueCreateInfoCount; ++i) {
+    const auto& asked = created.pQueueCreateInfos[i];
+    if (std::find(device.family_indices.begin(), device.family_indices.end(), asked.queueFamilyIndex) ==
+        device.family_indices.end()) {
+      device.family_indices.push_back(asked.queueFamilyIndex);
+    }
+    for (std::uint32_t index = 0; index < asked.queueCount; ++index) {
+      auto queue = std::make_unique<Queue>();
+      queue->family = asked.queueFamilyIndex;
+      queue->index = index;
+      if (asked.flags == 0) {
+        device.vk.GetDeviceQueue(device.handle, queue->family, index, &queue->handle);
+      } else if (device.vk.GetDeviceQueue2 != nullptr) {
+        VkDeviceQueueInfo2 info{};
+        info.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2;
+        info.flags = asked.flags;
+        info.queueFamilyIndex = queue->family;
+        info.queueIndex = index;
+        device.vk.GetDeviceQueue2(device.handle, &info, &queue->handle);
+      }
+      if (queue->handle != VK_NULL_HANDLE && device.set_loader_data(device.handle, queue->handle) == VK_SUCCESS) {
+        // Our own work goes to the first queue, which should be able to do all of it.
+        const bool computes = (device.families[queue->family].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0;
+        device.queues.insert(computes ? device.queues.begin() : device.queues.end(), std::move(queue));
+      }
+    }
+  }
+}
+
+/// Properties of the device, and its block for the spool.
+spool::Device describe(Device& device) {
+  const auto& vk = device.instance->vk;
+  VkPhysicalDeviceProperties2 all{};
+  all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+  const auto chain = [&all](auto& structure, VkStructureType type) {
+    structure.sType = type;
+    structure.pNext = all.pNext;
+    all.pNext = &structure;
+  };
+  VkPhysicalDeviceSubgroupProperties subgroup{};
+  VkPhysicalDeviceDriverProperties driver{};
+  VkPhysicalDeviceShaderSMBuiltinsPropertiesNV sm{};
+  VkPhysicalDeviceSubgroupSizeControlProperties sizes{};
+  chain(subgroup, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES);
+  chain(device.ray_tracing, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_RAY_TRACING_PIPELINE_PROPERTIES_KHR);
+  if (device.has_sm) {
+    chain(sm, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV);
+  }
+  vk.GetPhysicalDeviceProperties(device.physical, &device.properties);
+  const auto version = device.properties.apiVersion;
+  if (version >= VK_API_VERSION_1_2) {
+    chain(driver, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES);
+  }
+  if (version >= VK_API_VERSION_1_3) {
+    chain(sizes, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES);
+  }
+  vk.GetPhysicalDeviceProperties2(device.physical, &all);
+  device.ray_tracing.pNext = nullptr;
+  device.subgroup_size = subgroup.subgroupSize;
+  device.wide_subgroups = std::max(subgroup.subgroupSize, sizes.maxSubgroupSize) > 32;
+
+  spool::Device block;
+  block.device = device.number;
+  block.name = device.properties.deviceName;
+  block.driver_name = driver.driverName;
+  block.driver_info = driver.driverInfo;
+  block.vendor_id = device.properties.vendorID;
+  block.device_id = device.properties.deviceID;
+  block.driver_version = device.properties.driverVersion;
+  block.api_version = device.properties.apiVersion;
+  block.subgroup_size = device.subgroup_size;
+  block.has_clock = device.has_clock ? 1 : 0;
+  block.has_sm = device.has_sm ? 1 : 0;
+  block.sm_count = sm.shaderSMCount;
+  block.warps_per_sm = sm.shaderWarpsPerSM;
+  block.timestamp_period_ns = static_cast<double>(device.properties.limits.timestampPeriod);
+  block.shader_group_handle_size = device.ray_tracing.shaderGroupHandleSize;
+  return block;
+}
+
+std::uint64_t default_memory(const Device& device) {
+  std::uint64_t heap = 0;
+  for (std::uint32_t i = 0; i < device.memory.memoryHeapCount; ++i) {
+    if ((device.memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0) {
+      heap = std::max(heap, device.memory.memoryHeaps[i].size);
+    }
+  }
+  const bool cpu = device.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+  return std::min(heap / 4, cpu ? kMostMemoryOfCpu : kMostMemory);
+}
+
+/// The event buffer, smaller than wanted if the device does not have as much.
+void allocate_events(Device& device) {
+  const auto wanted = options().memory != 0 ? options().memory : default_memory(device);
+  auto bytes = wanted / 16 * 16;
+  while (bytes >= kLeastMemory) {
+    device.events = device.allocate_device(bytes, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+    if (device.events.buffer != VK_NULL_HANDLE) {
+      break;
+    }
+    bytes = bytes / 2 / 16 * 16;
+  }
+  device.events_words = device.events.bytes / sizeof(std::uint32_t);
+  if (device.events.buffer != VK_NULL_HANDLE && bytes < wanted / 16 * 16) {
+    note("the device has no " + std::to_string(wanted) + " bytes for events: " + std::to_string(bytes) + " are used");
+  }
+}
+
+std::vector<std::uint32_t> read_swizzle() {
+  const auto& wanted = options();
+  const std::uint64_t threads = std::uint64_t{wanted.swizzle_width} * wanted.swizzle_height * wanted.swizzle_depth;
+  std::ifstream file(wanted.swizzle, std::ios::binary | std::ios::ate);
+  const auto bytes = file ? static_cast<std::uint64_t>(file.tellg()) : 0;
+  if (bytes != threads * sizeof(std::uint32_t)) {
+    note("swizzle " + wanted.swizzle + " is not applied: it has " + std::to_string(bytes) + " bytes, " +
+         std::to_string(threads * sizeof(std::uint32_t)) + " are needed");
+    return {};
+  }
+  std::vector<std::uint32_t> table(threads);
+  file.seekg(0);
+  file.read(reinterpret_cast<char*>(table.data()), static_cast<std::streamsize>(bytes));
+  // A thread that is named twice or is none would make the application write where it never does.
+  std::vector<bool> seen(threads);
+  for (const auto thread : table) {
+    if (thread >= threads || seen[thread]) {
+      note("swizzle " + wanted.swizzle + " is not applied: it is no permutation of the launch's threads");
+      return {};
+    }
+    seen[thread] = true;
+  }
+  return table;
+}
+
+void load_swizzle(Device& device) {
+  if (options().swizzle.empty()) {
+    return;
+  }
+  const auto table = read_swizzle();
+  if (table.empty()) {
+    return;
+  }
+  device.swizzle = device.allocate_device(table.size() * sizeof(std::uint32_t), VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+  if (device.swizzle.buffer == VK_NULL_HANDLE || !device.submissions->upload(device.swizzle, table)) {
+    device.free(device.swizzle);
+    note("the device has no memory for the swizzle: it is not applied");
+  }
+}
+
+void prepare(Device& device, const DeviceRequest& request, bool with_additions, spool::Device& block) {
+  if (!with_additions || !request.enough) {
+    note("device " + block.name + " cannot be observed: " +
+         (request.enough ? "it refuses what instrumented shaders need" : "it lacks " + request.lacks));
+    return;
+  }
+  if (device.queues.empty()) {
+    note("device " + block.name + " cannot be observed: it has no queue");
+    return;
+  }
+  device.readback = std::make_unique<ReadbackPool>(device);
+  device.control =
+      device.allocate_device(RR_CONTROL_BYTES, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+  const auto& wanted = options();
+  if (wanted.record && device.control.buffer != VK_NULL_HANDLE) {
+    allocate_events(device);
+  }
+  device.records = device.events.buffer != VK_NULL_HANDLE;
+  if (wanted.record && !device.records) {
+    note("device " + block.name + " cannot be observed: it has no memory for events");
+    return;
+  }
+  device.gated = device.records && (wanted.frames || wanted.launch || !wanted.trigger_file.empty());
+  device.submissions = std::make_unique<Submissions>(device);
+  if (!device.submissions->start()) {
+    note("device " + block.name + " cannot be observed: it does not run commands");
+    device.records = false;
+    return;
+  }
+  load_swizzle(device);
+  // Launches may be recorded for any family that computes.
+  if (std::all_of(device.family_indices.begin(), device.family_indices.end(), [&](auto family) {
+        const auto& properties = device.families[family];
+        return (properties.queueFlags & VK_QUEUE_COMPUTE_BIT) == 0 || properties.timestampValidBits > 0;
+      })) {
+    device.timestamps = std::make_unique<Timestamps>(device);
+  }
+  if (device.records && wanted.geometry) {
+    device.geometry = geometry::Tracker::create(device);
+  }
+  device.shaders = std::make_unique<Shaders>(device);
+  device.pipelines = std::make_unique<Pipelines>(device);
+  device.instrumented = true;
+  block.events_words = device.events_words;
+}
+
+}  // namespace
+
+void set_up(Device& device, const DeviceRequest& request, bool with_additions, const VkDeviceCreateInfo& created) {
+  if (!request.traces || !open_spool(*device.instance)) {
+    return;
+  }
+  const auto& vk = device.instance->vk;
+  device.number = process().next_device++;
+  device.swapchain = request.swapchain;
+  device.frame_boundary = request.frame_boundary;
+  device.has_clock = with_additions && request.clock;
+  device.has_sm = with_additions && request.sm;
+  std::uint32_t count = 0;
+  vk.GetPhysicalDeviceQueueFamilyProperties(device.physical, &count, nullptr);
+  device.families.resize(count);
+  vk.GetPhysicalDeviceQueueFamilyProperties(device.physical, &count, device.families.data());
+  vk.GetPhysicalDeviceMemoryProperties(device.physical, &device.memory);
+  auto block = describe(device);
+  find_queues(device, created);
+  if (!attempt("preparing a device", [&] { prepare(device, request, with_additions, block); })) {
+    device.records = device.instrumented = false;
+  }
+  if (!device.instrumented) {
+    take_down(device);
+  }
+  spool_block(block);
+}
+
+void take_down(Device& device) {
+  if (device.submissions) {
+    device.submissions->finish();
+  }
+  {
+    const std::scoped_lock lock(device.recordings_mutex);
+    device.recordings.clear();
+  }
+  device.submissions.reset();
+  device.pipelines.reset();
+  device.shaders.reset();
+  device.geometry.reset();
+  device.timestamps.reset();
+  device.readback.reset();
+  device.free(device.swizzle);
+  device.free(device.events);
+  device.free(device.control);
+}
+
+}  // namespace rayreplay::layer

@@ -1,0 +1,136 @@
+// The next layer's (or driver's) functions, as tables of pointers.
+//
+// A pointer is null if the next layer has no such function. Functions that became core under the same semantics are
+// looked up under their core name first, then with KHR and EXT. All pointers are called under their core or KHR name
+// written here.
+#pragma once
+
+#include <vulkan/vulkan.h>
+
+#define RR_INSTANCE_FUNCTIONS(X)            \
+  X(DestroyInstance)                        \
+  X(EnumerateDeviceExtensionProperties)     \
+  X(GetPhysicalDeviceFeatures)              \
+  X(GetPhysicalDeviceFeatures2)             \
+  X(GetPhysicalDeviceMemoryProperties)      \
+  X(GetPhysicalDeviceProperties)            \
+  X(GetPhysicalDeviceProperties2)           \
+  X(GetPhysicalDeviceQueueFamilyProperties) \
+  X(EnumeratePhysicalDevices)
+
+#define RR_DEVICE_FUNCTIONS(X)                   \
+  X(AllocateCommandBuffers)                      \
+  X(AllocateDescriptorSets)                      \
+  X(AllocateMemory)                              \
+  X(BeginCommandBuffer)                          \
+  X(BindBufferMemory)                            \
+  X(BindBufferMemory2)                           \
+  X(BuildAccelerationStructuresKHR)              \
+  X(CmdBindDescriptorSets)                       \
+  X(CmdBindPipeline)                             \
+  X(CmdBuildAccelerationStructuresIndirectKHR)   \
+  X(CmdBuildAccelerationStructuresKHR)           \
+  X(CmdCopyAccelerationStructureKHR)             \
+  X(CmdCopyAccelerationStructureToMemoryKHR)     \
+  X(CmdCopyBuffer)                               \
+  X(CmdCopyMemoryToAccelerationStructureKHR)     \
+  X(CmdDispatch)                                 \
+  X(CmdExecuteCommands)                          \
+  X(CmdFillBuffer)                               \
+  X(CmdPipelineBarrier)                          \
+  X(CmdPushConstants)                            \
+  X(CmdPushDescriptorSetKHR)                     \
+  X(CmdPushDescriptorSetWithTemplateKHR)         \
+  X(CmdResetQueryPool)                           \
+  X(CmdSetRayTracingPipelineStackSizeKHR)        \
+  X(CmdTraceRaysIndirect2KHR)                    \
+  X(CmdTraceRaysIndirectKHR)                     \
+  X(CmdTraceRaysKHR)                             \
+  X(CmdUpdateBuffer)                             \
+  X(CmdWriteAccelerationStructuresPropertiesKHR) \
+  X(CmdWriteTimestamp)                           \
+  X(CopyAccelerationStructureKHR)                \
+  X(CopyAccelerationStructureToMemoryKHR)        \
+  X(CopyMemoryToAccelerationStructureKHR)        \
+  X(CreateAccelerationStructureKHR)              \
+  X(CreateBuffer)                                \
+  X(CreateCommandPool)                           \
+  X(CreateComputePipelines)                      \
+  X(CreateDescriptorPool)                        \
+  X(CreateDescriptorSetLayout)                   \
+  X(CreateDescriptorUpdateTemplate)              \
+  X(CreateFence)                                 \
+  X(CreatePipelineLayout)                        \
+  X(CreateQueryPool)                             \
+  X(CreateRayTracingPipelinesKHR)                \
+  X(CreateShaderModule)                          \
+  X(DeferredOperationJoinKHR)                    \
+  X(DestroyAccelerationStructureKHR)             \
+  X(DestroyBuffer)                               \
+  X(DestroyCommandPool)                          \
+  X(DestroyDeferredOperationKHR)                 \
+  X(DestroyDescriptorPool)                       \
+  X(DestroyDescriptorSetLayout)                  \
+  X(DestroyDescriptorUpdateTemplate)             \
+  X(DestroyDevice)                               \
+  X(DestroyFence)                                \
+  X(DestroyPipeline)                             \
+  X(DestroyPipelineLayout)                       \
+  X(DestroyQueryPool)                            \
+  X(DestroyShaderModule)                         \
+  X(DeviceWaitIdle)                              \
+  X(EndCommandBuffer)                            \
+  X(FlushMappedMemoryRanges)                     \
+  X(FreeCommandBuffers)                          \
+  X(FreeDescriptorSets)                          \
+  X(FreeMemory)                                  \
+  X(GetAccelerationStructureBuildSizesKHR)       \
+  X(GetAccelerationStructureDeviceAddressKHR)    \
+  X(GetBufferDeviceAddress)                      \
+  X(GetBufferMemoryRequirements)                 \
+  X(GetDeferredOperationResultKHR)               \
+  X(GetDeviceQueue)                              \
+  X(GetDeviceQueue2)                             \
+  X(GetFenceStatus)                              \
+  X(GetQueryPoolResults)                         \
+  X(GetRayTracingShaderGroupHandlesKHR)          \
+  X(GetRayTracingShaderGroupStackSizeKHR)        \
+  X(GetSemaphoreCounterValue)                    \
+  X(InvalidateMappedMemoryRanges)                \
+  X(MapMemory)                                   \
+  X(QueueBindSparse)                             \
+  X(QueuePresentKHR)                             \
+  X(QueueSubmit)                                 \
+  X(QueueSubmit2)                                \
+  X(QueueWaitIdle)                               \
+  X(ResetCommandBuffer)                          \
+  X(ResetCommandPool)                            \
+  X(ResetDescriptorPool)                         \
+  X(ResetFences)                                 \
+  X(SetDebugUtilsObjectNameEXT)                  \
+  X(UnmapMemory)                                 \
+  X(UpdateDescriptorSetWithTemplate)             \
+  X(UpdateDescriptorSets)                        \
+  X(WaitForFences)                               \
+  X(WaitSemaphores)                              \
+  X(WriteAccelerationStructuresPropertiesKHR)
+
+namespace rayreplay::layer {
+
+struct InstanceDispatch {
+  PFN_vkGetInstanceProcAddr GetInstanceProcAddr = nullptr;
+#define X(name) PFN_vk##name name = nullptr;
+  RR_INSTANCE_FUNCTIONS(X)
+#undef X
+  void load(VkInstance instance, PFN_vkGetInstanceProcAddr next);
+};
+
+struct DeviceDispatch {
+  PFN_vkGetDeviceProcAddr GetDeviceProcAddr = nullptr;
+#define X(name) PFN_vk##name name = nullptr;
+  RR_DEVICE_FUNCTIONS(X)
+#undef X
+  void load(VkDevice device, PFN_vkGetDeviceProcAddr next);
+};
+
+}  // namespace rayreplay::layer

@@ -1,0 +1,283 @@
+// The layer's entry: negotiation with the loader, creation and destruction of instances and devices.
+#include <vulkan/vk_layer.h>
+#include <vulkan/vulkan.h>
+
+#include <cstring>
+#include <string_view>
+
+#include "capture/layer/device_create.hpp"
+#include "capture/layer/intercepts.hpp"
+#include "capture/layer/process.hpp"
+
+namespace rayreplay::layer {
+namespace {
+
+constexpr const char* kLayerName = "VK_LAYER_RAYREPLAY_capture";
+
+/// The loader's structure of this kind in a chain that it made for us; null if it made none.
+template <typename Info, typename Function>
+Info* loader_info(const void* chain, VkStructureType type, Function function) {
+  // The loader's structures are there for layers to step forward.
+  for (auto* at = static_cast<Info*>(const_cast<void*>(chain)); at != nullptr;
+       at = static_cast<Info*>(const_cast<void*>(at->pNext))) {
+    if (at->sType == type && at->function == function) {
+      return at;
+    }
+  }
+  return nullptr;
+}
+
+std::shared_ptr<Instance> instance_of(const void* dispatchable) {
+  auto& p = process();
+  const std::shared_lock lock(p.objects_mutex);
+  const auto found = p.instances.find(dispatch_key(dispatchable));
+  return found == p.instances.end() ? nullptr : found->second;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info, const VkAllocationCallbacks* allocator,
+                                               VkInstance* handle) {
+  auto* link = loader_info<VkLayerInstanceCreateInfo>(info->pNext, VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO,
+                                                      VK_LAYER_LINK_INFO);
+  if (link == nullptr || link->u.pLayerInfo == nullptr) {
+    return VK_ERROR_INITIALIZATION_FAILED;
+  }
+  const auto next_proc = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
+  const auto create = reinterpret_cast<PFN_vkCreateInstance>(next_proc(VK_NULL_HANDLE, "vkCreateInstance"));
+  if (create == nullptr) {
+    return VK_ERROR_INITIALIZATION_FAILED;
+  }
+  link->u.pLayerInfo = link->u.pLayerInfo->pNext;
+  const auto result = create(info, allocator, handle);
+  if (result != VK_SUCCESS) {
+    return result;
+  }
+  const bool known = attempt("following an instance", [&] {
+    auto instance = std::make_shared<Instance>();
+    instance->handle = *handle;
+    instance->vk.load(*handle, next_proc);
+    if (const auto* application = info->pApplicationInfo) {
+      const auto text = [](const char* name) { return std::string(name != nullptr ? name : ""); };
+      instance->application_name = text(application->pApplicationName);
+      instance->engine_name = text(application->pEngineName);
+      instance->api_version = application->apiVersion != 0 ? application->apiVersion : VK_API_VERSION_1_0;
+    }
+    auto& p = process();
+    const std::scoped_lock lock(p.objects_mutex);
+    p.instances[dispatch_key(*handle)] = std::move(instance);
+  });
+  if (!known) {
+    // Without its functions not one call could be passed on.
+    const auto destroy = reinterpret_cast<PFN_vkDestroyInstance>(next_proc(*handle, "vkDestroyInstance"));
+    destroy(*handle, allocator);
+    *handle = VK_NULL_HANDLE;
+    return VK_ERROR_OUT_OF_HOST_MEMORY;
+  }
+  return VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL destroy_instance(VkInstance handle, const VkAllocationCallbacks* allocator) {
+  if (handle == VK_NULL_HANDLE) {
+    return;
+  }
+  const auto instance = instance_of(handle);
+  const auto* key = dispatch_key(handle);
+  attempt("forgetting an instance", [&] {
+    auto& p = process();
+    const std::scoped_lock lock(p.objects_mutex);
+    p.instances.erase(key);
+  });
+  instance->vk.DestroyInstance(handle, allocator);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const VkDeviceCreateInfo* info,
+                                             const VkAllocationCallbacks* allocator, VkDevice* handle) {
+  auto* link = loader_info<VkLayerDeviceCreateInfo>(info->pNext, VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO,
+                                                    VK_LAYER_LINK_INFO);
+  const auto* callback = loader_info<VkLayerDeviceCreateInfo>(info->pNext, VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO,
+                                                              VK_LOADER_DATA_CALLBACK);
+  const auto instance = instance_of(physical);
+  if (link == nullptr || link->u.pLayerInfo == nullptr || callback == nullptr || !instance) {
+    return VK_ERROR_INITIALIZATION_FAILED;
+  }
+  const auto next_instance_proc = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
+  const auto next_proc = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
+  const auto create = reinterpret_cast<PFN_vkCreateDevice>(next_instance_proc(instance->handle, "vkCreateDevice"));
+  if (create == nullptr) {
+    return VK_ERROR_INITIALIZATION_FAILED;
+  }
+  link->u.pLayerInfo = link->u.pLayerInfo->pNext;
+  auto* const next_link = link->u.pLayerInfo;
+  std::shared_ptr<Device> device;
+  std::unique_ptr<DeviceRequest> request;
+  bool with_additions = attempt("extending a device", [&] {
+    device = std::make_shared<Device>();
+    request = extend_request(*instance, physical, *info);
+  });
+  with_additions = with_additions && request->traces && request->enough;
+  auto result = create(physical, with_additions ? &request->info : info, allocator, handle);
+  if (result != VK_SUCCESS && with_additions) {
+    with_additions = false;
+    link->u.pLayerInfo = next_link;  // A lower layer may have stepped it forward.
+    result = create(physical, info, allocator, handle);
+  }
+  if (result != VK_SUCCESS) {
+    return result;
+  }
+  const bool known = device && attempt("following a device", [&] {
+                       device->handle = *handle;
+                       device->physical = physical;
+                       device->instance = instance;
+                       device->vk.load(*handle, next_proc);
+                       device->set_loader_data = callback->u.pfnSetDeviceLoaderData;
+                       if (request) {
+                         set_up(*device, *request, with_additions, *info);
+                       }
+                       auto& p = process();
+                       const std::scoped_lock lock(p.objects_mutex);
+                       p.devices[dispatch_key(*handle)] = device;
+                     });
+  if (!known) {
+    // Without its functions not one call could be passed on.
+    const auto destroy = reinterpret_cast<PFN_vkDestroyDevice>(next_proc(*handle, "vkDestroyDevice"));
+    destroy(*handle, allocator);
+    *handle = VK_NULL_HANDLE;
+    return VK_ERROR_OUT_OF_HOST_MEMORY;
+  }
+  return VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice handle, const VkAllocationCallbacks* allocator) {
+  if (handle == VK_NULL_HANDLE) {
+    return;
+  }
+  std::shared_ptr<Device> device;
+  {
+    auto& p = process();
+    const std::scoped_lock lock(p.objects_mutex);
+    const auto found = p.devices.find(dispatch_key(handle));
+    device = found->second;
+    p.devices.erase(found);
+  }
+  attempt("taking a device down", [&] { take_down(*device); });
+  device->vk.DestroyDevice(handle, allocator);
+}
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc_addr(VkDevice handle, const char* name);
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc_addr(VkInstance handle, const char* name);
+
+VKAPI_ATTR VkResult VKAPI_CALL enumerate_layers(std::uint32_t* count, VkLayerProperties* layers) {
+  if (layers == nullptr) {
+    *count = 1;
+    return VK_SUCCESS;
+  }
+  if (*count < 1) {
+    return VK_INCOMPLETE;
+  }
+  *count = 1;
+  layers[0] = {};
+  std::strncpy(layers[0].layerName, kLayerName, VK_MAX_EXTENSION_NAME_SIZE - 1);
+  std::strncpy(layers[0].description, "Records ray tracing", VK_MAX_DESCRIPTION_SIZE - 1);
+  layers[0].specVersion = VK_API_VERSION_1_3;
+  layers[0].implementationVersion = 1;
+  return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL enumerate_instance_extensions(const char* layer, std::uint32_t* count,
+                                                             VkExtensionProperties* /*extensions*/) {
+  if (layer == nullptr || std::strcmp(layer, kLayerName) != 0) {
+    return VK_ERROR_LAYER_NOT_PRESENT;
+  }
+  *count = 0;
+  return VK_SUCCESS;
+}
+
+template <typename Function>
+PFN_vkVoidFunction erased(Function* function) {
+  return reinterpret_cast<PFN_vkVoidFunction>(function);
+}
+
+PFN_vkVoidFunction global_function(std::string_view name) {
+  if (name == "vkGetInstanceProcAddr") {
+    return erased(get_instance_proc_addr);
+  }
+  if (name == "vkCreateInstance") {
+    return erased(create_instance);
+  }
+  if (name == "vkEnumerateInstanceLayerProperties") {
+    return erased(enumerate_layers);
+  }
+  if (name == "vkEnumerateInstanceExtensionProperties") {
+    return erased(enumerate_instance_extensions);
+  }
+  return nullptr;
+}
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc_addr(VkDevice handle, const char* name) {
+  const auto* device = device_of(handle);
+  if (device == nullptr) {
+    return nullptr;
+  }
+  const std::string_view wanted(name);
+  if (wanted == "vkGetDeviceProcAddr") {
+    return erased(get_device_proc_addr);
+  }
+  if (wanted == "vkDestroyDevice") {
+    return erased(destroy_device);
+  }
+  const auto next = device->vk.GetDeviceProcAddr(handle, name);
+  if (next == nullptr || !device->instrumented) {
+    return next;  // Nothing of a device that is not observed passes through the layer.
+  }
+  const auto own = find_intercept(wanted);
+  return own != nullptr ? own : next;
+}
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc_addr(VkInstance handle, const char* name) {
+  const std::string_view wanted(name);
+  if (const auto function = global_function(wanted)) {
+    return function;
+  }
+  if (wanted == "vkDestroyInstance") {
+    return erased(destroy_instance);
+  }
+  if (wanted == "vkCreateDevice") {
+    return erased(create_device);
+  }
+  if (wanted == "vkGetDeviceProcAddr") {
+    return erased(get_device_proc_addr);
+  }
+  if (wanted == "vkDestroyDevice") {
+    return erased(destroy_device);
+  }
+  if (handle == VK_NULL_HANDLE) {
+    return nullptr;
+  }
+  const auto instance = instance_of(handle);
+  const auto next = instance ? instance->vk.GetInstanceProcAddr(handle, name) : nullptr;
+  if (next == nullptr) {
+    return nullptr;
+  }
+  const auto own = find_intercept(wanted);
+  return own != nullptr ? own : next;
+}
+
+}  // namespace
+}  // namespace rayreplay::layer
+
+extern "C" {
+
+/// The only symbol that the library exports.
+__attribute__((visibility("default"))) VKAPI_ATTR VkResult VKAPI_CALL
+vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface* interface) {
+  if (interface == nullptr || interface->sType != LAYER_NEGOTIATE_INTERFACE_STRUCT ||
+      interface->loaderLayerInterfaceVersion < 2) {
+    return VK_ERROR_INITIALIZATION_FAILED;
+  }
+  interface->loaderLayerInterfaceVersion = 2;
+  interface->pfnGetInstanceProcAddr = rayreplay::layer::get_instance_proc_addr;
+  interface->pfnGetDeviceProcAddr = rayreplay::layer::get_device_proc_addr;
+  interface->pfnGetPhysicalDeviceProcAddr = nullptr;
+  return VK_SUCCESS;
+}
+
+}  // extern "C"

@@ -1,0 +1,71 @@
+// Reading the event buffer back, and emptying it.
+//
+// Contract: works on a queue of the device through small command buffers of its own; the caller serialises the calls,
+// and the device has finished what wrote the events. Each call takes the queue's mutex for its submissions. Every wait
+// ends: after kPatience the device is given up (Device::lost, noted). Pieces are copied to cached host memory while the
+// one before is handed on. Complexity: linear in the words.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+
+#include <vulkan/vulkan.h>
+
+#include "capture/layer/readback.hpp"
+
+namespace rayreplay::layer {
+
+struct Device;
+struct DeviceBuffer;
+struct Queue;
+
+class EventReader {
+ public:
+  /// Receives a piece; false ends the reading.
+  using Sink = std::function<bool(const std::uint32_t* words, std::uint64_t count)>;
+
+  explicit EventReader(Device& device) : device_(device) {}
+  EventReader(const EventReader&) = delete;
+  EventReader& operator=(const EventReader&) = delete;
+  ~EventReader();
+
+  /// Words [first, first + count) in order; false if the device failed or `sink` ended it.
+  bool read(Queue& queue, std::uint64_t first, std::uint64_t count, const Sink& sink);
+
+  /// The words from `first` on, below `end`, that are whole chunks: after an overflow the buffer ends with an unwritten
+  /// one.
+  std::uint64_t whole_chunks(Queue& queue, std::uint64_t first, std::uint64_t end);
+
+  /// Counters to 0, and the words where an unwritten chunk may lie to a value that no chunk begins with.
+  bool reset(Queue& queue);
+
+  /// Fills a buffer of the device.
+  bool upload(Queue& queue, const DeviceBuffer& to, std::span<const std::uint32_t> words);
+
+ private:
+  struct Lane {
+    VkCommandBuffer commands = VK_NULL_HANDLE;
+    VkFence fence = VK_NULL_HANDLE;
+    HostBuffer staging;
+  };
+  struct Family {
+    VkCommandPool pool = VK_NULL_HANDLE;
+    std::array<Lane, 2> lanes;
+  };
+
+  [[nodiscard]] std::uint64_t piece_words() const;
+  Family* family(std::uint32_t index);
+  bool start_copy(Queue& queue, Lane& lane, std::uint64_t first, std::uint64_t count);
+  bool begin(Lane& lane);
+  bool submit(Queue& queue, Lane& lane);
+  bool wait(Lane& lane);
+  bool give_up(VkResult result);
+
+  Device& device_;
+  std::map<std::uint32_t, Family> families_;
+};
+
+}  // namespace rayreplay::layer

@@ -1,0 +1,74 @@
+// Copies of the application's memory, made in the command stream and read on the host afterwards.
+//
+// Contract: name the stretches with `add` (or `add_rest`), then `record` them into a command buffer once: overlapping
+// stretches are copied once, with a barrier before (after whatever wrote the memory) and one behind (before anything
+// that comes after writes it, and before the host reads). When the submission has completed, `window` gives each
+// stretch. A stretch whose address is unknown, whose end lies outside its buffer (the bytes up to there are copied),
+// that is too large, or for which there was no memory, says so in Window::missing. The memory of the copies counts
+// against `Budget` until the batch is destroyed. Not thread-safe. Complexity: O(n log n) for n stretches.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "capture/layer/commands.hpp"
+#include "capture/layer/geometry/address_map.hpp"
+#include "capture/layer/geometry/build_inputs.hpp"
+
+namespace rayreplay::layer::geometry {
+
+/// Bytes that copies may take together.
+struct Budget {
+  std::uint64_t limit = 0;
+  std::atomic<std::uint64_t> used{0};
+};
+
+class CopyBatch {
+ public:
+  explicit CopyBatch(std::shared_ptr<Budget> budget) : budget_(std::move(budget)) {}
+  CopyBatch(const CopyBatch&) = delete;
+  CopyBatch& operator=(const CopyBatch&) = delete;
+  ~CopyBatch();
+
+  /// Number of the stretch. bytes 0: an empty one.
+  std::size_t add(const AddressMap& map, const Stretch& stretch);
+  /// From `address` to the end of its buffer, at most `most` bytes.
+  std::size_t add_rest(const AddressMap& map, std::uint64_t address, std::uint64_t most);
+  /// A stretch that is not to be copied, and why.
+  std::size_t add_missing(std::string why);
+
+  /// False if nothing could be recorded (noted in the windows).
+  bool record(CommandRecording& recording);
+
+  /// To be called once after the device wrote, before window().
+  void invalidate() const;
+  [[nodiscard]] Window window(std::size_t part) const;
+  [[nodiscard]] std::size_t size() const {
+    return parts_.size();
+  }
+
+ private:
+  struct Part {
+    std::uint64_t address = 0, bytes = 0;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    std::uint64_t offset = 0;  ///< in buffer
+    std::uint64_t host = 0;    ///< in host_
+    std::string missing;
+  };
+  struct Copy {
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VkBufferCopy region{};
+  };
+
+  std::vector<Copy> lay_out(std::uint64_t& total);
+
+  std::shared_ptr<Budget> budget_;
+  std::vector<Part> parts_;
+  HostBuffer host_;
+  std::uint64_t charged_ = 0;
+};
+
+}  // namespace rayreplay::layer::geometry

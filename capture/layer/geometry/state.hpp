@@ -1,0 +1,77 @@
+// Geometry's state of a device: the Tracker that the layer calls, and what the intercepts keep.
+//
+// Lives as long as its Device. `mutex` guards all tables; nothing is called with it held but the spool and, while
+// recording copies, the next layer's vkCmd… functions.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capture/instrument/instrument.hpp"
+#include "capture/layer/device.hpp"
+#include "capture/layer/geometry/address_map.hpp"
+#include "capture/layer/geometry/copies.hpp"
+#include "capture/layer/geometry/descriptor_table.hpp"
+#include "capture/layer/geometry/hooks.hpp"
+#include "capture/layer/geometry/structure_table.hpp"
+
+namespace rayreplay::layer::geometry {
+
+/// The structures that a launch may trace against: what was bound when it was recorded, and what that held when it was
+/// submitted.
+struct LaunchScene {
+  std::vector<instrument::TraceSite> sites;
+  bool sites_known = false;
+  BoundSets bound;
+  std::vector<StructurePointer> candidates;  ///< top-level structures, likeliest first
+  bool exact = false;                        ///< these are all, as every site's descriptor is known
+};
+
+class State final : public Tracker {
+ public:
+  explicit State(Device& of);
+  ~State() override;
+
+  [[nodiscard]] VkDeviceAddress opacity_address() const override;
+  void prepare_opacity(CommandRecording& recording) override;
+  [[nodiscard]] std::optional<BufferRange> find(VkDeviceAddress address) override;
+  [[nodiscard]] std::unique_ptr<TableSnapshot> snapshot_tables(CommandRecording& recording,
+                                                               const PipelineRecord* pipeline,
+                                                               const TableRegions& regions) override;
+  [[nodiscard]] std::unique_ptr<TableSnapshot> snapshot_tables_indirect(CommandRecording& recording,
+                                                                        const PipelineRecord* pipeline,
+                                                                        const HostBuffer& command) override;
+  [[nodiscard]] std::unique_ptr<StructureChoice> launch_structures(CommandRecording& recording,
+                                                                   const PipelineRecord* pipeline) override;
+
+  /// What is bound in the recording now, for a pipeline's sites (null: unknown).
+  [[nodiscard]] static LaunchScene scene_of(const CommandRecording& recording, const PipelineRecord* pipeline);
+  /// Fills candidates and exact from what the descriptor sets hold now. The mutex is held.
+  void evaluate(LaunchScene& scene);
+
+  /// The number in the spool of what a structure holds, written if it was not; kNone if the spool cannot be written.
+  /// The mutex is held.
+  [[nodiscard]] std::uint32_t write(StructureObject& object);
+  /// Notes the gaps of a content and gives it to a structure. The mutex is held.
+  void set_content(StructureObject& object, Content content);
+  [[nodiscard]] std::string describe(const StructureObject& object);
+
+  Device& device;
+  std::mutex mutex;
+  AddressMap buffers;
+  StructureTable structures;
+  ContentStore contents;
+  SerializedStore serialized;
+  DescriptorTable descriptors;
+  std::shared_ptr<Budget> budget;
+  DeviceBuffer opacity;
+};
+
+/// Null where geometry is not tracked.
+[[nodiscard]] State* state_of(Device* device);
+
+}  // namespace rayreplay::layer::geometry

@@ -1,0 +1,156 @@
+#include "capture/layer/launches.hpp"
+
+#include <cstddef>
+
+#include "capture/layer/pipelines.hpp"
+#include "capture/layer/process.hpp"
+
+namespace rayreplay::layer {
+namespace {
+
+void copy_counters(CommandRecording& recording, const HostBuffer& slot, VkDeviceSize offset) {
+  const auto& device = recording.device;
+  const std::array<VkBufferCopy, 2> regions = {{
+      {RR_CONTROL_COUNTER, slot.offset + offset + offsetof(LaunchSlot::Counters, words), sizeof(std::uint64_t)},
+      {RR_CONTROL_DROPPED, slot.offset + offset + offsetof(LaunchSlot::Counters, dropped),
+       sizeof(LaunchSlot::Counters::dropped)},
+  }};
+  device.vk.CmdCopyBuffer(recording.handle, device.control.buffer, slot.buffer,
+                          static_cast<std::uint32_t>(regions.size()), regions.data());
+}
+
+void call_next(Device& device, VkCommandBuffer commands, const LaunchCommand& launch) {
+  const auto* region = launch.regions.region;
+  switch (launch.kind) {
+    case LaunchKind::Direct:
+      device.vk.CmdTraceRaysKHR(commands, &region[0], &region[1], &region[2], &region[3], launch.width, launch.height,
+                                launch.depth);
+      break;
+    case LaunchKind::Indirect:
+      device.vk.CmdTraceRaysIndirectKHR(commands, &region[0], &region[1], &region[2], &region[3], launch.address);
+      break;
+    case LaunchKind::Indirect2:
+      device.vk.CmdTraceRaysIndirect2KHR(commands, launch.address);
+      break;
+  }
+}
+
+/// Copies the size (and tables) of an indirect launch out of the application's buffer.
+void copy_command(CommandRecording& recording, LaunchOperation& operation, const LaunchCommand& launch) {
+  auto& device = recording.device;
+  const bool whole = launch.kind == LaunchKind::Indirect2;
+  const VkDeviceSize bytes = whole ? sizeof(VkTraceRaysIndirectCommand2KHR) : sizeof(VkTraceRaysIndirectCommandKHR);
+  operation.size_known = false;
+  if (whole) {
+    operation.command = device.allocate_readback(bytes);
+  }
+  const auto range = device.geometry ? device.geometry->find(launch.address) : std::nullopt;
+  if (!range || range->bytes < bytes || (whole && !operation.command)) {
+    note("the size of an indirect launch cannot be read (geometry is off, or its buffer is unknown)");
+    return;
+  }
+  const VkBufferCopy copy{range->offset,
+                          whole ? operation.command.offset : operation.slot.offset + offsetof(LaunchSlot, size), bytes};
+  device.vk.CmdCopyBuffer(recording.handle, range->buffer, whole ? operation.command.buffer : operation.slot.buffer, 1,
+                          &copy);
+  operation.size_known = true;
+}
+
+/// The opacity table, unless the pipeline's shaders cannot be used with one.
+void prepare_opacity(CommandRecording& recording) {
+  auto& device = recording.device;
+  if (recording.pipeline && recording.pipeline->no_opaque_rays) {
+    device.vk.CmdFillBuffer(recording.handle, device.control.buffer, RR_CONTROL_OPACITY, sizeof(std::uint32_t), 0);
+  } else {
+    device.geometry->prepare_opacity(recording);
+  }
+}
+
+/// Everything before the launch.
+std::unique_ptr<LaunchOperation> begin(CommandRecording& recording, const LaunchCommand& launch) {
+  auto& device = recording.device;
+  auto operation = std::make_unique<LaunchOperation>(device);
+  operation->slot = device.allocate_readback(sizeof(LaunchSlot));
+  if (!operation->slot) {
+    note("no host-visible memory is left: a launch is not recorded");
+    return nullptr;
+  }
+  operation->kind = launch.kind;
+  operation->width = launch.width;
+  operation->height = launch.height;
+  operation->depth = launch.depth;
+  operation->pipeline = recording.pipeline;
+  if (device.timestamps) {
+    operation->timestamps = device.timestamps->take();
+  }
+  full_barrier(recording);
+  if (launch.kind != LaunchKind::Direct) {
+    copy_command(recording, *operation, launch);
+  }
+  if (device.geometry) {
+    const auto* pipeline = recording.pipeline.get();
+    operation->tables = launch.kind == LaunchKind::Indirect2
+                            ? device.geometry->snapshot_tables_indirect(recording, pipeline, operation->command)
+                            : device.geometry->snapshot_tables(recording, pipeline, launch.regions);
+    operation->structures = device.geometry->launch_structures(recording, pipeline);
+    if (options().observe_all) {
+      prepare_opacity(recording);
+    }
+  }
+  if (device.gated) {
+    const VkBufferCopy gate{operation->slot.offset + offsetof(LaunchSlot, gate), RR_CONTROL_GATE,
+                            sizeof(std::uint32_t)};
+    device.vk.CmdCopyBuffer(recording.handle, operation->slot.buffer, device.control.buffer, 1, &gate);
+  }
+  if (device.records) {
+    copy_counters(recording, operation->slot, offsetof(LaunchSlot, before));
+  }
+  full_barrier(recording);
+  if (operation->timestamps) {
+    device.vk.CmdResetQueryPool(recording.handle, operation->timestamps->pool, operation->timestamps->first, 2);
+    device.vk.CmdWriteTimestamp(recording.handle, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, operation->timestamps->pool,
+                                operation->timestamps->first);
+  }
+  return operation;
+}
+
+void end(CommandRecording& recording, std::unique_ptr<LaunchOperation> operation) {
+  auto& device = recording.device;
+  if (operation->timestamps) {
+    device.vk.CmdWriteTimestamp(recording.handle, VK_PIPELINE_STAGE_RAY_TRACING_SHADER_BIT_KHR,
+                                operation->timestamps->pool, operation->timestamps->first + 1);
+  }
+  full_barrier(recording);
+  if (device.records) {
+    copy_counters(recording, operation->slot, offsetof(LaunchSlot, after));
+    full_barrier(recording);
+  }
+  recording.add(std::move(operation));
+}
+
+}  // namespace
+
+LaunchOperation::~LaunchOperation() {
+  if (timestamps) {
+    device.timestamps->give_back(*timestamps);
+  }
+}
+
+void record_launch(Device& device, VkCommandBuffer commands, const LaunchCommand& launch) {
+  CommandRecording* recording = nullptr;
+  std::unique_ptr<LaunchOperation> operation;
+  if (!device.lost.load()) {
+    attempt("recording a launch", [&] {
+      recording = recording_of(device, commands);
+      if (recording != nullptr) {
+        operation = begin(*recording, launch);
+      }
+    });
+  }
+  call_next(device, commands, launch);
+  if (operation) {
+    attempt("recording a launch", [&] { end(*recording, std::move(operation)); });
+  }
+}
+
+}  // namespace rayreplay::layer

@@ -1,0 +1,183 @@
+#include "capture/layer/process.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace rayreplay::layer {
+namespace {
+
+constexpr std::size_t kMostNotes = 1000;
+
+std::atomic<Process*> current{nullptr};
+
+void before_fork() {
+  if (auto* p = current.load()) {
+    p->objects_mutex.lock();
+  }
+}
+
+void after_fork_in_parent() {
+  if (auto* p = current.load()) {
+    p->objects_mutex.unlock();
+  }
+}
+
+/// The parent's locks may be held by threads that the child does not have: start anew with what is known to be whole.
+void after_fork_in_child() {
+  auto* old = current.load();
+  if (old == nullptr) {
+    return;
+  }
+  attempt("starting anew in a forked process", [old] {
+    auto fresh = std::make_unique<Process>();
+    fresh->instances = old->instances;
+    fresh->devices = old->devices;
+    for (const auto& [key, device] : fresh->devices) {
+      device->lost = true;
+    }
+    current = fresh.release();
+  });
+}
+
+/// Writes the End block when the library is unloaded or the process ends.
+struct AtEnd {
+  AtEnd() = default;
+  AtEnd(const AtEnd&) = delete;
+  AtEnd& operator=(const AtEnd&) = delete;
+  ~AtEnd() {
+    auto* p = current.load();
+    if (p != nullptr && p->open.load() && !p->failed.load()) {
+      p->spool.append(spool::End{p->next_launch.load(), p->captured.load()});
+      p->failed = true;
+      p->spool.close();
+    }
+  }
+};
+const AtEnd at_end;
+
+std::string read_file(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+spool::Process describe(const Instance& instance, std::uint64_t start, const Options& options) {
+  spool::Process block;
+  block.pid = static_cast<std::uint32_t>(getpid());
+  std::error_code ignored;
+  block.executable = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
+  const auto words = read_file("/proc/self/cmdline");
+  for (std::size_t at = 0; at < words.size();) {
+    auto end = words.find('\0', at);
+    end = end == std::string::npos ? words.size() : end;
+    block.command_line.push_back(words.substr(at, end - at));
+    at = end + 1;
+  }
+  block.application_name = instance.application_name;
+  block.engine_name = instance.engine_name;
+  block.tool_version = RAYREPLAY_VERSION;
+  block.options = to_text(options);
+  block.start_unix_ns = start;
+  return block;
+}
+
+bool open_new(Process& p, const Instance& instance) {
+  const auto start = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count());
+  std::error_code error;
+  std::filesystem::create_directories(p.options.spool, error);
+  const auto path = std::filesystem::path(p.options.spool) /
+                    (std::to_string(getpid()) + "-" + std::to_string(start) + spool::kFileExtension);
+  if (!p.spool.open(path.string()) || !p.spool.append(describe(instance, start, p.options))) {
+    p.failed = true;
+    log(LogLevel::Warning, "cannot write " + path.string() + ": " + p.spool.error() + "; nothing is recorded");
+    return false;
+  }
+  p.open = true;
+  log(LogLevel::Info, "recording to " + path.string());
+  return true;
+}
+
+}  // namespace
+
+Process::Process() : options(resolve([](const char* name) -> const char* { return std::getenv(name); })) {}
+
+Process& process() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    if (current.load() == nullptr) {
+      current = new Process;  // Never destroyed: see process.hpp.
+      pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    }
+  });
+  return *current.load();
+}
+
+bool open_spool(const Instance& instance) {
+  auto& p = process();
+  const std::scoped_lock lock(p.spool_mutex);
+  if (p.failed.load()) {
+    return false;
+  }
+  if (p.open.load()) {
+    return true;
+  }
+  if (!open_new(p, instance)) {
+    return false;
+  }
+  for (const auto& problem : p.options.problems) {
+    log(LogLevel::Warning, problem);
+    p.spool.append(spool::Note{spool::kNone, "option: " + problem});
+  }
+  return true;
+}
+
+void spool_failed() {
+  auto& p = process();
+  if (!p.failed.exchange(true)) {
+    log(LogLevel::Warning, "the spool cannot be written any more (" + p.spool.error() + "); recording stops here");
+  }
+}
+
+void log(LogLevel level, std::string_view text) {
+  if (level <= process().options.log) {
+    std::fprintf(stderr, "rayreplay capture: %.*s\n", static_cast<int>(text.size()), text.data());
+  }
+}
+
+const Options& options() {
+  return process().options;
+}
+
+void note(std::string_view text, std::uint32_t launch) {
+  auto& p = process();
+  bool said = false;
+  {
+    const std::scoped_lock lock(p.spool_mutex);
+    said = p.said.contains(text);
+    if (p.notes.size() >= kMostNotes || !p.notes.emplace(text, launch).second) {
+      return;
+    }
+    p.said.emplace(text);
+  }
+  if (!said) {
+    log(LogLevel::Warning, text);
+  }
+  spool_block(spool::Note{launch, std::string(text)});
+}
+
+Device* device_of(const void* dispatchable) {
+  auto& p = process();
+  const std::shared_lock lock(p.objects_mutex);
+  const auto found = p.devices.find(dispatch_key(dispatchable));
+  return found == p.devices.end() ? nullptr : found->second.get();
+}
+
+}  // namespace rayreplay::layer

@@ -1,0 +1,206 @@
+#include "capture/layer/queue_intercepts.hpp"
+
+#include "capture/layer/process.hpp"
+#include "capture/layer/submissions.hpp"
+
+namespace rayreplay::layer {
+namespace {
+
+// Newer than the headers that we build with: VK_EXT_frame_boundary.
+constexpr int kFrameBoundaryType = 1000375001;
+constexpr std::uint32_t kFrameEnd = 1;
+struct FrameBoundary {
+  VkStructureType type;
+  const void* next;
+  std::uint32_t flags;
+};
+
+bool ends_frame(const Device& device, const void* chain) {
+  if (!device.frame_boundary) {
+    return false;
+  }
+  for (const auto* at = static_cast<const VkBaseInStructure*>(chain); at != nullptr; at = at->pNext) {
+    if (static_cast<int>(at->sType) == kFrameBoundaryType) {
+      return (reinterpret_cast<const FrameBoundary*>(at)->flags & kFrameEnd) != 0;
+    }
+  }
+  return false;
+}
+
+/// What of the application's submission matters; empty if nothing does.
+template <typename Info, typename CommandAt>
+std::vector<Batch> batches_of(Device& device, std::uint32_t count, const Info* infos, const CommandAt& command_at) {
+  std::vector<Batch> batches(count);
+  bool matters = false;
+  const std::shared_lock lock(device.recordings_mutex);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    auto& batch = batches[i];
+    batch.frame_end = ends_frame(device, infos[i].pNext);
+    const auto add = [&](VkCommandBuffer commands) {
+      const auto found = device.recordings.find(commands);
+      if (found != device.recordings.end() && !found->second->operations.empty()) {
+        batch.recordings.push_back(found->second);
+      }
+    };
+    command_at(infos[i], add);
+    matters |= !batch.recordings.empty() || batch.frame_end;
+  }
+  if (!matters) {
+    batches.clear();
+  }
+  return batches;
+}
+
+template <typename Info, typename CommandAt, typename Call>
+VkResult submit(VkQueue handle, std::uint32_t count, const Info* infos, VkFence fence, const CommandAt& command_at,
+                const Call& call) {
+  auto& device = *device_of(handle);
+  auto* queue = device.instrumented ? device.queue_of(handle) : nullptr;
+  if (queue == nullptr) {
+    return call(device, count, infos, fence);
+  }
+  std::vector<Batch> batches;
+  if (!device.lost.load()) {
+    attempt("looking at a submission", [&] { batches = batches_of(device, count, infos, command_at); });
+  }
+  if (batches.empty()) {
+    device.submissions->poll();
+    const std::scoped_lock lock(queue->mutex);
+    return call(device, count, infos, fence);
+  }
+  return device.submissions->submit(*queue, batches, fence,
+                                    [&](std::uint32_t first, std::uint32_t number, VkFence signalled) {
+                                      return call(device, number, infos + first, signalled);
+                                    });
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL queue_submit(VkQueue queue, std::uint32_t count, const VkSubmitInfo* infos,
+                                            VkFence fence) {
+  return submit(
+      queue, count, infos, fence,
+      [](const VkSubmitInfo& info, const auto& add) {
+        for (std::uint32_t i = 0; i < info.commandBufferCount; ++i) {
+          add(info.pCommandBuffers[i]);
+        }
+      },
+      [queue](Device& device, std::uint32_t number, const VkSubmitInfo* some, VkFence signalled) {
+        return device.vk.QueueSubmit(queue, number, some, signalled);
+      });
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL queue_submit2(VkQueue queue, std::uint32_t count, const VkSubmitInfo2* infos,
+                                             VkFence fence) {
+  return submit(
+      queue, count, infos, fence,
+      [](const VkSubmitInfo2& info, const auto& add) {
+        for (std::uint32_t i = 0; i < info.commandBufferInfoCount; ++i) {
+          add(info.pCommandBufferInfos[i].commandBuffer);
+        }
+      },
+      [queue](Device& device, std::uint32_t number, const VkSubmitInfo2* some, VkFence signalled) {
+        return device.vk.QueueSubmit2(queue, number, some, signalled);
+      });
+}
+
+/// A call on a queue, apart from the layer's own on it.
+template <typename Call>
+VkResult on_queue(VkQueue handle, const Call& call) {
+  auto& device = *device_of(handle);
+  auto* queue = device.instrumented ? device.queue_of(handle) : nullptr;
+  if (queue == nullptr) {
+    return call(device);
+  }
+  const std::scoped_lock lock(queue->mutex);
+  return call(device);
+}
+
+/// After the application learned that something is finished.
+void look_again(Device& device) {
+  if (device.submissions) {
+    device.submissions->poll();
+  }
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL queue_bind_sparse(VkQueue queue, std::uint32_t count, const VkBindSparseInfo* infos,
+                                                 VkFence fence) {
+  return on_queue(queue, [&](Device& device) { return device.vk.QueueBindSparse(queue, count, infos, fence); });
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL queue_present(VkQueue queue, const VkPresentInfoKHR* info) {
+  const auto result = on_queue(queue, [&](Device& device) { return device.vk.QueuePresentKHR(queue, info); });
+  auto& device = *device_of(queue);
+  ++device.frame;
+  look_again(device);
+  return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL queue_wait_idle(VkQueue queue) {
+  const auto result = on_queue(queue, [&](Device& device) { return device.vk.QueueWaitIdle(queue); });
+  look_again(*device_of(queue));
+  return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL device_wait_idle(VkDevice handle) {
+  auto& device = *device_of(handle);
+  VkResult result = VK_SUCCESS;
+  {
+    std::vector<std::unique_lock<std::mutex>> locks;
+    if (device.instrumented) {
+      attempt("taking the queues", [&] {
+        locks.reserve(device.queues.size());
+        for (const auto& queue : device.queues) {
+          locks.emplace_back(queue->mutex);
+        }
+      });
+    }
+    result = device.vk.DeviceWaitIdle(handle);
+  }
+  look_again(device);
+  return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL wait_for_fences(VkDevice handle, std::uint32_t count, const VkFence* fences,
+                                               VkBool32 all, std::uint64_t timeout) {
+  auto& device = *device_of(handle);
+  const auto result = device.vk.WaitForFences(handle, count, fences, all, timeout);
+  look_again(device);
+  return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL get_fence_status(VkDevice handle, VkFence fence) {
+  auto& device = *device_of(handle);
+  const auto result = device.vk.GetFenceStatus(handle, fence);
+  if (result == VK_SUCCESS) {
+    look_again(device);
+  }
+  return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL wait_semaphores(VkDevice handle, const VkSemaphoreWaitInfo* info,
+                                               std::uint64_t timeout) {
+  auto& device = *device_of(handle);
+  const auto result = device.vk.WaitSemaphores(handle, info, timeout);
+  look_again(device);
+  return result;
+}
+
+}  // namespace
+
+std::span<const geometry::Intercept> queue_intercepts() {
+  static const geometry::Intercept table[] = {
+      {"vkQueueSubmit", reinterpret_cast<PFN_vkVoidFunction>(queue_submit)},
+      {"vkQueueSubmit2", reinterpret_cast<PFN_vkVoidFunction>(queue_submit2)},
+      {"vkQueueSubmit2KHR", reinterpret_cast<PFN_vkVoidFunction>(queue_submit2)},
+      {"vkQueueBindSparse", reinterpret_cast<PFN_vkVoidFunction>(queue_bind_sparse)},
+      {"vkQueuePresentKHR", reinterpret_cast<PFN_vkVoidFunction>(queue_present)},
+      {"vkQueueWaitIdle", reinterpret_cast<PFN_vkVoidFunction>(queue_wait_idle)},
+      {"vkDeviceWaitIdle", reinterpret_cast<PFN_vkVoidFunction>(device_wait_idle)},
+      {"vkWaitForFences", reinterpret_cast<PFN_vkVoidFunction>(wait_for_fences)},
+      {"vkGetFenceStatus", reinterpret_cast<PFN_vkVoidFunction>(get_fence_status)},
+      {"vkWaitSemaphores", reinterpret_cast<PFN_vkVoidFunction>(wait_semaphores)},
+      {"vkWaitSemaphoresKHR", reinterpret_cast<PFN_vkVoidFunction>(wait_semaphores)},
+  };
+  return table;
+}
+
+}  // namespace rayreplay::layer

@@ -1,0 +1,79 @@
+// Host-visible memory that the device copies into: readback slots of operations, staging of events.
+//
+// Contract: allocate() gives `bytes` of a buffer (usage: transfer source and destination), mapped, 256-byte aligned,
+// HOST_CACHED where the device has such memory, shared by all queue families of the device. Empty (no buffer) if there
+// is no memory: the caller notes what is missing. A HostBuffer gives its bytes back when it is destroyed; it must not
+// outlive its device. Thread-safe. Small requests share blocks of memory. Complexity: linear in the free ranges of the
+// blocks; a large request has a block of its own.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <vulkan/vulkan.h>
+
+namespace rayreplay::layer {
+
+struct Device;
+class ReadbackPool;
+
+class HostBuffer {
+ public:
+  HostBuffer() = default;
+  HostBuffer(HostBuffer&& other) noexcept;
+  HostBuffer& operator=(HostBuffer&& other) noexcept;
+  ~HostBuffer();
+
+  explicit operator bool() const {
+    return buffer != VK_NULL_HANDLE;
+  }
+  /// To be called after the device wrote and before the host reads.
+  void invalidate() const;
+  /// To be called after the host wrote and before the device reads.
+  void flush() const;
+
+  VkBuffer buffer = VK_NULL_HANDLE;
+  VkDeviceSize offset = 0;  ///< of the first byte in `buffer`
+  VkDeviceSize bytes = 0;
+  std::uint8_t* data = nullptr;
+
+ private:
+  friend class ReadbackPool;
+  ReadbackPool* pool_ = nullptr;
+  std::size_t block_ = 0;
+};
+
+class ReadbackPool {
+ public:
+  explicit ReadbackPool(Device& device) : device_(device) {}
+  ReadbackPool(const ReadbackPool&) = delete;
+  ReadbackPool& operator=(const ReadbackPool&) = delete;
+  ~ReadbackPool();
+
+  [[nodiscard]] HostBuffer allocate(VkDeviceSize bytes);
+
+ private:
+  friend class HostBuffer;
+  struct Block {
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+    VkDeviceSize bytes = 0;
+    std::uint8_t* data = nullptr;
+    bool coherent = false;
+    std::map<VkDeviceSize, VkDeviceSize> free;  // offset → bytes
+  };
+  bool make_block(VkDeviceSize bytes, Block& block);
+  void destroy_block(Block& block);
+  void release(HostBuffer& buffer);
+  void sync(const HostBuffer& buffer, bool to_device);
+
+  Device& device_;
+  std::mutex mutex_;
+  std::map<std::size_t, Block> blocks_;
+  std::size_t next_block_ = 0;
+};
+
+}  // namespace rayreplay::layer

@@ -1,0 +1,60 @@
+// Shader modules: the application's words, and their instrumented twins.
+//
+// Contract: modules with ray-tracing entry points are remembered from creation to destruction. twin() rewrites a module
+// once for each content (shader ids are given then, and its Shader blocks spooled) and returns the same result for the
+// same words ever after. Thread-safe. Complexity: twin() is linear in the words the first time, a hash afterwards.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <vulkan/vulkan.h>
+
+#include "capture/instrument/instrument.hpp"
+
+namespace rayreplay::layer {
+
+struct Device;
+
+using Words = std::vector<std::uint32_t>;
+
+class Shaders {
+ public:
+  explicit Shaders(Device& device);
+
+  void created(VkShaderModule module, const VkShaderModuleCreateInfo& info);
+  void destroyed(VkShaderModule module);
+
+  /// The application's words of a module with ray-tracing entry points; null otherwise.
+  [[nodiscard]] std::shared_ptr<const Words> words(VkShaderModule module);
+
+  /// any_hits: the pipeline has any-hit shaders of the application's, or may be linked with some (for observe_all).
+  /// Never null. Entry points have their process-wide ids also where the module is left alone, unless all ids are used.
+  [[nodiscard]] std::shared_ptr<const instrument::Result> twin(std::span<const std::uint32_t> words,
+                                                               const std::string& name, bool any_hits);
+
+  /// The any-hit shader that only records; for observe_all. Never null.
+  [[nodiscard]] std::shared_ptr<const instrument::Result> probe();
+
+ private:
+  [[nodiscard]] instrument::Options instrument_options(bool any_hits) const;
+  void spool(std::span<const std::uint32_t> words, const std::string& name, const instrument::Result& result,
+             bool added);
+
+  Device& device_;
+  std::mutex mutex_;
+  std::unordered_map<VkShaderModule, std::shared_ptr<const Words>> modules_;
+  using Key = std::tuple<std::uint64_t, std::uint64_t, bool>;  // hash of the content, any_hits with observe_all
+  std::map<Key, std::shared_ptr<const instrument::Result>> twins_;
+  std::shared_ptr<const instrument::Result> probe_;
+};
+
+}  // namespace rayreplay::layer

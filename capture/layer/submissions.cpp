@@ -1,0 +1,405 @@
+#include "capture/layer/submissions.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <unordered_set>
+
+#include "capture/layer/pipelines.hpp"
+#include "capture/layer/process.hpp"
+
+namespace rayreplay::layer {
+namespace {
+
+// A submission may wait for a semaphore that the application signals later: an unbounded wait would be a deadlock.
+// After a wait in vain the next ones are shorter, so that such an application is not slowed down much.
+constexpr std::uint64_t kPatienceNs = 2'000'000'000;
+constexpr std::uint64_t kLeastPatienceNs = 50'000'000;
+
+/// Whether a launch is among those to capture.
+bool chosen(std::uint32_t frame, std::uint32_t number, bool triggered) {
+  const auto& wanted = options();
+  return triggered && (!wanted.frames || wanted.frames->contains(frame)) &&
+         (!wanted.launch || wanted.launch->contains(number));
+}
+
+bool triggered() {
+  const auto& file = options().trigger_file;
+  return file.empty() || access(file.c_str(), F_OK) == 0;
+}
+
+}  // namespace
+
+Submissions::~Submissions() {
+  for (auto& submission : pending_) {
+    fences_.push_back(submission->fence);
+  }
+  for (auto* fence : fences_) {
+    device_.vk.DestroyFence(device_.handle, fence, nullptr);
+  }
+}
+
+bool Submissions::start() {
+  patience_ns_ = kPatienceNs;
+  return !device_.records || reader_.reset(*device_.queues.front());
+}
+
+bool Submissions::upload(const DeviceBuffer& to, std::span<const std::uint32_t> words) {
+  return reader_.upload(*device_.queues.front(), to, words);
+}
+
+VkResult Submissions::submit(Queue& queue, const std::vector<Batch>& batches, VkFence fence, const Next& next) {
+  // A command buffer that runs more than once writes the same slots: its batches are run and read one by one.
+  std::unordered_set<const CommandRecording*> seen;
+  bool twice = false;
+  for (const auto& batch : batches) {
+    for (const auto& recording : batch.recordings) {
+      twice |= !seen.insert(recording.get()).second;
+    }
+  }
+  const auto count = static_cast<std::uint32_t>(batches.size());
+  const std::scoped_lock lock(mutex_);
+  if (!twice) {
+    return submit_part(queue, batches, 0, count, fence, next);
+  }
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto result = submit_part(queue, batches, i, 1, i + 1 == count ? fence : VK_NULL_HANDLE, next);
+    if (result != VK_SUCCESS) {
+      return result;
+    }
+  }
+  return VK_SUCCESS;
+}
+
+VkResult Submissions::submit_part(Queue& queue, const std::vector<Batch>& batches, std::uint32_t first,
+                                  std::uint32_t count, VkFence fence, const Next& next) {
+  std::unique_ptr<Submission> submission;
+  if (!device_.lost.load()) {
+    attempt("preparing a submission", [&] {
+      poll_locked(0);
+      submission = prepare(queue, batches, first, count);
+    });
+  }
+  VkResult result = VK_SUCCESS;
+  VkResult own = VK_SUCCESS;
+  {
+    const std::scoped_lock lock(queue.mutex);
+    result = next(first, count, fence);
+    if (result == VK_SUCCESS && submission) {
+      own = device_.vk.QueueSubmit(queue.handle, 0, nullptr, submission->fence);
+    }
+  }
+  if (!submission) {
+    return result;
+  }
+  if (result != VK_SUCCESS) {
+    recycle(*submission);
+    if (result == VK_ERROR_DEVICE_LOST) {
+      give_up(result);
+    }
+    return result;
+  }
+  if (own != VK_SUCCESS) {
+    recycle(*submission);
+    give_up(own);
+    return result;
+  }
+  attempt("completing a submission", [&] {
+    const bool only_watched = std::all_of(submission->items.begin(), submission->items.end(), [](const auto& item) {
+      return item.operation->launch() != nullptr && !item.captured;
+    });
+    pending_.push_back(std::move(submission));
+    pending_count_ = pending_.size();
+    poll_locked(only_watched ? 0 : patience_ns_);
+  });
+  return result;
+}
+
+std::unique_ptr<Submissions::Submission> Submissions::prepare(Queue& queue, const std::vector<Batch>& batches,
+                                                              std::uint32_t first, std::uint32_t count) {
+  auto submission = std::make_unique<Submission>();
+  submission->queue = &queue;
+  submission->frame = device_.frame.load();
+  const bool trigger = triggered();
+  bool launches = false;
+  bool frame_end = false;
+  std::unordered_map<const Operation*, std::size_t> positions;
+  for (std::uint32_t i = first; i < first + count; ++i) {
+    frame_end |= batches[i].frame_end;
+    for (const auto& recording : batches[i].recordings) {
+      submission->recordings.push_back(recording);
+      for (const auto& operation : recording->operations) {
+        Item item{operation, 0, false};
+        if (operation->launch() != nullptr) {
+          launches = true;
+          item.number = process().next_launch++;
+          item.captured = chosen(submission->frame, item.number, trigger);
+        }
+        const auto [position, fresh] = positions.emplace(operation.get(), submission->items.size());
+        if (!fresh) {
+          auto& earlier = submission->items[position->second];
+          if (earlier.captured) {
+            note("a command buffer ran more than once in one batch: only the last run is captured", earlier.number);
+          }
+          earlier.operation = nullptr;
+          position->second = submission->items.size();
+        }
+        submission->items.push_back(std::move(item));
+      }
+    }
+  }
+  std::erase_if(submission->items, [](const auto& item) { return item.operation == nullptr; });
+  submission->captures =
+      std::any_of(submission->items.begin(), submission->items.end(), [](const auto& item) { return item.captured; });
+  if (frame_end || (launches && !device_.swapchain && !device_.frame_boundary)) {
+    ++device_.frame;
+  }
+  if (submission->items.empty()) {
+    return nullptr;
+  }
+  if (fences_.empty()) {
+    VkFenceCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
+    VkFence fence = VK_NULL_HANDLE;
+    const auto made = device_.vk.CreateFence(device_.handle, &info, nullptr, &fence);
+    if (made != VK_SUCCESS) {
+      give_up(made);
+      return nullptr;
+    }
+    fences_.push_back(fence);
+  }
+  submission->fence = fences_.back();
+  fences_.pop_back();
+  // An earlier run of the same command buffers shares their gates.
+  if (device_.gated ? !pending_.empty() : submission->captures && !pending_.empty()) {
+    poll_locked(submission->captures ||
+                        std::any_of(pending_.begin(), pending_.end(), [](const auto& other) { return other->captures; })
+                    ? patience_ns_
+                    : 0);
+  }
+  // Launches of one queue are kept apart by barriers; those of two queues that are on the device together are not.
+  for (const auto& other : pending_) {
+    if (device_.records && other->queue != &queue && (other->captures || submission->captures)) {
+      // Where launches are chosen the gate that one opens is open to the other as well.
+      const bool both = device_.gated || (other->captures && submission->captures);
+      other->overlaps |= both;
+      submission->overlaps |= both;
+    }
+  }
+  open_gates(*submission);
+  for (const auto& item : submission->items) {
+    item.operation->submit(device_);
+  }
+  return submission;
+}
+
+void Submissions::open_gates(const Submission& submission) const {
+  if (!device_.gated) {
+    return;
+  }
+  for (const auto& item : submission.items) {
+    if (auto* launch = item.operation->launch()) {
+      const std::uint32_t gate = item.captured ? 1 : 0;
+      std::memcpy(launch->slot.data + offsetof(LaunchSlot, gate), &gate, sizeof gate);
+      launch->slot.flush();
+    }
+  }
+}
+
+bool Submissions::finished(const Submission& submission, std::uint64_t timeout_ns) {
+  const auto result = device_.vk.WaitForFences(device_.handle, 1, &submission.fence, VK_TRUE, timeout_ns);
+  if (result < 0) {
+    give_up(result);
+  }
+  return result == VK_SUCCESS;
+}
+
+void Submissions::poll_locked(std::uint64_t timeout_ns) {
+  for (auto at = pending_.begin(); at != pending_.end() && !device_.lost.load();) {
+    if (!finished(**at, timeout_ns)) {
+      if (timeout_ns > 0) {
+        patience_ns_ = std::max(kLeastPatienceNs, patience_ns_ / 4);
+        timeout_ns = 0;
+      }
+      ++at;
+      continue;
+    }
+    if (timeout_ns > 0) {
+      patience_ns_ = std::min(kPatienceNs, patience_ns_ * 2);
+    }
+    const auto submission = std::move(*at);
+    at = pending_.erase(at);
+    pending_count_ = pending_.size();
+    complete(*submission);
+    recycle(*submission);
+  }
+}
+
+void Submissions::poll() {
+  if (pending_count_.load() == 0) {
+    return;
+  }
+  attempt("completing submissions", [this] {
+    // If another thread is at it, it completes them.
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (lock.owns_lock()) {
+      poll_locked(0);
+    }
+  });
+}
+
+void Submissions::finish() {
+  attempt("completing the last submissions", [this] {
+    const std::scoped_lock lock(mutex_);
+    poll_locked(kPatienceNs);
+    for (const auto& submission : pending_) {
+      for (const auto& item : submission->items) {
+        if (item.captured) {
+          note("the device was destroyed before this launch was seen to finish", item.number);
+        }
+      }
+    }
+  });
+}
+
+void Submissions::complete(Submission& submission) {
+  Drain drain{device_, submission.queue->family, submission.queue->index, submission.frame};
+  for (const auto& item : submission.items) {
+    if (auto* launch = item.operation->launch()) {
+      if (item.captured) {
+        complete_launch(submission, item, *launch, drain);
+      }
+    } else {
+      item.operation->complete(drain);
+    }
+    if (device_.lost.load()) {
+      return;
+    }
+  }
+  const bool recording =
+      std::any_of(pending_.begin(), pending_.end(), [](const auto& other) { return other->captures; });
+  if (used_ && !recording) {
+    used_ = !reader_.reset(*submission.queue);
+  }
+}
+
+void Submissions::complete_launch(const Submission& submission, const Item& item, LaunchOperation& launch,
+                                  Drain& drain) {
+  launch.slot.invalidate();
+  LaunchSlot slot;
+  std::memcpy(&slot, launch.slot.data, sizeof slot);
+  spool::Launch block;
+  block.device = device_.number;
+  block.launch = item.number;
+  block.frame = drain.frame;
+  block.queue_family = drain.queue_family;
+  block.queue = drain.queue;
+  block.width = launch.width;
+  block.height = launch.height;
+  block.depth = launch.depth;
+  if (launch.kind == LaunchKind::Indirect && launch.size_known) {
+    block.width = slot.size.width;
+    block.height = slot.size.height;
+    block.depth = slot.size.depth;
+  } else if (launch.kind == LaunchKind::Indirect2 && launch.size_known) {
+    launch.command.invalidate();
+    VkTraceRaysIndirectCommand2KHR command{};
+    std::memcpy(&command, launch.command.data, sizeof command);
+    block.width = command.width;
+    block.height = command.height;
+    block.depth = command.depth;
+  }
+  if (!launch.size_known) {
+    note("the size of this indirect launch is unknown", item.number);
+  }
+  if (launch.pipeline) {
+    block.pipeline = launch.pipeline->number;
+  }
+  if (launch.structures) {
+    block.structures = launch.structures->resolve();
+  }
+  if (launch.tables) {
+    block.tables = launch.tables->read();
+  }
+  if (launch.timestamps) {
+    const auto bits = device_.families[drain.queue_family].timestampValidBits;
+    const auto times = device_.timestamps->read(*launch.timestamps, bits);
+    block.begin_ns = times ? times->first : 0;
+    block.end_ns = times ? times->second : 0;
+  }
+  const auto& wanted = options();
+  block.swizzled = device_.swizzle.buffer != VK_NULL_HANDLE && launch.pipeline && launch.pipeline->instrumented &&
+                           block.width == wanted.swizzle_width && block.height == wanted.swizzle_height &&
+                           block.depth == wanted.swizzle_depth
+                       ? 1
+                       : 0;
+  if (!wanted.swizzle.empty() && block.swizzled == 0) {
+    note("launches of another size than the swizzle's run without it", item.number);
+  }
+  block.observe_all = wanted.observe_all && launch.pipeline && launch.pipeline->instrumented ? 1 : 0;
+  const auto capacity = device_.events_words;
+  auto first = std::min(slot.before.words, capacity);
+  auto end = std::min(slot.after.words, capacity);
+  if (!device_.records) {
+    first = end = 0;
+  } else if (submission.overlaps) {
+    note("this launch ran beside one of another queue: their records cannot be told apart and are left out",
+         item.number);
+    first = end = 0;
+  } else if (end < first) {
+    note("the counters of this launch contradict each other: its records are left out", item.number);
+    first = end = 0;
+  }
+  if (device_.records && !submission.overlaps) {
+    std::uint64_t dropped = 0;
+    for (std::size_t kind = 0; kind < slot.after.dropped.size(); ++kind) {
+      block.dropped.push_back(slot.after.dropped.at(kind) - slot.before.dropped.at(kind));
+      dropped += block.dropped.back();
+    }
+    if (dropped > 0) {
+      note("the event buffer was full: " + std::to_string(dropped) + " records of this launch are missing",
+           item.number);
+    }
+    if (slot.after.words > capacity) {
+      end = first + reader_.whole_chunks(*submission.queue, first, end);
+    }
+  }
+  used_ |= device_.records && slot.after.words > 0;
+  block.words = end - first;
+  if (!spool_block(block)) {
+    device_.lost = true;
+    return;
+  }
+  ++process().captured;
+  std::uint64_t done = 0;
+  reader_.read(*submission.queue, first, end - first, [&](const std::uint32_t* words, std::uint64_t count) {
+    if (!process().spool.append_events(item.number, done, words, count)) {
+      spool_failed();
+      device_.lost = true;
+      return false;
+    }
+    done += count;
+    return true;
+  });
+}
+
+void Submissions::give_up(VkResult result) {
+  if (!device_.lost.exchange(true)) {
+    note("the device failed (VkResult " + std::to_string(result) + "): recording on it ends here");
+  }
+}
+
+void Submissions::recycle(Submission& submission) {
+  if (submission.fence != VK_NULL_HANDLE) {
+    if (device_.vk.ResetFences(device_.handle, 1, &submission.fence) == VK_SUCCESS) {
+      fences_.push_back(submission.fence);
+    } else {
+      device_.vk.DestroyFence(device_.handle, submission.fence, nullptr);
+    }
+    submission.fence = VK_NULL_HANDLE;
+  }
+}
+
+}  // namespace rayreplay::layer

@@ -1,0 +1,98 @@
+// Submissions that hold launches or builds: chosen, waited for, read back, spooled.
+//
+// Contract: submit() passes the application's submission on and returns its result. If it holds operations, the device
+// is waited for (at most kPatience) and the operations are completed in order. What is not finished by then stays
+// pending and is looked at again by poll(): at later submissions, waits and presents, and at the end. Thread-safe;
+// operations of one device are completed by one thread at a time.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include <vulkan/vulkan.h>
+
+#include "capture/layer/commands.hpp"
+#include "capture/layer/event_reader.hpp"
+#include "capture/layer/launches.hpp"
+
+namespace rayreplay::layer {
+
+struct DeviceBuffer;
+struct Queue;
+
+/// What of one VkSubmitInfo matters here.
+struct Batch {
+  std::vector<std::shared_ptr<CommandRecording>> recordings;  ///< those with operations
+  bool frame_end = false;
+};
+
+class Submissions {
+ public:
+  /// The application's batches [first, first + count), signalling `fence` at the end.
+  using Next = std::function<VkResult(std::uint32_t first, std::uint32_t count, VkFence fence)>;
+
+  explicit Submissions(Device& device) : device_(device), reader_(device) {}
+  Submissions(const Submissions&) = delete;
+  Submissions& operator=(const Submissions&) = delete;
+  ~Submissions();
+
+  /// Empties the event buffer for the first time; false: the device cannot record.
+  bool start();
+
+  /// Fills a buffer of the device, before the application has the device.
+  bool upload(const DeviceBuffer& to, std::span<const std::uint32_t> words);
+
+  VkResult submit(Queue& queue, const std::vector<Batch>& batches, VkFence fence, const Next& next);
+
+  /// Completes what the device has finished by now.
+  void poll();
+
+  /// As poll(), with a last wait; before the device is destroyed.
+  void finish();
+
+ private:
+  struct Item {
+    std::shared_ptr<Operation> operation;
+    std::uint32_t number = 0;  // launches
+    bool captured = false;
+  };
+  struct Submission {
+    Queue* queue = nullptr;
+    VkFence fence = VK_NULL_HANDLE;
+    std::uint32_t frame = 0;
+    std::vector<std::shared_ptr<CommandRecording>> recordings;
+    std::vector<Item> items;
+    bool captures = false;  // holds a captured launch
+    bool overlaps = false;  // ran beside another one that records
+  };
+
+  VkResult submit_part(Queue& queue, const std::vector<Batch>& batches, std::uint32_t first, std::uint32_t count,
+                       VkFence fence, const Next& next);
+  std::unique_ptr<Submission> prepare(Queue& queue, const std::vector<Batch>& batches, std::uint32_t first,
+                                      std::uint32_t count);
+  void open_gates(const Submission& submission) const;
+  /// True if the submission is finished; may wait.
+  bool finished(const Submission& submission, std::uint64_t timeout_ns);
+  void poll_locked(std::uint64_t timeout_ns);
+  void complete(Submission& submission);
+  void complete_launch(const Submission& submission, const Item& item, LaunchOperation& launch, Drain& drain);
+  void give_up(VkResult result);
+  void recycle(Submission& submission);
+
+  Device& device_;
+  EventReader reader_;
+  std::mutex mutex_;
+  std::deque<std::unique_ptr<Submission>> pending_;
+  std::atomic<std::size_t> pending_count_{0};
+  std::vector<VkFence> fences_;
+  std::uint64_t patience_ns_ = 0;
+  bool used_ = false;  // since the event buffer was emptied
+};
+
+}  // namespace rayreplay::layer
