@@ -232,6 +232,17 @@ TEST(Structure, SitesAreDistinctAndKnowTheirBinding) {
   EXPECT_EQ(bound, 1U);  // the other one is made from an address
 }
 
+TEST(Structure, SitesAreFoundThroughParameters) {
+  const instrument::Result result =
+      instrument::instrument(test::corpus_module("parameters.rgen").words, test::plain_options());
+  ASSERT_EQ(result.sites.size(), 2U);
+  // One function is always given the same structure, the other one of two.
+  EXPECT_NE(result.sites[0].bound, result.sites[1].bound);
+  const instrument::TraceSite& known = result.sites[result.sites[0].bound ? 0 : 1];
+  EXPECT_EQ(known.set, 1U);
+  EXPECT_EQ(known.binding, 4U);
+}
+
 TEST(Structure, SharedFunctionsTellTheirShaderByAVariable) {
   const instrument::Result result =
       instrument::instrument(test::corpus_module("shared_functions").words, test::plain_options());
