@@ -213,6 +213,21 @@ TEST(Structure, OnlyWhatIsNeededIsLinked) {
   EXPECT_EQ(text(options).find("Atomic"), std::string::npos);
 }
 
+// spirv-val 2023.1 does not ask for it, Vulkan does: what changes while an intersection shader runs is volatile.
+TEST(Structure, TheRaysEndIsReadAsVolatile) {
+  const auto lines_with_volatile = [](const char* name) {
+    std::size_t n = 0;
+    for (const std::string& line :
+         test::list(instrument::instrument(test::corpus_module(name).words, test::plain_options()).spirv).lines) {
+      n += line.ends_with(" Volatile") ? 1U : 0U;
+    }
+    return n;
+  };
+  EXPECT_EQ(lines_with_volatile("report.rint"), 1U);               // the variable's decoration
+  EXPECT_EQ(lines_with_volatile("vulkan_memory_model.rint"), 1U);  // the load's operand
+  EXPECT_EQ(lines_with_volatile("decide.rahit"), 0U);
+}
+
 TEST(Structure, SitesAreDistinctAndKnowTheirBinding) {
   const instrument::Result result =
       instrument::instrument(test::corpus_module("many_calls.rgen").words, test::plain_options());
