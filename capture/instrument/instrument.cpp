@@ -203,7 +203,11 @@ std::vector<EntryPoint> entry_points(std::span<const std::uint32_t> spirv, std::
 }
 
 std::vector<std::uint32_t> recording_any_hit(const Options& options) {
-  return instrument(empty_any_hit(), options).spirv;
+  Result result = instrument(empty_any_hit(), options);
+  if (result.status == Status::Instrumented) {
+    return std::move(result.spirv);
+  }
+  return {empty_any_hit().begin(), empty_any_hit().end()};  // nothing to record
 }
 
 }  // namespace rayreplay::instrument

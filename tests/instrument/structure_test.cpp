@@ -187,10 +187,10 @@ TEST(Structure, EntryPointsRecordThemselvesThenRunTheApplication) {
 }
 
 TEST(Structure, OnlyWhatIsNeededIsLinked) {
-  const test::CorpusModule& module = test::corpus_module("call.rmiss.vulkan1.2");
-  const auto text = [&](const instrument::Options& options) {
+  const auto text = [](const instrument::Options& options, const char* name = "call.rmiss.vulkan1.2") {
     std::string all;
-    for (const std::string& line : test::list(instrument::instrument(module.words, options).spirv).lines) {
+    for (const std::string& line :
+         test::list(instrument::instrument(test::corpus_module(name).words, options).spirv).lines) {
       all += line + "\n";
     }
     return all;
@@ -210,7 +210,9 @@ TEST(Structure, OnlyWhatIsNeededIsLinked) {
   options = test::plain_options();
   options.record = false;
   options.swizzle = instrument::SwizzleTable{0x100, 8, 8, 1};
-  EXPECT_EQ(text(options).find("Atomic"), std::string::npos);
+  const std::string swizzled = text(options, "trace.rgen.vulkan1.2");
+  EXPECT_NE(swizzled.find("rr_swizzle"), std::string::npos);
+  EXPECT_EQ(swizzled.find("Atomic"), std::string::npos);
 }
 
 // spirv-val 2023.1 does not ask for it, Vulkan does: what changes while an intersection shader runs is volatile.
