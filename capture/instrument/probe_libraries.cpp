@@ -7,15 +7,16 @@
 
 namespace rayreplay::instrument {
 
+// Never destroyed: an application's threads may still make pipelines while the process exits.
 const Library& events_library(bool clock) {
-  static const Library kPlain = make_library(kEvents);
-  static const Library kWithClock = make_library(kEventsWithClock);
-  return clock ? kWithClock : kPlain;
+  static const Library* const kPlain = new Library(make_library(kEvents));
+  static const Library* const kWithClock = new Library(make_library(kEventsWithClock));
+  return clock ? *kWithClock : *kPlain;
 }
 
 const Library& lookups_library() {
-  static const Library kLibrary = make_library(kLookups);
-  return kLibrary;
+  static const Library* const kLibrary = new Library(make_library(kLookups));
+  return *kLibrary;
 }
 
 std::span<const Word> empty_any_hit() {
