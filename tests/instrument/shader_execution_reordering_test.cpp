@@ -111,6 +111,26 @@ TEST(HitObjects, FusedInstructionsAreTakenApart) {
   EXPECT_EQ(test::validate(as_nv(result.spirv), "vulkan1.2"), "");
 }
 
+// All trace calls of a shader call are counted, from 0.
+TEST(HitObjects, TraceCallsAreCounted) {
+  const test::Listing before = test::list(module());
+  const test::Listing after = test::list(instrument::instrument(module(), test::plain_options()).spirv);
+  std::size_t traces = 0;
+  std::size_t counted = 0;
+  for (const auto& [id, lines] : before.functions) {
+    traces += test::count(lines, {"OpTraceRayKHR", "OpHitObjectTraceRayNV"});
+    counted += test::count(after.functions.at(id), {"OpIAdd"}) - test::count(lines, {"OpIAdd"});
+  }
+  EXPECT_EQ(traces, 3U);
+  EXPECT_EQ(counted, traces);
+  std::size_t zeros = 0;
+  for (const std::string& line : after.functions.at(after.entry_points.at(0).function)) {
+    const std::vector<std::string> words = test::words_of(line);
+    zeros += words[0] == "OpStore" && after.constants.at(words[2]) == 0 ? 1U : 0U;
+  }
+  EXPECT_EQ(zeros, 1U);
+}
+
 TEST(HitObjects, ExecuteTellsTheShadowOfItsObject) {
   const auto result = instrument::instrument(module(), test::plain_options());
   const test::Listing listing = test::list(result.spirv);

@@ -266,15 +266,34 @@ TEST(Structure, SharedFunctionsTellTheirShaderByAVariable) {
   const Listing listing = test::list(result.spirv);
   // Four entry points, each with a constant id; one function that two of them share, with a loaded one.
   std::size_t loaded = 0;
+  std::string variable;
   for (const auto& [id, lines] : listing.functions) {
     for (const std::string& line : lines) {
       if (test::callee_of(listing, line) == "rr_trace") {
-        EXPECT_FALSE(listing.constants.contains(test::words_of(line)[5]));
+        const std::string shader = test::words_of(line)[5];
+        EXPECT_FALSE(listing.constants.contains(shader));
+        for (const std::string& load : lines) {
+          variable = test::result_of(load) == shader ? test::words_of(load).back() : variable;
+        }
         ++loaded;
       }
     }
   }
   EXPECT_EQ(loaded, 1U);
+  // Every entry point sets it to its own id.
+  std::uint32_t shader = test::plain_options().first_shader_id;
+  for (const test::ListedEntryPoint& entry : listing.entry_points) {
+    std::size_t stores = 0;
+    for (const std::string& line : listing.functions.at(entry.function)) {
+      const std::vector<std::string> words = test::words_of(line);
+      if (words[0] == "OpStore" && words[1] == variable) {
+        EXPECT_EQ(listing.constants.at(words[2]), shader);
+        ++stores;
+      }
+    }
+    EXPECT_EQ(stores, 1U) << entry.name;
+    ++shader;
+  }
   ASSERT_EQ(result.sites.size(), 2U);
   EXPECT_EQ(result.sites[0].shader, 5);
   EXPECT_EQ(result.sites[1].shader, 6);
