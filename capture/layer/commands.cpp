@@ -5,7 +5,7 @@
 namespace rayreplay::layer {
 
 void CommandRecording::add(std::unique_ptr<Operation> operation) {
-  launches += operation->launch() != nullptr ? 1 : 0;
+  launches += operation->launch() != nullptr ? 1U : 0U;
   operations.push_back(std::move(operation));
 }
 

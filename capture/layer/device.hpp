@@ -126,8 +126,8 @@ struct Device {
 /// The resolved options of the process.
 [[nodiscard]] const Options& options();
 
-/// A line for the spool's reader (once for each different text; a process writes at most 1,000) and, by the log level,
-/// for stderr. `launch`: spool::kNone for the whole process.
+/// A line for the spool's reader (once for each text and launch; a process writes at most 1,000) and, by the log level,
+/// for stderr (once for each text). `launch`: spool::kNone for the whole process.
 void note(std::string_view text, std::uint32_t launch = 0xFFFF'FFFFU);
 
 }  // namespace rayreplay::layer

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "capture/layer/pipelines.hpp"
 #include "capture/layer/process.hpp"
 
 namespace rayreplay::layer {
@@ -55,6 +56,16 @@ void copy_command(CommandRecording& recording, LaunchOperation& operation, const
   operation.size_known = true;
 }
 
+/// The opacity table, unless the pipeline's shaders cannot be used with one.
+void prepare_opacity(CommandRecording& recording) {
+  auto& device = recording.device;
+  if (recording.pipeline && recording.pipeline->no_opaque_rays) {
+    device.vk.CmdFillBuffer(recording.handle, device.control.buffer, RR_CONTROL_OPACITY, sizeof(std::uint32_t), 0);
+  } else {
+    device.geometry->prepare_opacity(recording);
+  }
+}
+
 /// Everything before the launch.
 std::unique_ptr<LaunchOperation> begin(CommandRecording& recording, const LaunchCommand& launch) {
   auto& device = recording.device;
@@ -83,7 +94,7 @@ std::unique_ptr<LaunchOperation> begin(CommandRecording& recording, const Launch
                             : device.geometry->snapshot_tables(recording, pipeline, launch.regions);
     operation->structures = device.geometry->launch_structures(recording, pipeline);
     if (options().observe_all) {
-      device.geometry->prepare_opacity(recording);
+      prepare_opacity(recording);
     }
   }
   if (device.gated) {

@@ -88,6 +88,9 @@ class PipelineRewrite {
     stages_.assign(original.pStages, original.pStages + original.stageCount);
     groups_.assign(original.pGroups, original.pGroups + original.groupCount);
     ids_.assign(stages_.size(), spool::kNoShader);
+    any_hits_ = original.pLibraryInfo != nullptr || (flags_of(original) & VK_PIPELINE_CREATE_LIBRARY_BIT_KHR) != 0 ||
+                std::any_of(groups_.begin(), groups_.end(),
+                            [](const auto& group) { return group.anyHitShader != VK_SHADER_UNUSED_KHR; });
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       rewrite_stage(i);
     }
@@ -139,7 +142,7 @@ class PipelineRewrite {
                                           : "a shader module that the layer does not know cannot be observed");
       return;
     }
-    const auto twin = device_.shaders->twin(words, name);
+    const auto twin = device_.shaders->twin(words, name, any_hits_);
     for (const auto& entry : twin->entry_points) {
       if (flag_of(entry.stage) == stage.stage && stage.pName != nullptr && entry.name == stage.pName) {
         ids_[index] = entry.shader;
@@ -154,6 +157,7 @@ class PipelineRewrite {
       note("a shader given inline behind an unknown structure cannot be observed");
       return;
     }
+    record_->no_opaque_rays |= twin->no_opaque_rays;
     use(stage, twin);
   }
 
@@ -250,6 +254,7 @@ class PipelineRewrite {
         append(record_->general, library->general);
         append(record_->sites, library->sites);
         record_->instrumented |= library->instrumented;
+        record_->no_opaque_rays |= library->no_opaque_rays;
       }
     }
     record_->layout = original.layout;
@@ -262,6 +267,7 @@ class PipelineRewrite {
   std::vector<VkPipelineShaderStageCreateInfo> stages_;
   std::vector<VkRayTracingShaderGroupCreateInfoKHR> groups_;
   std::vector<std::uint16_t> ids_;  // of each stage
+  bool any_hits_ = false;           // of the application's, here or in what it may be linked with
   std::map<std::shared_ptr<const instrument::Result>, VkShaderModule> modules_;
   std::vector<std::unique_ptr<std::max_align_t[]>> copies_;
 };

@@ -30,6 +30,7 @@ struct PipelineRecord {
   std::vector<VkShaderStageFlagBits> general;  ///< of each group: stage of its general shader, 0 if it has none
   std::vector<instrument::TraceSite> sites;    ///< of all its shaders
   bool instrumented = false;
+  bool no_opaque_rays = false;  ///< a shader's (instrument::Result)
   bool dynamic_stack = false;
   std::uint32_t needed_stack = 0;  ///< dynamic_stack: the specification's default for this (instrumented) pipeline
 };

@@ -158,13 +158,18 @@ const Options& options() {
 
 void note(std::string_view text, std::uint32_t launch) {
   auto& p = process();
+  bool said = false;
   {
     const std::scoped_lock lock(p.spool_mutex);
-    if (p.notes.size() >= kMostNotes || !p.notes.emplace(text).second) {
+    said = p.said.contains(text);
+    if (p.notes.size() >= kMostNotes || !p.notes.emplace(text, launch).second) {
       return;
     }
+    p.said.emplace(text);
   }
-  log(LogLevel::Warning, text);
+  if (!said) {
+    log(LogLevel::Warning, text);
+  }
   spool_block(spool::Note{launch, std::string(text)});
 }
 

@@ -31,7 +31,8 @@ struct Process {
   std::mutex spool_mutex;  ///< guards opening and the notes
   spool::SpoolWriter spool;
   std::atomic<bool> open{false}, failed{false};
-  std::set<std::string, std::less<>> notes;
+  std::set<std::pair<std::string, std::uint32_t>> notes;  ///< text and launch
+  std::set<std::string, std::less<>> said;                ///< on standard error
 
   std::shared_mutex objects_mutex;
   std::unordered_map<const void*, std::shared_ptr<Instance>> instances;  ///< by dispatch key

@@ -52,7 +52,7 @@ std::shared_ptr<const Words> Shaders::words(VkShaderModule module) {
   return found == modules_.end() ? nullptr : found->second;
 }
 
-instrument::Options Shaders::instrument_options() const {
+instrument::Options Shaders::instrument_options(bool any_hits) const {
   const auto& wanted = options();
   instrument::Options result;
   result.record = device_.records;
@@ -68,7 +68,7 @@ instrument::Options Shaders::instrument_options() const {
   }
   result.every = wanted.every;
   result.observe_all = wanted.observe_all;
-  result.opacity_address = device_.geometry ? device_.geometry->opacity_address() : 0;
+  result.opacity_address = any_hits && device_.geometry ? device_.geometry->opacity_address() : 0;
   if (device_.swizzle.buffer != VK_NULL_HANDLE) {
     result.swizzle = instrument::SwizzleTable{device_.swizzle.address, wanted.swizzle_width, wanted.swizzle_height,
                                               wanted.swizzle_depth};
@@ -76,9 +76,11 @@ instrument::Options Shaders::instrument_options() const {
   return result;
 }
 
-std::shared_ptr<const instrument::Result> Shaders::twin(std::span<const std::uint32_t> words, const std::string& name) {
+std::shared_ptr<const instrument::Result> Shaders::twin(std::span<const std::uint32_t> words, const std::string& name,
+                                                        bool any_hits) {
   const auto hash = XXH3_128bits(words.data(), words.size_bytes());
-  const std::pair key(hash.high64, hash.low64);
+  any_hits = any_hits && options().observe_all;
+  const Key key(hash.high64, hash.low64, any_hits);
   const std::scoped_lock lock(mutex_);
   if (const auto found = twins_.find(key); found != twins_.end()) {
     return found->second;
@@ -91,7 +93,7 @@ std::shared_ptr<const instrument::Result> Shaders::twin(std::span<const std::uin
     note("shaders are left alone: " + result->reason);
     return result;
   }
-  auto wanted = instrument_options();
+  auto wanted = instrument_options(any_hits);
   wanted.first_shader_id = *first;
   *result = instrument::instrument(words, wanted);
   if (result->entry_points.empty()) {
@@ -109,7 +111,7 @@ std::shared_ptr<const instrument::Result> Shaders::probe() {
   }
   auto result = std::make_shared<instrument::Result>();
   if (const auto first = reserve_ids(1)) {
-    auto wanted = instrument_options();
+    auto wanted = instrument_options(false);
     wanted.first_shader_id = *first;
     result->spirv = instrument::recording_any_hit(wanted);
     result->status = instrument::Status::Instrumented;
@@ -122,6 +124,7 @@ std::shared_ptr<const instrument::Result> Shaders::probe() {
 
 void Shaders::spool(std::span<const std::uint32_t> words, const std::string& name, const instrument::Result& result,
                     bool added) {
+  std::string shown = name;
   for (const auto& entry : result.entry_points) {
     spool::Shader block;
     block.shader = entry.shader;
@@ -131,6 +134,7 @@ void Shaders::spool(std::span<const std::uint32_t> words, const std::string& nam
                                                                        : spool::ShaderStatus::LeftAlone;
     block.entry = entry.name;
     block.name = !name.empty() ? name : std::string(kStageNames.at(block.stage)) + " " + std::to_string(entry.shader);
+    shown = shown.empty() ? block.name : shown;
     block.reason = result.reason;
     block.spirv.assign(words.begin(), words.end());
     for (const auto& site : result.sites) {
@@ -141,10 +145,10 @@ void Shaders::spool(std::span<const std::uint32_t> words, const std::string& nam
     spool_block(block);
   }
   if (result.status == instrument::Status::Refused) {
-    note("shader " + name + " left alone: " + result.reason);
+    note("shader " + shown + " left alone: " + result.reason);
   }
   for (const auto& line : result.notes) {
-    note("shader " + name + ": " + line);
+    note("shader " + shown + ": " + line);
   }
 }
 

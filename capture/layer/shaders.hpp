@@ -11,6 +11,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -35,22 +36,24 @@ class Shaders {
   /// The application's words of a module with ray-tracing entry points; null otherwise.
   [[nodiscard]] std::shared_ptr<const Words> words(VkShaderModule module);
 
+  /// any_hits: the pipeline has any-hit shaders of the application's, or may be linked with some (for observe_all).
   /// Never null. Entry points have their process-wide ids also where the module is left alone, unless all ids are used.
   [[nodiscard]] std::shared_ptr<const instrument::Result> twin(std::span<const std::uint32_t> words,
-                                                               const std::string& name);
+                                                               const std::string& name, bool any_hits);
 
   /// The any-hit shader that only records; for observe_all. Never null.
   [[nodiscard]] std::shared_ptr<const instrument::Result> probe();
 
  private:
-  [[nodiscard]] instrument::Options instrument_options() const;
+  [[nodiscard]] instrument::Options instrument_options(bool any_hits) const;
   void spool(std::span<const std::uint32_t> words, const std::string& name, const instrument::Result& result,
              bool added);
 
   Device& device_;
   std::mutex mutex_;
   std::unordered_map<VkShaderModule, std::shared_ptr<const Words>> modules_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::shared_ptr<const instrument::Result>> twins_;  // by content
+  using Key = std::tuple<std::uint64_t, std::uint64_t, bool>;  // hash of the content, any_hits with observe_all
+  std::map<Key, std::shared_ptr<const instrument::Result>> twins_;
   std::shared_ptr<const instrument::Result> probe_;
 };
 

@@ -189,6 +189,9 @@ std::unique_ptr<Submissions::Submission> Submissions::prepare(Queue& queue, cons
     }
   }
   open_gates(*submission);
+  for (const auto& item : submission->items) {
+    item.operation->submit(device_);
+  }
   return submission;
 }
 
