@@ -149,7 +149,7 @@ struct Launch {
   std::vector<std::uint32_t> structures;  ///< top-level structures that it may have used; the first is the likeliest
   std::vector<Table> tables;
   std::uint64_t begin_ns = 0, end_ns = 0;  ///< device time; both 0: not measured
-  std::uint64_t words = 0;                 ///< of the Events that follow
+  std::uint64_t words = 0;                 ///< of the Events that follow; behind the last whole chunk they are 0
   std::vector<std::uint64_t> dropped;      ///< by record kind: lanes that did not fit
   std::uint8_t swizzled = 0;               ///< the swizzle of the options was applied
   std::uint8_t observe_all = 0;            ///< opaque geometry was observed

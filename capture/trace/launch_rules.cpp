@@ -116,7 +116,8 @@ void check_groups(const Launch& launch, const std::string& path, std::uint32_t w
   if (!launch.thread_warp.empty()) {
     const std::uint64_t warps =
         std::uint64_t{*std::max_element(launch.thread_warp.begin(), launch.thread_warp.end())} + 1;
-    if (const auto row = first_row(0, groups.size(), [&](std::size_t i) { return groups.warp[i] >= warps; })) {
+    if (const auto row = first_row(0, groups.size(),
+                                   [&](std::size_t i) { return groups.warp[i] >= warps && groups.warp[i] != kNone; })) {
       faults.add_row(path + "/groups/warp", *row, "the group's warp is out of range", std::to_string(groups.warp[*row]),
                      fmt::format("less than {}, the number of warps", warps));
     }
@@ -129,7 +130,19 @@ void check_groups(const Launch& launch, const std::string& path, std::uint32_t w
   }
 }
 
+bool check_both_offsets(const Launch& launch, const std::string& path, FaultList& faults) {
+  const bool rays =
+      check_offsets(launch.data.ray_offset, launch.data.rays.size(), path + "/threads/ray_offset", faults);
+  const bool events =
+      check_offsets(launch.data.event_offset, launch.data.events.size(), path + "/threads/event_offset", faults);
+  return rays && events;
+}
+
 }  // namespace
+
+bool check_launch_columns(const Launch& launch, const std::string& path, FaultList& faults) {
+  return check_lengths(launch, path, faults) && check_both_offsets(launch, path, faults);
+}
 
 bool check_launch_frame(const Launch& launch, const std::string& path, std::uint32_t warp_size, FaultList& faults) {
   if (const std::string fault = launch_size_fault(launch.size); !fault.empty()) {
@@ -139,13 +152,10 @@ bool check_launch_frame(const Launch& launch, const std::string& path, std::uint
   if (!check_lengths(launch, path, faults)) {
     return false;
   }
-  const bool rays =
-      check_offsets(launch.data.ray_offset, launch.data.rays.size(), path + "/threads/ray_offset", faults);
-  const bool events =
-      check_offsets(launch.data.event_offset, launch.data.events.size(), path + "/threads/event_offset", faults);
+  const bool sound = check_both_offsets(launch, path, faults);
   check_warps(launch, path, warp_size, faults);
   check_groups(launch, path, warp_size, faults);
-  return rays && events;
+  return sound;
 }
 
 }  // namespace rayreplay::trace

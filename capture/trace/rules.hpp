@@ -42,6 +42,8 @@ void check_scene(const Scene& scene, FaultList& faults);
 /// if the offsets or lengths are so broken that rays and events cannot be looked at.
 [[nodiscard]] bool check_launch_frame(const Launch& launch, const std::string& path, std::uint32_t warp_size,
                                       FaultList& faults);
+/// Lengths of columns and offsets alone.
+[[nodiscard]] bool check_launch_columns(const Launch& launch, const std::string& path, FaultList& faults);
 /// What a launch says about the scene and the shaders apart from its events: its top-level structure, its shader table.
 /// Returns false if the events cannot be held against the scene.
 [[nodiscard]] bool check_launch_bindings(const Launch& launch, const std::string& path,

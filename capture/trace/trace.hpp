@@ -180,7 +180,7 @@ struct ThreadData {
 
 /// Co-execution groups in the order the hardware ran them; all columns empty when not captured.
 struct Groups {
-  Column<std::uint32_t> warp;
+  Column<std::uint32_t> warp;  ///< kNone: its lanes are not those of one launched warp, the hardware repacked them
   Column<std::uint16_t> sm;
   Column<std::uint64_t> lane_mask;
   Column<std::uint64_t> clock;

@@ -33,6 +33,15 @@ void check(const Trace& trace, const std::string& name) {
   }
 }
 
+std::vector<ErrorInfo> find_event_faults(const Launch& launch, const std::string& name,
+                                         const std::vector<Shader>& shaders, const Scene& scene, std::size_t limit) {
+  FaultList faults(limit, name);
+  if (check_launch_columns(launch, "", faults) && check_launch_bindings(launch, "", shaders, scene, faults)) {
+    check_events(launch, "", shaders, scene, faults);
+  }
+  return faults.list();
+}
+
 Findings find_faults(const Trace& trace, const std::string& name, std::size_t limit) {
   FaultList faults(limit, name);
   check_all(trace, faults);

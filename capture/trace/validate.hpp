@@ -35,6 +35,12 @@ struct Findings {
 
 /// `name` stands for the file in messages.
 void check(const Trace& trace, const std::string& name);
+/// Faults of rays, events and launch bindings alone, for a program that holds part of a launch: `launch.data` may be a
+/// batch of threads (rows in the messages count from its first), `launch.size` must be as many threads. Requires sound
+/// shaders and a sound scene. Of the groups only their number counts.
+[[nodiscard]] std::vector<ErrorInfo> find_event_faults(const Launch& launch, const std::string& name,
+                                                       const std::vector<Shader>& shaders, const Scene& scene,
+                                                       std::size_t limit);
 [[nodiscard]] Findings find_faults(const Trace& trace, const std::string& name, std::size_t limit);
 
 }  // namespace rayreplay::trace

@@ -1,0 +1,289 @@
+#include "capture/ingest/device_ingest.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/memory.hpp"
+#include "capture/ingest/launch_index.hpp"
+#include "capture/ingest/shader_table.hpp"
+#include "capture/trace/validate.hpp"
+#include "capture/trace/writer.hpp"
+
+namespace rayreplay::ingest {
+namespace {
+
+using trace::kNone;
+
+constexpr std::uint64_t kBytesAThread = 9 + 3 * 8;  ///< of an index, and of offsets
+
+std::string size_fault(const spool::Launch& launch) {
+  const std::uint64_t pixels = std::uint64_t{launch.width} * launch.height;
+  if (pixels == 0 || launch.depth == 0 || pixels > kNone / launch.depth) {
+    return fmt::format("its size {}x{}x{} is none, or more than 2^32 threads", launch.width, launch.height,
+                       launch.depth);
+  }
+  return "";
+}
+
+}  // namespace
+
+bool has_events(const SpooledLaunch& launch) {
+  return std::any_of(launch.events.begin(), launch.events.end(), [](const auto& part) { return !part.words.empty(); });
+}
+
+DeviceIngest::DeviceIngest(const SpoolContents& contents, const spool::SpoolReader& reader, const spool::Device& device,
+                           const IngestOptions& options)
+    : contents_(contents), reader_(reader), device_(device), options_(options), scene_(contents) {
+  header_ = make_header(contents, device);
+  make_shaders();
+  make_plans();
+}
+
+void DeviceIngest::make_shaders() {
+  const std::size_t count = contents_.shaders.empty() ? 0 : std::size_t{contents_.shaders.rbegin()->first} + 1;
+  shaders_.resize(std::min<std::size_t>(count, trace::kNoShader));
+  stages_.assign(shaders_.size(), kUnknownStage);
+  for (std::size_t i = 0; i < shaders_.size(); ++i) {
+    const auto from = contents_.shaders.find(static_cast<std::uint16_t>(i));
+    if (from == contents_.shaders.end() || from->second.stage >= trace::kShaderStages) {
+      shaders_[i].name = "(lost)";
+      shader_remarks_.push_back(fmt::format("shader {}: its block is lost or damaged", i));
+      continue;
+    }
+    stages_[i] = from->second.stage;
+    shaders_[i] = {static_cast<trace::ShaderStage>(from->second.stage), clean(from->second.entry),
+                   clean(from->second.name), from->second.spirv};
+  }
+}
+
+void DeviceIngest::make_plans() {
+  for (const auto& [number, launch] : contents_.launches) {
+    if (launch.launch.device != device_.device || !has_events(launch)) {
+      continue;
+    }
+    Plan& plan = plans_.emplace_back();
+    plan.spooled = &launch;
+    plan.summary.launch = number;
+    plan.summary.frame = launch.launch.frame;
+    plan.summary.size = {launch.launch.width, launch.launch.height, launch.launch.depth};
+    const bool measured = launch.launch.end_ns > launch.launch.begin_ns;
+    plan.summary.duration_ns = measured ? launch.launch.end_ns - launch.launch.begin_ns : 0;
+    for (std::size_t kind = 0; kind < std::min<std::size_t>(launch.launch.dropped.size(), RR_KINDS); ++kind) {
+      plan.summary.dropped_events += makes_event(static_cast<std::uint32_t>(kind)) ? launch.launch.dropped[kind] : 0;
+    }
+    plan.left_out = size_fault(launch.launch);
+    if (plan.left_out.empty()) {
+      bind(plan);
+    }
+  }
+}
+
+/// Scene and shader table of a launch.
+void DeviceIngest::bind(Plan& plan) {
+  const spool::Launch& launch = plan.spooled->launch;
+  for (const std::uint32_t structure : launch.structures) {
+    if (plan.tlas == kNone) {
+      plan.tlas = scene_.tlas_of(structure);
+    }
+  }
+  if (launch.structures.empty()) {
+    plan.remarks.emplace_back("which acceleration structure it used is not known");
+  } else if (launch.structures.size() > 1 && plan.tlas != kNone) {
+    plan.remarks.push_back(fmt::format("it may have used any of {} structures; the likeliest that is known was taken",
+                                       launch.structures.size()));
+  }
+  const auto pipeline = contents_.pipelines.find(launch.pipeline);
+  if (pipeline == contents_.pipelines.end()) {
+    plan.remarks.emplace_back("its pipeline is not known: the records of its shader table name no shaders");
+  }
+  plan.shader_table = read_shader_table(launch, pipeline == contents_.pipelines.end() ? nullptr : &pipeline->second,
+                                        device_.shader_group_handle_size, stages_, plan.remarks);
+}
+
+LaunchIndex DeviceIngest::index(Plan& plan) {
+  require_memory(kBytesAThread * plan.summary.size.threads(), "a launch has more threads than memory holds",
+                 fmt::format("launch {}", plan.summary.launch), "ingest on a machine with more memory");
+  LaunchIndex index = index_launch(*plan.spooled, stages_, header_.warp_size == 0 ? 64 : header_.warp_size);
+  if (!plan.indexed) {
+    plan.indexed = true;
+    remark(plan, index);
+  }
+  if (header_.warp_size == 0) {
+    index.groups = {};
+    index.thread_warp.clear();
+    index.thread_lane.clear();
+  }
+  return index;
+}
+
+void DeviceIngest::remark(Plan& plan, const LaunchIndex& index) {
+  plan.summary.groups = header_.warp_size == 0 ? 0 : index.groups.size();
+  plan.summary.warp_event_groups = index.warp_event_groups;
+  plan.summary.group_lanes = index.group_lanes;
+  if (!index.damage.empty()) {
+    plan.remarks.push_back(fmt::format("{} words of events are lost: {}", index.lost_words, index.damage));
+  }
+  if (plan.summary.dropped_events != 0) {
+    plan.remarks.push_back(
+        fmt::format("{} events did not fit into the capture's memory; threads end early", plan.summary.dropped_events));
+  }
+  if (index.geometry_too_large) {
+    plan.left_out = "a geometry index is larger than 65535";
+  }
+  if (header_.warp_size == 0) {
+    plan.remarks.emplace_back("warps and groups: the device's subgroup size is not known");
+  } else if (!index.no_warps.empty()) {
+    plan.remarks.push_back("which warp ran which thread: " + index.no_warps);
+  } else if (index.unrecorded_threads != 0) {
+    plan.remarks.push_back(
+        fmt::format("{} of {} threads were not recorded (window, sampling, or memory full); they have no events, and "
+                    "warps of their "
+                    "own that are made up",
+                    index.unrecorded_threads, plan.summary.size.threads()));
+  }
+  if (index.repacked_groups != 0) {
+    plan.remarks.push_back(fmt::format("{} of {} groups were repacked by the hardware: they belong to no launched warp",
+                                       index.repacked_groups, index.groups.size()));
+  }
+}
+
+bool DeviceIngest::process(Plan& plan, trace::Writer* writer) {
+  LaunchIndex index = this->index(plan);
+  if (!plan.left_out.empty()) {
+    return false;
+  }
+  const bool has_groups = header_.warp_size != 0;
+  trace::Launch part;
+  part.tlas = plan.tlas;
+  part.shader_table = plan.shader_table;
+  part.groups = std::move(index.groups);
+  if (writer != nullptr) {
+    writer->begin_launch(plan.summary.size,
+                         {index.has_geometry, index.has_ray_names, has_groups, true, index.has_hints, plan.tlas});
+  }
+  LaunchSummary& summary = plan.summary;
+  summary.rays = summary.events = 0;
+  summary.by_kind = {};
+  bool sound = true;
+  const std::uint64_t rayless = decode_launch(
+      index,
+      [&](trace::ThreadData& batch) {
+        if (!has_groups) {
+          batch.events.group.clear();
+        }
+        part.size = {static_cast<std::uint32_t>(batch.threads()), 1, 1};
+        part.data = std::move(batch);
+        if (!plan.checked) {
+          const auto faults = trace::find_event_faults(part, "", shaders_, scene_.scene(), 1);
+          if (!faults.empty()) {
+            const ErrorInfo& fault = faults.front();
+            const std::string text = fmt::format("{} (found {}; expected {})", fault.what, fault.found, fault.expected);
+            if (plan.tlas != kNone) {
+              plan.tlas = kNone;
+              plan.remarks.push_back("its structure does not fit its events and is given as unknown: " + text);
+            } else {
+              plan.left_out = "its events break the rules of a trace: " + text;
+            }
+            return sound = false;
+          }
+        }
+        summary.rays += part.data.rays.size();
+        summary.events += part.data.events.size();
+        for (const trace::EventKind kind : part.data.events.kind) {
+          ++summary.by_kind.at(static_cast<std::size_t>(kind));
+        }
+        if (writer != nullptr) {
+          writer->append(part.data);
+        }
+        if (options_.progress != nullptr) {
+          options_.progress->advance(part.data.events.size());
+        }
+        return true;
+      },
+      options_.limits);
+  if (!sound) {
+    return false;
+  }
+  plan.checked = true;
+  if (rayless != plan.rayless) {
+    plan.rayless = rayless;
+    plan.remarks.push_back(fmt::format("{} calls of hit objects that no trace call made are not shown", rayless));
+    return false;
+  }
+  if (writer != nullptr) {
+    writer->end_launch(part.groups, index.thread_warp, index.thread_lane,
+                       {summary.frame, summary.duration_ns, summary.dropped_events, plan.shader_table});
+  }
+  return true;
+}
+
+std::vector<std::string> DeviceIngest::not_captured() const {
+  Lines lines;
+  add_spool_lines(contents_, reader_, device_.device, lines);
+  lines.add_all(shader_remarks_);
+  lines.add_all(scene_.notes());
+  for (const Plan& plan : plans_) {
+    if (!plan.left_out.empty()) {
+      lines.add(fmt::format("launch {} is left out: {}", plan.summary.launch, plan.left_out));
+      continue;
+    }
+    for (const std::string& remark : plan.remarks) {
+      lines.add(fmt::format("launch {}: {}", plan.summary.launch, remark));
+    }
+  }
+  return lines.finish();
+}
+
+/// False if something turned up that the header must say.
+bool DeviceIngest::write(const std::filesystem::path& path, TraceSummary& summary) {
+  header_.not_captured = not_captured();
+  trace::Writer writer(path, header_, shaders_, scene_.scene(), {.overwrite = options_.overwrite});
+  for (Plan& plan : plans_) {
+    if (plan.left_out.empty() && !process(plan, &writer)) {
+      return false;
+    }
+  }
+  summary.hash = writer.finish();
+  return true;
+}
+
+TraceSummary DeviceIngest::run(const std::filesystem::path& path) {
+  TraceSummary summary;
+  summary.path = path;
+  summary.pid = contents_.process ? contents_.process->pid : 0;
+  // The header comes first in the file, so that the walk over the records, which finds what is missing, comes before.
+  for (Plan& plan : plans_) {
+    if (plan.left_out.empty()) {
+      static_cast<void>(index(plan));
+    }
+  }
+  if (options_.progress != nullptr) {
+    options_.progress->start("ingesting", 0);
+  }
+  if (!write(path, summary)) {
+    // Something broke a rule. Every launch is looked at to the end before the file is begun again.
+    for (Plan& plan : plans_) {
+      while (plan.left_out.empty() && !process(plan, nullptr)) {
+      }
+    }
+    if (!write(path, summary)) {
+      throw Error(ErrorKind::Internal, {"a launch's check changed its mind", path.string(), "", "", ""});
+    }
+  }
+  if (options_.progress != nullptr) {
+    options_.progress->finish();
+  }
+  summary.header = header_;
+  for (const Plan& plan : plans_) {
+    if (plan.left_out.empty()) {
+      summary.launches.push_back(plan.summary);
+    }
+  }
+  return summary;
+}
+
+}  // namespace rayreplay::ingest

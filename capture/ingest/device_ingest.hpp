@@ -1,0 +1,69 @@
+// The launches of one device of one process as a trace file. Internal to this room.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "capture/ingest/ingest.hpp"
+#include "capture/ingest/report.hpp"
+#include "capture/ingest/scene_builder.hpp"
+#include "capture/ingest/spool_contents.hpp"
+
+namespace rayreplay::trace {
+class Writer;
+}
+
+namespace rayreplay::ingest {
+
+/// Whether the launch of the spool belongs to a trace: it has events.
+[[nodiscard]] bool has_events(const SpooledLaunch& launch);
+
+class DeviceIngest {
+ public:
+  DeviceIngest(const SpoolContents& contents, const spool::SpoolReader& reader, const spool::Device& device,
+               const IngestOptions& options);
+
+  /// Writes the trace. A launch whose events turn out to break a rule once the file is begun makes it start again
+  /// without that launch: what the header says of it must be known first.
+  TraceSummary run(const std::filesystem::path& path);
+
+ private:
+  struct Plan {
+    const SpooledLaunch* spooled = nullptr;
+    std::uint32_t tlas = trace::kNone;
+    std::string left_out;              ///< not empty: why the launch is not in the trace
+    std::vector<std::string> remarks;  ///< for not_captured
+    bool indexed = false;              ///< remarks of the index are there
+    bool checked = false;              ///< decoded to the end without a fault
+    std::uint64_t rayless = 0;
+    LaunchSummary summary;
+    std::vector<trace::ShaderRecord> shader_table;
+  };
+
+  void make_shaders();
+  void make_plans();
+  void bind(Plan& plan);
+  void remark(Plan& plan, const LaunchIndex& index);
+  [[nodiscard]] LaunchIndex index(Plan& plan);
+  /// Decodes a launch, checks every batch, and writes it if there is a writer. False if the plan changed: what was
+  /// written is of no use.
+  bool process(Plan& plan, trace::Writer* writer);
+  [[nodiscard]] bool write(const std::filesystem::path& path, TraceSummary& summary);
+  [[nodiscard]] std::vector<std::string> not_captured() const;
+
+  const SpoolContents& contents_;
+  const spool::SpoolReader& reader_;
+  const spool::Device& device_;
+  const IngestOptions& options_;
+  trace::Header header_;
+  std::vector<trace::Shader> shaders_;
+  std::vector<std::uint8_t> stages_;
+  std::vector<std::string> shader_remarks_;
+  SceneBuilder scene_;
+  std::vector<Plan> plans_;
+};
+
+}  // namespace rayreplay::ingest

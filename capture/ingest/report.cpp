@@ -1,0 +1,161 @@
+#include "capture/ingest/report.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace rayreplay::ingest {
+namespace {
+
+constexpr std::size_t kGreatestLine = 400;
+constexpr std::size_t kGreatestLines = 1000;
+
+nlohmann::json options_of(const std::string& text) {
+  nlohmann::json options = nlohmann::json::object();
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    if (const std::size_t equals = line.find('='); equals != std::string::npos) {
+      options[clean(line.substr(0, equals))] = clean(line.substr(equals + 1));
+    }
+    begin = end + 1;
+  }
+  return options;
+}
+
+/// Bytes of the UTF-8 sequence at `at`, 0 if there is none.
+std::size_t sequence_at(const std::string& text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::size_t length = byte(at) < 0x80        ? 1
+                             : byte(at) >> 5U == 6  ? 2
+                             : byte(at) >> 4U == 14 ? 3
+                             : byte(at) >> 3U == 30 ? 4
+                                                    : 0;
+  if (length == 0 || at + length > text.size()) {
+    return 0;
+  }
+  for (std::size_t i = 1; i < length; ++i) {
+    if (byte(at + i) >> 6U != 2) {
+      return 0;
+    }
+  }
+  return length;
+}
+
+}  // namespace
+
+std::string clean(std::string text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = sequence_at(text, at);
+    if (length == 0 || (length == 1 && (static_cast<unsigned char>(text[at]) < 0x20 || text[at] == 0x7F))) {
+      text[at] = length == 0 ? '?' : ' ';
+    }
+    at += std::max<std::size_t>(length, 1);
+  }
+  return text;
+}
+
+void Lines::add(std::string line) {
+  if (lines_.size() == kGreatestLines) {
+    ++more_;
+    return;
+  }
+  if (line.size() > kGreatestLine) {
+    line.resize(kGreatestLine);
+    line += " …";
+  }
+  lines_.push_back(clean(std::move(line)));
+}
+
+void Lines::add_all(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    add(line);
+  }
+}
+
+std::vector<std::string> Lines::finish() const {
+  std::vector<std::string> lines = lines_;
+  if (more_ != 0) {
+    lines.push_back(fmt::format("and {} lines more", more_));
+  }
+  return lines;
+}
+
+trace::Header make_header(const SpoolContents& contents, const spool::Device& device) {
+  trace::Header header;
+  const spool::Process process = contents.process.value_or(spool::Process{});
+  header.application = clean(process.executable.empty() ? "unknown" : process.executable);
+  header.device = clean(device.name.empty() ? "unknown" : device.name);
+  header.driver = clean(device.driver_name + (device.driver_info.empty() ? "" : " " + device.driver_info));
+  header.warp_size = device.subgroup_size <= 64 ? device.subgroup_size : 0;
+  nlohmann::json capture;
+  capture["executable"] = clean(process.executable);
+  capture["command_line"] = nlohmann::json::array();
+  for (const std::string& argument : process.command_line) {
+    capture["command_line"].push_back(clean(argument));
+  }
+  capture["application_name"] = clean(process.application_name);
+  capture["engine_name"] = clean(process.engine_name);
+  capture["layer_version"] = clean(process.tool_version);
+  capture["options"] = options_of(process.options);
+  capture["start_unix_ns"] = process.start_unix_ns;
+  capture["sm_count"] = device.sm_count;
+  capture["warps_per_sm"] = device.warps_per_sm;
+  nlohmann::json launches = nlohmann::json::array();
+  for (const auto& [number, launch] : contents.launches) {
+    if (launch.launch.device == device.device && (launch.launch.swizzled != 0 || launch.launch.observe_all != 0)) {
+      launches.push_back({{"launch", number},
+                          {"swizzled", launch.launch.swizzled != 0},
+                          {"observe_all", launch.launch.observe_all != 0}});
+    }
+  }
+  capture["changed_launches"] = launches;
+  header.configuration =
+      nlohmann::json{{"capture", capture}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return header;
+}
+
+void add_spool_lines(const SpoolContents& contents, const spool::SpoolReader& reader, std::uint32_t device,
+                     Lines& lines) {
+  if (!contents.end) {
+    lines.add(
+        "the application ended without closing the capture (crash, kill, or exit in mid-frame); what it had "
+        "recorded is here");
+  }
+  if (reader.damaged_places() != 0) {
+    lines.add(fmt::format("the spool is damaged in {} places: {} bytes are lost", reader.damaged_places(),
+                          reader.lost_bytes()));
+  }
+  if (reader.cut_bytes() != 0) {
+    lines.add(fmt::format("the spool's last {} bytes are of a block that is not whole", reader.cut_bytes()));
+  }
+  if (contents.unreadable_blocks != 0) {
+    lines.add(fmt::format("{} blocks of the spool cannot be understood", contents.unreadable_blocks));
+  }
+  if (contents.stray_words != 0) {
+    lines.add(fmt::format("{} words of events belong to launches that the spool does not hold", contents.stray_words));
+  }
+  if (!contents.process) {
+    lines.add("the spool does not say of which process it is");
+  }
+  for (const spool::Note& note : contents.notes) {
+    if (note.launch == spool::kNone) {
+      lines.add(note.text);
+      continue;
+    }
+    const auto launch = contents.launches.find(note.launch);
+    if (launch == contents.launches.end() || launch->second.launch.device == device) {
+      lines.add(fmt::format("launch {}: {}", note.launch, note.text));
+    }
+  }
+  for (const auto& [number, shader] : contents.shaders) {
+    if (shader.status == spool::ShaderStatus::LeftAlone) {
+      lines.add(fmt::format("shader {} ({}) was not instrumented: {}", number,
+                            shader.name.empty() ? shader.entry : shader.name, shader.reason));
+    }
+  }
+}
+
+}  // namespace rayreplay::ingest

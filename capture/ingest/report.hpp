@@ -1,0 +1,35 @@
+// What a trace's header says about a capture. Internal to this room.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "capture/ingest/spool_contents.hpp"
+#include "capture/trace/trace.hpp"
+
+namespace rayreplay::ingest {
+
+/// Lines for not_captured: cleaned (no control characters), cut at a length, ended with a count where there are too
+/// many.
+class Lines {
+ public:
+  void add(std::string line);
+  void add_all(const std::vector<std::string>& lines);
+  [[nodiscard]] std::vector<std::string> finish() const;
+
+ private:
+  std::vector<std::string> lines_;
+  std::uint64_t more_ = 0;
+};
+
+/// Without control characters, which HDF5 and terminals would take amiss; invalid UTF-8 becomes '?'.
+[[nodiscard]] std::string clean(std::string text);
+
+/// All of the header but `not_captured`.
+[[nodiscard]] trace::Header make_header(const SpoolContents& contents, const spool::Device& device);
+
+/// What a whole spool says is missing: notes, shaders left alone, damage, an application that did not end.
+void add_spool_lines(const SpoolContents& contents, const spool::SpoolReader& reader, std::uint32_t device,
+                     Lines& lines);
+
+}  // namespace rayreplay::ingest

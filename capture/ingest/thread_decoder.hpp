@@ -1,0 +1,99 @@
+// A thread's records as rays and events. Internal to this room.
+//
+// Contract: `ThreadDecoder::decode` takes the records of one thread in order and appends the thread to a ThreadData.
+//   TRACE             Begin or, with SkipClosestHit, OcclusionBegin; a new ray
+//   INTERSECTION, ANY_HIT, IGNORE, TERMINATE: the event of that name, of the ray begun last: traversals do not
+//   interleave REPORT            ReportIntersection, of the object of the Intersection before; accepted unless a
+//   REPORT_REJECTED
+//                     follows before the next report or Intersection
+//   CLOSEST_HIT, MISS the ray named by the EXECUTE right before, else the ray begun last
+//   CALLABLE          belongs to no ray where rays are named, else by position
+//   REORDER           Reorder, with hint and bits for the ray it names
+//   RAY_GENERATION, EXECUTE, REPORT_REJECTED: no event
+// EXECUTE and REORDER count rays within a shader call; calls are followed by the records: a CLOSEST_HIT or MISS is a
+// call made by the shader call that began its ray, and a trace call, reorder or execute of shader S is made by the
+// innermost open call of S (calls inside it are over). A recursion of one closest-hit shader into itself that goes on
+// after the inner call is indistinguishable from the inner call going on; it matters to hit objects there alone.
+// A ClosestHit or Miss of a hit object that no trace call made has no ray: it is counted in `rayless` and left out.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "capture/ingest/chunk.hpp"
+#include "capture/ingest/launch_index.hpp"
+
+namespace rayreplay::ingest {
+
+/// A record: chunk number and rank of the lane among the recorded ones.
+class RecordReference {
+ public:
+  RecordReference() = default;
+  RecordReference(std::uint64_t chunk, std::uint32_t rank) : bits_(chunk << 6U | rank) {}
+  [[nodiscard]] std::uint64_t chunk() const {
+    return bits_ >> 6U;
+  }
+  [[nodiscard]] std::uint32_t rank() const {
+    return static_cast<std::uint32_t>(bits_ & 63U);
+  }
+
+ private:
+  std::uint64_t bits_ = 0;
+};
+
+/// What an event that carries a hit names.
+struct Object {
+  float t = 0;
+  std::uint32_t instance = 0, primitive = 0, geometry = 0;
+};
+
+class ThreadDecoder {
+ public:
+  ThreadDecoder(const LaunchIndex& index, trace::ThreadData& data) : index_(index), data_(data) {}
+
+  void decode(std::span<const RecordReference> records);
+  [[nodiscard]] std::uint64_t rayless() const {
+    return rayless_;
+  }
+
+ private:
+  struct Record {
+    Chunk chunk;
+    std::uint32_t rank = 0;
+    std::uint32_t group = 0;
+  };
+  /// An open shader call: the rays it began.
+  struct Call {
+    std::uint16_t shader = 0;
+    std::vector<std::uint32_t> rays;
+  };
+
+  void take(const Record& record);
+  void begin(const Record& record);
+  void end_ray(const Record& record, trace::EventKind kind, std::uint32_t executed);
+  void report(const Record& record);
+  void reorder(const Record& record);
+  void event(const Record& record, trace::EventKind kind, std::uint32_t ray, const Object& object = {},
+             std::uint8_t hit_kind = 0);
+  [[nodiscard]] static Object object_of(const Record& record);
+  Call& enter_call(std::size_t depth, std::uint16_t shader);
+  Call& call_of(std::uint16_t shader);
+  [[nodiscard]] std::uint32_t ray_named(std::uint16_t shader, std::uint32_t number);
+
+  const LaunchIndex& index_;
+  trace::ThreadData& data_;
+  std::uint64_t rayless_ = 0;
+
+  // Of the current thread.
+  std::vector<Call> calls_;
+  std::size_t open_calls_ = 0;  ///< the calls behind are kept for their memory
+  std::vector<std::uint32_t> depth_of_ray_;
+  Object intersection_;
+  std::size_t last_report_ = 0;
+  bool report_open_ = false;
+  std::uint32_t executing_ = trace::kNone;  ///< the ray of the EXECUTE right before, kNone: none
+  bool execute_without_ray_ = false;
+};
+
+}  // namespace rayreplay::ingest
