@@ -23,7 +23,7 @@ void check(VkResult result, const char* what) {
 
 }  // namespace
 
-VulkanProgram::VulkanProgram(const std::vector<std::pair<std::string, std::string>>& environment) {
+VulkanProgram::VulkanProgram(const Environment& environment) {
   setenv("RAYREPLAY_CAPTURE_SPOOL", folder_.path().c_str(), 1);
   setenv("VK_ADD_LAYER_PATH", RAYREPLAY_LAYER_FOLDER, 1);
   // Both ways of loaders to be told: the application itself knows nothing of the layer.
@@ -447,8 +447,12 @@ void VulkanProgram::bind(VkDescriptorSet set) {
   vkCmdBindDescriptorSets(commands(), VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR, pipeline_layout, 0, 1, &set, 0, nullptr);
 }
 
-void VulkanProgram::record_launch() {
+void VulkanProgram::bind_pipeline() {
   vkCmdBindPipeline(commands(), VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR, pipeline_);
+}
+
+void VulkanProgram::record_launch() {
+  bind_pipeline();
   const VkStridedDeviceAddressRegionKHR regions[] = {{tables.address, kTableStride, kTableStride},
                                                      {tables.address + kTableStride, kTableStride, kTableStride},
                                                      {tables.address + 2 * kTableStride, kTableStride, kTableStride},

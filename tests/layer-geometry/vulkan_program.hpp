@@ -44,10 +44,12 @@ struct BuildRequest {
   }
 };
 
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
 class VulkanProgram {
  public:
   /// environment: RAYREPLAY_CAPTURE_… of the layer, besides the spool's folder.
-  explicit VulkanProgram(const std::vector<std::pair<std::string, std::string>>& environment = {});
+  explicit VulkanProgram(const Environment& environment = {});
   VulkanProgram(const VulkanProgram&) = delete;
   VulkanProgram& operator=(const VulkanProgram&) = delete;
   ~VulkanProgram();
@@ -81,6 +83,7 @@ class VulkanProgram {
   VkDescriptorSet descriptor_set(VkAccelerationStructureKHR scene);
   void write_scene(VkDescriptorSet set, VkAccelerationStructureKHR scene);
   void bind(VkDescriptorSet set);
+  void bind_pipeline();
   /// Records a launch of 8×8 threads.
   void record_launch();
   /// What the shaders counted: 1 miss, 2 closest hit, 16 any-hit; for the last launch.
