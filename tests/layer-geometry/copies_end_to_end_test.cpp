@@ -1,6 +1,7 @@
 // Structures that get their content from another one: clones, compaction, serialised data; and re-creation.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "tests/layer-geometry/scenes.hpp"
@@ -122,10 +123,13 @@ TEST(CopiesEndToEnd, DataOfUnknownOriginIsSaidToBeMissing) {
   VulkanProgram program;
   const TestStructure source = program.built(mesh(program.filled(triangle_vertices(4, 3))));
   const TestBuffer data = serialized(program, source);
-  // One more node's worth of other bits in a vertex that the driver copied: as data of another process would differ.
-  std::uint64_t size = 0;
-  std::memcpy(&size, data.data + 32, sizeof size);
-  data.data[size - 1] ^= 1;
+  // Another z of a vertex (lavapipe keeps them as they are): so the data of another process would differ.
+  const float z = 3;
+  const float other_z = 3.5;
+  const auto* z_bytes = reinterpret_cast<const std::uint8_t*>(&z);
+  std::uint8_t* found = std::search(data.data + 56, data.data + data.bytes, z_bytes, z_bytes + sizeof z);
+  ASSERT_NE(found, data.data + data.bytes);
+  std::memcpy(found, &other_z, sizeof other_z);
   const TestStructure again = deserialized(program, kBottom, data);
   program.launch(program.built(scene(program, {instance_of(again)})));
 

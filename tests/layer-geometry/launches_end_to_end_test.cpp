@@ -226,8 +226,9 @@ TEST(LaunchesEndToEnd, WithGeometryOffNothingIsKept) {
   EXPECT_EQ(program.results().at(0), 2U + 16U);
 }
 
-TEST(LaunchesEndToEnd, ObserveAllKeepsTheResultsOfOpaqueAndOtherGeometry) {
-  VulkanProgram program(Environment{{"RAYREPLAY_CAPTURE_OBSERVE_ALL", "on"}});
+/// Opaque and other geometry, turned round by instances: launched twice; what the shaders count must be as without the
+/// layer.
+void launch_opaque_and_other(VulkanProgram& program) {
   // Rays 0–3: opaque, 4–7: not, 8–11 and 12–15: the same turned round by their instances.
   const TestBuffer opaque = program.filled(triangle_vertices(4, 3, 0));
   const TestBuffer open = program.filled(triangle_vertices(4, 3, 4));
@@ -252,6 +253,11 @@ TEST(LaunchesEndToEnd, ObserveAllKeepsTheResultsOfOpaqueAndOtherGeometry) {
     const std::uint32_t expected = i < 4 ? 2 : i < 12 ? 18 : i < 16 ? 2 : 1;
     EXPECT_EQ(results[i], expected) << i;
   }
+}
+
+TEST(LaunchesEndToEnd, ObserveAllKeepsTheResultsOfOpaqueAndOtherGeometry) {
+  VulkanProgram program(Environment{{"RAYREPLAY_CAPTURE_OBSERVE_ALL", "on"}});
+  launch_opaque_and_other(program);
   const SpoolFile spool = program.spool();
   ASSERT_EQ(spool.launches.size(), 2U);
   EXPECT_EQ(spool.launches[1].observe_all, 1);
@@ -259,6 +265,34 @@ TEST(LaunchesEndToEnd, ObserveAllKeepsTheResultsOfOpaqueAndOtherGeometry) {
     EXPECT_EQ(note.find("opacity table"), std::string::npos) << note;
     EXPECT_EQ(note.find("not observed"), std::string::npos) << note;
   }
+}
+
+TEST(LaunchesEndToEnd, ObserveAllKeepsTheResultsWhereThereIsNoOpacityTable) {
+  for (const char* variable : {"RAYREPLAY_CAPTURE_GEOMETRY", "RAYREPLAY_CAPTURE_RECORD"}) {
+    VulkanProgram program(Environment{{"RAYREPLAY_CAPTURE_OBSERVE_ALL", "on"}, {variable, "off"}});
+    launch_opaque_and_other(program);
+  }
+}
+
+TEST(LaunchesEndToEnd, ObserveAllKeepsTheResultsOfASceneThatIsBuiltInTheSameSubmission) {
+  VulkanProgram program(Environment{{"RAYREPLAY_CAPTURE_OBSERVE_ALL", "on"}});
+  const TestBuffer vertices = program.filled(triangle_vertices(4, 3));
+  const TestStructure opaque = program.built(mesh(vertices, VK_GEOMETRY_OPAQUE_BIT_KHR));
+  const TestStructure open = program.built(mesh(vertices));
+  const BuildRequest with_opaque = scene(program, {instance_of(opaque)});
+  const BuildRequest with_open = scene(program, {instance_of(open)});
+  const TestStructure top = program.built(with_opaque);
+  program.launch(top);
+  EXPECT_EQ(program.results().at(0), 2U);
+  // The table of the opaque scene would be wrong for this one, and the other way round.
+  program.record_build(with_open, top);
+  program.launch(top);
+  EXPECT_EQ(program.results().at(0), 18U);
+  program.record_build(with_opaque, top);
+  program.launch(top);
+  EXPECT_EQ(program.results().at(0), 2U);
+  program.launch(top);
+  EXPECT_EQ(program.results().at(0), 2U);
 }
 
 }  // namespace

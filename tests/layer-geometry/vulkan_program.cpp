@@ -30,6 +30,7 @@ VulkanProgram::VulkanProgram(const Environment& environment) {
   setenv("VK_INSTANCE_LAYERS", "VK_LAYER_RAYREPLAY_capture", 1);
   for (const auto& [variable, value] : environment) {
     setenv(variable.c_str(), value.c_str(), 1);
+    variables_.push_back(variable);
   }
   create_instance();
   create_device();
@@ -43,6 +44,9 @@ VulkanProgram::~VulkanProgram() {
   }
   vkDestroyDevice(device, nullptr);
   vkDestroyInstance(instance_, nullptr);
+  for (const std::string& variable : variables_) {
+    unsetenv(variable.c_str());
+  }
 }
 
 void VulkanProgram::create_instance() {

@@ -135,6 +135,7 @@ class VulkanProgram {
   void submit();
 
   test::TemporaryFolder folder_;
+  std::vector<std::string> variables_;  ///< of the environment, set for this program
   VkInstance instance_ = VK_NULL_HANDLE;
   VkQueue queue_ = VK_NULL_HANDLE;
   std::uint32_t family_ = 0;
