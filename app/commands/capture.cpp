@@ -13,6 +13,7 @@
 #include "app/commands/options.hpp"
 #include "app/console/child.hpp"
 #include "app/console/console.hpp"
+#include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "base/error.hpp"
 #include "base/output_file.hpp"
