@@ -66,8 +66,7 @@ TEST(BuildsEndToEnd, VertexFormatsIndexTypesOffsetsAndTransforms) {
       continue;
     }
     ++formats;
-    for (const VkIndexType type :
-         {VK_INDEX_TYPE_NONE_KHR, VK_INDEX_TYPE_UINT8_EXT, VK_INDEX_TYPE_UINT16, VK_INDEX_TYPE_UINT32}) {
+    for (const VkIndexType type : {VK_INDEX_TYPE_NONE_KHR, VK_INDEX_TYPE_UINT16, VK_INDEX_TYPE_UINT32}) {
       const std::uint32_t element = vertex_bytes(format);
       const std::uint32_t stride = (element + 3) / 4 * 4 + 8;
       const bool indexed = type != VK_INDEX_TYPE_NONE_KHR;

@@ -26,8 +26,11 @@ void check(VkResult result, const char* what) {
 VulkanProgram::VulkanProgram(const Environment& environment) {
   setenv("RAYREPLAY_CAPTURE_SPOOL", folder_.path().c_str(), 1);
   setenv("VK_ADD_LAYER_PATH", RAYREPLAY_LAYER_FOLDER, 1);
-  // Both ways of loaders to be told: the application itself knows nothing of the layer.
-  setenv("VK_INSTANCE_LAYERS", "VK_LAYER_RAYREPLAY_capture", 1);
+  // Layers that the caller asks for (validation, say) come below and see what ours makes of the calls.
+  static const char* const kAsked = getenv("VK_INSTANCE_LAYERS");
+  static const std::string kLayers =
+      std::string("VK_LAYER_RAYREPLAY_capture") + (kAsked == nullptr ? "" : ":") + (kAsked == nullptr ? "" : kAsked);
+  setenv("VK_INSTANCE_LAYERS", kLayers.c_str(), 1);
   for (const auto& [variable, value] : environment) {
     setenv(variable.c_str(), value.c_str(), 1);
     variables_.push_back(variable);
@@ -39,6 +42,9 @@ VulkanProgram::VulkanProgram(const Environment& environment) {
 
 VulkanProgram::~VulkanProgram() {
   vkDeviceWaitIdle(device);
+  for (VkAccelerationStructureKHR structure : structures_) {
+    DestroyAccelerationStructureKHR(device, structure, nullptr);
+  }
   for (auto at = cleanup_.rbegin(); at != cleanup_.rend(); ++at) {
     (*at)();
   }
@@ -69,9 +75,9 @@ void VulkanProgram::create_device() {
   std::vector<VkPhysicalDevice> devices(count);
   vkEnumeratePhysicalDevices(instance_, &count, devices.data());
   std::vector<const char*> extensions = {
-      VK_KHR_ACCELERATION_STRUCTURE_EXTENSION_NAME,   VK_KHR_RAY_TRACING_PIPELINE_EXTENSION_NAME,
+      VK_KHR_ACCELERATION_STRUCTURE_EXTENSION_NAME, VK_KHR_RAY_TRACING_PIPELINE_EXTENSION_NAME,
       VK_KHR_DEFERRED_HOST_OPERATIONS_EXTENSION_NAME, VK_KHR_RAY_TRACING_MAINTENANCE_1_EXTENSION_NAME,
-      VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME,          VK_EXT_INDEX_TYPE_UINT8_EXTENSION_NAME};
+      VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME};
   for (VkPhysicalDevice candidate : devices) {
     std::uint32_t known_count = 0;
     vkEnumerateDeviceExtensionProperties(candidate, nullptr, &known_count, nullptr);
@@ -94,18 +100,15 @@ void VulkanProgram::create_device() {
   queue.queueFamilyIndex = family_;
   queue.queueCount = 1;
   queue.pQueuePriorities = &priority;
-  VkPhysicalDeviceIndexTypeUint8FeaturesEXT small{};
-  small.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_INDEX_TYPE_UINT8_FEATURES_EXT;
-  small.indexTypeUint8 = VK_TRUE;
   VkPhysicalDeviceRayTracingMaintenance1FeaturesKHR maintenance{};
   maintenance.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_RAY_TRACING_MAINTENANCE_1_FEATURES_KHR;
-  maintenance.pNext = &small;
   maintenance.rayTracingMaintenance1 = VK_TRUE;
   maintenance.rayTracingPipelineTraceRaysIndirect2 = VK_TRUE;
   VkPhysicalDeviceRayTracingPipelineFeaturesKHR rays{};
   rays.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_RAY_TRACING_PIPELINE_FEATURES_KHR;
   rays.pNext = &maintenance;
   rays.rayTracingPipeline = VK_TRUE;
+  rays.rayTracingPipelineTraceRaysIndirect = VK_TRUE;
   VkPhysicalDeviceAccelerationStructureFeaturesKHR structures{};
   structures.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ACCELERATION_STRUCTURE_FEATURES_KHR;
   structures.pNext = &rays;
@@ -233,6 +236,7 @@ TestStructure VulkanProgram::create_structure_at(VkAccelerationStructureTypeKHR 
   info.size = made.memory.bytes;
   info.type = type;
   check(CreateAccelerationStructureKHR(device, &info, nullptr, &made.handle), "vkCreateAccelerationStructureKHR");
+  structures_.insert(made.handle);
   const VkAccelerationStructureDeviceAddressInfoKHR address{
       VK_STRUCTURE_TYPE_ACCELERATION_STRUCTURE_DEVICE_ADDRESS_INFO_KHR, nullptr, made.handle};
   made.address = GetAccelerationStructureDeviceAddressKHR(device, &address);
@@ -240,6 +244,7 @@ TestStructure VulkanProgram::create_structure_at(VkAccelerationStructureTypeKHR 
 }
 
 void VulkanProgram::destroy(TestStructure& structure) {
+  structures_.erase(structure.handle);
   DestroyAccelerationStructureKHR(device, structure.handle, nullptr);
   structure.handle = VK_NULL_HANDLE;
 }

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -145,6 +146,7 @@ class VulkanProgram {
   VkDescriptorPool descriptors_ = VK_NULL_HANDLE;
   VkPipeline pipeline_ = VK_NULL_HANDLE;
   TestBuffer results_;
+  std::set<VkAccelerationStructureKHR> structures_;  ///< alive
   std::vector<std::function<void()>> cleanup_;
 };
 

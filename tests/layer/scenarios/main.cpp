@@ -3,11 +3,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <chrono>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
@@ -96,6 +94,22 @@ void resubmitted() {
     info.pCommandBuffers = &world.commands;
   }
   check(vkQueueSubmit(world.context.queue, infos.size(), infos.data(), VK_NULL_HANDLE), "vkQueueSubmit");
+  check(vkQueueWaitIdle(world.context.queue), "vkQueueWaitIdle");
+  print(world.triangle.picture());
+}
+
+/// One recording, twice in one batch.
+void twice_in_a_batch() {
+  World world;
+  begin(world.commands, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+  world.triangle.trace(world.commands, kWidth, kHeight, 0);
+  end(world.commands);
+  const std::array<VkCommandBuffer, 2> both = {world.commands, world.commands};
+  VkSubmitInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+  info.commandBufferCount = both.size();
+  info.pCommandBuffers = both.data();
+  check(vkQueueSubmit(world.context.queue, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit");
   check(vkQueueWaitIdle(world.context.queue), "vkQueueWaitIdle");
   print(world.triangle.picture());
 }
@@ -366,6 +380,7 @@ int run(const std::string& name) {
       {"indirect2", [] { indirect(true); }},
       {"many-launches", many_launches},
       {"resubmitted", resubmitted},
+      {"twice-in-a-batch", twice_in_a_batch},
       {"submit2", submit2},
       {"secondary", secondary},
       {"threads", threads},
