@@ -6,7 +6,6 @@
 #include "app/commands/command.hpp"
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
-
 #include "app/console/progress.hpp"
 #include "base/error.hpp"
 #include "base/output_file.hpp"
