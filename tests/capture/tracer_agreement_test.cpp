@@ -187,7 +187,12 @@ TEST_P(TracerAgreement, IntersectionsReportWhatTheTracerComputes) {
 INSTANTIATE_TEST_SUITE_P(Scenes, TracerAgreement,
                          testing::Values(Case{"one_weekend", kOneWeekend, "one-weekend", {}, 1e-6, 0},
                                          Case{"hall", kMeshViewer, "hall", {"--scene", "hall"}, 1e-5, 0.001},
-                                         Case{"cornell", kMeshViewer, "cornell", {"--scene", "cornell"}, 1e-5, 0.001}),
+                                         Case{"cornell",
+                                              kMeshViewer,
+                                              "cornell:glass_sphere=true",
+                                              {"--scene", "cornell:glass_sphere=true"},
+                                              1e-5,
+                                              0.001}),
                          [](const auto& test) { return test.param.name; });
 
 }  // namespace
