@@ -130,6 +130,8 @@ int parse_and_act(int argc, char** argv) {
       ->group("Global");
   root.require_subcommand(1);
   root.fallthrough();
+  add_capture_command(root, session);
+  add_ingest_command(root, session);
   add_trace_command(root, session);
   add_info_command(root, session);
   add_validate_command(root, session);
@@ -138,6 +140,7 @@ int parse_and_act(int argc, char** argv) {
   add_replay_command(root, session);
   add_order_command(root, session);
   add_swizzle_command(root, session);
+  add_instrument_command(root, session);
   add_list_command(root, session);
   add_describe_command(root, session);
   try {

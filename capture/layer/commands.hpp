@@ -35,7 +35,13 @@ class Operation {
   virtual ~Operation() = default;
   /// Called on the host right before a submission that holds it is given to its queue, for all its operations in order,
   /// after complete() of earlier submissions of the same recording. Must not throw or call queue functions.
-  virtual void submit(Device&) {}
+  virtual void submit(Device&) {
+  }
+  /// False: its completion may come late, so a submission that holds only such operations and launches that are not
+  /// captured is not waited for.
+  [[nodiscard]] virtual bool prompt() const {
+    return true;
+  }
   /// Called on the host. Must not throw; must not call queue functions. Launches: see launches.cpp.
   virtual void complete(Drain& drain) = 0;
   /// Launches only: they are chosen, numbered and read back by the submission.

@@ -81,7 +81,7 @@ class Tracker {
   /// and sets RR_CONTROL_OPACITY of the control block. The caller has put a full barrier before and puts one after.
   virtual void prepare_opacity(CommandRecording& recording) = 0;
 
-  /// The application's buffer that a device address lies in; nothing if it is unknown.
+  /// The application's buffer that a device address lies in; nothing if it is unknown or cannot be copied from.
   [[nodiscard]] virtual std::optional<BufferRange> find(VkDeviceAddress address) = 0;
 
   /// Copies the tables in the command buffer, before the launch (the caller has put a full barrier before).

@@ -25,6 +25,9 @@ class SceneOperation final : public Operation {
       state_.evaluate(*scene_);
     });
   }
+  [[nodiscard]] bool prompt() const override {
+    return false;
+  }
   void complete(Drain&) override {}  // StructureChoice::resolve does it, for launches that are captured
 
  private:

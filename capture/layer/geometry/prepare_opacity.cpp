@@ -36,6 +36,10 @@ class OpacityOperation final : public Operation {
     host_.flush();
   }
 
+  [[nodiscard]] bool prompt() const override {
+    return false;
+  }
+
   void complete(Drain&) override {
     attempt("checking the opacity table", [&] {
       const std::scoped_lock lock(state_.mutex);

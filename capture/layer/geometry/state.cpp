@@ -58,7 +58,7 @@ VkDeviceAddress State::opacity_address() const {
 std::optional<BufferRange> State::find(VkDeviceAddress address) {
   const std::scoped_lock lock(mutex);
   const auto place = buffers.find(address);
-  if (!place) {
+  if (!place || !place->readable) {
     return std::nullopt;
   }
   return BufferRange{place->buffer, place->offset, place->available};

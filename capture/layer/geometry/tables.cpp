@@ -86,6 +86,7 @@ class IndirectSnapshot final : public TableSnapshot {
       if (command_.data == nullptr || command_.bytes < sizeof command) {
         return;
       }
+      command_.invalidate();
       std::memcpy(&command, command_.data, sizeof command);
       batch_.invalidate();
       const VkStridedDeviceAddressRegionKHR regions[kRegions] = {

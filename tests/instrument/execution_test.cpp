@@ -1,0 +1,424 @@
+// Instrumented shaders run on the Vulkan device at hand (lavapipe where there is no GPU): the records are what the
+// shaders did, the picture is the same with and without them.
+#include <array>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <span>
+
+#include <gtest/gtest.h>
+
+#include "AnyHit.spv.hpp"
+#include "ClosestHit.spv.hpp"
+#include "IntersectionModule.spv.hpp"
+#include "Miss.spv.hpp"
+#include "RayGeneration.spv.hpp"
+#include "capture/apps/framework/acceleration.hpp"
+#include "capture/apps/framework/pipeline.hpp"
+#include "capture/instrument/instrument.hpp"
+#include "tests/instrument/support/chunks.hpp"
+
+namespace rayreplay {
+namespace {
+
+using test::Chunk;
+using Words = std::vector<std::uint32_t>;
+
+constexpr std::uint32_t kWidth = 16;
+constexpr std::uint32_t kHeight = 4;
+constexpr std::uint32_t kThreads = kWidth * kHeight;
+
+enum Shader : std::uint16_t {
+  kRayGenerationShader,
+  kMissShader,
+  kClosestHitShader,
+  kAnyHitShader,
+  kIntersectionShader
+};
+
+constexpr VkBufferUsageFlags kStorage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+
+/// Triangles before row 0 and a box before row 1.
+class Scene {
+ public:
+  Scene(const apps::Device& device, bool opaque) {
+    vertices_ = apps::upload(device, std::vector<float>{-100, 1, 5, 100, 1, 5, 0, -100, 5}, apps::kBuildInputUsage);
+    boxes_ = apps::upload(device, std::vector<float>{0, 1, 4, 16, 2, 6}, apps::kBuildInputUsage);
+    const VkGeometryFlagsKHR flags = opaque ? VkGeometryFlagsKHR{VK_GEOMETRY_OPAQUE_BIT_KHR} : 0;
+    VkAccelerationStructureGeometryKHR triangles{};
+    triangles.sType = VK_STRUCTURE_TYPE_ACCELERATION_STRUCTURE_GEOMETRY_KHR;
+    triangles.geometryType = VK_GEOMETRY_TYPE_TRIANGLES_KHR;
+    triangles.flags = flags;
+    triangles.geometry.triangles.sType = VK_STRUCTURE_TYPE_ACCELERATION_STRUCTURE_GEOMETRY_TRIANGLES_DATA_KHR;
+    triangles.geometry.triangles.vertexFormat = VK_FORMAT_R32G32B32_SFLOAT;
+    triangles.geometry.triangles.vertexData.deviceAddress = vertices_.address();
+    triangles.geometry.triangles.vertexStride = 12;
+    triangles.geometry.triangles.maxVertex = 2;
+    triangles.geometry.triangles.indexType = VK_INDEX_TYPE_NONE_KHR;
+    VkAccelerationStructureGeometryKHR box{};
+    box.sType = VK_STRUCTURE_TYPE_ACCELERATION_STRUCTURE_GEOMETRY_KHR;
+    box.geometryType = VK_GEOMETRY_TYPE_AABBS_KHR;
+    box.flags = flags;
+    box.geometry.aabbs.sType = VK_STRUCTURE_TYPE_ACCELERATION_STRUCTURE_GEOMETRY_AABBS_DATA_KHR;
+    box.geometry.aabbs.data.deviceAddress = boxes_.address();
+    box.geometry.aabbs.stride = 24;
+    VkAccelerationStructureBuildRangeInfoKHR one{};
+    one.primitiveCount = 1;
+    bottom_.emplace(device, std::vector<apps::BottomLevelInput>{{{triangles}, {one}}, {{box}, {one}}}, false);
+    std::vector<VkAccelerationStructureInstanceKHR> instances(2);
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      instances[i].transform.matrix[0][0] = instances[i].transform.matrix[1][1] = instances[i].transform.matrix[2][2] =
+          1;
+      instances[i].mask = 0xFF;
+      instances[i].instanceShaderBindingTableRecordOffset = i & 0xFFFFFF;
+      instances[i].flags = VK_GEOMETRY_INSTANCE_TRIANGLE_FACING_CULL_DISABLE_BIT_KHR & 0xFF;
+      instances[i].accelerationStructureReference = bottom_->address(i);
+    }
+    top_.emplace(device, instances, false);
+  }
+  [[nodiscard]] VkAccelerationStructureKHR top() const {
+    return top_->handle();
+  }
+
+ private:
+  apps::Buffer vertices_, boxes_;
+  std::optional<apps::BottomLevels> bottom_;
+  std::optional<apps::TopLevel> top_;
+};
+
+struct Recording {
+  Words seen;                  ///< the picture
+  std::uint64_t appended = 0;  ///< the counter
+  std::array<std::uint32_t, RR_KINDS> dropped{};
+  std::vector<Chunk> chunks;
+
+  /// Recorded lanes of a kind.
+  [[nodiscard]] std::size_t count(std::uint32_t kind) const {
+    std::size_t n = 0;
+    for (const Chunk& chunk : chunks) {
+      n += chunk.kind == kind ? chunk.lanes.size() : 0;
+    }
+    return n;
+  }
+  /// What each thread did, in its order.
+  [[nodiscard]] std::map<std::uint32_t, Words> kinds_by_thread() const {
+    std::map<std::uint32_t, Words> kinds;
+    for (const Chunk& chunk : chunks) {
+      for (const Words& lane : chunk.lanes) {
+        kinds[lane[0]].push_back(chunk.kind);
+      }
+    }
+    return kinds;
+  }
+};
+
+struct RunRequest {
+  bool instrumented = true;
+  bool opaque = false;  ///< the geometries'
+  bool any_hit = true;  ///< the application has an any-hit shader
+  bool gate_open = true;
+  bool opacity_table = false;
+  bool opacity_holds = true;  ///< what the control block says of the table
+  std::uint32_t words = 1U << 16;
+  bool swizzle = false;
+  instrument::Options options = {};
+};
+
+class Execution : public testing::Test {
+ protected:
+  static apps::Device& device() {
+    static apps::Device device{apps::DeviceRequest{}};
+    return device;
+  }
+
+  static Recording run(RunRequest request) {
+    const apps::Device& d = device();
+    const Scene scene(d, request.opaque);
+    const apps::Buffer seen(d, kThreads * 4, kStorage, apps::MemoryKind::Readback);
+    const apps::Buffer events(d, request.words * 4, kStorage, apps::MemoryKind::Readback);
+    const apps::Buffer control(d, 2 * RR_CONTROL_BYTES, kStorage, apps::MemoryKind::Readback);
+    std::memset(control.mapped(), 0, 2 * RR_CONTROL_BYTES);
+    const std::uint64_t aligned = (control.address() + 255) / 256 * 256;
+    std::byte* const block = control.mapped() + (aligned - control.address());
+    const auto write = [&](std::size_t at, std::uint32_t value) { std::memcpy(block + at, &value, 4); };
+    write(RR_CONTROL_GATE, request.gate_open ? 1 : 0);
+    write(RR_CONTROL_OPACITY, request.opacity_table && request.opacity_holds ? 1 : 0);
+    // Two instances of one geometry each, all opaque: instances' first bits, then the bits.
+    const apps::Buffer opacity = apps::upload(d, Words{2, 0, 1, 3}, kStorage);
+    Words table(kThreads);
+    for (std::uint32_t i = 0; i < kThreads; ++i) {
+      table[i] = kThreads - 1 - i;
+    }
+    const apps::Buffer swizzle = apps::upload(d, table, kStorage);
+
+    instrument::Options options = request.options;
+    options.events_address = events.address();
+    options.events_words = request.words;
+    options.control_address = aligned;
+    options.opacity_address = request.opacity_table ? opacity.address() : 0;
+    if (request.swizzle) {
+      options.swizzle = instrument::SwizzleTable{swizzle.address(), kWidth, kHeight, 1};
+    }
+    std::vector<Words> modules;
+    modules.reserve(8);
+    const auto shader = [&](std::span<const std::uint32_t> words, std::uint16_t id) -> std::span<const std::uint32_t> {
+      if (!request.instrumented) {
+        return words;
+      }
+      options.first_shader_id = id;
+      instrument::Result result = instrument::instrument(words, options);
+      EXPECT_EQ(result.status, instrument::Status::Instrumented) << result.reason;
+      return modules.emplace_back(std::move(result.spirv));
+    };
+    apps::PipelineBuilder builder;
+    const auto generation =
+        builder.add_stage(VK_SHADER_STAGE_RAYGEN_BIT_KHR, shader(kRayGeneration, kRayGenerationShader));
+    const auto miss = builder.add_stage(VK_SHADER_STAGE_MISS_BIT_KHR, shader(kMiss, kMissShader));
+    const auto hit = builder.add_stage(VK_SHADER_STAGE_CLOSEST_HIT_BIT_KHR, shader(kClosestHit, kClosestHitShader));
+    std::uint32_t any = apps::kNoStage;
+    if (request.any_hit) {
+      any = builder.add_stage(VK_SHADER_STAGE_ANY_HIT_BIT_KHR, shader(kAnyHit, kAnyHitShader));
+    } else if (request.instrumented && request.options.observe_all) {
+      options.first_shader_id = kAnyHitShader;
+      any = builder.add_stage(VK_SHADER_STAGE_ANY_HIT_BIT_KHR, modules.emplace_back(recording_any_hit(options)));
+    }
+    const auto box =
+        builder.add_stage(VK_SHADER_STAGE_INTERSECTION_BIT_KHR, shader(kIntersectionModule, kIntersectionShader));
+    const auto generation_group = builder.add_general_group(generation);
+    const auto miss_group = builder.add_general_group(miss);
+    const auto triangle_group = builder.add_hit_group(hit, any, apps::kNoStage);
+    const auto box_group = builder.add_hit_group(hit, apps::kNoStage, box);
+    const apps::DescriptorSet descriptors(d, {apps::StructureBinding{scene.top()}, apps::StorageBinding{&seen}});
+    const apps::RayTracingPipeline pipeline(d, builder, descriptors);
+    const apps::ShaderBindingTable records(d, pipeline, {generation_group, {}}, {{miss_group, {}}},
+                                           {{triangle_group, {}}, {box_group, {}}});
+    d.submit([&](VkCommandBuffer commands) {
+      const VkDescriptorSet set = descriptors.handle();
+      vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR, pipeline.handle());
+      vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR, pipeline.layout(), 0, 1, &set, 0,
+                              nullptr);
+      records.trace(commands, kWidth, kHeight);
+      VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_SHADER_WRITE_BIT,
+                              VK_ACCESS_HOST_READ_BIT};
+      vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_RAY_TRACING_SHADER_BIT_KHR, VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
+                           &barrier, 0, nullptr, 0, nullptr);
+    });
+    Recording result;
+    result.seen.resize(kThreads);
+    std::memcpy(result.seen.data(), seen.mapped(), kThreads * 4);
+    std::memcpy(&result.appended, block + RR_CONTROL_COUNTER, 8);
+    std::memcpy(result.dropped.data(), block + RR_CONTROL_DROPPED, sizeof(result.dropped));
+    if (result.appended <= request.words) {
+      Words words(result.appended);
+      std::memcpy(words.data(), events.mapped(), words.size() * 4);
+      result.chunks = test::read_chunks(words);
+    }
+    return result;
+  }
+};
+
+float as_float(std::uint32_t word) {
+  return std::bit_cast<float>(word);
+}
+
+const Words kTriangleTaken = {RR_RAY_GENERATION, RR_TRACE, RR_ANY_HIT, RR_CLOSEST_HIT};
+const Words kTriangleIgnored = {RR_RAY_GENERATION, RR_TRACE, RR_ANY_HIT, RR_IGNORE, RR_MISS};
+const Words kTriangleEnded = {RR_RAY_GENERATION, RR_TRACE, RR_ANY_HIT, RR_TERMINATE, RR_CLOSEST_HIT};
+const Words kBox = {RR_RAY_GENERATION, RR_TRACE,           RR_INTERSECTION, RR_REPORT,
+                    RR_REPORT,         RR_REPORT_REJECTED, RR_CLOSEST_HIT};
+const Words kNothing = {RR_RAY_GENERATION, RR_TRACE, RR_MISS};
+
+Words expected(std::uint32_t thread) {
+  const std::uint32_t x = thread % kWidth;
+  switch (thread / kWidth) {
+    case 0:
+      return x % 2 == 1 ? kTriangleIgnored : x == 2 ? kTriangleEnded : kTriangleTaken;
+    case 1:
+      return kBox;
+    default:
+      return kNothing;
+  }
+}
+
+TEST_F(Execution, EveryThreadRecordsWhatItDid) {
+  const Recording plain = run({.instrumented = false});
+  const Recording recorded = run({});
+  EXPECT_EQ(recorded.seen, plain.seen);
+  const auto kinds = recorded.kinds_by_thread();
+  ASSERT_EQ(kinds.size(), kThreads);
+  for (const auto& [thread, list] : kinds) {
+    EXPECT_EQ(list, expected(thread)) << thread;
+  }
+  for (const Chunk& chunk : recorded.chunks) {
+    EXPECT_FALSE(chunk.wide);
+    EXPECT_FALSE(chunk.partial);
+    EXPECT_EQ(chunk.clock, 0U);
+    for (const Words& lane : chunk.lanes) {
+      const float x = static_cast<float>(lane[0] % kWidth) + 0.5F;
+      const float y = static_cast<float>(lane[0] / kWidth) + 0.5F;
+      switch (chunk.kind) {
+        case RR_TRACE:
+          EXPECT_EQ(chunk.shader, kRayGenerationShader);
+          EXPECT_EQ(lane[1], 0U);
+          EXPECT_EQ(lane[2], 0x10FFU);
+          EXPECT_EQ(lane[3], 0U);
+          EXPECT_EQ(as_float(lane[4]), x);
+          EXPECT_EQ(as_float(lane[5]), y);
+          EXPECT_EQ(as_float(lane[6]), 0.0F);
+          EXPECT_EQ(as_float(lane[7]), 0.25F);
+          EXPECT_EQ(as_float(lane[10]), 1.0F);
+          EXPECT_EQ(as_float(lane[11]), 100.0F);
+          break;
+        case RR_ANY_HIT:
+          EXPECT_EQ(chunk.shader, kAnyHitShader);
+          EXPECT_EQ(as_float(lane[1]), 5.0F);
+          EXPECT_EQ(lane[2], 0U);
+          EXPECT_EQ(lane[3], 0U);
+          EXPECT_EQ(lane[4] & 0xFFFFFF, 0U);
+          EXPECT_GE(lane[4] >> 24, 0xFEU);
+          break;
+        case RR_INTERSECTION:
+          EXPECT_EQ(lane[2], 1U);
+          break;
+        case RR_REPORT:
+          EXPECT_TRUE((as_float(lane[1]) == 5.5F && lane[2] == 7) || (as_float(lane[1]) == 9.0F && lane[2] == 8));
+          break;
+        case RR_CLOSEST_HIT:
+          EXPECT_EQ(as_float(lane[1]), lane[0] < kWidth ? 5.0F : 5.5F);
+          EXPECT_EQ(lane[2], lane[0] < kWidth ? 0U : 1U);
+          EXPECT_TRUE(lane[0] < kWidth ? lane[4] >> 24 >= 0xFE : lane[4] >> 24 == 7);
+          break;
+        default:
+          break;
+      }
+    }
+  }
+}
+
+TEST_F(Execution, WindowAndEveryKeepTheLaneMasks) {
+  RunRequest request;
+  request.options.window = instrument::Window{3, 0, 4, 2};
+  const Recording window = run(request);
+  const auto kinds = window.kinds_by_thread();
+  EXPECT_EQ(kinds.size(), 8U);
+  for (const auto& [thread, list] : kinds) {
+    EXPECT_TRUE(thread % kWidth >= 3 && thread % kWidth < 7 && thread < 2 * kWidth) << thread;
+    EXPECT_EQ(list, expected(thread));
+  }
+  // Whole warps begin together, though only a part of each is recorded.
+  const Recording all = run({});
+  std::uint64_t lanes = 0;
+  for (const Chunk& chunk : all.chunks) {
+    lanes |= chunk.kind == RR_RAY_GENERATION ? chunk.mask : 0;
+  }
+  for (const Chunk& chunk : window.chunks) {
+    if (chunk.kind == RR_RAY_GENERATION) {
+      EXPECT_TRUE(chunk.partial);
+      EXPECT_EQ(chunk.mask, lanes);
+    }
+  }
+  request.options.window.reset();
+  request.options.every = 5;
+  const auto every = run(request).kinds_by_thread();
+  EXPECT_EQ(every.size(), (kThreads + 4) / 5);
+  for (const auto& [thread, list] : every) {
+    EXPECT_EQ(thread % 5, 0U);
+    EXPECT_EQ(list, expected(thread));
+  }
+}
+
+TEST_F(Execution, WideAndLargeBuffersGiveTheSameRecords) {
+  RunRequest request;
+  request.options.wide_subgroups = true;
+  request.options.every = 3;
+  const Recording wide = run(request);
+  for (const Chunk& chunk : wide.chunks) {
+    EXPECT_TRUE(chunk.wide);
+  }
+  for (const auto& [thread, list] : wide.kinds_by_thread()) {
+    EXPECT_EQ(list, expected(thread));
+  }
+}
+
+TEST_F(Execution, TheGateCloses) {
+  RunRequest request;
+  request.options.gate = true;
+  EXPECT_EQ(run(request).kinds_by_thread().size(), kThreads);
+  request.gate_open = false;
+  const Recording closed = run(request);
+  EXPECT_EQ(closed.appended, 0U);
+  EXPECT_EQ(closed.seen, run({.instrumented = false}).seen);
+}
+
+TEST_F(Execution, WhatDoesNotFitIsCounted) {
+  const Recording whole = run({});
+  const Recording cut = run({.words = 300});
+  EXPECT_EQ(cut.appended, whole.appended);
+  EXPECT_GT(cut.appended, 300U);
+  // Nearly all of it: the buffer holds a few chunks.
+  const std::uint64_t dropped = std::accumulate(cut.dropped.begin(), cut.dropped.end(), std::uint64_t{0});
+  std::uint64_t lanes = 0;
+  for (std::uint32_t kind = 0; kind < RR_KINDS; ++kind) {
+    EXPECT_LE(cut.dropped[kind], whole.count(kind));
+    EXPECT_EQ(whole.dropped[kind], 0U);
+    lanes += whole.count(kind);
+  }
+  EXPECT_GT(dropped, lanes / 2);
+  EXPECT_LT(dropped, lanes);
+  EXPECT_EQ(cut.seen, whole.seen);
+}
+
+TEST_F(Execution, SwizzledThreadsAreOtherThreads) {
+  const Recording plain = run({});
+  const Recording swizzled = run({.swizzle = true});
+  EXPECT_EQ(swizzled.seen, plain.seen);
+  for (const auto& [thread, list] : swizzled.kinds_by_thread()) {
+    EXPECT_EQ(list, expected(thread));
+  }
+  // Lanes run up, threads run down.
+  std::size_t groups = 0;
+  for (const Chunk& chunk : swizzled.chunks) {
+    if (chunk.kind == RR_RAY_GENERATION && chunk.lanes.size() > 1) {
+      EXPECT_EQ(chunk.lanes[0][0], chunk.lanes[1][0] + 1);
+      ++groups;
+    }
+  }
+  EXPECT_GT(groups, 0U);
+  RunRequest silent{.swizzle = true};
+  silent.options.record = false;
+  const Recording quiet = run(silent);
+  EXPECT_EQ(quiet.seen, plain.seen);
+  EXPECT_EQ(quiet.appended, 0U);
+}
+
+TEST_F(Execution, OpaqueGeometryIsObserved) {
+  // Opaque triangles: the application's any-hit shader must not run, yet the candidates are seen.
+  const Recording plain = run({.instrumented = false, .opaque = true});
+  EXPECT_EQ(run({.opaque = true}).count(RR_ANY_HIT), 0U);
+  RunRequest request{.opaque = true, .opacity_table = true};
+  request.options.observe_all = true;
+  const Recording observed = run(request);
+  EXPECT_EQ(observed.seen, plain.seen);
+  EXPECT_EQ(observed.count(RR_ANY_HIT), kWidth);
+  EXPECT_EQ(observed.count(RR_IGNORE), 0U);
+  // Without an any-hit shader of the application: ours.
+  request.any_hit = false;
+  request.opacity_table = false;
+  const Recording ours = run(request);
+  EXPECT_EQ(ours.seen, run({.instrumented = false, .opaque = true, .any_hit = false}).seen);
+  EXPECT_EQ(ours.count(RR_ANY_HIT), kWidth);
+}
+
+TEST_F(Execution, AClosedOpacityTableChangesNothing) {
+  // RR_CONTROL_OPACITY 0: the table does not hold for this launch.
+  RunRequest request{.opaque = true, .opacity_table = true, .opacity_holds = false};
+  request.options.observe_all = true;
+  const Recording observed = run(request);
+  EXPECT_EQ(observed.seen, run({.instrumented = false, .opaque = true}).seen);
+  EXPECT_EQ(observed.count(RR_ANY_HIT), 0U);
+}
+
+}  // namespace
+}  // namespace rayreplay

@@ -1,0 +1,145 @@
+// Hit objects: which trace call made them, and the EXT instructions, which the validator at hand does not know.
+#include <algorithm>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "capture/instrument/module.hpp"
+#include "tests/instrument/support/corpus.hpp"
+#include "tests/instrument/support/listing.hpp"
+
+namespace rayreplay {
+namespace {
+
+using instrument::Instruction;
+using instrument::number;
+using spv::Op;
+
+constexpr std::uint32_t kFusedTrace = instrument::kOpHitObjectTraceReorderExecuteEXT;
+
+std::vector<std::uint32_t> opcodes_of(const test::Words& words) {
+  std::vector<std::uint32_t> opcodes;
+  for (std::size_t at = 5; at < words.size(); at += words[at] >> 16) {
+    opcodes.push_back(words[at] & 0xFFFF);
+  }
+  return opcodes;
+}
+
+std::size_t count(const test::Words& words, std::uint32_t opcode) {
+  const auto opcodes = opcodes_of(words);
+  return static_cast<std::size_t>(std::count(opcodes.begin(), opcodes.end(), opcode));
+}
+
+/// The NV module with EXT's numbers for the instructions that both have.
+test::Words as_ext(test::Words words) {
+  const std::map<std::uint32_t, std::uint32_t> numbers = {
+      {number(Op::OpTypeHitObjectNV), instrument::kOpTypeHitObjectEXT},
+      {number(Op::OpHitObjectTraceRayNV), instrument::kOpHitObjectTraceRayEXT},
+      {number(Op::OpHitObjectRecordEmptyNV), instrument::kOpHitObjectRecordEmptyEXT},
+      {number(Op::OpHitObjectExecuteShaderNV), instrument::kOpHitObjectExecuteShaderEXT},
+      {number(Op::OpReorderThreadWithHitObjectNV), instrument::kOpReorderThreadWithHitObjectEXT},
+      {number(Op::OpReorderThreadWithHintNV), instrument::kOpReorderThreadWithHintEXT}};
+  for (std::size_t at = 5; at < words.size(); at += words[at] >> 16) {
+    if (const auto found = numbers.find(words[at] & 0xFFFF); found != numbers.end()) {
+      words[at] = (words[at] & 0xFFFF0000) | found->second;
+    }
+  }
+  return words;
+}
+
+/// And back, so that the result can be validated.
+test::Words as_nv(test::Words words) {
+  const std::map<std::uint32_t, std::uint32_t> numbers = {
+      {instrument::kOpTypeHitObjectEXT, number(Op::OpTypeHitObjectNV)},
+      {instrument::kOpHitObjectTraceRayEXT, number(Op::OpHitObjectTraceRayNV)},
+      {instrument::kOpHitObjectRecordEmptyEXT, number(Op::OpHitObjectRecordEmptyNV)},
+      {instrument::kOpHitObjectExecuteShaderEXT, number(Op::OpHitObjectExecuteShaderNV)},
+      {instrument::kOpReorderThreadWithHitObjectEXT, number(Op::OpReorderThreadWithHitObjectNV)},
+      {instrument::kOpReorderThreadWithHintEXT, number(Op::OpReorderThreadWithHintNV)}};
+  for (std::size_t at = 5; at < words.size(); at += words[at] >> 16) {
+    if (const auto found = numbers.find(words[at] & 0xFFFF); found != numbers.end()) {
+      words[at] = (words[at] & 0xFFFF0000) | found->second;
+    }
+  }
+  return words;
+}
+
+const test::Words& module() {
+  return test::corpus_module("hit_objects.rgen.vulkan1.2").words;
+}
+
+TEST(HitObjects, ExtIsRewrittenAsNvIs) {
+  const auto nv = instrument::instrument(module(), test::plain_options());
+  const auto ext = instrument::instrument(as_ext(module()), test::plain_options());
+  ASSERT_EQ(nv.status, instrument::Status::Instrumented);
+  ASSERT_EQ(ext.status, instrument::Status::Instrumented) << ext.reason;
+  EXPECT_EQ(as_nv(ext.spirv), nv.spirv);
+  EXPECT_TRUE(nv.notes.empty());
+  EXPECT_EQ(nv.sites.size(), 3U);
+}
+
+// A fused instruction is taken apart into what it is defined as, and the parts are recorded.
+TEST(HitObjects, FusedInstructionsAreTakenApart) {
+  std::string reason;
+  auto parsed = instrument::parse(as_ext(module()), reason);
+  ASSERT_TRUE(parsed);
+  // Each trace of a hit object becomes a fused one, with hint and bits on those of even number.
+  std::size_t fused = 0;
+  for (instrument::Function& function : parsed->functions) {
+    for (Instruction& i : function.body) {
+      if (i.op() == instrument::kOpHitObjectTraceRayEXT) {
+        Instruction whole(kFusedTrace, i.operands());
+        if (fused % 2 == 0) {
+          whole.add(i[4]);
+          whole.add(i[5]);
+        }
+        i = whole;
+        ++fused;
+      }
+    }
+  }
+  ASSERT_EQ(fused, 2U);
+  const test::Words words = parsed->serialise();
+  const auto result = instrument::instrument(words, test::plain_options());
+  ASSERT_EQ(result.status, instrument::Status::Instrumented) << result.reason;
+  EXPECT_EQ(count(result.spirv, kFusedTrace), 0U);
+  EXPECT_EQ(count(result.spirv, instrument::kOpHitObjectTraceRayEXT), fused);
+  EXPECT_EQ(count(result.spirv, instrument::kOpReorderThreadWithHitObjectEXT),
+            count(words, instrument::kOpReorderThreadWithHitObjectEXT) + fused);
+  EXPECT_EQ(count(result.spirv, instrument::kOpHitObjectExecuteShaderEXT),
+            count(words, instrument::kOpHitObjectExecuteShaderEXT) + fused);
+  EXPECT_EQ(test::validate(as_nv(result.spirv), "vulkan1.2"), "");
+}
+
+TEST(HitObjects, ExecuteTellsTheShadowOfItsObject) {
+  const auto result = instrument::instrument(module(), test::plain_options());
+  const test::Listing listing = test::list(result.spirv);
+  std::size_t executes = 0;
+  for (const auto& [id, lines] : listing.functions) {
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (test::callee_of(listing, lines[i]) != "rr_execute") {
+        continue;
+      }
+      // The last argument is loaded from a variable, into which every trace of this object stores its number.
+      const std::string ray = test::words_of(lines[i]).back();
+      std::string shadow;
+      for (const std::string& line : lines) {
+        if (test::result_of(line) == ray && test::opcode_of(line) == "OpLoad") {
+          shadow = test::words_of(line).back();
+        }
+      }
+      ASSERT_NE(shadow, "");
+      std::size_t stores = 0;
+      for (const std::string& line : listing.lines) {
+        const auto words = test::words_of(line);
+        stores += words.size() == 3 && words[0] == "OpStore" && words[1] == shadow ? 1U : 0U;
+      }
+      EXPECT_EQ(stores, 2U);  // one trace, one record-miss or record-empty each
+      ++executes;
+    }
+  }
+  EXPECT_EQ(executes, 2U);
+}
+
+}  // namespace
+}  // namespace rayreplay
