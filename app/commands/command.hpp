@@ -15,6 +15,8 @@ struct Session {
   std::function<int()> action;
 };
 
+void add_capture_command(CLI::App& root, Session& session);
+void add_ingest_command(CLI::App& root, Session& session);
 void add_trace_command(CLI::App& root, Session& session);
 void add_info_command(CLI::App& root, Session& session);
 void add_validate_command(CLI::App& root, Session& session);

@@ -130,6 +130,8 @@ int parse_and_act(int argc, char** argv) {
       ->group("Global");
   root.require_subcommand(1);
   root.fallthrough();
+  add_capture_command(root, session);
+  add_ingest_command(root, session);
   add_trace_command(root, session);
   add_info_command(root, session);
   add_validate_command(root, session);

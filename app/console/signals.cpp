@@ -1,5 +1,6 @@
 #include "app/console/signals.hpp"
 
+#include <atomic>
 #include <csignal>
 #include <thread>
 
@@ -10,6 +11,42 @@
 #include "base/output_file.hpp"
 
 namespace rayreplay::console {
+namespace {
+
+std::atomic<pid_t> receiver{0};
+std::atomic<bool> stop{false};
+
+/// The next watched signal that means us.
+int next_signal(const sigset_t& watched) {
+  for (;;) {
+    siginfo_t info{};
+    const int number = sigwaitinfo(&watched, &info);
+    if (number < 0) {
+      continue;
+    }
+    const pid_t process = receiver;
+    if (process == 0) {
+      return number;
+    }
+    if (process == kRequestStop) {
+      stop = true;
+    } else if (info.si_code != SI_KERNEL) {
+      // The terminal's own go to the whole foreground group, the receiver among them.
+      ::kill(process, number);
+    }
+  }
+}
+
+}  // namespace
+
+void forward_signals_to(pid_t process) {
+  stop = false;
+  receiver = process;
+}
+
+bool stop_requested() {
+  return stop;
+}
 
 void watch_signals() {
   std::signal(SIGPIPE, SIG_IGN);
@@ -26,9 +63,7 @@ void watch_signals() {
   // Threads started later inherit the mask: only the watcher receives these signals.
   pthread_sigmask(SIG_BLOCK, &watched, nullptr);
   std::thread([watched] {
-    int number = 0;
-    while (sigwait(&watched, &number) != 0) {
-    }
+    const int number = next_signal(watched);
     remove_unfinished_outputs();
     if (::isatty(STDERR_FILENO) == 1) {
       log("\r\x1b[Krayreplay: interrupted");

@@ -216,7 +216,11 @@ void prepare(Device& device, const DeviceRequest& request, bool with_additions, 
 }  // namespace
 
 void set_up(Device& device, const DeviceRequest& request, bool with_additions, const VkDeviceCreateInfo& created) {
-  if (!request.traces || !open_spool(*device.instance)) {
+  if (!open_spool(*device.instance)) {
+    return;
+  }
+  if (!request.traces) {
+    note("the application made a device without ray-tracing pipelines");
     return;
   }
   const auto& vk = device.instance->vk;
@@ -245,10 +249,12 @@ void take_down(Device& device) {
   if (device.submissions) {
     device.submissions->finish();
   }
+  std::unordered_map<VkCommandBuffer, std::shared_ptr<CommandRecording>> recordings;
   {
     const std::scoped_lock lock(device.recordings_mutex);
-    device.recordings.clear();
+    recordings.swap(device.recordings);
   }
+  recordings.clear();
   device.submissions.reset();
   device.pipelines.reset();
   device.shaders.reset();

@@ -117,7 +117,6 @@ bool EventReader::submit(Queue& queue, Lane& lane) {
     info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
     info.commandBufferCount = 1;
     info.pCommandBuffers = &lane.commands;
-    const std::scoped_lock lock(queue.mutex);
     result = device_.vk.QueueSubmit(queue.handle, 1, &info, lane.fence);
   }
   return result == VK_SUCCESS || give_up(result);

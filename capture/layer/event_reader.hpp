@@ -1,8 +1,7 @@
 // Reading the event buffer back, and emptying it.
 //
-// Contract: works on a queue of the device through small command buffers of its own; the caller serialises the calls,
-// and the device has finished what wrote the events. Each call takes the queue's mutex for its submissions. Every wait
-// ends: after kPatience the device is given up (Device::lost, noted). Pieces are copied to cached host memory while the
+// Contract: works on a queue of the device through small command buffers of its own; the caller serialises the calls
+// and holds the queue's mutex, and the device has finished what wrote the events. Every wait ends: after kPatience the device is given up (Device::lost, noted). Pieces are copied to cached host memory while the
 // one before is handed on. Complexity: linear in the words.
 #pragma once
 

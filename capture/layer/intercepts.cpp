@@ -98,13 +98,22 @@ VKAPI_ATTR VkResult VKAPI_CALL set_object_name(VkDevice handle, const VkDebugUti
 
 // Command buffers.
 
+// Recordings are destroyed after the map's mutex is free: their operations may take other locks.
+using Recordings = std::vector<std::shared_ptr<CommandRecording>>;
+
+std::shared_ptr<CommandRecording> new_recording(Device& device, VkCommandBuffer commands, VkCommandPool pool,
+                                                bool secondary) {
+  return std::make_shared<CommandRecording>(
+      CommandRecording{device, commands, pool, secondary, {}, 0, nullptr, 0, nullptr});
+}
+
 void renew(Device& device, VkCommandBuffer commands) {
+  Recordings old;
   const std::scoped_lock lock(device.recordings_mutex);
   const auto found = device.recordings.find(commands);
   if (found != device.recordings.end()) {
-    const auto& old = *found->second;
-    found->second = std::make_shared<CommandRecording>(
-        CommandRecording{device, commands, old.pool, old.secondary, {}, 0, nullptr, 0, nullptr});
+    old.push_back(found->second);
+    found->second = new_recording(device, commands, old.front()->pool, old.front()->secondary);
   }
 }
 
@@ -117,15 +126,7 @@ VKAPI_ATTR VkResult VKAPI_CALL allocate_command_buffers(VkDevice handle, const V
       const std::scoped_lock lock(device.recordings_mutex);
       for (std::uint32_t i = 0; i < info->commandBufferCount; ++i) {
         device.recordings[commands[i]] =
-            std::make_shared<CommandRecording>(CommandRecording{device,
-                                                                commands[i],
-                                                                info->commandPool,
-                                                                info->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY,
-                                                                {},
-                                                                0,
-                                                                nullptr,
-                                                                0,
-                                                                nullptr});
+            new_recording(device, commands[i], info->commandPool, info->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY);
       }
     });
   }
@@ -136,9 +137,13 @@ VKAPI_ATTR void VKAPI_CALL free_command_buffers(VkDevice handle, VkCommandPool p
                                                 const VkCommandBuffer* commands) {
   auto& device = *device_of(handle);
   observe(device, "forgetting command buffers", [&] {
+    Recordings old;
     const std::scoped_lock lock(device.recordings_mutex);
     for (std::uint32_t i = 0; i < count; ++i) {
-      device.recordings.erase(commands[i]);
+      if (const auto found = device.recordings.find(commands[i]); found != device.recordings.end()) {
+        old.push_back(std::move(found->second));
+        device.recordings.erase(found);
+      }
     }
   });
   device.vk.FreeCommandBuffers(handle, pool, count, commands);
@@ -159,11 +164,12 @@ VKAPI_ATTR VkResult VKAPI_CALL reset_command_buffer(VkCommandBuffer commands, Vk
 VKAPI_ATTR VkResult VKAPI_CALL reset_command_pool(VkDevice handle, VkCommandPool pool, VkCommandPoolResetFlags flags) {
   auto& device = *device_of(handle);
   observe(device, "resetting a command pool", [&] {
+    Recordings old;
     const std::scoped_lock lock(device.recordings_mutex);
     for (auto& [commands, recording] : device.recordings) {
       if (recording->pool == pool && !recording->operations.empty()) {
-        recording = std::make_shared<CommandRecording>(
-            CommandRecording{device, commands, pool, recording->secondary, {}, 0, nullptr, 0, nullptr});
+        old.push_back(recording);
+        recording = new_recording(device, commands, pool, recording->secondary);
       }
     }
   });
@@ -174,8 +180,15 @@ VKAPI_ATTR void VKAPI_CALL destroy_command_pool(VkDevice handle, VkCommandPool p
                                                 const VkAllocationCallbacks* allocator) {
   auto& device = *device_of(handle);
   observe(device, "forgetting a command pool", [&] {
+    Recordings old;
     const std::scoped_lock lock(device.recordings_mutex);
-    std::erase_if(device.recordings, [pool](const auto& entry) { return entry.second->pool == pool; });
+    std::erase_if(device.recordings, [&](auto& entry) {
+      if (entry.second->pool != pool) {
+        return false;
+      }
+      old.push_back(std::move(entry.second));
+      return true;
+    });
   });
   device.vk.DestroyCommandPool(handle, pool, allocator);
 }

@@ -67,8 +67,9 @@ instrument::Options Shaders::instrument_options(bool any_hits) const {
     result.window = instrument::Window{wanted.window->x, wanted.window->y, wanted.window->width, wanted.window->height};
   }
   result.every = wanted.every;
-  result.observe_all = wanted.observe_all;
   result.opacity_address = any_hits && device_.geometry ? device_.geometry->opacity_address() : 0;
+  // Without a table the application's any-hit shaders would run on its opaque geometry.
+  result.observe_all = wanted.observe_all && (!any_hits || result.opacity_address != 0);
   if (device_.swizzle.buffer != VK_NULL_HANDLE) {
     result.swizzle = instrument::SwizzleTable{device_.swizzle.address, wanted.swizzle_width, wanted.swizzle_height,
                                               wanted.swizzle_depth};

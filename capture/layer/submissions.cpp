@@ -229,6 +229,13 @@ void Submissions::poll_locked(std::uint64_t timeout_ns) {
     if (timeout_ns > 0) {
       patience_ns_ = std::min(kPatienceNs, patience_ns_ * 2);
     }
+    // A thread of the application may hold the queue while it waits for what this thread is about to submit: no
+    // blocking.
+    const std::unique_lock queue_lock((*at)->queue->mutex, std::try_to_lock);
+    if (!queue_lock.owns_lock()) {
+      ++at;
+      continue;
+    }
     const auto submission = std::move(*at);
     at = pending_.erase(at);
     pending_count_ = pending_.size();

@@ -1,0 +1,309 @@
+// rayreplay capture: runs an application with the capture layer, and turns what it recorded into a trace.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "app/commands/capture_report.hpp"
+#include "app/commands/command.hpp"
+#include "app/commands/options.hpp"
+#include "app/console/child.hpp"
+#include "app/console/console.hpp"
+#include "app/console/console.hpp"
+#include "app/console/progress.hpp"
+#include "base/error.hpp"
+#include "base/output_file.hpp"
+#include "capture/layer/options/options.hpp"
+#include "capture/spool/writer.hpp"
+
+namespace rayreplay::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Exit codes of this command alone (docs/exit-codes.md).
+enum CaptureCode : int { kNoLayer = 10, kNoRayTracing = 11, kNothingTraced = 12, kApplicationFailed = 14 };
+
+constexpr const char* kLayerName = "VK_LAYER_RAYREPLAY_capture";
+constexpr const char* kManifest = "VkLayer_rayreplay_capture.json";
+
+struct Options {
+  std::vector<std::string> program;
+  std::map<std::string, std::string> settings;  ///< by name in the option table
+  OutputOption output;
+  FormatOption format;
+  bool keep_spool = false;
+};
+
+std::string flag_of(const layer::Option& option) {
+  std::string flag = std::string("--") + option.name;
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
+
+/// The folder of the layer's manifest: beside this program in a build, under lib where it was installed.
+fs::path find_layer() {
+  std::error_code error;
+  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
+  const fs::path places[] = {here / "layer", here / ".." / "lib" / "rayreplay"};
+  for (const fs::path& place : places) {
+    if (fs::exists(place / kManifest, error)) {
+      return fs::weakly_canonical(place, error);
+    }
+  }
+  throw Error(ErrorKind::Input, {"the capture layer is not there", (places[0] / kManifest).string(), "", "",
+                                 "build or install all of rayreplay: the layer is the target "
+                                 "'VkLayer_rayreplay_capture'"});
+}
+
+/// `value` in front of what the variable holds.
+std::string prepended(const char* variable, const std::string& value) {
+  const char* present = std::getenv(variable);
+  return present == nullptr || *present == '\0' ? value : value + ":" + present;
+}
+
+std::string appended(const char* variable, const std::string& value, char separator) {
+  const char* present = std::getenv(variable);
+  return present == nullptr || *present == '\0' ? value : present + std::string(1, separator) + value;
+}
+
+std::vector<std::pair<std::string, std::string>> environment_for(const Options& options, const fs::path& spool) {
+  const std::string layer = find_layer().string();
+  std::vector<std::pair<std::string, std::string>> environment{
+      {"VK_ADD_LAYER_PATH", prepended("VK_ADD_LAYER_PATH", layer)},
+      {"VK_LOADER_LAYERS_ENABLE", appended("VK_LOADER_LAYERS_ENABLE", kLayerName, ',')},
+      // For loaders before 1.3.234.
+      {"VK_INSTANCE_LAYERS", appended("VK_INSTANCE_LAYERS", kLayerName, ':')}};
+  if (const char* path = std::getenv("VK_LAYER_PATH"); path != nullptr && *path != '\0') {
+    // It hides every other place.
+    environment.emplace_back("VK_LAYER_PATH", prepended("VK_LAYER_PATH", layer));
+  }
+  for (const layer::Option& option : layer::option_table()) {
+    const auto set = options.settings.find(option.name);
+    if (std::strcmp(option.name, "spool") == 0) {
+      environment.emplace_back(option.variable, spool.string());
+    } else if (set != options.settings.end() && !set->second.empty()) {
+      environment.emplace_back(option.variable, set->second);
+    }
+  }
+  return environment;
+}
+
+void check_settings(const Options& options) {
+  layer::Options unused;
+  for (const layer::Option& option : layer::option_table()) {
+    const auto set = options.settings.find(option.name);
+    if (set != options.settings.end() && !set->second.empty() && !layer::set_option(unused, option.name, set->second)) {
+      throw Error(ErrorKind::Usage,
+                  {"the value cannot be read", flag_of(option), "'" + set->second + "'", option.text, ""});
+    }
+  }
+}
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:") ==
+          std::string::npos &&
+      !text.empty()) {
+    return text;
+  }
+  std::string result = "'";
+  for (const char c : text) {
+    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return result + "'";
+}
+
+/// The folder that receives the spool, new or emptied.
+fs::path make_spool_folder(const Options& options) {
+  std::error_code error;
+  const fs::path folder = fs::absolute(options.output.path + ".spool");
+  if (fs::exists(folder, error)) {
+    if (!options.output.force) {
+      throw Error(ErrorKind::Output,
+                  {"a spool of an earlier capture is still there", folder.string(), "", "",
+                   fmt::format("'rayreplay ingest {} -o {}' makes a trace of it; --force throws it away",
+                               quoted(folder.string()), quoted(options.output.path))});
+    }
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      if (entry.path().extension() == spool::kFileExtension) {
+        fs::remove(entry.path(), error);
+      }
+    }
+  }
+  fs::create_directories(folder, error);
+  if (error) {
+    throw Error(ErrorKind::Output, {"the folder for the spool cannot be made", folder.string(), error.message(), "",
+                                    "write to another place"});
+  }
+  return folder;
+}
+
+/// What we put there, and the folder if it is empty then.
+void remove_spool(const fs::path& folder, const std::vector<fs::path>& files) {
+  std::error_code error;
+  for (const fs::path& file : files) {
+    fs::remove(file, error);
+  }
+  fs::remove(folder, error);
+}
+
+std::vector<fs::path> spools_in(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == spool::kFileExtension) {
+      files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string end_text(const console::ChildEnd& end) {
+  return end.signal != 0 ? fmt::format("the application was ended by signal {} ({})", end.signal, strsignal(end.signal))
+                         : fmt::format("the application ended with exit code {}", end.code);
+}
+
+int fail(int code, const ErrorInfo& info, const console::ChildEnd& end) {
+  console::log("rayreplay: error: " + format_error(info));
+  if (!end.succeeded()) {
+    console::log("rayreplay: " + end_text(end));
+  }
+  return code;
+}
+
+int no_layer(const Options& options, const console::ChildEnd& end) {
+  return fail(
+      kNoLayer,
+      {"nothing was recorded: the capture layer was not loaded, or no device for ray tracing was made",
+       options.program.front(), "no spool", "a spool of each process that makes a Vulkan device for ray tracing",
+       "check that the program uses Vulkan and ray-tracing pipelines (not ray queries alone, not another API), "
+       "runs in this process tree (no launcher service or container), and is not set-user-id; "
+       "VK_LOADER_DEBUG=layer shows what the loader does"},
+      end);
+}
+
+int nothing_traced(const Options& options, const ingest::IngestResult& result, const console::ChildEnd& end) {
+  std::uint32_t devices = 0;
+  std::uint32_t recording = 0;
+  std::uint32_t launches = 0;
+  for (const ingest::SpoolSummary& spool : result.spools) {
+    devices += spool.devices;
+    recording += spool.recording_devices;
+    launches += spool.launches_seen;
+    for (const std::string& note : spool.notes) {
+      console::log("  " + note);
+    }
+  }
+  if (devices == 0) {
+    return fail(kNoRayTracing,
+                {"the application made no device for ray tracing", options.program.front(), "", "",
+                 "check that it runs with ray tracing on this machine's driver: vulkaninfo lists "
+                 "VK_KHR_ray_tracing_pipeline"},
+                end);
+  }
+  if (recording == 0) {
+    return fail(kNoRayTracing,
+                {"the application's device cannot record", options.program.front(), "", "",
+                 "the lines above say what the driver lacks"},
+                end);
+  }
+  return fail(kNothingTraced,
+              {"the application traced no rays that were asked for", options.program.front(),
+               fmt::format("{} launches", launches), "launches within --frames, --launch, --window and --trigger-file",
+               "capture other frames, or check that the scene uses ray-tracing pipelines"},
+              end);
+}
+
+int act(const Options& options) {
+  const output::Format format = options.format.format();
+  check_settings(options);
+  require_writable(options.output.path, options.output.force);
+  const fs::path spool = make_spool_folder(options);
+  const auto environment = [&] {
+    try {
+      return environment_for(options, spool);
+    } catch (...) {
+      remove_spool(spool, {});
+      throw;
+    }
+  }();
+  console::ChildEnd end;
+  try {
+    end = console::run_child(options.program, environment);
+  } catch (...) {
+    remove_spool(spool, {});
+    throw;
+  }
+  const std::vector<fs::path> files = spools_in(spool);
+  if (files.empty()) {
+    remove_spool(spool, {});
+    return no_layer(options, end);
+  }
+  ingest::IngestResult result;
+  try {
+    const std::unique_ptr<Progress> progress = console::make_progress();
+    ingest::IngestOptions how;
+    how.overwrite = options.output.force;
+    how.progress = progress.get();
+    result = ingest::ingest(files, options.output.path, how);
+  } catch (...) {
+    console::log(fmt::format("rayreplay: what was recorded is kept: rayreplay ingest {} -o {}", quoted(spool.string()),
+                             quoted(options.output.path)));
+    throw;
+  }
+  log_traces(result);
+  const int code = result.traces.empty() ? nothing_traced(options, result, end) : 0;
+  if (options.keep_spool) {
+    console::log("rayreplay: the spool is kept in " + spool.string());
+  } else {
+    remove_spool(spool, files);
+  }
+  if (code != 0) {
+    return code;
+  }
+  print_launches(result, format);
+  if (!end.succeeded()) {
+    console::log(fmt::format("rayreplay: {}; what it had recorded is in the trace", end_text(end)));
+    return kApplicationFailed;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_capture_command(CLI::App& root, Session& session) {
+  CLI::App* command = root.add_subcommand(
+      "capture", "Run a Vulkan application and record its rays:  rayreplay capture -o t.rrt -- ./app arguments");
+  command->group("Traces");
+  auto options = std::make_shared<Options>();
+  command->add_option("program", options->program, "Program and arguments, behind --")
+      ->type_name("PROGRAM")
+      ->required();
+  for (const layer::Option& option : layer::option_table()) {
+    if (std::strcmp(option.name, "spool") == 0) {
+      continue;  // made beside the output
+    }
+    std::string& value = options->settings[option.name];
+    if (option.type == layer::OptionType::Switch && std::strcmp(option.default_value, "off") == 0) {
+      command
+          ->add_flag_callback(
+              flag_of(option), [&value] { value = "on"; }, option.text)
+          ->group("Capture");
+    } else {
+      command->add_option(flag_of(option), value, option.text)
+          ->type_name(option.type == layer::OptionType::Switch ? "on|off" : "VALUE")
+          ->group("Capture");
+    }
+  }
+  command->add_flag("--keep-spool", options->keep_spool, "Keep what the layer wrote (FILE.spool) beside the trace");
+  options->output.add_required_to(*command, "Trace to write (.rrt); further devices get -2, -3, …");
+  options->format.add_to(*command);
+  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+}
+
+}  // namespace rayreplay::app

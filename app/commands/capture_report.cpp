@@ -1,0 +1,111 @@
+#include "app/commands/capture_report.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/console/console.hpp"
+
+namespace rayreplay::app {
+namespace {
+
+constexpr std::size_t kLinesShown = 20;
+
+output::Cell count_of(const ingest::LaunchSummary& launch, trace::EventKind kind) {
+  return launch.by_kind.at(static_cast<std::size_t>(kind));
+}
+
+std::string size_text(trace::LaunchSize size) {
+  return size.depth == 1 ? fmt::format("{}x{}", size.width, size.height)
+                         : fmt::format("{}x{}x{}", size.width, size.height, size.depth);
+}
+
+}  // namespace
+
+output::Table launch_table(const ingest::IngestResult& result) {
+  output::Table table;
+  table.columns = {{"trace", "trace", {}, 0, result.traces.size() < 2},
+                   {"index", "index"},
+                   {"launch", "launch"},
+                   {"frame", "frame"},
+                   {"size", "size"},
+                   {"rays", "rays"},
+                   {"events", "events"},
+                   {"groups", "groups"},
+                   {"simt_efficiency", "observed SIMT", output::Show::Percent, 1},
+                   {"device_ms", "device ms", output::Show::Plain, 3},
+                   {"dropped_events", "dropped"},
+                   {"closest_hits", "closest hits", {}, 0, true},
+                   {"misses", "misses", {}, 0, true},
+                   {"any_hits", "any-hits", {}, 0, true},
+                   {"intersections", "intersections", {}, 0, true}};
+  for (const ingest::TraceSummary& trace : result.traces) {
+    std::uint64_t index = 0;
+    for (const ingest::LaunchSummary& launch : trace.launches) {
+      const std::uint64_t places = launch.warp_event_groups * trace.header.warp_size;
+      using trace::EventKind;
+      table.rows.push_back(
+          {trace.path.string(), index++, std::uint64_t{launch.launch}, std::uint64_t{launch.frame},
+           size_text(launch.size), launch.rays, launch.events, launch.groups,
+           places == 0 ? output::Cell{} : static_cast<double>(launch.group_lanes) / static_cast<double>(places),
+           launch.duration_ns == 0 ? output::Cell{} : static_cast<double>(launch.duration_ns) * 1e-6,
+           launch.dropped_events, count_of(launch, EventKind::ClosestHit), count_of(launch, EventKind::Miss),
+           count_of(launch, EventKind::AnyHit), count_of(launch, EventKind::Intersection)});
+    }
+  }
+  return table;
+}
+
+void print_launches(const ingest::IngestResult& result, output::Format format) {
+  const output::Table table = launch_table(result);
+  if (format != output::Format::Json) {
+    console::print(output::render(table, format));
+    return;
+  }
+  nlohmann::ordered_json traces = nlohmann::ordered_json::array();
+  for (const ingest::TraceSummary& trace : result.traces) {
+    traces.push_back({{"file", trace.path.string()},
+                      {"hash", trace.hash},
+                      {"application", trace.header.application},
+                      {"pid", trace.pid},
+                      {"device", trace.header.device},
+                      {"driver", trace.header.driver},
+                      {"warp_size", trace.header.warp_size},
+                      {"not_captured", trace.header.not_captured}});
+  }
+  const nlohmann::ordered_json document = {
+      {"schema", "rayreplay.ingest/1"}, {"traces", traces}, {"launches", to_json(table)}};
+  console::print(document.dump(2) + "\n");
+}
+
+void log_traces(const ingest::IngestResult& result) {
+  if (result.traces.size() > 1) {
+    console::log(fmt::format("rayreplay: {} devices or processes traced rays; each has a trace of its own",
+                             result.traces.size()));
+  }
+  for (const ingest::SpoolSummary& spool : result.spools) {
+    if (!spool.fault.empty()) {
+      console::log(fmt::format("rayreplay: {} is passed over: {}", spool.path.string(), spool.fault));
+    }
+  }
+  for (const ingest::TraceSummary& trace : result.traces) {
+    std::uint64_t rays = 0;
+    std::uint64_t events = 0;
+    for (const ingest::LaunchSummary& launch : trace.launches) {
+      rays += launch.rays;
+      events += launch.events;
+    }
+    console::log(fmt::format("rayreplay: {}: {} launches, {} rays, {} events of {} on {}", trace.path.string(),
+                             trace.launches.size(), output::with_separators(rays), output::with_separators(events),
+                             trace.header.application, trace.header.device));
+    const auto& missing = trace.header.not_captured;
+    for (std::size_t i = 0; i < std::min(missing.size(), kLinesShown); ++i) {
+      console::log("  not captured: " + missing[i]);
+    }
+    if (missing.size() > kLinesShown) {
+      console::log(
+          fmt::format("  and {} lines more: see rayreplay info {}", missing.size() - kLinesShown, trace.path.string()));
+    }
+  }
+}
+
+}  // namespace rayreplay::app

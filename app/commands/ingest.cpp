@@ -1,0 +1,59 @@
+// rayreplay ingest: spool files of a captured application become a trace.
+#include <algorithm>
+#include <memory>
+
+#include "app/commands/capture_report.hpp"
+#include "app/commands/command.hpp"
+#include "app/commands/options.hpp"
+#include "app/console/console.hpp"
+#include "app/console/progress.hpp"
+#include "base/error.hpp"
+#include "base/output_file.hpp"
+
+namespace rayreplay::app {
+namespace {
+
+struct Options {
+  std::vector<std::string> spools;
+  OutputOption output;
+  FormatOption format;
+};
+
+int act(const Options& options) {
+  const output::Format format = options.format.format();
+  require_writable(options.output.path, options.output.force);
+  std::vector<std::filesystem::path> files;
+  for (const std::string& spool : options.spools) {
+    const auto found = ingest::find_spools(spool);
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  const std::unique_ptr<Progress> progress = console::make_progress();
+  ingest::IngestOptions how;
+  how.overwrite = options.output.force;
+  how.progress = progress.get();
+  const ingest::IngestResult result = ingest::ingest(files, options.output.path, how);
+  log_traces(result);
+  if (result.traces.empty()) {
+    throw Error(ErrorKind::Missing,
+                {"nothing was traced: the spool holds no events", options.spools.front(), "", "",
+                 "capture frames in which the application traces rays; 'rayreplay capture' says what went wrong"});
+  }
+  print_launches(result, format);
+  return 0;
+}
+
+}  // namespace
+
+void add_ingest_command(CLI::App& root, Session& session) {
+  CLI::App* command = root.add_subcommand("ingest", "Turn what a captured application left behind into a trace");
+  command->group("Traces");
+  auto options = std::make_shared<Options>();
+  command->add_option("spools", options->spools, "Spool files, or the folder that holds them")
+      ->type_name("SPOOL")
+      ->required();
+  options->output.add_required_to(*command, "Trace to write (.rrt); further devices get -2, -3, …");
+  options->format.add_to(*command);
+  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+}
+
+}  // namespace rayreplay::app

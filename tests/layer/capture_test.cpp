@@ -1,0 +1,360 @@
+// The layer around real programs on a real driver: nothing changes for the program, and the spool holds what it did.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <csignal>
+#include <numeric>
+
+#include "tests/layer/captured_run.hpp"
+
+namespace rayreplay::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr std::uint64_t kThreads = 256;  // of the scenarios' usual launch
+constexpr std::uint64_t kHits = 98;      // of its rays that hit the triangle
+
+/// One ray per thread, which ends by a miss or a closest hit.
+void expect_conserved(const SpoolContent& content, const spool::Launch& launch) {
+  const auto threads = std::uint64_t{launch.width} * launch.height * launch.depth;
+  const auto found = content.words.find(launch.launch);
+  const auto counts = count_events(found == content.words.end() ? std::vector<std::uint32_t>{} : found->second);
+  EXPECT_EQ(counts[RR_RAY_GENERATION], threads);
+  EXPECT_EQ(counts[RR_TRACE], threads);
+  EXPECT_EQ(counts[RR_MISS] + counts[RR_CLOSEST_HIT], threads);
+}
+
+/// What every captured run of one process must be.
+SpoolContent expect_sound(const Outcome& captured, const Outcome& plain) {
+  EXPECT_EQ(captured.output, plain.output);
+  EXPECT_EQ(captured.status, plain.status) << captured.errors;
+  EXPECT_EQ(captured.errors, plain.errors);
+  if (captured.spools.size() != 1) {
+    ADD_FAILURE() << captured.spools.size() << " spool files";
+    return {};
+  }
+  const auto& content = captured.spools.front();
+  EXPECT_TRUE(content.sound);
+  EXPECT_THAT(content.processes, SizeIs(1));
+  EXPECT_EQ(content.all_notes(), "");
+  return content;
+}
+
+class UnchangedTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(UnchangedTest, SamePrintAndEveryLaunchCaptured) {
+  const auto content = expect_sound(run_captured(GetParam()), run_plain(GetParam()));
+  EXPECT_TRUE(content.ended);
+  EXPECT_THAT(content.launches, testing::Not(IsEmpty()));
+  EXPECT_EQ(content.end.launches_seen, content.launches.size());
+  EXPECT_EQ(content.end.launches_captured, content.launches.size());
+  for (const auto& launch : content.launches) {
+    expect_conserved(content, launch);
+    EXPECT_LT(launch.pipeline, content.pipelines.size());
+    EXPECT_THAT(launch.structures, SizeIs(1));
+    EXPECT_EQ(std::accumulate(launch.dropped.begin(), launch.dropped.end(), std::uint64_t{0}), 0U);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, UnchangedTest,
+                         testing::Values("modules", "inline", "library", "deferred", "dynamic-stack",
+                                         "individual-features", "plain-features", "indirect", "indirect2",
+                                         "many-launches", "resubmitted", "submit2", "secondary", "threads", "devices",
+                                         "frames", "wait-before-signal", "churn", "odd-calls", "left-alive"),
+                         [](const auto& tested) {
+                           std::string name = tested.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(Capture, OneLaunchIsWhole) {
+  const auto content = run_captured("modules").spools.at(0);
+  ASSERT_THAT(content.launches, SizeIs(1));
+  const auto& launch = content.launches[0];
+  EXPECT_EQ(launch.width, 16U);
+  EXPECT_EQ(launch.height, 16U);
+  EXPECT_EQ(launch.depth, 1U);
+  EXPECT_GT(launch.end_ns, launch.begin_ns);
+  const auto counts = count_events(content.words.at(0));
+  EXPECT_EQ(counts[RR_CLOSEST_HIT], kHits);
+  EXPECT_EQ(counts[RR_MISS], kThreads - kHits);
+  ASSERT_THAT(content.shaders, SizeIs(3));
+  for (const auto& shader : content.shaders) {
+    EXPECT_EQ(shader.status, spool::ShaderStatus::Instrumented) << shader.reason;
+    EXPECT_THAT(shader.spirv, testing::Not(IsEmpty()));
+  }
+  ASSERT_THAT(content.pipelines, SizeIs(1));
+  const auto& groups = content.pipelines[0].groups;
+  ASSERT_THAT(groups, SizeIs(3));
+  EXPECT_EQ(content.shaders[groups[0].general].stage, 0);      // ray generation
+  EXPECT_EQ(content.shaders[groups[1].general].stage, 4);      // miss
+  EXPECT_EQ(content.shaders[groups[2].closest_hit].stage, 3);  // closest hit
+  // The tables begin with the handles of those groups.
+  ASSERT_THAT(launch.tables, SizeIs(4));
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto& handle = groups[i].handle;
+    ASSERT_GE(launch.tables[i].bytes.size(), handle.size());
+    EXPECT_TRUE(std::equal(handle.begin(), handle.end(), launch.tables[i].bytes.begin()));
+  }
+  ASSERT_THAT(content.structures, SizeIs(2));
+  ASSERT_THAT(content.structures[0].geometries, SizeIs(1));
+  EXPECT_EQ(content.structures[0].geometries[0].primitive_count, 1U);
+  EXPECT_THAT(content.structures[1].instances, SizeIs(1));
+}
+
+TEST(Capture, GroupsOfLibrariesFollowThePipelinesOwn) {
+  const auto content = run_captured("library").spools.at(0);
+  ASSERT_THAT(content.pipelines, SizeIs(1));
+  const auto& groups = content.pipelines[0].groups;
+  ASSERT_THAT(groups, SizeIs(3));
+  EXPECT_EQ(content.shaders[groups[0].general].stage, 0);
+  EXPECT_EQ(content.shaders[groups[1].general].stage, 4);
+  EXPECT_EQ(content.shaders[groups[2].closest_hit].stage, 3);
+}
+
+TEST(Capture, IndirectLaunchesHaveTheirSizes) {
+  for (const auto* scenario : {"indirect", "indirect2"}) {
+    const auto content = run_captured(scenario).spools.at(0);
+    ASSERT_THAT(content.launches, SizeIs(1));
+    EXPECT_EQ(content.launches[0].width, 16U);
+    EXPECT_EQ(content.launches[0].height, 16U);
+    EXPECT_EQ(content.launches[0].depth, 1U);
+    EXPECT_EQ(content.launches[0].tables.size(), 4U) << scenario;
+  }
+}
+
+TEST(Capture, OfTwoRunsInOneBatchTheLastIsCapturedAndTheOtherNoted) {
+  const auto captured = run_captured("twice-in-a-batch");
+  EXPECT_EQ(captured.output, run_plain("twice-in-a-batch").output);
+  const auto& content = captured.spools.at(0);
+  ASSERT_THAT(content.launches, SizeIs(1));
+  EXPECT_EQ(content.launches[0].launch, 1U);
+  expect_conserved(content, content.launches[0]);
+  ASSERT_THAT(content.notes, SizeIs(1));
+  EXPECT_EQ(content.notes[0].launch, 0U);
+  EXPECT_EQ(content.end.launches_seen, 2U);
+}
+
+std::vector<std::uint32_t> numbers(const SpoolContent& content) {
+  std::vector<std::uint32_t> result;
+  for (const auto& launch : content.launches) {
+    result.push_back(launch.launch);
+    expect_conserved(content, launch);
+  }
+  return result;
+}
+
+TEST(Selection, FramesAndLaunches) {
+  const auto plain = run_plain("frames");
+  const auto frames = expect_sound(run_captured("frames", {{"RAYREPLAY_CAPTURE_FRAMES", "1..2"}}), plain);
+  EXPECT_THAT(numbers(frames), ElementsAre(2, 3, 4, 5));
+  EXPECT_EQ(frames.end.launches_seen, 12U);
+  EXPECT_EQ(frames.end.launches_captured, 4U);
+  const auto launches = expect_sound(run_captured("frames", {{"RAYREPLAY_CAPTURE_LAUNCH", "3"}}), plain);
+  EXPECT_THAT(numbers(launches), ElementsAre(3));
+  const auto both = expect_sound(
+      run_captured("frames", {{"RAYREPLAY_CAPTURE_FRAMES", "5.."}, {"RAYREPLAY_CAPTURE_LAUNCH", "..10"}}), plain);
+  EXPECT_THAT(numbers(both), ElementsAre(10));
+}
+
+TEST(Selection, TriggerFile) {
+  const auto plain = run_plain("frames");
+  const TemporaryFolder folder;
+  const auto file = folder.write("trigger", "");
+  EXPECT_THAT(numbers(expect_sound(run_captured("frames", {{"RAYREPLAY_CAPTURE_TRIGGER_FILE", file}}), plain)),
+              SizeIs(12));
+  const auto none = expect_sound(run_captured("frames", {{"RAYREPLAY_CAPTURE_TRIGGER_FILE", file + "-not"}}), plain);
+  EXPECT_THAT(none.launches, IsEmpty());
+  EXPECT_EQ(none.end.launches_seen, 12U);
+}
+
+TEST(Selection, WindowAndEvery) {
+  const auto plain = run_plain("modules");
+  const auto window = expect_sound(run_captured("modules", {{"RAYREPLAY_CAPTURE_WINDOW", "2,3,4,5"}}), plain);
+  EXPECT_EQ(count_events(window.words.at(0))[RR_RAY_GENERATION], 20U);
+  const auto every = expect_sound(run_captured("modules", {{"RAYREPLAY_CAPTURE_EVERY", "3"}}), plain);
+  EXPECT_EQ(count_events(every.words.at(0))[RR_RAY_GENERATION], 86U);
+}
+
+TEST(Overflow, IsCountedExactly) {
+  const auto captured = run_captured("threads", {{"RAYREPLAY_CAPTURE_MEMORY", "64KiB"}});
+  EXPECT_EQ(captured.output, run_plain("threads").output);
+  // 64 KiB hold one such launch, and a submission has one: nothing is lost.
+  for (const auto& launch : captured.spools.at(0).launches) {
+    expect_conserved(captured.spools[0], launch);
+  }
+  // Twelve launches in one submission do not fit.
+  const auto many = run_captured("many-launches", {{"RAYREPLAY_CAPTURE_MEMORY", "64KiB"}});
+  EXPECT_EQ(many.output, run_plain("many-launches").output);
+  const auto& content = many.spools.at(0);
+  ASSERT_THAT(content.launches, SizeIs(12));
+  std::uint64_t all_dropped = 0;
+  for (const auto& launch : content.launches) {
+    const auto found = content.words.find(launch.launch);
+    const auto counts = count_events(found == content.words.end() ? std::vector<std::uint32_t>{} : found->second);
+    const std::uint64_t threads = std::uint64_t{launch.width} * launch.height;
+    ASSERT_EQ(launch.dropped.size(), std::size_t{RR_KINDS});
+    const auto total = [&](std::size_t kind) { return counts[kind] + launch.dropped[kind]; };
+    EXPECT_EQ(total(RR_RAY_GENERATION), threads);
+    EXPECT_EQ(total(RR_TRACE), threads);
+    EXPECT_EQ(total(RR_MISS) + total(RR_CLOSEST_HIT), threads);
+    all_dropped += std::accumulate(launch.dropped.begin(), launch.dropped.end(), std::uint64_t{0});
+  }
+  EXPECT_GT(all_dropped, 0U);
+  EXPECT_THAT(content.all_notes(), HasSubstr("the event buffer was full"));
+}
+
+TEST(Switches, RecordOffTimesLaunchesOnly) {
+  const auto content =
+      expect_sound(run_captured("modules", {{"RAYREPLAY_CAPTURE_RECORD", "off"}}), run_plain("modules"));
+  ASSERT_THAT(content.launches, SizeIs(1));
+  EXPECT_EQ(content.launches[0].words, 0U);
+  EXPECT_GT(content.launches[0].end_ns, content.launches[0].begin_ns);
+}
+
+TEST(Switches, GeometryOffLeavesStructuresOut) {
+  const auto content =
+      expect_sound(run_captured("modules", {{"RAYREPLAY_CAPTURE_GEOMETRY", "off"}}), run_plain("modules"));
+  ASSERT_THAT(content.launches, SizeIs(1));
+  expect_conserved(content, content.launches[0]);
+  EXPECT_THAT(content.structures, IsEmpty());
+}
+
+TEST(Switches, ObserveAllShowsTestsOnOpaqueGeometry) {
+  const auto plain = run_plain("modules");
+  const auto captured = run_captured("modules", {{"RAYREPLAY_CAPTURE_OBSERVE_ALL", "on"}});
+  EXPECT_EQ(captured.output, plain.output);
+  const auto& content = captured.spools.at(0);
+  const auto counts = count_events(content.words.at(0));
+  EXPECT_EQ(counts[RR_ANY_HIT], kHits);
+  EXPECT_EQ(counts[RR_CLOSEST_HIT], kHits);
+  EXPECT_EQ(content.launches.at(0).observe_all, 1);
+  EXPECT_EQ(std::count_if(content.shaders.begin(), content.shaders.end(),
+                          [](const auto& shader) { return shader.status == spool::ShaderStatus::Added; }),
+            1);
+}
+
+/// Threads of the ray-generation records, in lane order.
+std::vector<std::uint32_t> generated_threads(const std::vector<std::uint32_t>& words) {
+  std::vector<std::uint32_t> threads;
+  constexpr std::size_t kFields[] = {1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2};
+  for (std::size_t at = 0; at < words.size();) {
+    const auto kind = words[at] & 31U;
+    const auto lanes = (words[at + 2] >> 20U) & 127U;
+    if (kind == RR_RAY_GENERATION) {
+      threads.insert(threads.end(), words.begin() + static_cast<std::ptrdiff_t>(at + RR_HEADER_WORDS),
+                     words.begin() + static_cast<std::ptrdiff_t>(at + RR_HEADER_WORDS + lanes));
+    }
+    at += RR_HEADER_WORDS + kFields[kind] * lanes;
+  }
+  return threads;
+}
+
+TEST(Swizzle, ThreadsRunAsTheTableSays) {
+  const TemporaryFolder folder;
+  std::string bytes;
+  for (std::uint32_t i = 0; i < kThreads; ++i) {
+    const auto thread = static_cast<std::uint32_t>((i * 5 + 3) % kThreads);
+    bytes.append(reinterpret_cast<const char*>(&thread), sizeof thread);
+  }
+  const auto file = folder.write("swizzle", bytes);
+  const Settings settings = {{"RAYREPLAY_CAPTURE_SWIZZLE", file}, {"RAYREPLAY_CAPTURE_SWIZZLE_SIZE", "16x16"}};
+  const auto content = expect_sound(run_captured("modules", settings), run_plain("modules"));
+  ASSERT_THAT(content.launches, SizeIs(1));
+  EXPECT_EQ(content.launches[0].swizzled, 1);
+  expect_conserved(content, content.launches[0]);
+  // Neighbouring lanes run threads that are five apart.
+  const auto threads = generated_threads(content.words.at(0));
+  ASSERT_EQ(threads.size(), kThreads);
+  std::size_t steps = 0;
+  for (std::size_t i = 1; i < threads.size(); ++i) {
+    steps += (threads[i] - threads[i - 1] + kThreads) % kThreads == 5 ? 1U : 0U;
+  }
+  EXPECT_GT(steps, kThreads / 2);
+}
+
+TEST(Swizzle, WrongFilesAreNotApplied) {
+  const TemporaryFolder folder;
+  const auto plain = run_plain("modules");
+  const auto short_file = folder.write("short", "12345678");
+  const auto no_permutation = folder.write("zeros", std::string(kThreads * 4, '\0'));
+  for (const auto& [file, size, text] : {std::tuple{short_file, "16x16", "bytes"},
+                                         {no_permutation, "16x16", "permutation"},
+                                         {folder.path().string() + "/none", "16x16", "bytes"}}) {
+    const auto captured =
+        run_captured("modules", {{"RAYREPLAY_CAPTURE_SWIZZLE", file}, {"RAYREPLAY_CAPTURE_SWIZZLE_SIZE", size}});
+    EXPECT_EQ(captured.output, plain.output);
+    const auto& content = captured.spools.at(0);
+    EXPECT_THAT(content.all_notes(), HasSubstr(text));
+    EXPECT_EQ(content.launches.at(0).swizzled, 0);
+  }
+}
+
+TEST(Faults, KilledInMidCapture) {
+  const auto killed = run_killed("endless", 5);
+  EXPECT_TRUE(WIFSIGNALED(killed.status) && WTERMSIG(killed.status) == SIGKILL);
+  ASSERT_THAT(killed.spools, SizeIs(1));
+  const auto& content = killed.spools[0];
+  EXPECT_TRUE(content.sound);
+  EXPECT_FALSE(content.ended);
+  ASSERT_GE(content.launches.size(), 5U);
+  for (std::size_t i = 0; i < 5; ++i) {
+    expect_conserved(content, content.launches[i]);
+  }
+}
+
+TEST(Faults, ForkedChildHasASpoolOfItsOwn) {
+  const auto captured = run_captured("forked");
+  EXPECT_EQ(captured.output, run_plain("forked").output);
+  ASSERT_THAT(captured.spools, SizeIs(2));
+  std::size_t launches = 0;
+  for (const auto& content : captured.spools) {
+    EXPECT_TRUE(content.sound);
+    for (const auto& launch : content.launches) {
+      expect_conserved(content, launch);
+    }
+    launches += content.launches.size();
+  }
+  EXPECT_EQ(launches, 3U);
+  EXPECT_NE(captured.spools[0].processes.at(0).pid, captured.spools[1].processes.at(0).pid);
+}
+
+TEST(Faults, UnloadedAndLoadedAgain) {
+  const auto captured = run_captured("again");
+  EXPECT_EQ(captured.output, run_plain("again").output);
+  std::size_t launches = 0;
+  for (const auto& content : captured.spools) {
+    EXPECT_TRUE(content.sound);
+    EXPECT_TRUE(content.ended);
+    launches += content.launches.size();
+  }
+  EXPECT_EQ(launches, 2U);
+}
+
+TEST(Faults, EndsAtOnce) {
+  const auto content = expect_sound(run_captured("left-at-once"), run_plain("left-at-once"));
+  EXPECT_FALSE(content.ended);
+  ASSERT_THAT(content.launches, SizeIs(1));
+  expect_conserved(content, content.launches[0]);
+}
+
+TEST(Faults, SpoolCannotBeWritten) {
+  const auto captured = run_captured("modules", {{"RAYREPLAY_CAPTURE_SPOOL", "/proc/none"}});
+  EXPECT_EQ(captured.output, run_plain("modules").output);
+  EXPECT_THAT(captured.errors, HasSubstr("nothing is recorded"));
+}
+
+TEST(Faults, OptionsThatCannotBeRead) {
+  const auto captured = run_captured("modules", {{"RAYREPLAY_CAPTURE_FRAMES", "soon"}});
+  EXPECT_EQ(captured.output, run_plain("modules").output);
+  EXPECT_THAT(captured.spools.at(0).all_notes(), HasSubstr("RAYREPLAY_CAPTURE_FRAMES"));
+}
+
+}  // namespace
+}  // namespace rayreplay::test

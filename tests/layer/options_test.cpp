@@ -1,0 +1,107 @@
+#include "capture/layer/options/options.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "tests/support/temporary_folder.hpp"
+
+namespace rayreplay::layer {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+Options from(const std::map<std::string, std::string>& environment) {
+  return resolve([&](const char* name) -> const char* {
+    const auto found = environment.find(name);
+    return found == environment.end() ? nullptr : found->second.c_str();
+  });
+}
+
+TEST(Options, RangesAsWritten) {
+  EXPECT_EQ(parse_range("4")->first, 4U);
+  EXPECT_EQ(parse_range("4")->last, 4U);
+  EXPECT_EQ(parse_range("3..5")->last, 5U);
+  EXPECT_EQ(parse_range("2..")->last, 0xFFFF'FFFFU);
+  EXPECT_EQ(parse_range("..7")->first, 0U);
+  for (const auto* wrong : {"", "..", "a", "5..3", "1...2", "-1", "1..x", "4294967296", "1 2"}) {
+    EXPECT_FALSE(parse_range(wrong)) << wrong;
+  }
+}
+
+TEST(Options, BytesAsWritten) {
+  EXPECT_EQ(parse_bytes("512"), 512U);
+  EXPECT_EQ(parse_bytes("64KiB"), 65536U);
+  EXPECT_EQ(parse_bytes("2 GiB"), 2ULL << 30U);
+  for (const auto* wrong : {"", "GiB", "-1", "1.5GiB", "1GB", "99999999999999999999", "18446744073709551615GiB"}) {
+    EXPECT_FALSE(parse_bytes(wrong)) << wrong;
+  }
+}
+
+TEST(Options, WindowsAsWritten) {
+  const auto window = parse_window("1,2,30,40");
+  ASSERT_TRUE(window);
+  EXPECT_EQ(window->x, 1U);
+  EXPECT_EQ(window->y, 2U);
+  EXPECT_EQ(window->width, 30U);
+  EXPECT_EQ(window->height, 40U);
+  for (const auto* wrong : {"", "1,2,3", "1,2,3,4,5", "1,2,0,4", "a,b,c,d", "1,2,3,-4"}) {
+    EXPECT_FALSE(parse_window(wrong)) << wrong;
+  }
+}
+
+TEST(Options, EveryOptionOnceAndItsDefaultHolds) {
+  std::set<std::string> names, variables;
+  for (const auto& option : option_table()) {
+    EXPECT_TRUE(names.insert(option.name).second) << option.name;
+    EXPECT_TRUE(variables.insert(option.variable).second) << option.variable;
+    Options options;
+    const auto before = to_text(options);
+    if (std::string(option.default_value).empty()) {
+      continue;
+    }
+    EXPECT_TRUE(set_option(options, option.name, option.default_value)) << option.name;
+    EXPECT_EQ(to_text(options), before) << option.name;
+  }
+}
+
+TEST(Options, TextHasEveryOption) {
+  const auto text = to_text(Options{});
+  for (const auto& option : option_table()) {
+    EXPECT_THAT("\n" + text, HasSubstr("\n" + std::string(option.name) + "="));
+  }
+}
+
+TEST(Options, EnvironmentWinsOverTheSettingsFile) {
+  const test::TemporaryFolder folder;
+  const auto file = folder.write("settings.txt",
+                                 "# a comment\nother_layer.every = 9\nrayreplay_capture.every = 4\n"
+                                 "rayreplay_capture.frames = 1..2 # behind\nrayreplay_capture.memory=1MiB\n");
+  const auto options = from({{"RAYREPLAY_CAPTURE_SETTINGS", file}, {"RAYREPLAY_CAPTURE_EVERY", "7"}});
+  EXPECT_THAT(options.problems, SizeIs(0));
+  EXPECT_EQ(options.every, 7U);
+  EXPECT_EQ(options.frames->last, 2U);
+  EXPECT_EQ(options.memory, 1U << 20U);
+}
+
+TEST(Options, WhatCannotBeReadIsAProblemAndLeavesTheDefault) {
+  const test::TemporaryFolder folder;
+  const auto file = folder.write("settings.txt", "rayreplay_capture.no_such = 1\nrayreplay_capture.every\n");
+  const auto options = from({{"RAYREPLAY_CAPTURE_SETTINGS", file},
+                             {"RAYREPLAY_CAPTURE_EVERY", "0"},
+                             {"RAYREPLAY_CAPTURE_MEMORY", "1KiB"},
+                             {"RAYREPLAY_CAPTURE_RECORD", "maybe"},
+                             {"RAYREPLAY_CAPTURE_SWIZZLE", "file"}});
+  EXPECT_THAT(options.problems, SizeIs(6));
+  EXPECT_EQ(options.every, 1U);
+  EXPECT_TRUE(options.record);
+  EXPECT_EQ(options.memory, 0U);
+  EXPECT_EQ(options.swizzle, "");
+  EXPECT_THAT(from({{"RAYREPLAY_CAPTURE_SETTINGS", "/none"}}).problems, SizeIs(1));
+}
+
+}  // namespace
+}  // namespace rayreplay::layer

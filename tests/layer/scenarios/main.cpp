@@ -1,0 +1,412 @@
+// Vulkan programs of the kinds that a capture meets, one for each name: prints what it computed. The tests run each
+// with and without the layer and compare the print; nothing here knows of the capture.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "triangle.hpp"
+
+namespace scenario {
+namespace {
+
+void print(const std::string& text) {
+  std::printf("%s\n", text.c_str());
+  std::fflush(stdout);
+}
+
+/// A context, a triangle and a command buffer, all destroyed in order.
+struct World {
+  explicit World(PipelineStyle style = PipelineStyle::Modules, FeatureStyle features = FeatureStyle::Core12)
+      : instance(make_instance()),
+        context(instance, features),
+        triangle(context, style),
+        commands(context.allocate(context.pool)) {}
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+  ~World() {
+    vkDeviceWaitIdle(context.device);
+    triangle.destroy();
+    context.destroy();
+    vkDestroyInstance(instance, nullptr);
+  }
+  void run_once() {
+    begin(commands);
+    triangle.trace(commands, kWidth, kHeight, 0);
+    end(commands);
+    context.submit_and_wait(commands);
+  }
+
+  VkInstance instance;
+  Context context;
+  Triangle triangle;
+  VkCommandBuffer commands;
+};
+
+void one_launch(PipelineStyle style, FeatureStyle features = FeatureStyle::Core12) {
+  World world(style, features);
+  world.run_once();
+  print(world.triangle.picture());
+}
+
+void indirect(bool with_tables) {
+  World world;
+  begin(world.commands);
+  world.triangle.trace_indirect(world.commands, kWidth, kHeight, with_tables);
+  end(world.commands);
+  world.context.submit_and_wait(world.commands);
+  print(world.triangle.picture());
+}
+
+/// Twelve launches of growing size in one command buffer.
+void many_launches() {
+  World world;
+  begin(world.commands);
+  for (std::uint32_t i = 1; i <= 12; ++i) {
+    world.triangle.trace(world.commands, i, kHeight, 0, i);
+  }
+  end(world.commands);
+  world.context.submit_and_wait(world.commands);
+  print(world.triangle.picture());
+}
+
+/// One recording: submitted three times, then twice in one call.
+void resubmitted() {
+  World world;
+  begin(world.commands, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+  world.triangle.trace(world.commands, kWidth, kHeight, 0);
+  end(world.commands);
+  for (int i = 0; i < 3; ++i) {
+    world.context.submit_and_wait(world.commands);
+  }
+  std::array<VkSubmitInfo, 2> infos{};
+  for (auto& info : infos) {
+    info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+    info.commandBufferCount = 1;
+    info.pCommandBuffers = &world.commands;
+  }
+  check(vkQueueSubmit(world.context.queue, infos.size(), infos.data(), VK_NULL_HANDLE), "vkQueueSubmit");
+  check(vkQueueWaitIdle(world.context.queue), "vkQueueWaitIdle");
+  print(world.triangle.picture());
+}
+
+/// One recording, twice in one batch.
+void twice_in_a_batch() {
+  World world;
+  begin(world.commands, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+  world.triangle.trace(world.commands, kWidth, kHeight, 0);
+  end(world.commands);
+  const std::array<VkCommandBuffer, 2> both = {world.commands, world.commands};
+  VkSubmitInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+  info.commandBufferCount = both.size();
+  info.pCommandBuffers = both.data();
+  check(vkQueueSubmit(world.context.queue, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit");
+  check(vkQueueWaitIdle(world.context.queue), "vkQueueWaitIdle");
+  print(world.triangle.picture());
+}
+
+void submit2() {
+  World world;
+  begin(world.commands);
+  world.triangle.trace(world.commands, kWidth, kHeight, 0);
+  end(world.commands);
+  VkCommandBufferSubmitInfo commands{};
+  commands.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO;
+  commands.commandBuffer = world.commands;
+  VkSubmitInfo2 info{};
+  info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2;
+  info.commandBufferInfoCount = 1;
+  info.pCommandBufferInfos = &commands;
+  const auto submit =
+      reinterpret_cast<PFN_vkQueueSubmit2KHR>(vkGetDeviceProcAddr(world.context.device, "vkQueueSubmit2"));
+  VkFenceCreateInfo fence_info{};
+  fence_info.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
+  VkFence fence = VK_NULL_HANDLE;
+  check(vkCreateFence(world.context.device, &fence_info, nullptr, &fence), "vkCreateFence");
+  check(submit(world.context.queue, 1, &info, fence), "vkQueueSubmit2");
+  check(submit(world.context.queue, 0, nullptr, VK_NULL_HANDLE), "vkQueueSubmit2 of nothing");
+  check(vkWaitForFences(world.context.device, 1, &fence, VK_TRUE, UINT64_MAX), "vkWaitForFences");
+  vkDestroyFence(world.context.device, fence, nullptr);
+  print(world.triangle.picture());
+}
+
+void secondary() {
+  World world;
+  auto* first = world.context.allocate(world.context.pool, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+  auto* second = world.context.allocate(world.context.pool, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+  begin_secondary(first);
+  world.triangle.trace(first, kWidth, kHeight, 0);
+  end(first);
+  begin_secondary(second);
+  world.triangle.trace(second, 4, 4, kThreads, 3);
+  end(second);
+  begin(world.commands);
+  const std::array<VkCommandBuffer, 2> both = {first, second};
+  vkCmdExecuteCommands(world.commands, both.size(), both.data());
+  end(world.commands);
+  world.context.submit_and_wait(world.commands);
+  print(world.triangle.picture());
+}
+
+/// Four threads record and submit on one queue.
+void threads() {
+  World world;
+  std::mutex queue;
+  std::vector<std::thread> workers;
+  for (std::uint32_t worker = 0; worker < 4; ++worker) {
+    workers.emplace_back([&, worker] {
+      auto* pool = world.context.make_pool();
+      for (std::uint32_t i = 0; i < 5; ++i) {
+        auto* commands = world.context.allocate(pool);
+        begin(commands);
+        world.triangle.trace(commands, kWidth, kHeight, (worker * 5 + i) * kThreads);
+        end(commands);
+        VkSubmitInfo info{};
+        info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+        info.commandBufferCount = 1;
+        info.pCommandBuffers = &commands;
+        VkFenceCreateInfo fence_info{};
+        fence_info.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
+        VkFence fence = VK_NULL_HANDLE;
+        check(vkCreateFence(world.context.device, &fence_info, nullptr, &fence), "vkCreateFence");
+        {
+          const std::scoped_lock lock(queue);
+          check(vkQueueSubmit(world.context.queue, 1, &info, fence), "vkQueueSubmit");
+        }
+        check(vkWaitForFences(world.context.device, 1, &fence, VK_TRUE, UINT64_MAX), "vkWaitForFences");
+        vkDestroyFence(world.context.device, fence, nullptr);
+        vkFreeCommandBuffers(world.context.device, pool, 1, &commands);
+      }
+      vkDestroyCommandPool(world.context.device, pool, nullptr);
+    });
+  }
+  for (auto& worker : workers) {
+    worker.join();
+  }
+  print(world.triangle.picture());
+}
+
+/// Two devices of one instance, each used by a thread.
+void devices() {
+  auto* instance = make_instance();
+  std::array<std::string, 2> pictures;
+  std::vector<std::thread> workers;
+  for (auto& picture : pictures) {
+    workers.emplace_back([&picture, instance] {
+      Context context(instance);
+      Triangle triangle(context);
+      auto* commands = context.allocate(context.pool);
+      begin(commands);
+      triangle.trace(commands, kWidth, kHeight, 0);
+      end(commands);
+      context.submit_and_wait(commands);
+      picture = triangle.picture();
+      triangle.destroy();
+      context.destroy();
+    });
+  }
+  for (auto& worker : workers) {
+    worker.join();
+  }
+  vkDestroyInstance(instance, nullptr);
+  print(pictures[0]);
+  print(pictures[1]);
+}
+
+/// Six submissions of two launches each.
+void frames() {
+  World world;
+  for (std::uint32_t frame = 0; frame < 6; ++frame) {
+    begin(world.commands);
+    world.triangle.trace(world.commands, kWidth, kHeight, frame * kThreads, 1);
+    world.triangle.trace(world.commands, kWidth, kHeight, frame * kThreads, 2);
+    end(world.commands);
+    world.context.submit_and_wait(world.commands);
+  }
+  print(world.triangle.picture());
+}
+
+/// A launch that waits for a semaphore which the host signals after the submission.
+void wait_before_signal() {
+  World world;
+  VkSemaphoreTypeCreateInfo type{};
+  type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
+  type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
+  VkSemaphoreCreateInfo semaphore_info{};
+  semaphore_info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
+  semaphore_info.pNext = &type;
+  VkSemaphore semaphore = VK_NULL_HANDLE;
+  check(vkCreateSemaphore(world.context.device, &semaphore_info, nullptr, &semaphore), "vkCreateSemaphore");
+  for (std::uint64_t turn = 1; turn <= 3; ++turn) {
+    begin(world.commands);
+    world.triangle.trace(world.commands, kWidth, kHeight, 0);
+    end(world.commands);
+    VkTimelineSemaphoreSubmitInfo timeline{};
+    timeline.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO;
+    timeline.waitSemaphoreValueCount = 1;
+    timeline.pWaitSemaphoreValues = &turn;
+    const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    VkSubmitInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+    info.pNext = &timeline;
+    info.waitSemaphoreCount = 1;
+    info.pWaitSemaphores = &semaphore;
+    info.pWaitDstStageMask = &stage;
+    info.commandBufferCount = 1;
+    info.pCommandBuffers = &world.commands;
+    check(vkQueueSubmit(world.context.queue, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit");
+    VkSemaphoreSignalInfo signal{};
+    signal.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO;
+    signal.semaphore = semaphore;
+    signal.value = turn;
+    check(vkSignalSemaphore(world.context.device, &signal), "vkSignalSemaphore");
+    check(vkQueueWaitIdle(world.context.queue), "vkQueueWaitIdle");
+  }
+  vkDestroySemaphore(world.context.device, semaphore, nullptr);
+  print(world.triangle.picture());
+}
+
+/// Pipelines come and go; the last one is used.
+void churn() {
+  World world;
+  for (int i = 0; i < 300; ++i) {
+    vkDestroyPipeline(world.context.device, world.triangle.make_pipeline(PipelineStyle::Modules), nullptr);
+  }
+  world.run_once();
+  print(world.triangle.picture());
+}
+
+/// What is allowed but odd, and what is wrong but must not be made worse.
+void odd_calls() {
+  World world;
+  auto* device = world.context.device;
+  vkDestroyPipeline(device, VK_NULL_HANDLE, nullptr);
+  vkDestroyShaderModule(device, VK_NULL_HANDLE, nullptr);
+  vkDestroyCommandPool(device, VK_NULL_HANDLE, nullptr);
+  vkDestroyBuffer(device, VK_NULL_HANDLE, nullptr);
+  VkCommandBuffer none = VK_NULL_HANDLE;
+  vkFreeCommandBuffers(device, world.context.pool, 1, &none);
+  check(vkQueueSubmit(world.context.queue, 0, nullptr, VK_NULL_HANDLE), "vkQueueSubmit of nothing");
+  VkSubmitInfo empty{};
+  empty.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+  check(vkQueueSubmit(world.context.queue, 1, &empty, VK_NULL_HANDLE), "vkQueueSubmit of an empty batch");
+  // A module of words that are no SPIR-V, created and never used.
+  const std::uint32_t words[8] = {0x07230203, 0x00010500, 0, 9, 0, 0xFFFFFFFF, 0x00000000, 0x0001FFFF};
+  VkShaderModuleCreateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
+  info.codeSize = sizeof words;
+  info.pCode = words;
+  VkShaderModule module = VK_NULL_HANDLE;
+  if (vkCreateShaderModule(device, &info, nullptr, &module) == VK_SUCCESS) {
+    vkDestroyShaderModule(device, module, nullptr);
+  }
+  begin(world.commands);
+  world.triangle.trace(world.commands, 0, kHeight, 0);
+  world.triangle.trace(world.commands, 1, 1, 0);
+  end(world.commands);
+  check(vkResetCommandBuffer(world.commands, 0), "vkResetCommandBuffer");
+  begin(world.commands);
+  world.triangle.trace(world.commands, 0, 0, 0);
+  end(world.commands);
+  world.context.submit_and_wait(world.commands);
+  check(vkResetCommandPool(device, world.context.pool, 0), "vkResetCommandPool");
+  world.run_once();
+  print(world.triangle.picture());
+  print(vkGetDeviceProcAddr(device, "vkCmdDrawMeshTasksEXT") == nullptr ? "absent" : "present");
+  print(vkGetDeviceProcAddr(device, "vkNoSuchFunction") == nullptr ? "absent" : "present");
+}
+
+/// Instances one after the other: the layer is unloaded and loaded again.
+void again() {
+  one_launch(PipelineStyle::Modules);
+  one_launch(PipelineStyle::Modules);
+}
+
+void forked() {
+  World world;
+  world.run_once();
+  std::fflush(stdout);
+  const auto child = fork();
+  if (child == 0) {
+    one_launch(PipelineStyle::Modules);
+    std::fflush(stdout);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  world.run_once();
+  print(world.triangle.picture() + " child " + std::to_string(status));
+}
+
+/// Ends with everything alive.
+void left_alive(bool at_once) {
+  auto* world = new World;
+  world->run_once();
+  print(world->triangle.picture());
+  if (at_once) {
+    _exit(0);
+  }
+  std::exit(0);
+}
+
+/// Launches for ever, for a test that kills it.
+void endless() {
+  World world;
+  for (;;) {
+    world.run_once();
+    print("launched");
+  }
+}
+
+int run(const std::string& name) {
+  const std::map<std::string, std::function<void()>> scenarios = {
+      {"modules", [] { one_launch(PipelineStyle::Modules); }},
+      {"inline", [] { one_launch(PipelineStyle::Inline); }},
+      {"library", [] { one_launch(PipelineStyle::Library); }},
+      {"deferred", [] { one_launch(PipelineStyle::Deferred); }},
+      {"dynamic-stack", [] { one_launch(PipelineStyle::DynamicStack); }},
+      {"individual-features", [] { one_launch(PipelineStyle::Modules, FeatureStyle::Individual); }},
+      {"plain-features", [] { one_launch(PipelineStyle::Modules, FeatureStyle::PlainFeatures); }},
+      {"indirect", [] { indirect(false); }},
+      {"indirect2", [] { indirect(true); }},
+      {"many-launches", many_launches},
+      {"resubmitted", resubmitted},
+      {"twice-in-a-batch", twice_in_a_batch},
+      {"submit2", submit2},
+      {"secondary", secondary},
+      {"threads", threads},
+      {"devices", devices},
+      {"frames", frames},
+      {"wait-before-signal", wait_before_signal},
+      {"churn", churn},
+      {"odd-calls", odd_calls},
+      {"again", again},
+      {"forked", forked},
+      {"left-alive", [] { left_alive(false); }},
+      {"left-at-once", [] { left_alive(true); }},
+      {"endless", endless},
+  };
+  const auto found = scenarios.find(name);
+  if (found == scenarios.end()) {
+    std::fprintf(stderr, "no scenario %s\n", name.c_str());
+    return 2;
+  }
+  found->second();
+  return 0;
+}
+
+}  // namespace
+}  // namespace scenario
+
+int main(int argc, char** argv) {
+  return scenario::run(argc > 1 ? argv[1] : "");
+}

@@ -1,0 +1,51 @@
+// A triangle, its pipeline and its picture: one thread per pixel, 7 where it misses, 1000 where it hits.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "vulkan_context.hpp"
+
+namespace scenario {
+
+/// How the pipeline is made.
+enum class PipelineStyle { Modules, Inline, Library, Deferred, DynamicStack };
+
+class Triangle {
+ public:
+  explicit Triangle(Context& context, PipelineStyle style = PipelineStyle::Modules);
+  Triangle(const Triangle&) = delete;
+  Triangle& operator=(const Triangle&) = delete;
+  ~Triangle() = default;
+  void destroy();
+
+  /// Binds and traces: pixels [first, first + width·height) of the picture each grow by their colour and `add`.
+  void trace(VkCommandBuffer commands, std::uint32_t width, std::uint32_t height, std::uint32_t first,
+             std::uint32_t add = 0);
+  void trace_indirect(VkCommandBuffer commands, std::uint32_t width, std::uint32_t height, bool with_tables);
+  /// The picture so far, in one number and the count of hits.
+  [[nodiscard]] std::string picture() const;
+
+  [[nodiscard]] VkPipeline make_pipeline(PipelineStyle style);
+
+  VkPipeline pipeline = VK_NULL_HANDLE;
+
+ private:
+  void make_layout();
+  void build();
+  void make_table();
+  void bind(VkCommandBuffer commands, std::uint32_t first, std::uint32_t add);
+
+  Context& context_;
+  PipelineStyle style_;
+  VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
+  VkPipelineLayout layout_ = VK_NULL_HANDLE;
+  VkDescriptorPool descriptors_ = VK_NULL_HANDLE;
+  VkDescriptorSet set_ = VK_NULL_HANDLE;
+  std::vector<VkPipeline> libraries_;
+  VkAccelerationStructureKHR bottom_ = VK_NULL_HANDLE, top_ = VK_NULL_HANDLE;
+  Buffer vertices_, instances_, scratch_, bottom_memory_, top_memory_, table_, picture_, indirect_;
+  VkStridedDeviceAddressRegionKHR regions_[4] = {};
+};
+
+}  // namespace scenario
