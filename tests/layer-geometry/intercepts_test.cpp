@@ -248,6 +248,30 @@ TEST_F(InterceptsTest, PointersOutsideWhatWasCopiedAreSaid) {
   EXPECT_NE(layer.content(top)->missing.find("pointer leads outside"), std::string::npos);
 }
 
+TEST_F(InterceptsTest, InstancesWithMotionAreSaidToBeUnknown) {
+  const FakeBuffer& memory = layer.filled(std::vector<VkAccelerationStructureInstanceKHR>(8));
+  const auto top = layer.structure(kTop);
+  const std::vector<VkAccelerationStructureGeometryKHR> geometries{instances_at(FakeLayer::address(memory), false)};
+  auto info = info_of(kTop, top, geometries);
+  info.flags = VK_BUILD_ACCELERATION_STRUCTURE_MOTION_BIT_NV;
+  const Range range{1, 0, 0, 0};
+  const Range* ranges = &range;
+  layer.call<std::remove_pointer_t<PFN_vkCmdBuildAccelerationStructuresKHR>>("vkCmdBuildAccelerationStructuresKHR")(
+      layer.commands, 1, &info, &ranges);
+  layer.run();
+  EXPECT_NE(layer.content(top)->missing.find("motion"), std::string::npos);
+  EXPECT_TRUE(layer.content(top)->instances.empty());
+}
+
+TEST_F(InterceptsTest, ALostDeviceIsLeftInPeace) {
+  const FakeBuffer& vertices = layer.filled(numbers(9));
+  const auto structure = layer.structure(kBottom);
+  layer.device.lost = true;
+  build(kBottom, structure, triangles_at(FakeLayer::address(vertices), 0), {1, 0, 0, 0});
+  EXPECT_TRUE(layer.recording->operations.empty());
+  EXPECT_EQ(layer.passed_on, 1);
+}
+
 TEST_F(InterceptsTest, StructuresArePendingFromSubmissionToCompletion) {
   const FakeBuffer& vertices = layer.filled(numbers(9));
   const auto structure = layer.structure(kBottom);
