@@ -1,5 +1,7 @@
 #include "capture/layer/queue_intercepts.hpp"
 
+#include <algorithm>
+
 #include "capture/layer/process.hpp"
 #include "capture/layer/submissions.hpp"
 
@@ -27,6 +29,22 @@ bool ends_frame(const Device& device, const void* chain) {
   return false;
 }
 
+/// Whether a batch waits for a timeline semaphore. A binary one is signalled by what was submitted before.
+bool waits_for_timeline(const VkSubmitInfo& info) {
+  for (const auto* at = static_cast<const VkBaseInStructure*>(info.pNext); at != nullptr; at = at->pNext) {
+    if (at->sType == VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO) {
+      return info.waitSemaphoreCount > 0 &&
+             reinterpret_cast<const VkTimelineSemaphoreSubmitInfo*>(at)->waitSemaphoreValueCount > 0;
+    }
+  }
+  return false;
+}
+
+bool waits_for_timeline(const VkSubmitInfo2& info) {
+  const auto* waits = info.pWaitSemaphoreInfos;
+  return std::any_of(waits, waits + info.waitSemaphoreInfoCount, [](const auto& wait) { return wait.value != 0; });
+}
+
 /// What of the application's submission matters; empty if nothing does.
 template <typename Info, typename CommandAt>
 std::vector<Batch> batches_of(Device& device, std::uint32_t count, const Info* infos, const CommandAt& command_at) {
@@ -36,6 +54,9 @@ std::vector<Batch> batches_of(Device& device, std::uint32_t count, const Info* i
   for (std::uint32_t i = 0; i < count; ++i) {
     auto& batch = batches[i];
     batch.frame_end = ends_frame(device, infos[i].pNext);
+    if (waits_for_timeline(infos[i])) {
+      device.submissions->expect_late_signals();
+    }
     const auto add = [&](VkCommandBuffer commands) {
       const auto found = device.recordings.find(commands);
       if (found != device.recordings.end() && !found->second->operations.empty()) {

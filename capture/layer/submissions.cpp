@@ -13,8 +13,11 @@
 namespace rayreplay::layer {
 namespace {
 
-// A submission may wait for a semaphore that the application signals later: an unbounded wait would be a deadlock.
-// After a wait in vain the next ones are shorter, so that such an application is not slowed down much.
+// A submission may wait for a timeline semaphore that the application signals later: an unbounded wait would be a
+// deadlock. After a wait in vain the next ones are shorter, so that such an application is not slowed down much. Where no
+// such semaphore is used a submission that does not end is a long one, and waiting keeps the event buffer from filling;
+// it still ends, for an event that the host sets.
+constexpr std::uint64_t kLongPatienceNs = 60'000'000'000;
 constexpr std::uint64_t kPatienceNs = 2'000'000'000;
 constexpr std::uint64_t kLeastPatienceNs = 50'000'000;
 
@@ -112,7 +115,7 @@ VkResult Submissions::submit_part(Queue& queue, const std::vector<Batch>& batche
     });
     pending_.push_back(std::move(submission));
     pending_count_ = pending_.size();
-    poll_locked(only_watched ? 0 : patience_ns_);
+    poll_locked(only_watched ? 0 : patience_ns());
   });
   return result;
 }
@@ -176,7 +179,7 @@ std::unique_ptr<Submissions::Submission> Submissions::prepare(Queue& queue, cons
   if (device_.gated ? !pending_.empty() : submission->captures && !pending_.empty()) {
     poll_locked(submission->captures ||
                         std::any_of(pending_.begin(), pending_.end(), [](const auto& other) { return other->captures; })
-                    ? patience_ns_
+                    ? patience_ns()
                     : 0);
   }
   // Launches of one queue are kept apart by barriers; those of two queues that are on the device together are not.
@@ -216,10 +219,15 @@ bool Submissions::finished(const Submission& submission, std::uint64_t timeout_n
   return result == VK_SUCCESS;
 }
 
+std::uint64_t Submissions::patience_ns() const {
+  return late_signals_.load() ? patience_ns_ : kLongPatienceNs;
+}
+
 void Submissions::poll_locked(std::uint64_t timeout_ns) {
   for (auto at = pending_.begin(); at != pending_.end() && !device_.lost.load();) {
     if (!finished(**at, timeout_ns)) {
       if (timeout_ns > 0) {
+        late_signals_ = true;
         patience_ns_ = std::max(kLeastPatienceNs, patience_ns_ / 4);
         timeout_ns = 0;
       }

@@ -1,9 +1,9 @@
 // Submissions that hold launches or builds: chosen, waited for, read back, spooled.
 //
 // Contract: submit() passes the application's submission on and returns its result. If it holds operations, the device
-// is waited for (at most kPatience) and the operations are completed in order. What is not finished by then stays
-// pending and is looked at again by poll(): at later submissions, waits and presents, and at the end. Thread-safe;
-// operations of one device are completed by one thread at a time.
+// is waited for (a minute; two seconds where signals may be late) and the operations are completed in order. What is
+// not finished by then stays pending and is looked at again by poll(): at later submissions, waits and presents, and at
+// the end. Thread-safe; operations of one device are completed by one thread at a time.
 #pragma once
 
 #include <atomic>
@@ -50,6 +50,12 @@ class Submissions {
 
   VkResult submit(Queue& queue, const std::vector<Batch>& batches, VkFence fence, const Next& next);
 
+  /// A submission of the device waits for a timeline semaphore, which may be signalled after it: waits are short from
+  /// now on.
+  void expect_late_signals() {
+    late_signals_ = true;
+  }
+
   /// Completes what the device has finished by now.
   void poll();
 
@@ -80,6 +86,7 @@ class Submissions {
   /// True if the submission is finished; may wait.
   bool finished(const Submission& submission, std::uint64_t timeout_ns);
   void poll_locked(std::uint64_t timeout_ns);
+  [[nodiscard]] std::uint64_t patience_ns() const;
   void complete(Submission& submission);
   void complete_launch(const Submission& submission, const Item& item, LaunchOperation& launch, Drain& drain);
   void give_up(VkResult result);
@@ -91,8 +98,9 @@ class Submissions {
   std::deque<std::unique_ptr<Submission>> pending_;
   std::atomic<std::size_t> pending_count_{0};
   std::vector<VkFence> fences_;
-  std::uint64_t patience_ns_ = 0;
-  bool used_ = false;  // since the event buffer was emptied
+  std::atomic<bool> late_signals_{false};
+  std::uint64_t patience_ns_ = 0;  // where signals may be late
+  bool used_ = false;              // since the event buffer was emptied
 };
 
 }  // namespace rayreplay::layer

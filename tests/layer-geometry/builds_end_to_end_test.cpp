@@ -248,6 +248,42 @@ TEST(BuildsEndToEnd, WhatWasReadIsKeptThoughTheCommandBufferOverwritesIt) {
   EXPECT_EQ(vertices_of(3), bytes_of(second));
 }
 
+TEST(BuildsEndToEnd, ABottomLevelThatIsBuiltAgainUnderItsTopLevelCountsAsItIs) {
+  VulkanProgram program;
+  const auto before = triangle_vertices(4, 0);
+  const auto after = triangle_vertices(4, 0, 2);
+  const TestBuffer vertices = program.filled(before);
+  const TestStructure bottom = program.built(mesh(vertices));
+  const TestStructure top = program.built(scene(program, {instance_of(bottom)}));
+  program.launch(top);
+  std::memcpy(vertices.data, after.data(), vertices.bytes);
+  program.record_build(mesh(vertices), bottom);
+  program.launch(top);
+
+  const SpoolFile spool = program.spool();
+  EXPECT_EQ(spool.bottom(spool.used(spool.launches.at(0)), 0).geometries.at(0).vertices, bytes_of(before));
+  EXPECT_EQ(spool.bottom(spool.used(spool.launches.at(1)), 0).geometries.at(0).vertices, bytes_of(after));
+  EXPECT_TRUE(std::any_of(spool.notes.begin(), spool.notes.end(), [](const std::string& note) {
+    return note.find("built again after it") != std::string::npos;
+  }));
+}
+
+TEST(BuildsEndToEnd, AfterTheLastChosenLaunchNothingIsCopiedAnyMore) {
+  VulkanProgram program(Environment{{"RAYREPLAY_CAPTURE_LAUNCH", "1"}});
+  const auto before = triangle_vertices(4, 0);
+  const TestBuffer vertices = program.filled(before);
+  const TestStructure bottom = program.built(mesh(vertices));
+  const TestStructure top = program.built(scene(program, {instance_of(bottom)}));
+  for (int i = 0; i < 3; ++i) {
+    program.launch(top);
+  }
+  const SpoolFile spool = program.spool();
+  ASSERT_EQ(spool.launches.size(), 1U);
+  EXPECT_EQ(spool.launches[0].launch, 1U);
+  EXPECT_EQ(spool.structures.size(), 2U);
+  EXPECT_EQ(spool.bottom(spool.used(spool.launches[0]), 0).geometries.at(0).vertices, bytes_of(before));
+}
+
 TEST(BuildsEndToEnd, GeometriesThatShareALargeVertexBufferKeepOnlyTheirPart) {
   VulkanProgram program;
   const auto all = triangle_vertices(64, 1);

@@ -1,5 +1,6 @@
 #include "tests/layer-geometry/fake_layer.hpp"
 
+#include <atomic>
 #include <stdexcept>
 
 #include "capture/layer/pipelines.hpp"
@@ -118,7 +119,7 @@ void copy_buffer(VkCommandBuffer, VkBuffer from, VkBuffer to, std::uint32_t coun
 }
 VkResult create_structure(VkDevice, const VkAccelerationStructureCreateInfoKHR*, const VkAllocationCallbacks*,
                           VkAccelerationStructureKHR* structure) {
-  static std::uint64_t next = kFirstStructure;
+  static std::atomic<std::uint64_t> next = kFirstStructure;
   *structure = reinterpret_cast<VkAccelerationStructureKHR>(next++);
   return VK_SUCCESS;
 }

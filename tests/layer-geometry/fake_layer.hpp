@@ -5,6 +5,7 @@
 // read the same.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <mutex>
@@ -73,7 +74,7 @@ class FakeLayer {
   std::vector<std::string> notes;
   bool memory_left = true;            ///< false: no readback memory is given
   VkResult host_result = VK_SUCCESS;  ///< of builds and copies by the host
-  int passed_on = 0;                  ///< builds and copies that reached the driver
+  std::atomic<int> passed_on{0};      ///< builds and copies that reached the driver
 };
 
 /// The one that lives now.

@@ -105,7 +105,7 @@ TEST_F(InterceptsTest, IndirectBuildsAreReadByTheRangesThatTheDeviceSaw) {
                  {triangles_at(FakeLayer::address(vertices), 11, FakeLayer::address(indices)),
                   triangles_at(FakeLayer::address(vertices), 0)},
                  FakeLayer::address(ranges), sizeof(Padded), {5, 5});
-  EXPECT_EQ(layer.passed_on, 1);
+  EXPECT_EQ(layer.passed_on.load(), 1);
   EXPECT_EQ(layer.content(structure), nullptr);
   layer.run();
   const auto content = layer.content(structure);
@@ -217,7 +217,7 @@ TEST_F(InterceptsTest, UnknownAddressesAndEndsOfBuffersAreSaid) {
   build(kBottom, structure, triangles_at(FakeLayer::address(vertices), 0), {1, 0, 0, 0});
   layer.run();
   EXPECT_NE(layer.content(structure)->geometries.at(0).missing.find("3 are used, 2 are there"), std::string::npos);
-  EXPECT_EQ(layer.passed_on, 2);
+  EXPECT_EQ(layer.passed_on.load(), 2);
 }
 
 TEST_F(InterceptsTest, WithoutMemoryForCopiesTheBuildGoesOnAndIsMissing) {
@@ -237,7 +237,7 @@ TEST_F(InterceptsTest, WithoutMemoryForCopiesTheBuildGoesOnAndIsMissing) {
   layer.run();
   EXPECT_EQ(layer.content(structure)->geometries.at(0).missing, "");
   EXPECT_EQ(layer.state->budget->used.load(), 0U);
-  EXPECT_EQ(layer.passed_on, 3);
+  EXPECT_EQ(layer.passed_on.load(), 3);
 }
 
 TEST_F(InterceptsTest, PointersOutsideWhatWasCopiedAreSaid) {
@@ -246,6 +246,30 @@ TEST_F(InterceptsTest, PointersOutsideWhatWasCopiedAreSaid) {
   build(kTop, top, instances_at(FakeLayer::address(pointers), true), {1, 0, 0, 0});
   layer.run();
   EXPECT_NE(layer.content(top)->missing.find("pointer leads outside"), std::string::npos);
+}
+
+TEST_F(InterceptsTest, InstancesWithMotionAreSaidToBeUnknown) {
+  const FakeBuffer& memory = layer.filled(std::vector<VkAccelerationStructureInstanceKHR>(8));
+  const auto top = layer.structure(kTop);
+  const std::vector<VkAccelerationStructureGeometryKHR> geometries{instances_at(FakeLayer::address(memory), false)};
+  auto info = info_of(kTop, top, geometries);
+  info.flags = VK_BUILD_ACCELERATION_STRUCTURE_MOTION_BIT_NV;
+  const Range range{1, 0, 0, 0};
+  const Range* ranges = &range;
+  layer.call<std::remove_pointer_t<PFN_vkCmdBuildAccelerationStructuresKHR>>("vkCmdBuildAccelerationStructuresKHR")(
+      layer.commands, 1, &info, &ranges);
+  layer.run();
+  EXPECT_NE(layer.content(top)->missing.find("motion"), std::string::npos);
+  EXPECT_TRUE(layer.content(top)->instances.empty());
+}
+
+TEST_F(InterceptsTest, ALostDeviceIsLeftInPeace) {
+  const FakeBuffer& vertices = layer.filled(numbers(9));
+  const auto structure = layer.structure(kBottom);
+  layer.device.lost = true;
+  build(kBottom, structure, triangles_at(FakeLayer::address(vertices), 0), {1, 0, 0, 0});
+  EXPECT_TRUE(layer.recording->operations.empty());
+  EXPECT_EQ(layer.passed_on.load(), 1);
 }
 
 TEST_F(InterceptsTest, StructuresArePendingFromSubmissionToCompletion) {
@@ -380,12 +404,7 @@ TEST_F(InterceptsTest, ManyThreadsCreateBuildAndDestroyAtOnce) {
         const bool found = layer.state->find(FakeLayer::address(buffer)).has_value();
         layer.call<std::remove_pointer_t<PFN_vkDestroyBuffer>>("vkDestroyBuffer")(layer.device.handle,
                                                                                   FakeLayer::handle(buffer), nullptr);
-        VkAccelerationStructureKHR made = reinterpret_cast<VkAccelerationStructureKHR>(std::uint64_t{1} << 40U);
-        {
-          const std::scoped_lock lock(layer.state->mutex);
-          made = reinterpret_cast<VkAccelerationStructureKHR>(reinterpret_cast<std::uint64_t>(&buffer));
-          layer.state->structures.create(made, kBottom, 0);
-        }
+        const VkAccelerationStructureKHR made = layer.structure(kBottom);
         build_host(kBottom, made, triangles_at(reinterpret_cast<VkDeviceAddress>(vertices.data()), 0), {1, 0, 0, 0});
         layer.call<std::remove_pointer_t<PFN_vkDestroyAccelerationStructureKHR>>("vkDestroyAccelerationStructureKHR")(
             layer.device.handle, made, nullptr);

@@ -78,6 +78,43 @@ TEST(StructureTable, TopLevelsComeLatestFirst) {
   EXPECT_EQ(table.top_levels(), (std::vector<StructurePointer>{b}));
 }
 
+TEST(StructureTable, ATopLevelFollowsBottomLevelsThatWereBuiltAfterIt) {
+  StructureTable table;
+  ContentStore store(1 << 20);
+  const auto bottom = table.create(handle(1), kBottom, 0x100);
+  const auto top = table.create(handle(2), kTop, 0x200);
+  table.set_content(*bottom, store.intern(Content{}));
+  Content scene;
+  scene.top_level = true;
+  scene.flags = 3;
+  scene.instances.resize(2);
+  scene.instances[0].raw.accelerationStructureReference = 0x100;
+  scene.instances[0].bottom = bottom->content;
+  scene.instances[1].raw.accelerationStructureReference = 0x999;
+  table.set_content(*top, store.intern(std::move(scene)));
+  EXPECT_EQ(table.refreshed(*top, store), nullptr);
+
+  Content changed;
+  changed.flags = 8;
+  table.set_content(*bottom, store.intern(std::move(changed)));
+  const auto now = table.refreshed(*top, store);
+  ASSERT_NE(now, nullptr);
+  EXPECT_EQ(now->flags, 3U);
+  EXPECT_EQ(now->instances[0].bottom, bottom->content);
+  EXPECT_EQ(now->instances[1].bottom, nullptr);
+  EXPECT_NE(now, top->content);
+  top->content = now;
+  EXPECT_EQ(table.refreshed(*top, store), nullptr);
+
+  // A new structure at the address that nothing was built into yet says nothing about what the launch saw.
+  table.destroy(handle(1));
+  table.create(handle(3), kBottom, 0x100);
+  const auto other = table.create(handle(4), kBottom, 0x400);
+  table.set_content(*other, store.intern(Content{}));
+  EXPECT_EQ(table.refreshed(*top, store), nullptr);
+  EXPECT_EQ(table.refreshed(*bottom, store), nullptr);
+}
+
 /// As vkCmdCopyAccelerationStructureToMemoryKHR lays them out.
 std::vector<std::uint8_t> serialized(const std::vector<std::uint64_t>& handles, std::uint8_t fill) {
   const std::uint64_t numbers[] = {32 + 24 + 8 * handles.size() + 100, 5000, handles.size()};

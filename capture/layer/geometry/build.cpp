@@ -22,6 +22,9 @@ BuildPlan plan_without_ranges(const VkAccelerationStructureBuildGeometryInfoKHR&
   return plan;
 }
 
+/// Its instances have another layout.
+constexpr VkBuildAccelerationStructureFlagsKHR kMotion = VK_BUILD_ACCELERATION_STRUCTURE_MOTION_BIT_NV;
+
 void add_instances(const VkAccelerationStructureGeometryKHR& geometry, const Range& range, const Window& window,
                    const Pointee& pointee, const StructureTable& table, Content& content) {
   const bool pointers = geometry.geometry.instances.arrayOfPointers != VK_FALSE;
@@ -61,6 +64,10 @@ Content content_from(const BuildPlan& plan, const std::vector<Range>& ranges, co
   Content content;
   content.top_level = plan.top_level;
   content.flags = plan.flags;
+  if (plan.top_level && (plan.flags & kMotion) != 0) {
+    content.missing = "instances with motion (VK_NV_ray_tracing_motion_blur) are not known";
+    return content;
+  }
   for (std::size_t i = 0; i < plan.geometries.size(); ++i) {
     const VkAccelerationStructureGeometryKHR& geometry = plan.geometries[i];
     if (!plan.top_level) {

@@ -142,7 +142,19 @@ void set_deserialized(State& state, StructureObject& to, const Window& window) {
   state.set_content(to, std::move(unknown));
 }
 
+bool still_wanted(const State& state) {
+  const Options& wanted = options();
+  if (wanted.observe_all) {
+    return true;  // the opacity table follows what is built
+  }
+  return !state.device.lost.load() && (!wanted.frames || state.device.frame.load() <= wanted.frames->last) &&
+         (!wanted.launch || process().next_launch.load() <= wanted.launch->last);
+}
+
 void record_builds(State& state, CommandRecording& recording, std::vector<BuildPlan> plans) {
+  if (!still_wanted(state)) {
+    return;
+  }
   attempt("copying what acceleration structures are built from", [&] {
     auto batch = std::make_unique<CopyBatch>(state.budget);
     {
@@ -162,6 +174,9 @@ void record_copy(State& state, CommandRecording& recording, StructurePointer fro
 }
 
 void record_serialize(State& state, CommandRecording& recording, StructurePointer from, VkDeviceAddress to) {
+  if (!still_wanted(state)) {
+    return;
+  }
   attempt("following a serialised acceleration structure", [&] {
     auto batch = std::make_unique<CopyBatch>(state.budget);
     {
@@ -174,6 +189,9 @@ void record_serialize(State& state, CommandRecording& recording, StructurePointe
 }
 
 void record_deserialize(State& state, CommandRecording& recording, VkDeviceAddress from, StructurePointer to) {
+  if (!still_wanted(state)) {
+    return;
+  }
   attempt("following a deserialised acceleration structure", [&] {
     auto batch = std::make_unique<CopyBatch>(state.budget);
     {

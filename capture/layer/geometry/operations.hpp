@@ -13,6 +13,9 @@
 
 namespace rayreplay::layer::geometry {
 
+/// False when no launch to come can be captured: builds are not copied any more.
+[[nodiscard]] bool still_wanted(const State& state);
+
 void record_builds(State& state, CommandRecording& recording, std::vector<BuildPlan> plans);
 void record_copy(State& state, CommandRecording& recording, StructurePointer from, StructurePointer to);
 void record_serialize(State& state, CommandRecording& recording, StructurePointer from, VkDeviceAddress to);

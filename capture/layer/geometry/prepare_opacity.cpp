@@ -17,11 +17,13 @@ constexpr std::uint64_t kLeastTableBytes = 4096;  // a scene may grow between re
 class OpacityOperation final : public Operation {
  public:
   OpacityOperation(State& state, LaunchScene scene, HostBuffer host)
-      : state_(state), scene_(std::move(scene)), host_(std::move(host)) {}
+      : state_(state), scene_(std::move(scene)), host_(std::move(host)) {
+    clear();
+  }
 
   void submit(Device&) override {
     used_.clear();
-    std::memset(host_.data, 0, kTableOffset);
+    clear();
     attempt("filling the opacity table", [&] {
       std::string why;
       {
@@ -41,6 +43,8 @@ class OpacityOperation final : public Operation {
   }
 
   void complete(Drain&) override {
+    // Should it run again without submit() (recording has stopped), it must not find the old table.
+    clear();
     attempt("checking the opacity table", [&] {
       const std::scoped_lock lock(state_.mutex);
       if (!used_.empty() && (scene_.candidates.front()->content == nullptr ||
@@ -53,6 +57,12 @@ class OpacityOperation final : public Operation {
   }
 
  private:
+  /// No table holds.
+  void clear() {
+    std::memset(host_.data, 0, kTableOffset);
+    host_.flush();
+  }
+
   /// Why not, or empty. The mutex is held.
   std::string fill() {
     if (!scene_.exact && scene_.candidates.empty()) {

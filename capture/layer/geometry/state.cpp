@@ -91,6 +91,10 @@ std::uint32_t State::write(StructureObject& object) {
     unknown.top_level = object.top_level;
     unknown.missing = "its build was not seen";
     set_content(object, std::move(unknown));
+  } else if (std::shared_ptr<Content> content = structures.refreshed(object, contents)) {
+    note(describe(object) + ": a bottom level was built again after it; what that holds now is taken");
+    content->holder = object.content->holder;
+    object.content = std::move(content);
   }
   const auto name_of = [&](const Content& content) { return device.name_of(content.holder); };
   return write_structure(*object.content, device.number, contents, name_of,

@@ -96,6 +96,32 @@ void StructureTable::set_content(StructureObject& object, std::shared_ptr<Conten
   }
 }
 
+std::shared_ptr<Content> StructureTable::refreshed(StructureObject& top_level, ContentStore& store) const {
+  if (top_level.content == nullptr || !top_level.content->top_level || top_level.checked == builds_) {
+    return nullptr;
+  }
+  top_level.checked = builds_;
+  const std::vector<TopInstance>& instances = top_level.content->instances;
+  const auto held_now = [&](const TopInstance& instance) {
+    const StructurePointer bottom = find(instance.raw.accelerationStructureReference);
+    return bottom != nullptr && bottom->content != nullptr ? bottom->content : instance.bottom;
+  };
+  const bool stale = std::any_of(instances.begin(), instances.end(),
+                                 [&](const TopInstance& instance) { return held_now(instance) != instance.bottom; });
+  if (!stale) {
+    return nullptr;
+  }
+  Content content;
+  content.top_level = true;
+  content.flags = top_level.content->flags;
+  content.missing = top_level.content->missing;
+  content.instances = instances;
+  for (TopInstance& instance : content.instances) {
+    instance.bottom = held_now(instance);
+  }
+  return store.intern(std::move(content));
+}
+
 std::vector<StructurePointer> StructureTable::top_levels() const {
   std::vector<StructurePointer> found;
   for (const auto& [handle, object] : by_handle_) {

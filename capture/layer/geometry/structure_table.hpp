@@ -30,6 +30,7 @@ struct StructureObject {
   bool top_level = false;            ///< created as one, or built as one
   std::shared_ptr<Content> content;  ///< null: never built, as far as is known
   std::uint64_t built = 0;           ///< number of the build or copy that made it; larger is later
+  std::uint64_t checked = 0;         ///< builds() when its references were last looked up
   std::uint32_t pending = 0;         ///< builds and copies into it that were submitted and are not completed
 };
 using StructurePointer = std::shared_ptr<StructureObject>;
@@ -46,6 +47,14 @@ class StructureTable {
   [[nodiscard]] StructurePointer find(std::uint64_t reference) const;
 
   void set_content(StructureObject& object, std::shared_ptr<Content> content);
+
+  /// Contents given so far.
+  [[nodiscard]] std::uint64_t builds() const {
+    return builds_;
+  }
+  /// The content of a top level with what its references hold now, if a bottom level was built again after it (the
+  /// specification wants the top level built again as well, yet a launch reads what is there); null if none was.
+  [[nodiscard]] std::shared_ptr<Content> refreshed(StructureObject& top_level, ContentStore& store) const;
 
   /// Live top-level structures that were built, the latest first.
   [[nodiscard]] std::vector<StructurePointer> top_levels() const;
