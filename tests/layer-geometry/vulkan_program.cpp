@@ -75,9 +75,9 @@ void VulkanProgram::create_device() {
   std::vector<VkPhysicalDevice> devices(count);
   vkEnumeratePhysicalDevices(instance_, &count, devices.data());
   std::vector<const char*> extensions = {
-      VK_KHR_ACCELERATION_STRUCTURE_EXTENSION_NAME,   VK_KHR_RAY_TRACING_PIPELINE_EXTENSION_NAME,
+      VK_KHR_ACCELERATION_STRUCTURE_EXTENSION_NAME, VK_KHR_RAY_TRACING_PIPELINE_EXTENSION_NAME,
       VK_KHR_DEFERRED_HOST_OPERATIONS_EXTENSION_NAME, VK_KHR_RAY_TRACING_MAINTENANCE_1_EXTENSION_NAME,
-      VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME,          VK_EXT_INDEX_TYPE_UINT8_EXTENSION_NAME};
+      VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME};
   for (VkPhysicalDevice candidate : devices) {
     std::uint32_t known_count = 0;
     vkEnumerateDeviceExtensionProperties(candidate, nullptr, &known_count, nullptr);
