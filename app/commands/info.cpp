@@ -1,4 +1,5 @@
 // rayreplay info: what a trace file holds, with its hash checked and without decoding its columns.
+#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
@@ -20,11 +21,19 @@ Table launch_table(const trace::FileInfo& info) {
   table.columns = {{"launch", "launch"}, {"width", "width"},     {"height", "height"},
                    {"depth", "depth"},   {"threads", "threads"}, {"rays", "rays"},
                    {"events", "events"}, {"groups", "groups"},   {"has_warps", "captured warps"}};
+  // What only captures have is shown where there is some.
+  const auto any = [&](auto&& has) { return std::any_of(info.launches.begin(), info.launches.end(), has); };
+  table.columns.push_back({"frame", "frame", {}, 0, !any([](const auto& l) { return l.frame != 0; })});
+  table.columns.push_back({"device_ms", "device ms", {}, 3, !any([](const auto& l) { return l.duration_ns != 0; })});
+  table.columns.push_back(
+      {"dropped_events", "dropped", {}, 0, !any([](const auto& l) { return l.dropped_events != 0; })});
   for (std::size_t i = 0; i < info.launches.size(); ++i) {
     const trace::LaunchInfo& launch = info.launches[i];
     table.rows.push_back({std::uint64_t{i}, std::uint64_t{launch.size.width}, std::uint64_t{launch.size.height},
                           std::uint64_t{launch.size.depth}, launch.size.threads(), launch.rays, launch.events,
-                          launch.groups, launch.has_warps});
+                          launch.groups, launch.has_warps, std::uint64_t{launch.frame},
+                          launch.duration_ns == 0 ? output::Cell{} : static_cast<double>(launch.duration_ns) * 1e-6,
+                          launch.dropped_events});
   }
   return table;
 }

@@ -8,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "base/memory.hpp"
-#include "capture/ingest/launch_index.hpp"
 #include "capture/ingest/shader_table.hpp"
 #include "capture/trace/validate.hpp"
 #include "capture/trace/writer.hpp"
@@ -152,7 +151,8 @@ void DeviceIngest::remark(Plan& plan, const LaunchIndex& index) {
 }
 
 bool DeviceIngest::process(Plan& plan, trace::Writer* writer) {
-  LaunchIndex index = this->index(plan);
+  LaunchIndex index = kept_ ? std::move(*kept_) : this->index(plan);
+  kept_.reset();
   if (!plan.left_out.empty()) {
     return false;
   }
@@ -258,7 +258,10 @@ TraceSummary DeviceIngest::run(const std::filesystem::path& path) {
   // The header comes first in the file, so that the walk over the records, which finds what is missing, comes before.
   for (Plan& plan : plans_) {
     if (plan.left_out.empty()) {
-      static_cast<void>(index(plan));
+      LaunchIndex found = index(plan);
+      if (plans_.size() == 1 && plan.left_out.empty()) {
+        kept_ = std::move(found);
+      }
     }
   }
   if (options_.progress != nullptr) {

@@ -3,11 +3,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "capture/ingest/ingest.hpp"
+#include "capture/ingest/launch_index.hpp"
 #include "capture/ingest/report.hpp"
 #include "capture/ingest/scene_builder.hpp"
 #include "capture/ingest/spool_contents.hpp"
@@ -64,6 +65,7 @@ class DeviceIngest {
   std::vector<std::string> shader_remarks_;
   SceneBuilder scene_;
   std::vector<Plan> plans_;
+  std::optional<LaunchIndex> kept_;  ///< of the only launch: its records are walked once
 };
 
 }  // namespace rayreplay::ingest

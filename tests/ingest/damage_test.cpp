@@ -69,7 +69,7 @@ TEST_F(DamageTest, EveryCutLeavesWhatWasWhole) {
 
 TEST_F(DamageTest, DamagedWordsEndTheirLaunchAlone) {
   Random random(5);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 80; ++round) {
     SyntheticCapture capture = synthesize({.seed = 30 + static_cast<std::uint64_t>(round) % 4, .launches = 2});
     auto& words = capture.launches[0].words;
     for (std::uint32_t n = 1 + random.below(3); n > 0; --n) {
@@ -87,7 +87,7 @@ TEST_F(DamageTest, RandomBytesNeverGetThrough) {
   const SyntheticCapture capture = synthesize({.seed = 40, .launches = 2, .block_words = 200});
   capture.write(file("whole.rrspool"));
   const std::string bytes = trace::read_bytes(file("whole.rrspool"));
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < 80; ++round) {
     std::string damaged = bytes;
     for (std::uint32_t n = 1 + random.below(4); n > 0; --n) {
       damaged[16 + random.below(damaged.size() - 16)] = static_cast<char>(random.bits());
