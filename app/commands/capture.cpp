@@ -12,6 +12,8 @@
 #include "app/commands/command.hpp"
 #include "app/commands/options.hpp"
 #include "app/console/child.hpp"
+#include "app/console/console.hpp"
+#include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "base/error.hpp"
 #include "base/output_file.hpp"

@@ -5,7 +5,7 @@
 #include "app/commands/capture_report.hpp"
 #include "app/commands/command.hpp"
 #include "app/commands/options.hpp"
-
+#include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "base/error.hpp"
 #include "base/output_file.hpp"

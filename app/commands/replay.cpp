@@ -11,6 +11,7 @@
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "app/report/context.hpp"
+#include "app/report/observed_table.hpp"
 #include "base/error.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "sim/experiment/whatif.hpp"
@@ -100,7 +101,8 @@ int act(const Options& options) {
   const report::Context context{options.path, trace, resolved, {{"packing", spec}}};
   switch (format) {
     case output::Format::Table:
-      options.output.write(report::context_text(context) + "\n" + output::to_text(table));
+      options.output.write(report::context_text(context) + "\n" + output::to_text(table) +
+                           report::observed_text(trace, launch));
       break;
     case output::Format::Csv:
       options.output.write(output::to_csv(report::with_context(table, context)));
@@ -109,6 +111,9 @@ int act(const Options& options) {
       nlohmann::ordered_json document = report::context_json(context, "rayreplay.replay/1");
       document["rows"] = to_json(table);
       document["warp_histogram"] = warp_histogram(result);
+      if (nlohmann::ordered_json observed = report::observed_json(trace, launch); !observed.is_null()) {
+        document["observed"] = std::move(observed);
+      }
       options.output.write(document.dump(2) + "\n");
       break;
     }

@@ -11,6 +11,7 @@
 #include "app/console/progress.hpp"
 #include "app/output/output_folder.hpp"
 #include "app/pictures/heatmap.hpp"
+#include "app/report/observed_table.hpp"
 #include "app/report/report.hpp"
 #include "app/report/whatif_table.hpp"
 #include "base/error.hpp"
@@ -61,6 +62,7 @@ std::string render(const report::Context& context, const experiment::WhatIfResul
       break;
   }
   return report::context_text(context) + "\n" + output::to_text(report::whatif_table(result, true)) +
+         report::observed_text(context.trace, context.trace.launches[context.configuration.launch]) +
          (published ? published_text(context, result, *published) : std::string());
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/html.hpp"
+#include "app/report/observed_table.hpp"
 #include "app/report/whatif_table.hpp"
 #include "base/output_file.hpp"
 
@@ -53,6 +54,10 @@ nlohmann::ordered_json whatif_json(const Context& context, const experiment::Wha
                        {"efficiency", result.bound.efficiency},
                        {"weighted_efficiency", result.weighted_bound}};
   document["rows"] = to_json(whatif_table(result, false));
+  const trace::Launch& launch = context.trace.launches[context.configuration.launch];
+  if (nlohmann::ordered_json observed = observed_json(context.trace, launch); !observed.is_null()) {
+    document["observed"] = std::move(observed);
+  }
   if (published) {
     document["published"] = {{"title", published->title},
                              {"source", published->source},

@@ -149,6 +149,7 @@ Result rewrite(Module module, std::vector<Shader> shaders, const Options& option
   }
   Result result;
   result.entry_points = describe(shaders);
+  const std::vector<Word> given = module.serialise();
   const FrozenConstants frozen = frozen_constants(options);
   Analysis analysis = analyse(module, std::move(shaders));
   Rewriter rewriter(module, options, std::move(analysis), frozen, result);
@@ -159,13 +160,17 @@ Result rewrite(Module module, std::vector<Shader> shaders, const Options& option
     return refused("an entry point's interface exceeds an instruction's length");
   }
   rewriter.linker.finish();
-  if (module.version < kVersion13) {
+  if (options.record && module.version < kVersion13) {
     module.version = kVersion13;
   }
   if (module.bound > kMaxBound) {
     return refused("more ids than SPIR-V allows");
   }
   result.spirv = module.serialise();
+  if (result.spirv == given) {
+    result.spirv.clear();  // without records: nothing that the options ask for
+    return result;
+  }
   result.status = Status::Instrumented;
   return result;
 }
@@ -185,18 +190,24 @@ Result instrument(std::span<const std::uint32_t> spirv, const Options& options) 
   return rewrite(std::move(*module), std::move(shaders), options);
 } catch (const std::bad_alloc&) {
   return refused("out of memory");
+} catch (...) {
+  return refused("an internal error");
 }
 
 std::vector<EntryPoint> entry_points(std::span<const std::uint32_t> spirv, std::uint16_t first_shader_id) try {
   std::string reason;
   const std::optional<Module> module = parse(spirv, reason);
   return module ? describe(shaders_of(*module, first_shader_id)) : std::vector<EntryPoint>{};
-} catch (const std::bad_alloc&) {
-  return {};
+} catch (...) {
+  return {};  // out of memory
 }
 
 std::vector<std::uint32_t> recording_any_hit(const Options& options) {
-  return instrument(empty_any_hit(), options).spirv;
+  Result result = instrument(empty_any_hit(), options);
+  if (result.status == Status::Instrumented) {
+    return std::move(result.spirv);
+  }
+  return {empty_any_hit().begin(), empty_any_hit().end()};  // nothing to record
 }
 
 }  // namespace rayreplay::instrument

@@ -2,9 +2,10 @@
 //
 // Contract: `instrument` takes a module as the application gave it and returns one that does the same and appends the
 // records of probes/record.h. Pure function; never throws on any input; same input, same bytes. The module's interface,
-// names, debug information, decorations and specialisation constants stay. A module without a ray-tracing entry point
-// is Unchanged; one that cannot be rewritten is Refused, with the reason, and is to be used as it is. Complexity:
-// linear in the words. Uses the C++ standard library only: it runs inside applications.
+// names, debug information, decorations and specialisation constants stay. A module without a ray-tracing entry point,
+// or without anything that the options ask for, is Unchanged; one that cannot be rewritten is Refused, with the reason,
+// and is to be used as it is. Complexity: linear in the words. Uses the C++ standard library only: it runs inside
+// applications.
 #pragma once
 
 #include <array>

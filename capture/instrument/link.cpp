@@ -153,11 +153,13 @@ Id Linker::global(const Instruction& instruction) {
   const auto [at, fresh] = known_.emplace(key_of(instruction), instruction.result());
   if (fresh) {
     target_.globals.push_back(instruction);
+  } else if (instruction.result() + 1 == target_.bound) {
+    --target_.bound;  // the id was made for this
   }
   return at->second;
 }
 
-// `global` drops the id where the target has the type already; ids need not be dense.
+// `global` takes the id back where the target has the type already.
 Id Linker::type_void() {
   return global(Instruction(Op::OpTypeVoid, {fresh()}));
 }

@@ -144,6 +144,13 @@ Id Rewriter::canonical_type(BuiltIn which) {
   }
 }
 
+bool Rewriter::is_volatile(BuiltIn which) const {
+  const auto is_intersection = [](const Shader& shader) { return shader.stage == Stage::Intersection; };
+  return which == BuiltIn::SMIDNV || which == BuiltIn::WarpIDNV ||
+         (which == BuiltIn::RayTmaxKHR &&
+          std::any_of(analysis.shaders.begin(), analysis.shaders.end(), is_intersection));
+}
+
 Id Rewriter::variable_of(BuiltIn which, std::uint32_t shader) {
   std::vector<Id>& all = variables_[which];
   for (const Id id : all) {
@@ -158,9 +165,9 @@ Id Rewriter::variable_of(BuiltIn which, std::uint32_t shader) {
     if (which == BuiltIn::SMIDNV || which == BuiltIn::WarpIDNV) {
       linker.capability(spv::Capability::ShaderSMBuiltinsNV);
       linker.extension("SPV_NV_shader_sm_builtins");
-      if (module.memory_model.front()[2] != static_cast<Word>(spv::MemoryModel::Vulkan)) {
-        linker.decorate(id, {static_cast<Word>(spv::Decoration::Volatile)});
-      }
+    }
+    if (is_volatile(which) && module.memory_model.front()[2] != static_cast<Word>(spv::MemoryModel::Vulkan)) {
+      linker.decorate(id, {static_cast<Word>(spv::Decoration::Volatile)});
     }
     all.push_back(id);
     pointee_[id] = type;
@@ -173,8 +180,7 @@ Id Rewriter::load_variable(std::vector<Instruction>& out, BuiltIn which, Id vari
   const Id given = pointee_[variable];
   const Id wanted = canonical_type(which);
   const Id value = load(out, given, variable);
-  if ((which == BuiltIn::SMIDNV || which == BuiltIn::WarpIDNV) &&
-      module.memory_model.front()[2] == static_cast<Word>(spv::MemoryModel::Vulkan)) {
+  if (is_volatile(which) && module.memory_model.front()[2] == static_cast<Word>(spv::MemoryModel::Vulkan)) {
     out.back().add(static_cast<Word>(spv::MemoryAccessMask::Volatile));
   }
   return given == wanted ? value : bitcast(out, wanted, value);

@@ -85,6 +85,8 @@ class Rewriter {
   [[nodiscard]] bool finish_interfaces();
 
  private:
+  /// It changes while a shader runs: Vulkan wants it read as volatile.
+  [[nodiscard]] bool is_volatile(spv::BuiltIn which) const;
   [[nodiscard]] Id variable_of(spv::BuiltIn which, std::uint32_t shader);
   [[nodiscard]] Id load_variable(std::vector<Instruction>& out, spv::BuiltIn which, Id variable);
 

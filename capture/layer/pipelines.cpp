@@ -157,7 +157,7 @@ class PipelineRewrite {
       note("a shader given inline behind an unknown structure cannot be observed");
       return;
     }
-    record_->no_opaque_rays |= twin->no_opaque_rays;
+    record_->no_opaque_rays |= any_hits_ && twin->no_opaque_rays;
     use(stage, twin);
   }
 
@@ -256,6 +256,12 @@ class PipelineRewrite {
         record_->instrumented |= library->instrumented;
         record_->no_opaque_rays |= library->no_opaque_rays;
       }
+    }
+    if (options().observe_all && record_->no_opaque_rays) {
+      note(
+          "observe-all: a pipeline with any-hit shaders may trace rays that are never opaque: its opaque geometry "
+          "stays "
+          "unseen");
     }
     record_->layout = original.layout;
     record_->dynamic_stack = has_dynamic_stack(original);

@@ -14,9 +14,9 @@ namespace rayreplay::layer {
 namespace {
 
 // A submission may wait for a timeline semaphore that the application signals later: an unbounded wait would be a
-// deadlock. After a wait in vain the next ones are shorter, so that such an application is not slowed down much. Where no
-// such semaphore is used a submission that does not end is a long one, and waiting keeps the event buffer from filling;
-// it still ends, for an event that the host sets.
+// deadlock. After a wait in vain the next ones are shorter, so that such an application is not slowed down much. Where
+// no such semaphore is used a submission that does not end is a long one, and waiting keeps the event buffer from
+// filling; it still ends, for an event that the host sets.
 constexpr std::uint64_t kLongPatienceNs = 60'000'000'000;
 constexpr std::uint64_t kPatienceNs = 2'000'000'000;
 constexpr std::uint64_t kLeastPatienceNs = 50'000'000;
@@ -353,7 +353,9 @@ void Submissions::complete_launch(const Submission& submission, const Item& item
   if (!wanted.swizzle.empty() && block.swizzled == 0) {
     note("launches of another size than the swizzle's run without it", item.number);
   }
-  block.observe_all = wanted.observe_all && launch.pipeline && launch.pipeline->instrumented ? 1 : 0;
+  block.observe_all =
+      wanted.observe_all && launch.pipeline && launch.pipeline->instrumented && !launch.pipeline->no_opaque_rays ? 1
+                                                                                                                 : 0;
   const auto capacity = device_.events_words;
   auto first = std::min(slot.before.words, capacity);
   auto end = std::min(slot.after.words, capacity);

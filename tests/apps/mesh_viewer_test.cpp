@@ -50,8 +50,8 @@ TEST_P(MeshViewerScene, OptionsThatChangeThePictureDo) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Scenes, MeshViewerScene, testing::Values("hall", "cornell"),
-                         [](const auto& test) { return test.param; });
+INSTANTIATE_TEST_SUITE_P(Scenes, MeshViewerScene, testing::Values("hall", "cornell:glass_sphere=true"),
+                         [](const auto& test) { return test.param.substr(0, test.param.find(':')); });
 
 /// Leaves of the hall are alpha-tested: as opaque quads they hide more.
 TEST(MeshViewer, AlphaTestIsSeen) {

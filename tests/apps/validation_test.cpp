@@ -72,7 +72,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"viewer_animate", kMeshViewer, {"--scene", "hall", "--animate", "--alpha"}},
                     Case{"viewer_mixed",
                          kMeshViewer,
-                         {"--scene", "cornell", "--recursion", "--hit-groups", "per-material", "--any-hit"}}),
+                         {"--scene", "cornell:glass_sphere=true", "--recursion", "--hit-groups", "per-material",
+                          "--any-hit"}}),
     [](const auto& test) { return test.param.name; });
 
 }  // namespace

@@ -87,10 +87,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"viewer_hall", kMeshViewer, {"--scene", "hall"}, 1},
                     Case{"viewer_hall_holes", kMeshViewer, {"--scene", "hall", "--alpha", "--index16"}, 1},
                     Case{"viewer_animate", kMeshViewer, {"--scene", "hall", "--animate", "--frames", "2"}, 2},
-                    Case{"viewer_mixed", kMeshViewer, {"--scene", "cornell", "--compact"}, 1},
+                    Case{"viewer_mixed", kMeshViewer, {"--scene", "cornell:glass_sphere=true", "--compact"}, 1},
                     Case{"viewer_recursion",
                          kMeshViewer,
-                         {"--scene", "cornell", "--recursion", "--hit-groups", "per-material", "--any-hit"},
+                         {"--scene", "cornell:glass_sphere=true", "--recursion", "--hit-groups", "per-material",
+                          "--any-hit"},
                          1}),
     [](const auto& test) { return test.param.name; });
 

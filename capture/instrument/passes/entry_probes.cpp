@@ -121,6 +121,10 @@ std::string wrap_entry_points(Rewriter& r, const ReplacedBuiltins& replaced) {
     const Shader& shader = r.analysis.shaders[s];
     Instruction& entry = r.module.entry_points[shader.entry_point];
     const Id original = entry[2];
+    const bool check_opacity = shader.stage == Stage::AnyHit && r.options.observe_all && r.options.opacity_address != 0;
+    if (records[s].empty() && r.private_copies().empty() && !check_opacity) {
+      continue;  // nothing to do before the application's function
+    }
     Function function;
     std::vector<Instruction>& body = function.body;
     const Id wrapper = r.linker.fresh();
@@ -137,7 +141,7 @@ std::string wrap_entry_points(Rewriter& r, const ReplacedBuiltins& replaced) {
     }
     replaced.store_copies(r, body);
     body.insert(body.end(), records[s].begin(), records[s].end());
-    if (shader.stage == Stage::AnyHit && r.options.observe_all && r.options.opacity_address != 0) {
+    if (check_opacity) {
       call_unless_opaque(r, body, s, original);
     } else {
       (void)r.call(body, type_void, original, {});

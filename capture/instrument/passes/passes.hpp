@@ -40,8 +40,8 @@ class TraceSites {
 
  private:
   Rewriter& rewriter_;
-  std::vector<std::uint32_t> next_;            ///< by shader
-  std::unordered_map<Id, Instruction> loads_;  ///< acceleration structures' definitions
+  std::vector<std::uint32_t> next_;     ///< by shader
+  std::unordered_map<Id, Id> origins_;  ///< of loaded, chained or passed values and pointers
   std::unordered_map<Id, std::pair<std::uint32_t, std::uint32_t>> bindings_;
 };
 

@@ -66,6 +66,9 @@ std::string ReplacedBuiltins::rewrite(Rewriter& r, Instruction& i) {
   const bool chain = i.is(Op::OpAccessChain) || i.is(Op::OpInBoundsAccessChain);
   if (load || chain) {
     if (const auto found = replaced_.find(i[3]); found != replaced_.end()) {
+      if (chain && i.size() != 5) {
+        return "a built-in variable is accessed by a chain without one index";
+      }
       i.set(3, copy(r, found->second));
       if (chain) {
         // Of a vector: to a component; of a scalar there is none.

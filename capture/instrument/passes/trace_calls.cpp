@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <unordered_set>
 
 #include "capture/instrument/passes/passes.hpp"
 
@@ -29,9 +28,13 @@ TraceLayout trace_layout(Word op) {
 
 namespace {
 
-bool may_define_acceleration_structure(const Instruction& i) {
+/// Operand 3 is where the value or pointer comes from.
+bool passes_on(const Instruction& i) {
   return i.is(Op::OpLoad) || i.is(Op::OpAccessChain) || i.is(Op::OpInBoundsAccessChain) || i.is(Op::OpCopyObject);
 }
+
+/// A load, a chain and a parameter or two; more is no application's.
+constexpr int kLongestOrigin = 64;
 
 /// Sites are eight bits.
 constexpr std::uint32_t kLastSite = 255;
@@ -40,20 +43,27 @@ constexpr std::uint32_t kLastSite = 255;
 
 TraceSites::TraceSites(Rewriter& rewriter) : rewriter_(rewriter), next_(rewriter.analysis.shaders.size(), 0) {
   const Module& module = rewriter.module;
-  std::unordered_set<Id> wanted;
+  std::unordered_map<Id, std::vector<Id>> parameters;  // by function
   for (const Function& function : module.functions) {
     for (const Instruction& i : function.body) {
-      if (const TraceLayout layout = trace_layout(i.op()); layout.acceleration_structure != 0) {
-        wanted.insert(i[layout.acceleration_structure]);
+      if (i.is(Op::OpFunctionParameter)) {
+        parameters[function.id()].push_back(i[2]);
+      } else if (passes_on(i)) {
+        origins_[i[2]] = i[3];
       }
     }
   }
-  // Definitions stand before their uses in the words, so that from the back every chain is found in one walk.
-  for (auto function = module.functions.rbegin(); function != module.functions.rend(); ++function) {
-    for (auto i = function->body.rbegin(); i != function->body.rend(); ++i) {
-      if (may_define_acceleration_structure(*i) && wanted.contains((*i)[2])) {
-        loads_.emplace((*i)[2], *i);
-        wanted.insert((*i)[3]);
+  for (const Function& function : module.functions) {
+    for (const Instruction& i : function.body) {
+      if (!i.is(Op::OpFunctionCall)) {
+        continue;
+      }
+      const std::vector<Id>& callee = parameters[i[3]];
+      for (std::size_t p = 0; p < callee.size(); ++p) {
+        const auto [known, fresh] = origins_.emplace(callee[p], i[4 + p]);
+        if (!fresh && known->second != i[4 + p]) {
+          known->second = 0;  // calls differ
+        }
       }
     }
   }
@@ -76,15 +86,14 @@ std::uint8_t TraceSites::add(const Instruction& call, std::size_t function) {
     site = kLastSite;
     rewriter_.note("more than 256 trace calls in one shader: those from the 256th on share site 255");
   }
-  // From the operand back to a variable with a binding. Each step goes to an earlier definition; a module in which it
-  // does not is malformed, and ends the walk by its number of steps.
+  // From the operand back to a variable with a binding.
   Id id = call[trace_layout(call.op()).acceleration_structure];
-  for (std::size_t steps = 0; steps <= loads_.size(); ++steps) {
-    const auto definition = loads_.find(id);
-    if (definition == loads_.end()) {
+  for (int steps = 0; steps < kLongestOrigin; ++steps) {
+    const auto origin = origins_.find(id);
+    if (origin == origins_.end()) {
       break;
     }
-    id = definition->second[3];
+    id = origin->second;
   }
   const auto binding = bindings_.find(id);
   for (const std::uint32_t shader : shaders) {

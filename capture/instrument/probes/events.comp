@@ -44,8 +44,11 @@ uint thread_of(const uvec3 id, const uvec3 size) {
   return id.x + size.x * (id.y + size.y * id.z);
 }
 
+// Without branches, so that the group is whole at the ballot behind it.
 bool sampled(const uvec3 id, const uvec3 size) {
-  return id.x - kWindowX < kWindowWidth && id.y - kWindowY < kWindowHeight && thread_of(id, size) % kEvery == 0u;
+  uint misses = uint(id.x - kWindowX >= kWindowWidth) | uint(id.y - kWindowY >= kWindowHeight) |
+                uint(thread_of(id, size) % kEvery != 0u);
+  return misses == 0u;
 }
 
 uint device_clock() {
@@ -74,7 +77,7 @@ Chunk open_chunk(const uint kind, const uint fields, const uint name, const uint
   bool mine = true;
   if (kSampled) {
     mine = sampled(id, size);
-    recorded = subgroupBallot(mine);
+    recorded = subgroupBallot(mine) & together;
   }
   uint n = uint(bitCount(recorded.x)) + (kWide ? uint(bitCount(recorded.y)) : 0u);
   if (n == 0u) {

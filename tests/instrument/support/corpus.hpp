@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ostream>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +30,10 @@ struct NamedOptions {
   std::string name;
   instrument::Options options;
 };
+/// For GoogleTest's messages and ctest's names.
+inline void PrintTo(const NamedOptions& set, std::ostream* out) {
+  *out << set.name;
+}
 /// Each feature alone and many together.
 [[nodiscard]] std::vector<NamedOptions> option_sets();
 /// Records only.

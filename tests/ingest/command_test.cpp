@@ -1,0 +1,128 @@
+// The commands: a spool becomes a trace; what goes wrong with a capture is told apart by message and exit code.
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "capture/instrument/probes/record.h"
+#include "capture/spool/writer.hpp"
+#include "tests/ingest/support.hpp"
+
+namespace rayreplay::ingest {
+namespace {
+
+using test::synthesize;
+using testing::HasSubstr;
+
+struct Outcome {
+  int code = 0;
+  std::string output;  ///< both streams
+};
+
+class CaptureCommandTest : public IngestTest {
+ protected:
+  Outcome run(const std::string& arguments) {
+    const std::string command = std::string(RR_RAYREPLAY) + " " + arguments + " 2>&1";
+    FILE* const pipe = popen(command.c_str(), "r");
+    Outcome outcome;
+    char buffer[4096];
+    while (const std::size_t count = fread(buffer, 1, sizeof buffer, pipe)) {
+      outcome.output.append(buffer, count);
+    }
+    const int status = pclose(pipe);
+    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return outcome;
+  }
+  [[nodiscard]] std::string quoted(const std::string& name) const {
+    return "'" + file(name).string() + "'";
+  }
+};
+
+TEST_F(CaptureCommandTest, IngestMakesATraceAndTellsOfIt) {
+  test::SyntheticCapture capture = synthesize({.seed = 4, .launches = 2});
+  capture.launches[0].launch.dropped.assign(RR_KINDS, 1);
+  std::filesystem::create_directory(file("t.spool"));
+  capture.write(file("t.spool") / "1.rrspool");
+  const Outcome outcome = run("ingest " + quoted("t.spool") + " -o " + quoted("t.rrt"));
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("2 launches"));
+  EXPECT_THAT(outcome.output, HasSubstr("not captured: launch 10: 10 events did not fit"));
+  EXPECT_THAT(outcome.output, HasSubstr("observed SIMT"));
+  EXPECT_EQ(run("validate " + quoted("t.rrt")).code, 0);
+  EXPECT_EQ(run("ingest " + quoted("t.spool") + " -o " + quoted("t.rrt")).code, 4);
+  const Outcome json = run("ingest --force --format json " + quoted("t.spool") + " -o " + quoted("t.rrt"));
+  EXPECT_THAT(json.output, HasSubstr("\"schema\": \"rayreplay.ingest/1\""));
+  EXPECT_THAT(run("replay " + quoted("t.rrt")).output, HasSubstr("observed on made up (warp size 8"));
+  EXPECT_THAT(run("whatif --format json " + quoted("t.rrt")).output, HasSubstr("\"united_efficiency\""));
+}
+
+TEST_F(CaptureCommandTest, IngestOfNothing) {
+  test::SyntheticCapture capture = synthesize({});
+  capture.launches.clear();
+  capture.write(file("s.rrspool"));
+  const Outcome outcome = run("ingest " + quoted("s.rrspool") + " -o " + quoted("t.rrt"));
+  EXPECT_EQ(outcome.code, 6);
+  EXPECT_THAT(outcome.output, HasSubstr("nothing was traced"));
+  EXPECT_EQ(run("ingest " + quoted("missing") + " -o " + quoted("t.rrt")).code, 3);
+}
+
+TEST_F(CaptureCommandTest, AProgramThatRecordsNothing) {
+  const Outcome outcome = run("capture -o " + quoted("t.rrt") + " -- sh -c 'exit 7'");
+  EXPECT_EQ(outcome.code, 10) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("the capture layer was not loaded"));
+  EXPECT_THAT(outcome.output, HasSubstr("ended with exit code 7"));
+  EXPECT_FALSE(std::filesystem::exists(file("t.rrt.spool")));
+}
+
+/// A program that puts a made-up spool where the layer would put its own.
+TEST_F(CaptureCommandTest, WhatTheLayerLeftIsIngested) {
+  synthesize({.seed = 6}).write(file("ready"));
+  const std::string program = "sh -c 'cp \"$0\" \"$RAYREPLAY_CAPTURE_SPOOL/1.rrspool\"; exit $1' " + quoted("ready");
+  Outcome outcome = run("capture -o " + quoted("t.rrt") + " -- " + program + " 0");
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_FALSE(std::filesystem::exists(file("t.rrt.spool")));
+  EXPECT_EQ(run("validate " + quoted("t.rrt")).code, 0);
+  // The application's own failure.
+  outcome = run("capture --force --keep-spool -o " + quoted("t.rrt") + " -- " + program + " 3");
+  EXPECT_EQ(outcome.code, 14) << outcome.output;
+  EXPECT_THAT(outcome.output,
+              HasSubstr("the application ended with exit code 3; what it had recorded is in the trace"));
+  EXPECT_TRUE(std::filesystem::exists(file("t.rrt.spool") / "1.rrspool"));
+  // An earlier spool is not thrown away.
+  outcome = run("capture -o " + quoted("u.rrt") + " -- true; mkdir " + quoted("v.rrt.spool") + "; " + RR_RAYREPLAY +
+                " capture -o " + quoted("v.rrt") + " -- true");
+  EXPECT_EQ(outcome.code, 4);
+  EXPECT_THAT(outcome.output, HasSubstr("a spool of an earlier capture is still there"));
+}
+
+TEST_F(CaptureCommandTest, NoDeviceAndNoRays) {
+  test::SyntheticCapture capture = synthesize({});
+  capture.launches.clear();
+  capture.write(file("idle"));
+  const auto with = [&](const std::string& ready) {
+    return run("capture -o " + quoted("t.rrt") + " -- cp " + quoted(ready) + " " + quoted("t.rrt.spool") +
+               "/1.rrspool");
+  };
+  EXPECT_EQ(with("idle").code, 12);
+  spool::SpoolWriter writer;
+  ASSERT_TRUE(writer.open(file("process").string()) && writer.append(capture.process));
+  writer.close();
+  EXPECT_EQ(with("process").code, 11);
+}
+
+TEST_F(CaptureCommandTest, WrongUse) {
+  EXPECT_EQ(run("capture -o " + quoted("t.rrt") + " -- /no/such/program").code, 3);
+  EXPECT_EQ(run("capture --window 1,2 -o " + quoted("t.rrt") + " -- true").code, 2);
+  EXPECT_EQ(run("capture -o " + quoted("t.rrt")).code, 2);
+}
+
+TEST_F(CaptureCommandTest, ProcessesLeftBehindAreWaitedFor) {
+  synthesize({.seed = 6}).write(file("ready"));
+  const Outcome outcome = run("capture -o " + quoted("t.rrt") + " -- sh -c '(sleep 0.5; cp \"$0\" " +
+                              "\"$RAYREPLAY_CAPTURE_SPOOL/1.rrspool\") & exit 0' " + quoted("ready"));
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("left processes behind"));
+}
+
+}  // namespace
+}  // namespace rayreplay::ingest
