@@ -106,12 +106,15 @@ say "times: $rounds rounds of $frames frames"
 for ((round = 0; round < rounds; ++round)); do
   time_run alone
   for packing in "${packings[@]}"; do
-    time_run "$packing" "$program" capture --record off --swizzle "$folder/$packing.h5" --
+    time_run "$packing" "$program" capture --record off --format csv --swizzle "$folder/$packing.h5" --
+    awk -F, '/^process,launch,/ { for (at = 1; $at != "swizzled";) ++at; next } at && $at != "true" { other = 1 }
+             END { exit !at || other }' "$folder/timed" || fail "launches of the timed run of $packing ran without the swizzle"
   done
 done
 
 for packing in "${packings[@]}"; do
-  awk -F, -v p="$packing" '$1 == p || index($1, p ":") == 1 { printf "%s %s ", p, $2 }' "$results/whatif.csv"
+  # random's row has its parameters: "random:seed=1,tiled=false"
+  sed 's/^"\([^:"]*\):[^"]*"/\1/' "$results/whatif.csv" | awk -F, -v p="$packing" '$1 == p { printf "%s %s ", p, $2 }'
   json=$results/$packing.json
   echo "$(synthetic "$json" efficiency) $(observed "$json" all united_efficiency) $(observed "$json" all efficiency)" \
     "$(field device_ms "$results/$packing-capture.csv") $(mean "$results/$packing.times") $(median "$results/$packing.times")" \
@@ -120,8 +123,8 @@ for packing in "${packings[@]}"; do
 done >"$results/rows"
 
 echo "$(date -u +%F), $size, $spp samples, $depth bounces: $(field rays "$results/plain-capture.csv") rays," \
-  "$(field events "$results/plain-capture.csv") events; $(awk '{ name = $1; sub(/^[^ ]+ +(size +)?/, "");
-    printf "%s%s %s", NR > 1 ? ", " : "", name, $0 }' "$results/device")"
+  "$(field events "$results/plain-capture.csv") events; $(paste -sd';' "$results/device" |
+    sed 's/  */ /g; s/;/; /g')"
 echo
 echo "| packing | what-if η | change | η of what ran | change | observed η, united | change | observed η | change | published, synthetic | published, measured |"
 echo "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
