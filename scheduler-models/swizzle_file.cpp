@@ -30,6 +30,7 @@ using trace::hdf5::written;
 
 constexpr const char* kDataset = "swizzle";
 constexpr const char* kWhere = "/swizzle";
+constexpr const char* kAdvice = "write the swizzle again; with numpy: astype('uint32')";
 constexpr std::string_view kHdf5Signature("\x89HDF\r\n\x1a\n", 8);
 constexpr std::size_t kEntryBytes = 4;
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
@@ -110,7 +111,7 @@ Swizzle read_chunked(const trace::SourceFile& source, std::uint64_t rows) {
 }
 
 Swizzle read_hdf5(const trace::FileDescriptor& bytes, const fs::path& path, trace::LaunchSize size) {
-  const trace::SourceFile source(bytes, path, {0, "write the swizzle again; with numpy: astype('uint32')"});
+  const trace::SourceFile source(bytes, path, {0, kAdvice});
   const Handle dataset = source.dataset(source.root(), kDataset, kWhere);
   const Handle type(H5Dget_type(dataset.get()));
   if (H5Tequal(type.get(), H5T_STD_U32LE) <= 0) {
@@ -165,6 +166,15 @@ Swizzle read_flat(const trace::FileDescriptor& file, const fs::path& path, trace
   return swizzle;
 }
 
+bool holds_hdf5(const trace::FileDescriptor& file) {
+  std::array<std::byte, kHdf5Signature.size()> start{};
+  if (file.size() < start.size()) {
+    return false;
+  }
+  file.read(start, 0);
+  return std::memcmp(start.data(), kHdf5Signature.data(), start.size()) == 0;
+}
+
 std::string flat_bytes(const Swizzle& swizzle) {
   std::string bytes(swizzle.size() * kEntryBytes, '\0');
   for (std::size_t row = 0; row < swizzle.size(); ++row) {
@@ -192,15 +202,21 @@ void write_swizzle(const fs::path& path, const Swizzle& swizzle, trace::LaunchSi
 
 Swizzle read_swizzle(const fs::path& path, trace::LaunchSize size) {
   const trace::FileDescriptor file(path, trace::FileDescriptor::Mode::Read, "swizzle");
-  std::array<std::byte, kHdf5Signature.size()> start{};
-  const bool may_be_hdf5 = file.size() >= start.size();
-  if (may_be_hdf5) {
-    file.read(start, 0);
-  }
-  const bool is_hdf5 = may_be_hdf5 && std::memcmp(start.data(), kHdf5Signature.data(), start.size()) == 0;
+  const bool is_hdf5 = holds_hdf5(file);
   Swizzle swizzle = is_hdf5 ? read_hdf5(file, path, size) : read_flat(file, path, size);
   check_bijection(swizzle, size.threads(), is_hdf5 ? path.string() + ":/swizzle" : path.string());
   return swizzle;
+}
+
+std::optional<trace::LaunchSize> swizzle_size(const fs::path& path) {
+  const trace::FileDescriptor file(path, trace::FileDescriptor::Mode::Read, "swizzle");
+  if (!holds_hdf5(file)) {
+    return std::nullopt;
+  }
+  const trace::SourceFile source(file, path, {0, kAdvice});
+  const Handle dataset = source.dataset(source.root(), kDataset, kWhere);
+  const trace::LaunchSize size = made_for(source, dataset.get(), {0, 0, 0});
+  return size.width == 0 || size.height == 0 || size.depth == 0 ? std::nullopt : std::optional(size);
 }
 
 }  // namespace rayreplay::scheduler

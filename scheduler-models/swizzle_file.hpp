@@ -8,6 +8,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "capture/trace/trace.hpp"
@@ -18,5 +19,8 @@ namespace rayreplay::scheduler {
 void write_swizzle(const std::filesystem::path& path, const Swizzle& swizzle, trace::LaunchSize size,
                    const std::string& packing, const std::string& trace_hash, bool overwrite);
 [[nodiscard]] Swizzle read_swizzle(const std::filesystem::path& path, trace::LaunchSize size);
+/// The size that the file says it is for; nothing for a flat file, or one of HDF5 that leaves width, height or depth
+/// out. Errors: Input as read_swizzle.
+[[nodiscard]] std::optional<trace::LaunchSize> swizzle_size(const std::filesystem::path& path);
 
 }  // namespace rayreplay::scheduler

@@ -1,4 +1,6 @@
 // rayreplay capture: runs an application with the capture layer, and turns what it recorded into a trace.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -9,16 +11,17 @@
 #include <fmt/format.h>
 
 #include "app/commands/capture_report.hpp"
+#include "app/commands/capture_timing.hpp"
 #include "app/commands/command.hpp"
 #include "app/commands/options.hpp"
 #include "app/console/child.hpp"
-#include "app/console/console.hpp"
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "base/error.hpp"
 #include "base/output_file.hpp"
 #include "capture/layer/options/options.hpp"
 #include "capture/spool/writer.hpp"
+#include "scheduler-models/swizzle_file.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -30,6 +33,8 @@ enum CaptureCode : int { kNoLayer = 10, kNoRayTracing = 11, kNothingTraced = 12,
 
 constexpr const char* kLayerName = "VK_LAYER_RAYREPLAY_capture";
 constexpr const char* kManifest = "VkLayer_rayreplay_capture.json";
+/// The swizzle as the layer reads it, in the spool's folder.
+constexpr const char* kFlatSwizzle = "swizzle.u32";
 
 struct Options {
   std::vector<std::string> program;
@@ -93,15 +98,50 @@ std::vector<std::pair<std::string, std::string>> environment_for(const Options& 
   return environment;
 }
 
-void check_settings(const Options& options) {
-  layer::Options unused;
+/// What the layer will make of the options.
+layer::Options checked_settings(const Options& options) {
+  layer::Options result;
   for (const layer::Option& option : layer::option_table()) {
     const auto set = options.settings.find(option.name);
-    if (set != options.settings.end() && !set->second.empty() && !layer::set_option(unused, option.name, set->second)) {
+    if (set != options.settings.end() && !set->second.empty() && !layer::set_option(result, option.name, set->second)) {
       throw Error(ErrorKind::Usage,
                   {"the value cannot be read", flag_of(option), "'" + set->second + "'", option.text, ""});
     }
   }
+  return result;
+}
+
+void check_outputs(const Options& options, bool record) {
+  if (record == options.output.path.empty()) {
+    throw Error(ErrorKind::Usage,
+                record ? ErrorInfo{"a trace to write is needed", "--output", "", "", "-o t.rrt"}
+                       : ErrorInfo{"without events there is no trace to write", "--output", options.output.path, "",
+                                   "leave -o out: with --record off the times of the launches are printed"});
+  }
+}
+
+/// The layer reads flat files of a known size alone. Errors are told before the program starts; the layer's own check
+/// could only pass over the swizzle.
+void prepare_swizzle(const layer::Options& settings, const fs::path& spool, Options& options) {
+  if (settings.swizzle.empty()) {
+    return;
+  }
+  const std::optional<trace::LaunchSize> own = scheduler::swizzle_size(settings.swizzle);
+  if (!own && settings.swizzle_width == 0) {
+    throw Error(
+        ErrorKind::Usage,
+        {"the size of the launches that the swizzle is for is not known", settings.swizzle, "a file without a size", "",
+         "give --swizzle-size WIDTHxHEIGHT, or a swizzle in HDF5 (rayreplay swizzle -o s.h5)"});
+  }
+  const trace::LaunchSize size =
+      settings.swizzle_width == 0
+          ? *own
+          : trace::LaunchSize{settings.swizzle_width, settings.swizzle_height, settings.swizzle_depth};
+  const scheduler::Swizzle swizzle = scheduler::read_swizzle(settings.swizzle, size);
+  const fs::path flat = spool / kFlatSwizzle;
+  scheduler::write_swizzle(flat, swizzle, size, "", "", true);
+  options.settings["swizzle"] = flat.string();
+  options.settings["swizzle_size"] = fmt::format("{}x{}x{}", size.width, size.height, size.depth);
 }
 
 std::string quoted(const std::string& text) {
@@ -117,8 +157,22 @@ std::string quoted(const std::string& text) {
   return result + "'";
 }
 
+/// For a spool that becomes no trace.
+fs::path make_temporary_folder() {
+  std::error_code error;
+  std::string name = (fs::temp_directory_path(error) / "rayreplay-XXXXXX").string();
+  if (error || ::mkdtemp(name.data()) == nullptr) {
+    throw Error(ErrorKind::Output, {"the folder for the spool cannot be made", name, std::strerror(errno), "",
+                                    "set TMPDIR to a folder that can be written"});
+  }
+  return name;
+}
+
 /// The folder that receives the spool, new or emptied.
 fs::path make_spool_folder(const Options& options) {
+  if (options.output.path.empty()) {
+    return make_temporary_folder();
+  }
   std::error_code error;
   const fs::path folder = fs::absolute(options.output.path + ".spool");
   if (fs::exists(folder, error)) {
@@ -148,6 +202,7 @@ void remove_spool(const fs::path& folder, const std::vector<fs::path>& files) {
   for (const fs::path& file : files) {
     fs::remove(file, error);
   }
+  fs::remove(folder / kFlatSwizzle, error);
   fs::remove(folder, error);
 }
 
@@ -219,31 +274,39 @@ int nothing_traced(const Options& options, const ingest::IngestResult& result, c
               end);
 }
 
-int act(const Options& options) {
-  const output::Format format = options.format.format();
-  check_settings(options);
-  require_writable(options.output.path, options.output.force);
-  const fs::path spool = make_spool_folder(options);
-  const auto environment = [&] {
-    try {
-      return environment_for(options, spool);
-    } catch (...) {
-      remove_spool(spool, {});
-      throw;
-    }
-  }();
-  console::ChildEnd end;
-  try {
-    end = console::run_child(options.program, environment);
-  } catch (...) {
-    remove_spool(spool, {});
-    throw;
+/// The spools of a run without events.
+int report_times(const std::vector<fs::path>& files, const Options& options, output::Format format,
+                 const console::ChildEnd& end) {
+  const Timings timings = read_timings(files);
+  for (const std::string& fault : timings.faults) {
+    console::log("rayreplay: " + fault);
   }
-  const std::vector<fs::path> files = spools_in(spool);
-  if (files.empty()) {
-    remove_spool(spool, {});
-    return no_layer(options, end);
+  for (const std::string& note : timings.notes) {
+    console::log("  " + note);
   }
+  if (timings.devices == 0) {
+    return fail(kNoRayTracing,
+                {"the application made no device for ray tracing", options.program.front(), "", "",
+                 "check that it runs with ray tracing on this machine's driver"},
+                end);
+  }
+  if (timings.launches.empty()) {
+    return fail(
+        kNothingTraced,
+        {"the application traced no rays that were asked for", options.program.front(), "", "", "ask for other frames"},
+        end);
+  }
+  print_timings(timings, format);
+  if (!end.succeeded()) {
+    console::log("rayreplay: " + end_text(end));
+    return kApplicationFailed;
+  }
+  return 0;
+}
+
+/// The spools of a run with events.
+int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const Options& options,
+                output::Format format, const console::ChildEnd& end) {
   ingest::IngestResult result;
   try {
     const std::unique_ptr<Progress> progress = console::make_progress();
@@ -257,14 +320,8 @@ int act(const Options& options) {
     throw;
   }
   log_traces(result);
-  const int code = result.traces.empty() ? nothing_traced(options, result, end) : 0;
-  if (options.keep_spool) {
-    console::log("rayreplay: the spool is kept in " + spool.string());
-  } else {
-    remove_spool(spool, files);
-  }
-  if (code != 0) {
-    return code;
+  if (result.traces.empty()) {
+    return nothing_traced(options, result, end);
   }
   print_launches(result, format);
   if (!end.succeeded()) {
@@ -272,6 +329,37 @@ int act(const Options& options) {
     return kApplicationFailed;
   }
   return 0;
+}
+
+int act(Options options) {
+  const output::Format format = options.format.format();
+  const layer::Options settings = checked_settings(options);
+  check_outputs(options, settings.record);
+  if (settings.record) {
+    require_writable(options.output.path, options.output.force);
+  }
+  const fs::path spool = make_spool_folder(options);
+  console::ChildEnd end;
+  try {
+    prepare_swizzle(settings, spool, options);
+    end = console::run_child(options.program, environment_for(options, spool));
+  } catch (...) {
+    remove_spool(spool, {});
+    throw;
+  }
+  const std::vector<fs::path> files = spools_in(spool);
+  if (files.empty()) {
+    remove_spool(spool, {});
+    return no_layer(options, end);
+  }
+  const int code =
+      settings.record ? make_traces(files, spool, options, format, end) : report_times(files, options, format, end);
+  if (options.keep_spool) {
+    console::log("rayreplay: the spool is kept in " + spool.string());
+  } else {
+    remove_spool(spool, files);
+  }
+  return code;
 }
 
 }  // namespace
@@ -300,8 +388,10 @@ void add_capture_command(CLI::App& root, Session& session) {
           ->group("Capture");
     }
   }
-  command->add_flag("--keep-spool", options->keep_spool, "Keep what the layer wrote (FILE.spool) beside the trace");
-  options->output.add_required_to(*command, "Trace to write (.rrt); further devices get -2, -3, …");
+  command->add_flag("--keep-spool", options->keep_spool,
+                    "Keep what the layer wrote (FILE.spool) beside the trace; its place is printed");
+  options->output.path.clear();
+  options->output.add_to(*command, "Trace to write (.rrt); further devices get -2, -3, …; none with --record off");
   options->format.add_to(*command);
   command->callback([&session, options] { session.action = [options] { return act(*options); }; });
 }

@@ -19,6 +19,9 @@ using trace::kNone;
 
 constexpr std::uint64_t kBytesAThread = 9 + 3 * 8;  ///< of an index, and of offsets
 
+/// The records of a large launch are read once in order and once by thread; what was read need not stay mapped.
+constexpr std::uint64_t kBatchesARelease = 4;
+
 std::string size_fault(const spool::Launch& launch) {
   const std::uint64_t pixels = std::uint64_t{launch.width} * launch.height;
   if (pixels == 0 || launch.depth == 0 || pixels > kNone / launch.depth) {
@@ -169,6 +172,7 @@ bool DeviceIngest::process(Plan& plan, trace::Writer* writer) {
   summary.rays = summary.events = 0;
   summary.by_kind = {};
   bool sound = true;
+  std::uint64_t batches = 0;
   const std::uint64_t rayless = decode_launch(
       index,
       [&](trace::ThreadData& batch) {
@@ -198,6 +202,9 @@ bool DeviceIngest::process(Plan& plan, trace::Writer* writer) {
         }
         if (writer != nullptr) {
           writer->append(part.data);
+        }
+        if (++batches % kBatchesARelease == 0) {
+          reader_.forget_pages();
         }
         if (options_.progress != nullptr) {
           options_.progress->advance(part.data.events.size());

@@ -138,7 +138,7 @@ VkResult Submissions::submit_part(Queue& queue, const std::vector<Batch>& batche
   }
   attempt("completing a submission", [&] {
     const bool only_watched = std::all_of(submission->items.begin(), submission->items.end(), [](const auto& item) {
-      return item.operation->launch() != nullptr && !item.captured;
+      return item.operation->launch() != nullptr ? !item.captured : !item.operation->prompt();
     });
     pending_.push_back(std::move(submission));
     pending_count_ = pending_.size();

@@ -101,6 +101,11 @@ SpoolReader::~SpoolReader() {
   munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
+void SpoolReader::forget_pages() const {
+  // A private mapping that nobody wrote to: the pages come back from the file.
+  madvise(const_cast<std::byte*>(bytes_.data()), bytes_.size(), MADV_DONTNEED);
+}
+
 std::optional<Block> SpoolReader::block_at(std::uint64_t position) {
   const std::uint64_t left = bytes_.size() - position;
   if (left < sizeof(BlockHeader)) {

@@ -59,6 +59,8 @@ class SpoolReader {
   [[nodiscard]] std::uint64_t cut_bytes() const {
     return cut_bytes_;
   }
+  /// Takes the file's pages out of this process's memory until they are read again. The payloads stay valid.
+  void forget_pages() const;
   [[nodiscard]] std::uint64_t file_bytes() const {
     return bytes_.size();
   }

@@ -133,6 +133,7 @@ int main(int argc, char** argv) {
   std::uint64_t rounds = 0;
   std::uint64_t refused = 0;
   std::uint64_t traces = 0;
+  std::uint64_t remarked = 0;
   for (; std::chrono::steady_clock::now() < end; ++rounds) {
     Random random(seed * 1'000'003 + rounds);
     std::string bytes = seeds[random.below(seeds.size())];
@@ -143,7 +144,7 @@ int main(int argc, char** argv) {
       options.overwrite = true;
       const ingest::IngestResult result = ingest::ingest({file}, output, options);
       for (const ingest::TraceSummary& trace : result.traces) {
-        static_cast<void>(trace::load(trace.path));
+        remarked += trace::load(trace.path).header.not_captured.empty() ? 0U : 1U;
         fs::remove(trace.path);
         ++traces;
       }
@@ -161,8 +162,9 @@ int main(int argc, char** argv) {
     }
   }
   fs::remove_all(folder);
-  std::printf("%llu spools, %llu refused, %llu traces\n", static_cast<unsigned long long>(rounds),
-              static_cast<unsigned long long>(refused), static_cast<unsigned long long>(traces));
+  std::printf("%llu spools, %llu refused, %llu traces, %llu of them with something missing\n",
+              static_cast<unsigned long long>(rounds), static_cast<unsigned long long>(refused),
+              static_cast<unsigned long long>(traces), static_cast<unsigned long long>(remarked));
   // Changes that nothing survives, or that change nothing, would test nothing.
-  return traces == 0 || refused == 0 ? 1 : 0;
+  return traces == 0 || remarked == 0 ? 1 : 0;
 }

@@ -1,0 +1,96 @@
+#include "app/commands/capture_timing.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/console/console.hpp"
+#include "base/error.hpp"
+#include "capture/spool/payload.hpp"
+#include "capture/spool/reader.hpp"
+
+namespace rayreplay::app {
+namespace {
+
+/// Notes are an application's text in part: one line each.
+std::string line_of(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+  return text;
+}
+
+void add(const spool::Block& block, std::uint64_t process, Timings& result) {
+  if (block.type == spool::BlockType::Device) {
+    ++result.devices;
+  } else if (block.type == spool::BlockType::Launch) {
+    LaunchTiming timing;
+    timing.process = process;
+    if (spool::decode(block.payload, timing.launch)) {
+      timing.launch.tables.clear();
+      result.launches.push_back(std::move(timing));
+    } else {
+      result.faults.emplace_back("a launch of the spool cannot be understood");
+    }
+  } else if (spool::Note note; block.type == spool::BlockType::Note && spool::decode(block.payload, note)) {
+    result.notes.push_back(line_of(note.text));
+  }
+}
+
+}  // namespace
+
+Timings read_timings(const std::vector<std::filesystem::path>& spools) {
+  Timings result;
+  for (std::size_t process = 0; process < spools.size(); ++process) {
+    try {
+      const spool::SpoolReader reader(spools[process]);
+      for (const spool::Block& block : reader.blocks()) {
+        add(block, process, result);
+      }
+      if (reader.damaged_places() != 0 || reader.cut_bytes() != 0) {
+        result.faults.push_back(fmt::format("{} is damaged: launches may be missing", spools[process].string()));
+      }
+    } catch (const Error& error) {
+      result.faults.push_back(format_error(error.info()));
+    }
+  }
+  std::stable_sort(result.launches.begin(), result.launches.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.process, a.launch.launch) < std::pair(b.process, b.launch.launch);
+  });
+  return result;
+}
+
+output::Table timing_table(const Timings& timings) {
+  const bool one_process = timings.launches.empty() || timings.launches.back().process == 0;
+  output::Table table;
+  table.columns = {{"process", "process", {}, 0, one_process},
+                   {"launch", "launch"},
+                   {"frame", "frame"},
+                   {"size", "size"},
+                   {"swizzled", "swizzled"},
+                   {"device_ms", "device ms", output::Show::Plain, 3}};
+  for (const LaunchTiming& timing : timings.launches) {
+    const spool::Launch& launch = timing.launch;
+    const bool measured = launch.end_ns > launch.begin_ns;
+    const std::string depth = launch.depth == 1 ? "" : fmt::format("x{}", launch.depth);
+    table.rows.push_back(
+        {timing.process, std::uint64_t{launch.launch}, std::uint64_t{launch.frame},
+         fmt::format("{}x{}{}", launch.width, launch.height, depth), launch.swizzled != 0,
+         measured ? output::Cell{static_cast<double>(launch.end_ns - launch.begin_ns) * 1e-6} : output::Cell{}});
+  }
+  return table;
+}
+
+void print_timings(const Timings& timings, output::Format format) {
+  const output::Table table = timing_table(timings);
+  if (format != output::Format::Json) {
+    console::print(output::render(table, format));
+    return;
+  }
+  const nlohmann::ordered_json document = {
+      {"schema", "rayreplay.timing/1"}, {"notes", timings.notes}, {"launches", output::to_json(table)}};
+  console::print(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace rayreplay::app

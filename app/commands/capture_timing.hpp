@@ -1,0 +1,35 @@
+// What `capture --record off` prints: each launch's time on the device, from spools that hold no events.
+//
+// Contract: `read_timings` reads what the layer says of its launches, in order of number; spools that cannot be read
+// are in `faults`. Errors: none but those of memory; a spool is untrusted and read past damage. O(bytes of the spools).
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "app/output/table.hpp"
+#include "capture/spool/format.hpp"
+
+namespace rayreplay::app {
+
+struct LaunchTiming {
+  std::uint64_t process = 0;  ///< number of the spool
+  spool::Launch launch;       ///< without tables
+};
+
+struct Timings {
+  std::uint32_t devices = 0;
+  std::vector<LaunchTiming> launches;
+  std::vector<std::string> notes, faults;
+};
+
+[[nodiscard]] Timings read_timings(const std::vector<std::filesystem::path>& spools);
+
+/// One row for each launch; a launch whose time was not measured has an empty cell.
+[[nodiscard]] output::Table timing_table(const Timings& timings);
+
+/// The table, or the JSON document "rayreplay.timing/1".
+void print_timings(const Timings& timings, output::Format format);
+
+}  // namespace rayreplay::app

@@ -1,0 +1,243 @@
+// What capturing costs: device time of a launch recorded, with the layer loaded but not recording, and plain, in turn
+// within one run; bytes of an event on the device and in the trace; wall time of the capture and of ingest.
+//
+//   capture_bench [--programs=one_weekend,mesh_viewer] [--size=256x144] [--spp=2] [--frames=4] [--recorded=2]
+//                 [--rounds=3] [--warm-up=1] [Google Benchmark's options]
+//
+// --frames are timed in each run, --recorded of them in the run that records (each is written to $TMPDIR). Warm-up
+// frames compile pipelines and raise clocks; they are neither timed nor recorded. Compare ratios, not times.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <sstream>
+#include <stdexcept>
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include "bench/capture/program_run.hpp"
+#include "capture/ingest/ingest.hpp"
+#include "capture/spool/payload.hpp"
+#include "capture/spool/reader.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace rayreplay;
+
+struct Flags {
+  std::string programs = "one_weekend,mesh_viewer";
+  bench::Workload workload;
+  std::uint32_t frames = 4, recorded = 2, rounds = 3;
+};
+Flags flags;
+
+/// All rounds of one program: medians over their launches.
+struct Measured {
+  std::vector<double> plain_ms, loaded_ms, recorded_ms;
+  std::vector<double> plain_wall_s, recorded_wall_s, ingest_s;
+  std::uint64_t events = 0, words = 0, file_bytes = 0, dropped = 0;  ///< of the last round, all its launches
+};
+
+class Folder {
+ public:
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "capture-bench-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) {
+      throw std::runtime_error("no temporary folder");
+    }
+    path = name;
+  }
+  ~Folder() {
+    std::error_code error;
+    fs::remove_all(path, error);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  fs::path path;
+};
+
+std::uint64_t words_of(const fs::path& file) {
+  const spool::SpoolReader reader(file);
+  std::uint64_t words = 0;
+  for (const spool::Block& block : reader.blocks()) {
+    spool::Launch launch;
+    if (block.type == spool::BlockType::Launch && spool::decode(block.payload, launch)) {
+      words += launch.words;
+    }
+  }
+  return words;
+}
+
+void append(std::vector<double>& to, const std::vector<double>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+void record(const bench::Workload& workload, Measured& result) {
+  const Folder folder;
+  const fs::path spools = folder.path / "spool";
+  fs::create_directory(spools);
+  const bench::ProgramRun run =
+      bench::run(workload, flags.recorded, spools, {fmt::format("RAYREPLAY_CAPTURE_FRAMES={}..", workload.warm_up)});
+  append(result.recorded_ms, run.launch_ms);
+  result.recorded_wall_s.push_back(run.wall_s);
+  const auto files = ingest::find_spools(spools);
+  const fs::path trace = folder.path / "t.rrt";
+  const auto start = std::chrono::steady_clock::now();
+  const ingest::IngestResult ingested = ingest::ingest(files, trace);
+  result.ingest_s.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  if (ingested.traces.size() != 1 || ingested.traces[0].launches.size() != flags.recorded) {
+    throw std::runtime_error(workload.program + ": not every launch was recorded");
+  }
+  result.events = result.words = result.dropped = 0;
+  for (const ingest::LaunchSummary& launch : ingested.traces[0].launches) {
+    result.events += launch.events;
+    result.dropped += launch.dropped_events;
+  }
+  for (const fs::path& file : files) {
+    result.words += words_of(file);
+  }
+  result.file_bytes = fs::file_size(trace);
+}
+
+/// In turn, so that what else the machine does falls on all kinds.
+Measured measure(const std::string& program) {
+  bench::Workload workload = flags.workload;
+  workload.program = program;
+  Measured result;
+  for (std::uint32_t round = 0; round < flags.rounds; ++round) {
+    const bench::ProgramRun plain = bench::run(workload, flags.frames);
+    append(result.plain_ms, plain.launch_ms);
+    // The wall time to compare with is that of as many frames.
+    result.plain_wall_s.push_back(flags.recorded == flags.frames ? plain.wall_s
+                                                                 : bench::run(workload, flags.recorded).wall_s);
+    const Folder idle;
+    append(result.loaded_ms,
+           bench::run(workload, flags.frames, idle.path, {"RAYREPLAY_CAPTURE_FRAMES=1000000000"}).launch_ms);
+    record(workload, result);
+  }
+  if (result.dropped != 0) {
+    throw std::runtime_error(fmt::format("{}: {} events did not fit the device's memory", program, result.dropped));
+  }
+  return result;
+}
+
+const Measured& measured(const std::string& program) {
+  static std::map<std::string, Measured> known;
+  const auto found = known.find(program);
+  return found != known.end() ? found->second : known.emplace(program, measure(program)).first->second;
+}
+
+/// One iteration that reports what `report` takes from the measurement.
+template <class Report>
+void add(const std::string& kind, const std::string& program, Report report) {
+  benchmark::RegisterBenchmark((kind + "/" + program).c_str(),
+                               [=](benchmark::State& state) {
+                                 for (auto unused : state) {
+                                   (void)unused;
+                                   try {
+                                     report(state, measured(program));
+                                   } catch (const std::exception& error) {
+                                     state.SkipWithError(error.what());
+                                     break;
+                                   }
+                                 }
+                               })
+      ->UseManualTime()
+      ->Iterations(1)
+      ->Unit(benchmark::kMillisecond);
+}
+
+void add_program(const std::string& program) {
+  using benchmark::State;
+  add("plain", program,
+      [](State& state, const Measured& m) { state.SetIterationTime(bench::median(m.plain_ms) * 1e-3); });
+  add("loaded", program, [](State& state, const Measured& m) {
+    const double ms = bench::median(m.loaded_ms);
+    state.SetIterationTime(ms * 1e-3);
+    state.counters["ratio"] = ms / bench::median(m.plain_ms);
+  });
+  add("recorded", program, [](State& state, const Measured& m) {
+    const double ms = bench::median(m.recorded_ms);
+    const auto events = static_cast<double>(m.events);
+    state.SetIterationTime(ms * 1e-3);
+    state.counters["ratio"] = ms / bench::median(m.plain_ms);
+    state.counters["Gevents/s"] = events / flags.recorded / (ms * 1e-3) * 1e-9;
+    state.counters["device_bytes/event"] = static_cast<double>(m.words) * 4 / events;
+    state.counters["file_bytes/event"] = static_cast<double>(m.file_bytes) / events;
+    state.counters["Mevents"] = events / flags.recorded * 1e-6;
+  });
+  // Wall time of the process that records, less that of the plain one: instrumentation, copies, spool.
+  add("host", program, [](State& state, const Measured& m) {
+    const double wall = bench::median(m.recorded_wall_s);
+    const double ingest = bench::median(m.ingest_s);
+    state.SetIterationTime(wall);
+    state.counters["plain_s"] = bench::median(m.plain_wall_s);
+    state.counters["added_s"] = wall - bench::median(m.plain_wall_s);
+    state.counters["ingest_s"] = ingest;
+    state.counters["ingest_Mevents/s"] = static_cast<double>(m.events) / ingest * 1e-6;
+  });
+}
+
+std::uint32_t positive(const std::string& text) {
+  const unsigned long value = std::stoul(text);
+  if (value == 0 || value > 1'000'000) {
+    throw std::out_of_range("numbers are 1 to 1000000");
+  }
+  return static_cast<std::uint32_t>(value);
+}
+
+/// Takes our flags out of the command line.
+void take_flags(int& count, char** arguments) {
+  int kept = 1;
+  for (int i = 1; i < count; ++i) {
+    const std::string argument = arguments[i];
+    const auto equals = argument.find('=');
+    const std::string name = argument.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
+    if (name == "--programs") {
+      flags.programs = value;
+    } else if (name == "--size") {
+      flags.workload.size = value;
+    } else if (name == "--spp") {
+      flags.workload.spp = positive(value);
+    } else if (name == "--frames") {
+      flags.frames = positive(value);
+    } else if (name == "--recorded") {
+      flags.recorded = positive(value);
+    } else if (name == "--rounds") {
+      flags.rounds = positive(value);
+    } else if (name == "--warm-up") {
+      flags.workload.warm_up = positive(value);
+    } else {
+      arguments[kept++] = arguments[i];
+    }
+  }
+  count = kept;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  try {
+    take_flags(count, arguments);
+  } catch (const std::exception&) {
+    std::fputs("capture_bench: a flag's value cannot be read: --frames=4\n", stderr);
+    return 2;
+  }
+  std::istringstream programs(flags.programs);
+  for (std::string program; std::getline(programs, program, ',');) {
+    add_program(program);
+  }
+  benchmark::Initialize(&count, arguments);
+  if (benchmark::ReportUnrecognizedArguments(count, arguments)) {
+    return 2;
+  }
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
