@@ -123,9 +123,9 @@ TEST_F(CaptureCommandTest, WithoutRecordingTimesAreTold) {
       " -- sh -c 'cp \"$0\" \"$RAYREPLAY_CAPTURE_SPOOL/1.rrspool\"; exit $1' " + quoted("ready");
   Outcome outcome = run("capture --record off --format csv" + program + " 0");
   EXPECT_EQ(outcome.code, 0) << outcome.output;
-  EXPECT_THAT(outcome.output, HasSubstr("process,launch,frame,size,swizzled,device_ms\n"));
-  EXPECT_THAT(outcome.output, HasSubstr(",false,2.5\n"));
-  EXPECT_THAT(outcome.output, HasSubstr(",true,2.5\n"));
+  EXPECT_THAT(outcome.output, HasSubstr("process,launch,frame,size,swizzled,device_ms\r\n"));
+  EXPECT_THAT(outcome.output, HasSubstr(",false,2.5\r\n"));
+  EXPECT_THAT(outcome.output, HasSubstr(",true,2.5\r\n"));
   outcome = run("capture --record off --format json" + program + " 0");
   EXPECT_THAT(outcome.output, HasSubstr("\"schema\": \"rayreplay.timing/1\""));
   EXPECT_EQ(run("capture --record off" + program + " 3").code, 14);
