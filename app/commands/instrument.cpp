@@ -33,6 +33,8 @@ struct Options {
   std::uint32_t every = 1;
   std::string window;
   std::string opacity;
+  std::string ray_flags;
+  std::uint32_t ray_flags_threads = 1U << 24;
   std::string swizzle;
   std::string swizzle_size;
   bool no_record = false, clock = false, sm = false, wide = false, gate = false, observe_all = false;
@@ -97,6 +99,13 @@ instrument::Options resolve(const Options& options) {
     }
     result.opacity_address = number(options.opacity, "--opacity", 4);
   }
+  if (!options.ray_flags.empty()) {
+    if (!options.observe_all) {
+      throw Error(ErrorKind::Usage, {"ray flags are kept for --observe-all", "--ray-flags", "", "--observe-all", ""});
+    }
+    result.ray_flags_address = number(options.ray_flags, "--ray-flags", 4);
+    result.ray_flags_threads = options.ray_flags_threads;
+  }
   if (options.swizzle.empty() != options.swizzle_size.empty()) {
     throw Error(ErrorKind::Usage,
                 {"a swizzle needs its table and its size", options.swizzle.empty() ? "--swizzle-size" : "--swizzle",
@@ -153,7 +162,6 @@ nlohmann::ordered_json to_json(const Options& options, const instrument::Result&
           {"words", changed ? result.spirv.size() : words_before},
           {"entry_points", entries},
           {"trace_sites", sites},
-          {"no_opaque_rays", result.no_opaque_rays},
           {"notes", result.notes}};
 }
 
@@ -241,6 +249,12 @@ void add_options(CLI::App& command, Options& o) {
       ->group(kSampling);
   command.add_flag("--observe-all", o.observe_all, "Trace calls get NoOpaque in place of Opaque")->group(kChanges);
   text("--opacity", o.opacity, "ADDRESS", "Opacity table, where the application has any-hit shaders", kChanges);
+  text("--ray-flags", o.ray_flags, "ADDRESS", "A word of each thread for the application's ray flags", kChanges);
+  command.add_option("--ray-flags-threads", o.ray_flags_threads, "Number of these words")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 0xFFFFFFFFU))
+      ->capture_default_str()
+      ->group(kChanges);
   text("--swizzle", o.swizzle, "ADDRESS", "Table that replaces the launch id", kChanges);
   text("--swizzle-size", o.swizzle_size, "WxH", "Launch size of that table", kChanges);
 }

@@ -44,6 +44,8 @@ FrozenConstants frozen_constants(const Options& options) {
   values[RR_CONST_SWIZZLE_HEIGHT] = swizzle.height;
   values[RR_CONST_SWIZZLE_DEPTH] = swizzle.depth;
   values[RR_CONST_OPACITY] = options.opacity_address;
+  values[RR_CONST_RAY_FLAGS] = options.ray_flags_address;
+  values[RR_CONST_RAY_FLAGS_THREADS] = options.ray_flags_threads;
   return values;
 }
 
@@ -75,16 +77,22 @@ class Walk {
   explicit Walk(Rewriter& rewriter) : rewriter_(rewriter), sites_(rewriter), hit_objects_(rewriter) {
     if (rewriter.options.swizzle) {
       replaced_.replace(rewriter, spv::BuiltIn::LaunchIdKHR);
-      if (rewriter.options.record) {
-        (void)rewriter.private_copy(spv::BuiltIn::LaunchIdKHR);  // records name the thread that the application sees
+      if (rewriter.options.record || looks_at_ray_flags(rewriter)) {
+        // Records name the thread that the application sees; ray flags are kept under one name in all shaders.
+        (void)rewriter.private_copy(spv::BuiltIn::LaunchIdKHR);
       }
     }
     if (rewriter.options.observe_all && !rewriter.variables(spv::BuiltIn::IncomingRayFlagsKHR).empty()) {
-      if (rewriter.options.opacity_address != 0) {
+      if (rewriter.options.ray_flags_threads != 0) {
         replaced_.replace(rewriter, spv::BuiltIn::IncomingRayFlagsKHR);
-      } else {
+      } else if (rewriter.options.opacity_address == 0) {
         rewriter.note("observe_all: the shader reads its ray's flags, and sees NoOpaque in place of Opaque");
       }
+    }
+    if (rewriter.options.observe_all && rewriter.options.opacity_address != 0 &&
+        rewriter.options.ray_flags_threads == 0) {
+      rewriter.note(
+          "observe_all: no memory for ray flags: with any-hit shaders of the application rays stay as they are");
     }
   }
 

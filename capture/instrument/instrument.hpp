@@ -24,7 +24,7 @@ struct Window {
   std::uint32_t x = 0, y = 0, width = 0, height = 0;
 };
 
-/// A look-up that replaces the launch id: thread i of a launch of this size runs as thread table[i].
+/// A look-up that replaces the launch id: thread i of a launch of this size runs as thread table[i]. A permutation.
 struct SwizzleTable {
   std::uint64_t address = 0;  ///< device address of u32[width·height·depth]
   std::uint32_t width = 0, height = 0, depth = 1;
@@ -47,6 +47,11 @@ struct Options {
   /// [1 + i] first bit of instance i; then at word 1 + n the bits: bit (first + geometry index) set: opaque to the
   /// application, so its any-hit shader must not run. 0: no any-hit shader needs it.
   std::uint64_t opacity_address = 0;
+  /// With observe_all: device address of a u32 for each thread, where trace calls keep the application's ray flags for
+  /// any-hit shaders and for reads of the incoming ray flags. With an opacity table, rays of threads beyond
+  /// `ray_flags_threads` stay as they are; without one, their shaders see NoOpaque in place of Opaque.
+  std::uint64_t ray_flags_address = 0;
+  std::uint32_t ray_flags_threads = 0;
   std::optional<SwizzleTable> swizzle;
 };
 
@@ -73,9 +78,6 @@ struct Result {
   std::vector<std::uint32_t> spirv;  ///< Instrumented only
   std::vector<EntryPoint> entry_points;
   std::vector<TraceSite> sites;
-  /// observe_all with a table: a trace call's flags may contain NoOpaque. The application's any-hit shaders would then
-  /// be skipped for opaque candidates of its rays: launches of such a pipeline need RR_CONTROL_OPACITY 0.
-  bool no_opaque_rays = false;
 };
 
 [[nodiscard]] Result instrument(std::span<const std::uint32_t> spirv, const Options& options);

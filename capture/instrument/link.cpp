@@ -73,6 +73,19 @@ std::size_t result_word(const Instruction& instruction) {
   return result ? (type ? 2 : 1) : 0;
 }
 
+/// Where the scope of a probe's atomic stands; 0: no atomic.
+std::size_t scope_word(const Instruction& i) {
+  switch (static_cast<Op>(i.op())) {
+    case Op::OpAtomicStore:
+      return 2;
+    case Op::OpAtomicLoad:
+    case Op::OpAtomicIAdd:
+      return 4;
+    default:
+      return 0;
+  }
+}
+
 /// SPIR-V allows one of each of these, or does not mind: constants.
 bool unique(const Instruction& instruction) {
   switch (static_cast<Op>(instruction.op())) {
@@ -395,8 +408,8 @@ void Linker::import_function(const Library& library, Import& import, Id id) {
   Function copy;
   for (Instruction i : source.body) {
     for_each_id(i, [&](std::size_t at, Id used) { i.set(at, import.ids[used]); });
-    if (i.is(Op::OpAtomicIAdd) && narrow_scope_) {
-      i.set(4, constant(static_cast<Word>(spv::Scope::QueueFamily)));
+    if (const std::size_t scope = scope_word(i); scope != 0 && narrow_scope_) {
+      i.set(scope, constant(static_cast<Word>(spv::Scope::QueueFamily)));
     }
     copy.body.push_back(std::move(i));
   }

@@ -85,6 +85,7 @@ struct Device {
   std::vector<std::unique_ptr<Queue>> queues;
 
   DeviceBuffer events, control, swizzle;
+  DeviceBuffer ray_flags;  ///< observe_all: a u32 of each thread (instrument::Options); empty if there is no memory
   std::uint64_t events_words = 0;
 
   std::atomic<bool> lost{false};  ///< stop recording: the device was lost or the spool cannot be written

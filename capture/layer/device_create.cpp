@@ -127,6 +127,19 @@ void allocate_events(Device& device) {
   }
 }
 
+/// observe_all: for launches of 7680×4320 threads, or fewer where there is less memory.
+void allocate_ray_flags(Device& device) {
+  constexpr VkDeviceSize kMostThreads = VkDeviceSize{1} << 25U;
+  constexpr VkDeviceSize kLeastThreads = VkDeviceSize{1} << 20U;
+  for (VkDeviceSize threads = kMostThreads; threads >= kLeastThreads && device.ray_flags.buffer == VK_NULL_HANDLE;
+       threads /= 2) {
+    device.ray_flags = device.allocate_device(threads * sizeof(std::uint32_t), 0);
+  }
+  if (device.ray_flags.buffer == VK_NULL_HANDLE) {
+    note("observe-all: no memory for ray flags: opaque geometry under any-hit shaders is not observed");
+  }
+}
+
 std::vector<std::uint32_t> read_swizzle() {
   const auto& wanted = options();
   const std::uint64_t threads = std::uint64_t{wanted.swizzle_width} * wanted.swizzle_height * wanted.swizzle_depth;
@@ -197,6 +210,9 @@ void prepare(Device& device, const DeviceRequest& request, bool with_additions, 
     return;
   }
   load_swizzle(device);
+  if (wanted.observe_all) {
+    allocate_ray_flags(device);
+  }
   // Launches may be recorded for any family that computes.
   if (std::all_of(device.family_indices.begin(), device.family_indices.end(), [&](auto family) {
         const auto& properties = device.families[family];
@@ -262,6 +278,7 @@ void take_down(Device& device) {
   device.timestamps.reset();
   device.readback.reset();
   device.free(device.swizzle);
+  device.free(device.ray_flags);
   device.free(device.events);
   device.free(device.control);
 }

@@ -10,10 +10,11 @@ namespace {
 
 void copy_counters(CommandRecording& recording, const HostBuffer& slot, VkDeviceSize offset) {
   const auto& device = recording.device;
-  const std::array<VkBufferCopy, 2> regions = {{
+  const std::array<VkBufferCopy, 3> regions = {{
       {RR_CONTROL_COUNTER, slot.offset + offset + offsetof(LaunchSlot::Counters, words), sizeof(std::uint64_t)},
       {RR_CONTROL_DROPPED, slot.offset + offset + offsetof(LaunchSlot::Counters, dropped),
        sizeof(LaunchSlot::Counters::dropped)},
+      {RR_CONTROL_CULLING, slot.offset + offset + offsetof(LaunchSlot::Counters, culling), sizeof(std::uint32_t)},
   }};
   device.vk.CmdCopyBuffer(recording.handle, device.control.buffer, slot.buffer,
                           static_cast<std::uint32_t>(regions.size()), regions.data());
@@ -59,8 +60,9 @@ void copy_command(CommandRecording& recording, LaunchOperation& operation, const
 /// The opacity table, unless the pipeline's shaders cannot be used with one.
 void prepare_opacity(CommandRecording& recording) {
   auto& device = recording.device;
-  if (recording.pipeline && recording.pipeline->no_opaque_rays) {
-    device.vk.CmdFillBuffer(recording.handle, device.control.buffer, RR_CONTROL_OPACITY, sizeof(std::uint32_t), 0);
+  if (!recording.pipeline || recording.pipeline->any_hits_as_given) {
+    device.vk.CmdFillBuffer(recording.handle, device.control.buffer, RR_CONTROL_OPACITY, sizeof(std::uint32_t),
+                            RR_OPACITY_AS_GIVEN);
   } else {
     device.geometry->prepare_opacity(recording);
   }
@@ -123,6 +125,11 @@ void end(CommandRecording& recording, std::unique_ptr<LaunchOperation> operation
   full_barrier(recording);
   if (device.records) {
     copy_counters(recording, operation->slot, offsetof(LaunchSlot, after));
+    if (options().observe_all) {
+      const VkBufferCopy opacity{RR_CONTROL_OPACITY, operation->slot.offset + offsetof(LaunchSlot, opacity),
+                                 sizeof(std::uint32_t)};
+      device.vk.CmdCopyBuffer(recording.handle, device.control.buffer, operation->slot.buffer, 1, &opacity);
+    }
     full_barrier(recording);
   }
   recording.add(std::move(operation));

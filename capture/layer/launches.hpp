@@ -24,11 +24,11 @@ struct LaunchSlot {
   struct Counters {
     std::uint64_t words = 0;
     std::array<std::uint32_t, RR_KINDS> dropped{};
-    std::uint32_t unused = 0;
+    std::uint32_t culling = 0;
   };
   Counters before, after;
-  std::uint32_t gate = 0;  ///< by the host, before the submission
-  std::uint32_t unused = 0;
+  std::uint32_t gate = 0;                ///< by the host, before the submission
+  std::uint32_t opacity = 0;             ///< RR_CONTROL_OPACITY as the shaders saw it, with observe_all
   VkTraceRaysIndirectCommandKHR size{};  ///< indirect launches: by the device
   std::uint32_t unused2 = 0;
 };

@@ -91,8 +91,12 @@ class PipelineRewrite {
     any_hits_ = original.pLibraryInfo != nullptr || (flags_of(original) & VK_PIPELINE_CREATE_LIBRARY_BIT_KHR) != 0 ||
                 std::any_of(groups_.begin(), groups_.end(),
                             [](const auto& group) { return group.anyHitShader != VK_SHADER_UNUSED_KHR; });
+    record_->any_hits = any_hits_;
     for (std::size_t i = 0; i < stages_.size(); ++i) {
-      rewrite_stage(i);
+      if (!rewrite_stage(i)) {
+        record_->observes_all = false;
+        record_->any_hits_as_given |= stages_[i].stage == VK_SHADER_STAGE_ANY_HIT_BIT_KHR;
+      }
     }
     if (options().observe_all) {
       add_probes();
@@ -118,7 +122,8 @@ class PipelineRewrite {
   }
 
  private:
-  void rewrite_stage(std::size_t index) {
+  /// False: the shader stays as it is, though there is something in it to change.
+  bool rewrite_stage(std::size_t index) {
     auto& stage = stages_[index];
     std::shared_ptr<const Words> owned;
     std::span<const std::uint32_t> words;
@@ -140,7 +145,7 @@ class PipelineRewrite {
     if (words.empty()) {
       note(stage.module == VK_NULL_HANDLE ? "a shader given by module identifier cannot be observed"
                                           : "a shader module that the layer does not know cannot be observed");
-      return;
+      return false;
     }
     const auto twin = device_.shaders->twin(words, name, any_hits_);
     for (const auto& entry : twin->entry_points) {
@@ -151,14 +156,13 @@ class PipelineRewrite {
       }
     }
     if (twin->status != instrument::Status::Instrumented) {
-      return;
+      return twin->status == instrument::Status::Unchanged;
     }
     if (stage.module == VK_NULL_HANDLE && !unlink(stage, inline_module)) {
       note("a shader given inline behind an unknown structure cannot be observed");
-      return;
+      return false;
     }
-    record_->no_opaque_rays |= any_hits_ && twin->no_opaque_rays;
-    use(stage, twin);
+    return use(stage, twin);
   }
 
   /// Takes the inline module out of the stage's chain, copying the structures before it.
@@ -182,7 +186,7 @@ class PipelineRewrite {
     return true;
   }
 
-  void use(VkPipelineShaderStageCreateInfo& stage, const std::shared_ptr<const instrument::Result>& twin) {
+  bool use(VkPipelineShaderStageCreateInfo& stage, const std::shared_ptr<const instrument::Result>& twin) {
     auto found = modules_.find(twin);
     if (found == modules_.end()) {
       VkShaderModuleCreateInfo info{};
@@ -192,12 +196,13 @@ class PipelineRewrite {
       VkShaderModule module = VK_NULL_HANDLE;
       if (device_.vk.CreateShaderModule(device_.handle, &info, nullptr, &module) != VK_SUCCESS) {
         note("the device refuses an instrumented shader; the application's own is used");
-        return;
+        return false;
       }
       found = modules_.emplace(twin, module).first;
     }
     stage.module = found->second;
     record_->instrumented = true;
+    return true;
   }
 
   void add_probes() {
@@ -210,14 +215,15 @@ class PipelineRewrite {
     }
     const auto probe = device_.shaders->probe();
     if (probe->status != instrument::Status::Instrumented) {
+      record_->observes_all = false;
       return;
     }
     VkPipelineShaderStageCreateInfo stage{};
     stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
     stage.stage = VK_SHADER_STAGE_ANY_HIT_BIT_KHR;
     stage.pName = "main";
-    use(stage, probe);
-    if (stage.module == VK_NULL_HANDLE) {
+    if (!use(stage, probe)) {
+      record_->observes_all = false;
       return;
     }
     const auto index = static_cast<std::uint32_t>(stages_.size());
@@ -247,6 +253,8 @@ class PipelineRewrite {
         const auto library = device_.pipelines->find(libraries->pLibraries[i]);
         if (!library) {
           note("a pipeline uses a library that the layer does not know: its shader groups are unknown");
+          record_->observes_all = false;
+          record_->any_hits_as_given = true;
           continue;
         }
         const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
@@ -254,14 +262,12 @@ class PipelineRewrite {
         append(record_->general, library->general);
         append(record_->sites, library->sites);
         record_->instrumented |= library->instrumented;
-        record_->no_opaque_rays |= library->no_opaque_rays;
+        record_->observes_all &= library->observes_all;
+        record_->any_hits_as_given |= library->any_hits_as_given;
       }
     }
-    if (options().observe_all && record_->no_opaque_rays) {
-      note(
-          "observe-all: a pipeline with any-hit shaders may trace rays that are never opaque: its opaque geometry "
-          "stays "
-          "unseen");
+    if (options().observe_all && record_->any_hits_as_given) {
+      note("observe-all: opaque geometry is not observed by a pipeline whose any-hit shaders stay as they are");
     }
     record_->layout = original.layout;
     record_->dynamic_stack = has_dynamic_stack(original);

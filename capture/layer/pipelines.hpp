@@ -30,7 +30,9 @@ struct PipelineRecord {
   std::vector<VkShaderStageFlagBits> general;  ///< of each group: stage of its general shader, 0 if it has none
   std::vector<instrument::TraceSite> sites;    ///< of all its shaders
   bool instrumented = false;
-  bool no_opaque_rays = false;  ///< a shader's (instrument::Result)
+  bool any_hits = false;           ///< any-hit shaders of the application: what is opaque is told apart at run time
+  bool observes_all = true;        ///< observe_all: no shader was left as it is
+  bool any_hits_as_given = false;  ///< an any-hit shader of the application was, so rays must keep their flags
   bool dynamic_stack = false;
   std::uint32_t needed_stack = 0;  ///< dynamic_stack: the specification's default for this (instrumented) pipeline
 };

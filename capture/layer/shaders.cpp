@@ -68,8 +68,11 @@ instrument::Options Shaders::instrument_options(bool any_hits) const {
   }
   result.every = wanted.every;
   result.opacity_address = any_hits && device_.geometry ? device_.geometry->opacity_address() : 0;
-  // Without a table the application's any-hit shaders would run on its opaque geometry.
-  result.observe_all = wanted.observe_all && (!any_hits || result.opacity_address != 0);
+  result.ray_flags_address = device_.ray_flags.address;
+  result.ray_flags_threads = static_cast<std::uint32_t>(device_.ray_flags.bytes / sizeof(std::uint32_t));
+  // Without these the application's any-hit shaders would run on its opaque geometry.
+  result.observe_all =
+      wanted.observe_all && (!any_hits || (result.opacity_address != 0 && result.ray_flags_threads != 0));
   if (device_.swizzle.buffer != VK_NULL_HANDLE) {
     result.swizzle = instrument::SwizzleTable{device_.swizzle.address, wanted.swizzle_width, wanted.swizzle_height,
                                               wanted.swizzle_depth};

@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "capture/layer/geometry/hooks.hpp"
 #include "capture/layer/pipelines.hpp"
 #include "capture/layer/process.hpp"
 
@@ -20,6 +21,32 @@ namespace {
 constexpr std::uint64_t kLongPatienceNs = 60'000'000'000;
 constexpr std::uint64_t kPatienceNs = 2'000'000'000;
 constexpr std::uint64_t kLeastPatienceNs = 50'000'000;
+
+/// observe_all: empty, or why the launch may have met opaque geometry that was not observed.
+std::string unobserved(const LaunchOperation& launch, const LaunchSlot& slot, const spool::Launch& block) {
+  const auto* pipeline = launch.pipeline.get();
+  if (pipeline == nullptr || !pipeline->instrumented || !pipeline->observes_all) {
+    return "shaders of its pipeline are left as they are";
+  }
+  if (const std::uint32_t rays = slot.after.culling - slot.before.culling; rays != 0) {
+    return std::to_string(rays) + " rays cull what is not opaque (their flags stay as they are)";
+  }
+  if (!pipeline->any_hits) {
+    return {};
+  }
+  const auto& device = launch.device;
+  if (!device.geometry || device.geometry->opacity_address() == 0 || device.ray_flags.address == 0) {
+    return "its pipeline has any-hit shaders, and there is no opacity table or memory for ray flags";
+  }
+  if (slot.opacity != RR_OPACITY_TABLE) {
+    return "which geometry is opaque was not known when it was submitted";
+  }
+  const std::uint64_t words = device.ray_flags.bytes / sizeof(std::uint32_t);
+  if (std::uint64_t{block.width} * block.height * block.depth > words) {
+    return "ray flags are kept of its first " + std::to_string(words) + " threads only";
+  }
+  return {};
+}
 
 /// Whether a launch is among those to capture.
 bool chosen(std::uint32_t frame, std::uint32_t number, bool triggered) {
@@ -353,9 +380,14 @@ void Submissions::complete_launch(const Submission& submission, const Item& item
   if (!wanted.swizzle.empty() && block.swizzled == 0) {
     note("launches of another size than the swizzle's run without it", item.number);
   }
-  block.observe_all =
-      wanted.observe_all && launch.pipeline && launch.pipeline->instrumented && !launch.pipeline->no_opaque_rays ? 1
-                                                                                                                 : 0;
+  if (wanted.observe_all && device_.records) {
+    const std::string why =
+        submission.overlaps ? "it ran beside a launch of another queue" : unobserved(launch, slot, block);
+    block.observe_all = why.empty() ? 1 : 0;
+    if (!why.empty()) {
+      note("observe-all: not all opaque geometry of this launch is observed: " + why, item.number);
+    }
+  }
   const auto capacity = device_.events_words;
   auto first = std::min(slot.before.words, capacity);
   auto end = std::min(slot.after.words, capacity);

@@ -57,6 +57,10 @@ TEST_F(InstrumentCommand, WritesWhatTheLibraryMakes) {
                                        "--observe-all",
                                        "--opacity",
                                        "0x300000000",
+                                       "--ray-flags",
+                                       "0x500000000",
+                                       "--ray-flags-threads",
+                                       "2048",
                                        "--swizzle",
                                        "0x400000000",
                                        "--swizzle-size",
@@ -75,6 +79,8 @@ TEST_F(InstrumentCommand, WritesWhatTheLibraryMakes) {
   options.window = instrument::Window{1, 2, 3, 4};
   options.observe_all = options.clock = options.sm = options.wide_subgroups = options.gate = true;
   options.opacity_address = 0x3'0000'0000;
+  options.ray_flags_address = 0x5'0000'0000;
+  options.ray_flags_threads = 2048;
   options.swizzle = instrument::SwizzleTable{0x4'0000'0000, 64, 32, 1};
   EXPECT_EQ(load(out), instrument::instrument(words, options).spirv);
 }
@@ -133,6 +139,8 @@ TEST_F(InstrumentCommand, SaysWhatIsWrong) {
   expect({good, "--control", "128"}, 2, "multiple of 256");
   expect({good, "--swizzle", "256"}, 2, "--swizzle-size");
   expect({good, "--opacity", "256"}, 2, "--observe-all");
+  expect({good, "--ray-flags", "256"}, 2, "--observe-all");
+  expect({good, "--observe-all", "--ray-flags", "258"}, 2, "multiple of 4");
   expect({good, "--first-shader", "65536"}, 2, "--first-shader");
   expect({good, "--format", "csv"}, 2, "csv");
   EXPECT_EQ(run_command({"instrument", good, "-o", "-", "--format", "json"}).code, 2);

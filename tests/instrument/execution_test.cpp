@@ -12,6 +12,10 @@
 
 #include "AnyHit.spv.hpp"
 #include "ClosestHit.spv.hpp"
+#include "FlagsAnyHit.spv.hpp"
+#include "FlagsClosestHit.spv.hpp"
+#include "FlagsMiss.spv.hpp"
+#include "FlagsRayGeneration.spv.hpp"
 #include "IntersectionModule.spv.hpp"
 #include "Miss.spv.hpp"
 #include "RayGeneration.spv.hpp"
@@ -92,6 +96,7 @@ struct Recording {
   Words seen;                  ///< the picture
   std::uint64_t appended = 0;  ///< the counter
   std::array<std::uint32_t, RR_KINDS> dropped{};
+  std::uint32_t culling = 0;  ///< rays that cull what is not opaque
   std::vector<Chunk> chunks;
 
   /// Recorded lanes of a kind.
@@ -119,10 +124,12 @@ struct RunRequest {
   bool opaque = false;  ///< the geometries'
   bool any_hit = true;  ///< the application has an any-hit shader
   bool gate_open = true;
+  bool flags = false;  ///< the shaders with rays of all opacity flags, also from hits; boxes have any-hit shaders, too
   bool opacity_table = false;
-  bool opacity_holds = true;       ///< what the control block says of the table
-  std::uint32_t words = 1U << 16;  ///< the buffer's size
-  std::uint64_t claimed = 0;       ///< what the shaders are told; 0: its size
+  std::uint32_t opacity = RR_OPACITY_TABLE;  ///< what the control block says of the table
+  std::uint32_t flags_threads = kThreads;    ///< whose ray flags are kept
+  std::uint32_t words = 1U << 16;            ///< the buffer's size
+  std::uint64_t claimed = 0;                 ///< what the shaders are told; 0: its size
   bool swizzle = false;
   instrument::Options options = {};
 };
@@ -145,9 +152,11 @@ class Execution : public testing::Test {
     std::byte* const block = control.mapped() + (aligned - control.address());
     const auto write = [&](std::size_t at, std::uint32_t value) { std::memcpy(block + at, &value, 4); };
     write(RR_CONTROL_GATE, request.gate_open ? 1 : 0);
-    write(RR_CONTROL_OPACITY, request.opacity_table && request.opacity_holds ? 1 : 0);
-    // Two instances of one geometry each, all opaque: instances' first bits, then the bits.
-    const apps::Buffer opacity = apps::upload(d, Words{2, 0, 1, 3}, kStorage);
+    write(RR_CONTROL_OPACITY, request.opacity);
+    // Two instances of one geometry each: instances' first bits, then the bits.
+    const apps::Buffer opacity = apps::upload(d, Words{2, 0, 1, request.opaque ? 3U : 0U}, kStorage);
+    // What an earlier launch may have left there: flags that no ray has.
+    const apps::Buffer ray_flags = apps::upload(d, Words(kThreads, 0xFFFF'FFFF), kStorage);
     Words table(kThreads);
     for (std::uint32_t i = 0; i < kThreads; ++i) {
       table[i] = kThreads - 1 - i;
@@ -159,6 +168,8 @@ class Execution : public testing::Test {
     options.events_words = request.claimed == 0 ? request.words : request.claimed;
     options.control_address = aligned;
     options.opacity_address = request.opacity_table ? opacity.address() : 0;
+    options.ray_flags_address = ray_flags.address();
+    options.ray_flags_threads = request.flags_threads;
     if (request.swizzle) {
       options.swizzle = instrument::SwizzleTable{swizzle.address(), kWidth, kHeight, 1};
     }
@@ -178,13 +189,18 @@ class Execution : public testing::Test {
       return modules.emplace_back(std::move(result.spirv));
     };
     apps::PipelineBuilder builder;
-    const auto generation =
-        builder.add_stage(VK_SHADER_STAGE_RAYGEN_BIT_KHR, shader(kRayGeneration, kRayGenerationShader));
-    const auto miss = builder.add_stage(VK_SHADER_STAGE_MISS_BIT_KHR, shader(kMiss, kMissShader));
-    const auto hit = builder.add_stage(VK_SHADER_STAGE_CLOSEST_HIT_BIT_KHR, shader(kClosestHit, kClosestHitShader));
+    builder.recursion = request.flags ? 2 : 1;
+    const auto either = [&](std::span<const std::uint32_t> plain, std::span<const std::uint32_t> flags) {
+      return request.flags ? flags : plain;
+    };
+    const auto generation = builder.add_stage(
+        VK_SHADER_STAGE_RAYGEN_BIT_KHR, shader(either(kRayGeneration, kFlagsRayGeneration), kRayGenerationShader));
+    const auto miss = builder.add_stage(VK_SHADER_STAGE_MISS_BIT_KHR, shader(either(kMiss, kFlagsMiss), kMissShader));
+    const auto hit = builder.add_stage(VK_SHADER_STAGE_CLOSEST_HIT_BIT_KHR,
+                                       shader(either(kClosestHit, kFlagsClosestHit), kClosestHitShader));
     std::uint32_t any = apps::kNoStage;
     if (request.any_hit) {
-      any = builder.add_stage(VK_SHADER_STAGE_ANY_HIT_BIT_KHR, shader(kAnyHit, kAnyHitShader));
+      any = builder.add_stage(VK_SHADER_STAGE_ANY_HIT_BIT_KHR, shader(either(kAnyHit, kFlagsAnyHit), kAnyHitShader));
     } else if (request.instrumented && request.options.observe_all) {
       options.first_shader_id = kAnyHitShader;
       any = builder.add_stage(VK_SHADER_STAGE_ANY_HIT_BIT_KHR, modules.emplace_back(recording_any_hit(options)));
@@ -194,7 +210,7 @@ class Execution : public testing::Test {
     const auto generation_group = builder.add_general_group(generation);
     const auto miss_group = builder.add_general_group(miss);
     const auto triangle_group = builder.add_hit_group(hit, any, apps::kNoStage);
-    const auto box_group = builder.add_hit_group(hit, apps::kNoStage, box);
+    const auto box_group = builder.add_hit_group(hit, request.flags && request.any_hit ? any : apps::kNoStage, box);
     const apps::DescriptorSet descriptors(d, {apps::StructureBinding{scene.top()}, apps::StorageBinding{&seen}});
     const apps::RayTracingPipeline pipeline(d, builder, descriptors);
     const apps::ShaderBindingTable records(d, pipeline, {generation_group, {}}, {{miss_group, {}}},
@@ -215,6 +231,7 @@ class Execution : public testing::Test {
     std::memcpy(result.seen.data(), seen.mapped(), kThreads * 4);
     std::memcpy(&result.appended, block + RR_CONTROL_COUNTER, 8);
     std::memcpy(result.dropped.data(), block + RR_CONTROL_DROPPED, sizeof(result.dropped));
+    std::memcpy(&result.culling, block + RR_CONTROL_CULLING, 4);
     if (result.appended <= request.words) {
       Words words(result.appended);
       std::memcpy(words.data(), events.mapped(), words.size() * 4);
@@ -422,13 +439,89 @@ TEST_F(Execution, OpaqueGeometryIsObserved) {
   EXPECT_EQ(ours.count(RR_ANY_HIT), kWidth);
 }
 
-TEST_F(Execution, AClosedOpacityTableChangesNothing) {
-  // RR_CONTROL_OPACITY 0: the table does not hold for this launch.
-  RunRequest request{.opaque = true, .opacity_table = true, .opacity_holds = false};
+/// Rays and any-hit calls of the threads that meet triangles.
+struct TriangleRays {
+  std::map<std::uint32_t, std::size_t> rays;  ///< by flags
+  std::size_t any_hits = 0;
+  std::uint32_t culling = 0;  ///< rays that cull what is not opaque, of all threads
+
+  TriangleRays(const Recording& recording, std::uint32_t first, std::uint32_t last) {
+    for (const Chunk& chunk : recording.chunks) {
+      for (const Words& lane : chunk.lanes) {
+        culling += chunk.kind == RR_TRACE && lane[1] == kCullNoOpaque ? 1U : 0U;
+        if (lane[0] < first || lane[0] >= last) {
+          continue;
+        }
+        if (chunk.kind == RR_TRACE) {
+          ++rays[lane[1]];
+        }
+        any_hits += chunk.kind == RR_ANY_HIT ? 1U : 0U;
+      }
+    }
+  }
+  [[nodiscard]] std::size_t of(std::initializer_list<std::uint32_t> flags) {
+    return std::accumulate(flags.begin(), flags.end(), std::size_t{0},
+                           [&](std::size_t sum, std::uint32_t f) { return sum + rays[f]; });
+  }
+  static constexpr std::uint32_t kNone = 0, kOpaque = 1, kNoOpaque = 2, kCullOpaque = 64, kCullNoOpaque = 128;
+};
+
+TEST_F(Execution, RaysOfAllFlagsAreObservedAndSeeTheirOwn) {
+  using R = TriangleRays;
+  for (const bool opaque : {true, false}) {
+    RunRequest request{.opaque = opaque, .flags = true, .opacity_table = true};
+    const Recording plain = run({.instrumented = false, .opaque = opaque, .flags = true});
+    request.options.observe_all = true;
+    const auto observed = [&](std::initializer_list<std::uint32_t> flags, std::uint32_t first, std::uint32_t last) {
+      const Recording recording = run(request);
+      EXPECT_EQ(recording.seen, plain.seen) << opaque;
+      TriangleRays rays(recording, first, last);
+      EXPECT_GE(rays.of({R::kNone}), 2 * (last - first));  // some from hits
+      EXPECT_EQ(rays.any_hits, rays.of(flags)) << opaque;
+      EXPECT_EQ(recording.culling, rays.culling);
+      EXPECT_GE(recording.culling, kThreads);
+    };
+    if (opaque) {
+      observed({R::kNone, R::kOpaque, R::kNoOpaque}, 0, kWidth);
+      request.swizzle = true;
+      observed({R::kNone, R::kOpaque, R::kNoOpaque}, 0, kWidth);
+      request.swizzle = false;
+      // Without a table: the rays that are opaque themselves.
+      request.opacity = RR_OPACITY_RAYS;
+      observed({R::kOpaque, R::kNoOpaque}, 0, kWidth);
+      // An any-hit shader does not look: none.
+      request.opacity = RR_OPACITY_AS_GIVEN;
+      observed({R::kNoOpaque}, 0, kWidth);
+      // The flags of some threads are kept.
+      request.opacity = RR_OPACITY_TABLE;
+      request.flags_threads = kWidth / 2;
+      observed({R::kNone, R::kOpaque, R::kNoOpaque}, 0, kWidth / 2);
+      observed({R::kNoOpaque}, kWidth / 2, kWidth);
+    } else {
+      observed({R::kNone, R::kOpaque, R::kNoOpaque, R::kCullOpaque}, 0, kWidth);
+      request.opacity = RR_OPACITY_RAYS;
+      observed({R::kNone, R::kOpaque, R::kNoOpaque, R::kCullOpaque}, 0, kWidth);
+      request.opacity = RR_OPACITY_AS_GIVEN;
+      observed({R::kNone, R::kNoOpaque, R::kCullOpaque}, 0, kWidth);
+    }
+  }
+  // No any-hit shader of the application: no table, and hit and miss shaders see the flags that it gave.
+  RunRequest request{.opaque = true, .any_hit = false, .flags = true};
   request.options.observe_all = true;
-  const Recording observed = run(request);
-  EXPECT_EQ(observed.seen, run({.instrumented = false, .opaque = true}).seen);
-  EXPECT_EQ(observed.count(RR_ANY_HIT), 0U);
+  const Recording recording = run(request);
+  EXPECT_EQ(recording.seen, run({.instrumented = false, .opaque = true, .any_hit = false, .flags = true}).seen);
+  TriangleRays rays(recording, 0, kWidth);
+  EXPECT_EQ(rays.any_hits, rays.of({R::kNone, R::kOpaque, R::kNoOpaque}));
+}
+
+TEST_F(Execution, AClosedOpacityTableChangesNothing) {
+  for (const std::uint32_t opacity : {RR_OPACITY_AS_GIVEN, RR_OPACITY_RAYS}) {
+    RunRequest request{.opaque = true, .opacity_table = true, .opacity = opacity};
+    request.options.observe_all = true;
+    const Recording observed = run(request);
+    EXPECT_EQ(observed.seen, run({.instrumented = false, .opaque = true}).seen);
+    EXPECT_EQ(observed.count(RR_ANY_HIT), 0U);
+  }
 }
 
 }  // namespace

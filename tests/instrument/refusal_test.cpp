@@ -127,17 +127,6 @@ TEST(EntryPoints, AreListedInModuleOrder) {
   EXPECT_EQ(points[3].shader, 43);
 }
 
-TEST(ObserveAll, SaysWhetherRaysMayBeNoOpaque) {
-  instrument::Options options = test::plain_options();
-  options.observe_all = true;
-  const auto may = [&](const char* name) {
-    return instrument::instrument(test::corpus_module(name).words, options).no_opaque_rays;
-  };
-  EXPECT_FALSE(may("trace.rgen"));      // constants: Opaque, none
-  EXPECT_TRUE(may("many_calls.rgen"));  // a specialisation constant
-  EXPECT_FALSE(may("call.rmiss"));      // no trace call
-}
-
 TEST(Notes, SayWhatIsMissing) {
   instrument::Options options = test::plain_options();
   options.clock = true;
@@ -146,6 +135,12 @@ TEST(Notes, SayWhatIsMissing) {
   };
   EXPECT_EQ(notes("vulkan_memory_model.rgen").size(), 1U);
   EXPECT_EQ(notes("nv_report.rint").size(), 1U);
+  EXPECT_TRUE(notes("trace.rgen").empty());
+  options.observe_all = true;
+  EXPECT_TRUE(notes("trace.rgen").empty());
+  options.opacity_address = 0x3'0000'0000;
+  EXPECT_EQ(notes("trace.rgen").size(), 1U);  // no memory for ray flags
+  options.ray_flags_threads = 64;
   EXPECT_TRUE(notes("trace.rgen").empty());
 }
 

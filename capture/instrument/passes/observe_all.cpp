@@ -1,10 +1,10 @@
 // observe_all: any-hit shaders run for what is opaque, too.
 //
-// The NoOpaque ray flag overrules the flags of geometries and instances. An any-hit shader sees only the flag that the
-// call was given, so a ray that the application made opaque, or not opaque, cannot be told from one that changed here.
-// Therefore: without a table (the pipeline has no any-hit shader of the application) every ray changes; with one, only
-// rays without any opacity flag do, and Result::no_opaque_rays says whether the module may trace others that look
-// alike.
+// The NoOpaque ray flag overrules the flags of geometries and instances. An any-hit shader sees only the flags that the
+// call was given, so a ray that the application made opaque, or not opaque, cannot be told from one that changed here:
+// each trace call keeps the application's flags in a word of its thread. Without a table (the pipeline has no any-hit
+// shader of the application) nobody but reads of the incoming ray flags needs it.
+#include <algorithm>
 #include <array>
 
 #include "capture/instrument/passes/passes.hpp"
@@ -12,43 +12,51 @@
 namespace rayreplay::instrument {
 
 using spv::BuiltIn;
-using spv::Op;
-
 namespace {
 
-constexpr Word kNoOpaque = static_cast<Word>(spv::RayFlagsMask::NoOpaqueKHR);
+/// The thread, by its launch id and size, in front of `more`.
+template <std::size_t N>
+std::array<Id, N + 2> of_thread(Rewriter& r, std::vector<Instruction>& out, std::span<const std::uint32_t> shaders,
+                                const std::array<Id, N>& more) {
+  std::array<Id, N + 2> arguments{r.builtin(out, BuiltIn::LaunchIdKHR, shaders),
+                                  r.builtin(out, BuiltIn::LaunchSizeKHR, shaders)};
+  std::copy(more.begin(), more.end(), arguments.begin() + 2);
+  return arguments;
+}
 
 }  // namespace
+
+bool looks_at_ray_flags(const Rewriter& r) {
+  const auto traces = [](const Function& function) {
+    return std::any_of(function.body.begin(), function.body.end(),
+                       [](const Instruction& i) { return trace_layout(i.op()).acceleration_structure != 0; });
+  };
+  const auto any_hit = [](const Shader& shader) { return shader.stage == Stage::AnyHit; };
+  const Module& module = r.module;
+  return r.options.observe_all && (!r.variables(BuiltIn::IncomingRayFlagsKHR).empty() ||
+                                   std::any_of(module.functions.begin(), module.functions.end(), traces) ||
+                                   std::any_of(r.analysis.shaders.begin(), r.analysis.shaders.end(), any_hit));
+}
 
 void change_ray_flags(const Place& place, Instruction& call) {
   Rewriter& r = place.rewriter;
   const std::size_t at = trace_layout(call.op()).acceleration_structure + 1;
-  const Instruction* flags = r.global(call[at]);
-  const bool known = flags != nullptr && flags->is(Op::OpConstant);
-  if (!known || ((*flags)[3] & kNoOpaque) != 0) {
-    r.result.no_opaque_rays = true;
-  }
-  const bool by_table = r.options.opacity_address != 0;
-  if (by_table) {
-    r.note("observe_all: rays with the Opaque or a Cull flag stay as they are, as the application has any-hit shaders");
-  } else {
-    r.note("observe_all: rays that cull by opacity stay as they are");
-  }
-  const std::array<Id, 1> arguments = {r.as_uint(place.out, call[at])};
-  const Id function = r.lookup(by_table ? "rr_flags_by_table" : "rr_flags_all");
-  call.set(at, r.call(place.out, r.linker.type_uint(), function, arguments));
+  const std::array<Id, 1> flags = {r.as_uint(place.out, call[at])};
+  const Id function = r.lookup(r.options.opacity_address != 0 ? "rr_flags_by_table" : "rr_flags_all");
+  call.set(at, r.call(place.out, r.linker.type_uint(), function, of_thread(r, place.out, place.shaders, flags)));
 }
 
 Id incoming_ray_flags(Rewriter& r, std::vector<Instruction>& out, std::uint32_t shader) {
-  const std::array<Id, 1> arguments = {r.builtin_of(out, BuiltIn::IncomingRayFlagsKHR, shader)};
-  return r.call(out, r.linker.type_uint(), r.lookup("rr_incoming_flags"), arguments);
+  const std::array<std::uint32_t, 1> shaders = {shader};
+  const std::array<Id, 1> flags = {r.builtin_of(out, BuiltIn::IncomingRayFlagsKHR, shader)};
+  return r.call(out, r.linker.type_uint(), r.lookup("rr_incoming_flags"), of_thread(r, out, shaders, flags));
 }
 
 Id is_opaque(Rewriter& r, std::vector<Instruction>& out, std::uint32_t shader) {
   const std::array<std::uint32_t, 1> shaders = {shader};
-  const std::array<Id, 2> arguments = {r.builtin(out, BuiltIn::InstanceId, shaders),
+  const std::array<Id, 2> candidate = {r.builtin(out, BuiltIn::InstanceId, shaders),
                                        r.builtin(out, BuiltIn::RayGeometryIndexKHR, shaders)};
-  return r.call(out, r.linker.type_bool(), r.lookup("rr_opaque"), arguments);
+  return r.call(out, r.linker.type_bool(), r.lookup("rr_opaque"), of_thread(r, out, shaders, candidate));
 }
 
 }  // namespace rayreplay::instrument

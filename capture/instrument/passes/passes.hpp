@@ -108,8 +108,10 @@ class ReplacedBuiltins {
 
 // --- observe_all.cpp
 
+/// With observe_all: whether the shaders keep ray flags or look at them, and so at their thread.
+[[nodiscard]] bool looks_at_ray_flags(const Rewriter& rewriter);
 void change_ray_flags(const Place& place, Instruction& call);
-/// The flags as the application gave them, as far as the change can be undone: with a table.
+/// The flags as the application gave them to the trace call; the launch id's private copy, if any, is set before.
 [[nodiscard]] Id incoming_ray_flags(Rewriter& rewriter, std::vector<Instruction>& out, std::uint32_t shader);
 /// Whether the candidate of an any-hit shader is opaque to the application.
 [[nodiscard]] Id is_opaque(Rewriter& rewriter, std::vector<Instruction>& out, std::uint32_t shader);

@@ -47,7 +47,12 @@
 #define RR_CONTROL_COUNTER 0     // u64: words appended, also those that did not fit
 #define RR_CONTROL_DROPPED 256   // u32[RR_KINDS]: lanes whose record did not fit
 #define RR_CONTROL_GATE 512      // u32: 0: record nothing (read only by shaders instrumented with a gate)
-#define RR_CONTROL_OPACITY 516   // u32: 1: the opacity table holds for this launch (read only with observe_all)
+#define RR_CONTROL_OPACITY 516   // u32, one of the three below (read only with observe_all and an opacity table)
+#define RR_CONTROL_CULLING 768   // u32: rays traced with CullNoOpaque, whose opaque candidates are not observed
 #define RR_CONTROL_BYTES 1024
+
+#define RR_OPACITY_AS_GIVEN 0u // rays keep their flags: an any-hit shader of the pipeline does not look at what follows
+#define RR_OPACITY_TABLE 1u    // the opacity table holds for this launch
+#define RR_OPACITY_RAYS 2u     // no table: only rays that are themselves opaque can be changed
 
 #endif

@@ -32,7 +32,7 @@ class OpacityOperation final : public Operation {
         why = fill();
       }
       if (!why.empty()) {
-        note("observe-all: opaque geometry under any-hit shaders is not observed in some launches: " + why);
+        note("observe-all: in some launches only rays with the Opaque flag are observed on opaque geometry: " + why);
       }
     });
     host_.flush();
@@ -59,7 +59,8 @@ class OpacityOperation final : public Operation {
  private:
   /// No table holds.
   void clear() {
-    std::memset(host_.data, 0, kTableOffset);
+    const std::uint32_t how = RR_OPACITY_RAYS;
+    std::memcpy(host_.data, &how, sizeof how);
     host_.flush();
   }
 
@@ -88,7 +89,7 @@ class OpacityOperation final : public Operation {
       return "the opacity table has no room for their acceleration structure";
     }
     std::memcpy(host_.data + kTableOffset, table.data(), bytes);
-    const std::uint32_t holds = 1;
+    const std::uint32_t holds = RR_OPACITY_TABLE;
     std::memcpy(host_.data, &holds, sizeof holds);
     used_ = std::move(table);
     return {};
@@ -129,7 +130,8 @@ void State::prepare_opacity(CommandRecording& recording) {
         device.vk.CmdCopyBuffer(recording.handle, from, opacity.buffer, 1, &table);
       });
   if (!prepared) {
-    device.vk.CmdFillBuffer(recording.handle, device.control.buffer, RR_CONTROL_OPACITY, sizeof(std::uint32_t), 0);
+    device.vk.CmdFillBuffer(recording.handle, device.control.buffer, RR_CONTROL_OPACITY, sizeof(std::uint32_t),
+                            RR_OPACITY_RAYS);
   }
 }
 

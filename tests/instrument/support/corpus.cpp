@@ -73,12 +73,17 @@ std::vector<NamedOptions> option_sets() {
     sets.push_back({name, plain_options()});
     change(sets.back().options);
   };
-  const auto all = [](instrument::Options& o) {
+  const auto keep_flags = [](instrument::Options& o) {
+    o.ray_flags_address = 0x5'0000'0000;
+    o.ray_flags_threads = 64 * 32;
+  };
+  const auto all = [&](instrument::Options& o) {
     o.clock = o.sm = o.wide_subgroups = o.gate = o.observe_all = true;
     o.every = 3;
     o.window = instrument::Window{1, 2, 3, 4};
     o.events_words = std::uint64_t{1} << 34;
     o.opacity_address = 0x3'0000'0000;
+    keep_flags(o);
     o.swizzle = instrument::SwizzleTable{0x4'0000'0000, 64, 32, 1};
   };
   add("plain", [](instrument::Options&) {});
@@ -90,7 +95,16 @@ std::vector<NamedOptions> option_sets() {
   add("every", [](instrument::Options& o) { o.every = 7; });
   add("large", [](instrument::Options& o) { o.events_words = std::uint64_t{1} << 34; });
   add("observe_all", [](instrument::Options& o) { o.observe_all = true; });
-  add("opacity", [](instrument::Options& o) {
+  add("observe_all_with_flags", [&](instrument::Options& o) {
+    o.observe_all = true;
+    keep_flags(o);
+  });
+  add("opacity", [&](instrument::Options& o) {
+    o.observe_all = true;
+    o.opacity_address = 0x3'0000'0000;
+    keep_flags(o);
+  });
+  add("opacity_without_flags", [](instrument::Options& o) {
     o.observe_all = true;
     o.opacity_address = 0x3'0000'0000;
   });
