@@ -209,6 +209,16 @@ std::unique_ptr<Submissions::Submission> Submissions::prepare(Queue& queue, cons
                     ? patience_ns()
                     : 0);
   }
+  // Where that waited in vain the earlier run's counters are about to be overwritten.
+  for (auto& other : pending_) {
+    for (auto& item : other->items) {
+      if (item.captured && positions.contains(item.operation.get())) {
+        item.captured = false;
+        note("its command buffer was submitted again before it was seen to finish: this run is not captured",
+             item.number);
+      }
+    }
+  }
   // Launches of one queue are kept apart by barriers; those of two queues that are on the device together are not.
   for (const auto& other : pending_) {
     if (device_.records && other->queue != &queue && (other->captures || submission->captures)) {
