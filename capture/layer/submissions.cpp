@@ -82,13 +82,15 @@ bool Submissions::upload(const DeviceBuffer& to, std::span<const std::uint32_t> 
 
 VkResult Submissions::submit(Queue& queue, const std::vector<Batch>& batches, VkFence fence, const Next& next) {
   // A command buffer that runs more than once writes the same slots: its batches are run and read one by one.
-  std::unordered_set<const CommandRecording*> seen;
   bool twice = false;
-  for (const auto& batch : batches) {
-    for (const auto& recording : batch.recordings) {
-      twice |= !seen.insert(recording.get()).second;
+  attempt("looking at a submission", [&] {
+    std::unordered_set<const CommandRecording*> seen;
+    for (const auto& batch : batches) {
+      for (const auto& recording : batch.recordings) {
+        twice |= !seen.insert(recording.get()).second;
+      }
     }
-  }
+  });
   const auto count = static_cast<std::uint32_t>(batches.size());
   const std::scoped_lock lock(mutex_);
   if (!twice) {
