@@ -188,8 +188,8 @@ void prepare(Device& device, const DeviceRequest& request, bool with_additions, 
     return;
   }
   if (device.most_lanes > 64) {
-    note("device " + block.name + " cannot be observed: its subgroups have up to " +
-         std::to_string(device.most_lanes) + " lanes, and records have room for 64");
+    note("device " + block.name + " cannot be observed: its subgroups have up to " + std::to_string(device.most_lanes) +
+         " lanes, and records have room for 64");
     return;
   }
   if (device.queues.empty()) {
