@@ -40,7 +40,7 @@ if [ -n "$device" ]; then app+=(--device "$device"); fi
 memory=$((${size%x*} * ${size#*x} * spp * 640))
 
 # Field of a CSV of one row, by the name of its column.
-field() { awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == name) at = i } NR == 2 { print $at }' "$2"; }
+field() { awk -F, -v name="$1" '{ sub(/\r$/, "") } NR == 1 { for (i = 1; i <= NF; ++i) if ($i == name) at = i } NR == 2 { print $at }' "$2"; }
 
 # One recorded launch behind one that warms up: name, capture options…
 record() {
@@ -75,6 +75,11 @@ observed() {
 }
 # Number of identity's row, from whatif's JSON.
 synthetic() { awk -v key="\"$2\":" '$1 == key && rows { sub(/,$/, "", $2); print $2; exit } /"rows":/ { rows = 1 }' "$1"; }
+# What the what-if said; random's row has its parameters: "random:seed=1,tiled=false".
+said() {
+  awk -v name="$1" '/"rows":/ { rows = 1 } rows && $1 == "\"packing\":" { split($2, part, /[":,]/); here = part[2] == name }
+    rows && here && $1 == "\"efficiency\":" { sub(/,$/, "", $2); print $2; exit }' "$results/whatif.json"
+}
 published() {
   awk -v name="\"$1\"" -v key="$2" '/^\[\[packing\]\]/ { here = 0 } $1 == "name" { here = ($3 == name) }
     here && $1 == key { print $3 }' "$here/published/one-weekend.toml"
@@ -87,7 +92,6 @@ record plain
 say "what-if"
 whatif=()
 for packing in "${packings[@]}"; do whatif+=(--packing "$packing"); done
-"$program" whatif "$folder/plain.rrt" --order captured "${whatif[@]}" --format csv >"$results/whatif.csv"
 "$program" whatif "$folder/plain.rrt" --order captured "${whatif[@]}" --format json >"$results/whatif.json"
 
 for packing in "${packings[@]}"; do
@@ -107,16 +111,15 @@ for ((round = 0; round < rounds; ++round)); do
   time_run alone
   for packing in "${packings[@]}"; do
     time_run "$packing" "$program" capture --record off --format csv --swizzle "$folder/$packing.h5" --
-    awk -F, '/^process,launch,/ { for (at = 1; $at != "swizzled";) ++at; next } at && $at != "true" { other = 1 }
+    awk -F, '/^process,launch,/ { for (i = 1; i <= NF; ++i) if ($i == "swizzled") at = i; next }
+             at && $at != "true" { other = 1 }
              END { exit !at || other }' "$folder/timed" || fail "launches of the timed run of $packing ran without the swizzle"
   done
 done
 
 for packing in "${packings[@]}"; do
-  # random's row has its parameters: "random:seed=1,tiled=false"
-  sed 's/^"\([^:"]*\):[^"]*"/\1/' "$results/whatif.csv" | awk -F, -v p="$packing" '$1 == p { printf "%s %s ", p, $2 }'
   json=$results/$packing.json
-  echo "$(synthetic "$json" efficiency) $(observed "$json" all united_efficiency) $(observed "$json" all efficiency)" \
+  echo "$packing $(said "$packing") $(synthetic "$json" efficiency) $(observed "$json" all united_efficiency) $(observed "$json" all efficiency)" \
     "$(field device_ms "$results/$packing-capture.csv") $(mean "$results/$packing.times") $(median "$results/$packing.times")" \
     "x$(published "$packing" synthetic_change) x$(published "$packing" measured_change)" \
     "x$(published "$packing" frame_time_mean_change) x$(published "$packing" frame_time_median_change)"

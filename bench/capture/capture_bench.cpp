@@ -1,8 +1,8 @@
 // What capturing costs: device time of a launch recorded, with the layer loaded but not recording, and plain, in turn
 // within one run; bytes of an event on the device and in the trace; wall time of the capture and of ingest.
 //
-//   capture_bench [--programs=one_weekend,mesh_viewer] [--size=256x144] [--spp=2] [--frames=4] [--recorded=2]
-//                 [--rounds=3] [--warm-up=1] [Google Benchmark's options]
+//   capture_bench [--programs=one_weekend,mesh_viewer] [--size=128x72] [--spp=1] [--frames=3] [--recorded=3]
+//                 [--rounds=2] [--warm-up=1] [Google Benchmark's options]
 //
 // --frames are timed in each run, --recorded of them in the run that records (each is written to $TMPDIR). Warm-up
 // frames compile pipelines and raise clocks; they are neither timed nor recorded. Compare ratios, not times.
@@ -24,6 +24,7 @@
 #include "capture/ingest/ingest.hpp"
 #include "capture/spool/payload.hpp"
 #include "capture/spool/reader.hpp"
+#include "capture/trace/reader.hpp"
 
 namespace {
 
@@ -33,7 +34,7 @@ using namespace rayreplay;
 struct Flags {
   std::string programs = "one_weekend,mesh_viewer";
   bench::Workload workload;
-  std::uint32_t frames = 4, recorded = 2, rounds = 3;
+  std::uint32_t frames = 3, recorded = 3, rounds = 2;
 };
 Flags flags;
 
@@ -41,7 +42,8 @@ Flags flags;
 struct Measured {
   std::vector<double> plain_ms, loaded_ms, recorded_ms;
   std::vector<double> plain_wall_s, recorded_wall_s, ingest_s;
-  std::uint64_t events = 0, words = 0, file_bytes = 0, dropped = 0;  ///< of the last round, all its launches
+  std::uint64_t events = 0, words = 0, file_bytes = 0,
+                dropped = 0;  ///< of the last round, all its launches; file: their columns
 };
 
 class Folder {
@@ -87,9 +89,9 @@ void record(const bench::Workload& workload, Measured& result) {
   append(result.recorded_ms, run.launch_ms);
   result.recorded_wall_s.push_back(run.wall_s);
   const auto files = ingest::find_spools(spools);
-  const fs::path trace = folder.path / "t.rrt";
+  const fs::path rrt = folder.path / "t.rrt";
   const auto start = std::chrono::steady_clock::now();
-  const ingest::IngestResult ingested = ingest::ingest(files, trace);
+  const ingest::IngestResult ingested = ingest::ingest(files, rrt);
   result.ingest_s.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   if (ingested.traces.size() != 1 || ingested.traces[0].launches.size() != flags.recorded) {
     throw std::runtime_error(workload.program + ": not every launch was recorded");
@@ -102,7 +104,11 @@ void record(const bench::Workload& workload, Measured& result) {
   for (const fs::path& file : files) {
     result.words += words_of(file);
   }
-  result.file_bytes = fs::file_size(trace);
+  result.file_bytes = 0;
+  for (const trace::ColumnInfo& column : trace::read_info(rrt).columns) {
+    // Geometry and shaders are there once, however many events there are.
+    result.file_bytes += column.dataset.rfind("/launch/", 0) == 0 ? column.stored_bytes : 0;
+  }
 }
 
 /// In turn, so that what else the machine does falls on all kinds.

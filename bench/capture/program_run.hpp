@@ -19,8 +19,8 @@ struct ProgramRun {
 
 struct Workload {
   std::string program = "one_weekend";
-  std::string size = "256x144";
-  std::uint32_t spp = 2;
+  std::string size = "128x72";
+  std::uint32_t spp = 1;
   std::uint32_t warm_up = 1;
 };
 

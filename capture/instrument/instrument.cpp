@@ -124,7 +124,9 @@ class Walk {
       return reason;
     }
     const Options& options = rewriter_.options;
-    if (trace_layout(instruction.op()).acceleration_structure != 0) {
+    Id flags = 0;
+    if (const TraceLayout layout = trace_layout(instruction.op()); layout.acceleration_structure != 0) {
+      flags = instruction[layout.acceleration_structure + 1];
       const std::uint8_t site = sites_.add(instruction, function);
       if (options.record) {
         record_trace_call(place, instruction, site);
@@ -137,7 +139,7 @@ class Walk {
       place.out.push_back(std::move(instruction));
       return {};
     }
-    hit_objects_.before(place, instruction);
+    hit_objects_.before(place, instruction, flags);
     record_before(place, instruction);
     place.out.push_back(instruction);
     record_after(place, instruction);

@@ -57,6 +57,58 @@ TEST(CaptureOptions, ObserveAllSeesWhatAnyHitShadersSee) {
   EXPECT_EQ(count_kinds(observed.trace.launches.at(0)), count_kinds(own.trace.launches.at(0)));
 }
 
+struct ObserveAllCase {
+  std::string name;
+  std::vector<std::string> arguments;
+};
+
+void PrintTo(const ObserveAllCase& value, std::ostream* out) {
+  *out << value.name;
+}
+
+class ObserveAll : public testing::TestWithParam<ObserveAllCase> {};
+
+/// Pipelines with any-hit shaders of their own, rays with the Opaque flag, opaque geometry beside other: the picture
+/// stays, and of opaque geometry is seen what an any-hit shader on everything would see.
+TEST_P(ObserveAll, KeepsThePictureAndSeesOpaqueGeometry) {
+  const std::vector<std::string> scene = with(GetParam().arguments);
+  std::vector<std::string> any_hit = scene;
+  any_hit.emplace_back("--any-hit");
+  const Captured observed = capture(kMeshViewer, scene, {{"RAYREPLAY_CAPTURE_OBSERVE_ALL", "on"}});
+  EXPECT_EQ(observed.picture, render(kMeshViewer, scene));
+  const trace::Launch& launch = observed.trace.launches.at(0);
+  EXPECT_NE(observed.trace.header.configuration.find(R"("observe_all":true)"), std::string::npos);
+  for (const std::string& line : observed.trace.header.not_captured) {
+    EXPECT_EQ(line.find("observe"), std::string::npos) << line;
+  }
+  // Every hit was a candidate before, and every ray ends once.
+  std::size_t hits = 0, unseen = 0, wrong = 0;
+  for (const RayStory& story : tell_rays(launch)) {
+    const auto candidates =
+        std::count_if(story.during_traversal.begin(), story.during_traversal.end(),
+                      [&](std::uint64_t row) { return launch.data.events.kind[row] == trace::EventKind::AnyHit; });
+    const std::uint32_t ends = story.closest_hits + story.misses;
+    hits += story.closest_hits;
+    unseen += story.closest_hits > 0 && candidates == 0 ? 1U : 0U;
+    wrong += (story.occlusion ? story.closest_hits == 0 && ends <= 1 : ends == 1) ? 0U : 1U;
+  }
+  EXPECT_GT(hits, std::size_t{kWidth * kHeight / 2});
+  EXPECT_EQ(unseen, 0U);
+  EXPECT_EQ(wrong, 0U);
+  const Captured own = capture(kMeshViewer, any_hit);
+  EXPECT_EQ(count_kinds(launch), count_kinds(own.trace.launches.at(0)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenes, ObserveAll,
+                         testing::Values(ObserveAllCase{"hall", {"--scene", "hall"}},
+                                         ObserveAllCase{"hall_alpha", {"--scene", "hall", "--alpha"}},
+                                                              ObserveAllCase{"hall_recursion", {"--scene", "hall", "--recursion"}},
+                                         ObserveAllCase{"cornell", {"--scene", "cornell"}},
+                                         ObserveAllCase{"cornell_alpha", {"--scene", "cornell", "--alpha"}},
+                                         ObserveAllCase{"cornell_recursion",
+                                                        {"--scene", "cornell", "--recursion", "--alpha"}}),
+                         [](const auto& test) { return test.param.name; });
+
 /// Procedural geometry needs no any-hit shader to be seen: its reports are.
 TEST(CaptureOptions, ObserveAllAddsNothingToSpheres) {
   const Captured plain = capture(kOneWeekend, kArguments);

@@ -6,6 +6,7 @@
 
 #include "capture/instrument/probes/record.h"
 #include "capture/spool/writer.hpp"
+#include "scheduler-models/swizzle_file.hpp"
 #include "tests/ingest/support.hpp"
 
 namespace rayreplay::ingest {
@@ -121,7 +122,57 @@ TEST_F(CaptureCommandTest, NoDeviceAndNoRays) {
   EXPECT_EQ(with("process").code, 11);
 }
 
+TEST_F(CaptureCommandTest, WithoutRecordingTimesAreTold) {
+  test::SyntheticCapture capture = synthesize({.seed = 6, .launches = 2});
+  for (auto& launch : capture.launches) {
+    launch.launch.begin_ns = 1'000'000;
+    launch.launch.end_ns = 3'500'000;
+  }
+  capture.launches[1].launch.swizzled = 1;
+  capture.write(file("ready"));
+  const std::string program =
+      " -- sh -c 'cp \"$0\" \"$RAYREPLAY_CAPTURE_SPOOL/1.rrspool\"; exit $1' " + quoted("ready");
+  Outcome outcome = run("capture --record off --format csv" + program + " 0");
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("process,launch,frame,size,swizzled,device_ms\r\n"));
+  EXPECT_THAT(outcome.output, HasSubstr(",false,2.5\r\n"));
+  EXPECT_THAT(outcome.output, HasSubstr(",true,2.5\r\n"));
+  outcome = run("capture --record off --format json" + program + " 0");
+  EXPECT_THAT(outcome.output, HasSubstr("\"schema\": \"rayreplay.timing/1\""));
+  EXPECT_EQ(run("capture --record off" + program + " 3").code, 14);
+  EXPECT_EQ(run("capture --record off -- sh -c 'exit 0'").code, 10);
+  // Without events there is no trace.
+  outcome = run("capture --record off -o " + quoted("t.rrt") + program + " 0");
+  EXPECT_EQ(outcome.code, 2) << outcome.output;
+  EXPECT_FALSE(std::filesystem::exists(file("t.rrt")));
+}
+
+TEST_F(CaptureCommandTest, TheLayerGetsASwizzleThatItCanRead) {
+  const scheduler::Swizzle swizzle = {3, 2, 1, 0, 5, 4};
+  scheduler::write_swizzle(file("s.h5"), swizzle, {3, 2, 1}, "made up", "", false);
+  scheduler::write_swizzle(file("s.bin"), swizzle, {3, 2, 1}, "made up", "", false);
+  const std::string program = " -- sh -c 'cp \"$RAYREPLAY_CAPTURE_SWIZZLE\" \"$0\"; echo for " +
+                              std::string("$RAYREPLAY_CAPTURE_SWIZZLE_SIZE' ") + quoted("copy");
+  // HDF5 knows its size; the layer gets the flat form.
+  Outcome outcome = run("capture --record off --swizzle " + quoted("s.h5") + program);
+  EXPECT_THAT(outcome.output, HasSubstr("for 3x2x1\n"));
+  EXPECT_EQ(scheduler::read_swizzle(file("copy"), {3, 2, 1}), swizzle);
+  EXPECT_EQ(std::filesystem::file_size(file("copy")), 24U);
+  outcome = run("capture --record off --swizzle " + quoted("s.bin") + " --swizzle-size 3x2" + program);
+  EXPECT_THAT(outcome.output, HasSubstr("for 3x2x1\n"));
+  // What cannot be is told before the program runs.
+  std::filesystem::remove(file("copy"));
+  EXPECT_EQ(run("capture --record off --swizzle " + quoted("s.bin") + program).code, 2);
+  outcome = run("capture --record off --swizzle " + quoted("s.bin") + " --swizzle-size 4x2" + program);
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.output, HasSubstr("32 bytes: 4 for each thread of 4x2x1"));
+  EXPECT_EQ(run("capture --record off --swizzle " + quoted("s.h5") + " --swizzle-size 4x2" + program).code, 3);
+  EXPECT_EQ(run("capture --record off --swizzle " + quoted("missing") + " --swizzle-size 4x2" + program).code, 3);
+  EXPECT_FALSE(std::filesystem::exists(file("copy")));
+}
+
 TEST_F(CaptureCommandTest, WrongUse) {
+  EXPECT_EQ(run("capture -- true").code, 2);
   EXPECT_EQ(run("capture -o " + quoted("t.rrt") + " -- /no/such/program").code, 3);
   EXPECT_EQ(run("capture --window 1,2 -o " + quoted("t.rrt") + " -- true").code, 2);
   EXPECT_EQ(run("capture -o " + quoted("t.rrt")).code, 2);

@@ -131,6 +131,30 @@ TEST(HitObjects, TraceCallsAreCounted) {
   EXPECT_EQ(zeros, 1U);
 }
 
+// The shader that an execute call runs may belong to another ray than that of the last trace call.
+TEST(HitObjects, ExecuteKeepsItsRaysFlags) {
+  instrument::Options options = test::plain_options();
+  // Execute calls with a call of rr_keep_flags as the last one before them.
+  const auto kept_before_execute = [&] {
+    const test::Listing listing = test::list(instrument::instrument(module(), options).spirv);
+    std::size_t kept = 0;
+    for (const auto& [id, lines] : listing.functions) {
+      bool keeps = false;
+      for (const std::string& line : lines) {
+        if (const std::string callee = test::callee_of(listing, line); !callee.empty()) {
+          keeps = callee == "rr_keep_flags";
+        }
+        kept += keeps && line.find("OpHitObjectExecuteShaderNV") != std::string::npos ? 1U : 0U;
+      }
+    }
+    return kept;
+  };
+  options.observe_all = true;
+  EXPECT_EQ(kept_before_execute(), 0U);
+  options.ray_flags_threads = 64;
+  EXPECT_EQ(kept_before_execute(), 2U);
+}
+
 TEST(HitObjects, ExecuteTellsTheShadowOfItsObject) {
   const auto result = instrument::instrument(module(), test::plain_options());
   const test::Listing listing = test::list(result.spirv);

@@ -271,7 +271,31 @@ TEST(LaunchesEndToEnd, ObserveAllKeepsTheResultsWhereThereIsNoOpacityTable) {
   for (const char* variable : {"RAYREPLAY_CAPTURE_GEOMETRY", "RAYREPLAY_CAPTURE_RECORD"}) {
     VulkanProgram program(Environment{{"RAYREPLAY_CAPTURE_OBSERVE_ALL", "on"}, {variable, "off"}});
     launch_opaque_and_other(program);
+    for (const auto& launch : program.spool().launches) {
+      EXPECT_EQ(launch.observe_all, 0) << variable;
+    }
   }
+}
+
+/// What is opaque is not known when a structure is built by the launch's own submission.
+TEST(LaunchesEndToEnd, ObserveAllSaysWhichLaunchesItDoesNotObserve) {
+  VulkanProgram program(Environment{{"RAYREPLAY_CAPTURE_OBSERVE_ALL", "on"}});
+  const TestStructure bottom = program.built(mesh(program.filled(triangle_vertices(4, 3)), VK_GEOMETRY_OPAQUE_BIT_KHR));
+  const BuildRequest request = scene(program, {instance_of(bottom)});
+  const TestStructure top = program.built(request);
+  program.launch(top);
+  program.record_build(request, top);
+  program.barrier();
+  program.launch(top);
+  const auto results = program.results();
+  EXPECT_EQ(results[0], 2U);
+  const SpoolFile spool = program.spool();
+  ASSERT_EQ(spool.launches.size(), 2U);
+  EXPECT_EQ(spool.launches[0].observe_all, 1);
+  EXPECT_EQ(spool.launches[1].observe_all, 0);
+  EXPECT_TRUE(std::any_of(spool.notes.begin(), spool.notes.end(), [](const std::string& note) {
+    return note.find("not all opaque geometry of this launch is observed") != std::string::npos;
+  }));
 }
 
 TEST(LaunchesEndToEnd, ObserveAllKeepsTheResultsOfASceneThatIsBuiltInTheSameSubmission) {

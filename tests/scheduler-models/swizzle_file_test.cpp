@@ -132,6 +132,18 @@ TEST_F(SwizzleFile, Hdf5SaysWhereItComesFrom) {
   H5Fclose(file);
 }
 
+TEST_F(SwizzleFile, Hdf5SaysWhichSizeItIsFor) {
+  const Swizzle swizzle = {1, 0, 3, 2, 5, 4};
+  write_swizzle(path("s.h5"), swizzle, {3, 1, 2}, "made up", "", false);
+  write_swizzle(path("s.bin"), swizzle, {3, 1, 2}, "made up", "", false);
+  EXPECT_EQ(swizzle_size(path("s.h5")), (trace::LaunchSize{3, 1, 2}));
+  EXPECT_EQ(swizzle_size(path("s.bin")), std::nullopt);
+  EXPECT_EQ(swizzle_size(write_dataset<std::uint32_t>("other.h5", H5T_STD_U32LE, {0, 1})), std::nullopt);
+  EXPECT_THROW((void)swizzle_size(path("missing")), Error);
+  const fs::path wrong = write_dataset<std::uint32_t>("wrong.h5", H5T_STD_U32LE, {0, 1}, "permutation");
+  EXPECT_THROW((void)swizzle_size(wrong), Error);
+}
+
 TEST_F(SwizzleFile, ExistingFilesStayUnlessToldOtherwise) {
   for (const char* name : {"s.bin", "s.h5"}) {
     (void)write_bytes(name, "old");

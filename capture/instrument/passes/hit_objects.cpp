@@ -9,6 +9,9 @@ using spv::Op;
 
 namespace {
 
+/// Where a shadow holds the ray's flags.
+constexpr std::uint32_t kShadowFlags = 24;
+
 bool is_hit_object_type(Word op) {
   return op == number(Op::OpTypeHitObjectNV) || op == kOpTypeHitObjectEXT;
 }
@@ -76,6 +79,7 @@ HitObjects::HitObjects(Rewriter& rewriter) : rewriter_(rewriter) {
     pointers_.clear();
     return;
   }
+  keeps_flags_ = rewriter.options.observe_all && rewriter.options.ray_flags_threads != 0;
   no_ray_ = rewriter.linker.constant(RR_NO_RAY);
   rewriter.trace_counter = rewriter.private_uint();
   const std::size_t given = rewriter.module.globals.size();
@@ -88,7 +92,17 @@ HitObjects::HitObjects(Rewriter& rewriter) : rewriter_(rewriter) {
   }
 }
 
-Id HitObjects::ray_of(const Place& place, Id hit_object) {
+Id HitObjects::combine(const Place& place, Op op, Id a, Id b) {
+  const Id id = rewriter_.linker.fresh();
+  place.out.emplace_back(op, std::initializer_list<Word>{rewriter_.linker.type_uint(), id, a, b});
+  return id;
+}
+
+Id HitObjects::ray_in(const Place& place, Id shadow) {
+  return keeps_flags_ && shadow != no_ray_ ? combine(place, Op::OpBitwiseAnd, shadow, no_ray_) : shadow;
+}
+
+Id HitObjects::shadow_of(const Place& place, Id hit_object) {
   const auto shadow = shadows_.find(hit_object);
   if (shadow == shadows_.end()) {
     rewriter_.note("a hit object reached through a parameter or an array: which trace call made it is not recorded");
@@ -97,13 +111,13 @@ Id HitObjects::ray_of(const Place& place, Id hit_object) {
   return rewriter_.load(place.out, rewriter_.linker.type_uint(), shadow->second);
 }
 
-void HitObjects::set_ray(const Place& place, Id hit_object, Id ray) {
+void HitObjects::set_shadow(const Place& place, Id hit_object, Id value) {
   if (const auto shadow = shadows_.find(hit_object); shadow != shadows_.end()) {
-    rewriter_.store(place.out, shadow->second, ray);
+    rewriter_.store(place.out, shadow->second, value);
   }
 }
 
-void HitObjects::before(const Place& place, const Instruction& i) {
+void HitObjects::before(const Place& place, const Instruction& i, Id flags) {
   if (!active()) {
     return;
   }
@@ -111,29 +125,38 @@ void HitObjects::before(const Place& place, const Instruction& i) {
   const Id type = r.linker.type_uint();
   if (const TraceLayout layout = trace_layout(i.op()); layout.acceleration_structure != 0) {
     const Id ray = r.load(place.out, type, r.trace_counter);
-    const Id next = r.linker.fresh();
-    place.out.emplace_back(Op::OpIAdd, std::initializer_list<Word>{type, next, ray, r.linker.constant(1)});
-    r.store(place.out, r.trace_counter, next);
-    if (layout.hit_object) {
-      set_ray(place, i[1], ray);
+    r.store(place.out, r.trace_counter, combine(place, Op::OpIAdd, ray, r.linker.constant(1)));
+    if (layout.hit_object && keeps_flags_) {
+      // The flags that culling by opacity and opacity itself need are in the low eight bits.
+      const Id high =
+          combine(place, Op::OpShiftLeftLogical, r.as_uint(place.out, flags), r.linker.constant(kShadowFlags));
+      set_shadow(place, i[1], combine(place, Op::OpBitwiseOr, combine(place, Op::OpBitwiseAnd, ray, no_ray_), high));
+    } else if (layout.hit_object) {
+      set_shadow(place, i[1], ray);
     }
   } else if (makes_untraced(i.op())) {
-    set_ray(place, i[1], no_ray_);
+    set_shadow(place, i[1], no_ray_);
   } else if (i.op() == number(Op::OpReorderThreadWithHintNV) || i.op() == kOpReorderThreadWithHintEXT) {
     const std::array<Id, 3> arguments = {r.as_uint(place.out, i[1]), r.as_uint(place.out, i[2]), no_ray_};
     r.probe(place.out, "rr_reorder", place.shaders, arguments);
   } else if (i.op() == number(Op::OpReorderThreadWithHitObjectNV) || i.op() == kOpReorderThreadWithHitObjectEXT) {
     const bool hint = i.size() > 3;
     const std::array<Id, 3> arguments = {hint ? r.as_uint(place.out, i[2]) : r.linker.constant(0),
-                                         hint ? r.as_uint(place.out, i[3]) : r.linker.constant(0), ray_of(place, i[1])};
+                                         hint ? r.as_uint(place.out, i[3]) : r.linker.constant(0),
+                                         ray_in(place, shadow_of(place, i[1]))};
     r.probe(place.out, "rr_reorder", place.shaders, arguments);
   } else if (i.op() == number(Op::OpHitObjectExecuteShaderNV) || i.op() == kOpHitObjectExecuteShaderEXT) {
-    const std::array<Id, 1> arguments = {ray_of(place, i[1])};
+    const Id shadow = shadow_of(place, i[1]);
+    const std::array<Id, 1> arguments = {ray_in(place, shadow)};
     r.probe(place.out, "rr_execute", place.shaders, arguments);
+    if (keeps_flags_ && shadow != no_ray_) {
+      // The shader that runs next sees its own ray's flags, not those of the last trace call.
+      keep_ray_flags(place, combine(place, Op::OpShiftRightLogical, shadow, r.linker.constant(kShadowFlags)));
+    }
   } else if (i.is(Op::OpStore) && shadows_.contains(i[1])) {
     // A copy of a hit object that was loaded: what made that one made this one.
     const auto loaded = loaded_.find(i[2]);
-    set_ray(place, i[1], loaded == loaded_.end() ? no_ray_ : loaded->second);
+    set_shadow(place, i[1], loaded == loaded_.end() ? no_ray_ : loaded->second);
   }
 }
 
@@ -149,7 +172,7 @@ void HitObjects::after(const Place& place, const Instruction& i) {
                                                type, shadow, static_cast<Word>(spv::StorageClass::Function), no_ray_});
     shadows_[i[2]] = shadow;
   } else if (i.is(Op::OpLoad) && shadows_.contains(i[3])) {
-    loaded_[i[2]] = ray_of(place, i[3]);
+    loaded_[i[2]] = shadow_of(place, i[3]);
   }
 }
 

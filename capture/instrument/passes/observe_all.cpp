@@ -46,6 +46,13 @@ void change_ray_flags(const Place& place, Instruction& call) {
   call.set(at, r.call(place.out, r.linker.type_uint(), function, of_thread(r, place.out, place.shaders, flags)));
 }
 
+void keep_ray_flags(const Place& place, Id given) {
+  Rewriter& r = place.rewriter;
+  const std::array<Id, 1> flags = {given};
+  (void)r.call(place.out, r.linker.type_void(), r.lookup("rr_keep_flags"),
+               of_thread(r, place.out, place.shaders, flags));
+}
+
 Id incoming_ray_flags(Rewriter& r, std::vector<Instruction>& out, std::uint32_t shader) {
   const std::array<std::uint32_t, 1> shaders = {shader};
   const std::array<Id, 1> flags = {r.builtin_of(out, BuiltIn::IncomingRayFlagsKHR, shader)};

@@ -57,25 +57,30 @@ void record_after(const Place& place, const Instruction& instruction);
 /// An instruction, or the parts that a fused one is defined as, so that each part's record stands at its place.
 [[nodiscard]] std::vector<Instruction> unfused(const Instruction& instruction);
 
-/// A shadow variable behind every hit-object variable holds the number of the trace call that made the object.
+/// A shadow variable behind every hit-object variable holds the number of the trace call that made the object; where
+/// ray flags are kept, also the application's flags, from bit 24 on.
 class HitObjects {
  public:
   explicit HitObjects(Rewriter& rewriter);
-  void before(const Place& place, const Instruction& instruction);
+  /// flags: of a trace call, as the application gave them.
+  void before(const Place& place, const Instruction& instruction, Id flags);
   void after(const Place& place, const Instruction& instruction);
 
  private:
   [[nodiscard]] bool active() const {
     return !pointers_.empty();
   }
-  [[nodiscard]] Id ray_of(const Place& place, Id hit_object);
-  void set_ray(const Place& place, Id hit_object, Id ray);
+  [[nodiscard]] Id combine(const Place& place, spv::Op op, Id a, Id b);
+  [[nodiscard]] Id shadow_of(const Place& place, Id hit_object);
+  [[nodiscard]] Id ray_in(const Place& place, Id shadow);
+  void set_shadow(const Place& place, Id hit_object, Id value);
 
   Rewriter& rewriter_;
   std::unordered_set<Id> pointers_;     ///< types: pointers to hit objects
   std::unordered_map<Id, Id> shadows_;  ///< hit-object variable -> shadow
-  std::unordered_map<Id, Id> loaded_;   ///< loaded hit object -> its ray
+  std::unordered_map<Id, Id> loaded_;   ///< loaded hit object -> what its shadow held
   Id no_ray_ = 0;
+  bool keeps_flags_ = false;
 };
 
 // --- replaced_builtins.cpp: application's reads of a built-in variable see a private one
@@ -111,6 +116,8 @@ class ReplacedBuiltins {
 /// With observe_all: whether the shaders keep ray flags or look at them, and so at their thread.
 [[nodiscard]] bool looks_at_ray_flags(const Rewriter& rewriter);
 void change_ray_flags(const Place& place, Instruction& call);
+/// The thread's word holds these flags from here on.
+void keep_ray_flags(const Place& place, Id flags);
 /// The flags as the application gave them to the trace call; the launch id's private copy, if any, is set before.
 [[nodiscard]] Id incoming_ray_flags(Rewriter& rewriter, std::vector<Instruction>& out, std::uint32_t shader);
 /// Whether the candidate of an any-hit shader is opaque to the application.
