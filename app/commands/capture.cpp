@@ -324,6 +324,10 @@ int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const
     return nothing_traced(options, result, end);
   }
   print_launches(result, format);
+  if (!has_launches(result)) {
+    console::log(fmt::format("rayreplay: what was recorded is kept in {}", quoted(spool.string())));
+    throw no_launch(options.output.path);
+  }
   if (!end.succeeded()) {
     console::log(fmt::format("rayreplay: {}; what it had recorded is in the trace", end_text(end)));
     return kApplicationFailed;

@@ -55,6 +55,16 @@ output::Table launch_table(const ingest::IngestResult& result) {
   return table;
 }
 
+bool has_launches(const ingest::IngestResult& result) {
+  return std::any_of(result.traces.begin(), result.traces.end(),
+                     [](const ingest::TraceSummary& trace) { return !trace.launches.empty(); });
+}
+
+Error no_launch(const std::string& output) {
+  return Error(ErrorKind::Missing, {"no launch could be kept: the trace has none", output, "", "",
+                                    "the lines above say why each was left out"});
+}
+
 void print_launches(const ingest::IngestResult& result, output::Format format) {
   const output::Table table = launch_table(result);
   if (format != output::Format::Json) {

@@ -2,7 +2,10 @@
 // error.
 #pragma once
 
+#include <string>
+
 #include "app/output/table.hpp"
+#include "base/error.hpp"
 #include "capture/ingest/ingest.hpp"
 
 namespace rayreplay::app {
@@ -12,6 +15,12 @@ namespace rayreplay::app {
 
 /// The table, or the JSON document "rayreplay.ingest/1".
 void print_launches(const ingest::IngestResult& result, output::Format format);
+
+/// False: every launch was left out.
+[[nodiscard]] bool has_launches(const ingest::IngestResult& result);
+
+/// What to say then; `output`: the trace that was to be written.
+[[nodiscard]] Error no_launch(const std::string& output);
 
 /// One line for each trace, then what it does not hold.
 void log_traces(const ingest::IngestResult& result);

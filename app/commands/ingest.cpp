@@ -39,6 +39,9 @@ int act(const Options& options) {
                  "capture frames in which the application traces rays; 'rayreplay capture' says what went wrong"});
   }
   print_launches(result, format);
+  if (!has_launches(result)) {
+    throw no_launch(options.output.path);
+  }
   return 0;
 }
 

@@ -180,11 +180,12 @@ void report(const Options& options, const instrument::Result& result, std::size_
   for (const std::string& note : result.notes) {
     console::log("rayreplay: note: " + note);
   }
-  console::log(
-      result.status == instrument::Status::Instrumented
-          ? fmt::format("rayreplay: wrote {}: {} words, {} before", options.output.path, result.spirv.size(),
-                        words_before)
-          : fmt::format("rayreplay: wrote {}: unchanged, as it has no ray-tracing entry point", options.output.path));
+  console::log(result.status == instrument::Status::Instrumented
+                   ? fmt::format("rayreplay: wrote {}: {} words, {} before", options.output.path, result.spirv.size(),
+                                 words_before)
+                   : fmt::format("rayreplay: wrote {}: unchanged, as it has {}", options.output.path,
+                                 result.entry_points.empty() ? "no ray-tracing entry point"
+                                                             : "nothing that the options ask for"));
 }
 
 int act(const Options& options) {

@@ -11,9 +11,10 @@
 namespace rayreplay::ingest {
 namespace {
 
-/// Whether `count` items of `bytes`, `stride` apart, fit into `size` bytes.
+/// Whether `count` items of `bytes`, `stride` apart, fit into `size` bytes. They are packed, so that no count is larger
+/// than the bytes that are there bear out.
 bool fits(std::uint64_t count, std::uint64_t stride, std::uint64_t bytes, std::uint64_t size) {
-  return count == 0 || (bytes <= size && (stride == 0 || count - 1 <= (size - bytes) / stride));
+  return count == 0 || (bytes <= size && stride >= bytes && count - 1 <= (size - bytes) / stride);
 }
 
 const std::byte* bytes_of(const std::vector<std::uint8_t>& data) {

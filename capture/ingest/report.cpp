@@ -140,6 +140,14 @@ void add_spool_lines(const SpoolContents& contents, const spool::SpoolReader& re
   if (!contents.process) {
     lines.add("the spool does not say of which process it is");
   }
+  for (const auto& [number, launch] : contents.launches) {
+    const bool none =
+        std::all_of(launch.events.begin(), launch.events.end(), [](const auto& part) { return part.words.empty(); });
+    if (none && launch.launch.words != 0 && launch.launch.device == device) {
+      lines.add(fmt::format("launch {} is left out: none of its {} words of events are in the spool", number,
+                            launch.launch.words));
+    }
+  }
   for (const spool::Note& note : contents.notes) {
     if (note.launch == spool::kNone) {
       lines.add(note.text);

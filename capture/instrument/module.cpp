@@ -132,7 +132,11 @@ Section section_of(Word op) {
   }
   const bool type = (op >= number(Op::OpTypeVoid) && op <= number(Op::OpTypeForwardPointer));
   const bool constant = op >= number(Op::OpConstantTrue) && op <= number(Op::OpSpecConstantOp);
-  return type || constant ? &Module::globals : nullptr;
+  // Types of extensions (acceleration structures, hit objects) may come before all others.
+  bool result = false;
+  bool has_type = false;
+  spv::HasResultAndType(static_cast<Op>(op), &result, &has_type);
+  return type || constant || result || op == kOpTypeHitObjectEXT ? &Module::globals : nullptr;
 }
 
 }  // namespace

@@ -75,6 +75,7 @@ struct Device {
   bool frame_boundary = false;  ///< frames may also end at submissions that say so
   bool gated = false;           ///< not every launch is captured: shaders look at RR_CONTROL_GATE
   bool has_clock = false, has_sm = false, wide_subgroups = false;
+  std::uint32_t most_lanes = 0;  ///< of a subgroup
   std::uint32_t subgroup_size = 0;
 
   VkPhysicalDeviceProperties properties{};

@@ -78,7 +78,8 @@ spool::Device describe(Device& device) {
   vk.GetPhysicalDeviceProperties2(device.physical, &all);
   device.ray_tracing.pNext = nullptr;
   device.subgroup_size = subgroup.subgroupSize;
-  device.wide_subgroups = std::max(subgroup.subgroupSize, sizes.maxSubgroupSize) > 32;
+  device.most_lanes = std::max(subgroup.subgroupSize, sizes.maxSubgroupSize);
+  device.wide_subgroups = device.most_lanes > 32;
 
   spool::Device block;
   block.device = device.number;
@@ -184,6 +185,11 @@ void prepare(Device& device, const DeviceRequest& request, bool with_additions, 
   if (!with_additions || !request.enough) {
     note("device " + block.name + " cannot be observed: " +
          (request.enough ? "it refuses what instrumented shaders need" : "it lacks " + request.lacks));
+    return;
+  }
+  if (device.most_lanes > 64) {
+    note("device " + block.name + " cannot be observed: its subgroups have up to " + std::to_string(device.most_lanes) +
+         " lanes, and records have room for 64");
     return;
   }
   if (device.queues.empty()) {

@@ -327,7 +327,8 @@ std::unordered_map<std::string_view, PFN_vkVoidFunction> make_table() {
 }  // namespace
 
 PFN_vkVoidFunction find_intercept(std::string_view name) {
-  static const auto table = make_table();
+  // Never destroyed: an application may ask while its own static objects are destroyed, after the layer's.
+  static const auto& table = *new auto(make_table());
   const auto found = table.find(name);
   return found == table.end() ? nullptr : found->second;
 }

@@ -213,6 +213,14 @@ class PipelineRewrite {
     if (!device_.records || std::none_of(groups_.begin(), groups_.end(), bare)) {
       return;
     }
+    // Where the driver writes one result for each stage there is no room for one more.
+    const auto* feedback = find_in_chain<VkPipelineCreationFeedbackCreateInfo>(
+        info_.pNext, VK_STRUCTURE_TYPE_PIPELINE_CREATION_FEEDBACK_CREATE_INFO);
+    if (feedback != nullptr && feedback->pipelineStageCreationFeedbackCount != 0) {
+      note("observe-all: a pipeline that asks for creation feedback of its stages gets no probes");
+      record_->observes_all = false;
+      return;
+    }
     const auto probe = device_.shaders->probe();
     if (probe->status != instrument::Status::Instrumented) {
       record_->observes_all = false;
@@ -293,12 +301,10 @@ VkResult Pipelines::create(VkDeferredOperationKHR deferred, VkPipelineCache cach
   };
   std::deque<PipelineRewrite> rewrites;
   std::vector<VkRayTracingPipelineCreateInfoKHR> rewritten;
-  bool changed = false;
   const bool prepared = attempt("instrumenting a pipeline", [&] {
     for (std::uint32_t i = 0; i < count; ++i) {
       const auto& rewrite = rewrites.emplace_back(device_, infos[i]);
       rewritten.push_back(rewrite.info());
-      changed |= rewrite.record()->instrumented;
     }
   });
   VkResult result = VK_ERROR_UNKNOWN;
@@ -306,7 +312,7 @@ VkResult Pipelines::create(VkDeferredOperationKHR deferred, VkPipelineCache cach
     result = create_next(rewritten.data());
   }
   if (result < 0) {
-    if (prepared && changed) {
+    if (prepared) {
       for (std::uint32_t i = 0; i < count; ++i) {
         if (pipelines[i] != VK_NULL_HANDLE) {
           device_.vk.DestroyPipeline(device_.handle, pipelines[i], allocator);

@@ -161,8 +161,16 @@ void note(std::string_view text, std::uint32_t launch) {
   bool said = false;
   {
     const std::scoped_lock lock(p.spool_mutex);
+    if (p.notes.size() >= kMostNotes) {
+      if (p.notes.contains({std::string(text), launch}) || p.notes_full) {
+        return;
+      }
+      p.notes_full = true;
+      text = "there are more than 1000 notes: what else is missing is not said";
+      launch = spool::kNone;
+    }
     said = p.said.contains(text);
-    if (p.notes.size() >= kMostNotes || !p.notes.emplace(text, launch).second) {
+    if (!p.notes.emplace(text, launch).second) {
       return;
     }
     p.said.emplace(text);

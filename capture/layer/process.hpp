@@ -32,6 +32,7 @@ struct Process {
   spool::SpoolWriter spool;
   std::atomic<bool> open{false}, failed{false};
   std::set<std::pair<std::string, std::uint32_t>> notes;  ///< text and launch
+  bool notes_full = false;                                ///< no more are kept, and that was said
   std::set<std::string, std::less<>> said;                ///< on standard error
 
   std::shared_mutex objects_mutex;

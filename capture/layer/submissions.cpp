@@ -82,13 +82,15 @@ bool Submissions::upload(const DeviceBuffer& to, std::span<const std::uint32_t> 
 
 VkResult Submissions::submit(Queue& queue, const std::vector<Batch>& batches, VkFence fence, const Next& next) {
   // A command buffer that runs more than once writes the same slots: its batches are run and read one by one.
-  std::unordered_set<const CommandRecording*> seen;
   bool twice = false;
-  for (const auto& batch : batches) {
-    for (const auto& recording : batch.recordings) {
-      twice |= !seen.insert(recording.get()).second;
+  attempt("looking at a submission", [&] {
+    std::unordered_set<const CommandRecording*> seen;
+    for (const auto& batch : batches) {
+      for (const auto& recording : batch.recordings) {
+        twice |= !seen.insert(recording.get()).second;
+      }
     }
-  }
+  });
   const auto count = static_cast<std::uint32_t>(batches.size());
   const std::scoped_lock lock(mutex_);
   if (!twice) {
@@ -208,6 +210,16 @@ std::unique_ptr<Submissions::Submission> Submissions::prepare(Queue& queue, cons
                         std::any_of(pending_.begin(), pending_.end(), [](const auto& other) { return other->captures; })
                     ? patience_ns()
                     : 0);
+  }
+  // Where that waited in vain the earlier run's counters are about to be overwritten.
+  for (auto& other : pending_) {
+    for (auto& item : other->items) {
+      if (item.captured && positions.contains(item.operation.get())) {
+        item.captured = false;
+        note("its command buffer was submitted again before it was seen to finish: this run is not captured",
+             item.number);
+      }
+    }
   }
   // Launches of one queue are kept apart by barriers; those of two queues that are on the device together are not.
   for (const auto& other : pending_) {

@@ -67,6 +67,17 @@ TEST_F(CaptureCommandTest, IngestOfNothing) {
   EXPECT_EQ(run("ingest " + quoted("missing") + " -o " + quoted("t.rrt")).code, 3);
 }
 
+TEST_F(CaptureCommandTest, IngestOfLaunchesThatAreAllLeftOutFails) {
+  test::SyntheticCapture capture = synthesize({});
+  capture.launches.resize(1);
+  capture.launches[0].launch.width = 0;
+  capture.write(file("s.rrspool"));
+  const Outcome outcome = run("ingest " + quoted("s.rrspool") + " -o " + quoted("t.rrt"));
+  EXPECT_EQ(outcome.code, 6) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("no launch could be kept"));
+  EXPECT_THAT(outcome.output, HasSubstr("is left out: its size 0x"));
+}
+
 TEST_F(CaptureCommandTest, AProgramThatRecordsNothing) {
   const Outcome outcome = run("capture -o " + quoted("t.rrt") + " -- sh -c 'exit 7'");
   EXPECT_EQ(outcome.code, 10) << outcome.output;

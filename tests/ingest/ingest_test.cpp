@@ -141,6 +141,16 @@ TEST_F(SaidTest, WhatIsMissingIsSaid) {
   EXPECT_FALSE(result_.spools[0].ended);
 }
 
+TEST_F(SaidTest, ALaunchWithoutItsEventsIsSaid) {
+  SyntheticCapture capture = synthesize({.seed = 4, .launches = 2});
+  const std::uint32_t number = capture.launches[1].launch.launch;
+  capture.launches[1].words.clear();
+  capture.launches[1].launch.words = 77;
+  capture.write(file("s.rrspool"), false);
+  expect_said(ingested_file(),
+              "launch " + std::to_string(number) + " is left out: none of its 77 words of events are in the spool");
+}
+
 TEST_F(SaidTest, WindowIsSaid) {
   const trace::Trace found = ingested(synthesize({.seed = 5, .window = true}));
   expect_said(found, "of 91 threads were not recorded");

@@ -141,6 +141,18 @@ TEST(Capture, OfTwoRunsInOneBatchTheLastIsCapturedAndTheOtherNoted) {
   EXPECT_EQ(content.end.launches_seen, 2U);
 }
 
+TEST(Capture, OfTwoRunsThatAreSubmittedBeforeEitherBeginsTheLastIsCapturedAndTheOtherNoted) {
+  const auto captured = run_captured("twice-pending");
+  EXPECT_EQ(captured.output, run_plain("twice-pending").output);
+  const auto& content = captured.spools.at(0);
+  ASSERT_THAT(content.launches, SizeIs(1));
+  EXPECT_EQ(content.launches[0].launch, 1U);
+  expect_conserved(content, content.launches[0]);
+  ASSERT_THAT(content.notes, SizeIs(1));
+  EXPECT_EQ(content.notes[0].launch, 0U);
+  EXPECT_EQ(content.end.launches_seen, 2U);
+}
+
 std::vector<std::uint32_t> numbers(const SpoolContent& content) {
   std::vector<std::uint32_t> result;
   for (const auto& launch : content.launches) {

@@ -114,6 +114,47 @@ void twice_in_a_batch() {
   print(world.triangle.picture());
 }
 
+/// One recording, submitted twice before the device may begin with either.
+void twice_pending() {
+  World world;
+  VkSemaphoreTypeCreateInfo type{};
+  type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
+  type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
+  VkSemaphoreCreateInfo semaphore_info{};
+  semaphore_info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
+  semaphore_info.pNext = &type;
+  VkSemaphore semaphore = VK_NULL_HANDLE;
+  check(vkCreateSemaphore(world.context.device, &semaphore_info, nullptr, &semaphore), "vkCreateSemaphore");
+  begin(world.commands, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+  world.triangle.trace(world.commands, kWidth, kHeight, 0);
+  end(world.commands);
+  const std::uint64_t value = 1;
+  VkTimelineSemaphoreSubmitInfo timeline{};
+  timeline.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO;
+  timeline.waitSemaphoreValueCount = 1;
+  timeline.pWaitSemaphoreValues = &value;
+  const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+  VkSubmitInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+  info.pNext = &timeline;
+  info.waitSemaphoreCount = 1;
+  info.pWaitSemaphores = &semaphore;
+  info.pWaitDstStageMask = &stage;
+  info.commandBufferCount = 1;
+  info.pCommandBuffers = &world.commands;
+  for (int turn = 0; turn < 2; ++turn) {
+    check(vkQueueSubmit(world.context.queue, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit");
+  }
+  VkSemaphoreSignalInfo signal{};
+  signal.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO;
+  signal.semaphore = semaphore;
+  signal.value = value;
+  check(vkSignalSemaphore(world.context.device, &signal), "vkSignalSemaphore");
+  check(vkQueueWaitIdle(world.context.queue), "vkQueueWaitIdle");
+  vkDestroySemaphore(world.context.device, semaphore, nullptr);
+  print(world.triangle.picture());
+}
+
 void submit2() {
   World world;
   begin(world.commands);
@@ -381,6 +422,7 @@ int run(const std::string& name) {
       {"many-launches", many_launches},
       {"resubmitted", resubmitted},
       {"twice-in-a-batch", twice_in_a_batch},
+      {"twice-pending", twice_pending},
       {"submit2", submit2},
       {"secondary", secondary},
       {"threads", threads},
