@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include <tbb/parallel_sort.h>
@@ -13,34 +14,78 @@ namespace {
 using trace::EventKind;
 using trace::kNone;
 
+constexpr std::uint64_t kNever = ~std::uint64_t{0};
+
 struct Fragment {
   std::uint32_t warp = kNone;
-  std::uint32_t ordinal = kNone;
+  std::uint64_t ordinal = kNever;
   std::uint32_t call = kNone;  ///< kind << 16 | shader; kNone: no warp event
   std::uint32_t group = 0;
+};
+
+/// How often a thread has made each call in each of its rays.
+class CallCounts {
+ public:
+  /// returns: a thread may come back to an earlier ray. Else its rays follow one another, and nothing has to be kept.
+  explicit CallCounts(bool returns) : returns_(returns) {}
+
+  /// The count before this call.
+  std::uint32_t count(std::uint32_t call, std::uint32_t ray) {
+    Last& last = last_[call];
+    if (last.ray != ray) {
+      if (returns_ && last.ray != kNone) {
+        earlier_[key(call, last.ray)] = last.times;
+      }
+      last = {ray, returns_ ? earlier_[key(call, ray)] : 0};
+    }
+    return last.times++;
+  }
+  void forget(std::uint32_t call) {
+    last_[call] = {};
+  }
+  void next_thread() {
+    earlier_.clear();
+  }
+
+ private:
+  struct Last {
+    std::uint32_t ray = kNone;
+    std::uint32_t times = 0;
+  };
+  static std::uint64_t key(std::uint32_t call, std::uint32_t ray) {
+    return std::uint64_t{call} << 32U | ray;
+  }
+  bool returns_;
+  std::vector<Last> last_{std::vector<Last>(trace::kEventKinds << 16U)};
+  std::unordered_map<std::uint64_t, std::uint32_t> earlier_;
 };
 
 /// One for each group, with what its events say.
 std::vector<Fragment> fragments_of(const trace::Launch& launch) {
   const trace::Events& events = launch.data.events;
   std::vector<Fragment> fragments(launch.groups.size());
-  std::vector<std::uint32_t> ordinals(trace::kEventKinds << 16U);
+  CallCounts counts(!events.ray.empty());
   for (std::size_t thread = 0; thread < launch.data.threads(); ++thread) {
     const std::uint64_t begin = launch.data.event_offset[thread];
     const std::uint64_t end = launch.data.event_offset[thread + 1];
     const auto call_of = [&](std::uint64_t e) {
       return static_cast<std::uint32_t>(events.kind[e]) << 16U | events.shader[e];
     };
+    std::uint32_t begun = 0;
     for (std::uint64_t e = begin; e < end; ++e) {
+      begun += trace::begins_ray(events.kind[e]) ? 1U : 0U;
       if (trace::is_warp_event(events.kind[e])) {
+        const std::uint32_t own = events.ray.empty() ? kNone : events.ray[e];
+        const std::uint32_t ray = own != kNone ? own : std::max(begun, 1U) - 1;
         Fragment& fragment = fragments[events.group[e]];
         fragment.call = fragment.call == kNone ? call_of(e) : fragment.call;
-        fragment.ordinal = std::min(fragment.ordinal, ordinals[call_of(e)]++);
+        fragment.ordinal = std::min(fragment.ordinal, std::uint64_t{ray} << 32U | counts.count(call_of(e), ray));
       }
     }
     for (std::uint64_t e = begin; e < end; ++e) {
-      ordinals[call_of(e)] = 0;
+      counts.forget(call_of(e));
     }
+    counts.next_thread();
   }
   for (std::uint32_t g = 0; g < fragments.size(); ++g) {
     fragments[g].group = g;

@@ -5,10 +5,10 @@
 // Hardware that does not reconverge after a trace call runs one call of a warp as several fragments, where the model
 // counts one warp event; `united` puts such fragments together again: those of one warp with the same kind, shader and
 // ordinal, in buffer order, as long as their lane masks are disjoint. A fragment's ordinal is the least over its lanes
-// of: how many earlier warp events of the same kind and shader the lane's thread has (the bounce, for a trace call in a
-// loop). Fragments that belong to no launched warp (repacked) are not united. A group's kind is that of its first event
-// in thread order; lanes of one trace call may differ between Begin and OcclusionBegin. Requires a sound launch. Empty
-// if groups were not captured. Cost: one pass over the events, one sort of the groups.
+// of (number of the ray in its thread; how many earlier calls of the same kind and shader that ray has): the bounce, in
+// a loop). Fragments that belong to no launched warp (repacked) are not united. A group's kind is that of its first
+// event in thread order; lanes of one trace call may differ between Begin and OcclusionBegin. Requires a sound launch.
+// Empty if groups were not captured. Cost: one pass over the events, one sort of the groups.
 #pragma once
 
 #include <array>

@@ -68,22 +68,28 @@ ObservedTally slow_united(const trace::Launch& launch) {
   const trace::Events& events = launch.data.events;
   struct Group {
     int call = -1;
-    std::uint32_t ordinal = kNone;
+    std::pair<std::uint32_t, std::uint32_t> ordinal{kNone, kNone};  // ray, how many such calls the ray already had
   };
   std::vector<Group> groups(launch.groups.size());
   for (std::size_t thread = 0; thread < launch.data.threads(); ++thread) {
-    std::map<int, std::uint32_t> count;
+    std::map<std::pair<int, std::uint32_t>, std::uint32_t> count;
+    std::uint32_t begun = 0;
     for (std::uint64_t e = launch.data.event_offset[thread]; e < launch.data.event_offset[thread + 1]; ++e) {
+      begun += trace::begins_ray(events.kind[e]) ? 1U : 0U;
       if (!trace::is_warp_event(events.kind[e])) {
         continue;
+      }
+      std::uint32_t ray = begun == 0 ? 0 : begun - 1;
+      if (!events.ray.empty() && events.ray[e] != kNone) {
+        ray = events.ray[e];
       }
       const int call = static_cast<int>(events.kind[e]) * 1000 + events.shader[e];
       Group& group = groups[events.group[e]];
       group.call = group.call < 0 ? call : group.call;
-      group.ordinal = std::min(group.ordinal, count[call]++);
+      group.ordinal = std::min(group.ordinal, {ray, count[{call, ray}]++});
     }
   }
-  std::map<std::tuple<std::uint32_t, int, std::uint32_t>, std::vector<std::uint64_t>> united;
+  std::map<std::tuple<std::uint32_t, int, std::pair<std::uint32_t, std::uint32_t>>, std::vector<std::uint64_t>> united;
   ObservedTally tally;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (groups[g].call < 0) {
