@@ -92,7 +92,7 @@ std::unique_ptr<LaunchOperation> begin(CommandRecording& recording, const Launch
   if (device.geometry) {
     const auto* pipeline = recording.pipeline.get();
     operation->tables = launch.kind == LaunchKind::Indirect2
-                            ? device.geometry->snapshot_tables_indirect(recording, pipeline, operation->command)
+                            ? device.geometry->snapshot_tables_indirect(operation->command)
                             : device.geometry->snapshot_tables(recording, pipeline, launch.regions);
     operation->structures = device.geometry->launch_structures(recording, pipeline);
     if (options().observe_all) {

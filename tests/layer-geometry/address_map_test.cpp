@@ -109,18 +109,5 @@ TEST(AddressMap, AgreesWithASearchOfAllBuffers) {
   }
 }
 
-TEST(AddressMap, BuffersWithAUsageComeSmallestFirst) {
-  AddressMap map;
-  for (std::uint64_t i = 1; i <= 3; ++i) {
-    auto made = buffer(i, 1000 * i, 500 / i);
-    made.usage |= i == 2 ? 0 : VK_BUFFER_USAGE_SHADER_BINDING_TABLE_BIT_KHR;
-    map.add(made);
-  }
-  const auto found = map.with_usage(VK_BUFFER_USAGE_SHADER_BINDING_TABLE_BIT_KHR);
-  ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found[0].buffer, buffer_number(3));
-  EXPECT_EQ(found[1].buffer, buffer_number(1));
-}
-
 }  // namespace
 }  // namespace rayreplay::layer::geometry

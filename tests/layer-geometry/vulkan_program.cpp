@@ -45,6 +45,10 @@ VulkanProgram::~VulkanProgram() {
   for (VkAccelerationStructureKHR structure : structures_) {
     DestroyAccelerationStructureKHR(device, structure, nullptr);
   }
+  for (const auto& [buffer, memory] : buffers_) {
+    vkDestroyBuffer(device, buffer, nullptr);
+    vkFreeMemory(device, memory, nullptr);
+  }
   for (auto at = cleanup_.rbegin(); at != cleanup_.rend(); ++at) {
     (*at)();
   }
@@ -179,9 +183,15 @@ TestBuffer VulkanProgram::buffer(VkDeviceSize bytes, VkBufferUsageFlags usage) {
   std::memset(made.data, 0, bytes);
   const VkBufferDeviceAddressInfo address{VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, nullptr, made.buffer};
   made.address = vkGetBufferDeviceAddress(device, &address);
-  cleanup_.push_back([this, memory] { vkFreeMemory(device, memory, nullptr); });
-  cleanup_.push_back([this, made] { vkDestroyBuffer(device, made.buffer, nullptr); });
+  buffers_.emplace(made.buffer, memory);
   return made;
+}
+
+void VulkanProgram::destroy(const TestBuffer& buffer) {
+  const auto found = buffers_.find(buffer.buffer);
+  vkDestroyBuffer(device, found->first, nullptr);
+  vkFreeMemory(device, found->second, nullptr);
+  buffers_.erase(found);
 }
 
 VkCommandBuffer VulkanProgram::commands() {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -62,6 +63,9 @@ class VulkanProgram {
     std::copy_n(reinterpret_cast<const std::uint8_t*>(values.data()), values.size() * sizeof(T), made.data + offset);
     return made;
   }
+
+  /// Before the program ends, with its memory.
+  void destroy(const TestBuffer& buffer);
 
   /// The command buffer that is being recorded; begun if none is.
   VkCommandBuffer commands();
@@ -147,6 +151,7 @@ class VulkanProgram {
   VkPipeline pipeline_ = VK_NULL_HANDLE;
   TestBuffer results_;
   std::set<VkAccelerationStructureKHR> structures_;  ///< alive
+  std::map<VkBuffer, VkDeviceMemory> buffers_;       ///< alive, with their memory
   std::vector<std::function<void()>> cleanup_;
 };
 

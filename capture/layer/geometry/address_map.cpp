@@ -1,7 +1,5 @@
 #include "capture/layer/geometry/address_map.hpp"
 
-#include <algorithm>
-
 namespace rayreplay::layer::geometry {
 
 void AddressMap::forget_address(const Buffer& buffer) {
@@ -78,19 +76,6 @@ std::optional<AddressMap::Place> AddressMap::find(std::uint64_t address) const {
     }
   }
   return best;
-}
-
-std::vector<AddressMap::Buffer> AddressMap::with_usage(VkBufferUsageFlags usage) const {
-  std::vector<Buffer> found;
-  for (const auto& [handle, buffer] : buffers_) {
-    if (buffer.address != 0 && (buffer.usage & usage) == usage) {
-      found.push_back(buffer);
-    }
-  }
-  std::sort(found.begin(), found.end(), [](const Buffer& a, const Buffer& b) {
-    return a.size != b.size ? a.size < b.size : a.address < b.address;
-  });
-  return found;
 }
 
 }  // namespace rayreplay::layer::geometry

@@ -13,7 +13,6 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
-#include <vector>
 
 namespace rayreplay::layer::geometry {
 
@@ -41,8 +40,6 @@ class AddressMap {
 
   [[nodiscard]] const Buffer* get(VkBuffer buffer) const;
   [[nodiscard]] std::optional<Place> find(std::uint64_t address) const;
-  /// Buffers with an address and all these usages, smallest first.
-  [[nodiscard]] std::vector<Buffer> with_usage(VkBufferUsageFlags usage) const;
 
  private:
   void forget_address(const Buffer& buffer);

@@ -1,6 +1,5 @@
 #include "capture/layer/geometry/build.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 namespace rayreplay::layer::geometry {
@@ -9,8 +8,10 @@ namespace {
 using Range = VkAccelerationStructureBuildRangeInfoKHR;
 using RawInstance = VkAccelerationStructureInstanceKHR;
 
-/// Finds the bytes at an address that an array of pointers holds; null if they are not known.
-using Pointee = std::function<const std::uint8_t*(std::uint64_t address)>;
+bool is_pointers(const VkAccelerationStructureGeometryKHR& geometry) {
+  return geometry.geometryType == VK_GEOMETRY_TYPE_INSTANCES_KHR &&
+         geometry.geometry.instances.arrayOfPointers != VK_FALSE;
+}
 
 BuildPlan plan_without_ranges(const VkAccelerationStructureBuildGeometryInfoKHR& info) {
   BuildPlan plan;
@@ -26,8 +27,7 @@ BuildPlan plan_without_ranges(const VkAccelerationStructureBuildGeometryInfoKHR&
 constexpr VkBuildAccelerationStructureFlagsKHR kMotion = VK_BUILD_ACCELERATION_STRUCTURE_MOTION_BIT_NV;
 
 void add_instances(const VkAccelerationStructureGeometryKHR& geometry, const Range& range, const Window& window,
-                   const Pointee& pointee, const StructureTable& table, Content& content) {
-  const bool pointers = geometry.geometry.instances.arrayOfPointers != VK_FALSE;
+                   const StructureTable& table, Content& content) {
   const Stretch stretch = inputs_of(geometry, range)[static_cast<std::size_t>(Input::Instances)];
   if (stretch.bytes == 0) {
     return;
@@ -41,15 +41,10 @@ void add_instances(const VkAccelerationStructureGeometryKHR& geometry, const Ran
   content.instances.resize(range.primitiveCount);
   for (std::uint32_t i = 0; i < range.primitiveCount; ++i) {
     TopInstance& instance = content.instances[i];
-    if (pointers) {
-      std::uint64_t address = 0;
-      std::memcpy(&address, from + std::size_t{i} * sizeof address, sizeof address);
-      const std::uint8_t* raw = pointee(address);
-      if (raw == nullptr) {
-        content.missing = "instance " + std::to_string(i) + " is unknown: its pointer leads outside what was copied";
-        content.instances.clear();
-        return;
-      }
+    if (is_pointers(geometry)) {
+      // Of a host build, as add_copies names no others: the application's own pointers.
+      const RawInstance* raw = nullptr;
+      std::memcpy(&raw, from + std::size_t{i} * sizeof raw, sizeof raw);
       std::memcpy(&instance.raw, raw, sizeof(RawInstance));
     } else {
       std::memcpy(&instance.raw, from + std::size_t{i} * sizeof(RawInstance), sizeof(RawInstance));
@@ -60,7 +55,7 @@ void add_instances(const VkAccelerationStructureGeometryKHR& geometry, const Ran
 }
 
 Content content_from(const BuildPlan& plan, const std::vector<Range>& ranges, const std::vector<Windows>& windows,
-                     const Pointee& pointee, const StructureTable& table) {
+                     const StructureTable& table) {
   Content content;
   content.top_level = plan.top_level;
   content.flags = plan.flags;
@@ -73,8 +68,7 @@ Content content_from(const BuildPlan& plan, const std::vector<Range>& ranges, co
     if (!plan.top_level) {
       content.geometries.push_back(assemble(geometry, ranges[i], windows[i]));
     } else if (geometry.geometryType == VK_GEOMETRY_TYPE_INSTANCES_KHR) {
-      add_instances(geometry, ranges[i], windows[i][static_cast<std::size_t>(Input::Instances)], pointee, table,
-                    content);
+      add_instances(geometry, ranges[i], windows[i][static_cast<std::size_t>(Input::Instances)], table, content);
     } else {
       content.missing = "a top level of geometry type " + std::to_string(geometry.geometryType);
     }
@@ -108,29 +102,17 @@ void add_copies(BuildPlan& plan, const AddressMap& map, CopyBatch& batch) {
     plan.ranges_part =
         batch.add(map, {plan.indirect_address, count == 0 ? 0 : (count - 1) * plan.indirect_stride + sizeof(Range)});
   }
-  bool pointers = false;
   for (std::size_t i = 0; i < plan.geometries.size(); ++i) {
-    const VkAccelerationStructureGeometryKHR& geometry = plan.geometries[i];
-    const Inputs inputs = inputs_of(geometry, plan.ranges[i]);
+    const Inputs inputs = inputs_of(plan.geometries[i], plan.ranges[i]);
     auto& parts = plan.parts.emplace_back();
     for (std::size_t input = 0; input < kInputs; ++input) {
-      parts[input] = plan.indirect && inputs[input].bytes != 0
-                         ? batch.add_rest(map, inputs[input].address, kIndirectMost)
-                         : batch.add(map, inputs[input]);
-    }
-    pointers =
-        pointers || (geometry.geometryType == VK_GEOMETRY_TYPE_INSTANCES_KHR &&
-                     geometry.geometry.instances.arrayOfPointers != VK_FALSE && plan.ranges[i].primitiveCount != 0);
-  }
-  if (pointers) {
-    std::uint64_t total = 0;
-    for (const AddressMap::Buffer& buffer :
-         map.with_usage(VK_BUFFER_USAGE_ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_BIT_KHR)) {
-      if (buffer.size > kPointeesMost - total) {
-        break;
+      if (inputs[input].bytes != 0 && is_pointers(plan.geometries[i])) {
+        parts[input] = batch.add_missing("an array of pointers (arrayOfPointers) leads to them on the device");
+      } else {
+        parts[input] = plan.indirect && inputs[input].bytes != 0
+                           ? batch.add_rest(map, inputs[input].address, kIndirectMost)
+                           : batch.add(map, inputs[input]);
       }
-      total += buffer.size;
-      plan.pointees.push_back(batch.add(map, {buffer.address, buffer.size}));
     }
   }
 }
@@ -163,25 +145,7 @@ Content content_of(const BuildPlan& plan, const CopyBatch& batch, const Structur
       windows[i][input] = batch.window(plan.parts[i][input]);
     }
   }
-  std::vector<Window> pointees;
-  for (const std::size_t part : plan.pointees) {
-    pointees.push_back(batch.window(part));
-  }
-  std::sort(pointees.begin(), pointees.end(), [](const Window& a, const Window& b) { return a.address < b.address; });
-  const Pointee pointee = [&](std::uint64_t address) -> const std::uint8_t* {
-    const Stretch stretch{address, sizeof(RawInstance)};
-    auto at = std::upper_bound(pointees.begin(), pointees.end(), address,
-                               [](std::uint64_t value, const Window& window) { return value < window.address; });
-    // Buffers may overlap (aliased memory): all that begin before are asked, the nearest first.
-    while (at != pointees.begin()) {
-      --at;
-      if (const std::uint8_t* found = read(*at, stretch)) {
-        return found;
-      }
-    }
-    return nullptr;
-  };
-  return content_from(plan, ranges, windows, pointee, table);
+  return content_from(plan, ranges, windows, table);
 }
 
 Content content_of_host(const BuildPlan& plan, const StructureTable& table) {
@@ -194,8 +158,7 @@ Content content_of_host(const BuildPlan& plan, const StructureTable& table) {
       windows[i][input].data = reinterpret_cast<const std::uint8_t*>(inputs[input].address);
     }
   }
-  const Pointee pointee = [](std::uint64_t address) { return reinterpret_cast<const std::uint8_t*>(address); };
-  return content_from(plan, plan.ranges, windows, pointee, table);
+  return content_from(plan, plan.ranges, windows, table);
 }
 
 }  // namespace rayreplay::layer::geometry

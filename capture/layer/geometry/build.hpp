@@ -4,7 +4,8 @@
 // the build reads to a CopyBatch; `content_of` makes the Content from the windows afterwards (or, for host builds, from
 // the application's own memory). An indirect build's ranges are read by the device, so what it reads is not known when
 // it is recorded: everything from each base address on is copied, up to kIndirectMost bytes. Instances behind an array
-// of pointers may lie in any build input: all of these are copied, smallest first, up to kPointeesMost bytes together.
+// of pointers that the device reads may lie in any buffer, and buffers that the build does not use may be destroyed
+// before it runs: they are copied for host builds only.
 // What was not copied is said in the content. Complexity: linear in what is read.
 #pragma once
 
@@ -12,7 +13,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,7 +22,6 @@
 namespace rayreplay::layer::geometry {
 
 inline constexpr std::uint64_t kIndirectMost = std::uint64_t{256} << 20U;
-inline constexpr std::uint64_t kPointeesMost = std::uint64_t{64} << 20U;
 
 struct BuildPlan {
   StructurePointer target;
@@ -37,7 +36,6 @@ struct BuildPlan {
   // Filled by add_copies: numbers of stretches.
   std::vector<std::array<std::size_t, kInputs>> parts;
   std::size_t ranges_part = 0;
-  std::vector<std::size_t> pointees;
 };
 
 /// The parts of `info` and `ranges` that matter; target is left null.

@@ -90,11 +90,11 @@ class Tracker {
                                                                        const PipelineRecord* pipeline,
                                                                        const TableRegions& regions) = 0;
 
-  /// As above with the regions in a VkTraceRaysIndirectCommand2KHR at an address: known to the host only afterwards.
-  /// What the tables' buffers hold when the submission completes is read then, or `missing` says why not.
-  [[nodiscard]] virtual std::unique_ptr<TableSnapshot> snapshot_tables_indirect(CommandRecording& recording,
-                                                                                const PipelineRecord* pipeline,
-                                                                                const HostBuffer& command) = 0;
+  /// The same for a launch whose regions lie in a VkTraceRaysIndirectCommand2KHR on the device, of which `command` is
+  /// the layer's copy: known to the host only afterwards. Nothing is recorded, as the buffers are unknown until then
+  /// and all others may be destroyed: the tables have their regions and strides, and `missing` says that they were not
+  /// copied.
+  [[nodiscard]] virtual std::unique_ptr<TableSnapshot> snapshot_tables_indirect(const HostBuffer& command) = 0;
 
   /// The structures of the launch that is about to be recorded, by the descriptor sets bound now and the static trace
   /// sites of the pipeline's shaders. Never null.

@@ -42,9 +42,7 @@ class State final : public Tracker {
   [[nodiscard]] std::unique_ptr<TableSnapshot> snapshot_tables(CommandRecording& recording,
                                                                const PipelineRecord* pipeline,
                                                                const TableRegions& regions) override;
-  [[nodiscard]] std::unique_ptr<TableSnapshot> snapshot_tables_indirect(CommandRecording& recording,
-                                                                        const PipelineRecord* pipeline,
-                                                                        const HostBuffer& command) override;
+  [[nodiscard]] std::unique_ptr<TableSnapshot> snapshot_tables_indirect(const HostBuffer& command) override;
   [[nodiscard]] std::unique_ptr<StructureChoice> launch_structures(CommandRecording& recording,
                                                                    const PipelineRecord* pipeline) override;
 

@@ -8,8 +8,9 @@ namespace rayreplay::layer::geometry {
 namespace {
 
 constexpr std::size_t kRegions = 4;
+constexpr const char* kNamedOnDevice =
+    "shader binding tables that vkCmdTraceRaysIndirect2KHR names in device memory are not copied";
 constexpr std::uint64_t kRegionMost = std::uint64_t{64} << 20U;
-constexpr std::uint64_t kAllTablesMost = std::uint64_t{64} << 20U;
 
 spool::Table table_of(std::size_t region, const VkStridedDeviceAddressRegionKHR& given) {
   spool::Table table;
@@ -62,23 +63,12 @@ class DirectSnapshot final : public TableSnapshot {
   CopyBatch batch_;
 };
 
-/// The regions lie in memory, so that the host knows them only afterwards: all buffers that may hold tables are copied.
+/// The regions lie in memory, so that the host knows them only afterwards. What they name could be copied while
+/// recording only together with every buffer that may hold tables, but the application may destroy those that its
+/// launch does not name before the device runs it. Nothing is copied but the command, which is the application's own.
 class IndirectSnapshot final : public TableSnapshot {
  public:
-  IndirectSnapshot(State& state, const HostBuffer& command) : command_(command), batch_(state.budget) {
-    const std::scoped_lock lock(state.mutex);
-    std::uint64_t total = 0;
-    for (const AddressMap::Buffer& buffer : state.buffers.with_usage(VK_BUFFER_USAGE_SHADER_BINDING_TABLE_BIT_KHR)) {
-      if (buffer.size > kAllTablesMost - total) {
-        break;
-      }
-      total += buffer.size;
-      batch_.add(state.buffers, {buffer.address, buffer.size});
-    }
-  }
-  void record(CommandRecording& recording) {
-    batch_.record(recording);
-  }
+  explicit IndirectSnapshot(const HostBuffer& command) : command_(command) {}
   std::vector<spool::Table> read() override {
     std::vector<spool::Table> tables;
     attempt("reading shader binding tables", [&] {
@@ -88,7 +78,6 @@ class IndirectSnapshot final : public TableSnapshot {
       }
       command_.invalidate();
       std::memcpy(&command, command_.data, sizeof command);
-      batch_.invalidate();
       const VkStridedDeviceAddressRegionKHR regions[kRegions] = {
           {command.raygenShaderRecordAddress, command.raygenShaderRecordSize, command.raygenShaderRecordSize},
           {command.missShaderBindingTableAddress, command.missShaderBindingTableStride,
@@ -100,7 +89,8 @@ class IndirectSnapshot final : public TableSnapshot {
       for (std::size_t i = 0; i < kRegions; ++i) {
         tables.push_back(table_of(i, regions[i]));
         if (regions[i].size != 0) {
-          fill(tables.back(), regions[i], window_with({regions[i].deviceAddress, regions[i].size}));
+          tables.back().missing = kNamedOnDevice;
+          note(kNamedOnDevice);
         }
       }
     });
@@ -108,20 +98,7 @@ class IndirectSnapshot final : public TableSnapshot {
   }
 
  private:
-  [[nodiscard]] Window window_with(const Stretch& stretch) const {
-    for (std::size_t i = 0; i < batch_.size(); ++i) {
-      Window window = batch_.window(i);
-      if (geometry::read(window, stretch) != nullptr) {
-        return window;
-      }
-    }
-    Window none;
-    none.missing = "the table of an indirect launch lies in no shader-binding-table buffer that was copied";
-    return none;
-  }
-
   const HostBuffer& command_;
-  CopyBatch batch_;
 };
 
 /// For launches whose snapshot could not be made: noted when that happened.
@@ -132,27 +109,23 @@ class NoSnapshot final : public TableSnapshot {
   }
 };
 
-template <class Made, class From>
-std::unique_ptr<TableSnapshot> made_snapshot(State& state, CommandRecording& recording, const From& from) {
+}  // namespace
+
+std::unique_ptr<TableSnapshot> State::snapshot_tables(CommandRecording& recording, const PipelineRecord*,
+                                                      const TableRegions& regions) {
   std::unique_ptr<TableSnapshot> snapshot;
   attempt("copying shader binding tables", [&] {
-    auto made = std::make_unique<Made>(state, from);
+    auto made = std::make_unique<DirectSnapshot>(*this, regions);
     made->record(recording);
     snapshot = std::move(made);
   });
   return snapshot != nullptr ? std::move(snapshot) : std::make_unique<NoSnapshot>();
 }
 
-}  // namespace
-
-std::unique_ptr<TableSnapshot> State::snapshot_tables(CommandRecording& recording, const PipelineRecord*,
-                                                      const TableRegions& regions) {
-  return made_snapshot<DirectSnapshot>(*this, recording, regions);
-}
-
-std::unique_ptr<TableSnapshot> State::snapshot_tables_indirect(CommandRecording& recording, const PipelineRecord*,
-                                                               const HostBuffer& command) {
-  return made_snapshot<IndirectSnapshot>(*this, recording, command);
+std::unique_ptr<TableSnapshot> State::snapshot_tables_indirect(const HostBuffer& command) {
+  std::unique_ptr<TableSnapshot> snapshot;
+  attempt("following shader binding tables", [&] { snapshot = std::make_unique<IndirectSnapshot>(command); });
+  return snapshot != nullptr ? std::move(snapshot) : std::make_unique<NoSnapshot>();
 }
 
 }  // namespace rayreplay::layer::geometry

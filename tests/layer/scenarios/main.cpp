@@ -66,6 +66,19 @@ void indirect(bool with_tables) {
   print(world.triangle.picture());
 }
 
+/// A buffer for tables that no launch uses goes between recording and submission.
+void unrelated_table() {
+  World world;
+  Buffer other = world.context.make_buffer(
+      65536, VK_BUFFER_USAGE_SHADER_BINDING_TABLE_BIT_KHR | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT);
+  begin(world.commands);
+  world.triangle.trace_indirect(world.commands, kWidth, kHeight, true);
+  end(world.commands);
+  world.context.free(other);
+  world.context.submit_and_wait(world.commands);
+  print(world.triangle.picture());
+}
+
 /// Twelve launches of growing size in one command buffer.
 void many_launches() {
   World world;
@@ -419,6 +432,7 @@ int run(const std::string& name) {
       {"plain-features", [] { one_launch(PipelineStyle::Modules, FeatureStyle::PlainFeatures); }},
       {"indirect", [] { indirect(false); }},
       {"indirect2", [] { indirect(true); }},
+      {"unrelated-table", unrelated_table},
       {"many-launches", many_launches},
       {"resubmitted", resubmitted},
       {"twice-in-a-batch", twice_in_a_batch},
