@@ -120,6 +120,60 @@ void check_outputs(const Options& options, bool record) {
   }
 }
 
+/// The program as it will be found by PATH; what cannot be found is given back as it is.
+std::string found_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) {
+    return name;
+  }
+  const char* variable = std::getenv("PATH");
+  const std::string folders = variable == nullptr ? "/bin:/usr/bin" : variable;
+  for (std::size_t begin = 0; begin <= folders.size();) {
+    const std::size_t end = std::min(folders.find(':', begin), folders.size());
+    // An empty name is the working folder.
+    const fs::path file = fs::path(folders.substr(begin, end - begin)) / name;
+    std::error_code error;
+    if (fs::is_regular_file(file, error) && ::access(file.c_str(), X_OK) == 0) {
+      return file.string();
+    }
+    begin = end + 1;
+  }
+  return name;
+}
+
+/// The trace must not replace the program, a file that one of its arguments names, or what the layer is to read; nor
+/// may the folder of the spool, which is emptied, hold any of them.
+void check_inputs(const Options& options) {
+  if (options.output.path.empty()) {
+    return;
+  }
+  std::vector<NamedPath> inputs = {{"the program", found_program(options.program.front())}};
+  for (const layer::Option& option : layer::option_table()) {
+    if (option.type != layer::OptionType::Path || std::strcmp(option.name, "spool") == 0) {
+      continue;
+    }
+    const auto set = options.settings.find(option.name);
+    if (set != options.settings.end() && !set->second.empty()) {
+      inputs.push_back({flag_of(option), set->second});
+    } else if (const char* value = std::getenv(option.variable); value != nullptr) {
+      inputs.push_back({option.variable, value});
+    }
+  }
+  const char* settings = std::getenv("RAYREPLAY_CAPTURE_SETTINGS");
+  inputs.push_back({"the layer's settings", settings != nullptr ? settings : "vk_layer_settings.txt"});
+  require_distinct({{"the spool of --output", options.output.path + ".spool"}}, inputs);
+  for (std::size_t i = 1; i < options.program.size(); ++i) {
+    inputs.push_back({"the program's arguments", options.program[i]});
+  }
+  require_distinct({{"--output", options.output.path}}, inputs);
+}
+
+/// The program may work in another folder than we do.
+void make_absolute(std::string& path) {
+  if (!path.empty()) {
+    path = fs::absolute(path).string();
+  }
+}
+
 /// The layer reads flat files of a known size alone. Errors are told before the program starts; the layer's own check
 /// could only pass over the swizzle.
 void prepare_swizzle(const layer::Options& settings, const fs::path& spool, Options& options) {
@@ -183,7 +237,7 @@ fs::path make_spool_folder(const Options& options) {
                                quoted(folder.string()), quoted(options.output.path))});
     }
     for (const auto& entry : fs::directory_iterator(folder, error)) {
-      if (entry.path().extension() == spool::kFileExtension) {
+      if (entry.path().extension() == spool::kFileExtension || entry.path().extension() == spool::kFailedExtension) {
         fs::remove(entry.path(), error);
       }
     }
@@ -304,6 +358,35 @@ int report_times(const std::vector<fs::path>& files, const Options& options, out
   return 0;
 }
 
+/// Where the layer could not write all that it recorded: whatever there is becomes a trace, but the command
+/// has failed.
+int finish_incomplete(const std::vector<fs::path>& files, const fs::path& spool, const Options& options, bool record,
+                      const std::vector<SpoolFailure>& failures, const console::ChildEnd& end) {
+  log_failures(failures);
+  console::log(fmt::format("rayreplay: what was recorded is kept in {}", quoted(spool.string())));
+  if (!end.succeeded()) {
+    console::log("rayreplay: " + end_text(end));
+  }
+  const output::Format format = options.format.format();
+  if (!record) {
+    const Timings timings = read_timings(files);
+    if (!timings.launches.empty()) {
+      print_timings(timings, format);
+    }
+    return static_cast<int>(ErrorKind::Output);
+  }
+  const std::unique_ptr<Progress> progress = console::make_progress();
+  ingest::IngestOptions how;
+  how.overwrite = options.output.force;
+  how.progress = progress.get();
+  const ingest::IngestResult result = ingest::ingest(files, options.output.path, how);
+  log_traces(result);
+  if (!result.traces.empty()) {
+    print_launches(result, format);
+  }
+  return static_cast<int>(ErrorKind::Output);
+}
+
 /// The spools of a run with events.
 int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const Options& options,
                 output::Format format, const console::ChildEnd& end) {
@@ -339,6 +422,8 @@ int act(Options options) {
   const output::Format format = options.format.format();
   const layer::Options settings = checked_settings(options);
   check_outputs(options, settings.record);
+  check_inputs(options);
+  make_absolute(options.settings["trigger_file"]);
   if (settings.record) {
     require_writable(options.output.path, options.output.force);
   }
@@ -352,6 +437,9 @@ int act(Options options) {
     throw;
   }
   const std::vector<fs::path> files = spools_in(spool);
+  if (const auto failures = spool_failures(spool); !failures.empty()) {
+    return finish_incomplete(files, spool, options, settings.record, failures, end);
+  }
   if (files.empty()) {
     remove_spool(spool, {});
     return no_layer(options, end);

@@ -1,9 +1,14 @@
 #include "app/commands/capture_report.hpp"
 
+#include <algorithm>
+#include <fstream>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "app/console/console.hpp"
+#include "capture/ingest/report.hpp"
+#include "capture/spool/writer.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -53,6 +58,45 @@ output::Table launch_table(const ingest::IngestResult& result) {
     }
   }
   return table;
+}
+
+std::vector<SpoolFailure> spool_failures(const std::filesystem::path& path) {
+  namespace fs = std::filesystem;
+  constexpr std::size_t kGreatestReason = 1000;
+  std::error_code error;
+  std::vector<SpoolFailure> failures;
+  const auto add = [&](const fs::path& marker) {
+    std::string reason(kGreatestReason, '\0');
+    std::ifstream file(marker, std::ios::binary);
+    file.read(reason.data(), static_cast<std::streamsize>(reason.size()));
+    reason.resize(static_cast<std::size_t>(file.gcount()));
+    failures.push_back({fs::path(marker).replace_extension(), ingest::clean(reason)});
+  };
+  if (!fs::is_directory(path, error)) {
+    const fs::path marker = path.string() + spool::kFailedExtension;
+    if (fs::exists(marker, error)) {
+      add(marker);
+    }
+    return failures;
+  }
+  for (const auto& entry : fs::directory_iterator(path, error)) {
+    if (entry.path().extension() == spool::kFailedExtension &&
+        entry.path().stem().extension() == spool::kFileExtension) {
+      add(entry.path());
+    }
+  }
+  std::sort(failures.begin(), failures.end(),
+            [](const SpoolFailure& a, const SpoolFailure& b) { return a.spool < b.spool; });
+  return failures;
+}
+
+void log_failures(const std::vector<SpoolFailure>& failures) {
+  for (const SpoolFailure& failure : failures) {
+    console::log("rayreplay: error: " +
+                 format_error({"the spool could not be written completely: what the application did after that is lost",
+                               failure.spool.string(), failure.reason.empty() ? "no reason is known" : failure.reason,
+                               "", "make room on the disk, or capture less (--frames, --window, --every)"}));
+  }
 }
 
 bool has_launches(const ingest::IngestResult& result) {

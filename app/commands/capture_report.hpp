@@ -2,7 +2,9 @@
 // error.
 #pragma once
 
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "app/output/table.hpp"
 #include "base/error.hpp"
@@ -12,6 +14,16 @@ namespace rayreplay::app {
 
 /// Whether each launch's lanes were used well: lanes of all groups of warp events over warp size times groups.
 [[nodiscard]] output::Table launch_table(const ingest::IngestResult& result);
+
+/// The spools at `path` (a folder, or one file) that the layer could not write to their end.
+struct SpoolFailure {
+  std::filesystem::path spool;
+  std::string reason;  ///< "": not known
+};
+[[nodiscard]] std::vector<SpoolFailure> spool_failures(const std::filesystem::path& path);
+
+/// An error line for each.
+void log_failures(const std::vector<SpoolFailure>& failures);
 
 /// The table, or the JSON document "rayreplay.ingest/1".
 void print_launches(const ingest::IngestResult& result, output::Format format);

@@ -23,16 +23,31 @@ int act(const Options& options) {
   const output::Format format = options.format.format();
   require_writable(options.output.path, options.output.force);
   std::vector<std::filesystem::path> files;
+  std::vector<SpoolFailure> failures;
   for (const std::string& spool : options.spools) {
+    const auto incomplete = spool_failures(spool);
+    failures.insert(failures.end(), incomplete.begin(), incomplete.end());
     const auto found = ingest::find_spools(spool);
     files.insert(files.end(), found.begin(), found.end());
   }
+  std::vector<NamedPath> inputs;
+  for (const auto& file : files) {
+    inputs.push_back({"the spool", file.string()});
+  }
+  require_distinct({{"--output", options.output.path}}, inputs);
   const std::unique_ptr<Progress> progress = console::make_progress();
   ingest::IngestOptions how;
   how.overwrite = options.output.force;
   how.progress = progress.get();
+  log_failures(failures);
   const ingest::IngestResult result = ingest::ingest(files, options.output.path, how);
   log_traces(result);
+  if (!failures.empty()) {
+    if (!result.traces.empty()) {
+      print_launches(result, format);
+    }
+    return static_cast<int>(ErrorKind::Output);
+  }
   if (result.traces.empty()) {
     throw Error(ErrorKind::Missing,
                 {"nothing was traced: the spool holds no events", options.spools.front(), "", "",

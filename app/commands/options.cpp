@@ -1,5 +1,6 @@
 #include "app/commands/options.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -184,6 +185,17 @@ void ExperimentOptions::add_packing_to(CLI::App& command) {
       ->expected(1)
       ->allow_extra_args(false)
       ->group("Packings");
+}
+
+void log_not_captured(const trace::Header& header) {
+  constexpr std::size_t kShown = 5;
+  const auto& lines = header.not_captured;
+  for (std::size_t i = 0; i < std::min(lines.size(), kShown); ++i) {
+    console::log("rayreplay: note: not captured: " + lines[i]);
+  }
+  if (lines.size() > kShown) {
+    console::log(fmt::format("rayreplay: note: … {} more; rayreplay info shows them", lines.size() - kShown));
+  }
 }
 
 experiment::Configuration ExperimentOptions::configuration() const {

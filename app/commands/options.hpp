@@ -53,6 +53,9 @@ CLI::Option* add_trace_file(CLI::App& command, std::string& path);
 /// Reads and checks it, with a progress bar. `rules`: as in capture/trace/reader.hpp.
 [[nodiscard]] trace::Trace load_trace(const std::string& path, bool rules = true);
 
+/// What a trace does not hold, on standard error: its first lines, and how many more there are.
+void log_not_captured(const trace::Header& header);
+
 /// Which launch, cut into which warps, in which order; on top: replay policy and costs. What the command line says
 /// wins over --config FILE.
 class ExperimentOptions {

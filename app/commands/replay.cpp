@@ -98,6 +98,7 @@ int act(const Options& options) {
       simt::replay(launch, trace.shaders, experiment::pack(launch, order, spec), replay_options);
 
   const output::Table table = replay_table(result, trace);
+  log_not_captured(trace.header);
   const report::Context context{options.path, trace, resolved, {{"packing", spec}}};
   switch (format) {
     case output::Format::Table:

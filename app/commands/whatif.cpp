@@ -108,6 +108,7 @@ int act(const Options& options) {
   }
   const experiment::WhatIfResult result = experiment::what_if(trace, resolved, what_if_options);
 
+  log_not_captured(trace.header);
   const report::Context context{options.path, trace, resolved, {}};
   if (!options.report.empty()) {
     report::write_report({options.report, options.output.force, image, colormap}, context, result, published);

@@ -1,9 +1,36 @@
 #include "app/report/observed_table.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace rayreplay::report {
+namespace {
+
+/// The capture's own options say so, whatever became of the launches.
+bool is_sampled(const trace::Header& header) {
+  const nlohmann::json document = nlohmann::json::parse(header.configuration, nullptr, false);
+  const nlohmann::json::json_pointer options("/capture/options");
+  if (document.is_discarded() || !document.is_object() || !document.contains(options)) {
+    return false;
+  }
+  const auto differs = [&given = document.at(options)](const char* name, const char* whole) {
+    const auto found = given.is_object() ? given.find(name) : given.end();
+    return found != given.end() && found->is_string() && *found != whole;
+  };
+  return differs("window", "") || differs("every", "1");
+}
+
+}  // namespace
+
+bool threads_are_missing(const trace::Trace& trace, const trace::Launch& launch) {
+  const auto& lines = trace.header.not_captured;
+  return launch.dropped_events != 0 || is_sampled(trace.header) ||
+         std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+           return line.find("threads were not recorded") != std::string::npos;
+         });
+}
 
 output::Table observed_table(const simt::Observed& observed, std::uint32_t warp_size) {
   output::Table table;
@@ -34,8 +61,13 @@ std::string observed_text(const trace::Trace& trace, const trace::Launch& launch
   if (observed.empty()) {
     return "";
   }
-  return fmt::format("\nobserved on {} (warp size {}; united: fragments of one call of a warp put together)\n{}",
+  return fmt::format("\nobserved on {} (warp size {}; united: fragments of one call of a warp put together)\n{}{}",
                      trace.header.device, trace.header.warp_size,
+                     threads_are_missing(trace, launch)
+                         ? "biased: not all threads were recorded. Masks hold lanes that were not, and the figures are "
+                           "of the groups that at\nleast one recorded thread took part in: large groups are seen more "
+                           "often than small ones.\n"
+                         : "",
                      output::to_text(observed_table(observed, trace.header.warp_size)));
 }
 
@@ -46,6 +78,7 @@ nlohmann::ordered_json observed_json(const trace::Trace& trace, const trace::Lau
   }
   return {{"device", trace.header.device},
           {"warp_size", trace.header.warp_size},
+          {"threads_missing", threads_are_missing(trace, launch)},
           {"rows", to_json(observed_table(observed, trace.header.warp_size))}};
 }
 

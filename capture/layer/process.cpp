@@ -1,6 +1,8 @@
 #include "capture/layer/process.hpp"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -46,6 +48,30 @@ void after_fork_in_child() {
   });
 }
 
+/// The marker of a spool that is not whole, as far as it can be made: an empty file needs no room on most disks.
+void mark_failed(const Process& p) noexcept {
+  try {
+    // No reason: a forked child that is none of ours.
+    const std::string& reason = p.spool.error();
+    if (reason.empty() || p.spool_path.empty()) {
+      return;
+    }
+    const int file = open((p.spool_path + spool::kFailedExtension).c_str(),
+                          O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (file < 0) {
+      return;
+    }
+    rlimit limit{};
+    // A write beyond this limit would raise a signal in the application.
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= reason.size())) {
+      [[maybe_unused]] const ssize_t ignored = write(file, reason.data(), reason.size());
+    }
+    close(file);
+  } catch (...) {  // No memory for the name: the line on standard error is all there is.
+    return;
+  }
+}
+
 /// Writes the End block when the library is unloaded or the process ends.
 struct AtEnd {
   AtEnd() = default;
@@ -54,7 +80,9 @@ struct AtEnd {
   ~AtEnd() {
     auto* p = current.load();
     if (p != nullptr && p->open.load() && !p->failed.load()) {
-      p->spool.append(spool::End{p->next_launch.load(), p->captured.load()});
+      if (!p->spool.append(spool::End{p->next_launch.load(), p->captured.load()})) {
+        mark_failed(*p);
+      }
       p->failed = true;
       p->spool.close();
     }
@@ -95,8 +123,10 @@ bool open_new(Process& p, const Instance& instance) {
   std::filesystem::create_directories(p.options.spool, error);
   const auto path = std::filesystem::path(p.options.spool) /
                     (std::to_string(getpid()) + "-" + std::to_string(start) + spool::kFileExtension);
-  if (!p.spool.open(path.string()) || !p.spool.append(describe(instance, start, p.options))) {
+  p.spool_path = path.string();
+  if (!p.spool.open(p.spool_path) || !p.spool.append(describe(instance, start, p.options))) {
     p.failed = true;
+    mark_failed(p);
     log(LogLevel::Warning, "cannot write " + path.string() + ": " + p.spool.error() + "; nothing is recorded");
     return false;
   }
@@ -142,6 +172,7 @@ bool open_spool(const Instance& instance) {
 void spool_failed() {
   auto& p = process();
   if (!p.failed.exchange(true)) {
+    mark_failed(p);
     log(LogLevel::Warning, "the spool cannot be written any more (" + p.spool.error() + "); recording stops here");
   }
 }

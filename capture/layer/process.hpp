@@ -30,6 +30,7 @@ struct Process {
 
   std::mutex spool_mutex;  ///< guards opening and the notes
   spool::SpoolWriter spool;
+  std::string spool_path;
   std::atomic<bool> open{false}, failed{false};
   std::set<std::pair<std::string, std::uint32_t>> notes;  ///< text and launch
   bool notes_full = false;                                ///< no more are kept, and that was said

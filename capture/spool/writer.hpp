@@ -21,6 +21,10 @@ namespace rayreplay::spool {
 /// What the names of spool files end with; `ingest` reads all files of a folder that do.
 inline constexpr char kFileExtension[] = ".rrspool";
 
+/// Behind the whole name of a spool that could not be written to its end: a file that holds the reason, or nothing
+/// where even that had no room.
+inline constexpr char kFailedExtension[] = ".failed";
+
 /// Words in an Events block at most (16 MiB): damage costs no more than one block.
 inline constexpr std::uint64_t kEventsBlockWords = std::uint64_t{1} << 22;
 

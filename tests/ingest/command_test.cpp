@@ -178,6 +178,80 @@ TEST_F(CaptureCommandTest, WrongUse) {
   EXPECT_EQ(run("capture -o " + quoted("t.rrt")).code, 2);
 }
 
+TEST_F(CaptureCommandTest, ASpoolThatCouldNotBeWrittenToItsEndIsAFailure) {
+  synthesize({.seed = 6}).write(file("ready"));
+  const auto program = [&](const std::string& mark) {
+    return " -- sh -c 'cp \"$0\" \"$RAYREPLAY_CAPTURE_SPOOL/1.rrspool\"; " + mark +
+           " \"$RAYREPLAY_CAPTURE_SPOOL/1.rrspool.failed\"' " + quoted("ready");
+  };
+  Outcome outcome = run("capture -o " + quoted("t.rrt") + program("echo no room left >"));
+  EXPECT_EQ(outcome.code, 4) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("the spool could not be written completely"));
+  EXPECT_THAT(outcome.output, HasSubstr("no room left"));
+  EXPECT_EQ(run("validate " + quoted("t.rrt")).code, 0);
+  EXPECT_TRUE(std::filesystem::exists(file("t.rrt.spool") / "1.rrspool"));
+  for (const std::string spool : {"", "/1.rrspool"}) {
+    outcome = run("ingest --force -o " + quoted("t.rrt") + " " + quoted("t.rrt.spool" + spool));
+    EXPECT_EQ(outcome.code, 4) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("no room left"));
+    EXPECT_THAT(outcome.output, HasSubstr("observed SIMT"));
+  }
+  // Without a reason; then nothing is left of either.
+  outcome = run("capture --force -o " + quoted("t.rrt") + program(": >"));
+  EXPECT_EQ(outcome.code, 4) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("no reason is known"));
+  EXPECT_EQ(run("capture --record off" + program(": >")).code, 4);
+  EXPECT_EQ(run("capture --force -o " + quoted("t.rrt") + program("true")).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(file("t.rrt.spool")));
+}
+
+TEST_F(CaptureCommandTest, WhatIsMissingIsSaidBesideItsFigures) {
+  test::SyntheticCapture capture = synthesize({.seed = 4, .window = true});
+  capture.write(file("s.rrspool"));
+  ASSERT_EQ(run("ingest " + quoted("s.rrspool") + " -o " + quoted("t.rrt")).code, 0);
+  for (const std::string command : {"replay ", "whatif "}) {
+    EXPECT_THAT(run(command + quoted("t.rrt")).output,
+                testing::AllOf(HasSubstr("note: not captured: launch "), HasSubstr("biased: not all threads")));
+    EXPECT_THAT(run(command + "--format json " + quoted("t.rrt")).output,
+                testing::AllOf(HasSubstr("\"not_captured\": ["), HasSubstr("\"threads_missing\": true")));
+  }
+  synthesize({.seed = 4}).write(file("whole.rrspool"));
+  ASSERT_EQ(run("ingest --force " + quoted("whole.rrspool") + " -o " + quoted("t.rrt")).code, 0);
+  EXPECT_THAT(run("replay --format json " + quoted("t.rrt")).output, HasSubstr("\"threads_missing\": false"));
+  EXPECT_THAT(run("replay " + quoted("t.rrt")).output, testing::Not(HasSubstr("biased")));
+}
+
+TEST_F(CaptureCommandTest, AnOutputThatIsAnInputIsRefused) {
+  synthesize({.seed = 6}).write(file("s.rrspool"));
+  std::filesystem::copy_file("/bin/true", file("program"));
+  scheduler::write_swizzle(file("s.h5"), {0, 1}, {2, 1, 1}, "made up", "", false);
+  const auto refused = [&](const std::string& command, const std::string& kept) {
+    const auto bytes = std::filesystem::file_size(file(kept));
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.code, 2) << command << "\n" << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("the output is also an input"));
+    EXPECT_EQ(std::filesystem::file_size(file(kept)), bytes);
+  };
+  refused("capture --force -o " + quoted("program") + " -- " + quoted("program"), "program");
+  refused("capture --force -o " + quoted("s.h5") + " --swizzle " + quoted("s.h5") + " -- true", "s.h5");
+  refused("capture --force -o " + quoted("s.h5") + " --trigger-file " + quoted("s.h5") + " -- true", "s.h5");
+  refused("capture --force -o " + quoted("s.h5") + " -- true " + quoted("s.h5"), "s.h5");
+  refused("ingest --force -o " + quoted("s.rrspool") + " " + quoted("s.rrspool"), "s.rrspool");
+  ASSERT_EQ(setenv("PATH", (file().parent_path().string() + ":" + getenv("PATH")).c_str(), 1), 0);
+  refused("capture --force -o " + quoted("program") + " -- program", "program");
+  // What lies in the spool's folder would be lost with it.
+  std::filesystem::create_directory(file("t.rrt.spool"));
+  std::filesystem::rename(file("s.h5"), file("t.rrt.spool") / "s.h5");
+  EXPECT_EQ(run("capture --force -o " + quoted("t.rrt") + " --swizzle " + quoted("t.rrt.spool") + "/s.h5 -- true").code,
+            2);
+}
+
+TEST_F(CaptureCommandTest, TheTriggerFileIsThatOfTheCallersFolder) {
+  const Outcome outcome = run("capture --record off --trigger-file go -- sh -c 'cd /; echo \"=$" +
+                              std::string("RAYREPLAY_CAPTURE_TRIGGER_FILE=\"'"));
+  EXPECT_THAT(outcome.output, HasSubstr("=" + (std::filesystem::current_path() / "go").string() + "="));
+}
+
 TEST_F(CaptureCommandTest, ProcessesLeftBehindAreWaitedFor) {
   synthesize({.seed = 6}).write(file("ready"));
   const Outcome outcome = run("capture -o " + quoted("t.rrt") + " -- sh -c '(sleep 0.5; cp \"$0\" " +
