@@ -215,7 +215,9 @@ TEST_F(CaptureCommandTest, WhatIsMissingIsSaidBesideItsFigures) {
     EXPECT_THAT(run(command + "--format json " + quoted("t.rrt")).output,
                 testing::AllOf(HasSubstr("\"not_captured\": ["), HasSubstr("\"threads_missing\": true")));
   }
-  synthesize({.seed = 4}).write(file("whole.rrspool"));
+  capture = synthesize({.seed = 4});
+  capture.process.options = "window=\nevery=1";
+  capture.write(file("whole.rrspool"));
   ASSERT_EQ(run("ingest --force " + quoted("whole.rrspool") + " -o " + quoted("t.rrt")).code, 0);
   EXPECT_THAT(run("replay --format json " + quoted("t.rrt")).output, HasSubstr("\"threads_missing\": false"));
   EXPECT_THAT(run("replay " + quoted("t.rrt")).output, testing::Not(HasSubstr("biased")));
