@@ -107,8 +107,14 @@ void DeviceIngest::bind(Plan& plan) {
 }
 
 LaunchIndex DeviceIngest::index(Plan& plan) {
-  require_memory(kBytesAThread * plan.summary.size.threads(), "a launch has more threads than memory holds",
-                 fmt::format("launch {}", plan.summary.launch), "ingest on a machine with more memory");
+  const std::uint64_t needed = kBytesAThread * plan.summary.size.threads();
+  const std::uint64_t available = available_memory();
+  if (needed > available) {
+    plan.left_out = fmt::format(
+        "its {} threads need {} bytes of memory, of which {} are available; ingest on a machine with more memory",
+        plan.summary.size.threads(), needed, available);
+    return {};
+  }
   LaunchIndex index = index_launch(*plan.spooled, stages_, header_.warp_size == 0 ? 64 : header_.warp_size);
   if (!plan.indexed) {
     plan.indexed = true;

@@ -1,4 +1,8 @@
 // What random programs did is what the trace says, event by event.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <bit>
 #include <fstream>
 #include <map>
@@ -188,6 +192,39 @@ TEST_F(SaidTest, ALaunchThatBreaksARuleIsLeftOutAlone) {
   const trace::Trace found = ingested(capture);
   EXPECT_EQ(found.launches.size(), 2U);
   expect_said(found, "launch 11 is left out: its events break the rules of a trace: the event cannot happen");
+  capture.expected.launches.erase(capture.expected.launches.begin() + 1);
+  EXPECT_EQ(capture_difference(capture.expected, found), "");
+}
+
+/// While it lives, this process may take `bytes` of address space besides what it has.
+class AddressSpaceLimit {
+ public:
+  explicit AddressSpaceLimit(std::uint64_t bytes) {
+    std::uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    EXPECT_EQ(::getrlimit(RLIMIT_AS, &before_), 0);
+    rlimit limit = before_;
+    limit.rlim_cur =
+        std::min<rlim_t>(before_.rlim_cur, pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) + bytes);
+    EXPECT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
+  }
+  AddressSpaceLimit(const AddressSpaceLimit&) = delete;
+  AddressSpaceLimit& operator=(const AddressSpaceLimit&) = delete;
+  ~AddressSpaceLimit() {
+    EXPECT_EQ(::setrlimit(RLIMIT_AS, &before_), 0);
+  }
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(SaidTest, ALaunchLargerThanMemoryIsLeftOutAlone) {
+  SyntheticCapture capture = synthesize({.seed = 9, .launches = 3});
+  capture.launches[1].launch.width = capture.launches[1].launch.height = 65535;
+  const AddressSpaceLimit limit(std::uint64_t{8} << 30U);
+  const trace::Trace found = ingested(capture);
+  EXPECT_EQ(found.launches.size(), 2U);
+  expect_said(found, "launch 11 is left out: its 4294836225 threads need 141729595425 bytes of memory");
   capture.expected.launches.erase(capture.expected.launches.begin() + 1);
   EXPECT_EQ(capture_difference(capture.expected, found), "");
 }
