@@ -189,6 +189,10 @@ void ExperimentOptions::add_packing_to(CLI::App& command) {
 
 void log_not_captured(const trace::Header& header) {
   constexpr std::size_t kShown = 5;
+  // Without warps it is no device's capture: what a tracer never has concerns no figure of these commands.
+  if (header.warp_size == 0) {
+    return;
+  }
   const auto& lines = header.not_captured;
   for (std::size_t i = 0; i < std::min(lines.size(), kShown); ++i) {
     console::log("rayreplay: note: not captured: " + lines[i]);
