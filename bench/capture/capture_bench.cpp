@@ -25,6 +25,7 @@
 #include "capture/spool/payload.hpp"
 #include "capture/spool/reader.hpp"
 #include "capture/trace/reader.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace {
 
@@ -46,24 +47,6 @@ struct Measured {
                 dropped = 0;  ///< of the last round, all its launches; file: their columns
 };
 
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "capture-bench-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw std::runtime_error("no temporary folder");
-    }
-    path = name;
-  }
-  ~Folder() {
-    std::error_code error;
-    fs::remove_all(path, error);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  fs::path path;
-};
-
 std::uint64_t words_of(const fs::path& file) {
   const spool::SpoolReader reader(file);
   std::uint64_t words = 0;
@@ -81,15 +64,15 @@ void append(std::vector<double>& to, const std::vector<double>& from) {
 }
 
 void record(const bench::Workload& workload, Measured& result) {
-  const Folder folder;
-  const fs::path spools = folder.path / "spool";
+  const test::TemporaryFolder folder;
+  const fs::path spools = folder / "spool";
   fs::create_directory(spools);
   const bench::ProgramRun run =
       bench::run(workload, flags.recorded, spools, {fmt::format("RAYREPLAY_CAPTURE_FRAMES={}..", workload.warm_up)});
   append(result.recorded_ms, run.launch_ms);
   result.recorded_wall_s.push_back(run.wall_s);
   const auto files = ingest::find_spools(spools);
-  const fs::path rrt = folder.path / "t.rrt";
+  const fs::path rrt = folder / "t.rrt";
   const auto start = std::chrono::steady_clock::now();
   const ingest::IngestResult ingested = ingest::ingest(files, rrt);
   result.ingest_s.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
@@ -122,9 +105,9 @@ Measured measure(const std::string& program) {
     // The wall time to compare with is that of as many frames.
     result.plain_wall_s.push_back(flags.recorded == flags.frames ? plain.wall_s
                                                                  : bench::run(workload, flags.recorded).wall_s);
-    const Folder idle;
+    const test::TemporaryFolder idle;
     append(result.loaded_ms,
-           bench::run(workload, flags.frames, idle.path, {"RAYREPLAY_CAPTURE_FRAMES=1000000000"}).launch_ms);
+           bench::run(workload, flags.frames, idle.path(), {"RAYREPLAY_CAPTURE_FRAMES=1000000000"}).launch_ms);
     record(workload, result);
   }
   if (result.dropped != 0) {

@@ -22,6 +22,7 @@
 #include "capture/ingest/ingest.hpp"
 #include "capture/instrument/probes/record.h"
 #include "capture/spool/writer.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace {
 
@@ -161,27 +162,8 @@ class Program {
   bool counting_ = false;
 };
 
-class Folder {
- public:
-  Folder() : path_(fs::temp_directory_path() / ("ingest_bench-" + std::to_string(getpid()))) {
-    fs::create_directories(path_);
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] fs::path file(const char* name) const {
-    return path_ / name;
-  }
-
- private:
-  fs::path path_;
-};
-
-const Folder& folder() {
-  static const Folder the_folder;
+const test::TemporaryFolder& folder() {
+  static const test::TemporaryFolder the_folder;
   return the_folder;
 }
 
@@ -197,9 +179,9 @@ void set_bytes(benchmark::State& state, std::uint64_t bytes) {
 void spool_write(benchmark::State& state) {
   const auto& words = words_to_write();
   for (auto _ : state) {
-    fs::remove(folder().file("w"));
+    fs::remove(folder() / "w");
     spool::SpoolWriter writer;
-    if (!writer.open(folder().file("w").string()) || !writer.append_events(0, 0, words.data(), words.size())) {
+    if (!writer.open((folder() / "w").string()) || !writer.append_events(0, 0, words.data(), words.size())) {
       state.SkipWithError(writer.error().c_str());
     }
   }
@@ -209,8 +191,8 @@ void spool_write(benchmark::State& state) {
 void plain_write(benchmark::State& state) {
   const auto& words = words_to_write();
   for (auto _ : state) {
-    fs::remove(folder().file("w"));
-    const int file = open(folder().file("w").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    fs::remove(folder() / "w");
+    const int file = open((folder() / "w").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     for (std::size_t done = 0; done < words.size() * 4;) {
       const ssize_t count = write(file, reinterpret_cast<const char*>(words.data()) + done, words.size() * 4 - done);
       if (count <= 0) {
@@ -235,7 +217,7 @@ void copy_memory(benchmark::State& state) {
 }
 
 const fs::path& spool_file(std::uint64_t& events) {
-  static const fs::path path = folder().file("bench.rrspool");
+  static const fs::path path = folder() / "bench.rrspool";
   static const std::uint64_t made = Program(path, events_wanted).made();
   events = made;
   return path;
@@ -258,7 +240,7 @@ void read_spool(benchmark::State& state) {
 void ingest_spool(benchmark::State& state) {
   std::uint64_t events = 0;
   const fs::path& path = spool_file(events);
-  const fs::path output = folder().file("t.rrt");
+  const fs::path output = folder() / "t.rrt";
   ingest::IngestOptions options;
   options.overwrite = true;
   for (auto _ : state) {

@@ -10,34 +10,18 @@
 #include <fstream>
 
 #include "base/error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace rayreplay {
 namespace {
 
-/// A root folder with files of /proc and /sys, removed with the object.
-class Root {
+/// A root folder with files of /proc and /sys.
+class Root : public test::TemporaryFolder {
  public:
-  Root() {
-    std::string name = (std::filesystem::temp_directory_path() / "rayreplay-memory-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    path_ = name;
-  }
-  Root(const Root&) = delete;
-  Root& operator=(const Root&) = delete;
-  ~Root() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
   void write(const std::string& name, const std::string& text) const {
-    std::filesystem::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name) << text;
+    std::filesystem::create_directories((path() / name).parent_path());
+    (void)TemporaryFolder::write(name, text);
   }
-  [[nodiscard]] const std::filesystem::path& path() const {
-    return path_;
-  }
-
- private:
-  std::filesystem::path path_;
 };
 
 TEST(Memory, TheSystemsAvailableMemory) {

@@ -1,63 +1,19 @@
 #include "tests/ingest/spool_generator.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
-#include <limits>
-#include <optional>
 #include <stdexcept>
 
 #include "capture/instrument/probes/record.h"
 #include "capture/spool/writer.hpp"
-#include "tests/support/random_trace.hpp"
+#include "tests/ingest/shader_program.hpp"
+#include "tests/ingest/warp_execution.hpp"
 
 namespace rayreplay::test {
 namespace {
 
 using trace::EventKind;
-using trace::kNone;
 using trace::ShaderStage;
-
-constexpr std::uint32_t kBoxGeometry = 1;
-
-/// What a lane executes: a record, and the event that it stands for.
-struct Step {
-  std::uint32_t kind = 0;
-  std::uint16_t shader = 0;
-  std::uint8_t site = 0;
-  std::vector<std::uint32_t> fields;  ///< behind the thread
-  std::size_t event = SIZE_MAX;       ///< in the thread's events
-};
-
-struct ExpectedEvent {
-  EventKind kind = EventKind::Begin;
-  std::uint16_t shader = 0;
-  float t = 0;
-  std::uint32_t instance = 0, primitive = 0;
-  std::uint8_t hit_kind = 0, accepted = 0;
-  std::uint16_t geometry = 0;
-  std::uint32_t ray = kNone;
-  std::uint32_t group = kNone;
-};
-
-struct ExpectedRay {
-  float origin[3] = {}, direction[3] = {}, t_min = 0, t_max = 0;
-  std::uint16_t flags = 0, miss = 0;
-  std::uint8_t cull = 0, offset = 0, stride = 0, site = 0, hint_bits = 0;
-  std::uint32_t hint = 0;
-};
-
-struct Thread {
-  std::vector<Step> steps;
-  std::vector<ExpectedEvent> events;
-  std::vector<ExpectedRay> rays;
-  std::size_t done = 0;  ///< steps
-  bool recorded = true;
-};
-
-std::uint32_t bits(float x) {
-  return std::bit_cast<std::uint32_t>(x);
-}
 
 class Generator {
  public:
@@ -110,23 +66,16 @@ class Generator {
     for (std::uint8_t i = 0; i < 4; ++i) {
       spool::Group group;
       if (i == 0) {
-        group.general = id_of(ShaderStage::RayGeneration, 0);
+        group.general = shader_id(ShaderStage::RayGeneration, 0);
       } else if (i == 1) {
-        group.general = id_of(ShaderStage::Miss, 1);
+        group.general = shader_id(ShaderStage::Miss, 1);
       } else {
-        group.closest_hit = id_of(ShaderStage::ClosestHit, i % 2U);
-        group.intersection = i == 2 ? id_of(ShaderStage::Intersection, 0) : spool::kNoShader;
+        group.closest_hit = shader_id(ShaderStage::ClosestHit, i % 2U);
+        group.intersection = i == 2 ? shader_id(ShaderStage::Intersection, 0) : spool::kNoShader;
       }
       group.handle.assign(32, static_cast<std::uint8_t>(i + 1));
       result_.pipeline.groups.push_back(group);
     }
-  }
-
-  static std::uint16_t id_of(ShaderStage stage, unsigned which) {
-    return static_cast<std::uint16_t>(static_cast<unsigned>(stage) + 6 * which);
-  }
-  std::uint16_t any_of(ShaderStage stage) {
-    return id_of(stage, random_.below(2));
   }
 
   void add_scene() {
@@ -198,184 +147,13 @@ class Generator {
     }
   }
 
-  // ---- programs
-
-  void step(Thread& thread, std::uint32_t kind, std::uint16_t shader, std::vector<std::uint32_t> fields,
-            std::uint8_t site = 0) {
-    thread.steps.push_back({kind, shader, site, std::move(fields), SIZE_MAX});
-  }
-  ExpectedEvent& event(Thread& thread, EventKind kind, std::uint16_t shader, std::uint32_t ray) {
-    thread.steps.back().event = thread.events.size();
-    ExpectedEvent& result = thread.events.emplace_back();
-    result.kind = kind;
-    result.shader = shader;
-    result.ray = ray;
-    return result;
-  }
-
-  struct Hit {
-    float t = 0;
-    std::uint32_t instance = 0, geometry = 0, primitive = 0;
-  };
-  Hit random_hit(bool box) {
-    const std::uint32_t geometry = box ? kBoxGeometry : 0;
-    return {random_.unit() + 2, random_.below(2 + tlas_), geometry, random_.below(box ? 9 : 40)};
-  }
-  static void describe_hit(ExpectedEvent& event, const Hit& hit, std::uint8_t hit_kind) {
-    event.t = hit.t;
-    event.instance = hit.instance;
-    event.primitive = hit.primitive;
-    event.geometry = static_cast<std::uint16_t>(hit.geometry);
-    event.hit_kind = hit_kind;
-  }
-
-  void any_hit(Thread& thread, std::uint32_t ray, const Hit& hit, std::uint8_t hit_kind) {
-    const std::uint16_t shader = any_of(ShaderStage::AnyHit);
-    step(thread, RR_ANY_HIT, shader,
-         {bits(hit.t), hit.instance, hit.primitive, hit.geometry | std::uint32_t{hit_kind} << 24U});
-    describe_hit(event(thread, EventKind::AnyHit, shader, ray), hit, hit_kind);
-    if (random_.one_in(3)) {
-      const bool ignore = random_.one_in(2);
-      step(thread, ignore ? RR_IGNORE : RR_TERMINATE, shader, {});
-      event(thread, ignore ? EventKind::IgnoreIntersection : EventKind::TerminateRay, shader, ray);
-    }
-  }
-
-  void traversal(Thread& thread, std::uint32_t ray) {
-    for (std::uint32_t tests = random_.below(4); tests > 0; --tests) {
-      if (random_.one_in(2)) {
-        any_hit(thread, ray, random_hit(false), 0xFE);
-        continue;
-      }
-      const Hit hit = random_hit(true);
-      const std::uint16_t shader = any_of(ShaderStage::Intersection);
-      step(thread, RR_INTERSECTION, shader, {bits(hit.t), hit.instance, hit.primitive, hit.geometry});
-      describe_hit(event(thread, EventKind::Intersection, shader, ray), hit, 0);
-      for (std::uint32_t reports = random_.below(3); reports > 0; --reports) {
-        Hit reported = hit;
-        reported.t = random_.unit();
-        const auto hit_kind = static_cast<std::uint8_t>(random_.below(100));
-        step(thread, RR_REPORT, shader, {bits(reported.t), hit_kind});
-        const std::size_t at = thread.events.size();
-        describe_hit(event(thread, EventKind::ReportIntersection, shader, ray), reported, hit_kind);
-        thread.events[at].accepted = 1;
-        if (random_.one_in(2)) {
-          any_hit(thread, ray, reported, hit_kind);
-        }
-        if (random_.one_in(2)) {
-          step(thread, RR_REPORT_REJECTED, shader, {});
-          thread.events[at].accepted = 0;
-        }
-      }
-    }
-  }
-
-  std::uint32_t trace_call(Thread& thread, std::uint16_t caller, bool hit_object) {
-    const auto ray = static_cast<std::uint32_t>(thread.rays.size());
-    ExpectedRay expected;
-    for (std::size_t c = 0; c < 3; ++c) {
-      expected.origin[c] = random_.unit();
-      expected.direction[c] = random_.unit();
-    }
-    expected.t_min = 0.25F;
-    expected.t_max = random_.one_in(3) ? std::numeric_limits<float>::infinity() : 9;
-    expected.flags = static_cast<std::uint16_t>(random_.below(1U << 10U));
-    expected.miss = static_cast<std::uint16_t>(random_.below(70'000));
-    expected.cull = static_cast<std::uint8_t>(random_.bits());
-    expected.offset = static_cast<std::uint8_t>(random_.below(16));
-    expected.stride = static_cast<std::uint8_t>(random_.below(16));
-    expected.site = static_cast<std::uint8_t>(random_.below(200));
-    const std::uint32_t sbt = expected.cull | std::uint32_t{expected.offset} << 8U |
-                              std::uint32_t{expected.stride} << 12U | (hit_object ? 1U << 16U : 0U);
-    step(thread, RR_TRACE, caller,
-         {expected.flags, sbt, expected.miss, bits(expected.origin[0]), bits(expected.origin[1]),
-          bits(expected.origin[2]), bits(expected.t_min), bits(expected.direction[0]), bits(expected.direction[1]),
-          bits(expected.direction[2]), bits(expected.t_max)},
-         expected.site);
-    const bool occlusion = (expected.flags & trace::kRayFlagSkipClosestHit) != 0;
-    thread.rays.push_back(expected);
-    event(thread, occlusion ? EventKind::OcclusionBegin : EventKind::Begin, caller, ray);
-    traversal(thread, ray);
-    return ray;
-  }
-
-  void shade(Thread& thread, std::uint32_t ray, std::uint32_t depth) {
-    const bool occlusion = (thread.rays[ray].flags & trace::kRayFlagSkipClosestHit) != 0;
-    const std::uint32_t outcome = random_.below(6);
-    if (outcome == 0) {
-      return;
-    }
-    const bool miss = occlusion || outcome < 3;
-    const std::uint16_t shader = any_of(miss ? ShaderStage::Miss : ShaderStage::ClosestHit);
-    if (miss) {
-      step(thread, RR_MISS, shader, {});
-      event(thread, EventKind::Miss, shader, ray);
-    } else {
-      const bool box = random_.one_in(2);
-      const Hit hit = random_hit(box);
-      step(thread, RR_CLOSEST_HIT, shader,
-           {bits(hit.t), hit.instance, hit.primitive, hit.geometry | (box ? 7U : 0xFFU) << 24U});
-      describe_hit(event(thread, EventKind::ClosestHit, shader, ray), hit, box ? 7 : 0xFF);
-    }
-    if (options_.recursion && depth < 3) {
-      call(thread, shader, depth + 1);
-    }
-  }
-
-  void callable(Thread& thread) {
-    const std::uint16_t shader = any_of(ShaderStage::Callable);
-    step(thread, RR_CALLABLE, shader, {});
-    event(thread, EventKind::Callable, shader, kNone);
-  }
-
-  void call(Thread& thread, std::uint16_t shader, std::uint32_t depth) {
-    std::uint32_t rays_of_call = 0;
-    for (std::uint32_t actions = random_.below(depth == 0 ? options_.actions + 1 : 2); actions > 0; --actions) {
-      if (random_.one_in(6)) {
-        callable(thread);
-      }
-      if (depth == 0 && options_.hit_objects && random_.one_in(2)) {
-        // Two hit objects at once, reordered and executed in any order; or one that is thrown away.
-        const std::uint32_t first = trace_call(thread, shader, true);
-        const std::uint32_t first_number = rays_of_call++;
-        const std::uint32_t second = trace_call(thread, shader, true);
-        const std::uint32_t second_number = rays_of_call++;
-        if (random_.one_in(2)) {
-          const std::uint32_t hint = random_.below(100);
-          step(thread, RR_REORDER, shader, {hint, 7U | first_number << 8U});
-          event(thread, EventKind::Reorder, shader, first);
-          thread.rays[first].hint = hint;
-          thread.rays[first].hint_bits = 7;
-        }
-        if (random_.one_in(4)) {
-          step(thread, RR_REORDER, shader, {5, 3U | std::uint32_t{RR_NO_RAY} << 8U});
-          event(thread, EventKind::Reorder, shader, kNone);
-        }
-        if (random_.one_in(2)) {
-          step(thread, RR_EXECUTE, shader, {second_number});
-          shade(thread, second, depth);
-        }
-        step(thread, RR_EXECUTE, shader, {first_number});
-        shade(thread, first, depth);
-        continue;
-      }
-      const std::uint32_t ray = trace_call(thread, shader, false);
-      ++rays_of_call;
-      shade(thread, ray, depth);
-    }
-  }
-
-  // ---- execution
-
   void add_launch(std::uint32_t number) {
     tlas_ = number % 2;
     const auto threads = static_cast<std::uint32_t>(options_.size.threads());
     std::vector<Thread> all(threads);
-    const std::uint16_t raygen = id_of(ShaderStage::RayGeneration, 0);
     for (Thread& thread : all) {
       thread.recorded = !options_.window || random_.one_in(3);
-      step(thread, RR_RAY_GENERATION, raygen, {});
-      call(thread, raygen, 0);
+      write_program(thread, options_, tlas_, random_);
     }
     SyntheticLaunch launch;
     trace::Launch expected;
@@ -392,7 +170,7 @@ class Generator {
     launch.launch.end_ns = 1500 + number;
     expected.duration_ns = 500 + number;
     add_tables(launch.launch, expected);
-    execute(all, launch, expected);
+    execute(all, options_, random_, launch.words, expected);
     finish(all, expected);
     launch.launch.words = launch.words.size();
     result_.launches.push_back(std::move(launch));
@@ -411,167 +189,18 @@ class Generator {
     const auto none = trace::kNoShader;
     using Region = trace::TableRegion;
     expected.shader_table = {
-        {Region::RayGeneration, 0, id_of(ShaderStage::RayGeneration, 0), none, none, none, {9, 9, 9, 9, 9, 9, 9, 9}},
-        {Region::Hit, 0, none, id_of(ShaderStage::ClosestHit, 0), none, id_of(ShaderStage::Intersection, 0),
+        {Region::RayGeneration,
+         0,
+         shader_id(ShaderStage::RayGeneration, 0),
+         none,
+         none,
+         none,
+         {9, 9, 9, 9, 9, 9, 9, 9}},
+        {Region::Hit, 0, none, shader_id(ShaderStage::ClosestHit, 0), none, shader_id(ShaderStage::Intersection, 0),
          std::vector<std::uint8_t>(16, 2)},
-        {Region::Hit, 1, none, id_of(ShaderStage::ClosestHit, 1), none, none, std::vector<std::uint8_t>(16, 3)},
+        {Region::Hit, 1, none, shader_id(ShaderStage::ClosestHit, 1), none, none, std::vector<std::uint8_t>(16, 3)},
         {Region::Hit, 2, none, none, none, none, std::vector<std::uint8_t>(16, 99)},
         {Region::Hit, 3, none, none, none, none, std::vector<std::uint8_t>(16, 0)}};
-  }
-
-  /// Lanes hold thread ids, kNone where a warp is not full.
-  void execute(std::vector<Thread>& threads, SyntheticLaunch& launch, trace::Launch& expected) {
-    const std::uint32_t lanes = options_.warp_size;
-    const auto count = static_cast<std::uint32_t>(threads.size());
-    std::vector<std::vector<std::uint32_t>> warps;
-    for (std::uint32_t first = 0; first < count; first += lanes) {
-      std::vector<std::uint32_t> warp(lanes, kNone);
-      for (std::uint32_t lane = 0; lane < std::min(lanes, count - first); ++lane) {
-        warp[lanes - 1 - lane] = first + lane;
-      }
-      warps.push_back(warp);
-    }
-    for (std::size_t i = warps.size(); i > 1; --i) {
-      std::swap(warps[i - 1], warps[random_.below(i)]);
-    }
-    expected.thread_warp.assign(count, kNone);
-    expected.thread_lane.assign(count, 0);
-    std::uint32_t clock = 0xFFFF'FF00U;  // about to wrap around
-    std::uint64_t elapsed = 0;
-    std::vector<std::uint32_t> alive;
-    for (std::uint32_t w = 0; w < warps.size(); ++w) {
-      alive.push_back(w);
-    }
-    std::uint32_t started = 0;
-    std::vector<bool> moved(count);
-    while (!alive.empty()) {
-      const std::uint32_t place = random_.below(alive.size());
-      std::vector<std::uint32_t>& warp = warps[alive[place]];
-      const Step* wanted = nullptr;
-      std::uint64_t mask = 0;
-      std::uint64_t recorded = 0;
-      for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-        if (warp[lane] == kNone) {
-          continue;
-        }
-        const Thread& thread = threads[warp[lane]];
-        if (thread.done == thread.steps.size()) {
-          continue;
-        }
-        const Step& step = thread.steps[thread.done];
-        // A warp starts as a whole; later it may diverge.
-        if (wanted != nullptr && (step.kind != wanted->kind || step.shader != wanted->shader ||
-                                  step.site != wanted->site || (step.kind != RR_RAY_GENERATION && random_.one_in(5)))) {
-          continue;
-        }
-        wanted = wanted == nullptr ? &step : wanted;
-        mask |= std::uint64_t{1} << lane;
-        recorded |= std::uint64_t{thread.recorded ? 1U : 0U} << lane;
-      }
-      if (wanted == nullptr) {
-        alive.erase(alive.begin() + static_cast<std::ptrdiff_t>(place));
-        continue;
-      }
-      const Step like = *wanted;
-      elapsed += random_.below(1000);
-      const bool makes_group =
-          like.kind != RR_RAY_GENERATION && like.kind != RR_EXECUTE && like.kind != RR_REPORT_REJECTED;
-      if (recorded != 0) {
-        append_chunk(launch.words, threads, warp, like, mask, recorded, clock + static_cast<std::uint32_t>(elapsed));
-        if (like.kind == RR_RAY_GENERATION) {
-          for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-            if ((recorded >> lane & 1U) != 0) {
-              expected.thread_warp[warp[lane]] = started;
-              expected.thread_lane[warp[lane]] = static_cast<std::uint8_t>(lane);
-            }
-          }
-          ++started;
-        }
-      }
-      if (recorded != 0 && makes_group) {
-        std::optional<std::uint32_t> of;
-        bool one_warp = true;
-        for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-          if ((recorded >> lane & 1U) != 0) {
-            const std::uint32_t thread = warp[lane];
-            one_warp &= expected.thread_lane[thread] == lane &&
-                        of.value_or(expected.thread_warp[thread]) == expected.thread_warp[thread];
-            of = expected.thread_warp[thread];
-          }
-        }
-        expected.groups.warp.push_back(one_warp ? *of : kNone);
-        expected.groups.sm.push_back(77);
-        expected.groups.lane_mask.push_back(mask);
-        expected.groups.clock.push_back(options_.clock ? elapsed : 0);
-      }
-      for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-        if ((mask >> lane & 1U) != 0) {
-          Thread& thread = threads[warp[lane]];
-          const Step& step = thread.steps[thread.done++];
-          if (step.event != SIZE_MAX && recorded != 0) {
-            thread.events[step.event].group = static_cast<std::uint32_t>(expected.groups.size() - 1);
-          }
-        }
-      }
-      if (options_.repack && random_.one_in(4)) {
-        swap_lanes(warps, threads);
-      }
-    }
-    if (!expected.groups.clock.empty() && options_.clock) {
-      const std::uint64_t earliest = expected.groups.clock.front();
-      for (std::uint64_t& value : expected.groups.clock) {
-        value -= earliest;
-      }
-    }
-    std::uint32_t next = 0;
-    for (std::uint32_t thread = 0; thread < count; ++thread) {
-      if (expected.thread_warp[thread] == kNone) {
-        expected.thread_warp[thread] = started + next / lanes;
-        expected.thread_lane[thread] = static_cast<std::uint8_t>(next++ % lanes);
-      }
-    }
-  }
-
-  /// Two threads that have started change places.
-  void swap_lanes(std::vector<std::vector<std::uint32_t>>& warps, const std::vector<Thread>& threads) {
-    std::uint32_t& a = warps[random_.below(warps.size())][random_.below(options_.warp_size)];
-    std::uint32_t& b = warps[random_.below(warps.size())][random_.below(options_.warp_size)];
-    const auto may_move = [&](std::uint32_t thread) {
-      return thread != kNone && threads[thread].done > 0 && threads[thread].done < threads[thread].steps.size();
-    };
-    if (may_move(a) && may_move(b)) {
-      std::swap(a, b);
-    }
-  }
-
-  void append_chunk(std::vector<std::uint32_t>& words, const std::vector<Thread>& threads,
-                    const std::vector<std::uint32_t>& warp, const Step& like, std::uint64_t mask,
-                    std::uint64_t recorded, std::uint32_t clock) {
-    const bool wide = options_.warp_size > 32;
-    const bool partial = recorded != mask;
-    const auto n = static_cast<std::uint32_t>(std::popcount(recorded));
-    words.push_back(like.kind | (wide ? RR_WIDE : 0U) | (partial ? RR_PARTIAL : 0U) | std::uint32_t{like.shader} << 8U |
-                    std::uint32_t{like.site} << 24U);
-    words.push_back(static_cast<std::uint32_t>(mask));
-    words.push_back(77U | 3U << 12U | n << 20U);
-    words.push_back(options_.clock ? clock : 0);
-    if (wide) {
-      words.push_back(static_cast<std::uint32_t>(mask >> 32U));
-    }
-    if (partial) {
-      words.push_back(static_cast<std::uint32_t>(recorded));
-      if (wide) {
-        words.push_back(static_cast<std::uint32_t>(recorded >> 32U));
-      }
-    }
-    for (std::size_t field = 0; field <= like.fields.size(); ++field) {
-      for (std::uint32_t lane = 0; lane < warp.size(); ++lane) {
-        if ((recorded >> lane & 1U) != 0) {
-          const Thread& thread = threads[warp[lane]];
-          words.push_back(field == 0 ? warp[lane] : thread.steps[thread.done].fields[field - 1]);
-        }
-      }
-    }
   }
 
   void finish(const std::vector<Thread>& threads, trace::Launch& launch) {

@@ -8,12 +8,12 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 
 #include "capture/instrument/instrument.hpp"
 #include "capture/instrument/module.hpp"
 #include "tests/instrument/support/corpus.hpp"
+#include "tests/support/fuzzing.hpp"
 #include "tests/support/random_trace.hpp"
 
 namespace {
@@ -96,15 +96,7 @@ int fail(std::uint64_t seed, std::uint64_t round, const char* what) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  double seconds = 3;
-  std::uint64_t seed = 1;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::strcmp(argv[i], "--seconds") == 0) {
-      seconds = std::atof(argv[i + 1]);
-    } else if (std::strcmp(argv[i], "--seed") == 0) {
-      seed = std::strtoull(argv[i + 1], nullptr, 10);
-    }
-  }
+  const auto [seconds, seed] = test::fuzz_arguments(argc, argv);
   const auto sets = test::option_sets();
   const auto start = std::chrono::steady_clock::now();
   std::uint64_t round = 0;

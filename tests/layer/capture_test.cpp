@@ -138,28 +138,19 @@ TEST(Capture, IndirectLaunchesHaveTheirSizes) {
   }
 }
 
-TEST(Capture, OfTwoRunsInOneBatchTheLastIsCapturedAndTheOtherNoted) {
-  const auto captured = run_captured("twice-in-a-batch");
-  EXPECT_EQ(captured.output, run_plain("twice-in-a-batch").output);
-  const auto& content = captured.spools.at(0);
-  ASSERT_THAT(content.launches, SizeIs(1));
-  EXPECT_EQ(content.launches[0].launch, 1U);
-  expect_conserved(content, content.launches[0]);
-  ASSERT_THAT(content.notes, SizeIs(1));
-  EXPECT_EQ(content.notes[0].launch, 0U);
-  EXPECT_EQ(content.end.launches_seen, 2U);
-}
-
-TEST(Capture, OfTwoRunsThatAreSubmittedBeforeEitherBeginsTheLastIsCapturedAndTheOtherNoted) {
-  const auto captured = run_captured("twice-pending");
-  EXPECT_EQ(captured.output, run_plain("twice-pending").output);
-  const auto& content = captured.spools.at(0);
-  ASSERT_THAT(content.launches, SizeIs(1));
-  EXPECT_EQ(content.launches[0].launch, 1U);
-  expect_conserved(content, content.launches[0]);
-  ASSERT_THAT(content.notes, SizeIs(1));
-  EXPECT_EQ(content.notes[0].launch, 0U);
-  EXPECT_EQ(content.end.launches_seen, 2U);
+/// Twice in one batch, and submitted twice before either begins.
+TEST(Capture, OfTwoRunsOfOneRecordingTheLastIsCapturedAndTheOtherNoted) {
+  for (const auto* scenario : {"twice-in-a-batch", "twice-pending"}) {
+    const auto captured = run_captured(scenario);
+    EXPECT_EQ(captured.output, run_plain(scenario).output) << scenario;
+    const auto& content = captured.spools.at(0);
+    ASSERT_THAT(content.launches, SizeIs(1)) << scenario;
+    EXPECT_EQ(content.launches[0].launch, 1U);
+    expect_conserved(content, content.launches[0]);
+    ASSERT_THAT(content.notes, SizeIs(1)) << scenario;
+    EXPECT_EQ(content.notes[0].launch, 0U);
+    EXPECT_EQ(content.end.launches_seen, 2U);
+  }
 }
 
 std::vector<std::uint32_t> numbers(const SpoolContent& content) {

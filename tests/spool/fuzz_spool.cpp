@@ -6,11 +6,9 @@
 // A failing round's number is printed and its file kept; the same seed gives the same rounds.
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -23,6 +21,7 @@
 #include "capture/spool/format.hpp"
 #include "capture/trace/reader.hpp"
 #include "tests/ingest/spool_generator.hpp"
+#include "tests/support/fuzzing.hpp"
 #include "tests/support/random_trace.hpp"
 
 namespace {
@@ -30,16 +29,8 @@ namespace {
 namespace fs = std::filesystem;
 using namespace rayreplay;
 using test::Random;
-
-std::string read_bytes(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void write_bytes(const fs::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc)
-      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
+using test::read_bytes;
+using test::write_bytes;
 
 std::vector<std::string> make_seeds(const fs::path& path) {
   std::vector<std::string> seeds;
@@ -112,24 +103,13 @@ void mutate(std::string& bytes, Random& random) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int seconds = 10;
-  std::uint64_t seed = 1;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::strcmp(argv[i], "--seconds") == 0) {
-      seconds = std::atoi(argv[i + 1]);
-    } else if (std::strcmp(argv[i], "--seed") == 0) {
-      seed = std::strtoull(argv[i + 1], nullptr, 10);
-    } else {
-      std::fprintf(stderr, "usage: fuzz_spool [--seconds N] [--seed S]\n");
-      return 2;
-    }
-  }
+  const auto [seconds, seed] = test::fuzz_arguments(argc, argv);
   const fs::path folder = fs::temp_directory_path() / ("fuzz_spool-" + std::to_string(getpid()));
   fs::create_directories(folder);
   const fs::path file = folder / "s.rrspool";
   const fs::path output = folder / "t.rrt";
   const std::vector<std::string> seeds = make_seeds(file);
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   std::uint64_t rounds = 0;
   std::uint64_t refused = 0;
   std::uint64_t traces = 0;

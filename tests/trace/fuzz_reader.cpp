@@ -11,10 +11,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <string>
 #include <system_error>
@@ -30,6 +28,7 @@
 #include "capture/trace/reader.hpp"
 #include "capture/trace/validate.hpp"
 #include "capture/trace/writer.hpp"
+#include "tests/support/fuzzing.hpp"
 #include "tests/support/random_trace.hpp"
 
 // What libhdf5 1.10 forgets when it refuses an object with a wrong checksum is not ours to free.
@@ -43,16 +42,8 @@ namespace {
 namespace fs = std::filesystem;
 using namespace rayreplay;
 using test::Random;
-
-std::string read_bytes(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void write_bytes(const fs::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc)
-      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
+using test::read_bytes;
+using test::write_bytes;
 
 std::vector<std::string> dataset_names(hid_t root) {
   std::vector<std::string> names;
@@ -420,15 +411,7 @@ std::string try_file(const fs::path& path, std::uint64_t& loaded) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  double seconds = 3;
-  std::uint64_t seed = 1;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::strcmp(argv[i], "--seconds") == 0) {
-      seconds = std::strtod(argv[i + 1], nullptr);
-    } else if (std::strcmp(argv[i], "--seed") == 0) {
-      seed = std::strtoull(argv[i + 1], nullptr, 10);
-    }
-  }
+  const auto [seconds, seed] = test::fuzz_arguments(argc, argv);
   const fs::path folder = fs::temp_directory_path() / ("fuzz_reader-" + std::to_string(::getpid()));
   fs::create_directories(folder);
   const std::vector<std::string> seeds = make_seeds(folder / "seed");

@@ -127,9 +127,7 @@ void twice_in_a_batch() {
   print(world.triangle.picture());
 }
 
-/// One recording, submitted twice before the device may begin with either.
-void twice_pending() {
-  World world;
+VkSemaphore make_timeline(const World& world) {
   VkSemaphoreTypeCreateInfo type{};
   type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
   type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
@@ -138,10 +136,11 @@ void twice_pending() {
   semaphore_info.pNext = &type;
   VkSemaphore semaphore = VK_NULL_HANDLE;
   check(vkCreateSemaphore(world.context.device, &semaphore_info, nullptr, &semaphore), "vkCreateSemaphore");
-  begin(world.commands, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
-  world.triangle.trace(world.commands, kWidth, kHeight, 0);
-  end(world.commands);
-  const std::uint64_t value = 1;
+  return semaphore;
+}
+
+/// Submits the world's commands, which wait for a value of the semaphore.
+void submit_behind(const World& world, VkSemaphore semaphore, std::uint64_t value) {
   VkTimelineSemaphoreSubmitInfo timeline{};
   timeline.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO;
   timeline.waitSemaphoreValueCount = 1;
@@ -155,14 +154,28 @@ void twice_pending() {
   info.pWaitDstStageMask = &stage;
   info.commandBufferCount = 1;
   info.pCommandBuffers = &world.commands;
+  check(vkQueueSubmit(world.context.queue, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit");
+}
+
+void signal(const World& world, VkSemaphore semaphore, std::uint64_t value) {
+  VkSemaphoreSignalInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO;
+  info.semaphore = semaphore;
+  info.value = value;
+  check(vkSignalSemaphore(world.context.device, &info), "vkSignalSemaphore");
+}
+
+/// One recording, submitted twice before the device may begin with either.
+void twice_pending() {
+  World world;
+  const VkSemaphore semaphore = make_timeline(world);
+  begin(world.commands, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+  world.triangle.trace(world.commands, kWidth, kHeight, 0);
+  end(world.commands);
   for (int turn = 0; turn < 2; ++turn) {
-    check(vkQueueSubmit(world.context.queue, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit");
+    submit_behind(world, semaphore, 1);
   }
-  VkSemaphoreSignalInfo signal{};
-  signal.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO;
-  signal.semaphore = semaphore;
-  signal.value = value;
-  check(vkSignalSemaphore(world.context.device, &signal), "vkSignalSemaphore");
+  signal(world, semaphore, 1);
   check(vkQueueWaitIdle(world.context.queue), "vkQueueWaitIdle");
   vkDestroySemaphore(world.context.device, semaphore, nullptr);
   print(world.triangle.picture());
@@ -292,37 +305,13 @@ void frames() {
 /// A launch that waits for a semaphore which the host signals after the submission.
 void wait_before_signal() {
   World world;
-  VkSemaphoreTypeCreateInfo type{};
-  type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
-  type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
-  VkSemaphoreCreateInfo semaphore_info{};
-  semaphore_info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
-  semaphore_info.pNext = &type;
-  VkSemaphore semaphore = VK_NULL_HANDLE;
-  check(vkCreateSemaphore(world.context.device, &semaphore_info, nullptr, &semaphore), "vkCreateSemaphore");
+  const VkSemaphore semaphore = make_timeline(world);
   for (std::uint64_t turn = 1; turn <= 3; ++turn) {
     begin(world.commands);
     world.triangle.trace(world.commands, kWidth, kHeight, 0);
     end(world.commands);
-    VkTimelineSemaphoreSubmitInfo timeline{};
-    timeline.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO;
-    timeline.waitSemaphoreValueCount = 1;
-    timeline.pWaitSemaphoreValues = &turn;
-    const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
-    VkSubmitInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
-    info.pNext = &timeline;
-    info.waitSemaphoreCount = 1;
-    info.pWaitSemaphores = &semaphore;
-    info.pWaitDstStageMask = &stage;
-    info.commandBufferCount = 1;
-    info.pCommandBuffers = &world.commands;
-    check(vkQueueSubmit(world.context.queue, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit");
-    VkSemaphoreSignalInfo signal{};
-    signal.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO;
-    signal.semaphore = semaphore;
-    signal.value = turn;
-    check(vkSignalSemaphore(world.context.device, &signal), "vkSignalSemaphore");
+    submit_behind(world, semaphore, turn);
+    signal(world, semaphore, turn);
     check(vkQueueWaitIdle(world.context.queue), "vkQueueWaitIdle");
   }
   vkDestroySemaphore(world.context.device, semaphore, nullptr);

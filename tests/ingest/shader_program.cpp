@@ -1,0 +1,213 @@
+#include "tests/ingest/shader_program.hpp"
+
+#include <bit>
+#include <limits>
+
+#include "capture/instrument/probes/record.h"
+
+namespace rayreplay::test {
+namespace {
+
+using trace::EventKind;
+using trace::kNone;
+using trace::ShaderStage;
+
+constexpr std::uint32_t kBoxGeometry = 1;
+
+std::uint32_t bits(float x) {
+  return std::bit_cast<std::uint32_t>(x);
+}
+
+class ProgramWriter {
+ public:
+  ProgramWriter(const CaptureOptions& options, std::uint32_t tlas, Random& random)
+      : options_(options), tlas_(tlas), random_(random) {}
+
+  void write(Thread& thread) {
+    const std::uint16_t raygen = shader_id(ShaderStage::RayGeneration, 0);
+    step(thread, RR_RAY_GENERATION, raygen, {});
+    call(thread, raygen, 0);
+  }
+
+ private:
+  std::uint16_t any_of(ShaderStage stage) {
+    return shader_id(stage, random_.below(2));
+  }
+
+  void step(Thread& thread, std::uint32_t kind, std::uint16_t shader, std::vector<std::uint32_t> fields,
+            std::uint8_t site = 0) {
+    thread.steps.push_back({kind, shader, site, std::move(fields), SIZE_MAX});
+  }
+  ExpectedEvent& event(Thread& thread, EventKind kind, std::uint16_t shader, std::uint32_t ray) {
+    thread.steps.back().event = thread.events.size();
+    ExpectedEvent& result = thread.events.emplace_back();
+    result.kind = kind;
+    result.shader = shader;
+    result.ray = ray;
+    return result;
+  }
+
+  struct Hit {
+    float t = 0;
+    std::uint32_t instance = 0, geometry = 0, primitive = 0;
+  };
+  Hit random_hit(bool box) {
+    const std::uint32_t geometry = box ? kBoxGeometry : 0;
+    return {random_.unit() + 2, random_.below(2 + tlas_), geometry, random_.below(box ? 9 : 40)};
+  }
+  static void describe_hit(ExpectedEvent& event, const Hit& hit, std::uint8_t hit_kind) {
+    event.t = hit.t;
+    event.instance = hit.instance;
+    event.primitive = hit.primitive;
+    event.geometry = static_cast<std::uint16_t>(hit.geometry);
+    event.hit_kind = hit_kind;
+  }
+
+  void any_hit(Thread& thread, std::uint32_t ray, const Hit& hit, std::uint8_t hit_kind) {
+    const std::uint16_t shader = any_of(ShaderStage::AnyHit);
+    step(thread, RR_ANY_HIT, shader,
+         {bits(hit.t), hit.instance, hit.primitive, hit.geometry | std::uint32_t{hit_kind} << 24U});
+    describe_hit(event(thread, EventKind::AnyHit, shader, ray), hit, hit_kind);
+    if (random_.one_in(3)) {
+      const bool ignore = random_.one_in(2);
+      step(thread, ignore ? RR_IGNORE : RR_TERMINATE, shader, {});
+      event(thread, ignore ? EventKind::IgnoreIntersection : EventKind::TerminateRay, shader, ray);
+    }
+  }
+
+  void traversal(Thread& thread, std::uint32_t ray) {
+    for (std::uint32_t tests = random_.below(4); tests > 0; --tests) {
+      if (random_.one_in(2)) {
+        any_hit(thread, ray, random_hit(false), 0xFE);
+        continue;
+      }
+      const Hit hit = random_hit(true);
+      const std::uint16_t shader = any_of(ShaderStage::Intersection);
+      step(thread, RR_INTERSECTION, shader, {bits(hit.t), hit.instance, hit.primitive, hit.geometry});
+      describe_hit(event(thread, EventKind::Intersection, shader, ray), hit, 0);
+      for (std::uint32_t reports = random_.below(3); reports > 0; --reports) {
+        Hit reported = hit;
+        reported.t = random_.unit();
+        const auto hit_kind = static_cast<std::uint8_t>(random_.below(100));
+        step(thread, RR_REPORT, shader, {bits(reported.t), hit_kind});
+        const std::size_t at = thread.events.size();
+        describe_hit(event(thread, EventKind::ReportIntersection, shader, ray), reported, hit_kind);
+        thread.events[at].accepted = 1;
+        if (random_.one_in(2)) {
+          any_hit(thread, ray, reported, hit_kind);
+        }
+        if (random_.one_in(2)) {
+          step(thread, RR_REPORT_REJECTED, shader, {});
+          thread.events[at].accepted = 0;
+        }
+      }
+    }
+  }
+
+  std::uint32_t trace_call(Thread& thread, std::uint16_t caller, bool hit_object) {
+    const auto ray = static_cast<std::uint32_t>(thread.rays.size());
+    ExpectedRay expected;
+    for (std::size_t c = 0; c < 3; ++c) {
+      expected.origin[c] = random_.unit();
+      expected.direction[c] = random_.unit();
+    }
+    expected.t_min = 0.25F;
+    expected.t_max = random_.one_in(3) ? std::numeric_limits<float>::infinity() : 9;
+    expected.flags = static_cast<std::uint16_t>(random_.below(1U << 10U));
+    expected.miss = static_cast<std::uint16_t>(random_.below(70'000));
+    expected.cull = static_cast<std::uint8_t>(random_.bits());
+    expected.offset = static_cast<std::uint8_t>(random_.below(16));
+    expected.stride = static_cast<std::uint8_t>(random_.below(16));
+    expected.site = static_cast<std::uint8_t>(random_.below(200));
+    const std::uint32_t sbt = expected.cull | std::uint32_t{expected.offset} << 8U |
+                              std::uint32_t{expected.stride} << 12U | (hit_object ? 1U << 16U : 0U);
+    step(thread, RR_TRACE, caller,
+         {expected.flags, sbt, expected.miss, bits(expected.origin[0]), bits(expected.origin[1]),
+          bits(expected.origin[2]), bits(expected.t_min), bits(expected.direction[0]), bits(expected.direction[1]),
+          bits(expected.direction[2]), bits(expected.t_max)},
+         expected.site);
+    const bool occlusion = (expected.flags & trace::kRayFlagSkipClosestHit) != 0;
+    thread.rays.push_back(expected);
+    event(thread, occlusion ? EventKind::OcclusionBegin : EventKind::Begin, caller, ray);
+    traversal(thread, ray);
+    return ray;
+  }
+
+  void shade(Thread& thread, std::uint32_t ray, std::uint32_t depth) {
+    const bool occlusion = (thread.rays[ray].flags & trace::kRayFlagSkipClosestHit) != 0;
+    const std::uint32_t outcome = random_.below(6);
+    if (outcome == 0) {
+      return;
+    }
+    const bool miss = occlusion || outcome < 3;
+    const std::uint16_t shader = any_of(miss ? ShaderStage::Miss : ShaderStage::ClosestHit);
+    if (miss) {
+      step(thread, RR_MISS, shader, {});
+      event(thread, EventKind::Miss, shader, ray);
+    } else {
+      const bool box = random_.one_in(2);
+      const Hit hit = random_hit(box);
+      step(thread, RR_CLOSEST_HIT, shader,
+           {bits(hit.t), hit.instance, hit.primitive, hit.geometry | (box ? 7U : 0xFFU) << 24U});
+      describe_hit(event(thread, EventKind::ClosestHit, shader, ray), hit, box ? 7 : 0xFF);
+    }
+    if (options_.recursion && depth < 3) {
+      call(thread, shader, depth + 1);
+    }
+  }
+
+  void callable(Thread& thread) {
+    const std::uint16_t shader = any_of(ShaderStage::Callable);
+    step(thread, RR_CALLABLE, shader, {});
+    event(thread, EventKind::Callable, shader, kNone);
+  }
+
+  void call(Thread& thread, std::uint16_t shader, std::uint32_t depth) {
+    std::uint32_t rays_of_call = 0;
+    for (std::uint32_t actions = random_.below(depth == 0 ? options_.actions + 1 : 2); actions > 0; --actions) {
+      if (random_.one_in(6)) {
+        callable(thread);
+      }
+      if (depth == 0 && options_.hit_objects && random_.one_in(2)) {
+        // Two hit objects at once, reordered and executed in any order; or one that is thrown away.
+        const std::uint32_t first = trace_call(thread, shader, true);
+        const std::uint32_t first_number = rays_of_call++;
+        const std::uint32_t second = trace_call(thread, shader, true);
+        const std::uint32_t second_number = rays_of_call++;
+        if (random_.one_in(2)) {
+          const std::uint32_t hint = random_.below(100);
+          step(thread, RR_REORDER, shader, {hint, 7U | first_number << 8U});
+          event(thread, EventKind::Reorder, shader, first);
+          thread.rays[first].hint = hint;
+          thread.rays[first].hint_bits = 7;
+        }
+        if (random_.one_in(4)) {
+          step(thread, RR_REORDER, shader, {5, 3U | std::uint32_t{RR_NO_RAY} << 8U});
+          event(thread, EventKind::Reorder, shader, kNone);
+        }
+        if (random_.one_in(2)) {
+          step(thread, RR_EXECUTE, shader, {second_number});
+          shade(thread, second, depth);
+        }
+        step(thread, RR_EXECUTE, shader, {first_number});
+        shade(thread, first, depth);
+        continue;
+      }
+      const std::uint32_t ray = trace_call(thread, shader, false);
+      ++rays_of_call;
+      shade(thread, ray, depth);
+    }
+  }
+
+  const CaptureOptions& options_;
+  std::uint32_t tlas_;
+  Random& random_;
+};
+
+}  // namespace
+
+void write_program(Thread& thread, const CaptureOptions& options, std::uint32_t tlas, Random& random) {
+  ProgramWriter(options, tlas, random).write(thread);
+}
+
+}  // namespace rayreplay::test

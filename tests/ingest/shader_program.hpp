@@ -1,0 +1,58 @@
+// Random shader programs of made-up captures: the records that a thread leaves, written down together with the events
+// and rays that they stand for.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "capture/trace/trace.hpp"
+#include "tests/ingest/spool_generator.hpp"
+#include "tests/support/random_trace.hpp"
+
+namespace rayreplay::test {
+
+/// What a lane executes: a record, and the event that it stands for.
+struct Step {
+  std::uint32_t kind = 0;
+  std::uint16_t shader = 0;
+  std::uint8_t site = 0;
+  std::vector<std::uint32_t> fields;  ///< behind the thread
+  std::size_t event = SIZE_MAX;       ///< in the thread's events
+};
+
+struct ExpectedEvent {
+  trace::EventKind kind = trace::EventKind::Begin;
+  std::uint16_t shader = 0;
+  float t = 0;
+  std::uint32_t instance = 0, primitive = 0;
+  std::uint8_t hit_kind = 0, accepted = 0;
+  std::uint16_t geometry = 0;
+  std::uint32_t ray = trace::kNone;
+  std::uint32_t group = trace::kNone;
+};
+
+struct ExpectedRay {
+  float origin[3] = {}, direction[3] = {}, t_min = 0, t_max = 0;
+  std::uint16_t flags = 0, miss = 0;
+  std::uint8_t cull = 0, offset = 0, stride = 0, site = 0, hint_bits = 0;
+  std::uint32_t hint = 0;
+};
+
+struct Thread {
+  std::vector<Step> steps;
+  std::vector<ExpectedEvent> events;
+  std::vector<ExpectedRay> rays;
+  std::size_t done = 0;  ///< steps
+  bool recorded = true;
+};
+
+/// Two shaders of each stage: which is 0 or 1.
+[[nodiscard]] inline std::uint16_t shader_id(trace::ShaderStage stage, unsigned which) {
+  return static_cast<std::uint16_t>(static_cast<unsigned>(stage) + 6 * which);
+}
+
+/// Gives a thread the program of its ray-generation shader: trace calls, traversals, hits, and what these call.
+/// tlas: 0 or 1, the top-level structure of the launch, which has 2 + tlas instances.
+void write_program(Thread& thread, const CaptureOptions& options, std::uint32_t tlas, Random& random);
+
+}  // namespace rayreplay::test

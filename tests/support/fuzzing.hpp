@@ -1,0 +1,47 @@
+// What fuzz programs share: their arguments, and whole files as bytes.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace rayreplay::test {
+
+struct FuzzArguments {
+  double seconds = 3;
+  std::uint64_t seed = 1;
+};
+
+/// --seconds N and --seed N; anything else ends the program with code 2.
+inline FuzzArguments fuzz_arguments(int argc, char** argv) {
+  FuzzArguments result;
+  for (int i = 1; i < argc; i += 2) {
+    const bool has_value = i + 1 < argc;
+    if (has_value && std::strcmp(argv[i], "--seconds") == 0) {
+      result.seconds = std::strtod(argv[i + 1], nullptr);
+    } else if (has_value && std::strcmp(argv[i], "--seed") == 0) {
+      result.seed = std::strtoull(argv[i + 1], nullptr, 10);
+    } else {
+      std::fprintf(stderr, "usage: %s [--seconds N] [--seed N]\n", argv[0]);
+      std::exit(2);
+    }
+  }
+  return result;
+}
+
+inline std::string read_bytes(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline void write_bytes(const std::filesystem::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+}  // namespace rayreplay::test
