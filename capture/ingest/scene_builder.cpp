@@ -18,25 +18,29 @@ std::uint32_t SceneBuilder::tlas_of(std::uint32_t structure) {
   return known != tlases_.end() ? known->second : tlases_[structure] = add_tlas(structure);
 }
 
+std::string SceneBuilder::read_structure(std::uint32_t number, bool top_level, spool::Structure& structure) const {
+  const auto payload = contents_.structures.find(number);
+  if (payload == contents_.structures.end()) {
+    return "its content was not recorded";
+  }
+  if (!spool::decode(payload->second, structure)) {
+    return "its block is damaged";
+  }
+  if (structure.top_level != (top_level ? 1 : 0)) {
+    return top_level ? "it is a bottom-level structure" : "an instance refers to it, but it is a top-level structure";
+  }
+  return structure.missing;
+}
+
 std::uint32_t SceneBuilder::add_tlas(std::uint32_t number) {
   const auto unknown = [&](const std::string& why) {
     notes_.push_back(
         fmt::format("structure {}: the geometry of the launches that used it is unknown: {}", number, why));
     return kNone;
   };
-  const auto payload = contents_.structures.find(number);
   spool::Structure structure;
-  if (payload == contents_.structures.end()) {
-    return unknown("its content was not recorded");
-  }
-  if (!spool::decode(payload->second, structure)) {
-    return unknown("its block is damaged");
-  }
-  if (structure.top_level == 0) {
-    return unknown("it is a bottom-level structure");
-  }
-  if (!structure.missing.empty()) {
-    return unknown(structure.missing);
+  if (const std::string fault = read_structure(number, true, structure); !fault.empty()) {
+    return unknown(fault);
   }
   std::vector<trace::Instance> instances;
   std::uint64_t without = 0;
@@ -78,19 +82,9 @@ std::uint32_t SceneBuilder::add_blas(std::uint32_t number) {
     blas_faults_[number] = fmt::format("bottom-level structure {}: {}", number, why);
     return kNone;
   };
-  const auto payload = contents_.structures.find(number);
   spool::Structure structure;
-  if (payload == contents_.structures.end()) {
-    return unknown("its content was not recorded");
-  }
-  if (!spool::decode(payload->second, structure)) {
-    return unknown("its block is damaged");
-  }
-  if (structure.top_level != 0) {
-    return unknown("an instance refers to it, but it is a top-level structure");
-  }
-  if (!structure.missing.empty()) {
-    return unknown(structure.missing);
+  if (const std::string fault = read_structure(number, false, structure); !fault.empty()) {
+    return unknown(fault);
   }
   std::vector<trace::Geometry> geometries;
   for (const spool::Geometry& from : structure.geometries) {

@@ -31,8 +31,10 @@ class SceneBuilder {
   }
 
  private:
+  /// "" and the structure, or why there is none.
+  [[nodiscard]] std::string read_structure(std::uint32_t number, bool top_level, spool::Structure& structure) const;
   [[nodiscard]] std::uint32_t add_tlas(std::uint32_t number);
-  /// Index in Scene::blases, kNone if the content is not known; then `fault_` says why.
+  /// Index in Scene::blases, kNone if the content is not known; then `blas_faults_` says why.
   [[nodiscard]] std::uint32_t blas_of(std::uint32_t number);
   [[nodiscard]] std::uint32_t add_blas(std::uint32_t number);
   [[nodiscard]] std::uint32_t empty_blas();

@@ -91,6 +91,17 @@ void destroy(const Device& device, std::vector<VkAccelerationStructureKHR>& stru
 
 }  // namespace
 
+VkAccelerationStructureGeometryKHR box_geometry(VkDeviceAddress boxes, bool opaque) {
+  VkAccelerationStructureGeometryKHR geometry{};
+  geometry.sType = VK_STRUCTURE_TYPE_ACCELERATION_STRUCTURE_GEOMETRY_KHR;
+  geometry.geometryType = VK_GEOMETRY_TYPE_AABBS_KHR;
+  geometry.geometry.aabbs.sType = VK_STRUCTURE_TYPE_ACCELERATION_STRUCTURE_GEOMETRY_AABBS_DATA_KHR;
+  geometry.geometry.aabbs.data.deviceAddress = boxes;
+  geometry.geometry.aabbs.stride = sizeof(VkAabbPositionsKHR);
+  geometry.flags = opaque ? VK_GEOMETRY_OPAQUE_BIT_KHR : 0;
+  return geometry;
+}
+
 BottomLevels::BottomLevels(const Device& device, const std::vector<BottomLevelInput>& inputs, bool compact_them)
     : device_(&device) {
   VkBuildAccelerationStructureFlagsKHR flags = VK_BUILD_ACCELERATION_STRUCTURE_PREFER_FAST_TRACE_BIT_KHR;

@@ -21,6 +21,9 @@ struct BottomLevelInput {
   std::vector<VkAccelerationStructureBuildRangeInfoKHR> ranges;
 };
 
+/// Boxes in an array of VkAabbPositionsKHR.
+[[nodiscard]] VkAccelerationStructureGeometryKHR box_geometry(VkDeviceAddress boxes, bool opaque);
+
 inline constexpr VkBufferUsageFlags kBuildInputUsage =
     VK_BUFFER_USAGE_ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_BIT_KHR | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
 

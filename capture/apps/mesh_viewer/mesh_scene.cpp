@@ -101,16 +101,6 @@ VkAccelerationStructureGeometryKHR triangle_geometry(const GeometryRecord& recor
   return geometry;
 }
 
-VkAccelerationStructureGeometryKHR box_geometry(VkDeviceAddress boxes) {
-  VkAccelerationStructureGeometryKHR geometry{};
-  geometry.sType = VK_STRUCTURE_TYPE_ACCELERATION_STRUCTURE_GEOMETRY_KHR;
-  geometry.geometryType = VK_GEOMETRY_TYPE_AABBS_KHR;
-  geometry.geometry.aabbs.sType = VK_STRUCTURE_TYPE_ACCELERATION_STRUCTURE_GEOMETRY_AABBS_DATA_KHR;
-  geometry.geometry.aabbs.data.deviceAddress = boxes;
-  geometry.geometry.aabbs.stride = sizeof(VkAabbPositionsKHR);
-  return geometry;
-}
-
 }  // namespace
 
 float scene_extent(const RenderScene& scene) {
@@ -220,7 +210,8 @@ void MeshScene::build(const Device& device, const Options& options, const Viewer
     for (std::uint32_t i = 0; i < blas.geometry_count; ++i) {
       const std::size_t id = blas.first_geometry + std::size_t{i};
       const SceneGeometry& part = scene_->geometries[id];
-      input.geometries.push_back(is_triangles(part) ? triangle_geometry(records_[id], part) : box_geometry(boxes_[id]));
+      input.geometries.push_back(is_triangles(part) ? triangle_geometry(records_[id], part)
+                                                    : box_geometry(boxes_[id], false));
       const bool opaque = !traits_[id].any_hit && options.opaque != "no";
       input.geometries.back().flags = opaque ? VK_GEOMETRY_OPAQUE_BIT_KHR : 0;
       input.ranges.push_back({static_cast<std::uint32_t>(part.geometry.primitives()), 0, 0, 0});

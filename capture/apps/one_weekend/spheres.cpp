@@ -13,17 +13,6 @@ struct FirstRows {
   VkDeviceSize box = 0;  ///< in bytes
 };
 
-VkAccelerationStructureGeometryKHR box_geometry(VkDeviceAddress boxes, bool opaque) {
-  VkAccelerationStructureGeometryKHR geometry{};
-  geometry.sType = VK_STRUCTURE_TYPE_ACCELERATION_STRUCTURE_GEOMETRY_KHR;
-  geometry.geometryType = VK_GEOMETRY_TYPE_AABBS_KHR;
-  geometry.geometry.aabbs.sType = VK_STRUCTURE_TYPE_ACCELERATION_STRUCTURE_GEOMETRY_AABBS_DATA_KHR;
-  geometry.geometry.aabbs.data.deviceAddress = boxes;
-  geometry.geometry.aabbs.stride = sizeof(VkAabbPositionsKHR);
-  geometry.flags = opaque ? VK_GEOMETRY_OPAQUE_BIT_KHR : 0;
-  return geometry;
-}
-
 }  // namespace
 
 SphereScene::SphereScene(const Device& device, const reference::RenderScene& scene, bool opaque, bool per_material) {
