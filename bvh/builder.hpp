@@ -1,0 +1,46 @@
+// Builders: from boxes to a tree (MODELS.md §9).
+//
+// Contract: `build` makes a tree with at most `branching` children a node and at most `leaf_size` references a leaf
+// over the items given; items with empty boxes are left out. `split` cuts an item's box at a plane (spatial splits:
+// exact clipping of triangles; null: the box itself is cut); only builders that split call it. Throws Resource when the
+// tree would need 2^32 nodes or references or more memory than there is. Deterministic whatever the number of threads.
+// To add one: a .cpp file in bvh/builders/.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "base/progress.hpp"
+#include "base/registry.hpp"
+#include "bvh/tree.hpp"
+
+namespace rayreplay::bvh {
+
+struct BuildItem {
+  Box box;
+  std::uint32_t reference = 0;
+};
+
+/// Boxes of the parts of item `reference` inside `box`, below and above `position` on `axis`.
+using SplitFunction =
+    std::function<void(std::uint32_t reference, const Box& box, unsigned axis, float position, Box& below, Box& above)>;
+
+struct BuildLimits {
+  std::uint32_t branching = 8;  ///< at most; what the layout takes
+  std::uint32_t leaf_size = 4;  ///< at most; what the layout takes
+};
+
+class Builder {
+ public:
+  static constexpr const char* kModelKind = "builder";
+  virtual ~Builder() = default;
+  /// Parameters `branching` and `leaf_size` of the model; 0: the layout's own.
+  [[nodiscard]] virtual BuildLimits wanted() const = 0;
+  [[nodiscard]] virtual Tree build(std::span<const BuildItem> items, BuildLimits limits, const SplitFunction* split,
+                                   Progress* progress) const = 0;
+};
+
+using Builders = Registry<Builder>;
+
+}  // namespace rayreplay::bvh

@@ -1,0 +1,83 @@
+// Two-level acceleration structure over a traced scene: what traversals visit.
+//
+// Contract: `build_bvh` prepares the scene, builds one tree for each bottom-level structure that an active instance
+// uses and one over the instances (all in parallel, with progress), and encodes them in one layout. Level `top` refers
+// to instance numbers, `bottoms[blas]` to dense primitive numbers (scene.hpp). Deterministic. Specs are resolved models
+// ("medium:branching=8,…"). `enlarge` pushes the planes of every leaf's box outward by this share of the box's diagonal
+// before the tree's inner boxes are formed: the known enlargement of experiments; 0 changes nothing. Errors: those of
+// scene.hpp, builder.hpp and layout.hpp; a scene without any active primitive gives empty levels, no error.
+//
+// Addresses: `memory` says where each array would lie on a device: nodes, instance records (64 bytes, the size of
+// VkAccelerationStructureInstanceKHR), index triples (12 bytes), vertices (12 bytes), boxes (24 bytes), each array on a
+// boundary of 256 bytes, from 0 up in this order: top nodes, instances, then for each bottom-level structure in use
+// its nodes, and for each of its geometries indices and vertices, or boxes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/progress.hpp"
+#include "bvh/builder.hpp"
+#include "bvh/layout.hpp"
+#include "bvh/scene.hpp"
+#include "bvh/vertex_order.hpp"
+
+namespace rayreplay::bvh {
+
+inline constexpr std::uint32_t kInstanceBytes = 64;
+inline constexpr std::uint32_t kIndexBytes = 12;  ///< of one triangle
+inline constexpr std::uint32_t kVertexBytes = 12;
+inline constexpr std::uint32_t kBoxBytes = 24;
+
+struct BvhOptions {
+  std::string builder = "medium";
+  std::string layout = "wide-8";
+  std::string node_order = "depth-first";
+  std::string vertex_order = "as-given";
+  double enlarge = 0;
+  std::uint32_t leaf_size = 0;  ///< overrides the builder's; 0: does not
+  Progress* progress = nullptr;
+};
+
+struct GeometryMemory {
+  std::uint64_t indices = 0;   ///< triangles
+  std::uint64_t vertices = 0;  ///< triangles
+  std::uint64_t boxes = 0;
+  std::vector<std::uint32_t> vertex_place;  ///< of vertex_order.hpp; empty: as given
+};
+
+struct MemoryMap {
+  std::uint64_t top_nodes = 0;
+  std::uint64_t instances = 0;
+  std::vector<std::uint64_t> bottom_nodes;  ///< per blas
+  std::vector<GeometryMemory> geometries;   ///< per row of Scene::geometries
+  std::uint64_t end = 0;
+};
+
+struct BuildTimes {
+  double prepare_s = 0, build_s = 0, layout_s = 0;  ///< wall clock
+};
+
+struct Bvh {
+  PreparedScene scene;
+  std::string builder, layout_spec, node_order, vertex_order;  ///< resolved specs
+  double enlarge = 0;
+  std::shared_ptr<const Layout> layout;
+  LayoutTraits traits;
+  Level top;
+  std::vector<Level> bottoms;  ///< per blas; empty where unused
+  MemoryMap memory;
+  BuildTimes times;
+};
+
+/// `name` stands for the trace in messages. The scene must outlive the result.
+[[nodiscard]] Bvh build_bvh(const trace::Scene& scene, std::uint32_t tlas, const std::string& name,
+                            const BvhOptions& options = {});
+
+/// The trees themselves, for quality and tests: [0] over the instances, [1 + blas] of each blas in use.
+[[nodiscard]] std::vector<Tree> build_trees(const PreparedScene& scene, const Builder& builder, BuildLimits limits,
+                                            double enlarge, Progress* progress);
+
+}  // namespace rayreplay::bvh

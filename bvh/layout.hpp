@@ -1,0 +1,97 @@
+// Layouts: a tree as the bytes that hardware or a kernel would read (MODELS.md §9).
+//
+// Contract: `encode` writes the nodes of a tree as records of `node_bytes` bytes, 64-byte aligned, record 0 the root,
+// in the order that a node order gives. `decode` reads one record back: the boxes that a traversal of this layout
+// tests, which always contain the tree's, and where each child is. Quantised layouts enlarge. A layout may store a leaf
+// as a record of its own (a *leaf block*): traversals touch it before the primitives. Throws Resource when the tree
+// exceeds what the layout's fields can number. To add one: a .cpp file in bvh/layouts/; every traversal runs it through
+// `decode`. Layouts that also have a header with a `met` kernel there run faster (traversal/kernels.hpp lists them)
+// with the same results.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/registry.hpp"
+#include "bvh/box.hpp"
+#include "bvh/node_order.hpp"
+#include "bvh/tree.hpp"
+#include "capture/trace/trace.hpp"
+
+namespace rayreplay::bvh {
+
+inline constexpr std::size_t kMaxWidth = 8;
+inline constexpr std::uint32_t kNoBlock = 0xFFFF'FFFFU;
+
+/// Bytes on 64-byte boundaries.
+template <class T, std::size_t Alignment = 64>
+struct AlignedAllocator {
+  using value_type = T;
+  template <class U>
+  struct rebind {
+    using other = AlignedAllocator<U, Alignment>;
+  };
+  AlignedAllocator() = default;
+  template <class U>
+  explicit AlignedAllocator(const AlignedAllocator<U, Alignment>& /*other*/) noexcept {}
+  [[nodiscard]] T* allocate(std::size_t count) {
+    return static_cast<T*>(::operator new (count * sizeof(T), std::align_val_t{Alignment}));
+  }
+  void deallocate(T* place, std::size_t /*count*/) noexcept {
+    ::operator delete (place, std::align_val_t{Alignment});
+  }
+  bool operator==(const AlignedAllocator&) const = default;
+};
+
+/// One encoded tree.
+struct Level {
+  std::vector<std::byte, AlignedAllocator<std::byte>> nodes;  ///< node_count records
+  std::uint32_t node_bytes = 0;
+  std::uint32_t node_count = 0;           ///< records, leaf blocks included; 0: empty
+  std::vector<std::uint32_t> references;  ///< of the tree, in the order that the layout wants
+  Box bounds;
+
+  [[nodiscard]] bool empty() const {
+    return node_count == 0;
+  }
+  [[nodiscard]] const std::byte* record(std::uint32_t index) const {
+    return nodes.data() + std::size_t{index} * node_bytes;
+  }
+};
+
+/// A child as a traversal sees it. count 0: the record `index`; else the references [index, index + count).
+struct ChildView {
+  Box box;
+  std::uint32_t index = 0;
+  std::uint32_t count = 0;
+  std::uint32_t block = kNoBlock;  ///< leaf block to be touched first
+};
+
+struct LayoutTraits {
+  std::uint32_t width = 0;         ///< children a node
+  std::uint32_t node_bytes = 0;    ///< a record
+  std::uint32_t max_leaf = 0;      ///< references a leaf
+  bool quantised = false;          ///< boxes may be larger than the tree's
+  bool siblings_together = false;  ///< records of a node's inner children must be consecutive
+};
+
+class Layout {
+ public:
+  static constexpr const char* kModelKind = "layout";
+  virtual ~Layout() = default;
+  [[nodiscard]] virtual LayoutTraits traits() const = 0;
+  [[nodiscard]] virtual Level encode(const Tree& tree, const NodeOrder& order) const = 0;
+  /// The children of a record that is a node, in slot order; their number is returned.
+  [[nodiscard]] virtual std::size_t decode(const Level& level, std::uint32_t record,
+                                           std::span<ChildView, kMaxWidth> children) const = 0;
+};
+
+using Layouts = Registry<Layout>;
+
+}  // namespace rayreplay::bvh

@@ -1,0 +1,25 @@
+// Vertex orders: in which sequence the vertices of a mesh lie in memory (MODELS.md §9).
+//
+// Contract: `order` gives, for each vertex of a triangle geometry as it is, its place in memory: a bijection on
+// 0 … vertices−1. Only the addresses that a traversal touches follow it; the geometry itself stays as it was.
+// Deterministic, O(vertices + indices). To add one: a .cpp file in bvh/orders/.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/registry.hpp"
+#include "capture/trace/trace.hpp"
+
+namespace rayreplay::bvh {
+
+class VertexOrder {
+ public:
+  static constexpr const char* kModelKind = "vertex order";
+  virtual ~VertexOrder() = default;
+  [[nodiscard]] virtual std::vector<std::uint32_t> order(const trace::Geometry& geometry) const = 0;
+};
+
+using VertexOrders = Registry<VertexOrder>;
+
+}  // namespace rayreplay::bvh

@@ -1,0 +1,74 @@
+// Warp traversals: how the loops of a traversal kernel keep the lanes of a warp busy (MODELS.md §10; Aila and Laine,
+// "Understanding the Efficiency of Ray Traversal on GPUs", HPG 2009).
+//
+// Contract: rays come in warps: warp w runs rays [first_ray[w], first_ray[w + 1]), lane by lane, at most 64. Every lane
+// runs a near-first stack traversal cut into steps: one node, or one primitive test. The model decides which lanes take
+// a step together; each such step is one row with its active mask. Closest hits equal those of every Traversal, bit for
+// bit. SIMT efficiency of a kind of step = Σ popcount(mask) / (warp size · steps). Persistent forms fetch further rays
+// into lanes that have finished; their rows say which ray a lane runs through `ray`. Deterministic whatever the number
+// of threads. Memory: 16 bytes a step and 4 an active lane where steps are logged; tallies alone are O(warps).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/registry.hpp"
+#include "traversal/traversal.hpp"
+
+namespace rayreplay::traversal {
+
+enum class StepKind : std::uint8_t { Node, Leaf, Fetch };
+inline constexpr std::size_t kStepKinds = 3;
+
+struct WarpStep {
+  std::uint64_t mask = 0;  ///< lanes that take the step
+  std::uint32_t warp = 0;
+  StepKind kind = StepKind::Node;
+
+  bool operator==(const WarpStep&) const = default;
+};
+
+struct StepTally {
+  std::uint64_t steps = 0;
+  std::uint64_t lanes = 0;
+
+  [[nodiscard]] double efficiency(std::uint32_t warp_size) const {
+    return steps == 0 ? 0 : static_cast<double>(lanes) / (static_cast<double>(steps) * warp_size);
+  }
+  bool operator==(const StepTally&) const = default;
+};
+
+struct WarpTraceOptions {
+  std::uint32_t warp_size = 32;  ///< 1 … 64
+  bool counters = true;
+  bool steps = false;
+  bool accesses = false;  ///< implies steps
+  const Shaders* shaders = nullptr;
+  Progress* progress = nullptr;
+};
+
+struct WarpTraceResult {
+  std::vector<Hit> hits;              ///< per ray
+  std::vector<RayCounters> counters;  ///< per ray
+  std::array<StepTally, kStepKinds> tally{};
+  std::vector<WarpStep> steps;               ///< by warp, in each in the order they happened
+  std::vector<std::uint32_t> ray;            ///< of the steps' active lanes, lowest lane first
+  std::vector<std::uint64_t> access_offset;  ///< per active lane of the steps, as `ray`, one more at the end
+  std::vector<Access> accesses;
+  std::uint64_t ignored_rays = 0;
+};
+
+class WarpTraversal {
+ public:
+  static constexpr const char* kModelKind = "warp traversal";
+  virtual ~WarpTraversal() = default;
+  [[nodiscard]] virtual WarpTraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
+                                              std::span<const std::uint64_t> first_ray,
+                                              const WarpTraceOptions& options = {}) const = 0;
+};
+
+using WarpTraversals = Registry<WarpTraversal>;
+
+}  // namespace rayreplay::traversal
