@@ -8,7 +8,7 @@
 namespace rayreplay::bvh {
 namespace {
 
-constexpr std::uint32_t kMaxLeaf = 255;
+constexpr std::uint32_t kMaxLeaf = 32;
 
 BinaryNode make_node(const Tree& tree, const Placement& placement, std::uint32_t number) {
   BinaryNode node;

@@ -8,16 +8,19 @@
 // kept as the 8 bits of a float's exponent field: e stands for 2^(e − 127), 0 for a step of 0 (an axis without
 // extent, whose planes are all the origin, exactly), 255 is not used. The position never decreases with q, so `below`
 // and `above` find the tightest planes that hold a coordinate: what is decoded always contains what was encoded, also
-// where the sum is rounded (boxes far from 0) or infinite (extents above the largest float). `fit` takes the smallest
-// step with which plane 255 reaches the far side. Coordinates are finite. Source: Ylitie, Karras and Laine 2017,
-// section 3.1, which leaves the rounding open.
+// where the sum is rounded (boxes far from 0) or infinite (extents above the largest float). `fit` starts at the
+// largest step of which 255 do not exceed the extent and doubles it until plane 255 reaches the far side. Coordinates
+// are no NaN; a lower plane at −infinity, which only instances larger than the range of floats have, is moved to the
+// lowest float. Source: Ylitie, Karras and Laine 2017, section 3.1, which leaves the rounding open.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "bvh/box.hpp"
@@ -47,13 +50,12 @@ struct Grid {
   /// The grid whose origin is the box's lower corner.
   [[nodiscard]] static Grid fit(const Box& box) {
     Grid grid;
-    grid.origin = box.low;
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      const double extent = static_cast<double>(box.high[axis]) - static_cast<double>(box.low[axis]);
+      grid.origin[axis] = std::max(box.low[axis], std::numeric_limits<float>::lowest());
+      const double extent = static_cast<double>(box.high[axis]) - static_cast<double>(grid.origin[axis]);
       if (extent > 0) {
-        // One less than the exponent that would do without rounding: 255 steps may reach the far side all the same.
-        const int guess = std::ilogb(extent / kLastPlane) + 127;
-        int exponent = guess < 1 ? 1 : guess > kLastExponent ? kLastExponent : guess;
+        const int guess = std::isinf(extent) ? kLastExponent : std::ilogb(extent / kLastPlane) + 127;
+        int exponent = std::clamp(guess, 1, kLastExponent);
         grid.exponent[axis] = static_cast<std::uint8_t>(exponent);
         while (grid.at(axis, kLastPlane) < box.high[axis]) {
           grid.exponent[axis] = static_cast<std::uint8_t>(++exponent);

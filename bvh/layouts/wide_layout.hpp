@@ -14,7 +14,7 @@ namespace rayreplay::bvh {
 template <std::size_t W>
 class WideLayout final : public Layout {
  public:
-  static constexpr std::uint32_t kMaxLeaf = 255;
+  static constexpr std::uint32_t kMaxLeaf = 32;
 
   [[nodiscard]] LayoutTraits traits() const override {
     return {.width = W,
