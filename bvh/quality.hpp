@@ -3,9 +3,9 @@
 //
 // Contract: measures of one level, over its tree as built (exact boxes) with given costs:
 //
-//   SAH   Σ over nodes  cost of the node · area(node) / area(root), with `traversal_cost` for every child box of an
-//         inner node and `intersection_cost` for every reference of a leaf: the cost of a random line that meets the
-//         scene's box. Dimensionless.
+//   SAH   Σ over nodes  cost of the node · area(node) / area(root): the cost of a random line that meets the scene's
+//   box.
+//         An inner node costs `traversal`, a leaf `intersection` for every reference. Dimensionless.
 //   EPO   Σ over nodes  cost of the node · (area of surfaces that lie inside the node's box but do not belong to its
 //         subtree) / area of all surfaces: the cost that end points of rays suffer from overlap. Triangles are clipped
 //         exactly (in double); a box counts with its own surface, face by face; an instance with its world box's.
@@ -31,8 +31,8 @@
 namespace rayreplay::bvh {
 
 struct QualityCosts {
-  double traversal = 1;     ///< of one child box
-  double intersection = 1;  ///< of one reference
+  double traversal = 1.2;   ///< of a visit to an inner node; the paper's
+  double intersection = 1;  ///< of a reference
 };
 
 /// A ray in the space of the level.
