@@ -133,9 +133,14 @@ Bvh build_bvh(const trace::Scene& scene, std::uint32_t tlas, const std::string& 
   tbb::parallel_for(std::size_t{0}, trees.size(), [&](std::size_t level) {
     if (!trees[level].empty()) {
       (level == 0 ? bvh.top : bvh.bottoms[level - 1]) = bvh.layout->encode(trees[level], *node_order.model);
-      trees[level] = {};
+      if (options.trees == nullptr) {
+        trees[level] = {};
+      }
     }
   });
+  if (options.trees != nullptr) {
+    *options.trees = std::move(trees);
+  }
   bvh.memory = map_memory(bvh.scene, bvh.top, bvh.bottoms, *vertex_order.model);
   bvh.times.layout_s = watch.lap();
   return bvh;
