@@ -12,20 +12,13 @@
 namespace rayreplay::bvh {
 namespace {
 
-BoxRay box_ray(const QualityRay& ray) {
-  BoxRay result;
-  result.origin = ray.origin;
-  result.t_min = ray.t_min;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    const float direction = ray.direction[axis];
-    const float inverse = std::clamp(1.0F / direction, -BoxRay::kHuge, BoxRay::kHuge);
-    result.negative[axis] = std::signbit(direction);
-    result.inverse[axis] = inverse;
-  }
-  return result;
+std::array<double, 3> widened(const std::array<float, 3>& values) {
+  return {static_cast<double>(values[0]), static_cast<double>(values[1]), static_cast<double>(values[2])};
 }
 
-std::uint64_t leaves_met(const Tree& tree, const BoxRay& ray, float t_max, std::vector<std::uint32_t>& stack) {
+std::uint64_t leaves_met(const Tree& tree, const QualityRay& segment, std::vector<std::uint32_t>& stack) {
+  const BoxRay ray = make_box_ray(widened(segment.origin), widened(segment.direction), segment.t_min);
+  const float t_max = std::min(segment.t_max, kFarthest);
   std::uint64_t leaves = 0;
   stack.assign(1, 0);
   while (!stack.empty()) {
@@ -99,7 +92,7 @@ LeafCount leaf_count_variability(const Tree& tree, std::span<const QualityRay> r
       [&](const tbb::blocked_range<std::size_t>& range, Sums sum) {
         std::vector<std::uint32_t> stack;
         for (std::size_t i = range.begin(); i != range.end(); ++i) {
-          const std::uint64_t leaves = leaves_met(tree, box_ray(rays[i]), rays[i].t_max, stack);
+          const std::uint64_t leaves = leaves_met(tree, rays[i], stack);
           sum.leaves += leaves;
           sum.squares += leaves * leaves;
         }
