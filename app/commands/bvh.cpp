@@ -31,7 +31,7 @@ struct Options {
   bvh::BvhOptions build;
   std::size_t lcv_rays = 10'000;
   std::string vtp;
-  std::uint32_t vtp_depth = 6;
+  std::uint32_t vtp_depth = 3;
   std::string vtp_shape = "edges";
   FormatOption format;
   OutputOption output;
