@@ -1,7 +1,7 @@
 // Layouts: a tree as the bytes that hardware or a kernel would read (MODELS.md §9).
 //
-// Contract: `encode` writes the nodes of a tree as records of `node_bytes` bytes, 64-byte aligned, record 0 the root,
-// in the order that a node order gives. `decode` reads one record back: the boxes that a traversal of this layout
+// Contract: `encode` writes the nodes of a tree as records of `node_bytes` bytes, the first on a 64-byte boundary
+// and the root, in the order that a node order gives. `decode` reads one record back: the boxes that a traversal of this layout
 // tests, which always contain the tree's, and where each child is. Quantised layouts enlarge. A layout may store a leaf
 // as a record of its own (a *leaf block*): traversals touch it before the primitives. Throws Resource when the tree
 // exceeds what the layout's fields can number. To add one: a .cpp file in bvh/layouts/; every traversal runs it through
@@ -16,6 +16,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/registry.hpp"
@@ -29,7 +30,7 @@ namespace rayreplay::bvh {
 inline constexpr std::size_t kMaxWidth = 8;
 inline constexpr std::uint32_t kNoBlock = 0xFFFF'FFFFU;
 
-/// Bytes on 64-byte boundaries.
+/// Bytes on 64-byte boundaries. New ones are not zeroed: encoders write every byte, in parallel.
 template <class T, std::size_t Alignment = 64>
 struct AlignedAllocator {
   using value_type = T;
@@ -45,6 +46,14 @@ struct AlignedAllocator {
   }
   void deallocate(T* place, std::size_t /*count*/) noexcept {
     ::operator delete (place, std::align_val_t{Alignment});
+  }
+  template <class U>
+  void construct(U* place) noexcept {
+    ::new (static_cast<void*>(place)) U;
+  }
+  template <class U, class... Arguments>
+  void construct(U* place, Arguments&&... arguments) {
+    ::new (static_cast<void*>(place)) U(std::forward<Arguments>(arguments)...);
   }
   bool operator==(const AlignedAllocator&) const = default;
 };

@@ -1,0 +1,40 @@
+// Parameters that builders share.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/parameters.hpp"
+#include "bvh/builder.hpp"
+
+namespace rayreplay::bvh {
+
+[[nodiscard]] inline Parameter branching_parameter() {
+  return {"branching", std::int64_t{0}, "children", "children a node at most; 0: as many as the layout takes", 0, 8,
+          {}};
+}
+[[nodiscard]] inline Parameter leaf_size_parameter() {
+  return {
+      "leaf_size", std::int64_t{0}, "references", "references a leaf at most; 0: as many as the layout takes", 0, 32,
+      {}};
+}
+[[nodiscard]] inline Parameter traversal_cost_parameter() {
+  return {
+      "traversal_cost", 1.0, "tests", "cost of visiting a node, in the unit of the intersection cost", 0.001, 1000, {}};
+}
+[[nodiscard]] inline Parameter intersection_cost_parameter() {
+  return {"intersection_cost", 1.0, "tests", "cost of testing one primitive", 0.001, 1000, {}};
+}
+
+[[nodiscard]] inline BuildLimits wanted_limits(const Parameters& parameters) {
+  return {static_cast<std::uint32_t>(parameters.get_int("branching")),
+          static_cast<std::uint32_t>(parameters.get_int("leaf_size"))};
+}
+
+/// Where the builder itself does not know when to stop: 4 unless the user asks for another number.
+[[nodiscard]] inline std::uint32_t usual_leaf_size(const BuildLimits& wanted, const BuildLimits& limits) {
+  constexpr std::uint32_t kUsual = 4;
+  return wanted.leaf_size == 0 ? std::min(limits.leaf_size, kUsual) : limits.leaf_size;
+}
+
+}  // namespace rayreplay::bvh
