@@ -16,6 +16,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/registry.hpp"
@@ -29,7 +30,7 @@ namespace rayreplay::bvh {
 inline constexpr std::size_t kMaxWidth = 8;
 inline constexpr std::uint32_t kNoBlock = 0xFFFF'FFFFU;
 
-/// Bytes on 64-byte boundaries.
+/// Bytes on 64-byte boundaries. New ones are not zeroed: encoders write every byte, in parallel.
 template <class T, std::size_t Alignment = 64>
 struct AlignedAllocator {
   using value_type = T;
@@ -45,6 +46,14 @@ struct AlignedAllocator {
   }
   void deallocate(T* place, std::size_t /*count*/) noexcept {
     ::operator delete (place, std::align_val_t{Alignment});
+  }
+  template <class U>
+  void construct(U* place) noexcept {
+    ::new (static_cast<void*>(place)) U;
+  }
+  template <class U, class... Arguments>
+  void construct(U* place, Arguments&&... arguments) {
+    ::new (static_cast<void*>(place)) U(std::forward<Arguments>(arguments)...);
   }
   bool operator==(const AlignedAllocator&) const = default;
 };

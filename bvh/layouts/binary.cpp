@@ -1,0 +1,80 @@
+// Layout binary: two children with boxes of 32-bit floats, 64 bytes.
+//
+// Contract: bytes in binary.hpp. Encoding is O(nodes), parallel; references stay as the tree has them.
+#include "bvh/layouts/binary.hpp"
+
+#include <cstring>
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include "bvh/layouts/placement.hpp"
+
+namespace rayreplay::bvh {
+namespace {
+
+constexpr std::size_t kGrain = 4096;
+constexpr std::uint32_t kMaxLeaf = 255;
+
+BinaryNode make_node(const Tree& tree, const Placement& placement, std::uint32_t number) {
+  BinaryNode node;
+  const TreeNode& source = tree.nodes[number];
+  for (std::size_t slot = 0; slot < 2; ++slot) {
+    const bool used = slot < source.child_count;
+    const TreeChild child = used ? tree.children[source.first_child + slot] : TreeChild{};  // its box is empty
+    node.xy[slot] = {child.box.low[0], child.box.high[0], child.box.low[1], child.box.high[1]};
+    node.z[slot] = {child.box.low[2], child.box.high[2]};
+    node.index[slot] = !used ? kUnusedSlot : child.is_leaf() ? child.index : placement.place[child.index];
+    node.count[slot] = child.count;
+  }
+  return node;
+}
+
+class Binary final : public Layout {
+ public:
+  [[nodiscard]] LayoutTraits traits() const override {
+    return {.width = 2,
+            .node_bytes = sizeof(BinaryNode),
+            .max_leaf = kMaxLeaf,
+            .quantised = false,
+            .siblings_together = false};
+  }
+
+  [[nodiscard]] Level encode(const Tree& tree, const NodeOrder& order) const override {
+    require_shape(tree, traits(), "binary");
+    const Placement placement = place_nodes(tree, order, false);
+    Level level = new_level(tree, sizeof(BinaryNode), tree.nodes.size());
+    level.references = tree.references;
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, tree.nodes.size(), kGrain), [&](const auto& range) {
+      for (std::size_t record = range.begin(); record < range.end(); ++record) {
+        const BinaryNode node = make_node(tree, placement, placement.sequence[record]);
+        std::memcpy(level.nodes.data() + record * sizeof(node), &node, sizeof(node));
+      }
+    });
+    return level;
+  }
+
+  [[nodiscard]] std::size_t decode(const Level& level, std::uint32_t record,
+                                   std::span<ChildView, kMaxWidth> children) const override {
+    const BinaryNode& node = binary_node(level, record);
+    std::size_t slot = 0;
+    for (; slot < 2 && node.used(slot); ++slot) {
+      children[slot] = node.child(slot);
+    }
+    return slot;
+  }
+};
+
+const Layouts::Registrar kRegistrar(
+    {.kind = {},
+     .name = "binary",
+     .summary = "Two children, boxes of 32-bit floats, 64 bytes a node",
+     .text =
+         "A node holds the boxes of both its children. A child takes 32 bits for its record or first reference and 32 "
+         "bits for the number of references. Boxes are the tree's, bit for bit.",
+     .source = "Aila and Laine 2009",
+     .parameters = {}},
+    [](const Parameters&) { return std::make_unique<Binary>(); });
+
+}  // namespace
+}  // namespace rayreplay::bvh

@@ -1,0 +1,31 @@
+// What every layout's encoder does first: check the tree's shape and find out where each node goes.
+//
+// Contract: `place_nodes` asks the order for its sequence and checks that it is what node_order.hpp promises; Internal
+// if not. `require_shape` throws Internal when a node has no child or more than the layout takes, or a leaf more
+// references: builders are told the limits. `new_level` allocates without writing; Resource when memory is short or
+// when records would need 2^32 − 1 numbers or more. O(nodes).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bvh/layout.hpp"
+#include "bvh/node_order.hpp"
+#include "bvh/tree.hpp"
+
+namespace rayreplay::bvh {
+
+struct Placement {
+  std::vector<std::uint32_t> sequence;  ///< the node at each place
+  std::vector<std::uint32_t> place;     ///< of each node
+};
+
+[[nodiscard]] Placement place_nodes(const Tree& tree, const NodeOrder& order, bool siblings_together);
+
+void require_shape(const Tree& tree, const LayoutTraits& traits, const std::string& layout);
+
+/// Bounds and sizes filled in, references empty.
+[[nodiscard]] Level new_level(const Tree& tree, std::uint32_t node_bytes, std::uint64_t records);
+
+}  // namespace rayreplay::bvh

@@ -1,0 +1,81 @@
+// Layout of WideNode records: what wide-4 and wide-8 share.
+//
+// Contract: layout.hpp. Encoding is O(nodes · W), parallel; references stay as the tree has them.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include "bvh/layouts/placement.hpp"
+#include "bvh/layouts/wide.hpp"
+
+namespace rayreplay::bvh {
+
+template <std::size_t W>
+class WideLayout final : public Layout {
+ public:
+  static constexpr std::uint32_t kMaxLeaf = 255;
+
+  [[nodiscard]] LayoutTraits traits() const override {
+    return {.width = W,
+            .node_bytes = sizeof(WideNode<W>),
+            .max_leaf = kMaxLeaf,
+            .quantised = false,
+            .siblings_together = false};
+  }
+
+  [[nodiscard]] Level encode(const Tree& tree, const NodeOrder& order) const override {
+    require_shape(tree, traits(), "wide-" + std::to_string(W));
+    const Placement placement = place_nodes(tree, order, false);
+    Level level = new_level(tree, sizeof(WideNode<W>), tree.nodes.size());
+    level.references = tree.references;
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, tree.nodes.size(), kGrain), [&](const auto& range) {
+      for (std::size_t record = range.begin(); record < range.end(); ++record) {
+        const WideNode<W> node = make_node(tree, placement, placement.sequence[record]);
+        std::memcpy(level.nodes.data() + record * sizeof(node), &node, sizeof(node));
+      }
+    });
+    return level;
+  }
+
+  [[nodiscard]] std::size_t decode(const Level& level, std::uint32_t record,
+                                   std::span<ChildView, kMaxWidth> children) const override {
+    const WideNode<W>& node = wide_node<W>(level, record);
+    std::size_t slot = 0;
+    for (; slot < W && node.used(slot); ++slot) {
+      children[slot] = node.child(slot);
+    }
+    return slot;
+  }
+
+ private:
+  static constexpr std::size_t kGrain = 1024;
+
+  [[nodiscard]] static WideNode<W> make_node(const Tree& tree, const Placement& placement, std::uint32_t number) {
+    constexpr float kFar = std::numeric_limits<float>::infinity();
+    WideNode<W> node;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      node.low[axis].fill(kFar);
+      node.high[axis].fill(-kFar);
+    }
+    node.index.fill(kUnusedSlot);
+    node.count.fill(0);
+    const TreeNode& source = tree.nodes[number];
+    for (std::size_t slot = 0; slot < source.child_count; ++slot) {
+      const TreeChild& child = tree.children[source.first_child + slot];
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        node.low[axis][slot] = child.box.low[axis];
+        node.high[axis][slot] = child.box.high[axis];
+      }
+      node.index[slot] = child.is_leaf() ? child.index : placement.place[child.index];
+      node.count[slot] = child.count;
+    }
+    return node;
+  }
+};
+
+}  // namespace rayreplay::bvh
