@@ -50,8 +50,7 @@ EnlargedBoxes::EnlargedBoxes(const trace::Scene& scene, std::uint32_t tlas, cons
     const bvh::Bvh structure = bvh::build_bvh(scene, tlas, name, options);
     std::vector<std::vector<bvh::Box>> boxes(structure.bottoms.size());
     tbb::parallel_for(std::size_t{0}, boxes.size(), [&](std::size_t blas) {
-      boxes[blas] =
-          leaf_boxes(*structure.layout, structure.bottoms[blas], structure.scene.blases[blas].primitives());
+      boxes[blas] = leaf_boxes(*structure.layout, structure.bottoms[blas], structure.scene.blases[blas].primitives());
     });
     boxes_.push_back(std::move(boxes));
     names_.push_back(structure.layout_spec);

@@ -52,8 +52,7 @@ Verdict Judge::judge(JudgedRay& ray, const Candidate& candidate, bool hit, float
   } else {
     verdict.kind = TestKind::Order;
     for (std::size_t model = 0; model < enlarged_->models(); ++model) {
-      const SlabEntry entry =
-          enter(enlarged_->box(model, blas, number), ray.slab_, ray.t_min_, ray.t_max_, unit_);
+      const SlabEntry entry = enter(enlarged_->box(model, blas, number), ray.slab_, ray.t_min_, ray.t_max_, unit_);
       if (entry.met && entry.entry <= last) {
         verdict.kind = TestKind::EnlargementOrOrder;
         break;

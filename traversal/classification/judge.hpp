@@ -24,7 +24,8 @@ struct Verdict {
 
 class JudgedRay {
  public:
-  explicit JudgedRay(const Ray& ray) : ray_(ray), t_min_(static_cast<double>(ray.t_min)), t_max_(static_cast<double>(ray.t_max)) {}
+  explicit JudgedRay(const Ray& ray)
+      : ray_(ray), t_min_(static_cast<double>(ray.t_min)), t_max_(static_cast<double>(ray.t_max)) {}
 
  private:
   friend class Judge;
