@@ -1,7 +1,7 @@
 // Layouts: a tree as the bytes that hardware or a kernel would read (MODELS.md §9).
 //
-// Contract: `encode` writes the nodes of a tree as records of `node_bytes` bytes, 64-byte aligned, record 0 the root,
-// in the order that a node order gives. `decode` reads one record back: the boxes that a traversal of this layout
+// Contract: `encode` writes the nodes of a tree as records of `node_bytes` bytes, the first on a 64-byte boundary
+// and the root, in the order that a node order gives. `decode` reads one record back: the boxes that a traversal of this layout
 // tests, which always contain the tree's, and where each child is. Quantised layouts enlarge. A layout may store a leaf
 // as a record of its own (a *leaf block*): traversals touch it before the primitives. Throws Resource when the tree
 // exceeds what the layout's fields can number. To add one: a .cpp file in bvh/layouts/; every traversal runs it through

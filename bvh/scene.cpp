@@ -2,18 +2,266 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include <fmt/format.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_reduce.h>
+
+#include "base/error.hpp"
+#include "bvh/primitive_box.hpp"
 
 namespace rayreplay::bvh {
 namespace {
 
-bool is_finite(const Box& box) {
-  return std::ranges::all_of(box.low, [](float x) { return std::isfinite(x); }) &&
-         std::ranges::all_of(box.high, [](float x) { return std::isfinite(x); });
+[[noreturn]] void fail(ErrorKind kind, std::string what, std::string where, std::string found, std::string expected,
+                       std::string fix) {
+  throw Error(kind, {std::move(what), std::move(where), std::move(found), std::move(expected), std::move(fix)});
+}
+
+/// What a pass over some of a structure's primitives found.
+struct Examined {
+  Box bounds;
+  std::uint64_t active = 0;
+  Ignored ignored;
+
+  void add(const PrimitiveBox& primitive) {
+    switch (primitive.state) {
+      case PrimitiveState::Active:
+        bounds.extend(primitive.box);
+        ++active;
+        break;
+      case PrimitiveState::TriangleNotFinite:
+        ++ignored.triangles_not_finite;
+        break;
+      case PrimitiveState::TriangleBadIndex:
+        ++ignored.triangles_bad_index;
+        break;
+      case PrimitiveState::BoxNotFinite:
+        ++ignored.boxes_not_finite;
+        break;
+      case PrimitiveState::BoxInverted:
+        ++ignored.boxes_inverted;
+        break;
+    }
+  }
+  void add(const Examined& other) {
+    bounds.extend(other.bounds);
+    active += other.active;
+    ignored.triangles_not_finite += other.ignored.triangles_not_finite;
+    ignored.triangles_bad_index += other.ignored.triangles_bad_index;
+    ignored.boxes_not_finite += other.ignored.boxes_not_finite;
+    ignored.boxes_inverted += other.ignored.boxes_inverted;
+  }
+};
+
+Examined examine(const trace::Geometry& geometry) {
+  constexpr std::size_t kGrain = 16384;
+  return tbb::parallel_reduce(
+      tbb::blocked_range<std::size_t>(0, geometry.primitives(), kGrain), Examined{},
+      [&](const tbb::blocked_range<std::size_t>& range, Examined sum) {
+        for (std::size_t primitive = range.begin(); primitive != range.end(); ++primitive) {
+          sum.add(box_of(geometry, primitive));
+        }
+        return sum;
+      },
+      [](Examined left, const Examined& right) {
+        left.add(right);
+        return left;
+      });
+}
+
+/// The inverse of a 3×4 transform; nothing where there is none. A determinant within the rounding of its own terms is
+/// zero: nothing better is known of its sign.
+std::optional<std::array<double, 12>> invert(const std::array<float, 12>& transform) {
+  std::array<double, 12> m{};
+  std::ranges::copy(transform, m.begin());
+  const auto minor = [&](std::size_t r0, std::size_t c0, std::size_t r1, std::size_t c1) {
+    return m[r0 * 4 + c0] * m[r1 * 4 + c1] - m[r0 * 4 + c1] * m[r1 * 4 + c0];
+  };
+  const double determinant = m[0] * minor(1, 1, 2, 2) + m[1] * minor(1, 2, 2, 0) + m[2] * minor(1, 0, 2, 1);
+  double terms = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::size_t j = (i + 1) % 3;
+    const std::size_t k = (i + 2) % 3;
+    terms += std::abs(m[i] * m[4 + j] * m[8 + k]) + std::abs(m[i] * m[4 + k] * m[8 + j]);
+  }
+  if (!(std::abs(determinant) > terms * 0x1p-50)) {
+    return std::nullopt;
+  }
+  std::array<double, 12> inverse{};
+  for (std::size_t row = 0; row < 3; ++row) {
+    const std::size_t r1 = (row + 1) % 3;
+    const std::size_t r2 = (row + 2) % 3;
+    for (std::size_t column = 0; column < 3; ++column) {
+      // Cyclic indices give the cofactor with its sign; the transpose makes it the adjugate.
+      inverse[row * 4 + column] = minor((column + 1) % 3, r1, (column + 2) % 3, r2) / determinant;
+    }
+  }
+  for (std::size_t row = 0; row < 3; ++row) {
+    inverse[row * 4 + 3] = -(inverse[row * 4] * m[3] + inverse[row * 4 + 1] * m[7] + inverse[row * 4 + 2] * m[11]);
+  }
+  if (!std::ranges::all_of(inverse, [](double x) { return std::isfinite(x); })) {
+    return std::nullopt;
+  }
+  return inverse;
+}
+
+float round_down(double value) {
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  if (value >= static_cast<double>(kLargest)) {
+    return kLargest;
+  }
+  if (value <= -static_cast<double>(kLargest)) {
+    return -kLargest;  // nothing finite lies beyond it
+  }
+  const auto nearest = static_cast<float>(value);
+  return static_cast<double>(nearest) > value ? std::nextafter(nearest, -kLargest) : nearest;
+}
+
+/// Contains the image of the box: interval arithmetic in double, widened by its rounding, rounded outward.
+Box transformed(const Box& box, const std::array<float, 12>& transform) {
+  Box result;
+  for (std::size_t row = 0; row < 3; ++row) {
+    double low = static_cast<double>(transform[row * 4 + 3]);
+    double high = low;
+    double magnitude = std::abs(low);
+    for (std::size_t column = 0; column < 3; ++column) {
+      const double factor = static_cast<double>(transform[row * 4 + column]);
+      const double a = factor * static_cast<double>(box.low[column]);  // exact: 48 bits
+      const double b = factor * static_cast<double>(box.high[column]);
+      low += std::min(a, b);
+      high += std::max(a, b);
+      magnitude += std::max(std::abs(a), std::abs(b));
+    }
+    const double rounding = magnitude * 0x1p-51;  // three additions of at most 2^-53 each
+    result.low[row] = round_down(low - rounding);
+    result.high[row] = -round_down(-(high + rounding));
+  }
+  return result;
+}
+
+SceneInstance prepare_instance(const trace::Instance& source, const SceneBlas& blas, Ignored& ignored) {
+  SceneInstance instance;
+  instance.blas = source.blas;
+  if (source.mask == 0) {
+    ++ignored.instances_masked;
+    return instance;
+  }
+  std::optional<std::array<double, 12>> inverse;
+  if (is_finite(source.transform.data(), source.transform.size())) {
+    inverse = invert(source.transform);
+  }
+  if (!inverse) {
+    ++ignored.instances_singular;
+    return instance;
+  }
+  if (blas.active == 0) {
+    ++ignored.instances_empty;
+    return instance;
+  }
+  instance.active = true;
+  instance.identity = source.transform == trace::Instance{}.transform;
+  instance.to_object = *inverse;
+  instance.world = instance.identity ? blas.bounds : transformed(blas.bounds, source.transform);
+  return instance;
+}
+
+void number_primitives(const trace::Scene& scene, const std::string& name, std::uint32_t index, SceneBlas& blas) {
+  blas.first_primitive.assign(1, 0);
+  std::uint64_t count = 0;
+  for (std::uint32_t g = 0; g < blas.geometry_count; ++g) {
+    count += scene.geometries[blas.first_geometry + std::size_t{g}].primitives();
+    if (count >= trace::kNone) {
+      fail(ErrorKind::Resource, "a bottom-level structure has too many primitives",
+           fmt::format("{}:/scene/blas[{}]", name, index), fmt::format("{} or more", count),
+           fmt::format("less than {}", trace::kNone), "split its geometry over several structures");
+    }
+    blas.first_primitive.push_back(static_cast<std::uint32_t>(count));
+  }
+}
+
+trace::Tlas top_level(const trace::Scene& scene, std::uint32_t tlas, const std::string& name) {
+  if (scene.instances.empty()) {
+    fail(ErrorKind::Missing, "the trace has no geometry", name + ":/scene", "0 instances", "a captured scene",
+         "capture the trace again with geometry");
+  }
+  if (scene.tlases.empty() && tlas == 0) {
+    return {0, static_cast<std::uint32_t>(scene.instances.size())};
+  }
+  if (tlas >= scene.tlases.size()) {
+    fail(ErrorKind::Input, "there is no such top-level structure", name + ":/scene/tlas",
+         tlas == trace::kNone ? "an unknown structure" : std::to_string(tlas),
+         fmt::format("less than {}", std::max<std::size_t>(1, scene.tlases.size())),
+         "choose a launch whose structure was captured");
+  }
+  const trace::Tlas range = scene.tlases[tlas];
+  if (std::uint64_t{range.first_instance} + range.instance_count > scene.instances.size()) {
+    fail(ErrorKind::Input, "the structure's instances are out of range", fmt::format("{}:/scene/tlas[{}]", name, tlas),
+         fmt::format("{} from {}", range.instance_count, range.first_instance),
+         fmt::format("to end within {}, the number of instances", scene.instances.size()), "capture the trace again");
+  }
+  return range;
+}
+
+void check_blas(const trace::Scene& scene, const trace::Instance& instance, std::size_t row, const std::string& name) {
+  if (instance.blas >= scene.blases.size()) {
+    fail(ErrorKind::Input, "an instance's bottom-level structure does not exist",
+         fmt::format("{}:/scene/instances/blas[{}]", name, row), std::to_string(instance.blas),
+         fmt::format("less than {}, the number of structures", scene.blases.size()), "capture the trace again");
+  }
+  const trace::Blas& blas = scene.blases[instance.blas];
+  if (std::uint64_t{blas.first_geometry} + blas.geometry_count > scene.geometries.size()) {
+    fail(ErrorKind::Input, "a bottom-level structure's geometries are out of range",
+         fmt::format("{}:/scene/blas[{}]", name, instance.blas),
+         fmt::format("{} from {}", blas.geometry_count, blas.first_geometry),
+         fmt::format("to end within {}, the number of geometries", scene.geometries.size()), "capture the trace again");
+  }
 }
 
 }  // namespace
+
+PreparedScene prepare_scene(const trace::Scene& scene, std::uint32_t tlas, const std::string& name) {
+  const trace::Tlas range = top_level(scene, tlas, name);
+  PreparedScene prepared;
+  prepared.scene = &scene;
+  prepared.first_instance = range.first_instance;
+  prepared.blases.resize(scene.blases.size());
+  for (std::size_t i = 0; i < range.instance_count; ++i) {
+    const std::size_t row = range.first_instance + i;
+    check_blas(scene, scene.instances[row], row, name);
+    prepared.blases[scene.instances[row].blas].used = true;
+  }
+  std::vector<Examined> examined(scene.blases.size());
+  for (std::uint32_t b = 0; b < scene.blases.size(); ++b) {
+    SceneBlas& blas = prepared.blases[b];
+    blas.first_geometry = scene.blases[b].first_geometry;
+    blas.geometry_count = scene.blases[b].geometry_count;
+    if (blas.used) {
+      number_primitives(scene, name, b, blas);
+    }
+  }
+  tbb::parallel_for(std::size_t{0}, examined.size(), [&](std::size_t b) {
+    for (std::uint32_t g = 0; prepared.blases[b].used && g < prepared.blases[b].geometry_count; ++g) {
+      examined[b].add(examine(prepared.geometry(static_cast<std::uint32_t>(b), g)));
+    }
+  });
+  Examined all;
+  for (std::size_t b = 0; b < examined.size(); ++b) {
+    prepared.blases[b].active = examined[b].active;
+    prepared.blases[b].bounds = examined[b].bounds;
+    all.add(examined[b]);
+  }
+  prepared.ignored = all.ignored;
+  prepared.instances.reserve(range.instance_count);
+  for (std::size_t i = 0; i < range.instance_count; ++i) {
+    const trace::Instance& source = scene.instances[range.first_instance + i];
+    prepared.instances.push_back(prepare_instance(source, prepared.blases[source.blas], prepared.ignored));
+  }
+  return prepared;
+}
 
 std::pair<std::uint32_t, std::uint32_t> PreparedScene::locate(std::uint32_t blas, std::uint32_t number) const {
   const std::vector<std::uint32_t>& first = blases[blas].first_primitive;
@@ -25,27 +273,7 @@ std::pair<std::uint32_t, std::uint32_t> PreparedScene::locate(std::uint32_t blas
 
 Box PreparedScene::primitive_box(std::uint32_t blas, std::uint32_t number) const {
   const auto [index, primitive] = locate(blas, number);
-  const trace::Geometry& part = geometry(blas, index);
-  Box box;
-  if (part.type == trace::GeometryType::Boxes) {
-    const float* row = &part.boxes[std::size_t{primitive} * 6];
-    box.low = {row[0], row[1], row[2]};
-    box.high = {row[3], row[4], row[5]};
-  } else {
-    for (std::size_t corner = 0; corner < 3; ++corner) {
-      const std::size_t vertex = part.indices[std::size_t{primitive} * 3 + corner];
-      if (vertex >= part.vertices.size() / 3) {
-        return {};
-      }
-      const float* at = &part.vertices[vertex * 3];
-      if (!std::isfinite(at[0]) || !std::isfinite(at[1]) || !std::isfinite(at[2])) {
-        return {};
-      }
-      const Box point{{at[0], at[1], at[2]}, {at[0], at[1], at[2]}};
-      box.extend(point);
-    }
-  }
-  return is_finite(box) && !box.empty() ? box : Box{};
+  return box_of(geometry(blas, index), primitive).box;
 }
 
 std::vector<std::string> describe(const Ignored& ignored) {

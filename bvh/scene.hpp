@@ -7,8 +7,9 @@
 // be taken into its space). Zero-extent triangles and boxes are active. Primitives of a bottom-level structure are
 // numbered densely over its geometries, inactive ones included: number = first_primitive[g] + primitive; this is what
 // trees refer to. Instances keep the numbers of the trace's events (counted from the structure's first instance).
-// Errors: Input when the scene was not captured, when `tlas` or an instance's blas does not exist; Resource when a
-// structure has 2^32 − 1 primitives or more. O(primitives + instances), parallel. The scene must outlive the result.
+// Errors: Missing when the scene was not captured; Input when `tlas` or an instance's blas does not exist; Resource
+// when a structure has 2^32 − 1 primitives or more. O(primitives + instances), parallel. The scene must outlive the
+// result.
 #pragma once
 
 #include <array>

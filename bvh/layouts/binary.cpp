@@ -3,18 +3,12 @@
 // Contract: bytes in binary.hpp. Encoding is O(nodes), parallel; references stay as the tree has them.
 #include "bvh/layouts/binary.hpp"
 
-#include <cstring>
-
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-
 #include "bvh/layouts/placement.hpp"
 
 namespace rayreplay::bvh {
 namespace {
 
-constexpr std::size_t kGrain = 4096;
-constexpr std::uint32_t kMaxLeaf = 255;
+constexpr std::uint32_t kMaxLeaf = 32;
 
 BinaryNode make_node(const Tree& tree, const Placement& placement, std::uint32_t number) {
   BinaryNode node;
@@ -45,12 +39,8 @@ class Binary final : public Layout {
     const Placement placement = place_nodes(tree, order, false);
     Level level = new_level(tree, sizeof(BinaryNode), tree.nodes.size());
     level.references = tree.references;
-    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, tree.nodes.size(), kGrain), [&](const auto& range) {
-      for (std::size_t record = range.begin(); record < range.end(); ++record) {
-        const BinaryNode node = make_node(tree, placement, placement.sequence[record]);
-        std::memcpy(level.nodes.data() + record * sizeof(node), &node, sizeof(node));
-      }
-    });
+    write_records(level, placement,
+                  [&](std::uint32_t node, std::uint32_t /*record*/) { return make_node(tree, placement, node); });
     return level;
   }
 

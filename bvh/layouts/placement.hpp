@@ -3,12 +3,18 @@
 // Contract: `place_nodes` asks the order for its sequence and checks that it is what node_order.hpp promises; Internal
 // if not. `require_shape` throws Internal when a node has no child or more than the layout takes, or a leaf more
 // references: builders are told the limits. `new_level` allocates without writing; Resource when memory is short or
-// when records would need 2^32 − 1 numbers or more. O(nodes).
+// when records would need 2^32 − 1 numbers or more. `write_records` stores make(node, record) for every record, in
+// parallel. O(nodes).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
 
 #include "bvh/layout.hpp"
 #include "bvh/node_order.hpp"
@@ -27,5 +33,17 @@ void require_shape(const Tree& tree, const LayoutTraits& traits, const std::stri
 
 /// Bounds and sizes filled in, references empty.
 [[nodiscard]] Level new_level(const Tree& tree, std::uint32_t node_bytes, std::uint64_t records);
+
+template <class Make>
+void write_records(Level& level, const Placement& placement, const Make& make) {
+  constexpr std::size_t kGrain = 2048;
+  const std::size_t records = level.node_count;
+  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, records, kGrain), [&](const auto& range) {
+    for (std::size_t record = range.begin(); record < range.end(); ++record) {
+      const auto node = make(placement.sequence[record], static_cast<std::uint32_t>(record));
+      std::memcpy(level.nodes.data() + record * sizeof(node), &node, sizeof(node));
+    }
+  });
+}
 
 }  // namespace rayreplay::bvh

@@ -3,12 +3,8 @@
 // Contract: layout.hpp. Encoding is O(nodes · W), parallel; references stay as the tree has them.
 #pragma once
 
-#include <algorithm>
-#include <cstring>
 #include <limits>
-
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
+#include <string>
 
 #include "bvh/layouts/placement.hpp"
 #include "bvh/layouts/wide.hpp"
@@ -18,7 +14,7 @@ namespace rayreplay::bvh {
 template <std::size_t W>
 class WideLayout final : public Layout {
  public:
-  static constexpr std::uint32_t kMaxLeaf = 255;
+  static constexpr std::uint32_t kMaxLeaf = 32;
 
   [[nodiscard]] LayoutTraits traits() const override {
     return {.width = W,
@@ -33,12 +29,8 @@ class WideLayout final : public Layout {
     const Placement placement = place_nodes(tree, order, false);
     Level level = new_level(tree, sizeof(WideNode<W>), tree.nodes.size());
     level.references = tree.references;
-    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, tree.nodes.size(), kGrain), [&](const auto& range) {
-      for (std::size_t record = range.begin(); record < range.end(); ++record) {
-        const WideNode<W> node = make_node(tree, placement, placement.sequence[record]);
-        std::memcpy(level.nodes.data() + record * sizeof(node), &node, sizeof(node));
-      }
-    });
+    write_records(level, placement,
+                  [&](std::uint32_t node, std::uint32_t /*record*/) { return make_node(tree, placement, node); });
     return level;
   }
 
@@ -53,8 +45,6 @@ class WideLayout final : public Layout {
   }
 
  private:
-  static constexpr std::size_t kGrain = 1024;
-
   [[nodiscard]] static WideNode<W> make_node(const Tree& tree, const Placement& placement, std::uint32_t number) {
     constexpr float kFar = std::numeric_limits<float>::infinity();
     WideNode<W> node;

@@ -1,0 +1,391 @@
+#include "bvh/builders/embree_build.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <exception>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <fmt/format.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_reduce.h>
+#include <tbb/task_arena.h>
+
+#include "base/error.hpp"
+#include "base/memory.hpp"
+#include "bvh/builders/build_record.hpp"
+#include "bvh/layout.hpp"
+
+namespace rayreplay::bvh {
+namespace {
+
+constexpr std::size_t kGrain = 8192;
+/// Deeper than any tree over floats that is split by place; Embree's own default of 32 gives up on scenes that are
+/// merely uneven.
+constexpr unsigned kMaxDepth = 1000;
+constexpr std::uint64_t kBytesPerItem = 200;
+constexpr std::uint64_t kAskAbove = std::uint64_t{1} << 20;
+
+static_assert(sizeof(RTCBuildPrimitive) == 32);
+
+struct Release {
+  void operator()(RTCBVH bvh) const {
+    rtcReleaseBVH(bvh);
+  }
+};
+using BvhHandle = std::unique_ptr<std::remove_pointer_t<RTCBVH>, Release>;
+
+/// One device for all builds of the process.
+RTCDevice device() {
+  struct Device {
+    RTCDevice handle = rtcNewDevice(nullptr);
+    ~Device() {
+      rtcReleaseDevice(handle);
+    }
+  };
+  static const Device kDevice;
+  if (kDevice.handle == nullptr) {
+    throw Error(ErrorKind::Resource,
+                {"Embree cannot be started", "",
+                 fmt::format("its error {}", static_cast<int>(rtcGetDeviceError(nullptr))), "", ""});
+  }
+  return kDevice.handle;
+}
+
+/// The power of two by which Embree sees the scene: none in ordinary ones.
+class Scale {
+ public:
+  explicit Scale(const Box& bounds) {
+    float magnitude = 0;
+    float extent = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      magnitude = std::max({magnitude, std::abs(bounds.low[axis]), std::abs(bounds.high[axis])});
+      extent = std::max(extent, bounds.high[axis] / 2 - bounds.low[axis] / 2);
+    }
+    constexpr int kOrdinary = 20;
+    const int magnitude_exponent = magnitude > 0 ? std::ilogb(magnitude) : 0;
+    const int extent_exponent = extent > 0 ? std::ilogb(extent) : magnitude_exponent;
+    if (magnitude_exponent > 2 * kOrdinary) {
+      exponent_ = kOrdinary - magnitude_exponent;
+    } else if (extent_exponent < -kOrdinary) {
+      exponent_ = std::min(-extent_exponent, 2 * kOrdinary - magnitude_exponent);
+    }
+  }
+  [[nodiscard]] bool none() const {
+    return exponent_ == 0;
+  }
+  /// Rounded outward, should a number vanish: the way back then contains the box again.
+  [[nodiscard]] Box there(const Box& box) const {
+    Box result;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      result.low[axis] = down(box.low[axis]);
+      result.high[axis] = -down(-box.high[axis]);
+    }
+    return result;
+  }
+  [[nodiscard]] Box back(const Box& box) const {
+    Box result;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      result.low[axis] = back(box.low[axis]);
+      result.high[axis] = back(box.high[axis]);
+    }
+    return result;
+  }
+  [[nodiscard]] float back(float value) const {
+    return std::ldexp(value, -exponent_);
+  }
+
+ private:
+  [[nodiscard]] float down(float value) const {
+    const float scaled = std::ldexp(value, exponent_);
+    return back(scaled) > value ? std::nextafter(scaled, -std::numeric_limits<float>::infinity()) : scaled;
+  }
+
+  int exponent_ = 0;
+};
+
+/// What the callbacks share. They run in Embree's threads and let no exception out.
+struct Build {
+  std::span<const BuildItem> items;
+  BuildLimits limits;
+  const SplitFunction* split = nullptr;
+  Progress* progress = nullptr;
+  Scale scale;
+  std::atomic<std::uint64_t> done{0};
+  std::atomic<bool> oversized{false};
+  std::atomic<bool> failed{false};
+  std::exception_ptr failure{};
+  std::mutex mutex{};
+
+  void fail() {
+    const std::scoped_lock lock(mutex);
+    if (!failed.exchange(true)) {
+      failure = std::current_exception();
+    }
+  }
+};
+
+Build& build_of(void* user) {
+  return *static_cast<Build*>(user);
+}
+
+Box box_of(const RTCBuildPrimitive& primitive) {
+  return {{primitive.lower_x, primitive.lower_y, primitive.lower_z},
+          {primitive.upper_x, primitive.upper_y, primitive.upper_z}};
+}
+
+/// What two boxes share.
+Box cut(const Box& a, const Box& b) {
+  Box result;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    result.low[axis] = std::max(a.low[axis], b.low[axis]);
+    result.high[axis] = std::min(a.high[axis], b.high[axis]);
+  }
+  return result;
+}
+
+void* create_node(RTCThreadLocalAllocator allocator, unsigned count, void* /*user*/) {
+  void* place = rtcThreadLocalAlloc(allocator, sizeof(BuildRecord) + count * sizeof(BuildRecord*), 16);
+  auto* record = new (place) BuildRecord;
+  record->count = count;
+  return record;
+}
+
+void set_children(void* node, void** children, unsigned count, void* /*user*/) {
+  auto* record = static_cast<BuildRecord*>(node);
+  for (unsigned i = 0; i < count; ++i) {
+    record->children()[i] = static_cast<BuildRecord*>(children[i]);
+  }
+  record->complete();
+}
+
+/// Required by Embree; boxes come from the leaves.
+void set_bounds(void* /*node*/, const RTCBounds** /*bounds*/, unsigned /*count*/, void* /*user*/) {}
+
+void* create_leaf(RTCThreadLocalAllocator allocator, const RTCBuildPrimitive* primitives, std::size_t count,
+                  void* user) {
+  Build& build = build_of(user);
+  void* place = rtcThreadLocalAlloc(allocator, sizeof(BuildRecord) + count * sizeof(std::uint32_t), 16);
+  auto* record = new (place) BuildRecord;
+  record->leaf = true;
+  record->count = static_cast<std::uint32_t>(count);
+  record->leaves = 1;
+  record->references = count;
+  std::uint32_t* references = record->leaf_references();
+  for (std::size_t i = 0; i < count; ++i) {
+    const BuildItem& item = build.items[primitives[i].primID];
+    references[i] = item.reference;
+    record->box.extend(build.scale.none() ? box_of(primitives[i])
+                                          : cut(build.scale.back(box_of(primitives[i])), item.box));
+  }
+  std::sort(references, references + count);
+  if (count > build.limits.leaf_size) {
+    build.oversized = true;
+  }
+  return record;
+}
+
+void cut_box(const Box& box, unsigned axis, float position, Box& below, Box& above) {
+  below = above = box;
+  below.high[axis] = std::min(box.high[axis], position);
+  above.low[axis] = std::max(box.low[axis], position);
+}
+
+void put(const Box& box, RTCBounds& bounds) {
+  bounds.lower_x = box.low[0];
+  bounds.lower_y = box.low[1];
+  bounds.lower_z = box.low[2];
+  bounds.upper_x = box.high[0];
+  bounds.upper_y = box.high[1];
+  bounds.upper_z = box.high[2];
+}
+
+void split_primitive(const RTCBuildPrimitive* primitive, unsigned axis, float position, RTCBounds* left,
+                     RTCBounds* right, void* user) {
+  Build& build = build_of(user);
+  Box below;
+  Box above;
+  if (build.split == nullptr) {
+    cut_box(box_of(*primitive), axis, position, below, above);
+  } else {
+    const BuildItem& item = build.items[primitive->primID];
+    const Box part = build.scale.none() ? box_of(*primitive) : cut(build.scale.back(box_of(*primitive)), item.box);
+    try {
+      (*build.split)(item.reference, part, axis, build.scale.back(position), below, above);
+    } catch (...) {
+      build.fail();
+      cut_box(part, axis, build.scale.back(position), below, above);
+    }
+    if (!build.scale.none()) {
+      below = below.empty() ? below : build.scale.there(below);
+      above = above.empty() ? above : build.scale.there(above);
+    }
+  }
+  put(below, *left);
+  put(above, *right);
+}
+
+bool report(void* user, double share) {
+  Build& build = build_of(user);
+  try {
+    const auto total = static_cast<double>(build.items.size());
+    const auto now = static_cast<std::uint64_t>(std::clamp(share, 0.0, 1.0) * total);
+    std::uint64_t before = build.done.load();
+    while (before < now && !build.done.compare_exchange_weak(before, now)) {
+    }
+    if (before < now && build.progress != nullptr) {
+      build.progress->advance(now - before);
+    }
+  } catch (...) {
+    build.fail();
+  }
+  return !build.failed;
+}
+
+using Primitives = std::vector<RTCBuildPrimitive, AlignedAllocator<RTCBuildPrimitive, 32>>;
+
+/// The items as Embree takes them, with room for `capacity`; primID is the row of `items`.
+Primitives primitives_of(std::span<const BuildItem> items, const Scale& scale, std::size_t capacity) {
+  Primitives primitives(capacity);
+  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, items.size(), kGrain),
+                    [&](const tbb::blocked_range<std::size_t>& range) {
+                      for (std::size_t i = range.begin(); i != range.end(); ++i) {
+                        const Box box = scale.none() ? items[i].box : scale.there(items[i].box);
+                        primitives[i] = {box.low[0],  box.low[1],  box.low[2],  0,
+                                         box.high[0], box.high[1], box.high[2], static_cast<unsigned>(i)};
+                      }
+                    });
+  return primitives;
+}
+
+bool is_empty(const BuildItem& item) {
+  return item.box.empty();
+}
+
+std::vector<BuildItem> without_empty(std::span<const BuildItem> items) {
+  std::vector<BuildItem> some;
+  std::ranges::remove_copy_if(items, std::back_inserter(some), is_empty);
+  return some;
+}
+
+Box bounds_of(std::span<const BuildItem> items) {
+  return tbb::parallel_reduce(
+      tbb::blocked_range<std::size_t>(0, items.size(), kGrain), Box{},
+      [&](const tbb::blocked_range<std::size_t>& range, Box box) {
+        for (std::size_t i = range.begin(); i != range.end(); ++i) {
+          box.extend(items[i].box);
+        }
+        return box;
+      },
+      [](Box left, const Box& right) {
+        left.extend(right);
+        return left;
+      });
+}
+
+void check_result(const Build& build, const void* root) {
+  if (build.failed) {
+    std::rethrow_exception(build.failure);
+  }
+  if (root == nullptr) {
+    const RTCError error = rtcGetDeviceError(device());
+    const bool memory = error == RTC_ERROR_OUT_OF_MEMORY;
+    throw Error(memory ? ErrorKind::Resource : ErrorKind::Internal,
+                {memory ? "the build of an acceleration structure ran out of memory"
+                        : "Embree did not build an acceleration structure",
+                 "", fmt::format("its error {} for {} items", static_cast<int>(error), build.items.size()), "",
+                 memory ? "free memory or trace a smaller scene" : "use the builder 'median'"});
+  }
+  if (build.oversized) {
+    throw Error(ErrorKind::Internal,
+                {"Embree made a leaf that is larger than asked for", "", "",
+                 fmt::format("at most {} references", build.limits.leaf_size), "use the builder 'median'"});
+  }
+}
+
+Tree run(Build& build, const EmbreeSettings& settings) {
+  const std::size_t count = build.items.size();
+  const bool splits = settings.extra_references > 0;
+  const std::size_t capacity =
+      splits ? count + static_cast<std::size_t>(static_cast<double>(count) * settings.extra_references) : count;
+  if (capacity > 0xFFFF'FFFFU) {
+    throw Error(ErrorKind::Resource, {"the tree would have too many references", "", fmt::format("{}", capacity),
+                                      "less than 2^32", "lower the builder's share of extra references"});
+  }
+  if (capacity > kAskAbove) {
+    require_memory(capacity * kBytesPerItem, "an acceleration structure does not fit into memory", "builder",
+                   "free memory or trace a smaller scene");
+  }
+  Primitives primitives = primitives_of(build.items, build.scale, capacity);
+  const BvhHandle bvh(rtcNewBVH(device()));
+  if (bvh == nullptr) {
+    check_result(build, nullptr);
+  }
+  RTCBuildArguments arguments = rtcDefaultBuildArguments();
+  arguments.buildQuality = settings.quality;
+  arguments.maxBranchingFactor = build.limits.branching;
+  arguments.maxDepth = kMaxDepth;
+  arguments.sahBlockSize = 1;
+  arguments.minLeafSize = 1;
+  arguments.maxLeafSize = build.limits.leaf_size;
+  arguments.traversalCost = static_cast<float>(settings.traversal_cost);
+  arguments.intersectionCost = static_cast<float>(settings.intersection_cost);
+  arguments.bvh = bvh.get();
+  arguments.primitives = primitives.data();
+  arguments.primitiveCount = count;
+  arguments.primitiveArrayCapacity = capacity;
+  arguments.createNode = create_node;
+  arguments.setNodeChildren = set_children;
+  arguments.setNodeBounds = set_bounds;
+  arguments.createLeaf = create_leaf;
+  arguments.splitPrimitive = splits ? split_primitive : nullptr;
+  arguments.buildProgress = report;
+  arguments.userPtr = &build;
+  const void* root = nullptr;
+  if (settings.one_thread) {
+    tbb::task_arena arena(1);
+    root = arena.execute([&] { return rtcBuildBVH(&arguments); });
+  } else {
+    root = rtcBuildBVH(&arguments);
+  }
+  check_result(build, root);
+  primitives = {};
+  return flatten(*static_cast<const BuildRecord*>(root));
+}
+
+Tree single_leaf(const BuildItem& item) {
+  Tree tree;
+  tree.nodes = {{0, 1}};
+  tree.children = {{item.box, 0, 1}};
+  tree.references = {item.reference};
+  tree.bounds = item.box;
+  return tree;
+}
+
+}  // namespace
+
+Tree embree_build(std::span<const BuildItem> all_items, BuildLimits limits, const EmbreeSettings& settings,
+                  const SplitFunction* split, Progress* progress) {
+  const bool whole = std::ranges::none_of(all_items, is_empty);
+  const std::vector<BuildItem> some = whole ? std::vector<BuildItem>{} : without_empty(all_items);
+  const std::span<const BuildItem> items = whole ? all_items : std::span<const BuildItem>(some);
+  Build build{.items = items, .limits = limits, .split = split, .progress = progress, .scale = Scale(bounds_of(items))};
+  Tree tree;
+  if (items.size() == 1) {
+    tree = single_leaf(items.front());
+  } else if (!items.empty()) {
+    tree = run(build, settings);
+  }
+  if (progress != nullptr) {
+    progress->advance(all_items.size() - build.done);
+  }
+  return tree;
+}
+
+}  // namespace rayreplay::bvh

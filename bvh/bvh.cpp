@@ -1,0 +1,144 @@
+#include "bvh/bvh.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+
+#include "base/error.hpp"
+#include "bvh/items.hpp"
+#include "bvh/memory_map.hpp"
+#include "bvh/refit.hpp"
+
+namespace rayreplay::bvh {
+namespace {
+
+class Stopwatch {
+ public:
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    const std::chrono::duration<double> seconds = now - start_;
+    start_ = now;
+    return seconds.count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+std::uint32_t limit(const char* what, std::uint32_t wanted, std::uint32_t most, const Bvh& bvh) {
+  if (wanted > most) {
+    throw Error(ErrorKind::Usage,
+                {fmt::format("the builder's {} is more than the layout can hold", what), bvh.builder,
+                 fmt::format("{}", wanted), fmt::format("at most {} with layout '{}'", most, bvh.layout_spec),
+                 "lower it, or set it to 0 for the layout's own"});
+  }
+  return wanted == 0 ? most : wanted;
+}
+
+std::vector<bool> in_use(const PreparedScene& scene) {
+  std::vector<bool> used(scene.blases.size());
+  for (const SceneInstance& instance : scene.instances) {
+    if (instance.active) {
+      used[instance.blas] = true;
+    }
+  }
+  return used;
+}
+
+Tree build_tree(const PreparedScene& scene, std::size_t level, const Builder& builder, BuildLimits limits,
+                double enlarge, Progress* progress) {
+  Tree tree;
+  if (level == 0) {
+    tree = builder.build(instance_items(scene), limits, nullptr, progress);
+  } else {
+    const auto blas = static_cast<std::uint32_t>(level - 1);
+    const SplitFunction split = splitter(scene, blas);
+    tree = builder.build(primitive_items(scene, blas), limits, &split, progress);
+  }
+  enlarge_leaves(tree, enlarge);
+  return tree;
+}
+
+std::vector<std::size_t> levels_in_use(const PreparedScene& scene) {
+  const std::vector<bool> used = in_use(scene);
+  std::vector<std::size_t> levels{0};
+  for (std::size_t blas = 0; blas < used.size(); ++blas) {
+    if (used[blas]) {
+      levels.push_back(1 + blas);
+    }
+  }
+  return levels;
+}
+
+void start_progress(const PreparedScene& scene, const std::vector<std::size_t>& levels, Progress* progress) {
+  if (progress == nullptr) {
+    return;
+  }
+  std::uint64_t items = 0;
+  for (const std::size_t level : levels) {
+    items += level == 0 ? static_cast<std::uint64_t>(std::ranges::count_if(scene.instances, &SceneInstance::active))
+                        : scene.blases[level - 1].active;
+  }
+  progress->start("building acceleration structures", items);
+}
+
+}  // namespace
+
+std::vector<Tree> build_trees(const PreparedScene& scene, const Builder& builder, BuildLimits limits, double enlarge,
+                              Progress* progress) {
+  if (!(enlarge >= 0 && std::isfinite(enlarge))) {
+    throw Error(ErrorKind::Usage, {"the enlargement of boxes is out of range", "enlarge", fmt::format("{}", enlarge),
+                                   "a finite share of at least 0", ""});
+  }
+  const std::vector<std::size_t> levels = levels_in_use(scene);
+  start_progress(scene, levels, progress);
+  std::vector<Tree> trees(1 + scene.blases.size());
+  tbb::parallel_for(std::size_t{0}, levels.size(), [&](std::size_t i) {
+    trees[levels[i]] = build_tree(scene, levels[i], builder, limits, enlarge, progress);
+  });
+  if (progress != nullptr) {
+    progress->finish();
+  }
+  return trees;
+}
+
+Bvh build_bvh(const trace::Scene& scene, std::uint32_t tlas, const std::string& name, const BvhOptions& options) {
+  const auto builder = Builders::create(options.builder);
+  auto layout = Layouts::create(options.layout);
+  const auto node_order = NodeOrders::create(options.node_order);
+  const auto vertex_order = VertexOrders::create(options.vertex_order);
+  Bvh bvh;
+  bvh.builder = builder.spec;
+  bvh.layout_spec = layout.spec;
+  bvh.node_order = node_order.spec;
+  bvh.vertex_order = vertex_order.spec;
+  bvh.enlarge = options.enlarge;
+  bvh.layout = std::move(layout.model);
+  bvh.traits = bvh.layout->traits();
+  const BuildLimits wanted = builder.model->wanted();
+  const BuildLimits limits{
+      limit("number of children", wanted.branching, bvh.traits.width, bvh),
+      limit("leaf size", options.leaf_size == 0 ? wanted.leaf_size : options.leaf_size, bvh.traits.max_leaf, bvh)};
+
+  Stopwatch watch;
+  bvh.scene = prepare_scene(scene, tlas, name);
+  bvh.times.prepare_s = watch.lap();
+  std::vector<Tree> trees = build_trees(bvh.scene, *builder.model, limits, options.enlarge, options.progress);
+  bvh.times.build_s = watch.lap();
+  bvh.bottoms.resize(scene.blases.size());
+  tbb::parallel_for(std::size_t{0}, trees.size(), [&](std::size_t level) {
+    if (!trees[level].empty()) {
+      (level == 0 ? bvh.top : bvh.bottoms[level - 1]) = bvh.layout->encode(trees[level], *node_order.model);
+      trees[level] = {};
+    }
+  });
+  bvh.memory = map_memory(bvh.scene, bvh.top, bvh.bottoms, *vertex_order.model);
+  bvh.times.layout_s = watch.lap();
+  return bvh;
+}
+
+}  // namespace rayreplay::bvh

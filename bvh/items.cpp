@@ -1,0 +1,88 @@
+#include "bvh/items.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include "bvh/polygon.hpp"
+#include "bvh/primitive_box.hpp"
+
+namespace rayreplay::bvh {
+namespace {
+
+constexpr std::size_t kGrain = 8192;
+
+Box shared(const Box& a, const Box& b) {
+  Box box;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    box.low[axis] = std::max(a.low[axis], b.low[axis]);
+    box.high[axis] = std::min(a.high[axis], b.high[axis]);
+  }
+  return box;
+}
+
+Polygon::Point corner(const trace::Geometry& geometry, std::size_t primitive, std::size_t which) {
+  const float* at = &geometry.vertices[std::size_t{geometry.indices[primitive * 3 + which]} * 3];
+  return {static_cast<double>(at[0]), static_cast<double>(at[1]), static_cast<double>(at[2])};
+}
+
+void split_triangle(const trace::Geometry& geometry, std::size_t primitive, const Box& box, unsigned axis,
+                    float position, Box& below, Box& above) {
+  Polygon lower(corner(geometry, primitive, 0), corner(geometry, primitive, 1), corner(geometry, primitive, 2));
+  lower.clip(box);
+  Polygon upper = lower;
+  lower.clip_above(axis, static_cast<double>(position));
+  upper.clip_below(axis, static_cast<double>(position));
+  below = shared(below, lower.bounds());
+  above = shared(above, upper.bounds());
+}
+
+}  // namespace
+
+std::vector<BuildItem> instance_items(const PreparedScene& scene) {
+  std::vector<BuildItem> items;
+  for (std::size_t i = 0; i < scene.instances.size(); ++i) {
+    if (scene.instances[i].active) {
+      items.push_back({scene.instances[i].world, static_cast<std::uint32_t>(i)});
+    }
+  }
+  return items;
+}
+
+std::vector<BuildItem> primitive_items(const PreparedScene& scene, std::uint32_t blas) {
+  const SceneBlas& structure = scene.blases[blas];
+  std::vector<BuildItem> items(structure.primitives());
+  for (std::uint32_t g = 0; g < structure.geometry_count; ++g) {
+    const trace::Geometry& geometry = scene.geometry(blas, g);
+    const std::uint32_t first = structure.first_primitive[g];
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, geometry.primitives(), kGrain),
+                      [&](const tbb::blocked_range<std::size_t>& range) {
+                        for (std::size_t i = range.begin(); i != range.end(); ++i) {
+                          items[first + i] = {box_of(geometry, i).box, static_cast<std::uint32_t>(first + i)};
+                        }
+                      });
+  }
+  if (structure.active < items.size()) {
+    std::erase_if(items, [](const BuildItem& item) { return item.box.empty(); });
+  }
+  return items;
+}
+
+SplitFunction splitter(const PreparedScene& scene, std::uint32_t blas) {
+  return
+      [&scene, blas](std::uint32_t reference, const Box& box, unsigned axis, float position, Box& below, Box& above) {
+        below = above = box;
+        below.high[axis] = std::min(box.high[axis], position);
+        above.low[axis] = std::max(box.low[axis], position);
+        const auto [index, primitive] = scene.locate(blas, reference);
+        const trace::Geometry& geometry = scene.geometry(blas, index);
+        if (geometry.type == trace::GeometryType::Triangles) {
+          split_triangle(geometry, primitive, box, axis, position, below, above);
+        }
+      };
+}
+
+}  // namespace rayreplay::bvh

@@ -1,0 +1,21 @@
+// What builders are given: the boxes of a structure's primitives or instances, and how a primitive is cut.
+//
+// Contract: only active primitives and instances become items, in ascending order of their numbers. `splitter` cuts
+// triangles exactly (the part inside the box and on one side of the plane is clipped in double and its box rounded
+// outward, never beyond the box given) and boxes at the plane; it refers to the scene, which must outlive it. O(items),
+// parallel.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bvh/builder.hpp"
+#include "bvh/scene.hpp"
+
+namespace rayreplay::bvh {
+
+[[nodiscard]] std::vector<BuildItem> instance_items(const PreparedScene& scene);
+[[nodiscard]] std::vector<BuildItem> primitive_items(const PreparedScene& scene, std::uint32_t blas);
+[[nodiscard]] SplitFunction splitter(const PreparedScene& scene, std::uint32_t blas);
+
+}  // namespace rayreplay::bvh

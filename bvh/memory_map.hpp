@@ -1,0 +1,13 @@
+// Where the arrays of an encoded scene would lie on a device: bvh.hpp tells the order and the sizes.
+#pragma once
+
+#include <vector>
+
+#include "bvh/bvh.hpp"
+
+namespace rayreplay::bvh {
+
+[[nodiscard]] MemoryMap map_memory(const PreparedScene& scene, const Level& top, const std::vector<Level>& bottoms,
+                                   const VertexOrder& order);
+
+}  // namespace rayreplay::bvh

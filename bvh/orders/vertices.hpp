@@ -1,0 +1,22 @@
+// What vertex orders share.
+#pragma once
+
+#include <cstdint>
+
+#include "base/error.hpp"
+#include "capture/trace/trace.hpp"
+
+namespace rayreplay::bvh {
+
+/// Number of vertices of a triangle geometry. Throws Resource when indices of 32 bits cannot name them all.
+[[nodiscard]] inline std::uint32_t vertex_count(const trace::Geometry& geometry) {
+  constexpr std::size_t kMost = 0xFFFF'FFFFU;
+  const std::size_t vertices = geometry.vertices.size() / 3;
+  if (vertices > kMost) {
+    throw Error(ErrorKind::Resource, {"a geometry has too many vertices to be put in order", geometry.name,
+                                      std::to_string(vertices), "at most 4294967295", "use vertex order as-given"});
+  }
+  return static_cast<std::uint32_t>(vertices);
+}
+
+}  // namespace rayreplay::bvh

@@ -1,0 +1,45 @@
+// A convex polygon that is clipped by planes across an axis: the part of a triangle inside a box.
+//
+// Contract: coordinates in double; a vertex on the plane stays. Each clip adds one vertex at most, so that a triangle
+// clipped by a box and one plane more fits. Errors of a clip: a few roundings of double, a billionth of a float's step.
+// Source: Sutherland and Hodgman, "Reentrant polygon clipping", CACM 1974.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "bvh/box.hpp"
+
+namespace rayreplay::bvh {
+
+class Polygon {
+ public:
+  using Point = std::array<double, 3>;
+
+  Polygon(const Point& a, const Point& b, const Point& c) : points_{a, b, c}, count_(3) {}
+
+  [[nodiscard]] bool empty() const {
+    return count_ == 0;
+  }
+  [[nodiscard]] double low(std::size_t axis) const;
+  [[nodiscard]] double high(std::size_t axis) const;
+  void clip(const Box& box);
+  /// Keeps what is at most `position` on the axis.
+  void clip_above(std::size_t axis, double position);
+  /// Keeps what is at least `position` on the axis.
+  void clip_below(std::size_t axis, double position);
+  /// Twice the area, times nothing: |Σ cross products| of the fan around the first vertex.
+  [[nodiscard]] double double_area() const;
+  /// The box around it, rounded outward; empty if there is nothing left.
+  [[nodiscard]] Box bounds() const;
+
+ private:
+  static constexpr std::size_t kMost = 3 + 6 + 2;
+
+  void clip(std::size_t axis, double sign, double position);
+
+  std::array<Point, kMost> points_;
+  std::size_t count_;
+};
+
+}  // namespace rayreplay::bvh

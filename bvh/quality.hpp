@@ -1,0 +1,91 @@
+// How good a bounding volume hierarchy is (MODELS.md §9; Aila, Karras, Laine, "On quality metrics of bounding volume
+// hierarchies", HPG 2013).
+//
+// Contract: measures of one level, over its tree as built (exact boxes) with given costs:
+//
+//   SAH   Σ over nodes  cost of the node · area(node) / area(root): the cost of a random line that meets the scene's
+//   box.
+//         An inner node costs `traversal`, a leaf `intersection` for every reference. Dimensionless.
+//   EPO   Σ over nodes  cost of the node · (area of surfaces that lie inside the node's box but do not belong to its
+//         subtree) / area of all surfaces: the cost that end points of rays suffer from overlap. Triangles are clipped
+//         exactly (in double); a box counts with its own surface, face by face; an instance with its world box's.
+//         Clipped parts that a spatial split spread over several subtrees belong to each of them.
+//   LCV   standard deviation of the number of leaves that a ray meets, over the rays given, all boxes of the tree that
+//         the segment [t_min, t_max] meets being entered (no hit shortens it). Rays that meet none count with 0.
+//
+// Nodes are the tree's nodes and leaves. Where all surfaces have area 0, EPO is 0; where the root's box has, SAH is the
+// cost of the whole tree (each node met with probability 1). Deterministic whatever the number of threads: sums are
+// made in a fixed order. O(n log n) in ordinary scenes, parallel.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/progress.hpp"
+#include "bvh/scene.hpp"
+#include "bvh/tree.hpp"
+#include "capture/trace/trace.hpp"
+
+namespace rayreplay::bvh {
+
+struct QualityCosts {
+  double traversal = 1.2;   ///< of a visit to an inner node; the paper's
+  double intersection = 1;  ///< of a reference
+};
+
+/// A ray in the space of the level.
+struct QualityRay {
+  std::array<float, 3> origin{};
+  std::array<float, 3> direction{};
+  float t_min = 0;
+  float t_max = 0;
+};
+
+struct TreeQuality {
+  double sah = 0;
+  double epo = 0;
+  double lcv = 0;
+  double mean_leaves = 0;  ///< of a ray: the mean that LCV is the deviation from
+  std::uint64_t rays = 0;  ///< that LCV was measured with; 0: none, and lcv and mean_leaves are 0
+  std::uint64_t nodes = 0;
+  std::uint64_t leaves = 0;
+  std::uint64_t references = 0;
+  std::uint64_t items = 0;                 ///< different references
+  double references_per_item = 0;          ///< above 1 where spatial splits duplicate
+  double mean_children = 0;                ///< of a node
+  std::vector<std::uint64_t> leaf_depths;  ///< [d]: leaves below d nodes; a root's leaf child has depth 1
+  std::vector<std::uint64_t> leaf_sizes;   ///< [s]: leaves of s references
+};
+
+/// Everything but EPO and LCV, which need the scene and rays. O(nodes + references).
+[[nodiscard]] TreeQuality measure_tree(const Tree& tree, const QualityCosts& costs = {});
+
+/// `level`: 0 the top, 1 + blas a bottom-level structure, as in build_trees.
+[[nodiscard]] double end_point_overlap(const PreparedScene& scene, std::size_t level, const Tree& tree,
+                                       const QualityCosts& costs = {}, Progress* progress = nullptr);
+
+struct LeafCount {
+  double mean = 0;
+  double deviation = 0;
+};
+[[nodiscard]] LeafCount leaf_count_variability(const Tree& tree, std::span<const QualityRay> rays);
+
+/// Every `step`-th ray of a launch, as many as `most` at most, evenly over the launch: what LCV is measured with when
+/// there is a trace. Rays that cannot be followed (not finite, no direction) are left out.
+[[nodiscard]] std::vector<QualityRay> rays_of(const trace::Launch& launch, std::size_t most);
+
+/// Seeded lines through the level's bounds, uniform over pairs of points on a sphere around it: what LCV is measured
+/// with when there is none, and what the assumption of SAH is.
+[[nodiscard]] std::vector<QualityRay> random_rays(const Box& bounds, std::size_t count, std::uint64_t seed);
+
+/// World rays in the space of an instance.
+[[nodiscard]] std::vector<QualityRay> to_object(const SceneInstance& instance, std::span<const QualityRay> rays);
+
+/// All of it. Empty rays: no LCV.
+[[nodiscard]] TreeQuality measure(const PreparedScene& scene, std::size_t level, const Tree& tree,
+                                  std::span<const QualityRay> rays, const QualityCosts& costs = {},
+                                  Progress* progress = nullptr);
+
+}  // namespace rayreplay::bvh

@@ -1,0 +1,78 @@
+#include "bvh/refit.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace rayreplay::bvh {
+namespace {
+
+float outward(double value, float toward) {
+  const double largest = static_cast<double>(std::numeric_limits<float>::max());
+  if (std::abs(value) >= largest) {
+    return std::copysign(std::numeric_limits<float>::max(), static_cast<float>(value));
+  }
+  const auto nearest = static_cast<float>(value);
+  const bool inside = toward < 0 ? static_cast<double>(nearest) > value : static_cast<double>(nearest) < value;
+  return inside ? std::nextafter(nearest, toward) : nearest;
+}
+
+void enlarge(Box& box, double share) {
+  constexpr float kFar = std::numeric_limits<float>::infinity();
+  double squares = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double extent = static_cast<double>(box.high[axis]) - static_cast<double>(box.low[axis]);
+    squares += extent * extent;
+  }
+  const double push = share * std::sqrt(squares);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    box.low[axis] = outward(static_cast<double>(box.low[axis]) - push, -kFar);
+    box.high[axis] = outward(static_cast<double>(box.high[axis]) + push, kFar);
+  }
+}
+
+/// Nodes in an order in which each comes before its children.
+std::vector<std::uint32_t> parents_first(const Tree& tree) {
+  std::vector<std::uint32_t> order{0};
+  order.reserve(tree.nodes.size());
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    const TreeNode& node = tree.nodes[order[at]];
+    for (std::uint32_t i = 0; i < node.child_count; ++i) {
+      const TreeChild& child = tree.children[node.first_child + std::size_t{i}];
+      if (!child.is_leaf()) {
+        order.push_back(child.index);
+      }
+    }
+  }
+  return order;
+}
+
+}  // namespace
+
+void enlarge_leaves(Tree& tree, double share) {
+  if (share == 0 || tree.empty()) {
+    return;
+  }
+  for (TreeChild& child : tree.children) {
+    if (child.is_leaf()) {
+      enlarge(child.box, share);
+    }
+  }
+  const std::vector<std::uint32_t> order = parents_first(tree);
+  std::vector<Box> boxes(tree.nodes.size());
+  for (std::size_t at = order.size(); at-- > 0;) {
+    const TreeNode& node = tree.nodes[order[at]];
+    for (std::uint32_t i = 0; i < node.child_count; ++i) {
+      TreeChild& child = tree.children[node.first_child + std::size_t{i}];
+      if (!child.is_leaf()) {
+        child.box = boxes[child.index];
+      }
+      boxes[order[at]].extend(child.box);
+    }
+  }
+  tree.bounds = boxes[0];
+}
+
+}  // namespace rayreplay::bvh
