@@ -1,30 +1,39 @@
 // A ray prepared for slab tests against boxes of floats, and the slab test that every layout uses.
 //
-// Contract: the test never misses a box that the ray meets in exact arithmetic within [t_min, t_max]; touching a face,
-// an edge or a corner is meeting, also for rays parallel to an axis and boxes of no extent. The far distance is
-// enlarged by two rounding bounds (Ize, "Robust BVH Ray Traversal", JCGT 2013), and `pad` allows for the error of an
-// origin that was itself computed (instance space) or that lies far from the scene. IEEE operations alone, no fused
-// ones: scalar and SIMD forms give the same bits. An axis along which the ray does not move has inverse ±kHuge instead
-// of infinity, so that 0 · inverse is 0 and no NaN can arise. `entry` is never below t_min.
+// Contract: the test never misses a box that the ray meets in exact arithmetic within [t_min, t_max], and `entry` is
+// never behind the point where it does so (nor before t_min); touching a face, an edge or a corner is meeting, also for
+// rays parallel to an axis and boxes of no extent. All of that costs no operation in the test itself, because
+// `make_box_ray` rounds the ray outward once: origins that no float holds (those of instance space are doubles) become
+// the two floats around them, and the inverse of the direction a smaller one for entering and a larger one for leaving,
+// by 2^-21 each, which covers the four roundings of inverse and test and the one of a hit's distance to float (Ize,
+// "Robust BVH Ray Traversal", JCGT 2013, enlarges the far distance alone). A larger box is met whenever a box inside it
+// is, at an entry that is no later: every operation is monotone, so this holds bit for bit. IEEE operations alone, no
+// fused ones: scalar and SIMD forms give the same bits.
+//
+// An axis along which the ray does not move has the inverse ±infinity. 0 · infinity, an origin in the face's plane, is
+// a NaN, and the order of the operands of the minimum and maximum is such that a NaN bounds nothing: the plane counts
+// as touched. `t_max` must be finite (at most kFarthest), so that a box which is entered at infinity, off the path of a
+// parallel ray or an unused slot, is not met. t_min may be anything, negative or −infinity included.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include "bvh/box.hpp"
 
 namespace rayreplay::bvh {
 
-struct BoxRay {
-  static constexpr float kHuge = 0x1p126F;
-  static constexpr float kGrow = 1.0F + 4 * 0x1p-23F;  ///< ≥ 1 + 2·γ(3) of Ize 2013
+inline constexpr float kFarthest = std::numeric_limits<float>::max();
 
-  std::array<float, 3> origin{};
-  std::array<float, 3> inverse{};  ///< 1 / direction
-  std::array<float, 3> pad{};      ///< in t: how much each slab is widened on either side
-  std::array<bool, 3> negative{};  ///< the ray enters through the high plane
+struct BoxRay {
+  std::array<float, 3> origin_near{};   ///< towards where the ray goes, if no float is the origin
+  std::array<float, 3> origin_far{};    ///< the other way
+  std::array<float, 3> inverse_near{};  ///< 1 / direction, rounded towards 0
+  std::array<float, 3> inverse_far{};   ///< rounded away from 0
+  std::array<bool, 3> negative{};       ///< the ray enters through the high plane
   float t_min = 0;
 };
 
@@ -38,14 +47,55 @@ struct BoxEntry {
   float near = ray.t_min;
   float far = t_max;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    const float low = box.low[axis] - ray.origin[axis];
-    const float high = box.high[axis] - ray.origin[axis];
-    const float enter = (ray.negative[axis] ? high : low) * ray.inverse[axis] - ray.pad[axis];
-    const float leave = (ray.negative[axis] ? low : high) * ray.inverse[axis] + ray.pad[axis];
+    const float to_near = (ray.negative[axis] ? box.high[axis] : box.low[axis]) - ray.origin_near[axis];
+    const float to_far = (ray.negative[axis] ? box.low[axis] : box.high[axis]) - ray.origin_far[axis];
+    float enter = to_near * ray.inverse_near[axis];
+    float leave = to_far * ray.inverse_far[axis];
+    if (ray.t_min < 0) {  // what lies behind the origin counts: there outward is the other way
+      enter = std::min(enter, to_near * ray.inverse_far[axis]);
+      leave = std::max(leave, to_far * ray.inverse_near[axis]);
+    }
     near = std::max(near, enter);
-    far = std::min(far, leave * BoxRay::kGrow);
+    far = std::min(far, leave);
   }
   return {near <= far, near};
+}
+
+namespace detail {
+
+[[nodiscard]] inline float round_down(double x) {
+  const auto near = static_cast<float>(x);
+  return static_cast<double>(near) > x ? std::nextafter(near, -std::numeric_limits<float>::infinity()) : near;
+}
+
+[[nodiscard]] inline float round_up(double x) {
+  return -round_down(-x);
+}
+
+}  // namespace detail
+
+/// Origin and direction are finite, the direction is not all zero.
+[[nodiscard]] inline BoxRay make_box_ray(const std::array<double, 3>& origin, const std::array<double, 3>& direction,
+                                         float t_min) {
+  constexpr double kSlack = 0x1p-21;
+  constexpr auto kLargest = static_cast<double>(kFarthest);
+  BoxRay ray;
+  ray.t_min = t_min;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double o = origin[axis];
+    const double d = direction[axis];
+    const bool negative = std::signbit(d);
+    ray.negative[axis] = negative;
+    const float near = negative ? detail::round_down(o) : detail::round_up(o);
+    ray.origin_near[axis] = std::clamp(near, -kFarthest, kFarthest);
+    ray.origin_far[axis] = negative ? detail::round_up(o) : detail::round_down(o);
+    const double inverse = 1 / d;
+    // The inverse of a denormal is no float; that of zero is infinite on both sides.
+    const double lesser = d == 0 ? inverse : std::clamp(inverse * (1 - kSlack), -kLargest, kLargest);
+    ray.inverse_near[axis] = static_cast<float>(lesser);
+    ray.inverse_far[axis] = static_cast<float>(inverse * (1 + kSlack));
+  }
+  return ray;
 }
 
 }  // namespace rayreplay::bvh

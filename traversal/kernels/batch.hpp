@@ -1,0 +1,128 @@
+// A batch of rays in parallel: what every Traversal::trace does around its own way of visiting.
+//
+// Contract: `make(observer)` makes a traverser for one worker: an object with `Hit trace(row, ray)` for traversable
+// rays. Rays are cut into chunks of kChunk; a chunk is traced by one worker in order, and logs are put together chunk
+// by chunk, so that results do not depend on the number of threads. Memory: hits and counters of all rays, logs twice
+// at the moment they are put together. Errors: those of the traverser and the shaders, and std::bad_alloc.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <tbb/parallel_for.h>
+
+#include "traversal/kernels/observer.hpp"
+#include "traversal/traversal.hpp"
+
+namespace rayreplay::traversal {
+
+namespace detail {
+
+inline constexpr std::size_t kChunk = 1024;
+
+struct ChunkLog {
+  std::vector<Access> accesses;
+  std::vector<PrimitiveTest> tests;
+  std::uint64_t ignored_rays = 0;
+};
+
+/// `of(log)` picks the rows; `result.offset[r + 1]` holds the rows of ray r in its chunk up to and with itself.
+template <class T, class Of>
+void join_rows(RayRows<T>& result, std::vector<ChunkLog>& logs, std::size_t rays, Of of) {
+  std::vector<std::uint64_t> first(logs.size() + 1, 0);
+  for (std::size_t chunk = 0; chunk < logs.size(); ++chunk) {
+    first[chunk + 1] = first[chunk] + of(logs[chunk]).size();
+  }
+  result.rows.resize(first.back());
+  tbb::parallel_for(std::size_t{0}, logs.size(), [&](std::size_t chunk) {
+    std::vector<T> rows = std::move(of(logs[chunk]));
+    std::ranges::copy(rows, result.rows.begin() + static_cast<std::ptrdiff_t>(first[chunk]));
+    const std::size_t end = std::min(rays, (chunk + 1) * kChunk);
+    for (std::size_t ray = chunk * kChunk; ray < end; ++ray) {
+      result.offset[ray + 1] += first[chunk];
+    }
+  });
+}
+
+template <class Observer, class Make>
+TraceResult trace_batch_with(const bvh::Bvh& bvh, std::span<const Ray> rays, const TraceOptions& options,
+                             const Make& make) {
+  const bool accesses = Observer::kLogsAccesses && options.accesses;
+  TraceResult result;
+  result.hits.resize(rays.size());
+  result.counters.resize(options.counters ? rays.size() : 0);
+  result.accesses.offset.resize(accesses ? rays.size() + 1 : 0);
+  result.tests.offset.resize(Observer::kLogsTests ? rays.size() + 1 : 0);
+  std::vector<ChunkLog> logs((rays.size() + kChunk - 1) / kChunk);
+  if (options.progress != nullptr) {
+    options.progress->start("tracing rays", rays.size());
+  }
+  tbb::parallel_for(std::size_t{0}, logs.size(), [&](std::size_t chunk) {
+    ChunkLog& log = logs[chunk];
+    Observer observer(bvh, &log.accesses, &log.tests);
+    auto traverser = make(observer);
+    const std::size_t begin = chunk * kChunk;
+    const std::size_t end = std::min(rays.size(), begin + kChunk);
+    for (std::size_t row = begin; row < end; ++row) {
+      observer.start();
+      if (!is_traversable(rays[row])) {
+        ++log.ignored_rays;
+      } else if (!bvh.top.empty()) {
+        result.hits[row] = traverser.trace(row, rays[row]);
+      }
+      if (options.counters) {
+        result.counters[row] = observer.counters();
+      }
+      if (accesses) {
+        result.accesses.offset[row + 1] = log.accesses.size();
+      }
+      if constexpr (Observer::kLogsTests) {
+        result.tests.offset[row + 1] = log.tests.size();
+      }
+    }
+    if (options.progress != nullptr) {
+      options.progress->advance(end - begin);
+    }
+  });
+  for (const ChunkLog& log : logs) {
+    result.ignored_rays += log.ignored_rays;
+  }
+  if (accesses) {
+    join_rows(
+        result.accesses, logs, rays.size(), [](ChunkLog & log) -> auto& { return log.accesses; });
+  }
+  if constexpr (Observer::kLogsTests) {
+    join_rows(
+        result.tests, logs, rays.size(), [](ChunkLog & log) -> auto& { return log.tests; });
+  }
+  if (options.progress != nullptr) {
+    options.progress->finish();
+  }
+  return result;
+}
+
+}  // namespace detail
+
+/// Picks the leanest observer that reports what is asked for. `make` is called with observers of several types.
+template <class Make>
+TraceResult trace_batch(const bvh::Bvh& bvh, std::span<const Ray> rays, const TraceOptions& options, const Make& make) {
+  if (options.tests && options.accesses) {
+    return detail::trace_batch_with<Observer<true, true, true>>(bvh, rays, options, make);
+  }
+  if (options.tests) {
+    return detail::trace_batch_with<Observer<true, false, true>>(bvh, rays, options, make);
+  }
+  if (options.accesses) {
+    return detail::trace_batch_with<Observer<true, true, false>>(bvh, rays, options, make);
+  }
+  if (options.counters) {
+    return detail::trace_batch_with<Observer<true, false, false>>(bvh, rays, options, make);
+  }
+  return detail::trace_batch_with<Observer<false, false, false>>(bvh, rays, options, make);
+}
+
+}  // namespace rayreplay::traversal

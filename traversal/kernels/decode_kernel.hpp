@@ -1,0 +1,58 @@
+// How a traversal reads nodes: the kernel concept, and the kernel that runs any layout through its virtual `decode`.
+//
+// Contract: a kernel has
+//   unsigned meet(const bvh::Level&, std::uint32_t record, const bvh::BoxRay&, float t_max, NodeMeeting&)
+// which reads the node `record`, tests all its children's boxes as bvh::meet does, and returns how many children there
+// are. The bits of `mask` are the slots that are met, `entry` their entries. `child(slot)` then says where a met child
+// is. Kernels of a layout give the same bits as this one. A kernel serves one ray at a time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "bvh/box_ray.hpp"
+#include "bvh/layout.hpp"
+
+namespace rayreplay::traversal {
+
+struct NodeMeeting {
+  std::uint32_t mask = 0;
+  std::array<float, bvh::kMaxWidth> entry{};  ///< of the slots in mask
+};
+
+/// A child to be visited: bvh::ChildView without its box.
+struct ChildPlace {
+  std::uint32_t index = 0;
+  std::uint32_t count = 0;
+  std::uint32_t block = bvh::kNoBlock;
+};
+
+class DecodeKernel {
+ public:
+  explicit DecodeKernel(const bvh::Layout& layout) : layout_(&layout) {}
+
+  unsigned meet(const bvh::Level& level, std::uint32_t record, const bvh::BoxRay& ray, float t_max,
+                NodeMeeting& meeting) {
+    const std::size_t count = layout_->decode(level, record, children_);
+    meeting.mask = 0;
+    for (std::size_t slot = 0; slot < count; ++slot) {
+      const bvh::BoxEntry entry = bvh::meet(children_[slot].box, ray, t_max);
+      meeting.mask |= entry.met ? 1U << slot : 0U;
+      meeting.entry[slot] = entry.entry;
+    }
+    return static_cast<unsigned>(count);
+  }
+
+  [[nodiscard]] ChildPlace child(const bvh::Level& /*level*/, std::uint32_t /*record*/, std::size_t slot) const {
+    const bvh::ChildView& child = children_[slot];
+    return {child.index, child.count, child.block};
+  }
+
+ private:
+  const bvh::Layout* layout_;
+  std::array<bvh::ChildView, bvh::kMaxWidth> children_;
+};
+
+}  // namespace rayreplay::traversal

@@ -1,0 +1,147 @@
+// What a traversal reports while it runs: counters, memory accesses, tests. Template parameters, so that what nobody
+// asked for costs nothing.
+//
+// Contract: one observer serves one worker; `start` begins a ray. Accesses and tests are appended to the vectors given.
+// Addresses are those of bvh::MemoryMap: a node is read whole (node_bytes), and so is a leaf block; an instance is its
+// record of 64 bytes, read where a leaf of the top level refers to it; a triangle test reads its index triple and its
+// three vertices; a box primitive its box.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "bvh/bvh.hpp"
+#include "traversal/ray.hpp"
+#include "traversal/traversal.hpp"
+
+namespace rayreplay::traversal {
+
+template <bool kCounters, bool kAccesses, bool kTests>
+class Observer {
+ public:
+  static constexpr bool kLogsTests = kTests;
+  static constexpr bool kLogsAccesses = kAccesses;
+  static constexpr bool kCounts = kCounters;
+
+  explicit Observer(const bvh::Bvh& bvh, std::vector<Access>* accesses = nullptr,
+                    std::vector<PrimitiveTest>* tests = nullptr)
+      : bvh_(&bvh), accesses_(accesses), tests_(tests), node_bytes_(bvh.traits.node_bytes) {}
+
+  void start() {
+    if constexpr (kCounters) {
+      counters_ = {};
+    }
+  }
+  [[nodiscard]] const RayCounters& counters() const {
+    return counters_;
+  }
+
+  /// Where the nodes of a level lie, for `node` and `leaf`.
+  [[nodiscard]] std::uint64_t top_nodes() const {
+    return kAccesses ? bvh_->memory.top_nodes : 0;
+  }
+  [[nodiscard]] std::uint64_t bottom_nodes(std::uint32_t blas) const {
+    return kAccesses ? bvh_->memory.bottom_nodes[blas] : 0;
+  }
+
+  void node(std::uint64_t nodes, std::uint32_t record) {
+    if constexpr (kCounters) {
+      ++counters_.nodes;
+    }
+    touch_node(nodes, record);
+  }
+  void boxes(std::uint32_t count) {
+    if constexpr (kCounters) {
+      counters_.boxes += count;
+    }
+  }
+  /// A leaf is entered; `block`: its leaf block or bvh::kNoBlock.
+  void leaf(std::uint64_t nodes, std::uint32_t block) {
+    if constexpr (kCounters) {
+      ++counters_.leaves;
+    }
+    if constexpr (kAccesses) {
+      if (block != bvh::kNoBlock) {
+        touch_node(nodes, block);
+      }
+    }
+  }
+  void depth(std::size_t entries) {
+    if constexpr (kCounters) {
+      counters_.stack_depth = std::max(counters_.stack_depth, static_cast<std::uint32_t>(entries));
+    }
+  }
+  void restart() {
+    if constexpr (kCounters) {
+      ++counters_.restarts;
+    }
+  }
+  void read_instance(std::uint32_t instance) {
+    touch(bvh_->memory.instances, instance, bvh::kInstanceBytes, AccessKind::Instance);
+  }
+  void enter_instance() {
+    if constexpr (kCounters) {
+      ++counters_.instances;
+    }
+  }
+  /// `row`: of Scene::geometries.
+  void triangle(std::size_t row, std::uint32_t primitive) {
+    triangles(1);
+    if constexpr (kAccesses) {
+      const bvh::GeometryMemory& memory = bvh_->memory.geometries[row];
+      const std::uint32_t* corner = &bvh_->scene.scene->geometries[row].indices[std::size_t{primitive} * 3];
+      touch(memory.indices, primitive, bvh::kIndexBytes, AccessKind::Index);
+      for (std::size_t i = 0; i < 3; ++i) {
+        const std::uint32_t place = memory.vertex_place.empty() ? corner[i] : memory.vertex_place[corner[i]];
+        touch(memory.vertices, place, bvh::kVertexBytes, AccessKind::Vertex);
+      }
+    }
+  }
+  /// Counts tests alone; their accesses are told one by one.
+  void triangles(std::uint32_t count) {
+    if constexpr (kCounters) {
+      counters_.triangles += count;
+    }
+  }
+  void read_box(std::size_t row, std::uint32_t primitive) {
+    if constexpr (kAccesses) {
+      touch(bvh_->memory.geometries[row].boxes, primitive, bvh::kBoxBytes, AccessKind::Box);
+    }
+  }
+  void procedural() {
+    if constexpr (kCounters) {
+      ++counters_.procedurals;
+    }
+  }
+  void any_hit() {
+    if constexpr (kCounters) {
+      ++counters_.any_hits;
+    }
+  }
+  void test(const PrimitiveTest& row) {
+    if constexpr (kTests) {
+      tests_->push_back(row);
+    }
+  }
+
+ private:
+  void touch_node(std::uint64_t nodes, std::uint32_t record) {
+    touch(nodes, record, node_bytes_, AccessKind::Node);
+  }
+  void touch(std::uint64_t array, std::uint32_t row, std::uint32_t bytes, AccessKind kind) {
+    if constexpr (kAccesses) {
+      accesses_->push_back({array + std::uint64_t{row} * bytes, bytes, kind});
+    }
+  }
+
+  const bvh::Bvh* bvh_;
+  std::vector<Access>* accesses_;
+  std::vector<PrimitiveTest>* tests_;
+  std::uint32_t node_bytes_;
+  RayCounters counters_;
+};
+
+}  // namespace rayreplay::traversal

@@ -1,0 +1,125 @@
+// Traversal over everything that waits, both levels alike: instances, nodes and single primitives are entries of one
+// set, and a policy says which is next.
+//
+// Contract: an entry has the distance at which the ray enters its box: of a child, the one that the layout holds; of an
+// instance, its own world box; of a primitive, its own tight box (a leaf box that holds several says little about
+// each). A primitive whose own box is not met within [t_min, limit] is not tested, nor is anything that is entered
+// beyond the limit. The policy has `push(entry)`, `pop()`, `empty()`, `clear()` and `size()`. `stack_depth` is the most
+// entries that waited at once. Leaves are read when they come up: their primitives then join the set. Reading the own
+// box of a primitive is no access and no box test: it stands for what ideal hardware would know.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "traversal/kernels/decode_kernel.hpp"
+#include "traversal/kernels/search.hpp"
+
+namespace rayreplay::traversal {
+
+inline constexpr std::uint32_t kTopLevel = 0xFFFF'FFFFU;
+
+struct Pending {
+  enum class Kind : std::uint8_t { Child, Instance, Primitive };
+
+  float entry = 0;
+  Kind kind = Kind::Child;
+  std::uint32_t visit = kTopLevel;  ///< which instance visit it belongs to; an Instance: which one it opens
+  ChildPlace place;                 ///< Primitive: index is its number
+};
+
+template <class Kernel, class Observer, class Policy>
+class PendingTraversal {
+ public:
+  PendingTraversal(const bvh::Bvh& bvh, Kernel kernel, const Shaders* shaders, Observer& observer, Policy policy)
+      : bvh_(&bvh), kernel_(kernel), search_(bvh, shaders, observer), pending_(policy) {}
+
+  [[nodiscard]] Hit trace(std::size_t row, const Ray& ray) {
+    search_.begin(row, ray);
+    visits_.clear();
+    pending_.start(row);
+    push({ray.t_min, Pending::Kind::Child, kTopLevel, {0, 0, bvh::kNoBlock}});
+    while (!pending_.empty() && !search_.done()) {
+      const Pending next = pending_.pop();
+      if (next.entry > search_.limit()) {
+        continue;
+      }
+      switch (next.kind) {
+        case Pending::Kind::Child:
+          visit_child(next);
+          break;
+        case Pending::Kind::Instance:
+          push({next.entry, Pending::Kind::Child, next.visit, {0, 0, bvh::kNoBlock}});
+          break;
+        case Pending::Kind::Primitive:
+          search_.test(visits_[next.visit], next.place.index);
+          break;
+      }
+    }
+    return search_.hit();
+  }
+
+ private:
+  void push(const Pending& entry) {
+    pending_.push(entry);
+    search_.observer().depth(pending_.size());
+  }
+
+  void visit_child(const Pending& next) {
+    const bool top = next.visit == kTopLevel;
+    const std::uint32_t blas = top ? 0 : visits_[next.visit].blas;
+    const bvh::Level& level = top ? bvh_->top : bvh_->bottoms[blas];
+    Observer& observer = search_.observer();
+    const std::uint64_t nodes = top ? observer.top_nodes() : observer.bottom_nodes(blas);
+    if (next.place.count == 0) {
+      visit_node(next, level, nodes);
+      return;
+    }
+    observer.leaf(nodes, next.place.block);
+    for (std::uint32_t i = 0; i < next.place.count; ++i) {
+      const std::uint32_t reference = level.references[next.place.index + i];
+      if (top) {
+        meet_instance(reference);
+      } else {
+        meet_primitive(next.visit, reference);
+      }
+    }
+  }
+
+  void visit_node(const Pending& next, const bvh::Level& level, std::uint64_t nodes) {
+    Observer& observer = search_.observer();
+    observer.node(nodes, next.place.index);
+    const bvh::BoxRay& ray = next.visit == kTopLevel ? search_.world().box : visits_[next.visit].space.box;
+    NodeMeeting meeting;
+    observer.boxes(kernel_.meet(level, next.place.index, ray, search_.limit(), meeting));
+    for (std::uint32_t mask = meeting.mask; mask != 0; mask &= mask - 1) {
+      const auto slot = static_cast<std::size_t>(std::countr_zero(mask));
+      push({meeting.entry[slot], Pending::Kind::Child, next.visit, kernel_.child(level, next.place.index, slot)});
+    }
+  }
+
+  void meet_instance(std::uint32_t instance) {
+    InstanceVisit visit;
+    if (search_.enter(instance, visit)) {
+      push({visit.entry, Pending::Kind::Instance, static_cast<std::uint32_t>(visits_.size()), {}});
+      visits_.push_back(visit);
+    }
+  }
+
+  void meet_primitive(std::uint32_t visit, std::uint32_t number) {
+    const bvh::BoxEntry entry = search_.enter_primitive(visits_[visit], number);
+    if (entry.met) {
+      push({entry.entry, Pending::Kind::Primitive, visit, {number, 0, bvh::kNoBlock}});
+    }
+  }
+
+  const bvh::Bvh* bvh_;
+  Kernel kernel_;
+  Search<Observer> search_;
+  Policy pending_;
+  std::vector<InstanceVisit> visits_;
+};
+
+}  // namespace rayreplay::traversal

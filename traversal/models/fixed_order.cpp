@@ -1,0 +1,31 @@
+// Fixed-order traversal: depth-first, children in the order of their slots.
+//
+// Contract: kernels/stack_traversal.hpp, not sorted.
+#include "traversal/kernels/batch.hpp"
+#include "traversal/kernels/stack_traversal.hpp"
+
+namespace rayreplay::traversal {
+namespace {
+
+class FixedOrder final : public Traversal {
+ public:
+  [[nodiscard]] TraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
+                                  const TraceOptions& options) const override {
+    return trace_batch(bvh, rays, options, [&]<class O>(O& observer) {
+      return StackTraversal<DecodeKernel, O, false>(bvh, DecodeKernel(*bvh.layout), options.shaders, observer);
+    });
+  }
+};
+
+const Traversals::Registrar kRegistrar(
+    {.kind = {},
+     .name = "fixed-order",
+     .summary = "Depth-first with a stack, children in the order of their slots",
+     .text = "The order of visits does not depend on the ray, as in hardware that spares itself the sort. What waits "
+             "keeps the distance of its entry and is left out if it lies beyond the closest hit when it comes up.",
+     .source = "rayreplay",
+     .parameters = {}},
+    [](const Parameters&) { return std::make_unique<FixedOrder>(); });
+
+}  // namespace
+}  // namespace rayreplay::traversal
