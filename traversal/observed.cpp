@@ -1,10 +1,9 @@
 #include "traversal/observed.hpp"
 
 #include <algorithm>
-#include <compare>
+#include <cmath>
 #include <cstddef>
 #include <limits>
-#include <tuple>
 
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -25,11 +24,17 @@ enum class Place : std::uint8_t {
   AnyHit,        ///< in the any-hit of a triangle
 };
 
+/// A ray's place among its tests, event by event.
 struct RayState {
   Place place = Place::Outside;
+  Candidate open;             ///< of the test in progress
   std::uint64_t tests = 0;    ///< next row of Observed::tests
   std::uint64_t reports = 0;  ///< next row of Observed::reports
 };
+
+Candidate candidate_of(const trace::Events& events, std::uint64_t event) {
+  return {events.instance[event], events.geometry.empty() ? 0U : events.geometry[event], events.primitive[event]};
+}
 
 /// Calls visit(ray of the thread, event row) for the events of `thread` that belong to a ray.
 template <class Visit>
@@ -49,23 +54,43 @@ void for_ray_events(const trace::ThreadData& data, std::uint64_t thread, const V
   }
 }
 
-/// What the ray's next place is; `test` and `report`: a new one starts.
-Place step(Place place, EventKind kind, bool& test, bool& report) {
-  test = kind == EventKind::Intersection || (kind == EventKind::AnyHit && place != Place::Report);
-  report = kind == EventKind::ReportIntersection || (kind == EventKind::AnyHit && place != Place::Report);
-  switch (kind) {
+struct Step {
+  bool test = false;    ///< a new one
+  bool report = false;  ///< a new one
+};
+
+/// Takes the ray to its next place. An AnyHit right after a report belongs to it only if it is of the same candidate:
+/// a refused report calls no any-hit, and the next event may be a triangle's.
+Step advance(RayState& state, const trace::Events& events, std::uint64_t event) {
+  switch (events.kind[event]) {
     case EventKind::Intersection:
-      return Place::Test;
+      state.place = Place::Test;
+      state.open = candidate_of(events, event);
+      return {true, false};
     case EventKind::ReportIntersection:
-      return Place::Report;
+      state.place = Place::Report;
+      return {false, true};
     case EventKind::AnyHit:
-      return place == Place::Report ? Place::ReportAnyHit : Place::AnyHit;
+      if (state.place == Place::Report && state.open == candidate_of(events, event)) {
+        state.place = Place::ReportAnyHit;
+        return {};
+      }
+      state.place = Place::AnyHit;
+      state.open = candidate_of(events, event);
+      return {true, true};
     case EventKind::IgnoreIntersection:
     case EventKind::TerminateRay:
-      return place == Place::ReportAnyHit ? Place::Test : Place::Outside;
+      state.place = state.place == Place::ReportAnyHit ? Place::Test : Place::Outside;
+      return {};
     default:
-      return Place::Outside;
+      state.place = Place::Outside;
+      return {};
   }
+}
+
+/// Whether a report at `a` is nearer than one at `b`: a number is nearer than none.
+bool nearer(float a, float b) {
+  return a < b || (std::isnan(b) && !std::isnan(a));
 }
 
 class Filler {
@@ -90,23 +115,19 @@ class Filler {
  private:
   void visit(std::uint64_t ray, RayState& state, std::uint64_t event, EventKind kind) {
     const trace::Events& events = data_->events;
-    bool new_test = false;
-    bool new_report = false;
-    const Place before = state.place;
-    state.place = step(before, kind, new_test, new_report);
-    if (new_test) {
+    const Step step = advance(state, events, event);
+    if (step.test) {
       if (kind == EventKind::Intersection) {
         ++observed_->counters[ray].procedurals;
       }
       ObservedTest& test = observed_->tests.rows[state.tests++];
-      test.test.candidate = {events.instance[event], events.geometry.empty() ? 0U : events.geometry[event],
-                             events.primitive[event]};
+      test.test.candidate = state.open;
       test.test.procedural = kind == EventKind::Intersection;
       test.test.t_max = events.t[event];
       test.first_report = state.reports;
       test.event = event;
     }
-    if (new_report) {
+    if (step.report) {
       ++observed_->tests.rows[state.tests - 1].reports;
       const bool triangle = kind == EventKind::AnyHit;
       observed_->reports[state.reports++] = {events.t[event], events.hit_kind[event],
@@ -165,7 +186,7 @@ class Filler {
         const int now = rank(report.accepted, hit);
         const int before = found ? rank(test.accepted, test.hit) : -1;
         // Of accepted reports the last counts, of the others the nearest.
-        if (now > before || (now == before && (now == 2 || report.t < test.t))) {
+        if (now > before || (now == before && (now == 2 || nearer(report.t, test.t)))) {
           test.t = report.t;
           test.hit = hit;
           test.accepted = report.accepted;
@@ -190,10 +211,6 @@ class Filler {
   const trace::ThreadData* data_;
   Observed* observed_;
 };
-
-std::weak_ordering compare(const Candidate& a, const Candidate& b) {
-  return std::tie(a.instance, a.geometry, a.primitive) <=> std::tie(b.instance, b.geometry, b.primitive);
-}
 
 /// Runs body(first, last) over parts of [0, count).
 template <class Body>
@@ -232,18 +249,16 @@ Observed observe(const trace::Launch& launch, std::uint64_t first_thread, std::u
   std::vector<std::uint64_t> first_report(rays + 1, 0);
   const std::uint64_t threads = last_thread - first_thread;
   in_parallel(threads, [&](std::uint64_t begin, std::uint64_t end) {
-    std::vector<Place> places;
+    std::vector<RayState> states;
     for (std::uint64_t thread = first_thread + begin; thread < first_thread + end; ++thread) {
       const std::uint64_t first = data.ray_offset[thread] - observed.first_ray;
-      places.assign(data.ray_offset[thread + 1] - data.ray_offset[thread], Place::Outside);
-      for_ray_events(data, thread, [&](std::uint64_t ray, std::uint64_t /*event*/, EventKind kind) {
-        bool test = false;
-        bool report = false;
-        places[ray] = step(places[ray], kind, test, report);
-        observed.tests.offset[first + ray + 1] += test ? 1U : 0U;
-        first_report[first + ray + 1] += report ? 1U : 0U;
+      states.assign(data.ray_offset[thread + 1] - data.ray_offset[thread], {});
+      for_ray_events(data, thread, [&](std::uint64_t ray, std::uint64_t event, EventKind /*kind*/) {
+        const Step step = advance(states[ray], data.events, event);
+        observed.tests.offset[first + ray + 1] += step.test ? 1U : 0U;
+        first_report[first + ray + 1] += step.report ? 1U : 0U;
       });
-      for (std::size_t i = 0; i < places.size(); ++i) {
+      for (std::size_t i = 0; i < states.size(); ++i) {
         observed.rays[first + i] = ray_of(data.rays, observed.first_ray + first + i);
       }
     }
@@ -289,7 +304,7 @@ ObservedShaders::ObservedShaders(const Observed& observed, std::span<const std::
         *it = row++;
       }
       std::sort(first, last, [&](std::uint64_t a, std::uint64_t b) {
-        const auto order = compare(observed.tests.rows[a].test.candidate, observed.tests.rows[b].test.candidate);
+        const auto order = observed.tests.rows[a].test.candidate <=> observed.tests.rows[b].test.candidate;
         return order != 0 ? order < 0 : a < b;
       });
     }
@@ -303,8 +318,7 @@ std::span<const std::uint64_t> ObservedShaders::calls_of(std::size_t place, cons
   const auto candidate_of = [&](std::uint64_t row) -> const Candidate& {
     return observed_->tests.rows[row].test.candidate;
   };
-  const auto found = std::ranges::equal_range(
-      rows, candidate, [](const Candidate& a, const Candidate& b) { return compare(a, b) < 0; }, candidate_of);
+  const auto found = std::ranges::equal_range(rows, candidate, {}, candidate_of);
   return {found.begin(), found.end()};
 }
 

@@ -2,9 +2,10 @@
 // answer as they did then.
 //
 // Contract: `observe` reads the events of consecutive threads of a launch. One test for each Intersection event, and
-// one for each AnyHit event that follows no report of its ray: a triangle's, which stands in for the test that no
-// shader sees. Tests of a ray keep the order in which they happened, also where events of other rays of the thread
-// stand between them (Events::ray). A candidate that the hardware offered twice is two tests. Of a test,
+// one for each AnyHit event that follows no report of its ray and of the same candidate: a triangle's, which stands in
+// for the test that no shader sees. Tests of a ray keep the order in which they happened, also where events of other
+// rays of the thread stand between them (Events::ray). A candidate that the hardware offered twice is two tests. Of a
+// test,
 // - `candidate`, `procedural` (made by an intersection shader) and `event` are as recorded;
 // - `t_max` is the ray's when the test was made: recorded by an Intersection; of a triangle's any-hit the lowest that
 //   was recorded for the ray before it (opaque hits leave no record, so the true one may be lower);
