@@ -15,6 +15,7 @@ using traversal::KindCounts;
 using traversal::kTestKinds;
 using traversal::PrimitiveType;
 using traversal::RayGoal;
+using traversal::sum;
 using traversal::TestKind;
 
 constexpr const char* kSchema = "rayreplay.explain/1";

@@ -1,11 +1,7 @@
 #include "traversal/classification/simulate.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <memory>
-#include <optional>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -53,10 +49,6 @@ bvh::BvhOptions exact_options(const SimulateOptions& options, const bvh::Bvh& ha
   return structure;
 }
 
-bool before(const Candidate& a, const Candidate& b) {
-  return std::tie(a.instance, a.geometry, a.primitive) < std::tie(b.instance, b.geometry, b.primitive);
-}
-
 /// As Vulkan decides whether an any-hit shader is called: the ray's flags, then the instance's, then the geometry's
 /// own.
 bool is_opaque(const Ray& ray, const trace::Instance& instance, const trace::Geometry& geometry) {
@@ -79,10 +71,10 @@ class CandidateSet {
     for (const PrimitiveTest& test : tests) {
       candidates_.push_back(test.candidate);
     }
-    std::sort(candidates_.begin(), candidates_.end(), before);
+    std::sort(candidates_.begin(), candidates_.end());
   }
   [[nodiscard]] bool has(const Candidate& candidate) const {
-    return std::binary_search(candidates_.begin(), candidates_.end(), candidate, before);
+    return std::binary_search(candidates_.begin(), candidates_.end(), candidate);
   }
 
  private:
@@ -103,6 +95,8 @@ class Simulator {
                   options.classify.progress),
         judge_(exact_.scene, enlarged_, options.classify.slack),
         sums_(result_.classification, launch.data.threads(), launch.data.rays.size(), options.classify.per_ray) {
+    hardware_.own_boxes = false;
+    exact_.own_boxes = false;  // leaves of one primitive: the leaf's box is its own
     result_.traversal = order_.spec;
     result_.builder = hardware_.builder;
     result_.layout = hardware_.layout_spec;
@@ -152,7 +146,6 @@ class Simulator {
     TraceOptions options;
     options.counters = false;
     options.tests = tests;
-    options.own_boxes = false;
     options.shaders = &shaders;
     return traversal.trace(structure, rays, options);
   }
