@@ -1,6 +1,9 @@
 // Parameters that builders share.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+
 #include "base/parameters.hpp"
 #include "bvh/builder.hpp"
 
@@ -26,6 +29,12 @@ namespace rayreplay::bvh {
 [[nodiscard]] inline BuildLimits wanted_limits(const Parameters& parameters) {
   return {static_cast<std::uint32_t>(parameters.get_int("branching")),
           static_cast<std::uint32_t>(parameters.get_int("leaf_size"))};
+}
+
+/// Where the builder itself does not know when to stop: 4 unless the user asks for another number.
+[[nodiscard]] inline std::uint32_t usual_leaf_size(const BuildLimits& wanted, const BuildLimits& limits) {
+  constexpr std::uint32_t kUsual = 4;
+  return wanted.leaf_size == 0 ? std::min(limits.leaf_size, kUsual) : limits.leaf_size;
 }
 
 }  // namespace rayreplay::bvh

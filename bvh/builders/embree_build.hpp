@@ -20,6 +20,7 @@ struct EmbreeSettings {
   RTCBuildQuality quality = RTC_BUILD_QUALITY_MEDIUM;
   double traversal_cost = 1;
   double intersection_cost = 1;
+  std::uint32_t min_leaf_size = 1;
   double extra_references = 0;  ///< for spatial splits: how many more references, as a share of the items
   bool one_thread = false;      ///< where the tree would depend on the number of threads
 };

@@ -1,19 +1,51 @@
 // What every builder promises (builder.hpp, tree.hpp), on ordinary and hostile items.
 #include <gtest/gtest.h>
+#include <tbb/global_control.h>
+#include <tbb/task_arena.h>
 
-#include "bvh/bvh.hpp"
-#include "bvh/items.hpp"
-#include "tests/support/meshes.hpp"
+#include "tests/bvh/hostile_items.hpp"
+#include "tests/bvh/tree_check.hpp"
 
 namespace rayreplay::bvh {
 namespace {
 
-TEST(Builder, Smoke) {
-  const trace::Scene scene = test::one_mesh(test::bumpy_terrain(100000, 1));
-  const PreparedScene prepared = prepare_scene(scene, 0, "t");
-  const auto trees = build_trees(prepared, *Builders::create("medium").model, {8, 4}, 0, nullptr);
-  printf("%zu tri, %zu nodes %zu children %zu refs, top %zu\n", scene.geometries[0].primitives(), trees[1].nodes.size(),
-         trees[1].children.size(), trees[1].references.size(), trees[0].nodes.size());
+bool splits(const std::string& builder) {
+  return builder.starts_with("high");
+}
+
+const std::vector<std::string> kBuilders = {"low", "medium", "high", "high:extra_references=4", "median"};
+
+TEST(Builder, KeepsItsPromisesOnHostileItems) {
+  for (const test::ItemSet& set : test::hostile_items(3000)) {
+    for (const std::string& spec : kBuilders) {
+      const auto builder = Builders::create(spec);
+      for (const BuildLimits limits : {BuildLimits{2, 1}, BuildLimits{4, 4}, BuildLimits{8, 3}, BuildLimits{6, 32}}) {
+        const Tree tree = builder.model->build(set.items, limits, nullptr, nullptr);
+        EXPECT_EQ(test::fault_of(tree, set.items, limits, splits(spec)), "")
+            << set.name << ", " << spec << ", " << limits.branching << " children, " << limits.leaf_size << " a leaf";
+      }
+    }
+  }
+}
+
+TEST(Builder, SameTreeForAnyNumberOfThreads) {
+  const tbb::global_control many(tbb::global_control::max_allowed_parallelism, 16);
+  for (const test::ItemSet& set : test::hostile_items(20000)) {
+    for (const std::string& spec : kBuilders) {
+      const auto builder = Builders::create(spec);
+      const BuildLimits limits{8, 4};
+      Tree expected;
+      tbb::task_arena(1).execute([&] { expected = builder.model->build(set.items, limits, nullptr, nullptr); });
+      for (const int threads : {2, 3, 4, 7, 16, 16}) {
+        Tree tree;
+        tbb::task_arena(threads).execute([&] { tree = builder.model->build(set.items, limits, nullptr, nullptr); });
+        if (!test::same(expected, tree)) {
+          ADD_FAILURE() << set.name << ", " << spec << ", " << threads << " threads";
+          break;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -1,0 +1,158 @@
+// Median builder: halves along the longest axis (MODELS.md §9). The project's own, without Embree.
+//
+// Contract: a set is split into halves of its items in the order of (centroid on the longest axis of the centroids'
+// box, reference); a node's children are made by splitting the largest of them until there are as many as allowed.
+// Deterministic: the order is total. O(n log n), parallel.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <memory_resource>
+#include <new>
+#include <vector>
+
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+
+#include "bvh/builders/build_record.hpp"
+#include "bvh/builders/builder_parameters.hpp"
+
+namespace rayreplay::bvh {
+namespace {
+
+constexpr std::size_t kParallelItems = 4096;
+
+using Range = std::span<BuildItem>;
+
+/// Twice the centroid, in double: exact.
+double centroid(const BuildItem& item, std::size_t axis) {
+  return static_cast<double>(item.box.low[axis]) + static_cast<double>(item.box.high[axis]);
+}
+
+std::size_t longest_axis(Range items) {
+  std::array<double, 3> extents{};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const auto [least, most] =
+        std::ranges::minmax_element(items, {}, [axis](const BuildItem& item) { return centroid(item, axis); });
+    extents[axis] = centroid(*most, axis) - centroid(*least, axis);
+  }
+  return static_cast<std::size_t>(std::ranges::max_element(extents) - extents.begin());
+}
+
+class MedianBuild {
+ public:
+  MedianBuild(BuildLimits limits, Progress* progress) : limits_(limits), progress_(progress) {}
+
+  BuildRecord* record(Range items) {
+    return items.size() <= limits_.leaf_size ? leaf(items) : node(items);
+  }
+
+ private:
+  void* allocate(std::size_t bytes) {
+    return memory_.local().allocate(bytes, alignof(std::max_align_t));
+  }
+
+  BuildRecord* leaf(Range items) {
+    const auto count = static_cast<std::uint32_t>(items.size());
+    auto* made = new (allocate(sizeof(BuildRecord) + count * sizeof(std::uint32_t))) BuildRecord;
+    made->leaf = true;
+    made->count = count;
+    made->leaves = 1;
+    made->references = count;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      made->box.extend(items[i].box);
+      made->leaf_references()[i] = items[i].reference;
+    }
+    std::sort(made->leaf_references(), made->leaf_references() + count);
+    if (progress_ != nullptr) {
+      progress_->advance(count);
+    }
+    return made;
+  }
+
+  BuildRecord* node(Range items) {
+    std::vector<Range> parts{items};
+    while (parts.size() < limits_.branching) {
+      // The first of the largest; leaves stay whole.
+      const auto largest = std::ranges::max_element(parts, {}, [](Range part) { return part.size(); });
+      if (largest->size() <= limits_.leaf_size) {
+        break;
+      }
+      const Range whole = *largest;
+      const std::size_t half = split(whole);
+      *largest = whole.first(half);
+      parts.insert(largest + 1, whole.subspan(half));
+    }
+    const auto count = static_cast<std::uint32_t>(parts.size());
+    auto* made = new (allocate(sizeof(BuildRecord) + count * sizeof(BuildRecord*))) BuildRecord;
+    made->count = count;
+    const auto descend = [&](std::size_t i) { made->children()[i] = record(parts[i]); };
+    if (items.size() > kParallelItems) {
+      tbb::parallel_for(std::size_t{0}, parts.size(), descend);
+    } else {
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        descend(i);
+      }
+    }
+    made->complete();
+    return made;
+  }
+
+  static std::size_t split(Range items) {
+    const std::size_t axis = longest_axis(items);
+    const std::size_t half = items.size() / 2;
+    std::nth_element(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(half), items.end(),
+                     [axis](const BuildItem& a, const BuildItem& b) {
+                       const double left = centroid(a, axis);
+                       const double right = centroid(b, axis);
+                       return left < right || (left == right && a.reference < b.reference);
+                     });
+    return half;
+  }
+
+  BuildLimits limits_;
+  Progress* progress_;
+  tbb::enumerable_thread_specific<std::pmr::monotonic_buffer_resource> memory_;
+};
+
+class Median final : public Builder {
+ public:
+  explicit Median(const Parameters& parameters) : wanted_(wanted_limits(parameters)) {}
+
+  [[nodiscard]] BuildLimits wanted() const override {
+    return wanted_;
+  }
+  [[nodiscard]] Tree build(std::span<const BuildItem> items, BuildLimits limits, const SplitFunction* /*split*/,
+                           Progress* progress) const override {
+    std::vector<BuildItem> sorted;
+    sorted.reserve(items.size());
+    std::ranges::copy_if(items, std::back_inserter(sorted), [](const BuildItem& item) { return !item.box.empty(); });
+    if (progress != nullptr) {
+      progress->advance(items.size() - sorted.size());
+    }
+    if (sorted.empty()) {
+      return {};
+    }
+    limits.leaf_size = usual_leaf_size(wanted_, limits);
+    MedianBuild build(limits, progress);
+    return flatten(*build.record(sorted));
+  }
+
+ private:
+  BuildLimits wanted_;
+};
+
+const Builders::Registrar kRegistrar(
+    {.kind = {},
+     .name = "median",
+     .summary = "Halves along the longest axis of the centroids",
+     .text = "Splits every set into halves in the order of the centroids along the longest axis of their box, equal "
+             "ones by number, until at most leaf_size references are left; 0 means 4 here, or the layout's own if that "
+             "is less. Blind to sizes and empty space: the plain tree that others are measured against. Depends on "
+             "nothing but the items.",
+     .source = "Kay, Kajiya, Ray tracing complex scenes (1986); rayreplay",
+     .parameters = {branching_parameter(), leaf_size_parameter()}},
+    [](const Parameters& parameters) { return std::make_unique<Median>(parameters); });
+
+}  // namespace
+}  // namespace rayreplay::bvh
