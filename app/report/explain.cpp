@@ -105,15 +105,16 @@ std::string metric_text(const Explanation& explanation) {
 }
 
 std::string truth_text(const traversal::GroundTruth& truth) {
-  return fmt::format("wrong: {} of {} tests ({:.4f} %), \"R2 or R3\": {} ({:.2f} %)\n",
+  return fmt::format("wrong: {} of {} tests ({:.4f} %), {} of them within the slack; \"R2 or R3\": {} ({:.2f} %)\n",
                      output::with_separators(truth.wrong()), output::with_separators(truth.total()),
-                     ratio(truth.wrong(), truth.total()) * 100, output::with_separators(truth.undecided()),
-                     ratio(truth.undecided(), truth.total()) * 100);
+                     ratio(truth.wrong(), truth.total()) * 100, output::with_separators(truth.rounding),
+                     output::with_separators(truth.undecided()), ratio(truth.undecided(), truth.total()) * 100);
 }
 
 nlohmann::ordered_json truth_json(const traversal::GroundTruth& truth) {
   return {{"tests", truth.total()},
           {"wrong", truth.wrong()},
+          {"wrong_within_slack", truth.rounding},
           {"wrong_share", ratio(truth.wrong(), truth.total())},
           {"undecided", truth.undecided()},
           {"undecided_share", ratio(truth.undecided(), truth.total())},
@@ -201,7 +202,7 @@ std::string explain_text(const Explanation& explanation) {
   const traversal::Classification& result = explanation.result;
   std::string text;
   const auto line = [&text](std::string_view name, const std::string& value) {
-    text += fmt::format("{:<16}{}\n", name, value);
+    text += fmt::format("{:<18}{}\n", name, value);
   };
   line("trace", fmt::format("{} ({})", explanation.trace_file, explanation.trace.header.application));
   line("launch", fmt::format("{}: {}x{}x{}, {} rays, {} of them tested", explanation.launch, launch.size.width,

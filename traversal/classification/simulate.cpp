@@ -25,11 +25,15 @@ bool sets(const std::string& spec, std::string_view key) {
   return std::any_of(settings.begin(), settings.end(), [&](const auto& setting) { return setting.first == key; });
 }
 
+/// `spec` with a setting that it does not have yet.
+std::string with(const std::string& spec, std::string_view key, std::uint64_t value) {
+  return sets(spec, key) ? spec
+                         : fmt::format("{}{}{}={}", spec, spec.find(':') == std::string::npos ? ":" : ",", key, value);
+}
+
 bvh::BvhOptions hardware_options(const SimulateOptions& options) {
   bvh::BvhOptions structure = options.structure;
-  if (structure.leaf_size == 0 && !sets(structure.builder, "leaf_size")) {
-    structure.leaf_size = 1;
-  }
+  structure.builder = with(structure.builder, "leaf_size", 1);
   structure.progress = options.classify.progress;
   return structure;
 }
@@ -37,11 +41,7 @@ bvh::BvhOptions hardware_options(const SimulateOptions& options) {
 /// The same tree in exact boxes: the hardware's builder with the children that its layout takes.
 bvh::BvhOptions exact_options(const SimulateOptions& options, const bvh::Bvh& hardware) {
   bvh::BvhOptions structure;
-  structure.builder = options.structure.builder;
-  if (!sets(structure.builder, "branching")) {
-    structure.builder += fmt::format("{}branching={}", structure.builder.find(':') == std::string::npos ? ":" : ",",
-                                     hardware.traits.width);
-  }
+  structure.builder = with(options.structure.builder, "branching", hardware.traits.width);
   structure.layout = kExactLayout;
   structure.node_order = options.structure.node_order;
   structure.leaf_size = 1;
@@ -94,6 +94,7 @@ class Simulator {
         enlarged_(trace.scene, launch.tlas, name, options.classify.enlarged_layouts, options.classify.enlarge,
                   options.classify.progress),
         judge_(exact_.scene, enlarged_, options.classify.slack),
+        strict_(exact_.scene, enlarged_, 0),
         sums_(result_.classification, launch.data.threads(), launch.data.rays.size(), options.classify.per_ray) {
     hardware_.own_boxes = false;
     exact_.own_boxes = false;  // leaves of one primitive: the leaf's box is its own
@@ -121,6 +122,7 @@ class Simulator {
     }
     sums_.finish();
     for (const GroundTruth& part : truths_) {
+      result_.truth.rounding += part.rounding;
       for (std::size_t cause = 0; cause < kCauses; ++cause) {
         for (std::size_t kind = 0; kind < kTestKinds; ++kind) {
           result_.truth.tests[cause][kind] += part.tests[cause][kind];
@@ -226,7 +228,12 @@ class Simulator {
       sums_.count(worker, counted, verdict);
       if (options_->ground_truth) {
         const Cause cause = cause_of(test.candidate, workspace);
-        ++truths_.local().tests[static_cast<std::size_t>(cause)][static_cast<std::size_t>(verdict.kind)];
+        GroundTruth& truth = truths_.local();
+        ++truth.tests[static_cast<std::size_t>(cause)][static_cast<std::size_t>(verdict.kind)];
+        if (contradicts(cause, verdict.kind) &&
+            !contradicts(cause, strict_.judge(judged, test.candidate, test.hit, test.t, t_star).kind)) {
+          ++truth.rounding;
+        }
       }
     }
   }
@@ -251,6 +258,7 @@ class Simulator {
   Traversals::Created ideal_;
   EnlargedBoxes enlarged_;
   Judge judge_;
+  Judge strict_;  ///< without slack
   Simulation result_;
   Accumulator sums_;
   tbb::enumerable_thread_specific<Workspace> workspaces_;
@@ -264,6 +272,22 @@ const char* to_string(Cause cause) {
   return kNames[static_cast<std::size_t>(cause)];
 }
 
+bool contradicts(Cause cause, TestKind kind) {
+  switch (kind) {
+    case TestKind::Necessary:
+    case TestKind::BoxMiss:
+    case TestKind::Overlap:
+      return cause != Cause::BoxBased;
+    case TestKind::Enlargement:
+      return cause == Cause::BoxBased || cause == Cause::Order;
+    case TestKind::Order:
+      return cause == Cause::BoxBased || cause == Cause::Enlargement;
+    case TestKind::EnlargementOrOrder:
+      return cause == Cause::BoxBased;
+  }
+  return true;
+}
+
 std::uint64_t GroundTruth::total() const {
   std::uint64_t result = 0;
   for (const KindCounts& counts : tests) {
@@ -273,16 +297,10 @@ std::uint64_t GroundTruth::total() const {
 }
 
 std::uint64_t GroundTruth::wrong() const {
-  const auto at = [&](Cause cause, TestKind kind) {
-    return tests[static_cast<std::size_t>(cause)][static_cast<std::size_t>(kind)];
-  };
-  std::uint64_t result = at(Cause::Enlargement, TestKind::Order) + at(Cause::Order, TestKind::Enlargement);
-  for (const TestKind kind : {TestKind::Enlargement, TestKind::Order, TestKind::EnlargementOrOrder}) {
-    result += at(Cause::BoxBased, kind);
-  }
-  for (const Cause cause : {Cause::Enlargement, Cause::Order, Cause::Either, Cause::Joint}) {
-    for (const TestKind kind : {TestKind::Necessary, TestKind::BoxMiss, TestKind::Overlap}) {
-      result += at(cause, kind);
+  std::uint64_t result = 0;
+  for (std::size_t cause = 0; cause < kCauses; ++cause) {
+    for (std::size_t kind = 0; kind < kTestKinds; ++kind) {
+      result += contradicts(static_cast<Cause>(cause), static_cast<TestKind>(kind)) ? tests[cause][kind] : 0;
     }
   }
   return result;

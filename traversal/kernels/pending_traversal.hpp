@@ -3,11 +3,11 @@
 //
 // Contract: an entry has the distance at which the ray enters its box: of a child, the one that the layout holds; of an
 // instance, its own world box; of a primitive, its own tight box (a leaf box that holds several says little about
-// each), or its leaf's without Bvh::own_boxes. A primitive whose own box is not met within [t_min, limit] is not
-// tested, nor is anything that is entered beyond the limit. The policy has `push(entry)`, `pop()`, `empty()`, `clear()`
-// and `size()`. `stack_depth` is the most entries that waited at once. Leaves are read when they come up: their
-// primitives then join the set. Reading the own box of a primitive is no access and no box test: it stands for what
-// ideal hardware would know.
+// each); without Bvh::own_boxes, of either the leaf's. A primitive whose own box is not met within [t_min, limit] is
+// not tested, nor is anything that is entered beyond the limit. The policy has `push(entry)`, `pop()`, `empty()`,
+// `clear()` and `size()`. `stack_depth` is the most entries that waited at once. Leaves are read when they come up:
+// their primitives then join the set. Reading the own box of a primitive is no access and no box test: it stands for
+// what ideal hardware would know.
 #pragma once
 
 #include <bit>
@@ -82,7 +82,7 @@ class PendingTraversal {
     for (std::uint32_t i = 0; i < next.place.count; ++i) {
       const std::uint32_t reference = level.references[next.place.index + i];
       if (top) {
-        meet_instance(reference);
+        meet_instance(next, reference);
       } else {
         meet_primitive(next, reference);
       }
@@ -101,10 +101,11 @@ class PendingTraversal {
     }
   }
 
-  void meet_instance(std::uint32_t instance) {
+  void meet_instance(const Pending& leaf, std::uint32_t instance) {
     InstanceVisit visit;
     if (search_.enter(instance, visit)) {
-      push({visit.entry, Pending::Kind::Instance, static_cast<std::uint32_t>(visits_.size()), {}});
+      const float entry = bvh_->own_boxes ? visit.entry : leaf.entry;
+      push({entry, Pending::Kind::Instance, static_cast<std::uint32_t>(visits_.size()), {}});
       visits_.push_back(visit);
     }
   }

@@ -3,7 +3,8 @@
 //
 // Contract: as Vulkan has it.
 // - An instance is entered if its mask and the ray's cull mask share a bit and the ray meets the instance's own world
-//   box (SceneInstance::world) within [t_min, limit], whatever larger box a layout holds.
+//   box (SceneInstance::world) within [t_min, limit], whatever larger box a layout holds (or without that:
+//   Bvh::own_boxes).
 // - A geometry is opaque as its instance forces it (FORCE_OPAQUE, FORCE_NO_OPAQUE), above that as the ray forces it
 //   (Opaque, NoOpaque). Ray flags SkipTriangles, SkipBoxes, CullOpaque and CullNoOpaque leave candidates out before any
 //   test. Facing culls follow a triangle's test, unless the instance has TRIANGLE_FACING_CULL_DISABLE;
@@ -98,9 +99,12 @@ class Search {
     if ((source.mask & ray_->cull_mask) == 0) {
       return false;
     }
-    const bvh::BoxEntry entry = bvh::meet(prepared.world, world_.box, limit_);
+    bvh::BoxEntry entry = bvh::meet(prepared.world, world_.box, limit_);
     if (!entry.met) {
-      return false;
+      if (bvh_->own_boxes) {
+        return false;
+      }
+      entry.entry = ray_->t_min;
     }
     observer_->enter_instance();
     visit.instance = instance;
