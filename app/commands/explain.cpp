@@ -25,6 +25,7 @@ struct Options {
   std::uint32_t launch = 0;
   double slack = 8;
   double enlarge = 0;
+  bool culls = false;
   std::vector<std::string> enlarged_layouts;
   std::string hardware;
   std::string hardware_layout = "compressed-wide-8";
@@ -53,6 +54,7 @@ traversal::ClassifyOptions classify_options(const Options& options) {
           "a share of the box's diagonal from 0 to 1000000");
   result.slack = options.slack;
   result.enlarge = options.enlarge;
+  result.culls = options.culls;
   if (options.enlarged_layouts == std::vector<std::string>{kNoLayouts}) {
     result.enlarged_layouts.clear();
   } else if (!options.enlarged_layouts.empty()) {
@@ -148,7 +150,8 @@ int act(const Options& options) {
   report::Explanation explanation{options.path, trace, options.launch, simulation.classification, {}, options.worst};
   explanation.configuration = {{"slack", fmt::format("{}", options.slack)},
                                {"enlarged_layouts", joined(simulation.classification.enlarged)},
-                               {"enlarge", fmt::format("{}", options.enlarge)}};
+                               {"enlarge", fmt::format("{}", options.enlarge)},
+                               {"culls", options.culls ? "true" : "false"}};
   if (simulated) {
     explanation.simulation = &simulation;
     explanation.ground_truth = options.ground_truth;
@@ -221,6 +224,10 @@ void add_explain_command(CLI::App& root, Session& session) {
           "A known enlargement of all leaf boxes, as a share of their diagonal; a simulated hardware has it too")
       ->type_name("X")
       ->capture_default_str()
+      ->group("Classification");
+  command
+      ->add_flag("--culls", options->culls,
+                 "The hardware leaves out whatever it enters beyond the ray's t_max of the moment: decides R2 or R3")
       ->group("Classification");
   add_hardware_options(*command, *options);
   options->format.add_to(*command);

@@ -86,6 +86,7 @@ std::vector<std::string> remarks(const traversal::Classification& result) {
   };
   add(result.replayed_rays, "rays whose closest hit is from the ordered replay");
   add(result.unobserved, "candidates that only the replay met");
+  add(result.late_tests, "R3 and \"R2 or R3\" tests made when t_max lay before the original box already");
   add(result.ignored_rays, "tested rays that cannot be traversed (their tests count as necessary)");
   add(result.inactive_tests, "tests of primitives that take no part in the scene");
   for (const std::string& line : describe(result.ignored)) {
@@ -254,6 +255,7 @@ nlohmann::ordered_json explain_json(const Explanation& explanation) {
                                        {"ignored_rays", result.ignored_rays},
                                        {"unobserved", result.unobserved},
                                        {"inactive_tests", result.inactive_tests},
+                                       {"late_tests", result.late_tests},
                                        {"notes", remarks(result)}}},
                                      {"rows", to_json(kind_table(result))},
                                      {"objects", to_json(object_table(explanation))},

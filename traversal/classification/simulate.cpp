@@ -93,8 +93,8 @@ class Simulator {
         ideal_(Traversals::create("ordered")),
         enlarged_(trace.scene, launch.tlas, name, options.classify.enlarged_layouts, options.classify.enlarge,
                   options.classify.progress),
-        judge_(exact_.scene, enlarged_, options.classify.slack),
-        strict_(exact_.scene, enlarged_, 0),
+        judge_(exact_.scene, enlarged_, options.classify.slack, options.classify.culls),
+        strict_(exact_.scene, enlarged_, 0, options.classify.culls),
         sums_(result_.classification, launch.data.threads(), launch.data.rays.size(), options.classify.per_ray) {
     hardware_.own_boxes = false;
     exact_.own_boxes = false;  // leaves of one primitive: the leaf's box is its own
@@ -224,14 +224,14 @@ class Simulator {
       }
       counted.candidate = test.candidate;
       counted.type = test.procedural ? PrimitiveType::Procedural : PrimitiveType::Triangle;
-      const Verdict verdict = judge_.judge(judged, test.candidate, test.hit, test.t, t_star);
+      const JudgedTest made{test.candidate, test.hit, test.t, test.t_max};
+      const Verdict verdict = judge_.judge(judged, made, t_star);
       sums_.count(worker, counted, verdict);
       if (options_->ground_truth) {
         const Cause cause = cause_of(test.candidate, workspace);
         GroundTruth& truth = truths_.local();
         ++truth.tests[static_cast<std::size_t>(cause)][static_cast<std::size_t>(verdict.kind)];
-        if (contradicts(cause, verdict.kind) &&
-            !contradicts(cause, strict_.judge(judged, test.candidate, test.hit, test.t, t_star).kind)) {
+        if (contradicts(cause, verdict.kind) && !contradicts(cause, strict_.judge(judged, made, t_star).kind)) {
           ++truth.rounding;
         }
       }
