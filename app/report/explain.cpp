@@ -15,6 +15,7 @@ using traversal::KindCounts;
 using traversal::kTestKinds;
 using traversal::PrimitiveType;
 using traversal::RayGoal;
+using traversal::sum;
 using traversal::TestKind;
 
 constexpr const char* kSchema = "rayreplay.explain/1";
@@ -85,6 +86,7 @@ std::vector<std::string> remarks(const traversal::Classification& result) {
   };
   add(result.replayed_rays, "rays whose closest hit is from the ordered replay");
   add(result.unobserved, "candidates that only the replay met");
+  add(result.late_tests, "R3 and \"R2 or R3\" tests made when t_max lay before the original box already");
   add(result.ignored_rays, "tested rays that cannot be traversed (their tests count as necessary)");
   add(result.inactive_tests, "tests of primitives that take no part in the scene");
   for (const std::string& line : describe(result.ignored)) {
@@ -104,15 +106,16 @@ std::string metric_text(const Explanation& explanation) {
 }
 
 std::string truth_text(const traversal::GroundTruth& truth) {
-  return fmt::format("wrong: {} of {} tests ({:.4f} %), \"R2 or R3\": {} ({:.2f} %)\n",
+  return fmt::format("wrong: {} of {} tests ({:.4f} %), {} of them within the slack; \"R2 or R3\": {} ({:.2f} %)\n",
                      output::with_separators(truth.wrong()), output::with_separators(truth.total()),
-                     ratio(truth.wrong(), truth.total()) * 100, output::with_separators(truth.undecided()),
-                     ratio(truth.undecided(), truth.total()) * 100);
+                     ratio(truth.wrong(), truth.total()) * 100, output::with_separators(truth.rounding),
+                     output::with_separators(truth.undecided()), ratio(truth.undecided(), truth.total()) * 100);
 }
 
 nlohmann::ordered_json truth_json(const traversal::GroundTruth& truth) {
   return {{"tests", truth.total()},
           {"wrong", truth.wrong()},
+          {"wrong_within_slack", truth.rounding},
           {"wrong_share", ratio(truth.wrong(), truth.total())},
           {"undecided", truth.undecided()},
           {"undecided_share", ratio(truth.undecided(), truth.total())},
@@ -200,7 +203,7 @@ std::string explain_text(const Explanation& explanation) {
   const traversal::Classification& result = explanation.result;
   std::string text;
   const auto line = [&text](std::string_view name, const std::string& value) {
-    text += fmt::format("{:<16}{}\n", name, value);
+    text += fmt::format("{:<18}{}\n", name, value);
   };
   line("trace", fmt::format("{} ({})", explanation.trace_file, explanation.trace.header.application));
   line("launch", fmt::format("{}: {}x{}x{}, {} rays, {} of them tested", explanation.launch, launch.size.width,
@@ -252,6 +255,7 @@ nlohmann::ordered_json explain_json(const Explanation& explanation) {
                                        {"ignored_rays", result.ignored_rays},
                                        {"unobserved", result.unobserved},
                                        {"inactive_tests", result.inactive_tests},
+                                       {"late_tests", result.late_tests},
                                        {"notes", remarks(result)}}},
                                      {"rows", to_json(kind_table(result))},
                                      {"objects", to_json(object_table(explanation))},

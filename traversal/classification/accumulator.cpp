@@ -23,6 +23,7 @@ void Accumulator::count(Worker& worker, const CountedTest& test, const Verdict& 
     ++result_->by_ray[test.ray][kind];
   }
   worker.inactive_tests += verdict.inactive ? 1U : 0U;
+  worker.late_tests += verdict.late ? 1U : 0U;
   worker.objects.count(test.candidate, verdict.kind);
 }
 
@@ -39,6 +40,7 @@ void Accumulator::finish() {
       }
     }
     result_->inactive_tests += worker.inactive_tests;
+    result_->late_tests += worker.late_tests;
     result_->any_hit_calls += worker.any_hit_calls;
     result_->any_hits_beyond += worker.any_hits_beyond;
     result_->tested_rays += worker.tested_rays;

@@ -63,7 +63,7 @@ class Classifier {
         options_(&options),
         scene_(bvh::prepare_scene(trace.scene, launch.tlas, name)),
         enlarged_(trace.scene, launch.tlas, name, options.enlarged_layouts, options.enlarge, options.progress),
-        judge_(scene_, enlarged_, options.slack),
+        judge_(scene_, enlarged_, options.slack, options.culls),
         sums_(result_, launch.data.threads(), launch.data.rays.size(), options.per_ray) {
     result_.ignored = scene_.ignored;
     result_.slack = options.slack;
@@ -182,10 +182,10 @@ class Classifier {
         const ObservedTest& test = observed.tests.rows[place];
         counted.candidate = test.test.candidate;
         counted.type = test.test.procedural ? PrimitiveType::Procedural : PrimitiveType::Triangle;
-        Verdict verdict{TestKind::Necessary, kUnknown, false};
+        Verdict verdict{TestKind::Necessary, kUnknown, false, false};
         if (traversable) {
           const Reported reported = nearest_report(observed, test, traced);
-          verdict = judge_.judge(judged, test.test.candidate, reported.hit, reported.t, t_star[ray]);
+          verdict = judge_.judge(judged, {test.test.candidate, reported.hit, reported.t, test.test.t_max}, t_star[ray]);
         }
         count_any_hits(observed, test, traversable, t_star[ray], worker);
         sums_.count(worker, counted, verdict);

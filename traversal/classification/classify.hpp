@@ -53,6 +53,9 @@ struct ClassifyOptions {
   double slack = 8;
   /// Specs of the layouts whose boxes the hardware may have used; empty: none, so that "R2 or R3" cannot arise.
   std::vector<std::string> enlarged_layouts{"compressed-wide-8", "quantised-6", "half-4"};
+  /// The hardware is known to leave out whatever it enters beyond the ray's t_max of the moment. Then a test that was
+  /// made when t_max lay before the original box already needed a larger box: R2 instead of "R2 or R3".
+  bool culls = false;
   double enlarge = 0;     ///< a further enlargement of boxes that the hardware is known to make (bvh.hpp)
   bool per_test = false;  ///< fill `tests`
   bool per_ray = false;   ///< fill `by_ray` and `t_star`
@@ -79,6 +82,7 @@ struct Classification {
   std::uint64_t replayed_rays = 0;   ///< whose t* is from the ordered replay
   std::uint64_t unobserved = 0;      ///< candidates that the replay met and the hardware did not
   std::uint64_t inactive_tests = 0;  ///< of primitives that take no part in the scene
+  std::uint64_t late_tests = 0;      ///< R3 and "R2 or R3" made when t_max lay before the original box already
   bvh::Ignored ignored;
   double slack = 0;
   std::vector<std::string> enlarged;  ///< resolved

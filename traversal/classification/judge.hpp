@@ -20,6 +20,14 @@ struct Verdict {
   TestKind kind = TestKind::Necessary;
   float t_enter = 0;      ///< where the ray enters the original box; NaN if it does not
   bool inactive = false;  ///< the primitive or its instance takes no part in the scene
+  bool late = false;      ///< R3 or "R2 or R3", made when the ray's t_max lay before the original box already
+};
+
+struct JudgedTest {
+  Candidate candidate;
+  bool hit = false;  ///< the ray hits the primitive at `t`
+  float t = 0;
+  float t_max = 0;  ///< the ray's when the test was made, or more
 };
 
 class JudgedRay {
@@ -38,11 +46,10 @@ class JudgedRay {
 
 class Judge {
  public:
-  /// Both must outlive it. `slack`: in units of 2^-24.
-  Judge(const bvh::PreparedScene& scene, const EnlargedBoxes& enlarged, double slack);
+  /// Both must outlive it. `slack`: in units of 2^-24. `culls`: as in ClassifyOptions.
+  Judge(const bvh::PreparedScene& scene, const EnlargedBoxes& enlarged, double slack, bool culls);
 
-  /// `hit`: the ray hits the primitive at `t`. `t_star`: distance of the ray's closest accepted hit, ∞ without one.
-  [[nodiscard]] Verdict judge(JudgedRay& ray, const Candidate& candidate, bool hit, float t, float t_star) const;
+  [[nodiscard]] Verdict judge(JudgedRay& ray, const JudgedTest& test, float t_star) const;
 
   /// Whether a hit at `t` lies beyond t_star by more than rounding.
   [[nodiscard]] bool beyond(float t, float t_star) const;
@@ -51,6 +58,7 @@ class Judge {
   const bvh::PreparedScene* scene_;
   const EnlargedBoxes* enlarged_;
   double unit_;
+  bool culls_;
 };
 
 }  // namespace rayreplay::traversal

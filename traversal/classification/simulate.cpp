@@ -1,11 +1,7 @@
 #include "traversal/classification/simulate.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <memory>
-#include <optional>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -29,11 +25,15 @@ bool sets(const std::string& spec, std::string_view key) {
   return std::any_of(settings.begin(), settings.end(), [&](const auto& setting) { return setting.first == key; });
 }
 
+/// `spec` with a setting that it does not have yet.
+std::string with(const std::string& spec, std::string_view key, std::uint64_t value) {
+  return sets(spec, key) ? spec
+                         : fmt::format("{}{}{}={}", spec, spec.find(':') == std::string::npos ? ":" : ",", key, value);
+}
+
 bvh::BvhOptions hardware_options(const SimulateOptions& options) {
   bvh::BvhOptions structure = options.structure;
-  if (structure.leaf_size == 0 && !sets(structure.builder, "leaf_size")) {
-    structure.leaf_size = 1;
-  }
+  structure.builder = with(structure.builder, "leaf_size", 1);
   structure.progress = options.classify.progress;
   return structure;
 }
@@ -41,20 +41,12 @@ bvh::BvhOptions hardware_options(const SimulateOptions& options) {
 /// The same tree in exact boxes: the hardware's builder with the children that its layout takes.
 bvh::BvhOptions exact_options(const SimulateOptions& options, const bvh::Bvh& hardware) {
   bvh::BvhOptions structure;
-  structure.builder = options.structure.builder;
-  if (!sets(structure.builder, "branching")) {
-    structure.builder += fmt::format("{}branching={}", structure.builder.find(':') == std::string::npos ? ":" : ",",
-                                     hardware.traits.width);
-  }
+  structure.builder = with(options.structure.builder, "branching", hardware.traits.width);
   structure.layout = kExactLayout;
   structure.node_order = options.structure.node_order;
   structure.leaf_size = 1;
   structure.progress = options.classify.progress;
   return structure;
-}
-
-bool before(const Candidate& a, const Candidate& b) {
-  return std::tie(a.instance, a.geometry, a.primitive) < std::tie(b.instance, b.geometry, b.primitive);
 }
 
 /// As Vulkan decides whether an any-hit shader is called: the ray's flags, then the instance's, then the geometry's
@@ -79,10 +71,10 @@ class CandidateSet {
     for (const PrimitiveTest& test : tests) {
       candidates_.push_back(test.candidate);
     }
-    std::sort(candidates_.begin(), candidates_.end(), before);
+    std::sort(candidates_.begin(), candidates_.end());
   }
   [[nodiscard]] bool has(const Candidate& candidate) const {
-    return std::binary_search(candidates_.begin(), candidates_.end(), candidate, before);
+    return std::binary_search(candidates_.begin(), candidates_.end(), candidate);
   }
 
  private:
@@ -101,8 +93,11 @@ class Simulator {
         ideal_(Traversals::create("ordered")),
         enlarged_(trace.scene, launch.tlas, name, options.classify.enlarged_layouts, options.classify.enlarge,
                   options.classify.progress),
-        judge_(exact_.scene, enlarged_, options.classify.slack),
+        judge_(exact_.scene, enlarged_, options.classify.slack, options.classify.culls),
+        strict_(exact_.scene, enlarged_, 0, options.classify.culls),
         sums_(result_.classification, launch.data.threads(), launch.data.rays.size(), options.classify.per_ray) {
+    hardware_.own_boxes = false;
+    exact_.own_boxes = false;  // leaves of one primitive: the leaf's box is its own
     result_.traversal = order_.spec;
     result_.builder = hardware_.builder;
     result_.layout = hardware_.layout_spec;
@@ -127,6 +122,7 @@ class Simulator {
     }
     sums_.finish();
     for (const GroundTruth& part : truths_) {
+      result_.truth.rounding += part.rounding;
       for (std::size_t cause = 0; cause < kCauses; ++cause) {
         for (std::size_t kind = 0; kind < kTestKinds; ++kind) {
           result_.truth.tests[cause][kind] += part.tests[cause][kind];
@@ -152,7 +148,6 @@ class Simulator {
     TraceOptions options;
     options.counters = false;
     options.tests = tests;
-    options.own_boxes = false;
     options.shaders = &shaders;
     return traversal.trace(structure, rays, options);
   }
@@ -229,11 +224,16 @@ class Simulator {
       }
       counted.candidate = test.candidate;
       counted.type = test.procedural ? PrimitiveType::Procedural : PrimitiveType::Triangle;
-      const Verdict verdict = judge_.judge(judged, test.candidate, test.hit, test.t, t_star);
+      const JudgedTest made{test.candidate, test.hit, test.t, test.t_max};
+      const Verdict verdict = judge_.judge(judged, made, t_star);
       sums_.count(worker, counted, verdict);
       if (options_->ground_truth) {
         const Cause cause = cause_of(test.candidate, workspace);
-        ++truths_.local().tests[static_cast<std::size_t>(cause)][static_cast<std::size_t>(verdict.kind)];
+        GroundTruth& truth = truths_.local();
+        ++truth.tests[static_cast<std::size_t>(cause)][static_cast<std::size_t>(verdict.kind)];
+        if (contradicts(cause, verdict.kind) && !contradicts(cause, strict_.judge(judged, made, t_star).kind)) {
+          ++truth.rounding;
+        }
       }
     }
   }
@@ -258,6 +258,7 @@ class Simulator {
   Traversals::Created ideal_;
   EnlargedBoxes enlarged_;
   Judge judge_;
+  Judge strict_;  ///< without slack
   Simulation result_;
   Accumulator sums_;
   tbb::enumerable_thread_specific<Workspace> workspaces_;
@@ -271,6 +272,22 @@ const char* to_string(Cause cause) {
   return kNames[static_cast<std::size_t>(cause)];
 }
 
+bool contradicts(Cause cause, TestKind kind) {
+  switch (kind) {
+    case TestKind::Necessary:
+    case TestKind::BoxMiss:
+    case TestKind::Overlap:
+      return cause != Cause::BoxBased;
+    case TestKind::Enlargement:
+      return cause == Cause::BoxBased || cause == Cause::Order;
+    case TestKind::Order:
+      return cause == Cause::BoxBased || cause == Cause::Enlargement;
+    case TestKind::EnlargementOrOrder:
+      return cause == Cause::BoxBased;
+  }
+  return true;
+}
+
 std::uint64_t GroundTruth::total() const {
   std::uint64_t result = 0;
   for (const KindCounts& counts : tests) {
@@ -280,16 +297,10 @@ std::uint64_t GroundTruth::total() const {
 }
 
 std::uint64_t GroundTruth::wrong() const {
-  const auto at = [&](Cause cause, TestKind kind) {
-    return tests[static_cast<std::size_t>(cause)][static_cast<std::size_t>(kind)];
-  };
-  std::uint64_t result = at(Cause::Enlargement, TestKind::Order) + at(Cause::Order, TestKind::Enlargement);
-  for (const TestKind kind : {TestKind::Enlargement, TestKind::Order, TestKind::EnlargementOrOrder}) {
-    result += at(Cause::BoxBased, kind);
-  }
-  for (const Cause cause : {Cause::Enlargement, Cause::Order, Cause::Either, Cause::Joint}) {
-    for (const TestKind kind : {TestKind::Necessary, TestKind::BoxMiss, TestKind::Overlap}) {
-      result += at(cause, kind);
+  std::uint64_t result = 0;
+  for (std::size_t cause = 0; cause < kCauses; ++cause) {
+    for (std::size_t kind = 0; kind < kTestKinds; ++kind) {
+      result += contradicts(static_cast<Cause>(cause), static_cast<TestKind>(kind)) ? tests[cause][kind] : 0;
     }
   }
   return result;

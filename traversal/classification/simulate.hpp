@@ -39,13 +39,17 @@ enum class Cause : std::uint8_t { BoxBased = 0, Enlargement, Order, Either, Join
 inline constexpr std::size_t kCauses = 5;
 [[nodiscard]] const char* to_string(Cause cause);
 
+/// Whether a class contradicts the truth: base kinds (necessary, box miss, R1) stand for BoxBased, R2 for Enlargement,
+/// R3 for Order, "R2 or R3" for any but BoxBased; Either and Joint may be R2 or R3 as well.
+[[nodiscard]] bool contradicts(Cause cause, TestKind kind);
+
 struct GroundTruth {
   std::array<KindCounts, kCauses> tests{};  ///< truth, then class
+  /// Of the wrong ones: those that are right without slack, so that the hardware's rounding may have decided.
+  std::uint64_t rounding = 0;
 
   [[nodiscard]] std::uint64_t total() const;
-  /// A class that contradicts the truth: base kinds (necessary, box miss, R1) stand for BoxBased, R2 for Enlargement,
-  /// R3 for Order, "R2 or R3" for any but BoxBased; Either and Joint may be R2 or R3 as well.
-  [[nodiscard]] std::uint64_t wrong() const;
+  [[nodiscard]] std::uint64_t wrong() const;      ///< contradicts
   [[nodiscard]] std::uint64_t undecided() const;  ///< class "R2 or R3"
 };
 
