@@ -12,6 +12,7 @@
 // whether any-hit accepts. A null Shaders means: boxes report nothing, every candidate is accepted.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -27,6 +28,8 @@ struct Candidate {
   std::uint32_t instance = 0;
   std::uint32_t geometry = 0;
   std::uint32_t primitive = 0;
+
+  auto operator<=>(const Candidate&) const = default;
 };
 
 struct Report {

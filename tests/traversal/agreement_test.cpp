@@ -60,7 +60,7 @@ TEST(Agreement, RandomScenesHitAndMiss) {
 }
 
 TEST(Agreement, EveryTraversalOverEveryLayout) {
-  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+  for (std::uint64_t seed = 1; seed < 7; ++seed) {
     const Expected expected(seed, seed != 2);
     for (const std::string& layout : bvh::Layouts::names()) {
       const bvh::Bvh bvh = bvh::build_bvh(expected.scene, 0, "test", {.layout = layout});

@@ -8,6 +8,7 @@
 // stay true. Primitives are tested in the very order of near-first; nodes on the way of a restart are read and tested
 // again. The levels of a two-level structure have a stack and a trail each; a restart goes to the root of the level
 // that is being traversed.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -53,7 +54,7 @@ class Trail {
   void push(const Waiting& waiting) {
     top_ = (top_ + 1) % ring_.size();
     ring_[top_] = waiting;
-    held_ += held_ < ring_.size() ? 1 : 0;
+    held_ = std::min(held_ + 1, ring_.size());
   }
   /// On to the next child that waits anywhere on the path: false if there is none.
   [[nodiscard]] bool advance() {

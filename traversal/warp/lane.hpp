@@ -1,0 +1,188 @@
+// One lane of a warp: a ray's near-first stack traversal, cut into steps.
+//
+// Contract: a step is one node (read, its children tested, the met ones pushed) or one reference of a leaf: a primitive
+// that is tested or an instance whose record is read and which is entered if the ray meets it. Between steps the lane
+// takes from its stack what is next; entries beyond the current limit are left out and cost nothing. `wants_node` and
+// `wants_leaf` say what it could do. Without speculation never both: the sequence of its steps is that of the scalar
+// `near-first` traversal (kernels/stack_traversal.hpp), with the same nodes, boxes, tests, accesses and stack depth.
+// With speculation a lane that has found a leaf may also take the node on top of its stack, of the same level, before
+// the leaf's references are done; that node is left out if a hit of the leaf lies in front of it. A second leaf waits.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "traversal/kernels/search.hpp"
+#include "traversal/kernels/stack_traversal.hpp"
+
+namespace rayreplay::traversal {
+
+template <class Kernel, class Observer>
+class Lane {
+ public:
+  Lane(const bvh::Bvh& bvh, Kernel kernel, const Shaders* shaders, bool speculative, std::vector<Access>* accesses)
+      : bvh_(&bvh),
+        kernel_(kernel),
+        speculative_(speculative),
+        observer_(bvh, accesses),
+        search_(bvh, shaders, observer_) {}
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+  ~Lane() = default;
+
+  /// The ray must be traversable; `row`: its place among the rays.
+  void begin(std::size_t row, const Ray& ray) {
+    row_ = row;
+    search_.begin(row, ray);
+    stack_.clear();
+    base_ = 0;
+    leaf_ = {};
+    suspended_ = {};
+    has_node_ = false;
+    in_instance_ = false;
+    if (!bvh_->top.empty()) {
+      stack_.push_back({search_.world().box.t_min, {0, 0, bvh::kNoBlock}});
+    }
+    settle();
+  }
+
+  [[nodiscard]] bool wants_node() const {
+    return has_node_;
+  }
+  [[nodiscard]] bool wants_leaf() const {
+    return leaf_.next < leaf_.place.count;
+  }
+  [[nodiscard]] std::size_t row() const {
+    return row_;
+  }
+  [[nodiscard]] const Hit& hit() const {
+    return search_.hit();
+  }
+  [[nodiscard]] const RayCounters& counters() const {
+    return observer_.counters();
+  }
+
+  void step_node() {
+    has_node_ = false;
+    const std::uint32_t record = node_.place.index;
+    const bvh::Level& now = level();
+    observer_.node(nodes(), record);
+    NodeMeeting meeting;
+    observer_.boxes(kernel_.meet(now, record, box_ray(), search_.limit(), meeting));
+    std::array<std::uint8_t, bvh::kMaxWidth> slots{};
+    const std::size_t count = order_slots(meeting, true, slots);
+    for (std::size_t i = count; i-- > 0;) {
+      stack_.push_back({meeting.entry[slots[i]], kernel_.child(now, record, slots[i])});
+    }
+    if (count > 0) {
+      observer_.depth(stack_.size() - 1);
+    }
+    settle();
+  }
+
+  void step_leaf() {
+    if (leaf_.next == 0) {
+      observer_.leaf(nodes(), leaf_.place.block);
+    }
+    const std::uint32_t reference = level().references[leaf_.place.index + leaf_.next++];
+    if (in_instance_) {
+      search_.test(visit_, reference);
+    } else if (search_.enter(reference, visit_)) {
+      in_instance_ = true;
+      suspended_ = leaf_;
+      suspended_node_ = node_;
+      had_node_ = has_node_;
+      leaf_ = {};
+      has_node_ = false;
+      base_ = stack_.size();
+      stack_.push_back({visit_.space.box.t_min, {0, 0, bvh::kNoBlock}});
+    }
+    settle();
+  }
+
+ private:
+  struct Leaf {
+    ChildPlace place;
+    std::uint32_t next = 0;  ///< reference of it
+  };
+
+  [[nodiscard]] const bvh::Level& level() const {
+    return in_instance_ ? bvh_->bottoms[visit_.blas] : bvh_->top;
+  }
+  [[nodiscard]] std::uint64_t nodes() const {
+    return in_instance_ ? observer_.bottom_nodes(visit_.blas) : observer_.top_nodes();
+  }
+  [[nodiscard]] const bvh::BoxRay& box_ray() const {
+    return in_instance_ ? visit_.space.box : search_.world().box;
+  }
+
+  void finish() {
+    stack_.clear();
+    leaf_ = {};
+    has_node_ = false;
+  }
+
+  /// Finds what the lane can do next.
+  void settle() {
+    while (true) {
+      if (search_.done()) {
+        return finish();
+      }
+      if (has_node_ && node_.entry > search_.limit()) {
+        has_node_ = false;
+      }
+      take();
+      if (wants_node() || wants_leaf() || !in_instance_) {
+        return;
+      }
+      // The instance is done: back to the leaf of the top level that it was in.
+      in_instance_ = false;
+      base_ = 0;
+      leaf_ = suspended_;
+      node_ = suspended_node_;
+      has_node_ = had_node_;
+    }
+  }
+
+  /// Takes entries of this level from the stack until one is a node or a leaf for which there is room.
+  void take() {
+    while (!has_node_ && stack_.size() > base_ && (speculative_ || !wants_leaf())) {
+      const StackEntry top = stack_.back();
+      const bool leaf = top.place.count > 0;
+      if (top.entry <= search_.limit() && leaf && wants_leaf()) {
+        return;
+      }
+      stack_.pop_back();
+      if (top.entry > search_.limit()) {
+        continue;
+      }
+      if (leaf) {
+        leaf_ = {top.place, 0};
+      } else {
+        node_ = top;
+        has_node_ = true;
+      }
+    }
+  }
+
+  const bvh::Bvh* bvh_;
+  Kernel kernel_;
+  bool speculative_;
+  Observer observer_;
+  Search<Observer> search_;
+  InstanceVisit visit_;
+  std::size_t row_ = 0;
+  std::vector<StackEntry> stack_;  ///< both levels
+  std::size_t base_ = 0;           ///< where this level's entries start
+  Leaf leaf_;
+  StackEntry node_;
+  bool has_node_ = false;
+  bool in_instance_ = false;
+  Leaf suspended_;  ///< of the top level, while in an instance
+  StackEntry suspended_node_;
+  bool had_node_ = false;
+};
+
+}  // namespace rayreplay::traversal
