@@ -136,6 +136,13 @@ Bvh build_bvh(const trace::Scene& scene, std::uint32_t tlas, const std::string& 
       trees[level] = {};
     }
   });
+  // Layouts without kernels that use them need no copy of the triangles.
+  if (parse_spec(bvh.layout_spec).name == "wide-8") {
+    bvh.leaf_triangles.resize(bvh.bottoms.size());
+    tbb::parallel_for(std::size_t{0}, bvh.bottoms.size(), [&](std::size_t blas) {
+      bvh.leaf_triangles[blas] = gather_leaf_triangles(bvh.scene, static_cast<std::uint32_t>(blas), bvh.bottoms[blas]);
+    });
+  }
   bvh.memory = map_memory(bvh.scene, bvh.top, bvh.bottoms, *vertex_order.model);
   bvh.times.layout_s = watch.lap();
   return bvh;

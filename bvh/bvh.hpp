@@ -21,6 +21,7 @@
 #include "base/progress.hpp"
 #include "bvh/builder.hpp"
 #include "bvh/layout.hpp"
+#include "bvh/leaf_triangles.hpp"
 #include "bvh/scene.hpp"
 #include "bvh/vertex_order.hpp"
 
@@ -68,6 +69,7 @@ struct Bvh {
   LayoutTraits traits;
   Level top;
   std::vector<Level> bottoms;  ///< per blas; empty where unused
+  std::vector<LeafTriangles> leaf_triangles;  ///< per blas; for layouts whose kernels use them (wide-8)
   MemoryMap memory;
   BuildTimes times;
 };

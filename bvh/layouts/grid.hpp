@@ -65,7 +65,8 @@ struct Grid {
     return grid;
   }
 
-  /// The last plane at or below a coordinate that is not below the origin.
+  /// The highest plane at or below a coordinate that is not below the origin; of planes at one place the first, so that
+  /// a box's lower plane never has a larger number than its upper one.
   [[nodiscard]] std::uint8_t below(std::size_t axis, float coordinate) const {
     int plane = guess(axis, coordinate);
     while (plane > 0 && at(axis, plane) > coordinate) {
@@ -73,6 +74,9 @@ struct Grid {
     }
     while (plane < kLastPlane && at(axis, plane + 1) <= coordinate) {
       ++plane;
+    }
+    while (plane > 0 && at(axis, plane - 1) == at(axis, plane)) {
+      --plane;
     }
     return static_cast<std::uint8_t>(plane);
   }

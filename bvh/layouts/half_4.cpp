@@ -10,20 +10,6 @@
 namespace rayreplay::bvh {
 namespace {
 
-void require_room(const Tree& tree) {
-  const auto refuse = [](const char* what, std::size_t found, std::uint32_t limit) {
-    throw Error(ErrorKind::Resource, {what, "", std::to_string(found), "fewer than " + std::to_string(limit),
-                                      "choose a layout with wider fields, such as wide-4"});
-  };
-  if (tree.nodes.size() >= Half4Node::kLeaf) {
-    refuse("the acceleration structure has too many nodes for layout half-4", tree.nodes.size(), Half4Node::kLeaf);
-  }
-  if (tree.references.size() >= Half4Node::kIndexMask) {
-    refuse("the acceleration structure has too many references for layout half-4", tree.references.size(),
-           Half4Node::kIndexMask);
-  }
-}
-
 Half4Node make_node(const Tree& tree, const Placement& placement, std::uint32_t number) {
   constexpr auto kNegativeInfinity = static_cast<std::uint16_t>(kHalfSign | kHalfInfinity);
   Half4Node node;
@@ -58,7 +44,7 @@ class Half4 final : public Layout {
 
   [[nodiscard]] Level encode(const Tree& tree, const NodeOrder& order) const override {
     require_shape(tree, traits(), "half-4");
-    require_room(tree);
+    require_half_4_room(tree.nodes.size(), tree.references.size());
     const Placement placement = place_nodes(tree, order, false);
     Level level = new_level(tree, sizeof(Half4Node), tree.nodes.size());
     level.references = tree.references;
@@ -90,4 +76,18 @@ const Layouts::Registrar kRegistrar(
     [](const Parameters&) { return std::make_unique<Half4>(); });
 
 }  // namespace
+
+void require_half_4_room(std::uint64_t nodes, std::uint64_t references) {
+  const auto refuse = [](const char* what, std::uint64_t found, std::uint32_t limit) {
+    throw Error(ErrorKind::Resource, {what, "", std::to_string(found), "fewer than " + std::to_string(limit),
+                                      "choose a layout with wider fields, such as wide-4"});
+  };
+  if (nodes >= Half4Node::kLeaf) {
+    refuse("the acceleration structure has too many nodes for layout half-4", nodes, Half4Node::kLeaf);
+  }
+  if (references >= Half4Node::kIndexMask) {
+    refuse("the acceleration structure has too many references for layout half-4", references, Half4Node::kIndexMask);
+  }
+}
+
 }  // namespace rayreplay::bvh

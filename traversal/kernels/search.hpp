@@ -143,6 +143,17 @@ class Search {
     }
   }
 
+  /// Whether every triangle of the visited structure is a candidate that counts by its distance alone, so that
+  /// `offer_opaque` may stand for `test`. `opaque`: all its geometries are.
+  [[nodiscard]] bool takes_all_triangles(const InstanceVisit& visit, bool opaque) const {
+    constexpr unsigned kOthers = trace::kRayFlagNoOpaque | trace::kRayFlagCullBackFacing |
+                                 trace::kRayFlagCullFrontFacing | trace::kRayFlagCullOpaque |
+                                 trace::kRayFlagSkipTriangles;
+    const bool all_opaque = has(trace::kRayFlagOpaque) || (visit.flags & kInstanceForceOpaque) != 0 ||
+                            (opaque && (visit.flags & kInstanceForceNoOpaque) == 0);
+    return all_opaque && (ray_->flags & kOthers) == 0;
+  }
+
   /// Where the ray enters the own box of a primitive, in [t_min, limit].
   [[nodiscard]] bvh::BoxEntry enter_primitive(const InstanceVisit& visit, std::uint32_t number) const {
     return bvh::meet(bvh_->scene.primitive_box(visit.blas, number), visit.space.box, limit_);

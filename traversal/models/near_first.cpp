@@ -3,18 +3,31 @@
 // Contract: kernels/stack_traversal.hpp, sorted.
 #include "traversal/kernels/batch.hpp"
 #include "traversal/kernels/stack_traversal.hpp"
+#include "traversal/kernels/wide8_near_first.hpp"
 
 namespace rayreplay::traversal {
 namespace {
 
 class NearFirst final : public Traversal {
  public:
+  explicit NearFirst(bool fastest) : fastest_(fastest) {}
+
   [[nodiscard]] TraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
                                   const TraceOptions& options) const override {
+#if RAYREPLAY_AVX2
+    if (fastest_ && has_avx2() && parse_spec(bvh.layout_spec).name == "wide-8") {
+      return trace_batch(bvh, rays, options, [&]<class O>(O& observer) {
+        return Wide8NearFirst<O>(bvh, options.shaders, observer);
+      });
+    }
+#endif
     return trace_batch(bvh, rays, options, [&]<class O>(O& observer) {
       return StackTraversal<DecodeKernel, O, true>(bvh, DecodeKernel(*bvh.layout), options.shaders, observer);
     });
   }
+
+ private:
+  bool fastest_;
 };
 
 const Traversals::Registrar kRegistrar(
@@ -26,8 +39,15 @@ const Traversals::Registrar kRegistrar(
              "the closest hit when they come up are left out. Ties go to the lower slot. All primitives of a leaf are "
              "tested.",
      .source = "Aila and Laine, \"Understanding the Efficiency of Ray Traversal on GPUs\", HPG 2009",
-     .parameters = {}},
-    [](const Parameters&) { return std::make_unique<NearFirst>(); });
+     .parameters = {{.name = "kernel",
+                     .default_value = std::string("fastest"),
+                     .unit = "",
+                     .text = "The results are the same: 'fastest' has code of its own for wide-8 where the processor has "
+                             "AVX2, 'decode' runs every layout through its decoder.",
+                     .choices = {"fastest", "decode"}}}},
+    [](const Parameters& parameters) {
+      return std::make_unique<NearFirst>(parameters.get_string("kernel") == "fastest");
+    });
 
 }  // namespace
 }  // namespace rayreplay::traversal

@@ -1,0 +1,214 @@
+// The fast form of near-first: wide-8 nodes by AVX2, and leaves of opaque triangles four at a time.
+//
+// Contract: the same hits, counters and accesses, bit for bit, as StackTraversal<DecodeKernel, …, true> over the same
+// structure; kernels/stack_traversal.hpp says what they are. Rays with t_min below 0 are left to that one. Leaves whose
+// candidates need more than "pierced, within reach" (not opaque, culls by facing, boxes) go through Search::test one
+// by one, and so does everything where tests are logged.
+#pragma once
+
+#include "traversal/kernels/avx2.hpp"
+
+#if RAYREPLAY_AVX2
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "bvh/layouts/wide.hpp"
+#include "traversal/kernels/search.hpp"
+#include "traversal/kernels/stack_traversal.hpp"
+
+namespace rayreplay::traversal {
+
+template <class Observer>
+class Wide8NearFirst {
+ public:
+  Wide8NearFirst(const bvh::Bvh& bvh, const Shaders* shaders, Observer& observer)
+      : bvh_(&bvh),
+        search_(bvh, shaders, observer),
+        backward_(bvh, DecodeKernel(*bvh.layout), shaders, observer),
+        stack_(64) {}
+
+  [[nodiscard]] RAYREPLAY_TARGET_AVX2 Hit trace(std::size_t row, const Ray& ray) {
+    if (ray.t_min < 0) {
+      return backward_.trace(row, ray);
+    }
+    search_.begin(row, ray);
+    if (!search_.done()) {
+      held_ = 0;
+      gathered_ = nullptr;
+      avx2::widen(search_.world().box, world_);
+      run<true>(bvh_->top, search_.observer().top_nodes(), world_);
+    }
+    return search_.hit();
+  }
+
+ private:
+  template <bool kTop>
+  RAYREPLAY_TARGET_AVX2 void run(const bvh::Level& level, std::uint64_t nodes, const avx2::WideRay& ray) {
+    Observer& observer = search_.observer();
+    const std::size_t base = held_;
+    StackEntry next{ray.t_min[0], {0, 0, bvh::kNoBlock}};
+    while (true) {
+      if (next.place.count == 0) {
+        observer.node(nodes, next.place.index);
+        if (visit_node(level, next.place.index, ray, next)) {
+          continue;
+        }
+      } else {
+        observer.leaf(nodes, bvh::kNoBlock);
+        if constexpr (kTop) {
+          visit_instances(level, next.place);
+        } else {
+          visit_primitives(level, next.place);
+        }
+        if (search_.done()) {
+          held_ = base;
+          return;
+        }
+      }
+      do {
+        if (held_ == base) {
+          return;
+        }
+        next = stack_[--held_];
+      } while (next.entry > search_.limit());
+    }
+  }
+
+  /// To the nearest child that is met, the others onto the stack. False if none is.
+  RAYREPLAY_INLINE_AVX2 bool visit_node(const bvh::Level& level, std::uint32_t record, const avx2::WideRay& ray,
+                                        StackEntry& next) {
+    Observer& observer = search_.observer();
+    const bvh::Wide8Node& node = bvh::wide_node<8>(level, record);
+    alignas(32) std::array<float, 8> entry;
+    std::uint32_t used = 0;
+    std::uint32_t mask = avx2::meet(node, ray, search_.limit(), entry.data(), used);
+    observer.boxes(used);
+    if (mask == 0) {
+      return false;
+    }
+    const auto child = [&](std::size_t slot) {
+      prefetch(level, node.index[slot], node.count[slot]);
+      return StackEntry{entry[slot], {node.index[slot], node.count[slot], bvh::kNoBlock}};
+    };
+    const auto first = static_cast<std::size_t>(std::countr_zero(mask));
+    mask &= mask - 1;
+    if (mask == 0) {
+      next = child(first);
+      observer.depth(held_);
+      return true;
+    }
+    if (held_ + 8 > stack_.size()) {
+      stack_.resize(2 * stack_.size());
+    }
+    // Insertion from the top of the stack down: the nearest is on top, ties by slot.
+    StackEntry* const bottom = stack_.data() + held_;
+    StackEntry* top = bottom;
+    *top = child(first);
+    for (; mask != 0; mask &= mask - 1) {
+      const StackEntry entering = child(static_cast<std::size_t>(std::countr_zero(mask)));
+      StackEntry* at = ++top;
+      for (; at > bottom && at[-1].entry <= entering.entry; --at) {
+        at[0] = at[-1];
+      }
+      *at = entering;
+    }
+    next = *top;
+    held_ += static_cast<std::size_t>(top - bottom);
+    observer.depth(held_);
+    return true;
+  }
+
+  /// What a child will read, as soon as it is met: most of the time goes by waiting for memory.
+  void prefetch(const bvh::Level& level, std::uint32_t index, std::uint32_t count) const {
+    if (count == 0) {
+      const std::byte* const node = level.record(index);
+      for (std::size_t line = 0; line < sizeof(bvh::Wide8Node); line += 64) {
+        __builtin_prefetch(node + line);
+      }
+    } else if (gathered_ != nullptr) {
+      const float* const first = gathered_ + std::size_t{index} * 9;
+      for (std::size_t at = 0; at < std::size_t{count} * 9; at += 16) {
+        __builtin_prefetch(first + at);
+      }
+    }
+  }
+
+  RAYREPLAY_TARGET_AVX2 void visit_instances(const bvh::Level& level, const ChildPlace& leaf) {
+    for (std::uint32_t i = 0; i < leaf.count && !search_.done(); ++i) {
+      if (search_.enter(level.references[leaf.index + i], visit_)) {
+        start_instance();
+        run<false>(bvh_->bottoms[visit_.blas], search_.observer().bottom_nodes(visit_.blas), *object_);
+      }
+    }
+  }
+
+  RAYREPLAY_TARGET_AVX2 void start_instance() {
+    if (bvh_->scene.instances[visit_.instance].identity) {
+      object_ = &world_;
+    } else {
+      avx2::widen(visit_.space.box, transformed_);
+      object_ = &transformed_;
+    }
+    const PreciseRay& precise = visit_.space.precise;
+    length2_ = detail::dot(precise.direction, precise.direction);
+    const bvh::LeafTriangles& leaves = bvh_->leaf_triangles[visit_.blas];
+    gathered_ = search_.takes_all_triangles(visit_, leaves.opaque) ? leaves.vertices.data() : nullptr;
+  }
+
+  RAYREPLAY_INLINE_AVX2 void visit_primitives(const bvh::Level& level, const ChildPlace& leaf) {
+    if (Observer::kLogsTests || gathered_ == nullptr) {
+      for (std::uint32_t i = 0; i < leaf.count && !search_.done(); ++i) {
+        search_.test(visit_, level.references[leaf.index + i]);
+      }
+      return;
+    }
+    for (std::uint32_t i = 0; i < leaf.count && !search_.done(); i += 4) {
+      visit_four(level, leaf.index + i, std::min(4U, leaf.count - i));
+    }
+  }
+
+  RAYREPLAY_INLINE_AVX2 void visit_four(const bvh::Level& level, std::uint32_t first, std::uint32_t count) {
+    avx2::FourTriangles four;
+    const float* vertices = gathered_ + std::size_t{first} * 9;
+    std::uint32_t tested = count;
+    for (std::uint32_t mask = avx2::pierce(visit_.space.precise, vertices, count, four); mask != 0; mask &= mask - 1) {
+      const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
+      const float* corner = vertices + std::size_t{lane} * 9;
+      search_.offer_opaque(visit_, four.point(lane, length2_), {corner, corner + 3, corner + 6},
+                           level.references[first + lane]);
+      if (search_.done()) {
+        tested = lane + 1;
+        break;
+      }
+    }
+    if constexpr (Observer::kLogsAccesses) {
+      for (std::uint32_t i = 0; i < tested; ++i) {
+        const auto [index, primitive] = bvh_->scene.locate(visit_.blas, level.references[first + i]);
+        search_.observer().triangle(bvh_->scene.blases[visit_.blas].first_geometry + std::size_t{index}, primitive);
+      }
+    } else {
+      search_.observer().triangles(tested);
+    }
+  }
+
+  const bvh::Bvh* bvh_;
+  Search<Observer> search_;
+  StackTraversal<DecodeKernel, Observer, true> backward_;
+  InstanceVisit visit_;
+  avx2::WideRay world_;
+  avx2::WideRay transformed_;
+  const avx2::WideRay* object_ = nullptr;
+  const float* gathered_ = nullptr;  ///< of the instance that is visited; null: candidates go one by one
+  double length2_ = 0;
+  std::vector<StackEntry> stack_;
+  std::size_t held_ = 0;
+};
+
+}  // namespace rayreplay::traversal
+
+#endif
