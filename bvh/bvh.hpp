@@ -40,6 +40,7 @@ struct BvhOptions {
   double enlarge = 0;
   std::uint32_t leaf_size = 0;  ///< overrides the builder's; 0: does not
   Progress* progress = nullptr;
+  std::vector<Tree>* trees = nullptr;  ///< where the trees go, as `build_trees` gives them; null: nowhere
 };
 
 struct GeometryMemory {
@@ -65,10 +66,14 @@ struct Bvh {
   PreparedScene scene;
   std::string builder, layout_spec, node_order, vertex_order;  ///< resolved specs
   double enlarge = 0;
+  /// Instances are entered and primitives tested only where the ray meets their own box as well. False: wherever it
+  /// meets their leaf's box, as hardware that keeps no other boxes does. Not set by build_bvh: for whoever simulates
+  /// such hardware.
+  bool own_boxes = true;
   std::shared_ptr<const Layout> layout;
   LayoutTraits traits;
   Level top;
-  std::vector<Level> bottoms;  ///< per blas; empty where unused
+  std::vector<Level> bottoms;                 ///< per blas; empty where unused
   std::vector<LeafTriangles> leaf_triangles;  ///< per blas; for layouts whose kernels use them (wide-8)
   MemoryMap memory;
   BuildTimes times;

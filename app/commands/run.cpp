@@ -136,8 +136,10 @@ int parse_and_act(int argc, char** argv) {
   add_info_command(root, session);
   add_validate_command(root, session);
   add_seal_command(root, session);
+  add_bvh_command(root, session);
   add_whatif_command(root, session);
   add_replay_command(root, session);
+  add_explain_command(root, session);
   add_order_command(root, session);
   add_swizzle_command(root, session);
   add_instrument_command(root, session);

@@ -38,6 +38,8 @@ std::string efficiency_picture(const PixelMap& map, const std::string& packing, 
   return encode_png(render(heat));
 }
 
+}  // namespace
+
 std::string count_picture(const PixelMap& map, const std::string& what, pictures::Colormap colormap) {
   std::vector<float> sorted = map.values;
   const auto place =
@@ -58,8 +60,6 @@ std::string count_picture(const PixelMap& map, const std::string& what, pictures
   heat.unit = what + " (count)";
   return encode_png(render(heat));
 }
-
-}  // namespace
 
 std::string file_word(const std::string& packing) {
   const bool is_file = packing.starts_with("file:");

@@ -20,6 +20,10 @@ struct Picture {
   std::string png;
 };
 
+/// `what`: in the plural, "rays".
+[[nodiscard]] std::string count_picture(const experiment::PixelMap& map, const std::string& what,
+                                        pictures::Colormap colormap);
+
 [[nodiscard]] std::string order_picture(const experiment::PixelMap& map, std::uint64_t warps, const std::string& order,
                                         pictures::Colormap colormap);
 

@@ -1,50 +1,42 @@
 // Why each observed intersection test was made (MODELS.md §8).
 //
-// Contract: `classify` looks at every observed test of a launch: each Intersection event, and each AnyHit event of a
-// geometry without an intersection shader (triangles), which stands in for the test that the shader cannot see. Each
+// Contract: `classify` looks at every observed test of a launch: each Intersection event, and each AnyHit event that
+// follows no report of its ray (a triangle's), which stands in for the test that no shader can see (observed.hpp). Each
 // gets exactly one TestKind; the sum over kinds equals the observed tests. Input per test: the primitive's original box
 // in its instance's space, the ray, what was reported and accepted, and t*, the distance of the ray's closest accepted
 // hit:
 // - rays that look for the closest hit: the t of their ClosestHit event; infinity after a Miss; where neither shader
 //   exists, the closest accepted candidate, opaque triangles found by the ordered replay;
-// - rays that end on their first hit: that of the ordered replay, in which the observed reports and any-hit decisions
-//   are the shaders. Candidates that only the replay meets (`unobserved`) count as accepted if they are triangles
-//   and as not hit if they are boxes.
-// "Does the ray hit p" means for a box primitive: its shader reported a hit there; a shader that leaves out hits beyond
-// the current t_max by itself thus turns R1 into box miss. All comparisons are rounded outward by `slack`, in favour of
-// the kinds that any box-based order would make, so that rounding never invents R2 or R3.
+// - rays that end on their first hit: infinity after a Miss; else the closest accepted hit that the ordered replay
+//   finds, in which the observed reports and any-hit decisions are the shaders. The ideal order is that of hits along
+//   the ray, so its first hit is the closest one: the replay looks for that, whatever the ray's flag says. Candidates
+//   that only the replay meets (`unobserved`) count as accepted if they are triangles and as not hit if they are boxes.
+// "Does the ray hit p" means for a box primitive: its shader reported a hit there, in [t_min, t_max] of the trace call
+// or accepted; t is that of the nearest such report. A shader that leaves out hits beyond the current t_max by itself
+// thus turns R1 into box miss. All comparisons are rounded outward by `slack`, in favour of the kinds that any
+// box-based order would make, so that rounding never invents R2 or R3. A primitive that is inactive (bvh/scene.hpp) has
+// no box: its tests are enlargements unless necessary, and are counted in `inactive_tests`.
 //
-// The enlarged boxes that separate "R2 or R3" from R3 are those of `enlarged`: one structure with leaves of one
-// primitive for every quantised layout (`enlarged_models`).
+// The enlarged boxes that separate "R2 or R3" from R3 are those of EnlargedBoxes (enlarged.hpp).
 //
-// Memory: 1 byte a test and 8 a ray, plus the structures. O(tests + rays), and the ordered replay of rays that end on
-// their first hit. Parallel over threads; deterministic. Errors: Missing when the trace has no scene or no tests.
+// Memory: 48 bytes a thread, about 64 to 128 an object and worker, 28 a ray and 24 a test where asked for, a batch of
+// at most a few hundred MB, plus the structures. O(tests + rays), and the ordered replay of the rays that need it.
+// Parallel over threads; deterministic. Errors: Usage when there is no such launch; Missing when the trace has no
+// scene, the launch's structure is unknown, or there is no observed test.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/progress.hpp"
 #include "bvh/bvh.hpp"
 #include "capture/trace/trace.hpp"
+#include "traversal/classification/tally.hpp"
+#include "traversal/classification/test_kind.hpp"
 
 namespace rayreplay::traversal {
-
-enum class TestKind : std::uint8_t {
-  Necessary = 0,       ///< hit at t ≤ t*
-  BoxMiss,             ///< t_in ≤ t*, not hit
-  Overlap,             ///< R1: t_in ≤ t* < t
-  Enlargement,         ///< R2: the original box is not met at all
-  Order,               ///< R3: t* < t_in, enlarged boxes too
-  EnlargementOrOrder,  ///< R2 or R3: t* < t_in, but an enlarged box is entered at ≤ t*
-};
-inline constexpr std::size_t kTestKinds = 6;
-[[nodiscard]] const char* to_string(TestKind kind);  ///< "box miss", "R1 overlap", …
-
-using KindCounts = std::array<std::uint64_t, kTestKinds>;
 
 /// Event `event` of the launch is an observed test; ray: row of the launch's rays.
 struct ClassifiedTest {
@@ -52,39 +44,55 @@ struct ClassifiedTest {
   std::uint64_t ray = 0;
   TestKind kind = TestKind::Necessary;
   float t_enter = 0;  ///< where the ray enters the original box; NaN if it does not
+
+  bool operator==(const ClassifiedTest&) const = default;
 };
 
 struct ClassifyOptions {
-  /// Rounding allowed to the hardware, in units of 2^-24 of the operands.
+  /// Rounding allowed to the hardware, in units of 2^-24 of the operands (box_entry.hpp).
   double slack = 8;
-  /// What `bvh::enlarged_models` names: specs of quantised layouts; empty: none, so that "R2 or R3" cannot arise.
+  /// Specs of the layouts whose boxes the hardware may have used; empty: none, so that "R2 or R3" cannot arise.
   std::vector<std::string> enlarged_layouts{"compressed-wide-8", "quantised-6", "half-4"};
+  /// The hardware is known to leave out whatever it enters beyond the ray's t_max of the moment. Then a test that was
+  /// made when t_max lay before the original box already needed a larger box: R2 instead of "R2 or R3".
+  bool culls = false;
   double enlarge = 0;     ///< a further enlargement of boxes that the hardware is known to make (bvh.hpp)
   bool per_test = false;  ///< fill `tests`
+  bool per_ray = false;   ///< fill `by_ray` and `t_star`
   Progress* progress = nullptr;
 };
 
+/// Which rays made a test, and of what.
+enum class RayGoal : std::uint8_t { ClosestHit = 0, FirstHit };
+enum class PrimitiveType : std::uint8_t { Procedural = 0, Triangle };
+
 struct Classification {
   KindCounts total{};
-  KindCounts any_hit_total{};         ///< of AnyHit stand-ins alone: the thesis's metric is their R1 + R2 + R3 + either
-  std::vector<KindCounts> by_thread;  ///< pixels
-  std::vector<std::array<std::uint32_t, kTestKinds>> by_ray;  ///< rows of the launch's rays
-  struct ObjectCounts {
-    std::uint32_t instance = 0, geometry = 0, primitive = 0;
-    KindCounts counts{};
-  };
+  std::array<std::array<KindCounts, 2>, 2> split{};           ///< by RayGoal, then PrimitiveType
+  std::vector<KindCounts> by_thread;                          ///< pixels
+  std::vector<std::array<std::uint32_t, kTestKinds>> by_ray;  ///< rows of the launch's rays; per_ray
   std::vector<ObjectCounts> by_object;  ///< ascending by (instance, geometry, primitive); objects with tests only
-  std::vector<float> t_star;            ///< per ray
+  std::vector<float> t_star;            ///< per_ray; NaN where no test needed it and no shader told
   std::vector<ClassifiedTest> tests;    ///< per_test: in order of events
+  /// ReRay's metric: any-hit calls, of boxes' reports too, and how many of them were for a hit beyond t*.
+  std::uint64_t any_hit_calls = 0, any_hits_beyond = 0;
   std::uint64_t rays = 0;
-  std::uint64_t ignored_rays = 0;   ///< not traversable, but tested all the same: their tests count as necessary
-  std::uint64_t replayed_rays = 0;  ///< whose t* is from the ordered replay
-  std::uint64_t unobserved = 0;     ///< candidates that the replay met and the hardware did not
+  std::uint64_t tested_rays = 0;     ///< with a test
+  std::uint64_t ignored_rays = 0;    ///< not traversable, but tested all the same: their tests count as necessary
+  std::uint64_t replayed_rays = 0;   ///< whose t* is from the ordered replay
+  std::uint64_t unobserved = 0;      ///< candidates that the replay met and the hardware did not
+  std::uint64_t inactive_tests = 0;  ///< of primitives that take no part in the scene
+  std::uint64_t late_tests = 0;      ///< R3 and "R2 or R3" made when t_max lay before the original box already
   bvh::Ignored ignored;
   double slack = 0;
+  std::vector<std::string> enlarged;  ///< resolved
 };
 
 [[nodiscard]] Classification classify(const trace::Trace& trace, std::uint32_t launch, const std::string& name,
                                       const ClassifyOptions& options = {});
+
+/// The launch, or an error as `classify` throws it: there is no such launch, or its scene is unknown.
+[[nodiscard]] const trace::Launch& launch_with_scene(const trace::Trace& trace, std::uint32_t launch,
+                                                     const std::string& name);
 
 }  // namespace rayreplay::traversal

@@ -3,10 +3,11 @@
 //
 // Contract: an entry has the distance at which the ray enters its box: of a child, the one that the layout holds; of an
 // instance, its own world box; of a primitive, its own tight box (a leaf box that holds several says little about
-// each). A primitive whose own box is not met within [t_min, limit] is not tested, nor is anything that is entered
-// beyond the limit. The policy has `push(entry)`, `pop()`, `empty()`, `clear()` and `size()`. `stack_depth` is the most
-// entries that waited at once. Leaves are read when they come up: their primitives then join the set. Reading the own
-// box of a primitive is no access and no box test: it stands for what ideal hardware would know.
+// each); without Bvh::own_boxes, of either the leaf's. A primitive whose own box is not met within [t_min, limit] is
+// not tested, nor is anything that is entered beyond the limit. The policy has `push(entry)`, `pop()`, `empty()`,
+// `clear()` and `size()`. `stack_depth` is the most entries that waited at once. Leaves are read when they come up:
+// their primitives then join the set. Reading the own box of a primitive is no access and no box test: it stands for
+// what ideal hardware would know.
 #pragma once
 
 #include <bit>
@@ -81,9 +82,9 @@ class PendingTraversal {
     for (std::uint32_t i = 0; i < next.place.count; ++i) {
       const std::uint32_t reference = level.references[next.place.index + i];
       if (top) {
-        meet_instance(reference);
+        meet_instance(next, reference);
       } else {
-        meet_primitive(next.visit, reference);
+        meet_primitive(next, reference);
       }
     }
   }
@@ -100,18 +101,20 @@ class PendingTraversal {
     }
   }
 
-  void meet_instance(std::uint32_t instance) {
+  void meet_instance(const Pending& leaf, std::uint32_t instance) {
     InstanceVisit visit;
     if (search_.enter(instance, visit)) {
-      push({visit.entry, Pending::Kind::Instance, static_cast<std::uint32_t>(visits_.size()), {}});
+      const float entry = bvh_->own_boxes ? visit.entry : leaf.entry;
+      push({entry, Pending::Kind::Instance, static_cast<std::uint32_t>(visits_.size()), {}});
       visits_.push_back(visit);
     }
   }
 
-  void meet_primitive(std::uint32_t visit, std::uint32_t number) {
-    const bvh::BoxEntry entry = search_.enter_primitive(visits_[visit], number);
+  void meet_primitive(const Pending& leaf, std::uint32_t number) {
+    const bvh::BoxEntry entry =
+        bvh_->own_boxes ? search_.enter_primitive(visits_[leaf.visit], number) : bvh::BoxEntry{true, leaf.entry};
     if (entry.met) {
-      push({entry.entry, Pending::Kind::Primitive, visit, {number, 0, bvh::kNoBlock}});
+      push({entry.entry, Pending::Kind::Primitive, leaf.visit, {number, 0, bvh::kNoBlock}});
     }
   }
 

@@ -3,14 +3,16 @@
 //
 // Contract: as Vulkan has it.
 // - An instance is entered if its mask and the ray's cull mask share a bit and the ray meets the instance's own world
-//   box (SceneInstance::world) within [t_min, limit], whatever larger box a layout holds.
+//   box (SceneInstance::world) within [t_min, limit], whatever larger box a layout holds (or without that:
+//   Bvh::own_boxes).
 // - A geometry is opaque as its instance forces it (FORCE_OPAQUE, FORCE_NO_OPAQUE), above that as the ray forces it
 //   (Opaque, NoOpaque). Ray flags SkipTriangles, SkipBoxes, CullOpaque and CullNoOpaque leave candidates out before any
 //   test. Facing culls follow a triangle's test, unless the instance has TRIANGLE_FACING_CULL_DISABLE;
 //   TRIANGLE_FLIP_FACING turns facing round, for culls and hit kinds.
 // - A triangle is hit if kernels/triangle.hpp says so, the ray meets the triangle's own tight box, and t (as a float)
 //   lies in [t_min, limit]. Should rounding have put t before the entry of that box or of the instance's, t is the
-//   entry. A box primitive is tested if the ray meets its own box in [t_min, limit]: then its intersection shader is
+//   entry. A box primitive is tested if the ray meets its own box in [t_min, limit]
+//   (or without that: Bvh::own_boxes): then its intersection shader is
 //   called, and what it reports counts if it lies in [t_min, limit].
 // - A hit at the present closest t counts only if its (instance, geometry, primitive) is lower. Hits that count and are
 //   not opaque are put to any-hit; accepted ones become the limit. Rays with TerminateOnFirstHit are done then.
@@ -97,9 +99,12 @@ class Search {
     if ((source.mask & ray_->cull_mask) == 0) {
       return false;
     }
-    const bvh::BoxEntry entry = bvh::meet(prepared.world, world_.box, limit_);
+    bvh::BoxEntry entry = bvh::meet(prepared.world, world_.box, limit_);
     if (!entry.met) {
-      return false;
+      if (bvh_->own_boxes) {
+        return false;
+      }
+      entry.entry = ray_->t_min;
     }
     observer_->enter_instance();
     visit.instance = instance;
@@ -264,7 +269,7 @@ class Search {
     observer_->read_box(row, candidate.primitive);
     const float* b = &geometry.boxes[std::size_t{candidate.primitive} * 6];
     const bvh::Box box{{b[0], b[1], b[2]}, {b[3], b[4], b[5]}};
-    if (!bvh::meet(box, visit.space.box, limit_).met) {
+    if (bvh_->own_boxes && !bvh::meet(box, visit.space.box, limit_).met) {
       return;
     }
     observer_->procedural();

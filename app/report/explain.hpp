@@ -1,0 +1,53 @@
+// The answer of `rayreplay explain`: why intersection tests were made, as tables, JSON and pictures.
+//
+// Contract: `kind_table` has a row for each kind and a last row for all, with tests, share of all tests, tests a ray,
+// and the four parts by the ray's goal and the primitive's type. "Unnecessary" is every kind but necessary: objects and
+// pixels are ranked by it, ties by their number. Keys of JSON and CSV are listed in docs/surfaces.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "app/output/output_folder.hpp"
+#include "app/output/table.hpp"
+#include "app/pictures/colormap.hpp"
+#include "app/report/launch_pictures.hpp"
+#include "traversal/classification/simulate.hpp"
+
+namespace rayreplay::report {
+
+struct Explanation {
+  std::string trace_file;
+  const trace::Trace& trace;
+  std::uint32_t launch = 0;
+  const traversal::Classification& result;
+  std::vector<std::pair<std::string, std::string>> configuration;  ///< key and resolved value
+  std::size_t worst = 10;
+  const traversal::Simulation* simulation = nullptr;  ///< whose classification `result` is; null: the trace's own tests
+  bool ground_truth = false;
+};
+
+[[nodiscard]] output::Table kind_table(const traversal::Classification& result);
+[[nodiscard]] output::Table object_table(const Explanation& explanation);
+[[nodiscard]] output::Table pixel_table(const Explanation& explanation);
+/// Truth by class; needs ground_truth.
+[[nodiscard]] output::Table truth_table(const traversal::GroundTruth& truth);
+
+[[nodiscard]] std::string explain_text(const Explanation& explanation);
+[[nodiscard]] nlohmann::ordered_json explain_json(const Explanation& explanation);
+/// `kind_table` with columns that say how it came about.
+[[nodiscard]] std::string explain_csv(const Explanation& explanation);
+
+/// One heat map for each kind, one of all tests and one of the unnecessary ones. Slices of a deep launch are summed.
+[[nodiscard]] std::vector<Picture> explain_pictures(const Explanation& explanation, pictures::Colormap colormap);
+
+/// A folder with the pictures, explain.json and explain.csv.
+[[nodiscard]] output::FolderKind explain_folder();
+void write_explain_folder(const Explanation& explanation, const std::string& folder, bool force,
+                          pictures::Colormap colormap);
+
+}  // namespace rayreplay::report

@@ -1,0 +1,47 @@
+// Sums of a classification while several workers make it. Internal to this folder.
+//
+// Contract: workers count tests of different threads (by_thread and by_ray are written without locks); `finish` adds
+// what each worker holds. The sums do not depend on who counted what.
+#pragma once
+
+#include <cstdint>
+
+#include <tbb/enumerable_thread_specific.h>
+
+#include "traversal/classification/classify.hpp"
+#include "traversal/classification/judge.hpp"
+
+namespace rayreplay::traversal {
+
+struct CountedTest {
+  std::uint64_t thread = 0;
+  std::uint64_t ray = 0;
+  Candidate candidate;
+  RayGoal goal = RayGoal::ClosestHit;
+  PrimitiveType type = PrimitiveType::Procedural;
+};
+
+class Accumulator {
+ public:
+  struct Worker {
+    std::array<std::array<KindCounts, 2>, 2> split{};
+    ObjectTally objects;
+    std::uint64_t inactive_tests = 0, late_tests = 0;
+    std::uint64_t any_hit_calls = 0, any_hits_beyond = 0;
+    std::uint64_t tested_rays = 0, ignored_rays = 0;
+  };
+
+  Accumulator(Classification& result, std::uint64_t threads, std::uint64_t rays, bool per_ray);
+
+  [[nodiscard]] Worker& local() {
+    return workers_.local();
+  }
+  void count(Worker& worker, const CountedTest& test, const Verdict& verdict);
+  void finish();
+
+ private:
+  Classification* result_;
+  tbb::enumerable_thread_specific<Worker> workers_;
+};
+
+}  // namespace rayreplay::traversal

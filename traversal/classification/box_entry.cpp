@@ -1,0 +1,88 @@
+#include "traversal/classification/box_entry.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rayreplay::traversal {
+namespace {
+
+double length(const std::array<double, 3>& v) {
+  return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
+
+}  // namespace
+
+SlabRay slab_ray(const Ray& ray) {
+  SlabRay slab;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    slab.origin[axis] = static_cast<double>(ray.origin[axis]);
+    slab.direction[axis] = static_cast<double>(ray.direction[axis]);
+    slab.origin_terms[axis] = std::abs(slab.origin[axis]);
+  }
+  const double speed = length(slab.direction);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    slab.direction_share[axis] = std::abs(slab.direction[axis]) / speed;
+  }
+  return slab;
+}
+
+SlabRay slab_ray(const Ray& ray, const std::array<double, 12>& to_object) {
+  SlabRay slab;
+  std::array<double, 3> terms{};
+  for (std::size_t row = 0; row < 3; ++row) {
+    slab.origin[row] = to_object[row * 4 + 3];
+    slab.origin_terms[row] = std::abs(to_object[row * 4 + 3]);
+    for (std::size_t column = 0; column < 3; ++column) {
+      const double m = to_object[row * 4 + column];
+      const double o = m * static_cast<double>(ray.origin[column]);
+      const double d = m * static_cast<double>(ray.direction[column]);
+      slab.origin[row] += o;
+      slab.origin_terms[row] += std::abs(o);
+      slab.direction[row] += d;
+      terms[row] += std::abs(d);
+    }
+  }
+  const double speed = length(slab.direction);
+  for (std::size_t row = 0; row < 3; ++row) {
+    // A direction that vanishes in this space (extreme scales) may be anything as far as rounding goes.
+    slab.direction_share[row] = speed > 0 ? terms[row] / speed : 1;
+  }
+  return slab;
+}
+
+SlabEntry enter(const bvh::Box& box, const SlabRay& ray, double t_min, double t_max, double unit) {
+  if (box.empty()) {
+    return {};
+  }
+  std::array<double, 3> low{};
+  std::array<double, 3> high{};
+  double reach = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    low[axis] = static_cast<double>(box.low[axis]) - ray.origin[axis];
+    high[axis] = static_cast<double>(box.high[axis]) - ray.origin[axis];
+    reach += std::max(std::abs(low[axis]), std::abs(high[axis]));
+  }
+  double near = t_min - std::abs(t_min) * unit;
+  double far = t_max + std::abs(t_max) * unit;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double plane =
+        std::max(std::abs(static_cast<double>(box.low[axis])), std::abs(static_cast<double>(box.high[axis])));
+    const double pad = unit * (ray.origin_terms[axis] + plane + reach * (1 + ray.direction_share[axis]));
+    const double below = low[axis] - pad;
+    const double above = high[axis] + pad;
+    const double d = ray.direction[axis];
+    if (d == 0) {
+      if (below > 0 || above < 0) {
+        return {};
+      }
+      continue;
+    }
+    const double a = below / d;
+    const double b = above / d;
+    near = std::max(near, std::min(a, b));
+    far = std::min(far, std::max(a, b));
+  }
+  return {near <= far, near};
+}
+
+}  // namespace rayreplay::traversal

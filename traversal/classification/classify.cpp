@@ -1,0 +1,258 @@
+#include "traversal/classification/classify.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_sort.h>
+
+#include "base/error.hpp"
+#include "traversal/classification/accumulator.hpp"
+#include "traversal/classification/judge.hpp"
+#include "traversal/observed.hpp"
+
+namespace rayreplay::traversal {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
+// A batch of this size takes a few hundred MB at most (observed.hpp).
+constexpr std::uint64_t kBatchRays = 1U << 19U;
+constexpr std::uint64_t kBatchEvents = 1U << 21U;
+constexpr std::size_t kThreadGrain = 256;
+
+/// Whether and where the ray hits the primitive of a test.
+struct Reported {
+  bool hit = false;
+  float t = 0;
+};
+
+Reported nearest_report(const Observed& observed, const ObservedTest& test, const Ray& ray) {
+  Reported nearest;
+  for (const ObservedReport& report : observed.reports_of(test)) {
+    const bool counts = report.accepted || !test.test.procedural || (report.t >= ray.t_min && report.t <= ray.t_max);
+    if (counts && (!nearest.hit || report.t < nearest.t)) {
+      nearest = {true, report.t};
+    }
+  }
+  return nearest;
+}
+
+float closest_accepted(const Observed& observed, std::uint64_t ray) {
+  float t = kInfinity;
+  for (const ObservedTest& test : observed.tests.of(ray)) {
+    for (const ObservedReport& report : observed.reports_of(test)) {
+      if (report.accepted) {
+        t = std::min(t, report.t);
+      }
+    }
+  }
+  return t;
+}
+
+class Classifier {
+ public:
+  Classifier(const trace::Trace& trace, const trace::Launch& launch, const std::string& name,
+             const ClassifyOptions& options)
+      : trace_(&trace),
+        launch_(&launch),
+        name_(name),
+        options_(&options),
+        scene_(bvh::prepare_scene(trace.scene, launch.tlas, name)),
+        enlarged_(trace.scene, launch.tlas, name, options.enlarged_layouts, options.enlarge, options.progress),
+        judge_(scene_, enlarged_, options.slack, options.culls),
+        sums_(result_, launch.data.threads(), launch.data.rays.size(), options.per_ray) {
+    result_.ignored = scene_.ignored;
+    result_.slack = options.slack;
+    result_.enlarged = enlarged_.names();
+  }
+
+  Classification run() {
+    const std::uint64_t threads = launch_->data.threads();
+    if (options_->progress != nullptr) {
+      options_->progress->start("classifying", threads);
+    }
+    for (std::uint64_t first = 0; first < threads;) {
+      const std::uint64_t last = batch_end(*launch_, first, kBatchRays, kBatchEvents);
+      const Observed observed = observe(*launch_, first, last);
+      classify_batch(observed, last, closest_hits(observed));
+      if (options_->progress != nullptr) {
+        options_->progress->advance(last - first);
+      }
+      first = last;
+    }
+    sums_.finish();
+    if (!launch_->data.events.ray.empty()) {
+      // Events of other rays may stand between those of one.
+      tbb::parallel_sort(result_.tests.begin(), result_.tests.end(),
+                         [](const ClassifiedTest& a, const ClassifiedTest& b) { return a.event < b.event; });
+    }
+    if (options_->progress != nullptr) {
+      options_->progress->finish();
+    }
+    return std::move(result_);
+  }
+
+ private:
+  /// t* of each ray of the batch.
+  std::vector<float> closest_hits(const Observed& observed) {
+    std::vector<float> t_star(observed.rays.size(), kUnknown);
+    std::vector<std::uint64_t> open;
+    for (std::uint64_t ray = 0; ray < observed.rays.size(); ++ray) {
+      const RayEnd end = observed.ends[ray];
+      if (end == RayEnd::Miss) {
+        t_star[ray] = kInfinity;
+      } else if (end == RayEnd::ClosestHit && !observed.rays[ray].ends_on_first_hit()) {
+        t_star[ray] = observed.hits[ray].t;
+      } else if (!observed.tests.of(ray).empty() && is_traversable(observed.rays[ray])) {
+        open.push_back(ray);
+      }
+    }
+    if (!open.empty()) {
+      replay(observed, open, t_star);
+    }
+    return t_star;
+  }
+
+  void replay(const Observed& observed, const std::vector<std::uint64_t>& rays, std::vector<float>& t_star) {
+    if (!replay_bvh_) {
+      bvh::BvhOptions options;
+      options.progress = options_->progress;
+      replay_bvh_ = bvh::build_bvh(trace_->scene, launch_->tlas, name_, options);
+      ordered_ = Traversals::create("ordered").model;
+    }
+    std::vector<Ray> wanted;
+    wanted.reserve(rays.size());
+    for (const std::uint64_t ray : rays) {
+      wanted.push_back(observed.rays[ray]);
+      wanted.back().flags = static_cast<std::uint16_t>(wanted.back().flags & ~trace::kRayFlagTerminateOnFirstHit);
+    }
+    const ObservedShaders shaders(observed, rays);
+    TraceOptions options;
+    options.counters = false;
+    options.shaders = &shaders;
+    const TraceResult found = ordered_->trace(*replay_bvh_, wanted, options);
+    for (std::size_t i = 0; i < rays.size(); ++i) {
+      t_star[rays[i]] = std::min(found.hits[i].t, closest_accepted(observed, rays[i]));
+    }
+    result_.replayed_rays += rays.size();
+    result_.unobserved += shaders.unobserved();
+  }
+
+  void classify_batch(const Observed& observed, std::uint64_t last, const std::vector<float>& t_star) {
+    const std::size_t first_test = result_.tests.size();
+    if (options_->per_test) {
+      result_.tests.resize(first_test + observed.tests.rows.size());
+    }
+    tbb::parallel_for(tbb::blocked_range<std::uint64_t>(observed.first_thread, last, kThreadGrain),
+                      [&](const auto& threads) {
+                        Accumulator::Worker& worker = sums_.local();
+                        for (std::uint64_t thread = threads.begin(); thread < threads.end(); ++thread) {
+                          classify_thread(observed, thread, t_star, worker, first_test);
+                        }
+                      });
+    if (options_->per_ray) {
+      std::copy(t_star.begin(), t_star.end(), result_.t_star.begin() + static_cast<std::ptrdiff_t>(observed.first_ray));
+    }
+  }
+
+  void classify_thread(const Observed& observed, std::uint64_t thread, const std::vector<float>& t_star,
+                       Accumulator::Worker& worker, std::size_t first_test) {
+    const auto& offset = launch_->data.ray_offset;
+    for (std::uint64_t row = offset[thread]; row < offset[thread + 1]; ++row) {
+      const std::uint64_t ray = row - observed.first_ray;
+      const std::uint64_t first = observed.tests.offset[ray];
+      const std::uint64_t end = observed.tests.offset[ray + 1];
+      if (first == end) {
+        continue;
+      }
+      const Ray& traced = observed.rays[ray];
+      const bool traversable = is_traversable(traced);
+      ++worker.tested_rays;
+      worker.ignored_rays += traversable ? 0U : 1U;
+      JudgedRay judged(traced);
+      CountedTest counted;
+      counted.thread = thread;
+      counted.ray = row;
+      counted.goal = traced.ends_on_first_hit() ? RayGoal::FirstHit : RayGoal::ClosestHit;
+      for (std::uint64_t place = first; place < end; ++place) {
+        const ObservedTest& test = observed.tests.rows[place];
+        counted.candidate = test.test.candidate;
+        counted.type = test.test.procedural ? PrimitiveType::Procedural : PrimitiveType::Triangle;
+        Verdict verdict{TestKind::Necessary, kUnknown, false, false};
+        if (traversable) {
+          const Reported reported = nearest_report(observed, test, traced);
+          verdict = judge_.judge(judged, {test.test.candidate, reported.hit, reported.t, test.test.t_max}, t_star[ray]);
+        }
+        count_any_hits(observed, test, traversable, t_star[ray], worker);
+        sums_.count(worker, counted, verdict);
+        if (options_->per_test) {
+          result_.tests[first_test + place] = {test.event, row, verdict.kind, verdict.t_enter};
+        }
+      }
+    }
+  }
+
+  void count_any_hits(const Observed& observed, const ObservedTest& test, bool traversable, float t_star,
+                      Accumulator::Worker& worker) const {
+    for (const ObservedReport& report : observed.reports_of(test)) {
+      if (report.any_hit) {
+        ++worker.any_hit_calls;
+        worker.any_hits_beyond += traversable && judge_.beyond(report.t, t_star) ? 1U : 0U;
+      }
+    }
+  }
+
+  const trace::Trace* trace_;
+  const trace::Launch* launch_;
+  std::string name_;
+  const ClassifyOptions* options_;
+  bvh::PreparedScene scene_;
+  EnlargedBoxes enlarged_;
+  Judge judge_;
+  Classification result_;
+  Accumulator sums_;
+  std::optional<bvh::Bvh> replay_bvh_;
+  std::unique_ptr<Traversal> ordered_;
+};
+
+}  // namespace
+
+const trace::Launch& launch_with_scene(const trace::Trace& trace, std::uint32_t launch, const std::string& name) {
+  if (launch >= trace.launches.size()) {
+    throw Error(ErrorKind::Usage, {"there is no such launch", name, fmt::format("{}", launch),
+                                   fmt::format("less than {}, the number of launches", trace.launches.size()), ""});
+  }
+  const trace::Launch& found = trace.launches[launch];
+  if (trace.scene.instances.empty()) {
+    throw Error(ErrorKind::Missing, {"the trace does not hold the scene", name, "", "geometry and instances",
+                                     "capture with geometry, or trace the scene with rayreplay trace"});
+  }
+  if (found.tlas == trace::kNone) {
+    throw Error(ErrorKind::Missing, {"it is not known which top-level structure the launch used",
+                                     fmt::format("{}:/launch/{}", name, launch), "", "one of the scene's structures",
+                                     "capture again; rayreplay info shows the notes that say why"});
+  }
+  return found;
+}
+
+Classification classify(const trace::Trace& trace, std::uint32_t launch, const std::string& name,
+                        const ClassifyOptions& options) {
+  const trace::Launch& found = launch_with_scene(trace, launch, name);
+  const auto& kinds = found.data.events.kind;
+  const bool any = std::any_of(kinds.begin(), kinds.end(), [](trace::EventKind kind) {
+    return kind == trace::EventKind::Intersection || kind == trace::EventKind::AnyHit;
+  });
+  if (!any) {
+    throw Error(
+        ErrorKind::Missing,
+        {"the launch has no intersection test that a shader saw", fmt::format("{}:/launch/{}", name, launch), "",
+         "calls of intersection or any-hit shaders", "capture with --observe-all, or simulate with --hardware"});
+  }
+  return Classifier(trace, found, name, options).run();
+}
+
+}  // namespace rayreplay::traversal

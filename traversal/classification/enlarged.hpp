@@ -1,0 +1,47 @@
+// The enlarged boxes that a driver may have tested instead of a primitive's own (MODELS.md §8, §9).
+//
+// Contract: for every model — a layout, most usefully a quantised one, over a tree of medium quality with leaves of one
+// primitive — the box of each primitive as a traversal of that layout would test it. It contains the primitive's own
+// box. Empty for inactive primitives and for structures that no active instance uses. Memory: 24 bytes a primitive and
+// model, while building one model's structure more. Errors: those of bvh::build_bvh; Usage for a layout whose leaves
+// cannot hold one primitive alone does not arise, as every layout's can.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/progress.hpp"
+#include "bvh/bvh.hpp"
+
+namespace rayreplay::traversal {
+
+class EnlargedBoxes {
+ public:
+  EnlargedBoxes() = default;
+  /// `layouts`: specs; with none and `enlarge` above 0 there is one model, exact boxes enlarged by it.
+  EnlargedBoxes(const trace::Scene& scene, std::uint32_t tlas, const std::string& name,
+                const std::vector<std::string>& layouts, double enlarge, Progress* progress);
+
+  [[nodiscard]] std::size_t models() const {
+    return boxes_.size();
+  }
+  /// `number`: dense, as bvh::PreparedScene numbers primitives.
+  [[nodiscard]] const bvh::Box& box(std::size_t model, std::uint32_t blas, std::uint32_t number) const {
+    return boxes_[model][blas][number];
+  }
+  /// Resolved: "compressed-wide-8", with "+ 0.1 %" where boxes were enlarged on top.
+  [[nodiscard]] const std::vector<std::string>& names() const {
+    return names_;
+  }
+
+ private:
+  std::vector<std::vector<std::vector<bvh::Box>>> boxes_;  ///< model, blas, primitive
+  std::vector<std::string> names_;
+};
+
+/// Boxes of the leaves of one structure by reference: of each the smallest box around all leaves that hold it.
+[[nodiscard]] std::vector<bvh::Box> leaf_boxes(const bvh::Layout& layout, const bvh::Level& level,
+                                               std::uint32_t references);
+
+}  // namespace rayreplay::traversal

@@ -1,0 +1,64 @@
+// The kind of one test (MODELS.md §8), whoever made it: a GPU, the built-in tracer, a simulated traversal.
+//
+// Contract: a JudgedRay belongs to one thread at a time and remembers the ray in the space it was last asked about.
+// Primitives that are inactive (bvh/scene.hpp) have no box, so that a test of theirs that is not necessary is an
+// enlargement. Comparisons are rounded outward as classify.hpp says. O(1) a test, O(models) where t* < t_enter.
+#pragma once
+
+#include <cstdint>
+
+#include "bvh/scene.hpp"
+#include "traversal/classification/box_entry.hpp"
+#include "traversal/classification/enlarged.hpp"
+#include "traversal/classification/test_kind.hpp"
+#include "traversal/traversal.hpp"
+
+namespace rayreplay::traversal {
+
+/// What was found out about a test.
+struct Verdict {
+  TestKind kind = TestKind::Necessary;
+  float t_enter = 0;      ///< where the ray enters the original box; NaN if it does not
+  bool inactive = false;  ///< the primitive or its instance takes no part in the scene
+  bool late = false;      ///< R3 or "R2 or R3", made when the ray's t_max lay before the original box already
+};
+
+struct JudgedTest {
+  Candidate candidate;
+  bool hit = false;  ///< the ray hits the primitive at `t`
+  float t = 0;
+  float t_max = 0;  ///< the ray's when the test was made, or more
+};
+
+class JudgedRay {
+ public:
+  explicit JudgedRay(const Ray& ray)
+      : ray_(ray), t_min_(static_cast<double>(ray.t_min)), t_max_(static_cast<double>(ray.t_max)) {}
+
+ private:
+  friend class Judge;
+  Ray ray_;
+  double t_min_;
+  double t_max_;
+  std::uint32_t instance_ = trace::kNone;  ///< whose space slab_ is in
+  SlabRay slab_;
+};
+
+class Judge {
+ public:
+  /// Both must outlive it. `slack`: in units of 2^-24. `culls`: as in ClassifyOptions.
+  Judge(const bvh::PreparedScene& scene, const EnlargedBoxes& enlarged, double slack, bool culls);
+
+  [[nodiscard]] Verdict judge(JudgedRay& ray, const JudgedTest& test, float t_star) const;
+
+  /// Whether a hit at `t` lies beyond t_star by more than rounding.
+  [[nodiscard]] bool beyond(float t, float t_star) const;
+
+ private:
+  const bvh::PreparedScene* scene_;
+  const EnlargedBoxes* enlarged_;
+  double unit_;
+  bool culls_;
+};
+
+}  // namespace rayreplay::traversal

@@ -1,0 +1,322 @@
+#include "traversal/classification/simulate.hpp"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include <fmt/format.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include "base/parameters.hpp"
+#include "traversal/classification/accumulator.hpp"
+#include "traversal/observed.hpp"
+
+namespace rayreplay::traversal {
+namespace {
+
+constexpr std::uint64_t kBatchRays = 1U << 16U;
+constexpr std::uint64_t kBatchEvents = 1U << 20U;
+constexpr std::size_t kThreadGrain = 64;
+constexpr const char* kExactLayout = "wide-8";
+
+bool sets(const std::string& spec, std::string_view key) {
+  const auto settings = parse_spec(spec).settings;
+  return std::any_of(settings.begin(), settings.end(), [&](const auto& setting) { return setting.first == key; });
+}
+
+/// `spec` with a setting that it does not have yet.
+std::string with(const std::string& spec, std::string_view key, std::uint64_t value) {
+  return sets(spec, key) ? spec
+                         : fmt::format("{}{}{}={}", spec, spec.find(':') == std::string::npos ? ":" : ",", key, value);
+}
+
+bvh::BvhOptions hardware_options(const SimulateOptions& options) {
+  bvh::BvhOptions structure = options.structure;
+  structure.builder = with(structure.builder, "leaf_size", 1);
+  structure.progress = options.classify.progress;
+  return structure;
+}
+
+/// The same tree in exact boxes: the hardware's builder with the children that its layout takes.
+bvh::BvhOptions exact_options(const SimulateOptions& options, const bvh::Bvh& hardware) {
+  bvh::BvhOptions structure;
+  structure.builder = with(options.structure.builder, "branching", hardware.traits.width);
+  structure.layout = kExactLayout;
+  structure.node_order = options.structure.node_order;
+  structure.leaf_size = 1;
+  structure.progress = options.classify.progress;
+  return structure;
+}
+
+/// As Vulkan decides whether an any-hit shader is called: the ray's flags, then the instance's, then the geometry's
+/// own.
+bool is_opaque(const Ray& ray, const trace::Instance& instance, const trace::Geometry& geometry) {
+  constexpr unsigned kForceOpaque = 4;    // VK_GEOMETRY_INSTANCE_FORCE_OPAQUE_BIT_KHR
+  constexpr unsigned kForceNoOpaque = 8;  // VK_GEOMETRY_INSTANCE_FORCE_NO_OPAQUE_BIT_KHR
+  if ((ray.flags & (trace::kRayFlagOpaque | trace::kRayFlagNoOpaque)) != 0) {
+    return (ray.flags & trace::kRayFlagOpaque) != 0;
+  }
+  if ((instance.flags & (kForceOpaque | kForceNoOpaque)) != 0) {
+    return (instance.flags & kForceOpaque) != 0;
+  }
+  return geometry.opaque;
+}
+
+/// The candidates that one ray tested.
+class CandidateSet {
+ public:
+  void assign(std::span<const PrimitiveTest> tests) {
+    candidates_.clear();
+    for (const PrimitiveTest& test : tests) {
+      candidates_.push_back(test.candidate);
+    }
+    std::sort(candidates_.begin(), candidates_.end());
+  }
+  [[nodiscard]] bool has(const Candidate& candidate) const {
+    return std::binary_search(candidates_.begin(), candidates_.end(), candidate);
+  }
+
+ private:
+  std::vector<Candidate> candidates_;
+};
+
+class Simulator {
+ public:
+  Simulator(const trace::Trace& trace, const trace::Launch& launch, const std::string& name,
+            const SimulateOptions& options)
+      : launch_(&launch),
+        options_(&options),
+        hardware_(bvh::build_bvh(trace.scene, launch.tlas, name, hardware_options(options))),
+        exact_(bvh::build_bvh(trace.scene, launch.tlas, name, exact_options(options, hardware_))),
+        order_(Traversals::create(options.traversal)),
+        ideal_(Traversals::create("ordered")),
+        enlarged_(trace.scene, launch.tlas, name, options.classify.enlarged_layouts, options.classify.enlarge,
+                  options.classify.progress),
+        judge_(exact_.scene, enlarged_, options.classify.slack, options.classify.culls),
+        strict_(exact_.scene, enlarged_, 0, options.classify.culls),
+        sums_(result_.classification, launch.data.threads(), launch.data.rays.size(), options.classify.per_ray) {
+    hardware_.own_boxes = false;
+    exact_.own_boxes = false;  // leaves of one primitive: the leaf's box is its own
+    result_.traversal = order_.spec;
+    result_.builder = hardware_.builder;
+    result_.layout = hardware_.layout_spec;
+    result_.classification.ignored = exact_.scene.ignored;
+    result_.classification.slack = options.classify.slack;
+    result_.classification.enlarged = enlarged_.names();
+  }
+
+  Simulation run() {
+    const std::uint64_t threads = launch_->data.threads();
+    Progress* const progress = options_->classify.progress;
+    if (progress != nullptr) {
+      progress->start("simulating", threads);
+    }
+    for (std::uint64_t first = 0; first < threads;) {
+      const std::uint64_t last = batch_end(*launch_, first, kBatchRays, kBatchEvents);
+      run_batch(observe(*launch_, first, last), last);
+      if (progress != nullptr) {
+        progress->advance(last - first);
+      }
+      first = last;
+    }
+    sums_.finish();
+    for (const GroundTruth& part : truths_) {
+      result_.truth.rounding += part.rounding;
+      for (std::size_t cause = 0; cause < kCauses; ++cause) {
+        for (std::size_t kind = 0; kind < kTestKinds; ++kind) {
+          result_.truth.tests[cause][kind] += part.tests[cause][kind];
+        }
+      }
+    }
+    if (progress != nullptr) {
+      progress->finish();
+    }
+    return std::move(result_);
+  }
+
+ private:
+  struct Batch {
+    const Observed* observed = nullptr;
+    TraceResult made;                            ///< the hardware's
+    TraceResult ideal_exact;                     ///< gives t* as well
+    TraceResult ideal_enlarged, hardware_exact;  ///< ground truth
+  };
+
+  [[nodiscard]] static TraceResult trace(const Traversal& traversal, const bvh::Bvh& structure,
+                                         const std::vector<Ray>& rays, const Shaders& shaders, bool tests) {
+    TraceOptions options;
+    options.counters = false;
+    options.tests = tests;
+    options.shaders = &shaders;
+    return traversal.trace(structure, rays, options);
+  }
+
+  void run_batch(const Observed& observed, std::uint64_t last) {
+    std::vector<Ray> closest = observed.rays;
+    for (Ray& ray : closest) {
+      ray.flags = static_cast<std::uint16_t>(ray.flags & ~trace::kRayFlagTerminateOnFirstHit);
+    }
+    const ObservedShaders shaders(observed);
+    Batch batch;
+    batch.observed = &observed;
+    batch.made = trace(*order_.model, hardware_, observed.rays, shaders, true);
+    batch.ideal_exact = trace(*ideal_.model, exact_, closest, shaders, options_->ground_truth);
+    if (options_->ground_truth) {
+      batch.ideal_enlarged = trace(*ideal_.model, hardware_, closest, shaders, true);
+      batch.hardware_exact = trace(*order_.model, exact_, observed.rays, shaders, true);
+    }
+    tbb::parallel_for(tbb::blocked_range<std::uint64_t>(observed.first_thread, last, kThreadGrain),
+                      [&](const auto& threads) {
+                        Workspace& workspace = workspaces_.local();
+                        for (std::uint64_t thread = threads.begin(); thread < threads.end(); ++thread) {
+                          for (std::uint64_t row = launch_->data.ray_offset[thread];
+                               row < launch_->data.ray_offset[thread + 1]; ++row) {
+                            judge_ray(batch, thread, row, workspace);
+                          }
+                        }
+                      });
+    if (options_->classify.per_ray) {
+      for (std::size_t i = 0; i < closest.size(); ++i) {
+        result_.classification.t_star[observed.first_ray + i] = batch.ideal_exact.hits[i].t;
+      }
+    }
+  }
+
+  struct Workspace {
+    CandidateSet ideal_exact, ideal_enlarged, hardware_exact;
+  };
+
+  /// Whether a capture would have seen the test.
+  [[nodiscard]] bool is_seen(const PrimitiveTest& test, const Ray& ray) const {
+    if (!options_->any_hit_only || test.procedural) {
+      return true;
+    }
+    const trace::Instance& source = exact_.scene.source(test.candidate.instance);
+    const trace::Geometry& geometry =
+        exact_.scene.geometry(exact_.scene.instances[test.candidate.instance].blas, test.candidate.geometry);
+    return test.hit && !is_opaque(ray, source, geometry);
+  }
+
+  void judge_ray(const Batch& batch, std::uint64_t thread, std::uint64_t row, Workspace& workspace) {
+    const std::uint64_t place = row - batch.observed->first_ray;
+    const auto tests = batch.made.tests.of(place);
+    if (tests.empty()) {
+      return;
+    }
+    const Ray& ray = batch.observed->rays[place];
+    const float t_star = batch.ideal_exact.hits[place].t;
+    Accumulator::Worker& worker = sums_.local();
+    ++worker.tested_rays;
+    if (options_->ground_truth) {
+      workspace.ideal_exact.assign(batch.ideal_exact.tests.of(place));
+      workspace.ideal_enlarged.assign(batch.ideal_enlarged.tests.of(place));
+      workspace.hardware_exact.assign(batch.hardware_exact.tests.of(place));
+    }
+    JudgedRay judged(ray);
+    CountedTest counted;
+    counted.thread = thread;
+    counted.ray = row;
+    counted.goal = ray.ends_on_first_hit() ? RayGoal::FirstHit : RayGoal::ClosestHit;
+    for (const PrimitiveTest& test : tests) {
+      if (!is_seen(test, ray)) {
+        continue;
+      }
+      counted.candidate = test.candidate;
+      counted.type = test.procedural ? PrimitiveType::Procedural : PrimitiveType::Triangle;
+      const JudgedTest made{test.candidate, test.hit, test.t, test.t_max};
+      const Verdict verdict = judge_.judge(judged, made, t_star);
+      sums_.count(worker, counted, verdict);
+      if (options_->ground_truth) {
+        const Cause cause = cause_of(test.candidate, workspace);
+        GroundTruth& truth = truths_.local();
+        ++truth.tests[static_cast<std::size_t>(cause)][static_cast<std::size_t>(verdict.kind)];
+        if (contradicts(cause, verdict.kind) && !contradicts(cause, strict_.judge(judged, made, t_star).kind)) {
+          ++truth.rounding;
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] static Cause cause_of(const Candidate& candidate, const Workspace& workspace) {
+    if (workspace.ideal_exact.has(candidate)) {
+      return Cause::BoxBased;
+    }
+    const bool by_boxes = workspace.ideal_enlarged.has(candidate);
+    const bool by_order = workspace.hardware_exact.has(candidate);
+    if (by_boxes && by_order) {
+      return Cause::Either;
+    }
+    return by_boxes ? Cause::Enlargement : by_order ? Cause::Order : Cause::Joint;
+  }
+
+  const trace::Launch* launch_;
+  const SimulateOptions* options_;
+  bvh::Bvh hardware_;
+  bvh::Bvh exact_;
+  Traversals::Created order_;
+  Traversals::Created ideal_;
+  EnlargedBoxes enlarged_;
+  Judge judge_;
+  Judge strict_;  ///< without slack
+  Simulation result_;
+  Accumulator sums_;
+  tbb::enumerable_thread_specific<Workspace> workspaces_;
+  tbb::enumerable_thread_specific<GroundTruth> truths_;
+};
+
+}  // namespace
+
+const char* to_string(Cause cause) {
+  constexpr std::array<const char*, kCauses> kNames{"box-based", "enlargement", "order", "either", "joint"};
+  return kNames[static_cast<std::size_t>(cause)];
+}
+
+bool contradicts(Cause cause, TestKind kind) {
+  switch (kind) {
+    case TestKind::Necessary:
+    case TestKind::BoxMiss:
+    case TestKind::Overlap:
+      return cause != Cause::BoxBased;
+    case TestKind::Enlargement:
+      return cause == Cause::BoxBased || cause == Cause::Order;
+    case TestKind::Order:
+      return cause == Cause::BoxBased || cause == Cause::Enlargement;
+    case TestKind::EnlargementOrOrder:
+      return cause == Cause::BoxBased;
+  }
+  return true;
+}
+
+std::uint64_t GroundTruth::total() const {
+  std::uint64_t result = 0;
+  for (const KindCounts& counts : tests) {
+    result += sum(counts);
+  }
+  return result;
+}
+
+std::uint64_t GroundTruth::wrong() const {
+  std::uint64_t result = 0;
+  for (std::size_t cause = 0; cause < kCauses; ++cause) {
+    for (std::size_t kind = 0; kind < kTestKinds; ++kind) {
+      result += contradicts(static_cast<Cause>(cause), static_cast<TestKind>(kind)) ? tests[cause][kind] : 0;
+    }
+  }
+  return result;
+}
+
+std::uint64_t GroundTruth::undecided() const {
+  std::uint64_t result = 0;
+  for (const KindCounts& counts : tests) {
+    result += counts[static_cast<std::size_t>(TestKind::EnlargementOrOrder)];
+  }
+  return result;
+}
+
+Simulation simulate(const trace::Trace& trace, std::uint32_t launch, const std::string& name,
+                    const SimulateOptions& options) {
+  return Simulator(trace, launch_with_scene(trace, launch, name), name, options).run();
+}
+
+}  // namespace rayreplay::traversal

@@ -1,0 +1,40 @@
+// The kinds of observed tests (MODELS.md §8) and counts of them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace rayreplay::traversal {
+
+enum class TestKind : std::uint8_t {
+  Necessary = 0,       ///< hit at t ≤ t*
+  BoxMiss,             ///< t_in ≤ t*, not hit
+  Overlap,             ///< R1: t_in ≤ t* < t
+  Enlargement,         ///< R2: the original box is not met at all
+  Order,               ///< R3: t* < t_in, enlarged boxes too
+  EnlargementOrOrder,  ///< R2 or R3: t* < t_in, but an enlarged box is entered at ≤ t*
+};
+inline constexpr std::size_t kTestKinds = 6;
+[[nodiscard]] const char* to_string(TestKind kind);  ///< "box miss", "R1 overlap", …
+/// For keys and file names: "box_miss", "overlap", …
+[[nodiscard]] const char* to_key(TestKind kind);
+
+using KindCounts = std::array<std::uint64_t, kTestKinds>;
+
+[[nodiscard]] constexpr std::uint64_t sum(const KindCounts& counts) {
+  std::uint64_t total = 0;
+  for (const std::uint64_t count : counts) {
+    total += count;
+  }
+  return total;
+}
+
+/// R1, R2, R3 and "R2 or R3": what the ideal order of hits along the ray would not have tested.
+[[nodiscard]] constexpr std::uint64_t beyond(const KindCounts& counts) {
+  return counts[static_cast<std::size_t>(TestKind::Overlap)] + counts[static_cast<std::size_t>(TestKind::Enlargement)] +
+         counts[static_cast<std::size_t>(TestKind::Order)] +
+         counts[static_cast<std::size_t>(TestKind::EnlargementOrOrder)];
+}
+
+}  // namespace rayreplay::traversal
