@@ -5,8 +5,9 @@
 // claimed answer, a hit or none, whether a sound computation of working precision `unit` (2^-53 for double, 2^-24 for
 // float) can have come to it:
 // - A triangle is surely pierced if its three edge functions, computed here, have the same sign and all exceed their
-//   rounding bound; surely missed if two differ in sign by more than their bounds, if it has no area, or if the ray
-//   passes its box by more than rounding; else it is open. Its t comes with a bound from the condition of the division.
+//   rounding bound; surely missed if two differ in sign by more than their bounds, if it has no area (in double
+//   precision), or if the ray passes its box by more than rounding; else it is open. Its t comes with a bound from the
+//   condition of the division; in double precision it also has to lie in the triangle's box.
 // - A claimed hit is sound if its triangle is pierced or open at the t claimed, within the bounds, and no surely
 //   pierced triangle or box lies in front of it by more than the bounds. Claiming none is sound if nothing is surely
 //   hit within [t_min, t_max], its ends widened by the bounds.
@@ -244,14 +245,16 @@ class PreciseScene {
     }
     const Triple normal = cross(minus(p[1], p[0]), minus(p[2], p[0]));
     const bool working_in_double = unit < 0x1p-30L;
-    if (normal == Triple{0, 0, 0} && working_in_double) {
-      return {};  // rounded to single precision it may have an area
+    const bool flat = normal == Triple{0, 0, 0};
+    if (flat && working_in_double) {
+      return {};
     }
     const Real d = length(ray.direction);
     const Real error_o = kSlack * unit * length(ray.origin_terms);
     const Real error_d = kSlack * unit * length(ray.direction_terms);
     const auto passes = box_interval(ray, p, unit, error_o, error_d);
-    if (passes.state == State::Missed) {
+    // In single precision a triangle without area may have one, and is then hit anywhere along its line.
+    if (passes.state == State::Missed && !flat) {
       return {};
     }
     std::array<Real, 3> edge{};
@@ -270,7 +273,7 @@ class PreciseScene {
       high |= edge[i] > bound;
       low |= edge[i] < -bound;
     }
-    if (high && low) {
+    if (high && low && !flat) {
       return {};
     }
     // t = normal · p / normal · d. The box gives t where the division does not.
