@@ -29,6 +29,21 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+/// The spec with this leaf size in place of its own; 0: as it is.
+std::string with_leaf_size(const std::string& text, std::uint32_t leaf_size) {
+  if (leaf_size == 0) {
+    return text;
+  }
+  const ModelSpec spec = parse_spec(text);
+  std::string result = fmt::format("{}:leaf_size={}", spec.name, leaf_size);
+  for (const auto& [key, value] : spec.settings) {
+    if (key != "leaf_size") {
+      result += fmt::format(",{}={}", key, value);
+    }
+  }
+  return result;
+}
+
 std::uint32_t limit(const char* what, std::uint32_t wanted, std::uint32_t most, const Bvh& bvh) {
   if (wanted > most) {
     throw Error(ErrorKind::Usage,
@@ -107,7 +122,7 @@ std::vector<Tree> build_trees(const PreparedScene& scene, const Builder& builder
 }
 
 Bvh build_bvh(const trace::Scene& scene, std::uint32_t tlas, const std::string& name, const BvhOptions& options) {
-  const auto builder = Builders::create(options.builder);
+  const auto builder = Builders::create(with_leaf_size(options.builder, options.leaf_size));
   auto layout = Layouts::create(options.layout);
   const auto node_order = NodeOrders::create(options.node_order);
   const auto vertex_order = VertexOrders::create(options.vertex_order);
@@ -120,9 +135,8 @@ Bvh build_bvh(const trace::Scene& scene, std::uint32_t tlas, const std::string& 
   bvh.layout = std::move(layout.model);
   bvh.traits = bvh.layout->traits();
   const BuildLimits wanted = builder.model->wanted();
-  const BuildLimits limits{
-      limit("number of children", wanted.branching, bvh.traits.width, bvh),
-      limit("leaf size", options.leaf_size == 0 ? wanted.leaf_size : options.leaf_size, bvh.traits.max_leaf, bvh)};
+  const BuildLimits limits{limit("number of children", wanted.branching, bvh.traits.width, bvh),
+                           limit("leaf size", wanted.leaf_size, bvh.traits.max_leaf, bvh)};
 
   Stopwatch watch;
   bvh.scene = prepare_scene(scene, tlas, name);
@@ -133,9 +147,14 @@ Bvh build_bvh(const trace::Scene& scene, std::uint32_t tlas, const std::string& 
   tbb::parallel_for(std::size_t{0}, trees.size(), [&](std::size_t level) {
     if (!trees[level].empty()) {
       (level == 0 ? bvh.top : bvh.bottoms[level - 1]) = bvh.layout->encode(trees[level], *node_order.model);
-      trees[level] = {};
+      if (options.trees == nullptr) {
+        trees[level] = {};
+      }
     }
   });
+  if (options.trees != nullptr) {
+    *options.trees = std::move(trees);
+  }
   // Layouts without kernels that use them need no copy of the triangles.
   if (parse_spec(bvh.layout_spec).name == "wide-8") {
     bvh.leaf_triangles.resize(bvh.bottoms.size());

@@ -40,6 +40,7 @@ struct BvhOptions {
   double enlarge = 0;
   std::uint32_t leaf_size = 0;  ///< overrides the builder's; 0: does not
   Progress* progress = nullptr;
+  std::vector<Tree>* trees = nullptr;  ///< where the trees go, as `build_trees` gives them; null: nowhere
 };
 
 struct GeometryMemory {

@@ -1,12 +1,12 @@
 // Layouts: a tree as the bytes that hardware or a kernel would read (MODELS.md §9).
 //
 // Contract: `encode` writes the nodes of a tree as records of `node_bytes` bytes, the first on a 64-byte boundary
-// and the root, in the order that a node order gives. `decode` reads one record back: the boxes that a traversal of this layout
-// tests, which always contain the tree's, and where each child is. Quantised layouts enlarge. A layout may store a leaf
-// as a record of its own (a *leaf block*): traversals touch it before the primitives. Throws Resource when the tree
-// exceeds what the layout's fields can number. To add one: a .cpp file in bvh/layouts/; every traversal runs it through
-// `decode`. Layouts that also have a header with a `met` kernel there run faster (traversal/kernels.hpp lists them)
-// with the same results.
+// and the root, in the order that a node order gives. `decode` reads one record back: the boxes that a traversal of
+// this layout tests, which always contain the tree's, and where each child is. Quantised layouts enlarge. A layout may
+// store a leaf as a record of its own (a *leaf block*): traversals touch it before the primitives. Throws Resource when
+// the tree exceeds what the layout's fields can number. To add one: a .cpp file in bvh/layouts/; every traversal runs
+// it through `decode`. Layouts that also have a header with a `met` kernel there run faster (traversal/kernels.hpp
+// lists them) with the same results.
 #pragma once
 
 #include <array>

@@ -13,9 +13,10 @@
 //   LCV   standard deviation of the number of leaves that a ray meets, over the rays given, all boxes of the tree that
 //         the segment [t_min, t_max] meets being entered (no hit shortens it). Rays that meet none count with 0.
 //
-// Nodes are the tree's nodes and leaves. Where all surfaces have area 0, EPO is 0; where the root's box has, SAH is the
-// cost of the whole tree (each node met with probability 1). Deterministic whatever the number of threads: sums are
-// made in a fixed order. O(n log n) in ordinary scenes, parallel.
+// Boxes are closed: what lies in a face lies inside. Nodes are the tree's nodes and leaves. Where all surfaces have
+// area 0, EPO is 0; where the root's box has, SAH is the cost of the whole tree (each node met with probability 1).
+// Deterministic whatever the number of threads: sums are made in a fixed order. O(n log n) in ordinary scenes,
+// parallel.
 #pragma once
 
 #include <array>
@@ -47,9 +48,9 @@ struct TreeQuality {
   double sah = 0;
   double epo = 0;
   double lcv = 0;
-  double mean_leaves = 0;  ///< of a ray: the mean that LCV is the deviation from
-  std::uint64_t rays = 0;  ///< that LCV was measured with; 0: none, and lcv and mean_leaves are 0
-  std::uint64_t nodes = 0;
+  double mean_leaves = 0;   ///< of a ray: the mean that LCV is the deviation from
+  std::uint64_t rays = 0;   ///< that LCV was measured with; 0: none, and lcv and mean_leaves are 0
+  std::uint64_t nodes = 0;  ///< inner ones
   std::uint64_t leaves = 0;
   std::uint64_t references = 0;
   std::uint64_t items = 0;                 ///< different references
@@ -77,10 +78,10 @@ struct LeafCount {
 [[nodiscard]] std::vector<QualityRay> rays_of(const trace::Launch& launch, std::size_t most);
 
 /// Seeded lines through the level's bounds, uniform over pairs of points on a sphere around it: what LCV is measured
-/// with when there is none, and what the assumption of SAH is.
+/// with when there is none, and what SAH assumes. Fewer than `count` where their ends are beyond the floats.
 [[nodiscard]] std::vector<QualityRay> random_rays(const Box& bounds, std::size_t count, std::uint64_t seed);
 
-/// World rays in the space of an instance.
+/// World rays in the space of an instance; those that have none there (numbers beyond float) are left out.
 [[nodiscard]] std::vector<QualityRay> to_object(const SceneInstance& instance, std::span<const QualityRay> rays);
 
 /// All of it. Empty rays: no LCV.

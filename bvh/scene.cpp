@@ -121,24 +121,50 @@ float round_down(double value) {
   return static_cast<double>(nearest) > value ? std::nextafter(nearest, -kLargest) : nearest;
 }
 
-/// Contains the image of the box: interval arithmetic in double, widened by its rounding, rounded outward.
+/// A sum of doubles and a bound of its rounding; sums that are exact have none.
+class BoundedSum {
+ public:
+  void add(double term) {
+    const double sum = sum_ + term;
+    // Knuth's two-sum: what the addition lost, exactly.
+    const double kept = sum - sum_;
+    lost_ += std::abs((sum_ - (sum - kept)) + (term - kept));
+    sum_ = sum;
+  }
+  [[nodiscard]] double low() const {
+    return beyond(-1);
+  }
+  [[nodiscard]] double high() const {
+    return beyond(1);
+  }
+
+ private:
+  /// Twice what was lost and one step more: the losses' own sum and this one are rounded.
+  [[nodiscard]] double beyond(double side) const {
+    return lost_ > 0 ? std::nextafter(sum_ + side * 2 * lost_, side * std::numeric_limits<double>::infinity()) : sum_;
+  }
+
+  double sum_ = 0;
+  double lost_ = 0;
+};
+
+/// Contains the image of the box: interval arithmetic in double, rounded outward.
 Box transformed(const Box& box, const std::array<float, 12>& transform) {
   Box result;
   for (std::size_t row = 0; row < 3; ++row) {
-    double low = static_cast<double>(transform[row * 4 + 3]);
-    double high = low;
-    double magnitude = std::abs(low);
+    BoundedSum low;
+    BoundedSum high;
     for (std::size_t column = 0; column < 3; ++column) {
       const double factor = static_cast<double>(transform[row * 4 + column]);
       const double a = factor * static_cast<double>(box.low[column]);  // exact: 48 bits
       const double b = factor * static_cast<double>(box.high[column]);
-      low += std::min(a, b);
-      high += std::max(a, b);
-      magnitude += std::max(std::abs(a), std::abs(b));
+      low.add(std::min(a, b));
+      high.add(std::max(a, b));
     }
-    const double rounding = magnitude * 0x1p-51;  // three additions of at most 2^-53 each
-    result.low[row] = round_down(low - rounding);
-    result.high[row] = -round_down(-(high + rounding));
+    low.add(static_cast<double>(transform[row * 4 + 3]));
+    high.add(static_cast<double>(transform[row * 4 + 3]));
+    result.low[row] = round_down(low.low());
+    result.high[row] = -round_down(-high.high());
   }
   return result;
 }

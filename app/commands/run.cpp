@@ -136,6 +136,7 @@ int parse_and_act(int argc, char** argv) {
   add_info_command(root, session);
   add_validate_command(root, session);
   add_seal_command(root, session);
+  add_bvh_command(root, session);
   add_whatif_command(root, session);
   add_replay_command(root, session);
   add_explain_command(root, session);

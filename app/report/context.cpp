@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/report/provenance.hpp"
+
 namespace rayreplay::report {
 namespace {
-
-constexpr const char* kDevice = "CPU";
 
 /// "0 raygen=1, 3 metal=20": empty when no costs were given.
 std::string costs_text(const Context& context) {
@@ -58,30 +58,14 @@ std::string context_text(const Context& context) {
 nlohmann::ordered_json context_json(const Context& context, const std::string& schema) {
   const experiment::Resolved& configuration = context.configuration;
   const trace::Launch& launch = context.trace.launches[configuration.launch];
-  nlohmann::ordered_json document = {{"schema", schema},
-                                     {"tool", {{"name", "rayreplay"}, {"version", RAYREPLAY_VERSION}}},
-                                     {"device", kDevice},
-                                     {"trace",
-                                      {{"file", context.trace_file},
-                                       {"hash", context.trace.hash},
-                                       {"application", context.trace.header.application},
-                                       {"device", context.trace.header.device},
-                                       {"not_captured", context.trace.header.not_captured}}},
-                                     {"configuration",
-                                      {{"launch", configuration.launch},
-                                       {"warp_size", configuration.warp_size},
-                                       {"order", configuration.order},
-                                       {"policy", simt::to_string(configuration.policy)},
-                                       {"packings", configuration.packings},
-                                       {"swizzles", configuration.swizzles},
-                                       {"costs", costs_json(context)}}},
-                                     {"launch",
-                                      {{"width", launch.size.width},
-                                       {"height", launch.size.height},
-                                       {"depth", launch.size.depth},
-                                       {"threads", launch.size.threads()},
-                                       {"rays", launch.data.rays.size()},
-                                       {"events", launch.data.events.size()}}}};
+  nlohmann::ordered_json document = provenance_json(schema, context.trace_file, context.trace);
+  document["configuration"] = {{"launch", configuration.launch},     {"warp_size", configuration.warp_size},
+                               {"order", configuration.order},       {"policy", simt::to_string(configuration.policy)},
+                               {"packings", configuration.packings}, {"swizzles", configuration.swizzles},
+                               {"costs", costs_json(context)}};
+  document["launch"] = {{"width", launch.size.width},      {"height", launch.size.height},
+                        {"depth", launch.size.depth},      {"threads", launch.size.threads()},
+                        {"rays", launch.data.rays.size()}, {"events", launch.data.events.size()}};
   for (const auto& [name, value] : context.more) {
     document[name] = value;
   }
@@ -90,25 +74,16 @@ nlohmann::ordered_json context_json(const Context& context, const std::string& s
 
 output::Table with_context(output::Table table, const Context& context) {
   const experiment::Resolved& configuration = context.configuration;
-  std::vector<std::pair<std::string, output::Cell>> cells = {
-      {"trace_hash", context.trace.hash},
-      {"tool_version", std::string(RAYREPLAY_VERSION)},
-      {"device", std::string(kDevice)},
-      {"launch", std::uint64_t{configuration.launch}},
-      {"warp_size", std::uint64_t{configuration.warp_size}},
-      {"order", configuration.order},
-      {"policy", std::string(simt::to_string(configuration.policy))},
-      {"costs", costs_text(context)}};
+  NamedCells cells = provenance_cells(context.trace);
+  cells.insert(cells.end(), {{"launch", std::uint64_t{configuration.launch}},
+                             {"warp_size", std::uint64_t{configuration.warp_size}},
+                             {"order", configuration.order},
+                             {"policy", std::string(simt::to_string(configuration.policy))},
+                             {"costs", costs_text(context)}});
   for (const auto& [name, value] : context.more) {
     cells.emplace_back(name, value);
   }
-  for (const auto& [key, cell] : cells) {
-    table.columns.push_back({key, key, output::Show::Plain, 0, true});
-    for (auto& row : table.rows) {
-      row.push_back(cell);
-    }
-  }
-  return table;
+  return with_cells(std::move(table), cells);
 }
 
 }  // namespace rayreplay::report

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/error.hpp"
 #include "base/parameters.hpp"
 #include "bvh/builder.hpp"
 
@@ -26,7 +27,11 @@ namespace rayreplay::bvh {
   return {"intersection_cost", 1.0, "tests", "cost of testing one primitive", 0.001, 1000, {}};
 }
 
+/// Throws Usage for trees of one child a node.
 [[nodiscard]] inline BuildLimits wanted_limits(const Parameters& parameters) {
+  if (parameters.get_int("branching") == 1) {
+    throw Error(ErrorKind::Usage, {"a tree cannot have one child a node", "branching", "1", "2 to 8, or 0", ""});
+  }
   return {static_cast<std::uint32_t>(parameters.get_int("branching")),
           static_cast<std::uint32_t>(parameters.get_int("leaf_size"))};
 }

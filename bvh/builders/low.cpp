@@ -1,6 +1,6 @@
 // Low builder: items sorted along a Morton curve (MODELS.md §9).
 //
-// Contract: rtcBuildBVH with RTC_BUILD_QUALITY_LOW. Deterministic. O(n log n).
+// Contract: rtcBuildBVH with RTC_BUILD_QUALITY_LOW, in one thread. Deterministic. O(n log n).
 #include "bvh/builders/builder_parameters.hpp"
 #include "bvh/builders/embree_build.hpp"
 
@@ -17,8 +17,11 @@ class Low final : public Builder {
   [[nodiscard]] Tree build(std::span<const BuildItem> items, BuildLimits limits, const SplitFunction* /*split*/,
                            Progress* progress) const override {
     limits.leaf_size = usual_leaf_size(wanted_, limits);
-    return embree_build(items, limits, {.quality = RTC_BUILD_QUALITY_LOW, .min_leaf_size = limits.leaf_size}, nullptr,
-                        progress);
+    // Embree sorts cells of 1,024 items or more with an unstable parallel sort: equal codes fall as the threads do.
+    return embree_build(
+        items, limits,
+        {.quality = RTC_BUILD_QUALITY_LOW, .min_leaf_size = limits.leaf_size, .one_thread = items.size() >= 1024},
+        nullptr, progress);
   }
 
  private:

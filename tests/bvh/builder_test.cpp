@@ -30,13 +30,13 @@ TEST(Builder, KeepsItsPromisesOnHostileItems) {
 
 TEST(Builder, SameTreeForAnyNumberOfThreads) {
   const tbb::global_control many(tbb::global_control::max_allowed_parallelism, 16);
-  for (const test::ItemSet& set : test::hostile_items(20000)) {
+  for (const test::ItemSet& set : test::hostile_items(8000)) {
     for (const std::string& spec : kBuilders) {
       const auto builder = Builders::create(spec);
       const BuildLimits limits{8, 4};
       Tree expected;
       tbb::task_arena(1).execute([&] { expected = builder.model->build(set.items, limits, nullptr, nullptr); });
-      for (const int threads : {2, 3, 4, 7, 16, 16}) {
+      for (const int threads : {2, 5, 16}) {
         Tree tree;
         tbb::task_arena(threads).execute([&] { tree = builder.model->build(set.items, limits, nullptr, nullptr); });
         if (!test::same(expected, tree)) {

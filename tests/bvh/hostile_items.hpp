@@ -64,6 +64,12 @@ inline std::vector<ItemSet> hostile_items(std::size_t count) {
   add("few centres", count, [](std::size_t, Random& r) {
     return box_at(static_cast<float>(r.below(3)), static_cast<float>(r.below(2)), 0, std::ldexp(1.0F + r.unit(), -4));
   });
+  // Coarse cells of a space-filling curve that hold few centres each, met in any order.
+  add("centres in a speck", count, [](std::size_t i, Random& r) {
+    const float far = i % 50 == 0 ? 1000.0F : 0;
+    return box_at(far + static_cast<float>(r.below(3)) / 128, static_cast<float>(r.below(2)) / 128, 0,
+                  std::ldexp(1.0F + r.unit(), -4));
+  });
   add("collinear points", count, [](std::size_t, Random& r) { return box_at(r.unit(), 0, 0, 0); });
   add("diagonal", count, [](std::size_t, Random& r) {
     const float x = r.unit();

@@ -74,12 +74,20 @@ class SceneBuilder {
     instance.flags = flags;
     scene.instances.push_back(instance);
   }
-  Vec point(double scale = 1) {
-    return {random.unit() * scale, random.unit() * scale, random.unit() * scale};
+  double unit() {
+    return static_cast<double>(random.unit());
   }
-  /// 10^low … 10^high
-  double size(double low, double high) {
-    return std::pow(10.0, low + (high - low) * (static_cast<double>(random.unit()) + 1) / 2);
+  Vec point(double scale = 1) {
+    return {unit() * scale, unit() * scale, unit() * scale};
+  }
+  /// About 10^low … 10^high. Products alone: the same on every machine.
+  double size(int low, int high) {
+    double result = 1 + 9 * (unit() + 1) / 2;
+    const int power = low + static_cast<int>(random.below(static_cast<std::uint64_t>(high - low)));
+    for (int i = 0; i < std::abs(power); ++i) {
+      result = power > 0 ? result * 10 : result / 10;
+    }
+    return result;
   }
 
   trace::Scene scene;
@@ -172,7 +180,7 @@ inline AdversarialScene stacked(std::uint64_t seed) {
     }
   }
   for (int i = 0; i < 120; ++i) {
-    const double z = std::round(kit.random.unit() * 2) / 2;
+    const double z = std::round(kit.unit() * 2) / 2;
     for (int corner = 0; corner < 3; ++corner) {
       Vec at = kit.point();
       at[2] = z;
@@ -252,9 +260,9 @@ inline AdversarialScene closed_mesh(const std::string& name, bool sphere, double
 inline Matrix random_transform(SceneBuilder& kit, std::uint32_t kind) {
   Matrix m{};
   const auto at = [&](std::size_t row, std::size_t column) -> float& { return m.at(row * 4 + column); };
-  const double angle = kit.random.unit() * 3.14159265358979;
-  const auto c = static_cast<float>(std::cos(angle));
-  const auto s = static_cast<float>(std::sin(angle));
+  const double half = 3 * kit.unit();  // tangent of half the angle
+  const auto c = static_cast<float>((1 - half * half) / (1 + half * half));
+  const auto s = static_cast<float>(2 * half / (1 + half * half));
   at(0, 0) = c, at(0, 2) = s, at(1, 1) = 1, at(2, 0) = -s, at(2, 2) = c;
   switch (kind) {
     case 0:  // turned

@@ -142,14 +142,17 @@ class AdversarialRays {
   Object any() {
     return objects_.empty() ? Object{} : objects_[random_.below(objects_.size())];
   }
+  double unit() {
+    return static_cast<double>(random_.unit());
+  }
   double weight() {
-    return (static_cast<double>(random_.unit()) + 1) / 2;
+    return (unit() + 1) / 2;
   }
   double zero() {
     return random_.one_in(2) ? 0.0 : -0.0;
   }
   Vec point(double scale) {
-    return {random_.unit() * scale, random_.unit() * scale, random_.unit() * scale};
+    return {unit() * scale, unit() * scale, unit() * scale};
   }
 
   /// Corner of a triangle, or of a box, in the world.

@@ -20,6 +20,8 @@
 #include "traversal/kernels/triangle.hpp"
 
 #define RAYREPLAY_TARGET_AVX2 __attribute__((target("avx2")))
+/// Must be a part of its caller, which has the same target: vectors then stay in registers.
+#define RAYREPLAY_INLINE_AVX2 __attribute__((target("avx2"), always_inline)) inline
 
 namespace rayreplay::traversal::avx2 {
 
@@ -30,7 +32,7 @@ struct alignas(32) WideRay {
   std::array<std::uint32_t, 3> near, far;  ///< rows of planes: low x y z, high x y z
 };
 
-RAYREPLAY_TARGET_AVX2 inline void widen(const bvh::BoxRay& ray, WideRay& wide) {
+RAYREPLAY_INLINE_AVX2 void widen(const bvh::BoxRay& ray, WideRay& wide) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     _mm256_store_ps(wide.origin_near[axis].data(), _mm256_set1_ps(ray.origin_near[axis]));
     _mm256_store_ps(wide.origin_far[axis].data(), _mm256_set1_ps(ray.origin_far[axis]));
@@ -44,7 +46,7 @@ RAYREPLAY_TARGET_AVX2 inline void widen(const bvh::BoxRay& ray, WideRay& wide) {
 }
 
 /// Slots that are met; `used`: how many children there are; `entry`: 8 floats on a boundary of 32 bytes.
-RAYREPLAY_TARGET_AVX2 inline std::uint32_t meet(const bvh::Wide8Node& node, const WideRay& ray, float t_max,
+RAYREPLAY_INLINE_AVX2 std::uint32_t meet(const bvh::Wide8Node& node, const WideRay& ray, float t_max,
                                                 float* entry, std::uint32_t& used) {
   static_assert(offsetof(bvh::Wide8Node, low) == 0 && offsetof(bvh::Wide8Node, high) == 96);
   const auto* planes = reinterpret_cast<const float*>(&node);
@@ -84,11 +86,11 @@ struct Vec4 {
   __m256d x, y, z;
 };
 
-RAYREPLAY_TARGET_AVX2 inline __m256d dot(const Vec4& a, const Vec4& b) {
+RAYREPLAY_INLINE_AVX2 __m256d dot(const Vec4& a, const Vec4& b) {
   return _mm256_add_pd(_mm256_add_pd(_mm256_mul_pd(a.x, b.x), _mm256_mul_pd(a.y, b.y)), _mm256_mul_pd(a.z, b.z));
 }
 
-RAYREPLAY_TARGET_AVX2 inline __m256d edge_function(const Vec4& direction, const Vec4& p, const Vec4& q) {
+RAYREPLAY_INLINE_AVX2 __m256d edge_function(const Vec4& direction, const Vec4& p, const Vec4& q) {
   const Vec4 edge{_mm256_sub_pd(p.x, q.x), _mm256_sub_pd(p.y, q.y), _mm256_sub_pd(p.z, q.z)};
   const Vec4 sum{_mm256_add_pd(p.x, q.x), _mm256_add_pd(p.y, q.y), _mm256_add_pd(p.z, q.z)};
   return dot(direction, {_mm256_sub_pd(_mm256_mul_pd(edge.y, sum.z), _mm256_mul_pd(edge.z, sum.y)),
@@ -96,14 +98,14 @@ RAYREPLAY_TARGET_AVX2 inline __m256d edge_function(const Vec4& direction, const 
                          _mm256_sub_pd(_mm256_mul_pd(edge.x, sum.y), _mm256_mul_pd(edge.y, sum.x))});
 }
 
-RAYREPLAY_TARGET_AVX2 inline __m256d relative(__m128 points, double origin) {
+RAYREPLAY_INLINE_AVX2 __m256d relative(__m128 points, double origin) {
   return _mm256_sub_pd(_mm256_cvtps_pd(points), _mm256_set1_pd(origin));
 }
 
 }  // namespace detail
 
 /// Which of `count` (1 … 4) triangles, nine floats each, the ray pierces; `result` is filled if it is any.
-RAYREPLAY_TARGET_AVX2 inline std::uint32_t pierce(const PreciseRay& ray, const float* vertices, std::size_t count,
+RAYREPLAY_INLINE_AVX2 std::uint32_t pierce(const PreciseRay& ray, const float* vertices, std::size_t count,
                                                   FourTriangles& result) {
   using detail::Vec4;
   const float* second = vertices + 9 * std::min<std::size_t>(1, count - 1);

@@ -79,7 +79,7 @@ class Wide8NearFirst {
   }
 
   /// To the nearest child that is met, the others onto the stack. False if none is.
-  RAYREPLAY_TARGET_AVX2 bool visit_node(const bvh::Level& level, std::uint32_t record, const avx2::WideRay& ray,
+  RAYREPLAY_INLINE_AVX2 bool visit_node(const bvh::Level& level, std::uint32_t record, const avx2::WideRay& ray,
                                         StackEntry& next) {
     Observer& observer = search_.observer();
     const bvh::Wide8Node& node = bvh::wide_node<8>(level, record);
@@ -143,7 +143,7 @@ class Wide8NearFirst {
     gathered_ = search_.takes_all_triangles(visit_, leaves.opaque) ? leaves.vertices.data() : nullptr;
   }
 
-  RAYREPLAY_TARGET_AVX2 void visit_primitives(const bvh::Level& level, const ChildPlace& leaf) {
+  RAYREPLAY_INLINE_AVX2 void visit_primitives(const bvh::Level& level, const ChildPlace& leaf) {
     if (Observer::kLogsTests || gathered_ == nullptr) {
       for (std::uint32_t i = 0; i < leaf.count && !search_.done(); ++i) {
         search_.test(visit_, level.references[leaf.index + i]);
@@ -155,7 +155,7 @@ class Wide8NearFirst {
     }
   }
 
-  RAYREPLAY_TARGET_AVX2 void visit_four(const bvh::Level& level, std::uint32_t first, std::uint32_t count) {
+  RAYREPLAY_INLINE_AVX2 void visit_four(const bvh::Level& level, std::uint32_t first, std::uint32_t count) {
     avx2::FourTriangles four;
     const float* vertices = gathered_ + std::size_t{first} * 9;
     std::uint32_t tested = count;

@@ -1,8 +1,8 @@
 // A warp of lanes, and the log of the steps that they take together.
 //
-// Contract: `load` puts a ray into a lane; `step` makes the lanes of a mask take a step, lowest lane first, and logs it.
-// `nodes` and `leaves` are the lanes that want a node, a leaf's reference. Hits and counters of a ray are stored when
-// its lane has nothing left to do. One warp serves one worker.
+// Contract: `load` puts a ray into a lane; `step` makes the lanes of a mask take a step, lowest lane first, and logs
+// it. `nodes` and `leaves` are the lanes that want a node, a leaf's reference. Hits and counters of a ray are stored
+// when its lane has nothing left to do. One warp serves one worker.
 #pragma once
 
 #include <array>

@@ -1,0 +1,49 @@
+// The answer of `rayreplay bvh`: acceleration structures over a traced scene, one for each layout asked for.
+//
+// Contract: rows of one layout: `all`, `top`, `bottoms` (together), then a row `bottom` for each bottom-level
+// structure, the one with the highest SAH cost first (ties: lower number first). In text a single layout shows the
+// first few of these, several layouts show nothing but their row `all`; JSON and CSV hold every row. What the rows
+// mean: bvh/summary.hpp. Keys are listed in docs/surfaces.md. Nothing here depends on time or on the machine.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "app/output/table.hpp"
+#include "bvh/summary.hpp"
+
+namespace rayreplay::report {
+
+/// One layout's structure, of which nothing is kept but what is printed.
+struct BvhRows {
+  std::string layout;  ///< resolved spec
+  bvh::LayoutTraits traits;
+  std::uint64_t memory = 0;  ///< bytes of all arrays on a device
+  bvh::BvhSummary summary;
+};
+
+struct BvhReport {
+  std::string trace_file;
+  const trace::Trace& trace;
+  std::uint32_t tlas = 0;
+  std::optional<std::uint32_t> launch;            ///< whose rays LCV is measured with
+  std::string builder, node_order, vertex_order;  ///< resolved specs
+  std::uint32_t leaf_size = 0;
+  double enlarge = 0;
+  std::uint64_t lcv_rays = 0;  ///< asked for
+  bvh::QualityCosts costs;
+  bvh::Ignored ignored;
+  std::vector<BvhRows> layouts;
+};
+
+[[nodiscard]] output::Table bvh_table(const BvhReport& report);
+
+[[nodiscard]] std::string bvh_text(const BvhReport& report);
+[[nodiscard]] std::string bvh_csv(const BvhReport& report);
+[[nodiscard]] nlohmann::ordered_json bvh_json(const BvhReport& report);
+
+}  // namespace rayreplay::report

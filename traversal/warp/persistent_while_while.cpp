@@ -1,0 +1,183 @@
+// Persistent while-while: a fixed number of resident warps takes rays from a queue as lanes become free.
+//
+// Contract: `warps` warps are resident (fewer if there are not enough rays to fill them at the start). The queue holds
+// all rays from first_ray.front() to first_ray.back() in order; the limits of the warps in between do not matter. When
+// a round of searching and testing has ended, and fewer than `threshold` lanes are still busy or none is, the warp
+// fetches: its free lanes, lowest first, take the next rays (a Fetch step). Rays that cannot be traversed are fetched
+// too, and leave their lane free. With queue `global` the warps share one queue and are executed in turns, one step
+// each, lowest warp first, as if every step took equally long: this order decides who fetches what, so it runs on one
+// thread. With queue `share` each warp has an equal part of consecutive rays to itself: warps run in parallel. Both are
+// deterministic. WarpStep::warp is the resident warp. Memory: the lanes of all resident warps.
+#include <bit>
+#include <deque>
+
+#include "traversal/warp/warp_batch.hpp"
+
+namespace rayreplay::traversal {
+namespace {
+
+struct Settings {
+  std::uint64_t warps = 0;
+  int threshold = 0;
+  bool speculative = false;
+  bool global = false;
+};
+
+/// Rows [next, end) of the rays.
+struct Queue {
+  std::uint64_t next = 0;
+  std::uint64_t end = 0;
+};
+
+template <class Observer>
+class Resident {
+ public:
+  Resident(const bvh::Bvh& bvh, std::span<const Ray> rays, const WarpTraceOptions& options, const Settings& settings,
+           std::uint32_t index, StepLog& log, WarpTraceResult& result)
+      : warp_(bvh, DecodeKernel(*bvh.layout), rays, options, settings.speculative, log, result),
+        schedule_(settings.speculative),
+        threshold_(settings.threshold),
+        index_(index) {}
+
+  /// Executes one step. False: nothing is left to do.
+  bool turn(Queue& queue) {
+    const int busy = std::popcount(warp_.busy());
+    const bool too_few = busy == 0 || (busy < threshold_ && busy < static_cast<int>(warp_.size()));
+    if (too_few && queue.next < queue.end && schedule_.at_start(warp_)) {
+      fetch(queue);
+      return true;
+    }
+    const Choice next = schedule_.choose(warp_);
+    if (next.mask == 0) {
+      return false;
+    }
+    warp_.step(index_, next.kind, next.mask);
+    return true;
+  }
+
+ private:
+  void fetch(Queue& queue) {
+    std::uint64_t mask = 0;
+    rows_.clear();
+    for (std::uint32_t lane = 0; lane < warp_.size() && queue.next < queue.end; ++lane) {
+      if ((warp_.busy() >> lane & 1U) == 0) {
+        mask |= std::uint64_t{1} << lane;
+        rows_.push_back(static_cast<std::uint32_t>(queue.next++));
+      }
+    }
+    warp_.fetch(index_, mask, rows_);
+  }
+
+  Warp<DecodeKernel, Observer> warp_;
+  WhileWhile schedule_;
+  int threshold_;
+  std::uint32_t index_;
+  std::vector<std::uint32_t> rows_;
+};
+
+class PersistentWhileWhile final : public WarpTraversal {
+ public:
+  explicit PersistentWhileWhile(const Settings& settings) : settings_(settings) {}
+
+  [[nodiscard]] WarpTraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
+                                      std::span<const std::uint64_t> first_ray,
+                                      const WarpTraceOptions& options) const override {
+    check_warps(rays, first_ray, options);
+    const Queue queue = first_ray.empty() ? Queue{} : Queue{first_ray.front(), first_ray.back()};
+    const std::uint64_t count = queue.end - queue.next;
+    const std::uint64_t warps = std::min(settings_.warps, (count + options.warp_size - 1) / options.warp_size);
+    std::vector<StepLog> logs(warps);
+    if (options.progress != nullptr) {
+      options.progress->start("tracing rays", count);
+    }
+    WarpTraceResult result = trace_with_observer(rays, options, [&]<class Observer>(WarpTraceResult& parts) {
+      const auto make = [&](std::uint64_t warp) {
+        return Resident<Observer>(bvh, rays, options, settings_, static_cast<std::uint32_t>(warp), logs[warp], parts);
+      };
+      if (settings_.global) {
+        run_in_turns<Observer>(queue, warps, make, options.progress);
+        return;
+      }
+      tbb::parallel_for(std::uint64_t{0}, warps, [&](std::uint64_t warp) {
+        Queue own{queue.next + count * warp / warps, queue.next + count * (warp + 1) / warps};
+        const std::uint64_t rays_of_warp = own.end - own.next;
+        auto resident = make(warp);
+        while (resident.turn(own)) {
+        }
+        if (options.progress != nullptr) {
+          options.progress->advance(rays_of_warp);
+        }
+      });
+    });
+    join_logs(logs, options, result);
+    if (options.progress != nullptr) {
+      options.progress->finish();
+    }
+    return result;
+  }
+
+ private:
+  template <class Observer, class Make>
+  static void run_in_turns(Queue queue, std::uint64_t warps, const Make& make, Progress* progress) {
+    std::deque<Resident<Observer>> residents;
+    std::vector<Resident<Observer>*> running;
+    for (std::uint64_t warp = 0; warp < warps; ++warp) {
+      running.push_back(&residents.emplace_back(make(warp)));
+    }
+    std::uint64_t reported = queue.next;
+    while (!running.empty()) {
+      std::erase_if(running, [&](Resident<Observer>* resident) { return !resident->turn(queue); });
+      if (progress != nullptr) {
+        progress->advance(queue.next - reported);
+        reported = queue.next;
+      }
+    }
+  }
+
+  Settings settings_;
+};
+
+const WarpTraversals::Registrar kRegistrar(
+    {.kind = {},
+     .name = "persistent-while-while",
+     .summary = "Resident warps that fetch further rays into lanes that have finished",
+     .text = "While-while for long-running warps: when a round of searching and testing is over and too few lanes are "
+             "busy, the free ones take the next rays of a queue, so that a few long rays no longer hold up a warp. "
+             "threshold=1 replaces rays only when all of a warp have ended (persistent threads of 2009), larger "
+             "values while others still run (dynamic fetch of 2012). All steps are taken to last equally long.",
+     .source = "Aila and Laine, HPG 2009, sections 3 and 4; Aila, Laine and Karras, \"Understanding the Efficiency of "
+               "Ray Traversal on GPUs – Kepler and Fermi Addendum\", NVR-2012-02",
+     .parameters = {{.name = "warps",
+                     .default_value = std::int64_t{128},
+                     .unit = "warps",
+                     .text = "That are resident at the same time.",
+                     .minimum = 1,
+                     .maximum = 16384,
+                     .choices = {}},
+                    {.name = "threshold",
+                     .default_value = std::int64_t{20},
+                     .unit = "lanes",
+                     .text = "Fetch when fewer are busy; more than the warp size: as soon as one is free.",
+                     .minimum = 1,
+                     .maximum = 65,
+                     .choices = {}},
+                    {.name = "speculative",
+                     .default_value = true,
+                     .unit = "",
+                     .text = "Lanes with a leaf search on while others still need one.",
+                     .choices = {}},
+                    {.name = "queue",
+                     .default_value = std::string("global"),
+                     .unit = "",
+                     .text = "One for all warps, or an equal share of consecutive rays for each.",
+                     .choices = {"global", "share"}}}},
+    [](const Parameters& parameters) {
+      return std::make_unique<PersistentWhileWhile>(
+          Settings{.warps = static_cast<std::uint64_t>(parameters.get_int("warps")),
+                   .threshold = static_cast<int>(parameters.get_int("threshold")),
+                   .speculative = parameters.get_bool("speculative"),
+                   .global = parameters.get_string("queue") == "global"});
+    });
+
+}  // namespace
+}  // namespace rayreplay::traversal
