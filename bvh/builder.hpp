@@ -4,12 +4,13 @@
 // over the items given; items with empty boxes are left out. `split` cuts an item's box at a plane (spatial splits:
 // exact clipping of triangles; null: the box itself is cut); only builders that split call it. Throws Resource when the
 // tree would need 2^32 nodes or references or more memory than there is. Deterministic whatever the number of threads.
-// To add one: a .cpp file in bvh/builders/.
+// Progress is advanced by the number of items in all; the caller starts and finishes it. The items are the builder's to
+// reorder and to release early. References are unique. To add one: a .cpp file in bvh/builders/.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <span>
+#include <vector>
 
 #include "base/progress.hpp"
 #include "base/registry.hpp"
@@ -37,7 +38,7 @@ class Builder {
   virtual ~Builder() = default;
   /// Parameters `branching` and `leaf_size` of the model; 0: the layout's own.
   [[nodiscard]] virtual BuildLimits wanted() const = 0;
-  [[nodiscard]] virtual Tree build(std::span<const BuildItem> items, BuildLimits limits, const SplitFunction* split,
+  [[nodiscard]] virtual Tree build(std::vector<BuildItem> items, BuildLimits limits, const SplitFunction* split,
                                    Progress* progress) const = 0;
 };
 

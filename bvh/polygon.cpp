@@ -4,17 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "bvh/rounding.hpp"
+
 namespace rayreplay::bvh {
-namespace {
-
-float round_down(double value) {
-  const auto nearest = static_cast<float>(value);
-  return static_cast<double>(nearest) > value ? std::nextafter(nearest, -std::numeric_limits<float>::infinity())
-                                              : nearest;
-}
-
-}  // namespace
-
 double Polygon::low(std::size_t axis) const {
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < count_; ++i) {
@@ -110,7 +102,7 @@ Box Polygon::bounds() const {
     const double to = high(axis);
     const double slack = std::max(std::abs(from), std::abs(to)) * kRounding;
     box.low[axis] = round_down(from - slack);
-    box.high[axis] = -round_down(-(to + slack));
+    box.high[axis] = round_up(to + slack);
   }
   return box;
 }

@@ -3,24 +3,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
+
+#include "bvh/rounding.hpp"
 
 namespace rayreplay::bvh {
 namespace {
 
-float outward(double value, float toward) {
-  const double largest = static_cast<double>(std::numeric_limits<float>::max());
-  if (std::abs(value) >= largest) {
-    return std::copysign(std::numeric_limits<float>::max(), static_cast<float>(value));
-  }
-  const auto nearest = static_cast<float>(value);
-  const bool inside = toward < 0 ? static_cast<double>(nearest) > value : static_cast<double>(nearest) < value;
-  return inside ? std::nextafter(nearest, toward) : nearest;
-}
-
 void enlarge(Box& box, double share) {
-  constexpr float kFar = std::numeric_limits<float>::infinity();
   double squares = 0;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const double extent = static_cast<double>(box.high[axis]) - static_cast<double>(box.low[axis]);
@@ -28,8 +18,8 @@ void enlarge(Box& box, double share) {
   }
   const double push = share * std::sqrt(squares);
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    box.low[axis] = outward(static_cast<double>(box.low[axis]) - push, -kFar);
-    box.high[axis] = outward(static_cast<double>(box.high[axis]) + push, kFar);
+    box.low[axis] = round_down(static_cast<double>(box.low[axis]) - push);
+    box.high[axis] = round_up(static_cast<double>(box.high[axis]) + push);
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "bvh/primitive_box.hpp"
+#include "bvh/rounding.hpp"
 
 namespace rayreplay::bvh {
 namespace {
@@ -109,18 +110,6 @@ std::optional<std::array<double, 12>> invert(const std::array<float, 12>& transf
   return inverse;
 }
 
-float round_down(double value) {
-  constexpr float kLargest = std::numeric_limits<float>::max();
-  if (value >= static_cast<double>(kLargest)) {
-    return kLargest;
-  }
-  if (value <= -static_cast<double>(kLargest)) {
-    return -kLargest;  // nothing finite lies beyond it
-  }
-  const auto nearest = static_cast<float>(value);
-  return static_cast<double>(nearest) > value ? std::nextafter(nearest, -kLargest) : nearest;
-}
-
 /// A sum of doubles and a bound of its rounding; sums that are exact have none.
 class BoundedSum {
  public:
@@ -164,7 +153,7 @@ Box transformed(const Box& box, const std::array<float, 12>& transform) {
     low.add(static_cast<double>(transform[row * 4 + 3]));
     high.add(static_cast<double>(transform[row * 4 + 3]));
     result.low[row] = round_down(low.low());
-    result.high[row] = -round_down(-high.high());
+    result.high[row] = round_up(high.high());
   }
   return result;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
@@ -12,43 +11,46 @@
 namespace rayreplay::bvh {
 namespace {
 
-constexpr std::uint64_t kParallelNodes = 4096;
+constexpr std::uint32_t kParallelNodes = 4096;
+constexpr std::size_t kMostChildren = 16;
 
 /// Where a subtree's rows begin.
 struct Place {
-  std::uint64_t node = 0;
-  std::uint64_t child = 0;
-  std::uint64_t reference = 0;
+  std::uint32_t node = 0;
+  std::uint32_t child = 0;
+  std::uint32_t reference = 0;
 };
 
 class Flattening {
  public:
   explicit Flattening(Tree& tree) : tree_(tree) {}
 
-  void node(const BuildRecord& record, Place place) {
-    tree_.nodes[place.node] = {static_cast<std::uint32_t>(place.child), record.count};
+  void node(const NodeRecord& record, Place place) {
+    tree_.nodes[place.node] = {place.child, record.count};
     // The node's own rows, then those of its subtrees.
     Place next{place.node + 1, place.child + record.count, place.reference};
-    std::array<Place, 16> places;
+    std::array<Place, kMostChildren> places;
     for (std::size_t i = 0; i < record.count; ++i) {
       const BuildRecord& child = *record.children()[i];
+      places[i] = next;
       TreeChild& row = tree_.children[place.child + i];
       row.box = child.box;
-      places[i] = next;
-      if (child.leaf) {
-        row.index = static_cast<std::uint32_t>(next.reference);
+      if (child.leaf != 0) {
+        row.index = next.reference;
         row.count = child.count;
-        std::copy_n(child.leaf_references(), child.count, tree_.references.begin() + to_offset(next.reference));
+        std::copy_n(as_leaf(child).references(), child.count, tree_.references.data() + next.reference);
+        next.reference += child.count;
       } else {
-        row.index = static_cast<std::uint32_t>(next.node);
-        next.node += child.nodes;
-        next.child += child.nodes - 1 + child.leaves;
+        const NodeRecord& below = as_node(child);
+        row.index = next.node;
+        next.node += below.nodes;
+        next.child += below.nodes - 1 + below.leaves;
+        next.reference += below.references;
       }
-      next.reference += child.references;
     }
     const auto descend = [&](std::size_t i) {
-      if (!record.children()[i]->leaf) {
-        node(*record.children()[i], places[i]);
+      if (record.children()[i]->leaf == 0) {
+        node(as_node(*record.children()[i]), places[i]);
       }
     };
     if (record.nodes > kParallelNodes) {
@@ -61,52 +63,46 @@ class Flattening {
   }
 
  private:
-  static std::ptrdiff_t to_offset(std::uint64_t place) {
-    return static_cast<std::ptrdiff_t>(place);
-  }
-
   Tree& tree_;
 };
 
-void require_32_bits(const char* what, std::uint64_t count) {
-  if (count > 0xFFFF'FFFFU) {
-    throw Error(ErrorKind::Resource, {fmt::format("the tree has too many {}", what), "", fmt::format("{}", count),
-                                      "less than 2^32", "choose larger leaves or a builder without spatial splits"});
-  }
-}
-
 }  // namespace
 
-void BuildRecord::complete() {
-  box = {};
-  nodes = 1;
-  leaves = 0;
-  references = 0;
+void NodeRecord::complete() {
   for (std::size_t i = 0; i < count; ++i) {
     const BuildRecord& child = *children()[i];
     box.extend(child.box);
-    nodes += child.nodes;
-    leaves += child.leaves;
-    references += child.references;
+    if (child.leaf != 0) {
+      leaves += 1;
+      references += child.count;
+    } else {
+      nodes += as_node(child).nodes;
+      leaves += as_node(child).leaves;
+      references += as_node(child).references;
+    }
   }
 }
 
 Tree flatten(const BuildRecord& root) {
   Tree tree;
   tree.bounds = root.box;
-  if (root.leaf) {
+  if (root.leaf != 0) {
     tree.nodes = {{0, 1}};
     tree.children = {{root.box, 0, root.count}};
-    tree.references.assign(root.leaf_references(), root.leaf_references() + root.count);
+    tree.references.assign(as_leaf(root).references(), as_leaf(root).references() + root.count);
     return tree;
   }
-  require_32_bits("nodes", root.nodes);
-  require_32_bits("children", root.nodes + root.leaves);
-  require_32_bits("references", root.references);
-  tree.nodes.resize(root.nodes);
-  tree.children.resize(root.nodes - 1 + root.leaves);
-  tree.references.resize(root.references);
-  Flattening(tree).node(root, {});
+  // Leaves are no more than references, which builders keep below 2^32, and nodes are fewer than leaves.
+  const NodeRecord& node = as_node(root);
+  const std::uint64_t children = std::uint64_t{node.nodes} - 1 + node.leaves;
+  if (children > 0xFFFF'FFFFU) {
+    throw Error(ErrorKind::Resource, {"the tree has too many nodes and leaves", "", fmt::format("{}", children),
+                                      "less than 2^32", "choose larger leaves, or fewer extra references"});
+  }
+  tree.nodes.resize(node.nodes);
+  tree.children.resize(children);
+  tree.references.resize(node.references);
+  Flattening(tree).node(node, {});
   return tree;
 }
 

@@ -20,6 +20,7 @@
 #include "base/error.hpp"
 #include "base/memory.hpp"
 #include "bvh/builders/build_record.hpp"
+#include "bvh/builders/record_memory.hpp"
 #include "bvh/layout.hpp"
 
 namespace rayreplay::bvh {
@@ -29,7 +30,9 @@ constexpr std::size_t kGrain = 8192;
 /// Deeper than any tree over floats that is split by place; Embree's own default of 32 gives up on scenes that are
 /// merely uneven.
 constexpr unsigned kMaxDepth = 1000;
-constexpr std::uint64_t kBytesPerItem = 200;
+constexpr std::uint64_t kBytesPerItem = 120;
+/// Embree builds less than this in one thread anyway.
+constexpr std::size_t kParallelItems = 1024;
 constexpr std::uint64_t kAskAbove = std::uint64_t{1} << 20;
 
 static_assert(sizeof(RTCBuildPrimitive) == 32);
@@ -110,9 +113,26 @@ class Scale {
   int exponent_ = 0;
 };
 
+/// What two boxes share.
+Box cut(const Box& a, const Box& b) {
+  Box result;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    result.low[axis] = std::max(a.low[axis], b.low[axis]);
+    result.high[axis] = std::min(a.high[axis], b.high[axis]);
+  }
+  return result;
+}
+
+/// The box in the coordinates that Embree sees.
+Box seen(const RTCBuildPrimitive& primitive) {
+  return {{primitive.lower_x, primitive.lower_y, primitive.lower_z},
+          {primitive.upper_x, primitive.upper_y, primitive.upper_z}};
+}
+
 /// What the callbacks share. They run in Embree's threads and let no exception out.
 struct Build {
-  std::span<const BuildItem> items;
+  std::vector<BuildItem> items;  ///< empty where Embree's primitives say it all: primID is the reference
+  std::size_t count = 0;
   BuildLimits limits;
   const SplitFunction* split = nullptr;
   Progress* progress = nullptr;
@@ -122,7 +142,15 @@ struct Build {
   std::atomic<bool> failed{false};
   std::exception_ptr failure{};
   std::mutex mutex{};
+  RecordMemory memory{};
 
+  [[nodiscard]] std::uint32_t reference(const RTCBuildPrimitive& primitive) const {
+    return items.empty() ? primitive.primID : items[primitive.primID].reference;
+  }
+  /// The primitive's box in the items' coordinates.
+  [[nodiscard]] Box box(const RTCBuildPrimitive& primitive) const {
+    return items.empty() ? seen(primitive) : cut(scale.back(seen(primitive)), items[primitive.primID].box);
+  }
   void fail() {
     const std::scoped_lock lock(mutex);
     if (!failed.exchange(true)) {
@@ -135,30 +163,13 @@ Build& build_of(void* user) {
   return *static_cast<Build*>(user);
 }
 
-Box box_of(const RTCBuildPrimitive& primitive) {
-  return {{primitive.lower_x, primitive.lower_y, primitive.lower_z},
-          {primitive.upper_x, primitive.upper_y, primitive.upper_z}};
-}
-
-/// What two boxes share.
-Box cut(const Box& a, const Box& b) {
-  Box result;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    result.low[axis] = std::max(a.low[axis], b.low[axis]);
-    result.high[axis] = std::min(a.high[axis], b.high[axis]);
-  }
-  return result;
-}
-
-void* create_node(RTCThreadLocalAllocator allocator, unsigned count, void* /*user*/) {
-  void* place = rtcThreadLocalAlloc(allocator, sizeof(BuildRecord) + count * sizeof(BuildRecord*), 16);
-  auto* record = new (place) BuildRecord;
-  record->count = count;
-  return record;
+void* create_node(RTCThreadLocalAllocator /*allocator*/, unsigned count, void* user) {
+  auto* record = new (build_of(user).memory.allocate(NodeRecord::bytes(count))) NodeRecord(count);
+  return static_cast<BuildRecord*>(record);
 }
 
 void set_children(void* node, void** children, unsigned count, void* /*user*/) {
-  auto* record = static_cast<BuildRecord*>(node);
+  auto* record = static_cast<NodeRecord*>(static_cast<BuildRecord*>(node));
   for (unsigned i = 0; i < count; ++i) {
     record->children()[i] = static_cast<BuildRecord*>(children[i]);
   }
@@ -168,27 +179,20 @@ void set_children(void* node, void** children, unsigned count, void* /*user*/) {
 /// Required by Embree; boxes come from the leaves.
 void set_bounds(void* /*node*/, const RTCBounds** /*bounds*/, unsigned /*count*/, void* /*user*/) {}
 
-void* create_leaf(RTCThreadLocalAllocator allocator, const RTCBuildPrimitive* primitives, std::size_t count,
+void* create_leaf(RTCThreadLocalAllocator /*allocator*/, const RTCBuildPrimitive* primitives, std::size_t count,
                   void* user) {
   Build& build = build_of(user);
-  void* place = rtcThreadLocalAlloc(allocator, sizeof(BuildRecord) + count * sizeof(std::uint32_t), 16);
-  auto* record = new (place) BuildRecord;
-  record->leaf = true;
-  record->count = static_cast<std::uint32_t>(count);
-  record->leaves = 1;
-  record->references = count;
-  std::uint32_t* references = record->leaf_references();
+  auto* record = new (build.memory.allocate(LeafRecord::bytes(count))) LeafRecord(count);
+  std::uint32_t* references = record->references();
   for (std::size_t i = 0; i < count; ++i) {
-    const BuildItem& item = build.items[primitives[i].primID];
-    references[i] = item.reference;
-    record->box.extend(build.scale.none() ? box_of(primitives[i])
-                                          : cut(build.scale.back(box_of(primitives[i])), item.box));
+    references[i] = build.reference(primitives[i]);
+    record->box.extend(build.box(primitives[i]));
   }
   std::sort(references, references + count);
   if (count > build.limits.leaf_size) {
     build.oversized = true;
   }
-  return record;
+  return static_cast<BuildRecord*>(record);
 }
 
 void cut_box(const Box& box, unsigned axis, float position, Box& below, Box& above) {
@@ -212,12 +216,11 @@ void split_primitive(const RTCBuildPrimitive* primitive, unsigned axis, float po
   Box below;
   Box above;
   if (build.split == nullptr) {
-    cut_box(box_of(*primitive), axis, position, below, above);
+    cut_box(seen(*primitive), axis, position, below, above);
   } else {
-    const BuildItem& item = build.items[primitive->primID];
-    const Box part = build.scale.none() ? box_of(*primitive) : cut(build.scale.back(box_of(*primitive)), item.box);
+    const Box part = build.box(*primitive);
     try {
-      (*build.split)(item.reference, part, axis, build.scale.back(position), below, above);
+      (*build.split)(build.reference(*primitive), part, axis, build.scale.back(position), below, above);
     } catch (...) {
       build.fail();
       cut_box(part, axis, build.scale.back(position), below, above);
@@ -234,7 +237,7 @@ void split_primitive(const RTCBuildPrimitive* primitive, unsigned axis, float po
 bool report(void* user, double share) {
   Build& build = build_of(user);
   try {
-    const auto total = static_cast<double>(build.items.size());
+    const auto total = static_cast<double>(build.count);
     const auto now = static_cast<std::uint64_t>(std::clamp(share, 0.0, 1.0) * total);
     std::uint64_t before = build.done.load();
     while (before < now && !build.done.compare_exchange_weak(before, now)) {
@@ -250,17 +253,18 @@ bool report(void* user, double share) {
 
 using Primitives = std::vector<RTCBuildPrimitive, AlignedAllocator<RTCBuildPrimitive, 32>>;
 
-/// The items as Embree takes them, with room for `capacity`; primID is the row of `items`.
-Primitives primitives_of(std::span<const BuildItem> items, const Scale& scale, std::size_t capacity) {
+/// The items as Embree takes them, with room for `capacity`.
+Primitives primitives_of(const std::vector<BuildItem>& items, const Scale& scale, std::size_t capacity) {
   Primitives primitives(capacity);
-  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, items.size(), kGrain),
-                    [&](const tbb::blocked_range<std::size_t>& range) {
-                      for (std::size_t i = range.begin(); i != range.end(); ++i) {
-                        const Box box = scale.none() ? items[i].box : scale.there(items[i].box);
-                        primitives[i] = {box.low[0],  box.low[1],  box.low[2],  0,
-                                         box.high[0], box.high[1], box.high[2], static_cast<unsigned>(i)};
-                      }
-                    });
+  tbb::parallel_for(
+      tbb::blocked_range<std::size_t>(0, items.size(), kGrain), [&](const tbb::blocked_range<std::size_t>& range) {
+        for (std::size_t i = range.begin(); i != range.end(); ++i) {
+          const bool same = scale.none();
+          const Box box = same ? items[i].box : scale.there(items[i].box);
+          primitives[i] = {box.low[0],  box.low[1],  box.low[2],  0,
+                           box.high[0], box.high[1], box.high[2], static_cast<unsigned>(same ? items[i].reference : i)};
+        }
+      });
   return primitives;
 }
 
@@ -268,13 +272,7 @@ bool is_empty(const BuildItem& item) {
   return item.box.empty();
 }
 
-std::vector<BuildItem> without_empty(std::span<const BuildItem> items) {
-  std::vector<BuildItem> some;
-  std::ranges::remove_copy_if(items, std::back_inserter(some), is_empty);
-  return some;
-}
-
-Box bounds_of(std::span<const BuildItem> items) {
+Box bounds_of(const std::vector<BuildItem>& items) {
   return tbb::parallel_reduce(
       tbb::blocked_range<std::size_t>(0, items.size(), kGrain), Box{},
       [&](const tbb::blocked_range<std::size_t>& range, Box box) {
@@ -299,7 +297,7 @@ void check_result(const Build& build, const void* root) {
     throw Error(memory ? ErrorKind::Resource : ErrorKind::Internal,
                 {memory ? "the build of an acceleration structure ran out of memory"
                         : "Embree did not build an acceleration structure",
-                 "", fmt::format("its error {} for {} items", static_cast<int>(error), build.items.size()), "",
+                 "", fmt::format("its error {} for {} items", static_cast<int>(error), build.count), "",
                  memory ? "free memory or trace a smaller scene" : "use the builder 'median'"});
   }
   if (build.oversized) {
@@ -310,7 +308,7 @@ void check_result(const Build& build, const void* root) {
 }
 
 Tree run(Build& build, const EmbreeSettings& settings) {
-  const std::size_t count = build.items.size();
+  const std::size_t count = build.count;
   const bool splits = settings.extra_references > 0;
   const std::size_t capacity =
       splits ? count + static_cast<std::size_t>(static_cast<double>(count) * settings.extra_references) : count;
@@ -323,6 +321,9 @@ Tree run(Build& build, const EmbreeSettings& settings) {
                    "free memory or trace a smaller scene");
   }
   Primitives primitives = primitives_of(build.items, build.scale, capacity);
+  if (build.scale.none()) {
+    std::vector<BuildItem>().swap(build.items);
+  }
   const BvhHandle bvh(rtcNewBVH(device()));
   if (bvh == nullptr) {
     check_result(build, nullptr);
@@ -348,14 +349,14 @@ Tree run(Build& build, const EmbreeSettings& settings) {
   arguments.buildProgress = report;
   arguments.userPtr = &build;
   const void* root = nullptr;
-  if (settings.one_thread) {
+  if (settings.one_thread && count >= kParallelItems) {
     tbb::task_arena arena(1);
     root = arena.execute([&] { return rtcBuildBVH(&arguments); });
   } else {
     root = rtcBuildBVH(&arguments);
   }
   check_result(build, root);
-  primitives = {};
+  Primitives().swap(primitives);  // assigning {} would keep the memory
   return flatten(*static_cast<const BuildRecord*>(root));
 }
 
@@ -370,20 +371,25 @@ Tree single_leaf(const BuildItem& item) {
 
 }  // namespace
 
-Tree embree_build(std::span<const BuildItem> all_items, BuildLimits limits, const EmbreeSettings& settings,
+Tree embree_build(std::vector<BuildItem> items, BuildLimits limits, const EmbreeSettings& settings,
                   const SplitFunction* split, Progress* progress) {
-  const bool whole = std::ranges::none_of(all_items, is_empty);
-  const std::vector<BuildItem> some = whole ? std::vector<BuildItem>{} : without_empty(all_items);
-  const std::span<const BuildItem> items = whole ? all_items : std::span<const BuildItem>(some);
-  Build build{.items = items, .limits = limits, .split = split, .progress = progress, .scale = Scale(bounds_of(items))};
+  const std::size_t all = items.size();
+  std::erase_if(items, is_empty);
+  Build build{.items = {},
+              .count = items.size(),
+              .limits = limits,
+              .split = split,
+              .progress = progress,
+              .scale = Scale(bounds_of(items))};
   Tree tree;
   if (items.size() == 1) {
     tree = single_leaf(items.front());
   } else if (!items.empty()) {
+    build.items = std::move(items);
     tree = run(build, settings);
   }
   if (progress != nullptr) {
-    progress->advance(all_items.size() - build.done);
+    progress->advance(all - build.done);
   }
   return tree;
 }

@@ -14,14 +14,13 @@ class Low final : public Builder {
   [[nodiscard]] BuildLimits wanted() const override {
     return wanted_;
   }
-  [[nodiscard]] Tree build(std::span<const BuildItem> items, BuildLimits limits, const SplitFunction* /*split*/,
+  [[nodiscard]] Tree build(std::vector<BuildItem> items, BuildLimits limits, const SplitFunction* /*split*/,
                            Progress* progress) const override {
     limits.leaf_size = usual_leaf_size(wanted_, limits);
-    // Embree sorts cells of 1,024 items or more with an unstable parallel sort: equal codes fall as the threads do.
-    return embree_build(
-        items, limits,
-        {.quality = RTC_BUILD_QUALITY_LOW, .min_leaf_size = limits.leaf_size, .one_thread = items.size() >= 1024},
-        nullptr, progress);
+    // Embree sorts large cells with an unstable parallel sort: equal codes fall as the threads do.
+    return embree_build(std::move(items), limits,
+                        {.quality = RTC_BUILD_QUALITY_LOW, .min_leaf_size = limits.leaf_size, .one_thread = true},
+                        nullptr, progress);
   }
 
  private:

@@ -7,15 +7,15 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <memory_resource>
 #include <new>
+#include <span>
 #include <vector>
 
-#include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 
 #include "bvh/builders/build_record.hpp"
 #include "bvh/builders/builder_parameters.hpp"
+#include "bvh/builders/record_memory.hpp"
 
 namespace rayreplay::bvh {
 namespace {
@@ -48,22 +48,14 @@ class MedianBuild {
   }
 
  private:
-  void* allocate(std::size_t bytes) {
-    return memory_.local().allocate(bytes, alignof(std::max_align_t));
-  }
-
   BuildRecord* leaf(Range items) {
-    const auto count = static_cast<std::uint32_t>(items.size());
-    auto* made = new (allocate(sizeof(BuildRecord) + count * sizeof(std::uint32_t))) BuildRecord;
-    made->leaf = true;
-    made->count = count;
-    made->leaves = 1;
-    made->references = count;
+    const std::size_t count = items.size();
+    auto* made = new (memory_.allocate(LeafRecord::bytes(count))) LeafRecord(count);
     for (std::size_t i = 0; i < items.size(); ++i) {
       made->box.extend(items[i].box);
-      made->leaf_references()[i] = items[i].reference;
+      made->references()[i] = items[i].reference;
     }
-    std::sort(made->leaf_references(), made->leaf_references() + count);
+    std::sort(made->references(), made->references() + count);
     if (progress_ != nullptr) {
       progress_->advance(count);
     }
@@ -83,9 +75,7 @@ class MedianBuild {
       *largest = whole.first(half);
       parts.insert(largest + 1, whole.subspan(half));
     }
-    const auto count = static_cast<std::uint32_t>(parts.size());
-    auto* made = new (allocate(sizeof(BuildRecord) + count * sizeof(BuildRecord*))) BuildRecord;
-    made->count = count;
+    auto* made = new (memory_.allocate(NodeRecord::bytes(parts.size()))) NodeRecord(parts.size());
     const auto descend = [&](std::size_t i) { made->children()[i] = record(parts[i]); };
     if (items.size() > kParallelItems) {
       tbb::parallel_for(std::size_t{0}, parts.size(), descend);
@@ -112,7 +102,7 @@ class MedianBuild {
 
   BuildLimits limits_;
   Progress* progress_;
-  tbb::enumerable_thread_specific<std::pmr::monotonic_buffer_resource> memory_;
+  RecordMemory memory_;
 };
 
 class Median final : public Builder {
@@ -122,20 +112,18 @@ class Median final : public Builder {
   [[nodiscard]] BuildLimits wanted() const override {
     return wanted_;
   }
-  [[nodiscard]] Tree build(std::span<const BuildItem> items, BuildLimits limits, const SplitFunction* /*split*/,
+  [[nodiscard]] Tree build(std::vector<BuildItem> items, BuildLimits limits, const SplitFunction* /*split*/,
                            Progress* progress) const override {
-    std::vector<BuildItem> sorted;
-    sorted.reserve(items.size());
-    std::ranges::copy_if(items, std::back_inserter(sorted), [](const BuildItem& item) { return !item.box.empty(); });
+    const std::size_t empty = std::erase_if(items, [](const BuildItem& item) { return item.box.empty(); });
     if (progress != nullptr) {
-      progress->advance(items.size() - sorted.size());
+      progress->advance(empty);
     }
-    if (sorted.empty()) {
+    if (items.empty()) {
       return {};
     }
     limits.leaf_size = usual_leaf_size(wanted_, limits);
     MedianBuild build(limits, progress);
-    return flatten(*build.record(sorted));
+    return flatten(*build.record(items));
   }
 
  private:

@@ -18,9 +18,9 @@ class Medium final : public Builder {
   [[nodiscard]] BuildLimits wanted() const override {
     return wanted_;
   }
-  [[nodiscard]] Tree build(std::span<const BuildItem> items, BuildLimits limits, const SplitFunction* /*split*/,
+  [[nodiscard]] Tree build(std::vector<BuildItem> items, BuildLimits limits, const SplitFunction* /*split*/,
                            Progress* progress) const override {
-    return embree_build(items, limits, settings_, nullptr, progress);
+    return embree_build(std::move(items), limits, settings_, nullptr, progress);
   }
 
  private:
