@@ -46,8 +46,8 @@ RAYREPLAY_INLINE_AVX2 void widen(const bvh::BoxRay& ray, WideRay& wide) {
 }
 
 /// Slots that are met; `used`: how many children there are; `entry`: 8 floats on a boundary of 32 bytes.
-RAYREPLAY_INLINE_AVX2 std::uint32_t meet(const bvh::Wide8Node& node, const WideRay& ray, float t_max,
-                                                float* entry, std::uint32_t& used) {
+RAYREPLAY_INLINE_AVX2 std::uint32_t meet(const bvh::Wide8Node& node, const WideRay& ray, float t_max, float* entry,
+                                         std::uint32_t& used) {
   static_assert(offsetof(bvh::Wide8Node, low) == 0 && offsetof(bvh::Wide8Node, high) == 96);
   const auto* planes = reinterpret_cast<const float*>(&node);
   __m256 near = _mm256_load_ps(ray.t_min.data());
@@ -106,7 +106,7 @@ RAYREPLAY_INLINE_AVX2 __m256d relative(__m128 points, double origin) {
 
 /// Which of `count` (1 … 4) triangles, nine floats each, the ray pierces; `result` is filled if it is any.
 RAYREPLAY_INLINE_AVX2 std::uint32_t pierce(const PreciseRay& ray, const float* vertices, std::size_t count,
-                                                  FourTriangles& result) {
+                                           FourTriangles& result) {
   using detail::Vec4;
   const float* second = vertices + 9 * std::min<std::size_t>(1, count - 1);
   const float* third = vertices + 9 * std::min<std::size_t>(2, count - 1);
@@ -127,12 +127,12 @@ RAYREPLAY_INLINE_AVX2 std::uint32_t pierce(const PreciseRay& ray, const float* v
   const __m256d wb = detail::edge_function(direction, a, c);
   const __m256d wc = detail::edge_function(direction, b, a);
   const __m256d zero = _mm256_setzero_pd();
-  const __m256d low = _mm256_and_pd(
-      _mm256_and_pd(_mm256_cmp_pd(wa, zero, _CMP_LE_OQ), _mm256_cmp_pd(wb, zero, _CMP_LE_OQ)),
-      _mm256_cmp_pd(wc, zero, _CMP_LE_OQ));
-  const __m256d high = _mm256_and_pd(
-      _mm256_and_pd(_mm256_cmp_pd(wa, zero, _CMP_GE_OQ), _mm256_cmp_pd(wb, zero, _CMP_GE_OQ)),
-      _mm256_cmp_pd(wc, zero, _CMP_GE_OQ));
+  const __m256d low =
+      _mm256_and_pd(_mm256_and_pd(_mm256_cmp_pd(wa, zero, _CMP_LE_OQ), _mm256_cmp_pd(wb, zero, _CMP_LE_OQ)),
+                    _mm256_cmp_pd(wc, zero, _CMP_LE_OQ));
+  const __m256d high =
+      _mm256_and_pd(_mm256_and_pd(_mm256_cmp_pd(wa, zero, _CMP_GE_OQ), _mm256_cmp_pd(wb, zero, _CMP_GE_OQ)),
+                    _mm256_cmp_pd(wc, zero, _CMP_GE_OQ));
   const __m256d sum = _mm256_add_pd(_mm256_add_pd(wa, wb), wc);
   const __m256d pierced = _mm256_and_pd(_mm256_or_pd(low, high), _mm256_cmp_pd(sum, zero, _CMP_NEQ_OQ));
   const auto mask = static_cast<std::uint32_t>(_mm256_movemask_pd(pierced)) & ((1U << count) - 1);

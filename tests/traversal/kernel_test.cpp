@@ -1,0 +1,195 @@
+// Do the SIMD kernels give the same bits as the code that anyone can follow: hits, counters, accesses and tests?
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "bvh/bvh.hpp"
+#include "tests/support/meshes.hpp"
+#include "tests/support/ray_scenes.hpp"
+#include "traversal/kernels/avx2.hpp"
+#include "traversal/traversal.hpp"
+
+namespace rayreplay::traversal {
+namespace {
+
+void expect_equal(const TraceResult& one, const TraceResult& other, const std::string& what) {
+  EXPECT_EQ(one.hits, other.hits) << what;
+  EXPECT_EQ(one.counters, other.counters) << what;
+  EXPECT_EQ(one.accesses.offset, other.accesses.offset) << what;
+  EXPECT_EQ(one.accesses.rows, other.accesses.rows) << what;
+  EXPECT_EQ(one.tests.offset, other.tests.offset) << what;
+  EXPECT_EQ(one.tests.rows, other.tests.rows) << what;
+  EXPECT_EQ(one.ignored_rays, other.ignored_rays) << what;
+}
+
+/// Without options, each option alone, and all of them.
+void compare_kernels(const bvh::Bvh& bvh, const std::vector<Ray>& rays, const Shaders* shaders,
+                     const std::string& what) {
+  const auto fast = Traversals::create("near-first").model;
+  const auto slow = Traversals::create("near-first:kernel=decode").model;
+  for (const TraceOptions& options :
+       {TraceOptions{.counters = false, .shaders = shaders}, TraceOptions{.shaders = shaders},
+        TraceOptions{.counters = false, .accesses = true, .shaders = shaders},
+        TraceOptions{.counters = false, .tests = true, .shaders = shaders},
+        TraceOptions{.accesses = true, .tests = true, .shaders = shaders}}) {
+    expect_equal(fast->trace(bvh, rays, options), slow->trace(bvh, rays, options), what);
+  }
+}
+
+TEST(Kernels, NearFirstOnRandomScenes) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    const trace::Scene scene = test::random_scene({.seed = seed, .flags = seed % 2 == 0});
+    for (const char* builder : {"medium", "high", "medium:leaf_size=8,intersection_cost=0.1", "median:leaf_size=13"}) {
+      const bvh::Bvh bvh = bvh::build_bvh(scene, 0, "test", {.builder = builder});
+      std::vector<Ray> rays = test::random_rays(seed, 300, seed % 3 != 0);
+      rays[7].direction = {0, 0, 0};
+      rays[11].origin[1] = std::numeric_limits<float>::quiet_NaN();
+      rays[13].t_min = std::numeric_limits<float>::infinity();
+      rays[13].t_max = std::numeric_limits<float>::infinity();
+      rays[17].t_min = -std::numeric_limits<float>::infinity();
+      const test::SphereShaders shaders(bvh.scene, rays);
+      compare_kernels(bvh, rays, &shaders, std::string(builder) + " seed " + std::to_string(seed));
+    }
+  }
+}
+
+TEST(Kernels, NearFirstOnATerrain) {
+  const trace::Scene scene = test::one_mesh(test::bumpy_terrain(20000, 3));
+  const bvh::Bvh bvh = bvh::build_bvh(scene, 0, "test", {.builder = "medium:leaf_size=8,intersection_cost=0.25"});
+  std::vector<Ray> rays = test::random_rays(5, 4000, false);
+  for (Ray& ray : rays) {
+    ray.origin = {0.5F + 0.1F * ray.origin[0], 1, 0.5F + 0.1F * ray.origin[2]};
+    ray.direction[1] = -1;
+  }
+  compare_kernels(bvh, rays, nullptr, "terrain");
+}
+
+#if RAYREPLAY_AVX2
+
+struct alignas(64) FilledNode {
+  bvh::Wide8Node node;
+};
+
+RAYREPLAY_TARGET_AVX2 std::uint32_t meet_wide(const bvh::Wide8Node& node, const bvh::BoxRay& ray, float t_max,
+                                              std::array<float, 8>& entries, std::uint32_t& used) {
+  avx2::WideRay wide;
+  alignas(32) std::array<float, 8> entry;
+  avx2::widen(ray, wide);
+  const std::uint32_t mask = avx2::meet(node, wide, t_max, entry.data(), used);
+  entries = entry;
+  return mask;
+}
+
+RAYREPLAY_TARGET_AVX2 std::uint32_t pierce_four(const PreciseRay& ray, const float* vertices, std::size_t count,
+                                                avx2::FourTriangles& four) {
+  return avx2::pierce(ray, vertices, count, four);
+}
+
+/// A number as likely to be zero, an integer, tiny, huge or denormal as ordinary.
+float odd_float(test::Random& random) {
+  switch (random.below(7)) {
+    case 0:
+      return random.one_in(2) ? 0.0F : -0.0F;
+    case 1:
+      return static_cast<float>(random.below(5)) - 2;
+    case 2:
+      return random.unit() * 0x1p-140F;
+    case 3:
+      return random.unit() * 0x1p126F;
+    default:
+      return random.unit();
+  }
+}
+
+TEST(Kernels, SlabTestOfEightBoxes) {
+  if (!has_avx2()) {
+    GTEST_SKIP() << "this processor has no AVX2";
+  }
+  test::Random random(1);
+  std::size_t met = 0;
+  for (int round = 0; round < 20000; ++round) {
+    FilledNode filled{};
+    const std::size_t used = 1 + random.below(8);
+    std::array<bvh::Box, 8> boxes;
+    for (std::size_t slot = 0; slot < 8; ++slot) {
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        const float a = odd_float(random);
+        const float b = random.one_in(5) ? a : odd_float(random);
+        boxes[slot].low[axis] = std::min(a, b);
+        boxes[slot].high[axis] = std::max(a, b);
+        filled.node.low[axis][slot] = slot < used ? boxes[slot].low[axis] : std::numeric_limits<float>::infinity();
+        filled.node.high[axis][slot] = slot < used ? boxes[slot].high[axis] : -std::numeric_limits<float>::infinity();
+      }
+      filled.node.index[slot] = slot < used ? static_cast<std::uint32_t>(slot) : bvh::kUnusedSlot;
+    }
+    std::array<double, 3> origin{}, direction{};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      origin[axis] = static_cast<double>(odd_float(random)) * (random.one_in(3) ? 1.0000000001 : 1.0);
+      direction[axis] = static_cast<double>(odd_float(random)) * (random.one_in(3) ? 1.0000000001 : 1.0);
+    }
+    const float t_min = std::abs(odd_float(random));
+    const float t_max = random.one_in(2) ? bvh::kFarthest : t_min + std::abs(random.unit());
+    const bvh::BoxRay ray = bvh::make_box_ray(origin, direction, t_min);
+    std::array<float, 8> entries{};
+    std::uint32_t children = 0;
+    const std::uint32_t mask = meet_wide(filled.node, ray, t_max, entries, children);
+    ASSERT_EQ(children, used);
+    for (std::size_t slot = 0; slot < 8; ++slot) {
+      const bvh::BoxEntry entry = bvh::meet(boxes[slot], ray, t_max);
+      const bool is_met = slot < used && entry.met;
+      ASSERT_EQ((mask >> slot & 1U) != 0, is_met) << "round " << round << " slot " << slot;
+      if (is_met) {
+        ASSERT_EQ(std::memcmp(&entries[slot], &entry.entry, sizeof(float)), 0) << "round " << round;
+        ++met;
+      }
+    }
+  }
+  EXPECT_GT(met, 2000U);
+}
+
+TEST(Kernels, TriangleTestOfFour) {
+  if (!has_avx2()) {
+    GTEST_SKIP() << "this processor has no AVX2";
+  }
+  test::Random random(2);
+  std::size_t pierced = 0;
+  for (int round = 0; round < 40000; ++round) {
+    std::array<float, 36> vertices{};
+    for (float& x : vertices) {
+      x = random.one_in(2) ? random.unit() : odd_float(random);
+    }
+    PreciseRay ray;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      ray.origin[axis] = static_cast<double>(odd_float(random));
+      ray.direction[axis] = static_cast<double>(random.one_in(2) ? random.unit() : odd_float(random));
+    }
+    const std::size_t count = 1 + random.below(4);
+    avx2::FourTriangles four;
+    const std::uint32_t mask = pierce_four(ray, vertices.data(), count, four);
+    ASSERT_EQ(mask >> count, 0U);
+    for (std::size_t lane = 0; lane < count; ++lane) {
+      const float* corner = &vertices[lane * 9];
+      const TrianglePoint want = intersect_triangle(ray, corner, corner + 3, corner + 6);
+      ASSERT_EQ((mask >> lane & 1U) != 0, want.pierced) << "round " << round;
+      if (want.pierced) {
+        const TrianglePoint point = four.point(lane, detail::dot(ray.direction, ray.direction));
+        ASSERT_EQ(std::memcmp(&point.t, &want.t, sizeof(double)), 0);
+        ASSERT_EQ(std::memcmp(&point.u, &want.u, sizeof(double)), 0);
+        ASSERT_EQ(std::memcmp(&point.v, &want.v, sizeof(double)), 0);
+        ASSERT_EQ(point.front, want.front);
+        ++pierced;
+      }
+    }
+  }
+  EXPECT_GT(pierced, 2000U);
+}
+
+#endif
+
+}  // namespace
+}  // namespace rayreplay::traversal
