@@ -48,7 +48,7 @@ void log_speed(const experiment::TraverseResult& result) {
   }
   for (const experiment::TraverseRow& row : result.rows) {
     if (row.kind != experiment::TraverseKind::Observed && row.seconds > 0) {
-      console::log(fmt::format("rayreplay: {}: {:.2f} Mrays/s", row.traversal,
+      console::log(fmt::format("rayreplay: {}: {:.2f} Mrays/s, accesses logged", row.asked,
                                static_cast<double>(row.rays) / row.seconds / 1e6));
     }
   }

@@ -46,7 +46,8 @@ output::Table columns_of(const output::Table& table, const std::vector<std::stri
 output::Table traverse_table(const experiment::TraverseResult& result, std::uint32_t warp_size) {
   using output::Show;
   output::Table table;
-  table.columns = {{"traversal", "traversal"},
+  table.columns = {{"model", "traversal"},
+                   {"traversal", "resolved"},
                    {"kind", "kind"},
                    {"rays", "rays"},
                    {"ignored_rays", "ignored"},
@@ -78,7 +79,7 @@ output::Table traverse_table(const experiment::TraverseResult& result, std::uint
                    {"efficiency", "SIMT efficiency", Show::Percent}};
   for (const TraverseRow& row : result.rows) {
     const bool replayed = row.kind != TraverseKind::Observed;
-    std::vector<Cell> cells{row.traversal, std::string(kind_of(row.kind)), row.rays, row.ignored, row.hits};
+    std::vector<Cell> cells{row.asked, row.traversal, std::string(kind_of(row.kind)), row.rays, row.ignored, row.hits};
     const auto add = [&](bool known, const Cell& cell) {
       cells.emplace_back();
       if (known) {
@@ -119,12 +120,12 @@ output::Table traverse_table(const experiment::TraverseResult& result, std::uint
 std::string traverse_text(const experiment::TraverseResult& result, std::uint32_t warp_size) {
   const output::Table table = traverse_table(result, warp_size);
   std::string text = output::to_text(
-      columns_of(table, {"traversal", "rays", "hits", "agreement", "nodes", "boxes", "triangles", "procedurals",
-                         "any_hits", "instances", "stack_mean", "stack_max", "restarts"}));
-  text += "\n" + output::to_text(columns_of(table, {"traversal", "node_bytes", "index_bytes", "vertex_bytes",
+      columns_of(table, {"model", "rays", "hits", "agreement", "nodes", "boxes", "triangles", "procedurals", "any_hits",
+                         "instances", "stack_mean", "stack_max", "restarts"}));
+  text += "\n" + output::to_text(columns_of(table, {"model", "node_bytes", "index_bytes", "vertex_bytes",
                                                     "instance_bytes", "box_bytes", "unobserved"}));
-  output::Table warps = columns_of(table, {"traversal", "node_steps", "node_efficiency", "leaf_steps",
-                                           "leaf_efficiency", "fetch_steps", "fetch_efficiency", "efficiency"});
+  output::Table warps = columns_of(table, {"model", "node_steps", "node_efficiency", "leaf_steps", "leaf_efficiency",
+                                           "fetch_steps", "fetch_efficiency", "efficiency"});
   std::erase_if(warps.rows,
                 [](const std::vector<Cell>& row) { return std::holds_alternative<std::monostate>(row[1]); });
   if (!warps.rows.empty()) {
