@@ -23,6 +23,7 @@ namespace rayreplay::traversal {
 namespace detail {
 
 inline constexpr std::size_t kChunk = 1024;
+inline constexpr std::size_t kUsualAccesses = 48;  ///< of a ray; more make the log grow
 
 struct ChunkLog {
   std::vector<Access> accesses;
@@ -63,6 +64,7 @@ TraceResult trace_batch_with(const bvh::Bvh& bvh, std::span<const Ray> rays, con
   }
   tbb::parallel_for(std::size_t{0}, logs.size(), [&](std::size_t chunk) {
     ChunkLog& log = logs[chunk];
+    log.accesses.reserve(accesses ? kChunk * kUsualAccesses : 0);
     Observer observer(bvh, &log.accesses, &log.tests);
     auto traverser = make(observer);
     const std::size_t begin = chunk * kChunk;
