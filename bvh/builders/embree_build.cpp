@@ -333,8 +333,8 @@ Tree run(Build& build, const EmbreeSettings& settings) {
   arguments.maxBranchingFactor = build.limits.branching;
   arguments.maxDepth = kMaxDepth;
   arguments.sahBlockSize = 1;
-  arguments.minLeafSize = settings.min_leaf_size;
   arguments.maxLeafSize = std::min<unsigned>(build.limits.leaf_size, RTC_BUILD_MAX_PRIMITIVES_PER_LEAF);
+  arguments.minLeafSize = std::min<unsigned>(settings.min_leaf_size, arguments.maxLeafSize);
   arguments.traversalCost = static_cast<float>(settings.traversal_cost);
   arguments.intersectionCost = static_cast<float>(settings.intersection_cost);
   arguments.bvh = bvh.get();
