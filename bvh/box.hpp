@@ -31,6 +31,23 @@ struct Box {
   static constexpr float kFar = std::numeric_limits<float>::infinity();
 };
 
+/// What two boxes share.
+[[nodiscard]] inline Box intersection(const Box& a, const Box& b) {
+  Box box;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    box.low[axis] = std::max(a.low[axis], b.low[axis]);
+    box.high[axis] = std::min(a.high[axis], b.high[axis]);
+  }
+  return box;
+}
+
+/// The parts of a box on either side of a plane across the axis.
+inline void cut(const Box& box, std::size_t axis, float position, Box& below, Box& above) {
+  below = above = box;
+  below.high[axis] = std::min(box.high[axis], position);
+  above.low[axis] = std::max(box.low[axis], position);
+}
+
 /// Half the surface; 0 for an empty box. In double: the surface of a large box overflows a float.
 [[nodiscard]] inline double half_area(const Box& box) {
   if (box.empty()) {

@@ -2,7 +2,7 @@
 //
 // Contract: `build` makes a tree with at most `branching` children a node and at most `leaf_size` references a leaf
 // over the items given; items with empty boxes are left out. `split` cuts an item's box at a plane (spatial splits:
-// exact clipping of triangles; null: the box itself is cut); only builders that split call it. Throws Resource when the
+// exact clipping of triangles; null: nothing is split); only builders that split call it. Throws Resource when the
 // tree would need 2^32 nodes or references or more memory than there is. Deterministic whatever the number of threads.
 // Progress is advanced by the number of items in all; the caller starts and finishes it. The items are the builder's to
 // reorder and to release early. References are unique. To add one: a .cpp file in bvh/builders/.

@@ -15,15 +15,6 @@ namespace {
 
 constexpr std::size_t kGrain = 8192;
 
-Box shared(const Box& a, const Box& b) {
-  Box box;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    box.low[axis] = std::max(a.low[axis], b.low[axis]);
-    box.high[axis] = std::min(a.high[axis], b.high[axis]);
-  }
-  return box;
-}
-
 Polygon::Point corner(const trace::Geometry& geometry, std::size_t primitive, std::size_t which) {
   const float* at = &geometry.vertices[std::size_t{geometry.indices[primitive * 3 + which]} * 3];
   return {static_cast<double>(at[0]), static_cast<double>(at[1]), static_cast<double>(at[2])};
@@ -37,8 +28,8 @@ void split_triangle(const trace::Geometry& geometry, std::size_t primitive, cons
   Box lower;
   Box upper;
   part.split_bounds(axis, static_cast<double>(position), lower, upper);
-  below = shared(below, lower);
-  above = shared(above, upper);
+  below = intersection(below, lower);
+  above = intersection(above, upper);
 }
 
 }  // namespace

@@ -113,16 +113,6 @@ class Scale {
   int exponent_ = 0;
 };
 
-/// What two boxes share.
-Box cut(const Box& a, const Box& b) {
-  Box result;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    result.low[axis] = std::max(a.low[axis], b.low[axis]);
-    result.high[axis] = std::min(a.high[axis], b.high[axis]);
-  }
-  return result;
-}
-
 /// The box in the coordinates that Embree sees.
 Box seen(const RTCBuildPrimitive& primitive) {
   return {{primitive.lower_x, primitive.lower_y, primitive.lower_z},
@@ -149,7 +139,7 @@ struct Build {
   }
   /// The primitive's box in the items' coordinates.
   [[nodiscard]] Box box(const RTCBuildPrimitive& primitive) const {
-    return items.empty() ? seen(primitive) : cut(scale.back(seen(primitive)), items[primitive.primID].box);
+    return items.empty() ? seen(primitive) : intersection(scale.back(seen(primitive)), items[primitive.primID].box);
   }
   void fail() {
     const std::scoped_lock lock(mutex);
@@ -195,12 +185,6 @@ void* create_leaf(RTCThreadLocalAllocator /*allocator*/, const RTCBuildPrimitive
   return static_cast<BuildRecord*>(record);
 }
 
-void cut_box(const Box& box, unsigned axis, float position, Box& below, Box& above) {
-  below = above = box;
-  below.high[axis] = std::min(box.high[axis], position);
-  above.low[axis] = std::max(box.low[axis], position);
-}
-
 void put(const Box& box, RTCBounds& bounds) {
   bounds.lower_x = box.low[0];
   bounds.lower_y = box.low[1];
@@ -213,22 +197,18 @@ void put(const Box& box, RTCBounds& bounds) {
 void split_primitive(const RTCBuildPrimitive* primitive, unsigned axis, float position, RTCBounds* left,
                      RTCBounds* right, void* user) {
   Build& build = build_of(user);
+  const Box part = build.box(*primitive);
   Box below;
   Box above;
-  if (build.split == nullptr) {
-    cut_box(seen(*primitive), axis, position, below, above);
-  } else {
-    const Box part = build.box(*primitive);
-    try {
-      (*build.split)(build.reference(*primitive), part, axis, build.scale.back(position), below, above);
-    } catch (...) {
-      build.fail();
-      cut_box(part, axis, build.scale.back(position), below, above);
-    }
-    if (!build.scale.none()) {
-      below = below.empty() ? below : build.scale.there(below);
-      above = above.empty() ? above : build.scale.there(above);
-    }
+  try {
+    (*build.split)(build.reference(*primitive), part, axis, build.scale.back(position), below, above);
+  } catch (...) {
+    build.fail();
+    cut(part, axis, build.scale.back(position), below, above);
+  }
+  if (!build.scale.none()) {
+    below = below.empty() ? below : build.scale.there(below);
+    above = above.empty() ? above : build.scale.there(above);
   }
   put(below, *left);
   put(above, *right);
@@ -309,7 +289,7 @@ void check_result(const Build& build, const void* root) {
 
 Tree run(Build& build, const EmbreeSettings& settings) {
   const std::size_t count = build.count;
-  const bool splits = settings.extra_references > 0;
+  const bool splits = build.split != nullptr && settings.extra_references > 0;
   const std::size_t capacity =
       splits ? count + static_cast<std::size_t>(static_cast<double>(count) * settings.extra_references) : count;
   if (capacity > 0xFFFF'FFFFU) {

@@ -33,9 +33,10 @@ const Builders::Registrar kRegistrar(
     {.kind = {},
      .name = "medium",
      .summary = "Surface area heuristic over binned centroids (Embree, medium quality)",
-     .text = "Splits top-down where the estimated cost of a random ray is lowest, tried at the borders of up to 32 bins an "
-             "axis, and stops when a leaf is cheaper. A node of more than two children is filled by splitting the "
-             "child of the largest surface. The usual choice.",
+     .text =
+         "Splits top-down where the estimated cost of a random ray is lowest, tried at the borders of up to 32 bins an "
+         "axis, and stops when a leaf is cheaper. A node of more than two children is filled by splitting the "
+         "child of the largest surface. The usual choice.",
      .source = "Wald, On fast construction of SAH-based bounding volume hierarchies (2007); Embree's rtcBuildBVH",
      .parameters = {branching_parameter(), leaf_size_parameter(), min_leaf_size_parameter(), traversal_cost_parameter(),
                     intersection_cost_parameter()}},

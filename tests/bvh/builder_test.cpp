@@ -22,6 +22,11 @@ bool splits(const std::string& builder) {
   return builder.starts_with("high");
 }
 
+/// What boxes do when they are split.
+const SplitFunction kCut = [](std::uint32_t, const Box& box, unsigned axis, float position, Box& below, Box& above) {
+  cut(box, axis, position, below, above);
+};
+
 const std::vector<std::string> kBuilders = {"low", "medium", "high", "high:extra_references=4", "median"};
 
 TEST(Builder, KeepsItsPromisesOnHostileItems) {
@@ -29,7 +34,7 @@ TEST(Builder, KeepsItsPromisesOnHostileItems) {
     for (const std::string& spec : kBuilders) {
       const auto builder = Builders::create(spec);
       for (const BuildLimits limits : {BuildLimits{2, 1}, BuildLimits{4, 4}, BuildLimits{8, 3}, BuildLimits{6, 32}}) {
-        const Tree tree = builder.model->build(set.items, limits, nullptr, nullptr);
+        const Tree tree = builder.model->build(set.items, limits, &kCut, nullptr);
         EXPECT_EQ(test::fault_of(tree, set.items, limits, splits(spec)), "")
             << set.name << ", " << spec << ", " << limits.branching << " children, " << limits.leaf_size << " a leaf";
       }
@@ -41,10 +46,10 @@ void expect_same_tree(const test::ItemSet& set, const std::string& spec, const s
   const auto builder = Builders::create(spec);
   const BuildLimits limits{8, 4};
   Tree expected;
-  tbb::task_arena(1).execute([&] { expected = builder.model->build(set.items, limits, nullptr, nullptr); });
+  tbb::task_arena(1).execute([&] { expected = builder.model->build(set.items, limits, &kCut, nullptr); });
   for (const int count : threads) {
     Tree tree;
-    tbb::task_arena(count).execute([&] { tree = builder.model->build(set.items, limits, nullptr, nullptr); });
+    tbb::task_arena(count).execute([&] { tree = builder.model->build(set.items, limits, &kCut, nullptr); });
     if (!test::same(expected, tree)) {
       ADD_FAILURE() << set.name << ", " << spec << ", " << count << " threads";
       return;
@@ -66,10 +71,17 @@ TEST(Builder, SameTreeOfManyCoincidentCentres) {
   const tbb::global_control many(tbb::global_control::max_allowed_parallelism, 16);
   for (const test::ItemSet& set : test::hostile_items(50000)) {
     if (set.name == "centres in a speck") {
-      for (const std::string& spec : kBuilders) {
+      for (const char* spec : {"low", "medium"}) {
         expect_same_tree(set, spec, {2, 3, 16, 16});
       }
     }
+  }
+}
+
+TEST(Builder, WithoutASplitFunctionNothingIsSplit) {
+  for (const test::ItemSet& set : test::hostile_items(3000)) {
+    const Tree tree = Builders::create("high:extra_references=4").model->build(set.items, {8, 4}, nullptr, nullptr);
+    EXPECT_EQ(test::fault_of(tree, set.items, {8, 4}, false), "") << set.name;
   }
 }
 
@@ -87,7 +99,7 @@ TEST(Builder, ExceptionsOfCallersComeBackToThem) {
   ASSERT_EQ(set.items.size(), 9000U);
   for (const std::string& spec : kBuilders) {
     Impatient progress;
-    EXPECT_THROW(static_cast<void>(Builders::create(spec).model->build(set.items, {8, 4}, nullptr, &progress)),
+    EXPECT_THROW(static_cast<void>(Builders::create(spec).model->build(set.items, {8, 4}, &kCut, &progress)),
                  std::runtime_error)
         << spec;
   }
