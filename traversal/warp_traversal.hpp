@@ -2,11 +2,14 @@
 // "Understanding the Efficiency of Ray Traversal on GPUs", HPG 2009).
 //
 // Contract: rays come in warps: warp w runs rays [first_ray[w], first_ray[w + 1]), lane by lane, at most 64. Every lane
-// runs a near-first stack traversal cut into steps: one node, or one primitive test. The model decides which lanes take
-// a step together; each such step is one row with its active mask. Closest hits equal those of every Traversal, bit for
-// bit. SIMT efficiency of a kind of step = Σ popcount(mask) / (warp size · steps). Persistent forms fetch further rays
-// into lanes that have finished; their rows say which ray a lane runs through `ray`. Deterministic whatever the number
-// of threads. Memory: 16 bytes a step and 4 an active lane where steps are logged; tallies alone are O(warps).
+// runs a near-first stack traversal cut into steps: one node, or one reference of a leaf, which is a primitive's test
+// or, in the top level, the reading of an instance's record. The model decides which lanes take a step together; each
+// such step is one row with its active mask. Closest hits equal those of every Traversal, bit for bit. SIMT efficiency
+// of a kind of step = Σ popcount(mask) / (warp size · steps). Persistent forms fetch further rays into lanes that have
+// finished; their rows say which ray a lane runs through `ray`. Deterministic whatever the number of threads. Memory:
+// 16 bytes a step and 4 an active lane where steps are logged (twice at the moment they are put together); tallies
+// alone are O(warps). Errors: Usage for a warp size outside 1 … 64, a warp with more rays than lanes, rows that do not
+// ascend.
 #pragma once
 
 #include <array>

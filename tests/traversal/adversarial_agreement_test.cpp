@@ -65,7 +65,7 @@ TEST(AdversarialAgreement, AllTraversalsLayoutsAndBuilders) {
     const PreciseScene precise(scene.scene);
     const bvh::Bvh plain = bvh::build_bvh(scene.scene, 0, scene.name, {});
     for (const bool any : {false, true}) {
-      std::vector<Ray> rays = adversarial_rays(scene.scene, 1600, kSeed + (any ? 1 : 0));
+      std::vector<Ray> rays = adversarial_rays(scene.scene, 1200, kSeed + (any ? 1 : 0));
       for (Ray& ray : rays) {
         ray.flags = any ? trace::kRayFlagTerminateOnFirstHit | trace::kRayFlagSkipClosestHit : 0;
       }

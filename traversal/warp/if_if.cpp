@@ -21,7 +21,7 @@ const WarpTraversals::Registrar kRegistrar(
      .summary = "One loop: a node for the lanes that need one, then a primitive for those that have a leaf",
      .text = "No lane waits longer than one step, but each round costs both kinds of step as soon as one lane wants "
              "each of them.",
-     .source = "Aila and Laine, \"Understanding the Efficiency of Ray Traversal on GPUs\", HPG 2009, section 3",
+     .source = "Aila and Laine, \"Understanding the Efficiency of Ray Traversal on GPUs\", HPG 2009",
      .parameters = {}},
     [](const Parameters&) { return std::make_unique<IfIfTraversal>(); });
 

@@ -145,7 +145,8 @@ const WarpTraversals::Registrar kRegistrar(
              "busy, the free ones take the next rays of a queue, so that a few long rays no longer hold up a warp. "
              "threshold=1 replaces rays only when all of a warp have ended (persistent threads of 2009), larger "
              "values while others still run (dynamic fetch of 2012). All steps are taken to last equally long.",
-     .source = "Aila and Laine, HPG 2009, sections 3 and 4; Aila, Laine and Karras, \"Understanding the Efficiency of "
+     .source = "Aila and Laine, \"Understanding the Efficiency of Ray Traversal on GPUs\", HPG 2009; Aila, Laine and "
+               "Karras, \"Understanding the Efficiency of "
                "Ray Traversal on GPUs – Kepler and Fermi Addendum\", NVR-2012-02",
      .parameters = {{.name = "warps",
                      .default_value = std::int64_t{128},

@@ -1,8 +1,7 @@
 // Schedules: which of a warp's lanes take the next step together.
 //
 // Contract: `choose(warp)` says what the warp executes next; a mask of 0 means that no lane wants anything. Schedules
-// are small state machines, so that several warps can be executed in turns. Source: Aila and Laine, HPG 2009, figure 1
-// and section 3.
+// are small state machines, so that several warps can be executed in turns. Source: Aila and Laine, HPG 2009.
 #pragma once
 
 #include <cstdint>

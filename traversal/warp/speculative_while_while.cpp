@@ -24,7 +24,7 @@ const WarpTraversals::Registrar kRegistrar(
      .text = "The leaf is put off, at most one a lane; a second leaf makes the lane wait. What is visited ahead is "
              "lost if the leaf's hit lies in front of it, but the lane would have been idle. Speculation stays within "
              "a level: a lane does not leave an instance before its leaf there is done.",
-     .source = "Aila and Laine, \"Understanding the Efficiency of Ray Traversal on GPUs\", HPG 2009, section 4",
+     .source = "Aila and Laine, \"Understanding the Efficiency of Ray Traversal on GPUs\", HPG 2009",
      .parameters = {}},
     [](const Parameters&) { return std::make_unique<SpeculativeWhileWhile>(); });
 

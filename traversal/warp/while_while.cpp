@@ -23,7 +23,7 @@ const WarpTraversals::Registrar kRegistrar(
              "those with a leaf test one primitive each until no lane has any left, and the search goes on. Few "
              "changes between kinds of work, at the price of lanes that wait. An instance is entered by a step of the "
              "second loop; its nodes come with the next search.",
-     .source = "Aila and Laine, \"Understanding the Efficiency of Ray Traversal on GPUs\", HPG 2009, section 3",
+     .source = "Aila and Laine, \"Understanding the Efficiency of Ray Traversal on GPUs\", HPG 2009",
      .parameters = {}},
     [](const Parameters&) { return std::make_unique<WhileWhileTraversal>(); });
 
