@@ -13,13 +13,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/registry.hpp"
+#include "bvh/aligned.hpp"
 #include "bvh/box.hpp"
 #include "bvh/node_order.hpp"
 #include "bvh/tree.hpp"
@@ -29,34 +29,6 @@ namespace rayreplay::bvh {
 
 inline constexpr std::size_t kMaxWidth = 8;
 inline constexpr std::uint32_t kNoBlock = 0xFFFF'FFFFU;
-
-/// Bytes on 64-byte boundaries. New ones are not zeroed: encoders write every byte, in parallel.
-template <class T, std::size_t Alignment = 64>
-struct AlignedAllocator {
-  using value_type = T;
-  template <class U>
-  struct rebind {
-    using other = AlignedAllocator<U, Alignment>;
-  };
-  AlignedAllocator() = default;
-  template <class U>
-  explicit AlignedAllocator(const AlignedAllocator<U, Alignment>& /*other*/) noexcept {}
-  [[nodiscard]] T* allocate(std::size_t count) {
-    return static_cast<T*>(::operator new (count * sizeof(T), std::align_val_t{Alignment}));
-  }
-  void deallocate(T* place, std::size_t /*count*/) noexcept {
-    ::operator delete (place, std::align_val_t{Alignment});
-  }
-  template <class U>
-  void construct(U* place) noexcept {
-    ::new (static_cast<void*>(place)) U;
-  }
-  template <class U, class... Arguments>
-  void construct(U* place, Arguments&&... arguments) {
-    ::new (static_cast<void*>(place)) U(std::forward<Arguments>(arguments)...);
-  }
-  bool operator==(const AlignedAllocator&) const = default;
-};
 
 /// One encoded tree.
 struct Level {

@@ -14,7 +14,7 @@
 namespace rayreplay::bvh {
 
 struct LeafTriangles {
-  std::vector<float> vertices;
+  std::vector<float, AlignedAllocator<float>> vertices;
   bool opaque = false;
 };
 

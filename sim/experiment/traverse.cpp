@@ -171,15 +171,15 @@ class Runner {
  public:
   Runner(const bvh::Bvh& structure, std::uint32_t warp_size, const TraverseOptions& options, TraverseResult& result)
       : structure_(&structure), warp_size_(warp_size), accesses_(options.accesses), result_(&result) {
-    result.rows.push_back({.traversal = "observed", .kind = TraverseKind::Observed});
+    result.rows.push_back({.traversal = "observed", .asked = "observed", .kind = TraverseKind::Observed});
     for (const std::string& spec : options.traversals) {
       auto created = traversal::Traversals::create(spec);
-      result.rows.push_back({.traversal = created.spec, .kind = TraverseKind::Scalar});
+      result.rows.push_back({.traversal = created.spec, .asked = spec, .kind = TraverseKind::Scalar});
       scalar_.push_back(std::move(created.model));
     }
     for (const std::string& spec : options.warp_traversals) {
       auto created = traversal::WarpTraversals::create(spec);
-      result.rows.push_back({.traversal = created.spec, .kind = TraverseKind::Warp});
+      result.rows.push_back({.traversal = created.spec, .asked = spec, .kind = TraverseKind::Warp});
       warp_.push_back(std::move(created.model));
     }
   }

@@ -36,12 +36,12 @@ using AccessSink = std::function<void(std::size_t row, std::span<const std::uint
                                       const traversal::RayRows<traversal::Access>& accesses)>;
 
 struct TraverseOptions {
-  std::vector<std::string> traversals;       ///< specs
-  std::vector<std::string> warp_traversals;  ///< specs
-  bvh::BvhOptions structure;
+  std::vector<std::string> traversals{};       ///< specs
+  std::vector<std::string> warp_traversals{};  ///< specs
+  bvh::BvhOptions structure{};
   std::string packing = "identity";
   std::uint64_t batch_rays = 65536;
-  AccessSink accesses;  ///< of scalar traversals; may be null
+  AccessSink accesses{};  ///< of scalar traversals; may be null
   Progress* progress = nullptr;
 };
 
@@ -50,6 +50,7 @@ enum class TraverseKind : std::uint8_t { Observed, Scalar, Warp };
 /// Sums over rays.
 struct TraverseRow {
   std::string traversal;  ///< resolved spec
+  std::string asked;      ///< as it was asked for
   TraverseKind kind = TraverseKind::Scalar;
   std::uint64_t rays = 0;
   std::uint64_t ignored = 0;

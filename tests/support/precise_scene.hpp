@@ -38,7 +38,9 @@ inline constexpr float kBoxPad = 1e-3F;
 
 namespace precise {
 
-inline constexpr Real kSlack = 16;
+inline constexpr Real kSlack = 32;
+/// Of t where only the box bounds it, rays in a triangle's plane: a little more than what bvh::BoxRay adds.
+inline constexpr Real kBoxSlack = 0x1p-20L;
 
 inline Triple cross(const Triple& a, const Triple& b) {
   return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
@@ -326,8 +328,8 @@ class PreciseScene {
       }
       const Real a = (low - pad) / d;
       const Real b = (high + pad) / d;
-      near = std::max(near, std::min(a, b) - std::abs(std::min(a, b)) * 0x1p-22L);
-      far = std::min(far, std::max(a, b) + std::abs(std::max(a, b)) * 0x1p-22L);
+      near = std::max(near, std::min(a, b) - std::abs(std::min(a, b)) * precise::kBoxSlack);
+      far = std::min(far, std::max(a, b) + std::abs(std::max(a, b)) * precise::kBoxSlack);
     }
     const Real along = precise::kSlack * unit * reach / d_length;
     return near <= far ? Meeting{State::Open, near - along, far + along} : Meeting{};

@@ -102,6 +102,18 @@ class Wide8NearFirst {
       observer.depth(held_);
       return true;
     }
+    if (const std::uint32_t rest = mask & (mask - 1); rest == 0) {
+      // Two: no branch that nobody can foresee.
+      const auto second = static_cast<std::size_t>(std::countr_zero(mask));
+      const bool swapped = entry[second] < entry[first];
+      next = child(swapped ? second : first);
+      if (held_ == stack_.size()) {
+        stack_.resize(2 * held_);
+      }
+      stack_[held_++] = child(swapped ? first : second);
+      observer.depth(held_);
+      return true;
+    }
     if (held_ + 8 > stack_.size()) {
       stack_.resize(2 * stack_.size());
     }

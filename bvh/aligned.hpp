@@ -1,0 +1,63 @@
+// Arrays that kernels walk at random: on 64-byte boundaries, and large ones on huge pages where the system has them.
+//
+// Contract: an allocator for std::vector. Arrays of kLarge bytes or more begin on a boundary of 2 MiB, and the system
+// is asked for huge pages there: a traversal touches a new page with almost every node, and misses of the address cache
+// cost about as much as those of the data. A system that has none changes nothing but the speed.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <utility>
+
+namespace rayreplay::bvh {
+
+namespace detail {
+
+inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
+inline constexpr std::size_t kLarge = 2 * kHugePage;
+
+/// A wish, never an error.
+void ask_for_huge_pages(void* place, std::size_t bytes) noexcept;
+
+}  // namespace detail
+
+template <class T, std::size_t Alignment = 64>
+struct AlignedAllocator {
+  using value_type = T;
+  template <class U>
+  struct rebind {
+    using other = AlignedAllocator<U, Alignment>;
+  };
+  AlignedAllocator() = default;
+  template <class U>
+  explicit AlignedAllocator(const AlignedAllocator<U, Alignment>& /*other*/) noexcept {}
+
+  [[nodiscard]] T* allocate(std::size_t count) {
+    const std::size_t bytes = count * sizeof(T);
+    void* const place = ::operator new(bytes, boundary(bytes));
+    if (bytes >= detail::kLarge) {
+      detail::ask_for_huge_pages(place, bytes);
+    }
+    return static_cast<T*>(place);
+  }
+  void deallocate(T* place, std::size_t count) noexcept {
+    ::operator delete(place, boundary(count * sizeof(T)));
+  }
+  /// New elements of a `resize` are left as they are: what fills these arrays writes every byte, in parallel.
+  template <class U>
+  void construct(U* place) noexcept {
+    ::new (static_cast<void*>(place)) U;
+  }
+  template <class U, class... Arguments>
+  void construct(U* place, Arguments&&... arguments) {
+    ::new (static_cast<void*>(place)) U(std::forward<Arguments>(arguments)...);
+  }
+  bool operator==(const AlignedAllocator&) const = default;
+
+ private:
+  static std::align_val_t boundary(std::size_t bytes) {
+    return std::align_val_t{bytes >= detail::kLarge ? detail::kHugePage : Alignment};
+  }
+};
+
+}  // namespace rayreplay::bvh
