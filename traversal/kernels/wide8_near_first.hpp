@@ -91,25 +91,21 @@ class Wide8NearFirst {
     if (mask == 0) {
       return false;
     }
-    const auto child = [&](std::size_t slot) {
-      prefetch(level, node.index[slot], node.count[slot]);
-      return StackEntry{entry[slot], {node.index[slot], node.count[slot], bvh::kNoBlock}};
-    };
     const auto first = static_cast<std::size_t>(std::countr_zero(mask));
     const std::uint32_t others = mask & (mask - 1);
     if (others == 0) {
-      next = child(first);
+      next = child(level, node, entry.data(), first);
       observer.depth(held_);
       return true;
     }
     if ((others & (others - 1)) == 0) {
       const auto second = static_cast<std::size_t>(std::countr_zero(others));
       const bool swapped = entry[second] < entry[first];
-      next = child(swapped ? second : first);
+      next = child(level, node, entry.data(), swapped ? second : first);
       if (held_ == stack_.size()) {
         stack_.resize(2 * held_);
       }
-      stack_[held_++] = child(swapped ? first : second);
+      stack_[held_++] = child(level, node, entry.data(), swapped ? first : second);
       observer.depth(held_);
       return true;
     }
@@ -123,7 +119,7 @@ class Wide8NearFirst {
     StackEntry* const bottom = stack_.data() + held_;
     for (std::uint32_t left = mask; left != 0; left &= left - 1) {
       const auto slot = static_cast<std::size_t>(std::countr_zero(left));
-      bottom[last - rank[slot]] = child(slot);
+      bottom[last - rank[slot]] = child(level, node, entry.data(), slot);
     }
     next = bottom[last];
     held_ += last;
@@ -133,13 +129,19 @@ class Wide8NearFirst {
 
   /// What a child will read, as soon as it is met: most of the time goes by waiting for memory. No branches; an address
   /// that makes no sense, a leaf's without gathered triangles, is no harm to a prefetch.
-  void prefetch(const bvh::Level& level, std::uint32_t index, std::uint32_t count) const {
+  RAYREPLAY_INLINE_AVX2 void prefetch(const bvh::Level& level, std::uint32_t index, std::uint32_t count) const {
     const auto nodes = reinterpret_cast<std::uintptr_t>(level.nodes.data()) + std::uintptr_t{index} * 256;
     const auto leaf = reinterpret_cast<std::uintptr_t>(gathered_) + std::uintptr_t{index} * 36;
     const std::uintptr_t first = count == 0 ? nodes : leaf;
     for (std::uintptr_t line = 0; line < 256; line += 64) {
       __builtin_prefetch(reinterpret_cast<const void*>(first + line));
     }
+  }
+
+  RAYREPLAY_INLINE_AVX2 StackEntry child(const bvh::Level& level, const bvh::Wide8Node& node, const float* entry,
+                                         std::size_t slot) const {
+    prefetch(level, node.index[slot], node.count[slot]);
+    return {entry[slot], {node.index[slot], node.count[slot], bvh::kNoBlock}};
   }
 
   RAYREPLAY_TARGET_AVX2 void visit_instances(const bvh::Level& level, const ChildPlace& leaf) {
