@@ -1,5 +1,6 @@
 // rayreplay traverse: all rays of a launch through one or several traversals.
 #include <memory>
+#include <span>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -8,9 +9,10 @@
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
+#include "app/report/access_file.hpp"
 #include "app/report/context.hpp"
 #include "app/report/traverse_table.hpp"
-#include "base/error.hpp"
+#include "base/output_file.hpp"
 #include "sim/experiment/traverse.hpp"
 
 namespace rayreplay::app {
@@ -19,6 +21,7 @@ namespace {
 struct Options {
   std::string path;
   experiment::TraverseOptions traverse;
+  std::string accesses;
   ExperimentOptions experiment;
   FormatOption format;
   OutputOption output;
@@ -42,6 +45,14 @@ void choose_models(experiment::TraverseOptions& options) {
   static_cast<void>(bvh::VertexOrders::create(options.structure.vertex_order));
 }
 
+std::vector<std::string> resolved_specs(const std::vector<std::string>& traversals) {
+  std::vector<std::string> specs;
+  for (const std::string& spec : traversals) {
+    specs.push_back(traversal::Traversals::create(spec).spec);
+  }
+  return specs;
+}
+
 void log_speed(const experiment::TraverseResult& result) {
   for (const std::string& line : describe(result.ignored)) {
     console::log("rayreplay: warning: ignored: " + line);
@@ -58,8 +69,12 @@ int act(const Options& given) {
   experiment::TraverseOptions options = given.traverse;
   const output::Format format = given.format.format();
   experiment::Configuration configuration = given.experiment.configuration();
-  require_distinct({{"--output", given.output.path}}, given.experiment.inputs(given.path, configuration));
+  require_distinct({{"--output", given.output.path}, {"--accesses", given.accesses}},
+                   given.experiment.inputs(given.path, configuration));
   given.output.check();
+  if (!given.accesses.empty()) {
+    require_writable(given.accesses, given.output.force);
+  }
   choose_models(options);
   options.packing = configuration.packings.empty() ? "identity" : configuration.packings.front();
   configuration.packings = {options.packing};
@@ -67,7 +82,19 @@ int act(const Options& given) {
   const experiment::Resolved resolved = experiment::resolve(configuration, trace);
   const std::unique_ptr<Progress> progress = console::make_progress();
   options.progress = progress.get();
+  std::unique_ptr<report::AccessFile> accesses;
+  if (!given.accesses.empty()) {
+    accesses = std::make_unique<report::AccessFile>(given.accesses, given.output.force, trace, resolved.launch,
+                                                    resolved_specs(options.traversals));
+    options.accesses = [&accesses](std::size_t row, std::span<const std::uint64_t> ray,
+                                   const traversal::RayRows<traversal::Access>& rows) {
+      accesses->append(row - 1, ray, rows);  // row 0 is the trace itself
+    };
+  }
   const experiment::TraverseResult result = experiment::traverse(trace, given.path, resolved, options);
+  if (accesses != nullptr) {
+    accesses->commit();
+  }
   log_not_captured(trace.header);
   log_speed(result);
   const report::Context context{given.path, trace, resolved, report::traverse_context(result)};
@@ -124,6 +151,9 @@ void add_traverse_command(CLI::App& root, Session& session) {
   options->experiment.add_packing_to(*command);
   options->experiment.add_placement_to(*command);
   options->format.add_to(*command);
+  command->add_option("--accesses", options->accesses, "Also write what each scalar traversal reads (HDF5)")
+      ->type_name("FILE")
+      ->group("Output");
   options->output.add_to(*command, "Where to write the result; - is standard output");
   command->callback([&session, options] { session.action = [options] { return act(*options); }; });
 }

@@ -178,6 +178,11 @@ TEST_F(CommandTest, TraverseAgreesWithTheTrace) {
   const Outcome table = run_command({"traverse", trace(), "--traversal", "near-first"});
   EXPECT_THAT(table.output, HasSubstr("near-first"));
   EXPECT_THAT(table.errors, HasSubstr("Mrays/s"));
+  const Outcome log = run_command({"traverse", trace(), "--traversal", "near-first", "--warp-traversal", "if-if",
+                                   "--accesses", scratch_ / "a.h5", "-o", scratch_ / "t.txt"});
+  EXPECT_EQ(log.code, 0) << log.errors;
+  EXPECT_EQ(read_bytes(scratch_ / "a.h5").substr(1, 3), "HDF");
+  EXPECT_EQ(run_command({"traverse", trace(), "--traversal", "near-first", "--accesses", scratch_ / "a.h5"}).code, 4);
   const Outcome unknown = run_command({"traverse", trace(), "--traversal", "near-frist"});
   EXPECT_EQ(unknown.code, 2);
   EXPECT_THAT(unknown.errors, HasSubstr("did you mean 'near-first'?"));
