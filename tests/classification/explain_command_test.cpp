@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include <hdf5.h>
 
 #include <nlohmann/json.hpp>
@@ -130,6 +132,23 @@ TEST(ExplainCommand, SimulatedHardwareAndItsGroundTruth) {
   const json scrambled = parse_output(run_command({"explain", kCapture, "--scramble-seed", "7", "--format", "json"}));
   EXPECT_EQ(scrambled["configuration"]["hardware"], "any-order:seed=7");
   EXPECT_FALSE(scrambled.contains("ground_truth"));
+}
+
+TEST(ExplainCommand, TheReferenceNamesEveryOption) {
+  const std::string reference = read_bytes(std::string(RAYREPLAY_SOURCE_DIR) + "/docs/cli.md");
+  const std::size_t begin = reference.find("\n## explain\n");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string section = reference.substr(begin, reference.find("\n## ", begin + 1) - begin);
+  const std::string help = run_command({"explain", "--help"}).output;
+  const std::regex option("--[a-z][a-z-]*");
+  int options = 0;
+  for (auto match = std::sregex_iterator(help.begin(), help.end(), option); match != std::sregex_iterator(); ++match) {
+    if (match->str() != "--help") {
+      EXPECT_THAT(section, HasSubstr(match->str()));
+      ++options;
+    }
+  }
+  EXPECT_GT(options, 15);
 }
 
 TEST(ExplainCommand, WrongOptionsAreRefusedBeforeTheTraceIsRead) {

@@ -64,7 +64,7 @@ class Classifier {
         options_(&options),
         scene_(bvh::prepare_scene(trace.scene, launch.tlas, name)),
         enlarged_(trace.scene, launch.tlas, name, options.enlarged_layouts, options.enlarge, options.progress),
-        judge_(scene_, enlarged_, options.slack, options.culls),
+        judge_(scene_, enlarged_, options.slack, options.slack, options.culls),
         sums_(result_, launch.data.threads(), launch.data.rays.size(), options.per_ray) {
     result_.ignored = scene_.ignored;
     result_.slack = options.slack;

@@ -3,8 +3,7 @@
 // Contract: for every model — a layout, most usefully a quantised one, over a tree of medium quality with leaves of one
 // primitive — the box of each primitive as a traversal of that layout would test it. It contains the primitive's own
 // box. Empty for inactive primitives and for structures that no active instance uses. Memory: 24 bytes a primitive and
-// model, while building one model's structure more. Errors: those of bvh::build_bvh; Usage for a layout whose leaves
-// cannot hold one primitive alone does not arise, as every layout's can.
+// model, while building one model's structure more. Errors: those of bvh::build_bvh.
 #pragma once
 
 #include <cstdint>

@@ -18,8 +18,13 @@ double latest(float t_star, double unit) {
 
 }  // namespace
 
-Judge::Judge(const bvh::PreparedScene& scene, const EnlargedBoxes& enlarged, double slack, bool culls)
-    : scene_(&scene), enlarged_(&enlarged), unit_(std::max(slack * kFloatUnit, kLeastUnit)), culls_(culls) {}
+Judge::Judge(const bvh::PreparedScene& scene, const EnlargedBoxes& enlarged, double slack, double enlarged_slack,
+             bool culls)
+    : scene_(&scene),
+      enlarged_(&enlarged),
+      unit_(std::max(slack * kFloatUnit, kLeastUnit)),
+      enlarged_unit_(std::max(enlarged_slack * kFloatUnit, kLeastUnit)),
+      culls_(culls) {}
 
 bool Judge::beyond(float t, float t_star) const {
   return static_cast<double>(t) > latest(t_star, unit_);
@@ -59,8 +64,9 @@ Verdict Judge::judge(JudgedRay& ray, const JudgedTest& test, float t_star) const
     verdict.kind = TestKind::Order;
     verdict.late = original.entry > latest(test.t_max, unit_);
     for (std::size_t model = 0; model < enlarged_->models(); ++model) {
-      const SlabEntry entry = enter(enlarged_->box(model, blas, number), ray.slab_, ray.t_min_, ray.t_max_, unit_);
-      if (entry.met && entry.entry <= last) {
+      const SlabEntry entry =
+          enter(enlarged_->box(model, blas, number), ray.slab_, ray.t_min_, ray.t_max_, enlarged_unit_);
+      if (entry.met && entry.entry <= latest(t_star, enlarged_unit_)) {
         verdict.kind = culls_ && verdict.late ? TestKind::Enlargement : TestKind::EnlargementOrOrder;
         break;
       }

@@ -49,8 +49,10 @@ class JudgedRay {
 
 class Judge {
  public:
-  /// Both must outlive it. `slack`: in units of 2^-24. `culls`: as in ClassifyOptions.
-  Judge(const bvh::PreparedScene& scene, const EnlargedBoxes& enlarged, double slack, bool culls);
+  /// Both must outlive it. Slacks in units of 2^-24: of the original boxes and of the enlarged ones, the same for all
+  /// but experiments. `culls`: as in ClassifyOptions.
+  Judge(const bvh::PreparedScene& scene, const EnlargedBoxes& enlarged, double slack, double enlarged_slack,
+        bool culls);
 
   [[nodiscard]] Verdict judge(JudgedRay& ray, const JudgedTest& test, float t_star) const;
 
@@ -61,6 +63,7 @@ class Judge {
   const bvh::PreparedScene* scene_;
   const EnlargedBoxes* enlarged_;
   double unit_;
+  double enlarged_unit_;
   bool culls_;
 };
 

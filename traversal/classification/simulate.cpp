@@ -93,8 +93,8 @@ class Simulator {
         ideal_(Traversals::create("ordered")),
         enlarged_(trace.scene, launch.tlas, name, options.classify.enlarged_layouts, options.classify.enlarge,
                   options.classify.progress),
-        judge_(exact_.scene, enlarged_, options.classify.slack, options.classify.culls),
-        strict_(exact_.scene, enlarged_, 0, options.classify.culls),
+        judge_(exact_.scene, enlarged_, options.classify.slack, options.classify.slack, options.classify.culls),
+        strict_(exact_.scene, enlarged_, 0, options.classify.slack, options.classify.culls),
         sums_(result_.classification, launch.data.threads(), launch.data.rays.size(), options.classify.per_ray) {
     hardware_.own_boxes = false;
     exact_.own_boxes = false;  // leaves of one primitive: the leaf's box is its own
@@ -258,7 +258,7 @@ class Simulator {
   Traversals::Created ideal_;
   EnlargedBoxes enlarged_;
   Judge judge_;
-  Judge strict_;  ///< without slack
+  Judge strict_;  ///< without slack for the original boxes
   Simulation result_;
   Accumulator sums_;
   tbb::enumerable_thread_specific<Workspace> workspaces_;

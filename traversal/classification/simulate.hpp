@@ -45,7 +45,7 @@ inline constexpr std::size_t kCauses = 5;
 
 struct GroundTruth {
   std::array<KindCounts, kCauses> tests{};  ///< truth, then class
-  /// Of the wrong ones: those that are right without slack, so that the hardware's rounding may have decided.
+  /// Of the wrong ones: those that are right without slack for the original boxes, so that rounding has decided.
   std::uint64_t rounding = 0;
 
   [[nodiscard]] std::uint64_t total() const;

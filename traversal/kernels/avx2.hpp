@@ -29,7 +29,7 @@ namespace rayreplay::traversal::avx2 {
 struct alignas(32) WideRay {
   std::array<std::array<float, 8>, 3> origin_near, origin_far, inverse_near, inverse_far;
   std::array<float, 8> t_min;
-  std::array<std::uint32_t, 3> near, far;  ///< rows of planes: low x y z, high x y z
+  std::array<std::size_t, 3> near, far;  ///< where a node has these planes, in floats: low x y z, high x y z
 };
 
 RAYREPLAY_INLINE_AVX2 void widen(const bvh::BoxRay& ray, WideRay& wide) {
@@ -38,9 +38,8 @@ RAYREPLAY_INLINE_AVX2 void widen(const bvh::BoxRay& ray, WideRay& wide) {
     _mm256_store_ps(wide.origin_far[axis].data(), _mm256_set1_ps(ray.origin_far[axis]));
     _mm256_store_ps(wide.inverse_near[axis].data(), _mm256_set1_ps(ray.inverse_near[axis]));
     _mm256_store_ps(wide.inverse_far[axis].data(), _mm256_set1_ps(ray.inverse_far[axis]));
-    const auto low = static_cast<std::uint32_t>(axis);
-    wide.near[axis] = ray.negative[axis] ? low + 3 : low;
-    wide.far[axis] = ray.negative[axis] ? low : low + 3;
+    wide.near[axis] = 8 * (ray.negative[axis] ? axis + 3 : axis);
+    wide.far[axis] = 8 * (ray.negative[axis] ? axis : axis + 3);
   }
   _mm256_store_ps(wide.t_min.data(), _mm256_set1_ps(ray.t_min));
 }
@@ -53,10 +52,10 @@ RAYREPLAY_INLINE_AVX2 std::uint32_t meet(const bvh::Wide8Node& node, const WideR
   __m256 near = _mm256_load_ps(ray.t_min.data());
   __m256 far = _mm256_set1_ps(t_max);
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    const __m256 to_near = _mm256_sub_ps(_mm256_load_ps(planes + std::size_t{ray.near[axis]} * 8),
-                                         _mm256_load_ps(ray.origin_near[axis].data()));
-    const __m256 to_far = _mm256_sub_ps(_mm256_load_ps(planes + std::size_t{ray.far[axis]} * 8),
-                                        _mm256_load_ps(ray.origin_far[axis].data()));
+    const __m256 to_near =
+        _mm256_sub_ps(_mm256_load_ps(planes + ray.near[axis]), _mm256_load_ps(ray.origin_near[axis].data()));
+    const __m256 to_far =
+        _mm256_sub_ps(_mm256_load_ps(planes + ray.far[axis]), _mm256_load_ps(ray.origin_far[axis].data()));
     const __m256 enter = _mm256_mul_ps(to_near, _mm256_load_ps(ray.inverse_near[axis].data()));
     const __m256 leave = _mm256_mul_ps(to_far, _mm256_load_ps(ray.inverse_far[axis].data()));
     // The second operand is what a NaN in the first leaves.
@@ -69,6 +68,24 @@ RAYREPLAY_INLINE_AVX2 std::uint32_t meet(const bvh::Wide8Node& node, const WideR
   const auto slots = ~static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(unused))) & 0xFFU;
   used = static_cast<std::uint32_t>(__builtin_popcount(slots));
   return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(near, far, _CMP_LE_OQ))) & slots;
+}
+
+/// For each slot in `mask`: how many others in it come before, by entry and then by slot. Arrays of 8 on boundaries of
+/// 32 bytes; what slots outside the mask get means nothing.
+RAYREPLAY_INLINE_AVX2 void rank(const float* entry, std::uint32_t mask, std::uint32_t* ranks) {
+  const __m256 entries = _mm256_load_ps(entry);
+  const __m256i slots = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  __m256i sum = _mm256_setzero_si256();
+  for (; mask != 0; mask &= mask - 1) {
+    const int slot = __builtin_ctz(mask);
+    const __m256 other = _mm256_broadcast_ss(entry + slot);
+    const __m256 before = _mm256_cmp_ps(other, entries, _CMP_LT_OQ);
+    const __m256 not_after = _mm256_cmp_ps(other, entries, _CMP_LE_OQ);
+    const __m256 higher = _mm256_castsi256_ps(_mm256_cmpgt_epi32(slots, _mm256_set1_epi32(slot)));
+    // All ones is −1.
+    sum = _mm256_sub_epi32(sum, _mm256_castps_si256(_mm256_blendv_ps(before, not_after, higher)));
+  }
+  _mm256_store_si256(reinterpret_cast<__m256i*>(ranks), sum);
 }
 
 /// What is needed of the pierced ones of four triangles.

@@ -91,63 +91,57 @@ class Wide8NearFirst {
     if (mask == 0) {
       return false;
     }
-    const auto child = [&](std::size_t slot) {
-      prefetch(level, node.index[slot], node.count[slot]);
-      return StackEntry{entry[slot], {node.index[slot], node.count[slot], bvh::kNoBlock}};
-    };
     const auto first = static_cast<std::size_t>(std::countr_zero(mask));
-    mask &= mask - 1;
-    if (mask == 0) {
-      next = child(first);
+    const std::uint32_t others = mask & (mask - 1);
+    if (others == 0) {
+      next = child(level, node, entry.data(), first);
       observer.depth(held_);
       return true;
     }
-    if (const std::uint32_t rest = mask & (mask - 1); rest == 0) {
-      // Two: no branch that nobody can foresee.
-      const auto second = static_cast<std::size_t>(std::countr_zero(mask));
+    if ((others & (others - 1)) == 0) {
+      const auto second = static_cast<std::size_t>(std::countr_zero(others));
       const bool swapped = entry[second] < entry[first];
-      next = child(swapped ? second : first);
+      next = child(level, node, entry.data(), swapped ? second : first);
       if (held_ == stack_.size()) {
         stack_.resize(2 * held_);
       }
-      stack_[held_++] = child(swapped ? first : second);
+      stack_[held_++] = child(level, node, entry.data(), swapped ? first : second);
       observer.depth(held_);
       return true;
     }
     if (held_ + 8 > stack_.size()) {
       stack_.resize(2 * stack_.size());
     }
-    // Insertion from the top of the stack down: the nearest is on top, ties by slot.
+    // Each to the place that its rank gives, the nearest on top: no branches that depend on the distances.
+    alignas(32) std::array<std::uint32_t, 8> rank;
+    avx2::rank(entry.data(), mask, rank.data());
+    const auto last = static_cast<std::size_t>(std::popcount(mask)) - 1;
     StackEntry* const bottom = stack_.data() + held_;
-    StackEntry* top = bottom;
-    *top = child(first);
-    for (; mask != 0; mask &= mask - 1) {
-      const StackEntry entering = child(static_cast<std::size_t>(std::countr_zero(mask)));
-      StackEntry* at = ++top;
-      for (; at > bottom && at[-1].entry <= entering.entry; --at) {
-        at[0] = at[-1];
-      }
-      *at = entering;
+    for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+      const auto slot = static_cast<std::size_t>(std::countr_zero(left));
+      bottom[last - rank[slot]] = child(level, node, entry.data(), slot);
     }
-    next = *top;
-    held_ += static_cast<std::size_t>(top - bottom);
+    next = bottom[last];
+    held_ += last;
     observer.depth(held_);
     return true;
   }
 
-  /// What a child will read, as soon as it is met: most of the time goes by waiting for memory.
-  void prefetch(const bvh::Level& level, std::uint32_t index, std::uint32_t count) const {
-    if (count == 0) {
-      const std::byte* const node = level.record(index);
-      for (std::size_t line = 0; line < sizeof(bvh::Wide8Node); line += 64) {
-        __builtin_prefetch(node + line);
-      }
-    } else if (gathered_ != nullptr) {
-      const float* const first = gathered_ + std::size_t{index} * 9;
-      for (std::size_t at = 0; at < std::size_t{count} * 9; at += 16) {
-        __builtin_prefetch(first + at);
-      }
+  /// What a child will read, as soon as it is met: most of the time goes by waiting for memory. No branches; an address
+  /// that makes no sense, a leaf's without gathered triangles, is no harm to a prefetch.
+  RAYREPLAY_INLINE_AVX2 void prefetch(const bvh::Level& level, std::uint32_t index, std::uint32_t count) const {
+    const auto nodes = reinterpret_cast<std::uintptr_t>(level.nodes.data()) + std::uintptr_t{index} * 256;
+    const auto leaf = reinterpret_cast<std::uintptr_t>(gathered_) + std::uintptr_t{index} * 36;
+    const std::uintptr_t first = count == 0 ? nodes : leaf;
+    for (std::uintptr_t line = 0; line < 256; line += 64) {
+      __builtin_prefetch(reinterpret_cast<const void*>(first + line));
     }
+  }
+
+  RAYREPLAY_INLINE_AVX2 StackEntry child(const bvh::Level& level, const bvh::Wide8Node& node, const float* entry,
+                                         std::size_t slot) const {
+    prefetch(level, node.index[slot], node.count[slot]);
+    return {entry[slot], {node.index[slot], node.count[slot], bvh::kNoBlock}};
   }
 
   RAYREPLAY_TARGET_AVX2 void visit_instances(const bvh::Level& level, const ChildPlace& leaf) {
