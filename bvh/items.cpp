@@ -31,13 +31,14 @@ Polygon::Point corner(const trace::Geometry& geometry, std::size_t primitive, st
 
 void split_triangle(const trace::Geometry& geometry, std::size_t primitive, const Box& box, unsigned axis,
                     float position, Box& below, Box& above) {
-  Polygon lower(corner(geometry, primitive, 0), corner(geometry, primitive, 1), corner(geometry, primitive, 2));
-  lower.clip(box);
-  Polygon upper = lower;
-  lower.clip_above(axis, static_cast<double>(position));
-  upper.clip_below(axis, static_cast<double>(position));
-  below = shared(below, lower.bounds());
-  above = shared(above, upper.bounds());
+  Polygon part(corner(geometry, primitive, 0), corner(geometry, primitive, 1), corner(geometry, primitive, 2));
+  // Builders cut a part off again and again along one axis: after that axis the others seldom cut anything.
+  part.clip(box, axis);
+  Box lower;
+  Box upper;
+  part.split_bounds(axis, static_cast<double>(position), lower, upper);
+  below = shared(below, lower);
+  above = shared(above, upper);
 }
 
 }  // namespace

@@ -7,72 +7,112 @@
 #include "bvh/rounding.hpp"
 
 namespace rayreplay::bvh {
-double Polygon::low(std::size_t axis) const {
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < count_; ++i) {
-    least = std::min(least, points_[i][axis]);
+namespace {
+
+using Point = Polygon::Point;
+
+/// Where the edge crosses the plane; `inner` and `outer` lie on different sides, so that the order does not depend on
+/// the direction in which the edge is walked.
+Point crossing(const Point& inner, const Point& outer, std::size_t axis, double position) {
+  const double share = (position - inner[axis]) / (outer[axis] - inner[axis]);
+  Point point;
+  for (std::size_t k = 0; k < 3; ++k) {
+    point[k] = inner[k] + share * (outer[k] - inner[k]);
   }
-  return least;
+  point[axis] = position;
+  return point;
 }
 
-double Polygon::high(std::size_t axis) const {
-  double most = -std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < count_; ++i) {
-    most = std::max(most, points_[i][axis]);
+struct Bounds {
+  Point low{kFar, kFar, kFar};
+  Point high{-kFar, -kFar, -kFar};
+
+  void extend(const Point& point) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      low[k] = std::min(low[k], point[k]);
+      high[k] = std::max(high[k], point[k]);
+    }
   }
-  return most;
-}
+  /// Rounded outward, with room for the rounding of a chain of eight clips.
+  [[nodiscard]] Box outward() const {
+    constexpr double kRounding = 0x1p-48;
+    Box box;
+    for (std::size_t k = 0; k < 3 && low[0] <= high[0]; ++k) {
+      box.low[k] = round_down(low[k] - std::abs(low[k]) * kRounding);
+      box.high[k] = round_up(high[k] + std::abs(high[k]) * kRounding);
+    }
+    return box;
+  }
 
-void Polygon::clip(const Box& box) {
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    clip_below(axis, static_cast<double>(box.low[axis]));
-    clip_above(axis, static_cast<double>(box.high[axis]));
+ private:
+  static constexpr double kFar = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace
+
+void Polygon::clip(const Box& box, std::size_t first_axis) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::size_t axis = (first_axis + i) % 3;
+    clip(axis, -1, -static_cast<double>(box.low[axis]));
+    clip(axis, 1, static_cast<double>(box.high[axis]));
   }
 }
 
-void Polygon::clip_above(std::size_t axis, double position) {
-  clip(axis, 1, position);
-}
-
-void Polygon::clip_below(std::size_t axis, double position) {
-  clip(axis, -1, -position);
-}
-
-/// Keeps sign · x <= position.
 void Polygon::clip(std::size_t axis, double sign, double position) {
   const auto outside = [&](const Point& point) { return sign * point[axis] > position; };
-  if (std::none_of(points_.begin(), points_.begin() + static_cast<std::ptrdiff_t>(count_), outside)) {
+  bool any = false;
+  for (std::size_t i = 0; i < count_; ++i) {
+    any = any || outside(points_[i]);
+  }
+  if (!any) {
     return;
   }
-  std::array<Point, kMost> kept;
-  std::size_t kept_count = 0;
+  std::array<Point, kMost> points;
+  std::copy_n(points_.begin(), count_, points.begin());
+  const std::size_t count = count_;
+  count_ = 0;
   // Rounding may make a sliver concave by a hair; no more vertices than there is room for come of it.
   const auto keep = [&](const Point& point) {
-    if (kept_count < kMost) {
-      kept[kept_count++] = point;
+    if (count_ < kMost) {
+      points_[count_++] = point;
     }
   };
-  for (std::size_t i = 0; i < count_; ++i) {
-    const Point& here = points_[i];
-    const Point& next = points_[(i + 1) % count_];
+  for (std::size_t i = 0; i < count; ++i) {
+    const Point& here = points[i];
+    const Point& next = points[i + 1 == count ? 0 : i + 1];
     if (!outside(here)) {
       keep(here);
     }
     if (outside(here) != outside(next)) {
-      // From the inner end, so that both directions of an edge give the same point.
-      const Point& inner = outside(here) ? next : here;
-      const Point& outer = outside(here) ? here : next;
-      const double share = (sign * position - inner[axis]) / (outer[axis] - inner[axis]);
-      Point point;
-      for (std::size_t k = 0; k < 3; ++k) {
-        point[k] = inner[k] + share * (outer[k] - inner[k]);
-      }
-      point[axis] = sign * position;
-      keep(point);
+      keep(outside(here) ? crossing(next, here, axis, sign * position) : crossing(here, next, axis, sign * position));
     }
   }
-  points_ = kept;
-  count_ = kept_count;
+}
+
+void Polygon::split_bounds(std::size_t axis, double position, Box& below, Box& above) const {
+  Bounds lower;
+  Bounds upper;
+  for (std::size_t i = 0; i < count_; ++i) {
+    const Point& here = points_[i];
+    const Point& next = points_[i + 1 == count_ ? 0 : i + 1];
+    if (here[axis] <= position) {
+      lower.extend(here);
+    }
+    if (here[axis] >= position) {
+      upper.extend(here);
+    }
+    if (here[axis] < position && next[axis] > position) {
+      const Point point = crossing(here, next, axis, position);
+      lower.extend(point);
+      upper.extend(point);
+    } else if (here[axis] > position && next[axis] < position) {
+      const Point point = crossing(next, here, axis, position);
+      lower.extend(point);
+      upper.extend(point);
+    }
+  }
+  below = lower.outward();
+  above = upper.outward();
 }
 
 double Polygon::double_area() const {
@@ -92,19 +132,11 @@ double Polygon::double_area() const {
 }
 
 Box Polygon::bounds() const {
-  Box box;
-  if (empty()) {
-    return box;
+  Bounds bounds;
+  for (std::size_t i = 0; i < count_; ++i) {
+    bounds.extend(points_[i]);
   }
-  constexpr double kRounding = 0x1p-48;  // generous for a chain of eight clips
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    const double from = low(axis);
-    const double to = high(axis);
-    const double slack = std::max(std::abs(from), std::abs(to)) * kRounding;
-    box.low[axis] = round_down(from - slack);
-    box.high[axis] = round_up(to + slack);
-  }
-  return box;
+  return bounds.outward();
 }
 
 }  // namespace rayreplay::bvh

@@ -1,8 +1,8 @@
 // A convex polygon that is clipped by planes across an axis: the part of a triangle inside a box.
 //
-// Contract: coordinates in double; a vertex on the plane stays. Each clip adds one vertex at most, so that a triangle
-// clipped by a box and one plane more fits. Errors of a clip: a few roundings of double, a billionth of a float's step.
-// Source: Sutherland and Hodgman, "Reentrant polygon clipping", CACM 1974.
+// Contract: coordinates in double; a vertex on the plane stays. Each clip adds one vertex at most. Errors of a clip: a
+// few roundings of double, a billionth of a float's step. Source: Sutherland and Hodgman, "Reentrant polygon clipping",
+// CACM 1974.
 #pragma once
 
 #include <array>
@@ -21,14 +21,11 @@ class Polygon {
   [[nodiscard]] bool empty() const {
     return count_ == 0;
   }
-  [[nodiscard]] double low(std::size_t axis) const;
-  [[nodiscard]] double high(std::size_t axis) const;
-  void clip(const Box& box);
-  /// Keeps what is at most `position` on the axis.
-  void clip_above(std::size_t axis, double position);
-  /// Keeps what is at least `position` on the axis.
-  void clip_below(std::size_t axis, double position);
-  /// Twice the area, times nothing: |Σ cross products| of the fan around the first vertex.
+  /// Keeps what is inside the box; the axis where most will be cut off may be named, to spare work.
+  void clip(const Box& box, std::size_t first_axis = 0);
+  /// The boxes of the parts on either side of a plane across the axis, as `bounds` would give them.
+  void split_bounds(std::size_t axis, double position, Box& below, Box& above) const;
+  /// Twice the area: |Σ cross products| of the fan around the first vertex.
   [[nodiscard]] double double_area() const;
   /// The box around it, rounded outward; empty if there is nothing left.
   [[nodiscard]] Box bounds() const;
@@ -36,6 +33,7 @@ class Polygon {
  private:
   static constexpr std::size_t kMost = 3 + 6 + 2;
 
+  /// Keeps sign · x <= position.
   void clip(std::size_t axis, double sign, double position);
 
   std::array<Point, kMost> points_;

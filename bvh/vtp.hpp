@@ -34,8 +34,8 @@ enum class VtpShape : std::uint8_t { Edges, Faces };
 struct VtpOptions {
   std::uint32_t max_depth = 0xFFFF'FFFFU;
   VtpShape shape = VtpShape::Edges;
-  std::string name;
-  std::string comment;
+  std::string name = {};
+  std::string comment = {};
   Progress* progress = nullptr;
 };
 

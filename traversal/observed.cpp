@@ -97,8 +97,9 @@ class Filler {
  public:
   Filler(const trace::Launch& launch, Observed& observed) : data_(&launch.data), observed_(&observed) {}
 
-  void fill(std::uint64_t thread, std::vector<RayState>& states, const std::vector<std::uint64_t>& first_report) {
-    const std::uint64_t first = data_->ray_offset[thread] - observed_->first_ray;
+  /// `first`: the thread's first ray in `observed`.
+  void fill(std::uint64_t thread, std::uint64_t first, std::vector<RayState>& states,
+            const std::vector<std::uint64_t>& first_report) {
     states.assign(data_->ray_offset[thread + 1] - data_->ray_offset[thread], {});
     for (std::size_t i = 0; i < states.size(); ++i) {
       states[i].tests = observed_->tests.offset[first + i];
@@ -235,31 +236,32 @@ TraceResult Observed::result() const {
   return result;
 }
 
-Observed observe(const trace::Launch& launch, std::uint64_t first_thread, std::uint64_t last_thread) {
+namespace {
+
+/// thread_at(i) for i in [0, threads), first_at(i): its first ray among `rays`.
+template <class ThreadAt, class FirstAt>
+void observe_threads(const trace::Launch& launch, std::uint64_t threads, std::uint64_t rays, const ThreadAt& thread_at,
+                     const FirstAt& first_at, Observed& observed) {
   const trace::ThreadData& data = launch.data;
-  Observed observed;
-  observed.first_thread = first_thread;
-  observed.first_ray = data.ray_offset[first_thread];
-  const std::uint64_t rays = data.ray_offset[last_thread] - observed.first_ray;
   observed.rays.resize(rays);
   observed.hits.resize(rays);
   observed.ends.assign(rays, RayEnd::None);
   observed.counters.resize(rays);
   observed.tests.offset.assign(rays + 1, 0);
   std::vector<std::uint64_t> first_report(rays + 1, 0);
-  const std::uint64_t threads = last_thread - first_thread;
   in_parallel(threads, [&](std::uint64_t begin, std::uint64_t end) {
     std::vector<RayState> states;
-    for (std::uint64_t thread = first_thread + begin; thread < first_thread + end; ++thread) {
-      const std::uint64_t first = data.ray_offset[thread] - observed.first_ray;
+    for (std::uint64_t i = begin; i < end; ++i) {
+      const std::uint64_t thread = thread_at(i);
+      const std::uint64_t first = first_at(i);
       states.assign(data.ray_offset[thread + 1] - data.ray_offset[thread], {});
       for_ray_events(data, thread, [&](std::uint64_t ray, std::uint64_t event, EventKind /*kind*/) {
         const Step step = advance(states[ray], data.events, event);
         observed.tests.offset[first + ray + 1] += step.test ? 1U : 0U;
         first_report[first + ray + 1] += step.report ? 1U : 0U;
       });
-      for (std::size_t i = 0; i < states.size(); ++i) {
-        observed.rays[first + i] = ray_of(data.rays, observed.first_ray + first + i);
+      for (std::size_t ray = 0; ray < states.size(); ++ray) {
+        observed.rays[first + ray] = ray_of(data.rays, data.ray_offset[thread] + ray);
       }
     }
   });
@@ -273,10 +275,36 @@ Observed observe(const trace::Launch& launch, std::uint64_t first_thread, std::u
   in_parallel(threads, [&](std::uint64_t begin, std::uint64_t end) {
     Filler filler(launch, observed);
     std::vector<RayState> states;
-    for (std::uint64_t thread = first_thread + begin; thread < first_thread + end; ++thread) {
-      filler.fill(thread, states, first_report);
+    for (std::uint64_t i = begin; i < end; ++i) {
+      filler.fill(thread_at(i), first_at(i), states, first_report);
     }
   });
+}
+
+}  // namespace
+
+Observed observe(const trace::Launch& launch, std::uint64_t first_thread, std::uint64_t last_thread) {
+  const auto& offset = launch.data.ray_offset;
+  Observed observed;
+  observed.first_thread = first_thread;
+  observed.first_ray = offset[first_thread];
+  observe_threads(
+      launch, last_thread - first_thread, offset[last_thread] - observed.first_ray,
+      [&](std::uint64_t i) { return first_thread + i; },
+      [&](std::uint64_t i) { return offset[first_thread + i] - observed.first_ray; }, observed);
+  return observed;
+}
+
+Observed observe(const trace::Launch& launch, std::span<const std::uint32_t> threads) {
+  const auto& offset = launch.data.ray_offset;
+  std::vector<std::uint64_t> first(threads.size() + 1, 0);
+  for (std::size_t i = 0; i < threads.size(); ++i) {
+    first[i + 1] = first[i] + offset[std::size_t{threads[i]} + 1] - offset[threads[i]];
+  }
+  Observed observed;
+  observe_threads(
+      launch, threads.size(), first.back(), [&](std::uint64_t i) { return std::uint64_t{threads[i]}; },
+      [&](std::uint64_t i) { return first[i]; }, observed);
   return observed;
 }
 

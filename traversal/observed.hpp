@@ -61,10 +61,10 @@ enum class RayEnd : std::uint8_t {
   ImplicitHit,  ///< skipped the closest hit and reached no miss shader
 };
 
-/// Ray i is row first_ray + i of the launch's rays.
+/// Ray i is row first_ray + i of the launch's rays; of a list of threads, their rays one thread after the other.
 struct Observed {
-  std::uint64_t first_thread = 0;
-  std::uint64_t first_ray = 0;
+  std::uint64_t first_thread = 0;  ///< 0 for a list
+  std::uint64_t first_ray = 0;     ///< 0 for a list
   std::vector<Ray> rays;
   std::vector<Hit> hits;
   std::vector<RayEnd> ends;
@@ -82,6 +82,8 @@ struct Observed {
 
 /// Threads [first_thread, last_thread).
 [[nodiscard]] Observed observe(const trace::Launch& launch, std::uint64_t first_thread, std::uint64_t last_thread);
+/// A list of threads, each at most once.
+[[nodiscard]] Observed observe(const trace::Launch& launch, std::span<const std::uint32_t> threads);
 
 /// The end of the batch of threads that starts at `first_thread`: as many as have at most `rays` rays and `events`
 /// events together, but at least one.

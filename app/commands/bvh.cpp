@@ -31,7 +31,7 @@ struct Options {
   bvh::BvhOptions build;
   std::size_t lcv_rays = 10'000;
   std::string vtp;
-  std::uint32_t vtp_depth = 6;
+  std::uint32_t vtp_depth = 3;
   std::string vtp_shape = "edges";
   FormatOption format;
   OutputOption output;
@@ -109,8 +109,9 @@ Place resolve_place(const Options& options, const trace::Trace& trace) {
   return {tlas == trace::kNone ? 0 : tlas, launch};
 }
 
-void write_boxes(const Options& options, const trace::Trace& trace, const bvh::Bvh& structure, bvh::VtpShape shape,
-                 Progress* progress) {
+/// A line for people.
+std::string write_boxes(const Options& options, const trace::Trace& trace, const bvh::Bvh& structure,
+                        bvh::VtpShape shape, Progress* progress) {
   OutputFile file(options.vtp, options.output.force);
   std::ofstream out(file.temporary_path(), std::ios::binary);
   bvh::VtpOptions vtp;
@@ -126,7 +127,7 @@ void write_boxes(const Options& options, const trace::Trace& trace, const bvh::B
     throw Error(ErrorKind::Output, {"cannot finish writing", options.vtp, "", "", ""});
   }
   file.commit();
-  console::log(fmt::format("rayreplay: {} boxes in {}", output::with_separators(boxes), options.vtp));
+  return fmt::format("{} boxes in {}", output::with_separators(boxes), options.vtp);
 }
 
 int act(const Options& options) {
@@ -156,6 +157,7 @@ int act(const Options& options) {
                            {},
                            {},
                            {}};
+  std::vector<std::string> messages;  // after all that can fail
   std::vector<bvh::QualityRay> rays;
   bvh::SummaryOptions summary;
   if (place.launch) {
@@ -173,8 +175,8 @@ int act(const Options& options) {
     build.trees = &trees;
     build.progress = progress.get();
     const bvh::Bvh structure = bvh::build_bvh(trace.scene, place.tlas, options.path, build);
-    console::log(fmt::format("rayreplay: {}: scene {:.3f} s, trees {:.3f} s, layout {:.3f} s", structure.layout_spec,
-                             structure.times.prepare_s, structure.times.build_s, structure.times.layout_s));
+    messages.push_back(fmt::format("{}: scene {:.3f} s, trees {:.3f} s, layout {:.3f} s", structure.layout_spec,
+                                   structure.times.prepare_s, structure.times.build_s, structure.times.layout_s));
     report.builder = structure.builder;
     report.node_order = structure.node_order;
     report.vertex_order = structure.vertex_order;
@@ -182,11 +184,14 @@ int act(const Options& options) {
     report.layouts.push_back(
         {structure.layout_spec, structure.traits, structure.memory.end, bvh::summarise(structure, trees, summary)});
     if (!options.vtp.empty()) {
-      write_boxes(options, trace, structure, shape, progress.get());
+      messages.push_back(write_boxes(options, trace, structure, shape, progress.get()));
     }
   }
   for (const std::string& line : describe(report.ignored)) {
-    console::log("rayreplay: warning: ignored: " + line);
+    messages.push_back("warning: ignored: " + line);
+  }
+  for (const std::string& message : messages) {
+    console::log("rayreplay: " + message);
   }
   switch (format) {
     case output::Format::Table:

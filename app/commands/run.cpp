@@ -139,6 +139,7 @@ int parse_and_act(int argc, char** argv) {
   add_bvh_command(root, session);
   add_whatif_command(root, session);
   add_replay_command(root, session);
+  add_traverse_command(root, session);
   add_explain_command(root, session);
   add_order_command(root, session);
   add_swizzle_command(root, session);

@@ -154,7 +154,6 @@ std::string explain_file(const Explanation& explanation) {
   // A file in memory: what is written to the disk is whole or not there (base/output_file.hpp).
   const Handle access(checked(H5Pcreate(H5P_FILE_ACCESS)));
   checked(H5Pset_fapl_core(access.get(), kMemoryStep, false));
-  checked(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V18));
   const Handle file(checked(H5Fcreate("result", H5F_ACC_TRUNC, H5P_DEFAULT, access.get())));
   write_all(file.get(), explanation);
   checked(H5Fflush(file.get(), H5F_SCOPE_GLOBAL));

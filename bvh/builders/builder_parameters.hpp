@@ -19,6 +19,15 @@ namespace rayreplay::bvh {
       "leaf_size", std::int64_t{0}, "references", "references a leaf at most; 0: as many as the layout takes", 0, 32,
       {}};
 }
+[[nodiscard]] inline Parameter min_leaf_size_parameter() {
+  return {"min_leaf_size",
+          std::int64_t{1},
+          "references",
+          "sets of this size or less are not split, whatever it costs",
+          1,
+          32,
+          {}};
+}
 [[nodiscard]] inline Parameter traversal_cost_parameter() {
   return {
       "traversal_cost", 1.0, "tests", "cost of visiting a node, in the unit of the intersection cost", 0.001, 1000, {}};

@@ -20,6 +20,7 @@
 #include "base/error.hpp"
 #include "base/memory.hpp"
 #include "bvh/builders/build_record.hpp"
+#include "bvh/builders/record_memory.hpp"
 #include "bvh/layout.hpp"
 
 namespace rayreplay::bvh {
@@ -141,6 +142,7 @@ struct Build {
   std::atomic<bool> failed{false};
   std::exception_ptr failure{};
   std::mutex mutex{};
+  RecordMemory memory{};
 
   [[nodiscard]] std::uint32_t reference(const RTCBuildPrimitive& primitive) const {
     return items.empty() ? primitive.primID : items[primitive.primID].reference;
@@ -161,8 +163,8 @@ Build& build_of(void* user) {
   return *static_cast<Build*>(user);
 }
 
-void* create_node(RTCThreadLocalAllocator allocator, unsigned count, void* /*user*/) {
-  auto* record = new (rtcThreadLocalAlloc(allocator, NodeRecord::bytes(count), alignof(NodeRecord))) NodeRecord(count);
+void* create_node(RTCThreadLocalAllocator /*allocator*/, unsigned count, void* user) {
+  auto* record = new (build_of(user).memory.allocate(NodeRecord::bytes(count))) NodeRecord(count);
   return static_cast<BuildRecord*>(record);
 }
 
@@ -177,10 +179,10 @@ void set_children(void* node, void** children, unsigned count, void* /*user*/) {
 /// Required by Embree; boxes come from the leaves.
 void set_bounds(void* /*node*/, const RTCBounds** /*bounds*/, unsigned /*count*/, void* /*user*/) {}
 
-void* create_leaf(RTCThreadLocalAllocator allocator, const RTCBuildPrimitive* primitives, std::size_t count,
+void* create_leaf(RTCThreadLocalAllocator /*allocator*/, const RTCBuildPrimitive* primitives, std::size_t count,
                   void* user) {
   Build& build = build_of(user);
-  auto* record = new (rtcThreadLocalAlloc(allocator, LeafRecord::bytes(count), alignof(NodeRecord))) LeafRecord(count);
+  auto* record = new (build.memory.allocate(LeafRecord::bytes(count))) LeafRecord(count);
   std::uint32_t* references = record->references();
   for (std::size_t i = 0; i < count; ++i) {
     references[i] = build.reference(primitives[i]);
@@ -320,7 +322,7 @@ Tree run(Build& build, const EmbreeSettings& settings) {
   }
   Primitives primitives = primitives_of(build.items, build.scale, capacity);
   if (build.scale.none()) {
-    build.items = {};
+    std::vector<BuildItem>().swap(build.items);
   }
   const BvhHandle bvh(rtcNewBVH(device()));
   if (bvh == nullptr) {
@@ -331,8 +333,8 @@ Tree run(Build& build, const EmbreeSettings& settings) {
   arguments.maxBranchingFactor = build.limits.branching;
   arguments.maxDepth = kMaxDepth;
   arguments.sahBlockSize = 1;
-  arguments.minLeafSize = settings.min_leaf_size;
   arguments.maxLeafSize = std::min<unsigned>(build.limits.leaf_size, RTC_BUILD_MAX_PRIMITIVES_PER_LEAF);
+  arguments.minLeafSize = std::min<unsigned>(settings.min_leaf_size, arguments.maxLeafSize);
   arguments.traversalCost = static_cast<float>(settings.traversal_cost);
   arguments.intersectionCost = static_cast<float>(settings.intersection_cost);
   arguments.bvh = bvh.get();
@@ -354,7 +356,7 @@ Tree run(Build& build, const EmbreeSettings& settings) {
     root = rtcBuildBVH(&arguments);
   }
   check_result(build, root);
-  primitives = {};
+  Primitives().swap(primitives);  // assigning {} would keep the memory
   return flatten(*static_cast<const BuildRecord*>(root));
 }
 

@@ -15,6 +15,7 @@ class High final : public Builder {
         settings_{.quality = RTC_BUILD_QUALITY_HIGH,
                   .traversal_cost = parameters.get_double("traversal_cost"),
                   .intersection_cost = parameters.get_double("intersection_cost"),
+                  .min_leaf_size = static_cast<std::uint32_t>(parameters.get_int("min_leaf_size")),
                   .extra_references = parameters.get_double("extra_references")} {}
 
   [[nodiscard]] BuildLimits wanted() const override {
@@ -40,6 +41,7 @@ const Builders::Registrar kRegistrar(
      .source = "Stich, Friedrich, Dietrich, Spatial splits in bounding volume hierarchies (2009); Embree's rtcBuildBVH",
      .parameters = {branching_parameter(),
                     leaf_size_parameter(),
+                    min_leaf_size_parameter(),
                     traversal_cost_parameter(),
                     intersection_cost_parameter(),
                     {"extra_references",

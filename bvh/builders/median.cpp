@@ -7,16 +7,15 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <memory_resource>
 #include <new>
 #include <span>
 #include <vector>
 
-#include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 
 #include "bvh/builders/build_record.hpp"
 #include "bvh/builders/builder_parameters.hpp"
+#include "bvh/builders/record_memory.hpp"
 
 namespace rayreplay::bvh {
 namespace {
@@ -49,13 +48,9 @@ class MedianBuild {
   }
 
  private:
-  void* allocate(std::size_t bytes) {
-    return memory_.local().allocate(bytes, alignof(std::max_align_t));
-  }
-
   BuildRecord* leaf(Range items) {
     const std::size_t count = items.size();
-    auto* made = new (allocate(LeafRecord::bytes(count))) LeafRecord(count);
+    auto* made = new (memory_.allocate(LeafRecord::bytes(count))) LeafRecord(count);
     for (std::size_t i = 0; i < items.size(); ++i) {
       made->box.extend(items[i].box);
       made->references()[i] = items[i].reference;
@@ -80,7 +75,7 @@ class MedianBuild {
       *largest = whole.first(half);
       parts.insert(largest + 1, whole.subspan(half));
     }
-    auto* made = new (allocate(NodeRecord::bytes(parts.size()))) NodeRecord(parts.size());
+    auto* made = new (memory_.allocate(NodeRecord::bytes(parts.size()))) NodeRecord(parts.size());
     const auto descend = [&](std::size_t i) { made->children()[i] = record(parts[i]); };
     if (items.size() > kParallelItems) {
       tbb::parallel_for(std::size_t{0}, parts.size(), descend);
@@ -107,7 +102,7 @@ class MedianBuild {
 
   BuildLimits limits_;
   Progress* progress_;
-  tbb::enumerable_thread_specific<std::pmr::monotonic_buffer_resource> memory_;
+  RecordMemory memory_;
 };
 
 class Median final : public Builder {

@@ -13,7 +13,8 @@ class Medium final : public Builder {
       : wanted_(wanted_limits(parameters)),
         settings_{.quality = RTC_BUILD_QUALITY_MEDIUM,
                   .traversal_cost = parameters.get_double("traversal_cost"),
-                  .intersection_cost = parameters.get_double("intersection_cost")} {}
+                  .intersection_cost = parameters.get_double("intersection_cost"),
+                  .min_leaf_size = static_cast<std::uint32_t>(parameters.get_int("min_leaf_size"))} {}
 
   [[nodiscard]] BuildLimits wanted() const override {
     return wanted_;
@@ -32,11 +33,11 @@ const Builders::Registrar kRegistrar(
     {.kind = {},
      .name = "medium",
      .summary = "Surface area heuristic over binned centroids (Embree, medium quality)",
-     .text = "Splits top-down where the estimated cost of a random ray is lowest, tried at the borders of 32 bins an "
+     .text = "Splits top-down where the estimated cost of a random ray is lowest, tried at the borders of up to 32 bins an "
              "axis, and stops when a leaf is cheaper. A node of more than two children is filled by splitting the "
              "child of the largest surface. The usual choice.",
      .source = "Wald, On fast construction of SAH-based bounding volume hierarchies (2007); Embree's rtcBuildBVH",
-     .parameters = {branching_parameter(), leaf_size_parameter(), traversal_cost_parameter(),
+     .parameters = {branching_parameter(), leaf_size_parameter(), min_leaf_size_parameter(), traversal_cost_parameter(),
                     intersection_cost_parameter()}},
     [](const Parameters& parameters) { return std::make_unique<Medium>(parameters); });
 

@@ -54,7 +54,7 @@ struct Grid {
       grid.origin[axis] = std::max(box.low[axis], std::numeric_limits<float>::lowest());
       const double extent = static_cast<double>(box.high[axis]) - static_cast<double>(grid.origin[axis]);
       if (extent > 0) {
-        const int guess = std::isinf(extent) ? kLastExponent : std::ilogb(extent / kLastPlane) + 127;
+        const int guess = std::isinf(extent) ? kLastExponent : binary_exponent(extent / kLastPlane) + 127;
         int exponent = std::clamp(guess, 1, kLastExponent);
         grid.exponent[axis] = static_cast<std::uint8_t>(exponent);
         while (grid.at(axis, kLastPlane) < box.high[axis]) {
@@ -94,12 +94,17 @@ struct Grid {
   }
 
  private:
+  /// ⌊log2⌋ of a positive finite number that is no denormal; no extent of floats is one.
+  [[nodiscard]] static int binary_exponent(double value) {
+    return static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52U) - 1023;
+  }
   [[nodiscard]] int guess(std::size_t axis, float coordinate) const {
     if (exponent[axis] == 0) {
       return 0;
     }
-    const double steps = (static_cast<double>(coordinate) - static_cast<double>(origin[axis])) /
-                         static_cast<double>(grid_step(exponent[axis]));
+    // 1 / step, exactly: a power of two.
+    const double inverse = std::bit_cast<double>((std::uint64_t{1023} + 127 - exponent[axis]) << 52U);
+    const double steps = (static_cast<double>(coordinate) - static_cast<double>(origin[axis])) * inverse;
     return steps >= kLastPlane ? kLastPlane : steps > 0 ? static_cast<int>(steps) : 0;
   }
 };

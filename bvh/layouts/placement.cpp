@@ -11,6 +11,7 @@ namespace rayreplay::bvh {
 namespace {
 
 constexpr std::uint32_t kNowhere = 0xFFFF'FFFFU;
+constexpr std::uint64_t kAskAbove = std::uint64_t{16} << 20U;  ///< bytes; asking takes longer than small levels
 
 [[noreturn]] void broken_order(const std::string& found, const std::string& expected) {
   throw Error(ErrorKind::Internal, {"a node order broke its contract", "", found, expected, ""});
@@ -74,8 +75,10 @@ Level new_level(const Tree& tree, std::uint32_t node_bytes, std::uint64_t record
     throw Error(ErrorKind::Resource, {"the acceleration structure has too many nodes", "", std::to_string(records),
                                       "fewer than 4294967295", "use larger leaves"});
   }
-  require_memory(records * node_bytes, "the nodes of the acceleration structure do not fit into memory", "",
-                 "use larger leaves or a smaller layout");
+  if (records * node_bytes > kAskAbove) {
+    require_memory(records * node_bytes, "the nodes of the acceleration structure do not fit into memory", "",
+                   "use larger leaves or a smaller layout");
+  }
   Level level;
   level.node_bytes = node_bytes;
   level.node_count = static_cast<std::uint32_t>(records);

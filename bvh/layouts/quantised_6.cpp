@@ -20,8 +20,8 @@ struct alignas(64) Record {
   std::array<std::byte, 64> bytes;
 };
 
-Quantised6Leaf make_leaf(const Tree& tree, std::uint32_t number) {
-  const TreeChild& source = tree.children[tree.nodes[number].first_child];
+Quantised6Leaf make_leaf(const Tree& tree, std::uint32_t row) {
+  const TreeChild& source = tree.children[row];
   Quantised6Leaf leaf{source.index, source.count, {}};
   leaf.reference.fill(trace::kNone);
   std::copy_n(tree.references.begin() + source.index, source.count, leaf.reference.begin());
@@ -76,8 +76,9 @@ class Quantised6 final : public Layout {
     Level level = new_level(tree, sizeof(Record), source.tree.nodes.size());
     level.references = tree.references;
     write_records(level, placement, [&](std::uint32_t number, std::uint32_t record) {
-      return number < source.inner_nodes ? std::bit_cast<Record>(make_node(source, placement, number, record))
-                                         : std::bit_cast<Record>(make_leaf(source.tree, number));
+      return number < source.inner_nodes
+                 ? std::bit_cast<Record>(make_node(source, placement, number, record))
+                 : std::bit_cast<Record>(make_leaf(tree, source.leaf_row[number - source.inner_nodes]));
     });
     return level;
   }

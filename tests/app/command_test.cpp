@@ -161,6 +161,28 @@ TEST_F(CommandTest, ReplayDetailAddsUp) {
   EXPECT_THAT(run_command({"replay", trace()}).output, HasSubstr("packing  identity"));
 }
 
+TEST_F(CommandTest, TraverseAgreesWithTheTrace) {
+  const json answer = parse_output(run_command({"traverse", trace(), "--traversal", "near-first", "--traversal",
+                                                "ordered", "--warp-traversal", "while-while", "--format", "json"}));
+  EXPECT_EQ(answer["schema"], "rayreplay.traverse/1");
+  ASSERT_EQ(answer["rows"].size(), 4U);
+  EXPECT_EQ(answer["rows"][0]["traversal"], "observed");
+  EXPECT_TRUE(answer["rows"][0]["nodes"].is_null());
+  for (std::size_t row = 1; row < 4; ++row) {
+    EXPECT_EQ(answer["rows"][row]["rays"], answer["launch"]["rays"]);
+    EXPECT_EQ(answer["rows"][row]["hits"], answer["rows"][0]["hits"]);
+    EXPECT_EQ(answer["rows"][row]["agreement"], 1.0);
+  }
+  EXPECT_EQ(answer["rows"][3]["nodes"], answer["rows"][1]["nodes"]);
+  EXPECT_GT(answer["rows"][3]["node_efficiency"], 0.1);
+  const Outcome table = run_command({"traverse", trace(), "--traversal", "near-first"});
+  EXPECT_THAT(table.output, HasSubstr("near-first"));
+  EXPECT_THAT(table.errors, HasSubstr("Mrays/s"));
+  const Outcome unknown = run_command({"traverse", trace(), "--traversal", "near-frist"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.errors, HasSubstr("did you mean 'near-first'?"));
+}
+
 TEST_F(CommandTest, InfoAgreesWithTheTrace) {
   const json answer = parse_output(run_command({"info", trace(), "--format", "json"}));
   const trace::Trace loaded = trace::load(trace());
@@ -199,7 +221,7 @@ TEST_F(CommandTest, TheReferenceNamesEveryCommandAndOption) {
   const std::string reference = read_bytes(std::string(RAYREPLAY_SOURCE_DIR) + "/docs/cli.md");
   const std::regex option("--[a-z][a-z-]*");
   for (const char* command :
-       {"trace", "info", "validate", "seal", "whatif", "replay", "order", "swizzle", "list", "describe"}) {
+       {"trace", "info", "validate", "seal", "whatif", "replay", "traverse", "order", "swizzle", "list", "describe"}) {
     const std::size_t begin = reference.find(std::string("\n## ") + command + "\n");
     ASSERT_NE(begin, std::string::npos) << command;
     const std::string section = reference.substr(begin, reference.find("\n## ", begin + 1) - begin);

@@ -365,5 +365,30 @@ TEST(Observed, BatchesJoinToTheWhole) {
   EXPECT_EQ(tests, whole.tests.rows.size());
 }
 
+TEST(Observed, AListOfThreadsIsTheSameThreadByThread) {
+  const trace::Trace trace = random_trace({.seed = 9, .size = {32, 8, 1}, .rays_per_thread = 5, .ray = true});
+  const trace::Launch& launch = trace.launches[0];
+  std::vector<std::uint32_t> threads;
+  for (std::uint32_t i = 0; i < 256; i += 3) {
+    threads.push_back((i * 41U) % 256);
+  }
+  const Observed list = traversal::observe(launch, threads);
+  std::size_t ray = 0;
+  for (const std::uint32_t thread : threads) {
+    const Observed one = traversal::observe(launch, thread, thread + 1);
+    for (std::size_t i = 0; i < one.rays.size(); ++i, ++ray) {
+      ASSERT_EQ(list.hits[ray], one.hits[i]);
+      ASSERT_EQ(list.ends[ray], one.ends[i]);
+      ASSERT_EQ(list.counters[ray], one.counters[i]);
+      ASSERT_EQ(list.tests.of(ray).size(), one.tests.of(i).size());
+      for (std::size_t test = 0; test < one.tests.of(i).size(); ++test) {
+        expect_same(list.tests.of(ray)[test], one.tests.of(i)[test]);
+        EXPECT_EQ(list.tests.of(ray)[test].event, one.tests.of(i)[test].event);
+      }
+    }
+  }
+  EXPECT_EQ(ray, list.rays.size());
+}
+
 }  // namespace
 }  // namespace rayreplay::test

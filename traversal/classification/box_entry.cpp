@@ -18,17 +18,14 @@ SlabRay slab_ray(const Ray& ray) {
     slab.origin[axis] = static_cast<double>(ray.origin[axis]);
     slab.direction[axis] = static_cast<double>(ray.direction[axis]);
     slab.origin_terms[axis] = std::abs(slab.origin[axis]);
+    slab.direction_terms[axis] = std::abs(slab.direction[axis]);
   }
-  const double speed = length(slab.direction);
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    slab.direction_share[axis] = std::abs(slab.direction[axis]) / speed;
-  }
+  slab.speed = length(slab.direction);
   return slab;
 }
 
 SlabRay slab_ray(const Ray& ray, const std::array<double, 12>& to_object) {
   SlabRay slab;
-  std::array<double, 3> terms{};
   for (std::size_t row = 0; row < 3; ++row) {
     slab.origin[row] = to_object[row * 4 + 3];
     slab.origin_terms[row] = std::abs(to_object[row * 4 + 3]);
@@ -39,14 +36,10 @@ SlabRay slab_ray(const Ray& ray, const std::array<double, 12>& to_object) {
       slab.origin[row] += o;
       slab.origin_terms[row] += std::abs(o);
       slab.direction[row] += d;
-      terms[row] += std::abs(d);
+      slab.direction_terms[row] += std::abs(d);
     }
   }
-  const double speed = length(slab.direction);
-  for (std::size_t row = 0; row < 3; ++row) {
-    // A direction that vanishes in this space (extreme scales) may be anything as far as rounding goes.
-    slab.direction_share[row] = speed > 0 ? terms[row] / speed : 1;
-  }
+  slab.speed = length(slab.direction);
   return slab;
 }
 
@@ -65,12 +58,17 @@ SlabEntry enter(const bvh::Box& box, const SlabRay& ray, double t_min, double t_
   double near = t_min - std::abs(t_min) * unit;
   double far = t_max + std::abs(t_max) * unit;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    const double plane =
-        std::max(std::abs(static_cast<double>(box.low[axis])), std::abs(static_cast<double>(box.high[axis])));
-    const double pad = unit * (ray.origin_terms[axis] + plane + reach * (1 + ray.direction_share[axis]));
-    const double below = low[axis] - pad;
-    const double above = high[axis] + pad;
     const double d = ray.direction[axis];
+    // What an error of the direction moves a plane by: in proportion to its distance, but no more than at the farthest
+    // corner, behind which nothing matters.
+    const double terms = ray.direction_terms[axis];
+    const double at_corner = ray.speed > 0 ? reach * terms / ray.speed : reach;
+    const auto pad = [&](double plane, double distance) {
+      const double at_plane = d == 0 ? at_corner : std::abs(distance) * (terms / std::abs(d));
+      return unit * (ray.origin_terms[axis] + std::abs(plane) + std::min(at_plane, at_corner));
+    };
+    const double below = low[axis] - pad(static_cast<double>(box.low[axis]), low[axis]);
+    const double above = high[axis] + pad(static_cast<double>(box.high[axis]), high[axis]);
     if (d == 0) {
       if (below > 0 || above < 0) {
         return {};

@@ -2,10 +2,11 @@
 //
 // Contract: `enter` says whether the ray meets the box within [t_min, t_max] and where it enters it, allowing for what
 // float hardware may have rounded on the way: every plane is moved outward by `unit` times the sum of the magnitudes
-// that enter its distance (the terms of the origin's and direction's transform, the plane, and the distance to the
-// box's farthest corner), and t_min and t_max by `unit` of themselves. So a box that is met in exact arithmetic is met
-// here, at no later a distance; touching a face, an edge or a corner is meeting, also for rays parallel to an axis and
-// boxes of no extent. `entry` is never below the lowered t_min. An empty box is not met. Rays must be traversable.
+// that enter its distance (the terms of the origin, the plane, and what an error of the direction's terms makes of the
+// distance, at most at the box's farthest corner), and t_min and t_max by `unit` of themselves. So a box that is met in
+// exact arithmetic is met here, at no later a distance; touching a face, an edge or a corner is meeting, also for rays
+// parallel to an axis and boxes of no extent. `entry` is never below the lowered t_min. An empty box is not met. Rays
+// must be traversable.
 #pragma once
 
 #include <array>
@@ -20,7 +21,8 @@ struct SlabRay {
   std::array<double, 3> origin{};
   std::array<double, 3> direction{};
   std::array<double, 3> origin_terms{};     ///< sums of magnitudes that origin was computed from
-  std::array<double, 3> direction_share{};  ///< the same of direction, per length of the direction
+  std::array<double, 3> direction_terms{};  ///< the same of direction
+  double speed = 0;                         ///< length of the direction
 };
 
 [[nodiscard]] SlabRay slab_ray(const Ray& ray);

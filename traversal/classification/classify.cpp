@@ -1,6 +1,7 @@
 #include "traversal/classification/classify.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -34,7 +35,7 @@ Reported nearest_report(const Observed& observed, const ObservedTest& test, cons
   Reported nearest;
   for (const ObservedReport& report : observed.reports_of(test)) {
     const bool counts = report.accepted || !test.test.procedural || (report.t >= ray.t_min && report.t <= ray.t_max);
-    if (counts && (!nearest.hit || report.t < nearest.t)) {
+    if (counts && !std::isnan(report.t) && (!nearest.hit || report.t < nearest.t)) {
       nearest = {true, report.t};
     }
   }
@@ -185,7 +186,9 @@ class Classifier {
         Verdict verdict{TestKind::Necessary, kUnknown, false, false};
         if (traversable) {
           const Reported reported = nearest_report(observed, test, traced);
-          verdict = judge_.judge(judged, {test.test.candidate, reported.hit, reported.t, test.test.t_max}, t_star[ray]);
+          verdict = judge_.judge(judged,
+                                 {test.test.candidate, reported.hit, reported.t, test.test.t_max, test.test.procedural},
+                                 t_star[ray]);
         }
         count_any_hits(observed, test, traversable, t_star[ray], worker);
         sums_.count(worker, counted, verdict);

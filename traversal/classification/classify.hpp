@@ -1,10 +1,10 @@
 // Why each observed intersection test was made (MODELS.md §8).
 //
 // Contract: `classify` looks at every observed test of a launch: each Intersection event, and each AnyHit event that
-// follows no report of its ray (a triangle's), which stands in for the test that no shader can see (observed.hpp). Each
-// gets exactly one TestKind; the sum over kinds equals the observed tests. Input per test: the primitive's original box
-// in its instance's space, the ray, what was reported and accepted, and t*, the distance of the ray's closest accepted
-// hit:
+// follows no report of its candidate (a triangle's), which stands in for the test that no shader can see
+// (observed.hpp). Each gets exactly one TestKind; the sum over kinds equals the observed tests. Input per test: the
+// primitive's original box in its instance's space, the ray, what was reported and accepted, and t*, the distance of
+// the ray's closest accepted hit:
 // - rays that look for the closest hit: the t of their ClosestHit event; infinity after a Miss; where neither shader
 //   exists, the closest accepted candidate, opaque triangles found by the ordered replay;
 // - rays that end on their first hit: infinity after a Miss; else the closest accepted hit that the ordered replay

@@ -40,7 +40,11 @@ Verdict Judge::judge(JudgedRay& ray, const JudgedTest& test, float t_star) const
   }
   const std::uint32_t number = scene_->blases[blas].first_primitive[candidate.geometry] + candidate.primitive;
   const bvh::Box box = scene_->primitive_box(blas, number);
-  const SlabEntry original = enter(box, ray.slab_, ray.t_min_, ray.t_max_, unit_);
+  SlabEntry original = enter(box, ray.slab_, ray.t_min_, ray.t_max_, unit_);
+  if (test.hit && !test.procedural && !box.empty()) {
+    const auto t = static_cast<double>(test.t);
+    original = {true, original.met ? std::min(original.entry, t) : t};
+  }
   Verdict verdict;
   verdict.inactive = box.empty();
   verdict.t_enter = original.met ? static_cast<float>(original.entry) : std::numeric_limits<float>::quiet_NaN();

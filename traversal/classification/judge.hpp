@@ -2,7 +2,9 @@
 //
 // Contract: a JudgedRay belongs to one thread at a time and remembers the ray in the space it was last asked about.
 // Primitives that are inactive (bvh/scene.hpp) have no box, so that a test of theirs that is not necessary is an
-// enlargement. Comparisons are rounded outward as classify.hpp says. O(1) a test, O(models) where t* < t_enter.
+// enlargement. A triangle that is hit has its box entered there at the latest, however the hardware rounded; a box
+// primitive's shader may report hits outside the box. Comparisons are rounded outward as classify.hpp says. O(1) a
+// test, O(models) where t* < t_enter.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +30,7 @@ struct JudgedTest {
   bool hit = false;  ///< the ray hits the primitive at `t`
   float t = 0;
   float t_max = 0;  ///< the ray's when the test was made, or more
+  bool procedural = false;
 };
 
 class JudgedRay {

@@ -224,7 +224,7 @@ class Simulator {
       }
       counted.candidate = test.candidate;
       counted.type = test.procedural ? PrimitiveType::Procedural : PrimitiveType::Triangle;
-      const JudgedTest made{test.candidate, test.hit, test.t, test.t_max};
+      const JudgedTest made{test.candidate, test.hit, test.t, test.t_max, test.procedural};
       const Verdict verdict = judge_.judge(judged, made, t_star);
       sums_.count(worker, counted, verdict);
       if (options_->ground_truth) {

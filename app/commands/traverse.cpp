@@ -1,0 +1,131 @@
+// rayreplay traverse: all rays of a launch through one or several traversals.
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/commands/command.hpp"
+#include "app/commands/options.hpp"
+#include "app/console/console.hpp"
+#include "app/console/progress.hpp"
+#include "app/report/context.hpp"
+#include "app/report/traverse_table.hpp"
+#include "base/error.hpp"
+#include "sim/experiment/traverse.hpp"
+
+namespace rayreplay::app {
+namespace {
+
+struct Options {
+  std::string path;
+  experiment::TraverseOptions traverse;
+  ExperimentOptions experiment;
+  FormatOption format;
+  OutputOption output;
+};
+
+/// Without a choice every model; unknown ones are found before any work.
+void choose_models(experiment::TraverseOptions& options) {
+  if (options.traversals.empty() && options.warp_traversals.empty()) {
+    options.traversals = traversal::Traversals::names();
+    options.warp_traversals = traversal::WarpTraversals::names();
+  }
+  for (const std::string& spec : options.traversals) {
+    static_cast<void>(traversal::Traversals::create(spec));
+  }
+  for (const std::string& spec : options.warp_traversals) {
+    static_cast<void>(traversal::WarpTraversals::create(spec));
+  }
+  static_cast<void>(bvh::Builders::create(options.structure.builder));
+  static_cast<void>(bvh::Layouts::create(options.structure.layout));
+  static_cast<void>(bvh::NodeOrders::create(options.structure.node_order));
+  static_cast<void>(bvh::VertexOrders::create(options.structure.vertex_order));
+}
+
+void log_speed(const experiment::TraverseResult& result) {
+  for (const std::string& line : describe(result.ignored)) {
+    console::log("rayreplay: warning: ignored: " + line);
+  }
+  for (const experiment::TraverseRow& row : result.rows) {
+    if (row.kind != experiment::TraverseKind::Observed && row.seconds > 0) {
+      console::log(fmt::format("rayreplay: {}: {:.2f} Mrays/s, accesses logged", row.asked,
+                               static_cast<double>(row.rays) / row.seconds / 1e6));
+    }
+  }
+}
+
+int act(const Options& given) {
+  experiment::TraverseOptions options = given.traverse;
+  const output::Format format = given.format.format();
+  experiment::Configuration configuration = given.experiment.configuration();
+  require_distinct({{"--output", given.output.path}}, given.experiment.inputs(given.path, configuration));
+  given.output.check();
+  choose_models(options);
+  options.packing = configuration.packings.empty() ? "identity" : configuration.packings.front();
+  configuration.packings = {options.packing};
+  const trace::Trace trace = load_trace(given.path);
+  const experiment::Resolved resolved = experiment::resolve(configuration, trace);
+  const std::unique_ptr<Progress> progress = console::make_progress();
+  options.progress = progress.get();
+  const experiment::TraverseResult result = experiment::traverse(trace, given.path, resolved, options);
+  log_not_captured(trace.header);
+  log_speed(result);
+  const report::Context context{given.path, trace, resolved, report::traverse_context(result)};
+  const output::Table table = report::traverse_table(result, resolved.warp_size);
+  switch (format) {
+    case output::Format::Table:
+      given.output.write(report::context_text(context) + "\n" + report::traverse_text(result, resolved.warp_size));
+      break;
+    case output::Format::Csv:
+      given.output.write(output::to_csv(report::with_context(table, context)));
+      break;
+    case output::Format::Json: {
+      nlohmann::ordered_json document = report::context_json(context, "rayreplay.traverse/1");
+      document["rows"] = to_json(table);
+      given.output.write(document.dump(2) + "\n");
+      break;
+    }
+  }
+  return 0;
+}
+
+void add_models(CLI::App& command, experiment::TraverseOptions& options) {
+  constexpr const char* kModels = "Traversals";
+  command
+      .add_option("--traversal", options.traversals,
+                  "Traversal, may be repeated [without any choice: all of both kinds]")
+      ->type_name("SPEC")
+      ->allow_extra_args(false)
+      ->group(kModels);
+  command.add_option("--warp-traversal", options.warp_traversals, "Warp traversal, may be repeated")
+      ->type_name("SPEC")
+      ->allow_extra_args(false)
+      ->group(kModels);
+  constexpr const char* kStructure = "Structure";
+  const auto add = [&](const char* name, auto& value, const char* text, const char* type) {
+    command.add_option(name, value, text)->type_name(type)->capture_default_str()->group(kStructure);
+  };
+  add("--builder", options.structure.builder, "Builder", "SPEC");
+  add("--layout", options.structure.layout, "Layout", "SPEC");
+  add("--node-order", options.structure.node_order, "Order of nodes in memory", "SPEC");
+  add("--vertex-order", options.structure.vertex_order, "Order of vertices in memory", "SPEC");
+  add("--leaf-size", options.structure.leaf_size, "Most references of a leaf; 0: the builder's", "N");
+}
+
+}  // namespace
+
+void add_traverse_command(CLI::App& root, Session& session) {
+  CLI::App* command =
+      root.add_subcommand("traverse", "All rays of a launch traced again: what each traversal does with them");
+  command->group("Experiments");
+  auto options = std::make_shared<Options>();
+  add_trace_file(*command, options->path)->required();
+  add_models(*command, options->traverse);
+  options->experiment.add_packing_to(*command);
+  options->experiment.add_placement_to(*command);
+  options->format.add_to(*command);
+  options->output.add_to(*command, "Where to write the result; - is standard output");
+  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+}
+
+}  // namespace rayreplay::app

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Are the causes of unnecessary tests found where they are known? Prints the tables of docs/validation.md.
+# Hardware is simulated: an order of traversal and a layout, or boxes enlarged by a known share of their diagonal.
+# usage: validation/ground_truth.sh [PATH OF rayreplay]
+set -euo pipefail
+program=${1:-build/release/rayreplay}
+here=$(cd "$(dirname "$0")/.." && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+row() {  # label, trace, explain options…
+  local label=$1 trace=$2
+  shift 2
+  "$program" explain "$trace" --ground-truth --worst 0 --format json "$@" 2>/dev/null |
+    jq -r --arg name "$label" '
+      def percent: (. * 10000 | round) / 100;
+      ([.rows[] | {(.kind): .tests}] | add) as $kinds | .ground_truth as $truth | $truth.tests as $all |
+      "| \($name) | \($all) | \($kinds["R1 overlap"] / $all | percent) | \($kinds["R2 enlargement"] / $all | percent) | " +
+      "\($kinds["R3 order"] / $all | percent) | \($truth.undecided_share | percent) | \($truth.wrong) | " +
+      "\($truth.wrong - $truth.wrong_within_slack) |"'
+}
+
+"$program" trace --scene one-weekend --size 160x90 --spp 2 -o "$folder/weekend.rrt" 2>/dev/null
+"$program" trace --scene hall --size 128x72 --spp 1 --depth 4 --next-event -o "$folder/hall.rrt" 2>/dev/null
+"$program" trace --scene cornell --size 96x96 --spp 2 --depth 6 --next-event -o "$folder/cornell.rrt" 2>/dev/null
+ln -s "$here/tests/data/h200/teapot-alpha.rrt" "$folder/teapot.rrt"
+
+echo "| rays, hardware | tests | R1 % | R2 % | R3 % | R2 or R3 % | wrong | beyond the slack |"
+echo "| --- | --- | --- | --- | --- | --- | --- | --- |"
+for scene in weekend hall cornell teapot; do
+  trace=$folder/$scene.rrt
+  for layout in wide-8 compressed-wide-8 quantised-6 half-4; do
+    for order in ordered near-first fixed-order any-order:seed=1 any-order:seed=2; do
+      row "$scene, $order, $layout" "$trace" --hardware "$order" --hardware-layout "$layout"
+    done
+  done
+  for share in 0.0001 0.001 0.01 0.1; do
+    for order in ordered near-first any-order:seed=1; do
+      row "$scene, $order, boxes + $share" "$trace" --hardware "$order" --hardware-layout wide-8 --enlarge "$share" \
+        --enlarged-layout none
+    done
+    row "$scene, near-first, boxes + $share, --culls" "$trace" --hardware near-first --hardware-layout wide-8 \
+      --enlarge "$share" --enlarged-layout none --culls
+  done
+done
+
+for scene in weekend hall; do
+  echo
+  echo "$scene, any-order:seed=1, quantised-6:"
+  "$program" explain "$folder/$scene.rrt" --ground-truth --worst 0 --hardware any-order:seed=1 \
+    --hardware-layout quantised-6 2>/dev/null | sed -n '/^ground truth/,$p'
+done
