@@ -42,7 +42,8 @@ struct Report {
 class Shaders {
  public:
   virtual ~Shaders() = default;
-  /// The intersection shader of a box primitive: its hit in [t_min, t_max], t_max being the ray's current one.
+  /// The intersection shader of a box primitive: its hit in [t_min, t_max], t_max being the ray's current one. Must not
+  /// lie before the ray enters the box: the order of visits would matter otherwise.
   [[nodiscard]] virtual Report intersect(std::size_t ray, const Candidate& candidate, float t_max) const = 0;
   /// The any-hit shader of a candidate that is not opaque: accepted or ignored.
   [[nodiscard]] virtual bool accept(std::size_t ray, const Candidate& candidate, float t,
@@ -63,8 +64,8 @@ struct Access {
 /// One intersection test: a triangle test, or a call of a box primitive's intersection shader.
 struct PrimitiveTest {
   Candidate candidate;
-  float t_max = 0;        ///< the ray's current one when the test was made
-  float t = 0;            ///< where it hit, if it did
+  float t_max = 0;        ///< the ray's current one when the test was made; at most bvh::kFarthest
+  float t = 0;            ///< where the ray hits it, in reach or not; infinity: nowhere, or culled by facing
   bool hit = false;       ///< within [t_min, t_max]
   bool accepted = false;  ///< by any-hit or for want of one
   bool procedural = false;

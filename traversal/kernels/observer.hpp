@@ -93,11 +93,14 @@ class Observer {
     if constexpr (kAccesses) {
       const bvh::GeometryMemory& memory = bvh_->memory.geometries[row];
       const std::uint32_t* corner = &bvh_->scene.scene->geometries[row].indices[std::size_t{primitive} * 3];
-      touch(memory.indices, primitive, bvh::kIndexBytes, AccessKind::Index);
-      for (std::size_t i = 0; i < 3; ++i) {
+      const auto vertex = [&](std::size_t i) {
         const std::uint32_t place = memory.vertex_place.empty() ? corner[i] : memory.vertex_place[corner[i]];
-        touch(memory.vertices, place, bvh::kVertexBytes, AccessKind::Vertex);
-      }
+        return Access{memory.vertices + std::uint64_t{place} * bvh::kVertexBytes, bvh::kVertexBytes,
+                      AccessKind::Vertex};
+      };
+      const std::uint64_t indices = memory.indices + std::uint64_t{primitive} * bvh::kIndexBytes;
+      accesses_->insert(accesses_->end(),
+                        {Access{indices, bvh::kIndexBytes, AccessKind::Index}, vertex(0), vertex(1), vertex(2)});
     }
   }
   /// Counts tests alone; their accesses are told one by one.

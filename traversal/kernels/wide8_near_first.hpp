@@ -163,6 +163,8 @@ class Wide8NearFirst {
     const PreciseRay& precise = visit_.space.precise;
     length2_ = detail::dot(precise.direction, precise.direction);
     const bvh::LeafTriangles& leaves = bvh_->leaf_triangles[visit_.blas];
+    const bvh::SceneBlas& blas = bvh_->scene.blases[visit_.blas];
+    indices_ = blas.geometry_count == 1 ? bvh_->scene.geometry(visit_.blas, 0).indices.data() : nullptr;
     gathered_ = search_.takes_all_triangles(visit_, leaves.opaque) ? leaves.vertices.data() : nullptr;
   }
 
@@ -179,6 +181,13 @@ class Wide8NearFirst {
   }
 
   RAYREPLAY_INLINE_AVX2 void visit_four(const bvh::Level& level, std::uint32_t first, std::uint32_t count) {
+    if constexpr (Observer::kLogsAccesses) {
+      for (std::uint32_t i = 0; i < count; ++i) {
+        if (indices_ != nullptr) {  // what the log reads of the scene, while the test goes on
+          __builtin_prefetch(indices_ + std::size_t{level.references[first + i]} * 3);
+        }
+      }
+    }
     avx2::FourTriangles four;
     const float* vertices = gathered_ + std::size_t{first} * 9;
     std::uint32_t tested = count;
@@ -194,8 +203,13 @@ class Wide8NearFirst {
     }
     if constexpr (Observer::kLogsAccesses) {
       for (std::uint32_t i = 0; i < tested; ++i) {
+        const std::size_t row = bvh_->scene.blases[visit_.blas].first_geometry;
+        if (indices_ != nullptr) {
+          search_.observer().triangle(row, level.references[first + i]);
+          continue;
+        }
         const auto [index, primitive] = bvh_->scene.locate(visit_.blas, level.references[first + i]);
-        search_.observer().triangle(bvh_->scene.blases[visit_.blas].first_geometry + std::size_t{index}, primitive);
+        search_.observer().triangle(row + index, primitive);
       }
     } else {
       search_.observer().triangles(tested);
@@ -209,7 +223,8 @@ class Wide8NearFirst {
   avx2::WideRay world_;
   avx2::WideRay transformed_;
   const avx2::WideRay* object_ = nullptr;
-  const float* gathered_ = nullptr;  ///< of the instance that is visited; null: candidates go one by one
+  const float* gathered_ = nullptr;         ///< of the instance that is visited; null: candidates go one by one
+  const std::uint32_t* indices_ = nullptr;  ///< of the visited structure's only geometry; null: it has several
   double length2_ = 0;
   std::vector<StackEntry> stack_;
   std::size_t held_ = 0;

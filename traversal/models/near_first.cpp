@@ -16,9 +16,8 @@ class NearFirst final : public Traversal {
                                   const TraceOptions& options) const override {
 #if RAYREPLAY_AVX2
     if (fastest_ && has_avx2() && parse_spec(bvh.layout_spec).name == "wide-8") {
-      return trace_batch(bvh, rays, options, [&]<class O>(O& observer) {
-        return Wide8NearFirst<O>(bvh, options.shaders, observer);
-      });
+      return trace_batch(bvh, rays, options,
+                         [&]<class O>(O& observer) { return Wide8NearFirst<O>(bvh, options.shaders, observer); });
     }
 #endif
     return trace_batch(bvh, rays, options, [&]<class O>(O& observer) {
@@ -42,8 +41,9 @@ const Traversals::Registrar kRegistrar(
      .parameters = {{.name = "kernel",
                      .default_value = std::string("fastest"),
                      .unit = "",
-                     .text = "The results are the same: 'fastest' has code of its own for wide-8 where the processor has "
-                             "AVX2, 'decode' runs every layout through its decoder.",
+                     .text =
+                         "The results are the same: 'fastest' has code of its own for wide-8 where the processor has "
+                         "AVX2, 'decode' runs every layout through its decoder.",
                      .choices = {"fastest", "decode"}}}},
     [](const Parameters& parameters) {
       return std::make_unique<NearFirst>(parameters.get_string("kernel") == "fastest");
