@@ -10,6 +10,10 @@
 // is, at an entry that is no later: every operation is monotone, so this holds bit for bit. IEEE operations alone, no
 // fused ones: scalar and SIMD forms give the same bits.
 //
+// That holds for all finite rays, whatever their size. Along an axis on which the origin is so far out (kFarOrigin)
+// that a plane minus the origin could leave the range of floats, boxes bound nothing: its inverses are NaNs. An inverse
+// too small for a normal float is rounded outward to a denormal one.
+//
 // An axis along which the ray does not move has the inverse ±infinity. 0 · infinity, an origin in the face's plane, is
 // a NaN, and the order of the operands of the minimum and maximum is such that a NaN bounds nothing: the plane counts
 // as touched. `t_max` must be finite (at most kFarthest), so that a box which is entered at infinity, off the path of a
@@ -27,6 +31,8 @@
 namespace rayreplay::bvh {
 
 inline constexpr float kFarthest = std::numeric_limits<float>::max();
+/// Half of the step below kFarthest: nearer origins, taken from any float, give a finite one.
+inline constexpr double kFarOrigin = 0x1p103;
 
 struct BoxRay {
   std::array<float, 3> origin_near{};   ///< towards where the ray goes, if no float is the origin
@@ -79,6 +85,7 @@ namespace detail {
                                          float t_min) {
   constexpr double kSlack = 0x1p-21;
   constexpr auto kLargest = static_cast<double>(kFarthest);
+  constexpr auto kSmallestNormal = static_cast<double>(std::numeric_limits<float>::min());
   BoxRay ray;
   ray.t_min = t_min;
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -86,14 +93,22 @@ namespace detail {
     const double d = direction[axis];
     const bool negative = std::signbit(d);
     ray.negative[axis] = negative;
-    const float near = negative ? detail::round_down(o) : detail::round_up(o);
-    ray.origin_near[axis] = std::clamp(near, -kFarthest, kFarthest);
+    if (!(std::abs(o) < kFarOrigin)) {
+      ray.inverse_near[axis] = ray.inverse_far[axis] = std::numeric_limits<float>::quiet_NaN();
+      continue;
+    }
+    ray.origin_near[axis] = negative ? detail::round_down(o) : detail::round_up(o);
     ray.origin_far[axis] = negative ? detail::round_up(o) : detail::round_down(o);
     const double inverse = 1 / d;
     // The inverse of a denormal is no float; that of zero is infinite on both sides.
     const double lesser = d == 0 ? inverse : std::clamp(inverse * (1 - kSlack), -kLargest, kLargest);
+    const double greater = inverse * (1 + kSlack);
     ray.inverse_near[axis] = static_cast<float>(lesser);
-    ray.inverse_far[axis] = static_cast<float>(inverse * (1 + kSlack));
+    ray.inverse_far[axis] = static_cast<float>(greater);
+    if (std::abs(lesser) < kSmallestNormal) {  // the slack is less than a denormal's own rounding
+      ray.inverse_near[axis] = negative ? detail::round_up(lesser) : detail::round_down(lesser);
+      ray.inverse_far[axis] = negative ? detail::round_down(greater) : detail::round_up(greater);
+    }
   }
   return ray;
 }

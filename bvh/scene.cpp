@@ -158,6 +158,22 @@ Box transformed(const Box& box, const std::array<float, 12>& transform) {
   return result;
 }
 
+bool exceeds(float value) {
+  return !(std::abs(value) < std::numeric_limits<float>::max());
+}
+
+/// No product of a ray's test against a triangle leaves the range of doubles, and no corner that of floats (scene.hpp).
+bool is_in_range(const std::array<float, 12>& transform, const std::array<double, 12>& inverse, const Box& world) {
+  for (std::size_t i = 0; i < 12; ++i) {
+    const bool linear = i % 4 != 3;
+    if (linear &&
+        (std::abs(static_cast<double>(transform[i])) > kLargestScale || std::abs(inverse[i]) > kLargestScale)) {
+      return false;
+    }
+  }
+  return std::ranges::none_of(world.low, exceeds) && std::ranges::none_of(world.high, exceeds);
+}
+
 SceneInstance prepare_instance(const trace::Instance& source, const SceneBlas& blas, Ignored& ignored) {
   SceneInstance instance;
   instance.blas = source.blas;
@@ -177,10 +193,11 @@ SceneInstance prepare_instance(const trace::Instance& source, const SceneBlas& b
     ++ignored.instances_empty;
     return instance;
   }
-  instance.active = true;
   instance.identity = source.transform == trace::Instance{}.transform;
   instance.to_object = *inverse;
   instance.world = instance.identity ? blas.bounds : transformed(blas.bounds, source.transform);
+  instance.active = instance.identity || is_in_range(source.transform, *inverse, instance.world);
+  ignored.instances_out_of_range += instance.active ? 0U : 1U;
   return instance;
 }
 
@@ -303,6 +320,8 @@ std::vector<std::string> describe(const Ignored& ignored) {
   add(ignored.boxes_not_finite, "box", "boxes", "with a NaN or an infinity");
   add(ignored.boxes_inverted, "box", "boxes", "whose minimum is above its maximum");
   add(ignored.instances_singular, "instance", "instances", "whose transform is singular or not finite");
+  add(ignored.instances_out_of_range, "instance", "instances",
+      "whose transform scales by more than 2^72 or leaves the range of floats");
   add(ignored.instances_masked, "instance", "instances", "whose mask is 0");
   add(ignored.instances_empty, "instance", "instances", "of a structure without active primitives");
   return lines;

@@ -3,13 +3,15 @@
 // Contract: `prepare_scene` looks at one top-level structure of a trace's scene and decides, as the Vulkan
 // specification does, what takes part. Inactive, counted in `ignored` and never dropped silently: triangles with a
 // vertex that is NaN or infinite or an index out of range; boxes with a NaN, an infinity, or low > high; instances
-// whose structure has no active primitive, whose mask is 0, or whose transform is singular or not finite (no ray can
-// be taken into its space). Zero-extent triangles and boxes are active. Primitives of a bottom-level structure are
-// numbered densely over its geometries, inactive ones included: number = first_primitive[g] + primitive; this is what
-// trees refer to. Instances keep the numbers of the trace's events (counted from the structure's first instance).
-// Errors: Missing when the scene was not captured; Input when `tlas` or an instance's blas does not exist; Resource
-// when a structure has 2^32 − 1 primitives or more. O(primitives + instances), parallel. The scene must outlive the
-// result.
+// whose structure has no active primitive, whose mask is 0, whose transform is singular or not finite (no ray can
+// be taken into its space), or whose transform is out of range: an entry of its linear part or of the inverse's is
+// above kLargestScale (the tests of rays of any floats would leave the range of doubles), or a corner of the
+// transformed box is no finite float. Zero-extent triangles and boxes are active. Primitives of a bottom-level
+// structure are numbered densely over its geometries, inactive ones included: number = first_primitive[g] + primitive;
+// this is what trees refer to. Instances keep the numbers of the trace's events (counted from the structure's first
+// instance). Errors: Missing when the scene was not captured; Input when `tlas` or an instance's blas does not exist;
+// Resource when a structure has 2^32 − 1 primitives or more. O(primitives + instances), parallel. The scene must
+// outlive the result.
 #pragma once
 
 #include <array>
@@ -24,18 +26,21 @@
 
 namespace rayreplay::bvh {
 
+inline constexpr double kLargestScale = 0x1p72;
+
 struct Ignored {
   std::uint64_t triangles_not_finite = 0;
   std::uint64_t triangles_bad_index = 0;
   std::uint64_t boxes_not_finite = 0;
   std::uint64_t boxes_inverted = 0;
   std::uint64_t instances_singular = 0;
+  std::uint64_t instances_out_of_range = 0;
   std::uint64_t instances_masked = 0;
   std::uint64_t instances_empty = 0;
 
   [[nodiscard]] std::uint64_t total() const {
     return triangles_not_finite + triangles_bad_index + boxes_not_finite + boxes_inverted + instances_singular +
-           instances_masked + instances_empty;
+           instances_out_of_range + instances_masked + instances_empty;
   }
   bool operator==(const Ignored&) const = default;
 };

@@ -84,6 +84,7 @@ nlohmann::ordered_json ignored_json(const bvh::Ignored& ignored) {
           {"boxes_not_finite", ignored.boxes_not_finite},
           {"boxes_inverted", ignored.boxes_inverted},
           {"instances_singular", ignored.instances_singular},
+          {"instances_out_of_range", ignored.instances_out_of_range},
           {"instances_masked", ignored.instances_masked},
           {"instances_empty", ignored.instances_empty}};
 }

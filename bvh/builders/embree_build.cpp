@@ -9,6 +9,9 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -132,7 +135,7 @@ struct Build {
   std::atomic<bool> failed{false};
   std::exception_ptr failure{};
   std::mutex mutex{};
-  RecordMemory memory{};
+  RecordMemory memory;
 
   [[nodiscard]] std::uint32_t reference(const RTCBuildPrimitive& primitive) const {
     return items.empty() ? primitive.primID : items[primitive.primID].reference;
@@ -153,12 +156,22 @@ Build& build_of(void* user) {
   return *static_cast<Build*>(user);
 }
 
+/// Null if there is no memory: the build has failed and is called off at its next report.
 void* create_node(RTCThreadLocalAllocator /*allocator*/, unsigned count, void* user) {
-  auto* record = new (build_of(user).memory.allocate(NodeRecord::bytes(count))) NodeRecord(count);
-  return static_cast<BuildRecord*>(record);
+  Build& build = build_of(user);
+  try {
+    auto* record = new (build.memory.allocate(NodeRecord::bytes(count))) NodeRecord(count);
+    return static_cast<BuildRecord*>(record);
+  } catch (...) {
+    build.fail();
+    return nullptr;
+  }
 }
 
 void set_children(void* node, void** children, unsigned count, void* /*user*/) {
+  if (node == nullptr || std::find(children, children + count, nullptr) != children + count) {
+    return;
+  }
   auto* record = static_cast<NodeRecord*>(static_cast<BuildRecord*>(node));
   for (unsigned i = 0; i < count; ++i) {
     record->children()[i] = static_cast<BuildRecord*>(children[i]);
@@ -169,10 +182,17 @@ void set_children(void* node, void** children, unsigned count, void* /*user*/) {
 /// Required by Embree; boxes come from the leaves.
 void set_bounds(void* /*node*/, const RTCBounds** /*bounds*/, unsigned /*count*/, void* /*user*/) {}
 
+/// Null as `create_node`.
 void* create_leaf(RTCThreadLocalAllocator /*allocator*/, const RTCBuildPrimitive* primitives, std::size_t count,
                   void* user) {
   Build& build = build_of(user);
-  auto* record = new (build.memory.allocate(LeafRecord::bytes(count))) LeafRecord(count);
+  LeafRecord* record = nullptr;
+  try {
+    record = new (build.memory.allocate(LeafRecord::bytes(count))) LeafRecord(count);
+  } catch (...) {
+    build.fail();
+    return nullptr;
+  }
   std::uint32_t* references = record->references();
   for (std::size_t i = 0; i < count; ++i) {
     references[i] = build.reference(primitives[i]);
@@ -267,18 +287,27 @@ Box bounds_of(const std::vector<BuildItem>& items) {
       });
 }
 
+[[noreturn]] void fail_for_memory(std::string found) {
+  throw Error(ErrorKind::Resource, {"the build of an acceleration structure ran out of memory", "", std::move(found),
+                                    "", "free memory or trace a smaller scene"});
+}
+
 void check_result(const Build& build, const void* root) {
   if (build.failed) {
-    std::rethrow_exception(build.failure);
+    try {
+      std::rethrow_exception(build.failure);
+    } catch (const std::bad_alloc&) {
+      fail_for_memory(fmt::format("{} items", build.count));
+    }
   }
   if (root == nullptr) {
     const RTCError error = rtcGetDeviceError(device());
-    const bool memory = error == RTC_ERROR_OUT_OF_MEMORY;
-    throw Error(memory ? ErrorKind::Resource : ErrorKind::Internal,
-                {memory ? "the build of an acceleration structure ran out of memory"
-                        : "Embree did not build an acceleration structure",
-                 "", fmt::format("its error {} for {} items", static_cast<int>(error), build.count), "",
-                 memory ? "free memory or trace a smaller scene" : "use the builder 'median'"});
+    const std::string found = fmt::format("its error {} for {} items", static_cast<int>(error), build.count);
+    if (error == RTC_ERROR_OUT_OF_MEMORY) {
+      fail_for_memory(found);
+    }
+    throw Error(ErrorKind::Internal,
+                {"Embree did not build an acceleration structure", "", found, "", "use the builder 'median'"});
   }
   if (build.oversized) {
     throw Error(ErrorKind::Internal,
@@ -360,7 +389,8 @@ Tree embree_build(std::vector<BuildItem> items, BuildLimits limits, const Embree
               .limits = limits,
               .split = split,
               .progress = progress,
-              .scale = Scale(bounds_of(items))};
+              .scale = Scale(bounds_of(items)),
+              .memory = RecordMemory(settings.record_bytes)};
   Tree tree;
   if (items.size() == 1) {
     tree = single_leaf(items.front());

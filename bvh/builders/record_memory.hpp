@@ -1,6 +1,7 @@
 // Memory of the records of one build: pieces of large blocks, one block a thread at a time, released all at once.
 //
-// Contract: `allocate` from any thread gives memory on 8-byte boundaries; throws std::bad_alloc. The first block of a
+// Contract: `allocate` from any thread gives memory on 8-byte boundaries; throws std::bad_alloc, also
+// when all blocks together would take more than `limit` bytes. The first block of a
 // thread is small and comes from the heap, for scenes have hundreds of small structures. Later ones are mapped from the
 // system and go back to it: the heap would keep them, and what is built next needs the room. Embree's own thread-local
 // allocator would serve too, but takes twice the memory.
@@ -9,8 +10,10 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <new>
 #include <vector>
@@ -21,11 +24,17 @@ namespace rayreplay::bvh {
 
 class RecordMemory {
  public:
+  explicit RecordMemory(std::size_t limit = std::numeric_limits<std::size_t>::max()) : limit_(limit) {}
+
   [[nodiscard]] void* allocate(std::size_t bytes) {
     Blocks& blocks = blocks_.local();
     const std::size_t needed = (bytes + 7) / 8 * 8;
     if (needed > blocks.left) {
-      blocks.grow(needed);
+      const std::size_t block = blocks.next_block(needed);
+      if (block > limit_ - std::min(limit_, taken_.fetch_add(block))) {
+        throw std::bad_alloc();
+      }
+      blocks.grow(block);
     }
     void* place = blocks.next;
     blocks.next += needed;
@@ -50,24 +59,28 @@ class RecordMemory {
     std::byte* next = nullptr;
     std::size_t left = 0;
 
-    void grow(std::size_t needed) {
-      if (first == nullptr && needed <= kFirst) {
+    [[nodiscard]] std::size_t next_block(std::size_t needed) const {
+      return first == nullptr && needed <= kFirst ? kFirst : std::max(needed, kLater);
+    }
+    void grow(std::size_t bytes) {
+      if (bytes == kFirst) {
         first = std::make_unique_for_overwrite<std::byte[]>(kFirst);
         next = first.get();
-        left = kFirst;
-        return;
+      } else {
+        later.reserve(later.size() + 1);  // else the block could be lost
+        void* block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (block == MAP_FAILED) {
+          throw std::bad_alloc();
+        }
+        later.emplace_back(static_cast<std::byte*>(block), Unmap{bytes});
+        next = later.back().get();
       }
-      const std::size_t bytes = std::max(needed, kLater);
-      void* block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-      if (block == MAP_FAILED) {
-        throw std::bad_alloc();
-      }
-      later.emplace_back(static_cast<std::byte*>(block), Unmap{bytes});
-      next = later.back().get();
       left = bytes;
     }
   };
 
+  std::size_t limit_;
+  std::atomic<std::size_t> taken_{0};
   tbb::enumerable_thread_specific<Blocks> blocks_;
 };
 

@@ -12,6 +12,7 @@
 #include <tbb/task_arena.h>
 
 #include "base/error.hpp"
+#include "bvh/builders/embree_build.hpp"
 #include "tests/bvh/hostile_items.hpp"
 #include "tests/bvh/tree_check.hpp"
 
@@ -53,6 +54,28 @@ void expect_same_tree(const test::ItemSet& set, const std::string& spec, const s
     if (!test::same(expected, tree)) {
       ADD_FAILURE() << set.name << ", " << spec << ", " << count << " threads";
       return;
+    }
+  }
+}
+
+TEST(Builder, RunningOutOfMemoryInsideEmbreeIsAnError) {
+  for (const test::ItemSet& set : test::hostile_items(4000)) {
+    if (set.items.size() < 4000) {
+      continue;  // may fit
+    }
+    for (const RTCBuildQuality quality : {RTC_BUILD_QUALITY_LOW, RTC_BUILD_QUALITY_MEDIUM, RTC_BUILD_QUALITY_HIGH}) {
+      for (const std::size_t bytes : {std::size_t{0}, std::size_t{20'000}}) {
+        const EmbreeSettings settings{.quality = quality, .record_bytes = bytes};
+        try {
+          (void)embree_build(set.items, {2, 1}, settings, &kCut, nullptr);
+          FAIL() << set.name << " fits into " << bytes << " bytes";
+        } catch (const Error& error) {
+          EXPECT_EQ(error.kind(), ErrorKind::Resource) << set.name;
+        }
+      }
+      const Tree tree = embree_build(set.items, {8, 4}, {.quality = quality}, &kCut, nullptr);
+      EXPECT_EQ(test::fault_of(tree, set.items, {8, 4}, quality == RTC_BUILD_QUALITY_HIGH), "")
+          << set.name << ", after the failures";
     }
   }
 }

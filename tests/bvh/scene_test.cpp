@@ -97,7 +97,7 @@ TEST(Scene, InactiveInstancesAreCounted) {
   add(1, kIdentity, 1);
   add(2, kIdentity, 1);
   add(3, kIdentity, 1);
-  add(0, {1e-30F, 0, 0, 0, 0, -1e-20F, 0, 0, 0, 0, 1e20F, 0}, 1);  // uneven, but sound
+  add(0, {1e-20F, 0, 0, 0, 0, -1e-10F, 0, 0, 0, 0, 1e20F, 0}, 1);  // uneven, but sound
   const PreparedScene prepared = prepare_scene(scene, 0, "t");
   EXPECT_EQ(prepared.ignored.instances_masked, 1U);
   EXPECT_EQ(prepared.ignored.instances_singular, 5U);
@@ -109,6 +109,34 @@ TEST(Scene, InactiveInstancesAreCounted) {
   EXPECT_FALSE(prepared.instances[10].identity);
   for (std::size_t i = 1; i < 10; ++i) {
     EXPECT_FALSE(prepared.instances[i].active) << i;
+  }
+}
+
+TEST(Scene, InstancesOutOfRangeAreCounted) {
+  trace::Scene scene;
+  scene.geometries = {boxes({0, 0, 0, 1, 1, 1})};
+  scene.blases = {{0, 1}};
+  const auto add = [&](float scale, float shift) {
+    trace::Instance instance = instance_of(0);
+    instance.transform = {scale, 0, 0, shift, 0, 1, 0, 0, 0, 0, 1, 0};
+    scene.instances.push_back(instance);
+  };
+  constexpr float kMost = 0x1p72F;
+  add(kMost, 0);
+  add(1 / kMost, 0);
+  add(-kMost, 1e38F);
+  add(2 * kMost, 0);
+  add(0.5F / kMost, 0);
+  add(2e-38F, 0);
+  add(2e-39F, 0);
+  add(0x1p-30F, std::numeric_limits<float>::max());
+  const PreparedScene prepared = prepare_scene(scene, 0, "t");
+  EXPECT_EQ(prepared.ignored.instances_out_of_range, 5U);
+  EXPECT_EQ(prepared.ignored.total(), 5U);
+  ASSERT_EQ(describe(prepared.ignored).size(), 1U);
+  EXPECT_THAT(describe(prepared.ignored).front(), testing::HasSubstr("5 instances whose transform scales"));
+  for (std::size_t i = 0; i < scene.instances.size(); ++i) {
+    EXPECT_EQ(prepared.instances[i].active, i < 3) << i;
   }
 }
 

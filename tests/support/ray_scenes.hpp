@@ -275,6 +275,11 @@ class SphereShaders final : public traversal::Shaders {
           continue;
         }
         hit.t = static_cast<float>(point.t);
+        if (hit.t < ray.t_min) {  // perhaps by rounding alone: not before the box, wherever the interval starts
+          bvh::BoxRay line = space.box;
+          line.t_min = -std::numeric_limits<float>::infinity();
+          hit.t = std::max(hit.t, bvh::meet(box, line, t_max).entry);
+        }
         if (!(hit.t >= ray.t_min && hit.t <= t_max)) {
           continue;
         }

@@ -119,21 +119,20 @@ TEST(WarpTraversal, PersistentByHand) {
   const WarpTraceOptions options{.warp_size = 2, .steps = true};
   const std::vector<std::uint64_t> first_ray{0, 2, 3};
   const WarpTraceResult dynamic =
-      run("persistent-while-while:warps=1,threshold=2,speculative=false", made.bvh(), rays, first_ray, options);
+      run("persistent-while-while:warps=1,threshold=2", made.bvh(), rays, first_ray, options);
   EXPECT_EQ(letters(dynamic, 2), (Rows{"F11", "N11", "L11", "N11", "L01", "F10", "N11", "L11", "N10", "L10"}));
   EXPECT_EQ(dynamic.ray, (std::vector<std::uint32_t>{0, 1, 0, 1, 0, 1, 0, 1, 1, 2, 2, 1, 2, 1, 2, 2}));
-  const WarpTraceResult batches =
-      run("persistent-while-while:warps=1,threshold=1,speculative=false", made.bvh(), rays, first_ray, options);
+  const WarpTraceResult batches = run("persistent-while-while:warps=1", made.bvh(), rays, first_ray, options);
   EXPECT_EQ(letters(batches, 2),
             (Rows{"F11", "N11", "L11", "N11", "L01", "N01", "L01", "F10", "N10", "L10", "N10", "L10"}));
-  const WarpTraceResult turns = run("persistent-while-while:warps=2,threshold=1,speculative=false,queue=global",
-                                    made.bvh(), rays, first_ray, options);
+  const WarpTraceResult turns =
+      run("persistent-while-while:warps=2,queue=global", made.bvh(), rays, first_ray, options);
   EXPECT_EQ(letters(turns, 2),
             (Rows{"F11", "N11", "L11", "N11", "L01", "N01", "L01", "F10", "N10", "L10", "N10", "L10"}));
   EXPECT_EQ(turns.steps[7].warp, 1U);
   EXPECT_EQ(turns.hits, dynamic.hits);
   const WarpTraceResult share =
-      run("persistent-while-while:warps=2,queue=share,speculative=false", made.bvh(), rays, first_ray, options);
+      run("persistent-while-while:warps=2,threshold=20,queue=share", made.bvh(), rays, first_ray, options);
   EXPECT_EQ(letters(share, 2).front(), "F10") << "three rays for two warps: one and two";
   EXPECT_EQ(share.hits, dynamic.hits);
 }
@@ -260,9 +259,9 @@ TEST_P(WarpTraversalTwins, EveryLaneEqualsTheScalarTraversal) {
       }
       ASSERT_EQ(letters(result, which.warp_size), expected);
     }
-    for (const char* spec : {"speculative-while-while", "persistent-while-while:warps=3",
-                             "persistent-while-while:warps=5,threshold=65,queue=share",
-                             "persistent-while-while:warps=2,threshold=1,speculative=false"}) {
+    for (const char* spec : {"speculative-while-while", "persistent-while-while:warps=3,threshold=20,speculative=true",
+                             "persistent-while-while:warps=5,threshold=65,speculative=true,queue=share",
+                             "persistent-while-while:warps=3,threshold=20", "persistent-while-while:warps=2"}) {
       SCOPED_TRACE(spec);
       const WarpTraceResult result = run(spec, bvh, rays, warps, options);
       ASSERT_EQ(result.hits, scalar.hits);
@@ -277,7 +276,7 @@ TEST_P(WarpTraversalTwins, EveryLaneEqualsTheScalarTraversal) {
       }
       ASSERT_EQ(result.tally[0].lanes, nodes);
       ASSERT_EQ(lanes, result.ray.size());
-      if (std::string(spec).ends_with("speculative=false")) {
+      if (std::string(spec).find("speculative") == std::string::npos) {
         ASSERT_EQ(result.counters, scalar.counters) << "without speculation, fetching changes no ray's own steps";
       } else {
         for (std::size_t ray = 0; ray < rays.size(); ++ray) {

@@ -11,7 +11,8 @@
 //   TRIANGLE_FLIP_FACING turns facing round, for culls and hit kinds.
 // - A triangle is hit if kernels/triangle.hpp says so, the ray meets the triangle's own tight box, and t (as a float)
 //   lies in [t_min, limit]. Should rounding have put t before the entry of that box or of the instance's, t is the
-//   entry. A box primitive is tested if the ray meets its own box in [t_min, limit]
+//   entry: also before t is held against t_min, so that a ray which starts in the plane of a face, t_min = 0, hits it
+//   at 0. A box primitive is tested if the ray meets its own box in [t_min, limit]
 //   (or without that: Bvh::own_boxes): then its intersection shader is
 //   called, and what it reports counts if it lies in [t_min, limit].
 // - A hit at the present closest t counts only if its (instance, geometry, primitive) is lower. Hits that count and are
@@ -198,13 +199,21 @@ class Search {
 
   /// Whether the pierced triangle lies in [t_min, limit]; mends t by the entries of the boxes (contract).
   [[nodiscard]] bool is_reached(const InstanceVisit& visit, const std::array<const float*, 3>& corner, float& t) const {
-    if (!(t >= ray_->t_min && t <= limit_)) {
+    if (!(t <= limit_)) {
       return false;
     }
     bvh::Box box;
     for (std::size_t axis = 0; axis < 3; ++axis) {
       box.low[axis] = std::min(std::min(corner[0][axis], corner[1][axis]), corner[2][axis]);
       box.high[axis] = std::max(std::max(corner[0][axis], corner[1][axis]), corner[2][axis]);
+    }
+    if (!(t >= ray_->t_min)) {
+      bvh::BoxRay line = visit.space.box;
+      line.t_min = -kNowhere;
+      t = std::max(t, bvh::meet(box, line, limit_).entry);
+      if (!(t >= ray_->t_min)) {
+        return false;
+      }
     }
     const bvh::BoxEntry entry = bvh::meet(box, visit.space.box, limit_);
     if (!entry.met) {

@@ -1,4 +1,7 @@
-// Persistent while-while: a fixed number of resident warps takes rays from a queue as lanes become free.
+// Persistent while-while: a fixed number of resident warps takes rays from a queue.
+//
+// By default as in 2009: a warp fetches when all of its lanes have finished, and nobody speculates. Dynamic fetch
+// (2012; threshold above 1) and speculation are parameters.
 //
 // Contract: `warps` warps are resident (fewer if there are not enough rays to fill them at the start). The queue holds
 // all rays from first_ray.front() to first_ray.back() in order; the limits of the warps in between do not matter. When
@@ -140,11 +143,12 @@ class PersistentWhileWhile final : public WarpTraversal {
 const WarpTraversals::Registrar kRegistrar(
     {.kind = {},
      .name = "persistent-while-while",
-     .summary = "Resident warps that fetch further rays into lanes that have finished",
-     .text = "While-while for long-running warps: when a round of searching and testing is over and too few lanes are "
-             "busy, the free ones take the next rays of a queue, so that a few long rays no longer hold up a warp. "
-             "threshold=1 replaces rays only when all of a warp have ended (persistent threads of 2009), larger "
-             "values while others still run (dynamic fetch of 2012). All steps are taken to last equally long.",
+     .summary = "Persistent threads: resident warps that take the next rays of a queue",
+     .text = "While-while for long-running warps. By default a warp takes new rays when all of its lanes have finished "
+             "theirs, without speculation: the persistent threads of 2009. threshold above 1 replaces finished rays "
+             "while others still run, when a round of searching and testing is over and fewer lanes are busy, so that "
+             "a few long rays no longer hold up a warp: the dynamic fetch of 2012, there combined with speculation "
+             "(threshold=20,speculative=true). All steps are taken to last equally long.",
      .source = "Aila and Laine, \"Understanding the Efficiency of Ray Traversal on GPUs\", HPG 2009; Aila, Laine and "
                "Karras, \"Understanding the Efficiency of "
                "Ray Traversal on GPUs – Kepler and Fermi Addendum\", NVR-2012-02",
@@ -156,14 +160,15 @@ const WarpTraversals::Registrar kRegistrar(
                      .maximum = 16384,
                      .choices = {}},
                     {.name = "threshold",
-                     .default_value = std::int64_t{20},
+                     .default_value = std::int64_t{1},
                      .unit = "lanes",
-                     .text = "Fetch when fewer are busy; more than the warp size: as soon as one is free.",
+                     .text = "Fetch when fewer are busy; 1: when all have finished; more than the warp size: as soon "
+                             "as one is free.",
                      .minimum = 1,
                      .maximum = 65,
                      .choices = {}},
                     {.name = "speculative",
-                     .default_value = true,
+                     .default_value = false,
                      .unit = "",
                      .text = "Lanes with a leaf search on while others still need one.",
                      .choices = {}},
