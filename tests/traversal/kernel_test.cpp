@@ -20,8 +20,7 @@ namespace {
 void expect_equal(const TraceResult& one, const TraceResult& other, const std::string& what) {
   EXPECT_EQ(one.hits, other.hits) << what;
   EXPECT_EQ(one.counters, other.counters) << what;
-  EXPECT_EQ(one.accesses.offset, other.accesses.offset) << what;
-  EXPECT_EQ(one.accesses.rows, other.accesses.rows) << what;
+  EXPECT_EQ(one.accesses, other.accesses) << what;
   EXPECT_EQ(one.tests.offset, other.tests.offset) << what;
   EXPECT_EQ(one.tests.rows, other.tests.rows) << what;
   EXPECT_EQ(one.ignored_rays, other.ignored_rays) << what;
