@@ -7,7 +7,7 @@ namespace rayreplay::traversal {
 
 std::uint64_t AccessLog::size() const {
   std::uint64_t rows = 0;
-  for (const std::vector<Access>& block : blocks) {
+  for (const AccessRows& block : blocks) {
     rows += block.size();
   }
   return rows;

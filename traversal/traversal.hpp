@@ -20,6 +20,7 @@
 #include "base/progress.hpp"
 #include "base/registry.hpp"
 #include "bvh/bvh.hpp"
+#include "traversal/access_rows.hpp"
 #include "traversal/ray.hpp"
 
 namespace rayreplay::traversal {
@@ -50,17 +51,6 @@ class Shaders {
                                     std::uint8_t hit_kind) const = 0;
 };
 
-/// What a memory access reads.
-enum class AccessKind : std::uint8_t { Node, Index, Vertex, Instance, Box };
-
-struct Access {
-  std::uint64_t address = 0;  ///< of bvh::MemoryMap
-  std::uint32_t bytes = 0;
-  AccessKind kind = AccessKind::Node;
-
-  bool operator==(const Access&) const = default;
-};
-
 /// One intersection test: a triangle test, or a call of a box primitive's intersection shader.
 struct PrimitiveTest {
   Candidate candidate;
@@ -89,12 +79,12 @@ struct RayRows {
 struct AccessLog {
   static constexpr std::size_t kRays = 256;
 
-  std::vector<std::vector<Access>> blocks;  ///< kRays rays each, fewer in the last
-  std::vector<std::uint64_t> end;           ///< of each ray's rows in its block
+  std::vector<AccessRows> blocks;  ///< kRays rays each, fewer in the last
+  std::vector<std::uint64_t> end;  ///< of each ray's rows in its block
 
   [[nodiscard]] std::span<const Access> of(std::size_t ray) const {
     const std::uint64_t begin = ray % kRays == 0 ? 0 : end[ray - 1];
-    return std::span(blocks[ray / kRays]).subspan(begin, end[ray] - begin);
+    return std::span<const Access>(blocks[ray / kRays]).subspan(begin, end[ray] - begin);
   }
   [[nodiscard]] std::uint64_t size() const;
   /// A copy in one piece.

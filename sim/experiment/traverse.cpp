@@ -206,7 +206,7 @@ class Runner {
       traced = model.trace(*structure_, batch.rays, {.accesses = true, .shaders = &shaders, .recycled = &traced});
     }
     add_common(batch, traced.hits, traced.counters, traced.ignored_rays, shaders.unobserved(), row);
-    for (const std::vector<traversal::Access>& block : traced.accesses.blocks) {
+    for (const traversal::AccessRows& block : traced.accesses.blocks) {
       add_bytes(block, row);
     }
     if (accesses_) {

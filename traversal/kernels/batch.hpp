@@ -73,7 +73,7 @@ TraceResult trace_batch_with(const bvh::Bvh& bvh, std::span<const Ray> rays, con
     ChunkLog& log = logs[chunk];
     const std::size_t begin = chunk * kChunk;
     const std::size_t end = std::min(rays.size(), begin + kChunk);
-    std::vector<Access>* accesses = nullptr;
+    AccessRows* accesses = nullptr;
     if constexpr (kAccesses) {
       accesses = &result.accesses.blocks[chunk];
       accesses->clear();
