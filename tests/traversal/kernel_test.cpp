@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -107,6 +108,37 @@ float odd_float(test::Random& random) {
       return random.unit() * 0x1p126F;
     default:
       return random.unit();
+  }
+}
+
+RAYREPLAY_TARGET_AVX2 bvh::BoxRay box_ray_of(const Ray& ray) {
+  return avx2::world_space(ray).box;
+}
+
+TEST(Kernels, RayInWorldSpace) {
+  if (!has_avx2()) {
+    GTEST_SKIP() << "this processor has no AVX2";
+  }
+  test::Random random(4);
+  for (int round = 0; round < 20000; ++round) {
+    Ray ray;
+    ray.t_min = random.unit();
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      ray.origin[axis] = odd_float(random);
+      ray.direction[axis] = odd_float(random);
+    }
+    const bvh::BoxRay got = box_ray_of(ray);
+    const bvh::BoxRay want = world_space(ray).box;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const auto bits = [](float x) { return std::bit_cast<std::uint32_t>(x); };
+      // The sign of an origin of zero means nothing.
+      ASSERT_EQ(got.origin_near[axis], want.origin_near[axis]) << round;
+      ASSERT_EQ(got.origin_far[axis], want.origin_far[axis]) << round;
+      ASSERT_EQ(bits(got.inverse_near[axis]), bits(want.inverse_near[axis])) << round;
+      ASSERT_EQ(bits(got.inverse_far[axis]), bits(want.inverse_far[axis])) << round;
+      ASSERT_EQ(got.negative[axis], want.negative[axis]) << round;
+    }
+    ASSERT_EQ(got.t_min, want.t_min);
   }
 }
 

@@ -19,7 +19,9 @@
 
 #include "bvh/box_ray.hpp"
 #include "bvh/layouts/wide.hpp"
+#include "traversal/kernels/ray_space.hpp"
 #include "traversal/kernels/triangle.hpp"
+#include "traversal/ray.hpp"
 
 #define RAYREPLAY_TARGET_AVX2 __attribute__((target("avx2")))
 /// Must be a part of its caller, which has the same target: vectors then stay in registers.
@@ -44,6 +46,36 @@ RAYREPLAY_INLINE_AVX2 void widen(const bvh::BoxRay& ray, WideRay& wide) {
     wide.far[axis] = 8 * (ray.negative[axis] ? axis : axis + 3);
   }
   _mm256_store_ps(wide.t_min.data(), _mm256_set1_ps(ray.t_min));
+}
+
+/// traversal::world_space, the same bits, with one division for three.
+RAYREPLAY_INLINE_AVX2 RaySpace world_space(const Ray& ray) {
+  constexpr double kSlack = 0x1p-21;
+  constexpr auto kLargest = static_cast<double>(bvh::kFarthest);
+  RaySpace space;
+  for (std::size_t axis = 0; axis < 3; ++axis) {  // floats: there is nothing to round
+    space.precise.origin[axis] = static_cast<double>(ray.origin[axis]);
+    space.precise.direction[axis] = static_cast<double>(ray.direction[axis]);
+    space.box.origin_near[axis] = ray.origin[axis];
+    space.box.origin_far[axis] = ray.origin[axis];
+    space.box.negative[axis] = std::signbit(ray.direction[axis]);
+  }
+  const __m256d d =
+      _mm256_setr_pd(space.precise.direction[0], space.precise.direction[1], space.precise.direction[2], 1.0);
+  const __m256d inverse = _mm256_div_pd(_mm256_set1_pd(1.0), d);
+  const __m256d rounded = _mm256_mul_pd(inverse, _mm256_set1_pd(1 - kSlack));
+  const __m256d clamped = _mm256_min_pd(_mm256_max_pd(rounded, _mm256_set1_pd(-kLargest)), _mm256_set1_pd(kLargest));
+  const __m256d is_zero = _mm256_cmp_pd(d, _mm256_setzero_pd(), _CMP_EQ_OQ);
+  alignas(16) std::array<float, 4> near;
+  alignas(16) std::array<float, 4> far;
+  _mm_store_ps(near.data(), _mm256_cvtpd_ps(_mm256_blendv_pd(clamped, inverse, is_zero)));
+  _mm_store_ps(far.data(), _mm256_cvtpd_ps(_mm256_mul_pd(inverse, _mm256_set1_pd(1 + kSlack))));
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    space.box.inverse_near[axis] = near[axis];
+    space.box.inverse_far[axis] = far[axis];
+  }
+  space.box.t_min = ray.t_min;
+  return space;
 }
 
 /// Slots that are met; `used`: how many children there are; `entry`: 8 floats on a boundary of 32 bytes.

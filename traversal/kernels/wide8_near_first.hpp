@@ -36,7 +36,7 @@ class Wide8NearFirst {
     if (ray.t_min < 0) {
       return backward_.trace(row, ray);
     }
-    search_.begin(row, ray);
+    search_.begin(row, ray, avx2::world_space(ray));
     if (!search_.done()) {
       held_ = 0;
       gathered_ = nullptr;
@@ -185,8 +185,13 @@ class Wide8NearFirst {
     }
   }
 
+  static constexpr std::uint32_t kUnfiltered = 4;
+
   RAYREPLAY_INLINE_AVX2 void visit_piece(const bvh::Level& level, std::uint32_t first, std::uint32_t count) {
     const std::uint32_t* const references = level.references.data() + first;
+    // Wanted if one is hit: to come while the vertices do.
+    __builtin_prefetch(references);
+    __builtin_prefetch(references + count - 1);
     if constexpr (Observer::kLogsAccesses) {
       for (std::uint32_t i = 0; i < count && indices_ != nullptr; ++i) {
         __builtin_prefetch(indices_ + std::size_t{references[i]} * 3);
@@ -194,7 +199,9 @@ class Wide8NearFirst {
     }
     const float* const vertices = gathered_ + std::size_t{first} * 9;
     std::uint32_t tested = count;
-    const std::uint32_t candidates = avx2::may_pierce(sheared_, vertices, count, count);
+    // Up to four are tested at once anyway: a filter saves nothing there.
+    const std::uint32_t candidates =
+        count <= kUnfiltered ? (1U << count) - 1 : avx2::may_pierce(sheared_, vertices, count, count);
     if (candidates != 0) {
       tested = test_four(references, vertices, count, 0, candidates & 15U);
       if (tested == count && candidates > 15U) {
