@@ -112,7 +112,9 @@ float odd_float(test::Random& random) {
 }
 
 RAYREPLAY_TARGET_AVX2 bvh::BoxRay box_ray_of(const Ray& ray) {
-  return avx2::world_space(ray).box;
+  RaySpace space;
+  avx2::world_space(ray, space);
+  return space.box;
 }
 
 TEST(Kernels, RayInWorldSpace) {

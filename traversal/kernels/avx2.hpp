@@ -49,10 +49,9 @@ RAYREPLAY_INLINE_AVX2 void widen(const bvh::BoxRay& ray, WideRay& wide) {
 }
 
 /// traversal::world_space, the same bits, with one division for three.
-RAYREPLAY_INLINE_AVX2 RaySpace world_space(const Ray& ray) {
+RAYREPLAY_INLINE_AVX2 void world_space(const Ray& ray, RaySpace& space) {
   constexpr double kSlack = 0x1p-21;
   constexpr auto kLargest = static_cast<double>(bvh::kFarthest);
-  RaySpace space;
   for (std::size_t axis = 0; axis < 3; ++axis) {  // floats: there is nothing to round
     space.precise.origin[axis] = static_cast<double>(ray.origin[axis]);
     space.precise.direction[axis] = static_cast<double>(ray.direction[axis]);
@@ -60,8 +59,7 @@ RAYREPLAY_INLINE_AVX2 RaySpace world_space(const Ray& ray) {
     space.box.origin_far[axis] = ray.origin[axis];
     space.box.negative[axis] = std::signbit(ray.direction[axis]);
   }
-  const __m256d d =
-      _mm256_setr_pd(space.precise.direction[0], space.precise.direction[1], space.precise.direction[2], 1.0);
+  const __m256d d = _mm256_cvtps_pd(_mm_setr_ps(ray.direction[0], ray.direction[1], ray.direction[2], 1.0F));
   const __m256d inverse = _mm256_div_pd(_mm256_set1_pd(1.0), d);
   const __m256d rounded = _mm256_mul_pd(inverse, _mm256_set1_pd(1 - kSlack));
   const __m256d clamped = _mm256_min_pd(_mm256_max_pd(rounded, _mm256_set1_pd(-kLargest)), _mm256_set1_pd(kLargest));
@@ -75,7 +73,6 @@ RAYREPLAY_INLINE_AVX2 RaySpace world_space(const Ray& ray) {
     space.box.inverse_far[axis] = far[axis];
   }
   space.box.t_min = ray.t_min;
-  return space;
 }
 
 /// Slots that are met; `used`: how many children there are; `entry`: 8 floats on a boundary of 32 bytes.

@@ -90,7 +90,7 @@ class Observer {
   void triangle(std::size_t row, std::uint32_t primitive) {
     triangles(1);
     if constexpr (kAccesses) {
-      put_triangle(row, primitive, accesses_->append(4));
+      TriangleMemory(*bvh_, row).put(primitive, accesses_->append(4));
     }
   }
   /// Keeps the place of so many triangles' accesses in the log, for `put_triangles`, which says what they are: the
@@ -105,8 +105,10 @@ class Observer {
   }
   void put_triangles(std::size_t place, std::size_t row, const std::uint32_t* primitives, std::uint32_t count) {
     if constexpr (kAccesses) {
-      for (std::uint32_t i = 0; i < count; ++i) {
-        put_triangle(row, primitives[i], accesses_->data() + place + std::size_t{4} * i);
+      const TriangleMemory memory(*bvh_, row);
+      Access* to = accesses_->data() + place;
+      for (std::uint32_t i = 0; i < count; ++i, to += 4) {
+        memory.put(primitives[i], to);
       }
     }
   }
@@ -138,17 +140,29 @@ class Observer {
   }
 
  private:
-  void put_triangle(std::size_t row, std::uint32_t primitive, Access* to) {
-    const bvh::GeometryMemory& memory = bvh_->memory.geometries[row];
-    const std::uint32_t* corner = bvh_->scene.scene->geometries[row].indices.data() + std::size_t{primitive} * 3;
-    AccessRows::put(to, memory.indices + std::uint64_t{primitive} * bvh::kIndexBytes, bvh::kIndexBytes,
-                    AccessKind::Index);
-    for (std::size_t i = 0; i < 3; ++i) {
-      const std::uint32_t place = memory.vertex_place.empty() ? corner[i] : memory.vertex_place[corner[i]];
-      AccessRows::put(to + 1 + i, memory.vertices + std::uint64_t{place} * bvh::kVertexBytes, bvh::kVertexBytes,
-                      AccessKind::Vertex);
+  /// Where the triangles of a geometry lie.
+  struct TriangleMemory {
+    TriangleMemory(const bvh::Bvh& bvh, std::size_t row)
+        : indices(bvh.memory.geometries[row].indices),
+          vertices(bvh.memory.geometries[row].vertices),
+          corner(bvh.scene.scene->geometries[row].indices.data()),
+          place(bvh.memory.geometries[row].vertex_place.empty() ? nullptr
+                                                                : bvh.memory.geometries[row].vertex_place.data()) {}
+
+    void put(std::uint32_t primitive, Access* to) const {
+      const std::uint32_t* const c = corner + std::size_t{primitive} * 3;
+      AccessRows::put(to, indices + std::uint64_t{primitive} * bvh::kIndexBytes, bvh::kIndexBytes, AccessKind::Index);
+      for (std::size_t i = 0; i < 3; ++i) {
+        const std::uint64_t vertex = place == nullptr ? c[i] : place[c[i]];
+        AccessRows::put(to + 1 + i, vertices + vertex * bvh::kVertexBytes, bvh::kVertexBytes, AccessKind::Vertex);
+      }
     }
-  }
+
+    std::uint64_t indices;
+    std::uint64_t vertices;
+    const std::uint32_t* corner;
+    const std::uint32_t* place;
+  };
 
   void touch_node(std::uint64_t nodes, std::uint32_t record) {
     touch(nodes, record, node_bytes_, AccessKind::Node);

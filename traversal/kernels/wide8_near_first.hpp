@@ -36,7 +36,7 @@ class Wide8NearFirst {
     if (ray.t_min < 0) {
       return backward_.trace(row, ray);
     }
-    search_.begin(row, ray, avx2::world_space(ray));
+    avx2::world_space(ray, search_.start(row, ray));
     if (!search_.done()) {
       held_ = 0;
       gathered_ = nullptr;
@@ -164,7 +164,7 @@ class Wide8NearFirst {
       object_ = &transformed_;
     }
     const PreciseRay& precise = visit_.space.precise;
-    sheared_ = avx2::shear(precise);
+    is_sheared_ = false;
     length2_ = detail::dot(precise.direction, precise.direction);
     const bvh::LeafTriangles& leaves = bvh_->leaf_triangles[visit_.blas];
     const bvh::SceneBlas& blas = bvh_->scene.blases[visit_.blas];
@@ -200,8 +200,14 @@ class Wide8NearFirst {
     const float* const vertices = gathered_ + std::size_t{first} * 9;
     std::uint32_t tested = count;
     // Up to four are tested at once anyway: a filter saves nothing there.
-    const std::uint32_t candidates =
-        count <= kUnfiltered ? (1U << count) - 1 : avx2::may_pierce(sheared_, vertices, count, count);
+    std::uint32_t candidates = (1U << count) - 1;
+    if (count > kUnfiltered) {
+      if (!is_sheared_) {
+        sheared_ = avx2::shear(visit_.space.precise);
+        is_sheared_ = true;
+      }
+      candidates = avx2::may_pierce(sheared_, vertices, count, count);
+    }
     if (candidates != 0) {
       tested = test_four(references, vertices, count, 0, candidates & 15U);
       if (tested == count && candidates > 15U) {
@@ -277,7 +283,8 @@ class Wide8NearFirst {
   const avx2::WideRay* object_ = nullptr;
   const float* gathered_ = nullptr;         ///< of the instance that is visited; null: candidates go one by one
   const std::uint32_t* indices_ = nullptr;  ///< of the visited structure's only geometry; null: it has several
-  avx2::ShearedRay sheared_;
+  avx2::ShearedRay sheared_;                ///< made when the first leaf wants it
+  bool is_sheared_ = false;
   double length2_ = 0;
   std::vector<Kept> kept_;
   std::vector<StackEntry> stack_;
