@@ -101,8 +101,8 @@ struct TraceOptions {
   bool tests = false;
   const Shaders* shaders = nullptr;
   Progress* progress = nullptr;
-  /// The result of an earlier batch that is no longer needed: its memory is used again, and it is left empty. Fresh
-  /// memory for the logs of each batch costs more than writing them. May be null.
+  /// The result of an earlier batch that is no longer needed: its memory is used again, and it is left empty, so that
+  /// many batches ask the system for memory once. May be null.
   TraceResult* recycled = nullptr;
 };
 
