@@ -1,9 +1,12 @@
 #include "bvh/leaf_triangles.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
+
+#include "bvh/layouts/wide.hpp"
 
 namespace rayreplay::bvh {
 
@@ -17,15 +20,30 @@ LeafTriangles gather_leaf_triangles(const PreparedScene& scene, std::uint32_t bl
       return {};
     }
   }
-  leaves.vertices.resize(level.references.size() * 9);
-  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, level.references.size(), 4096), [&](const auto& range) {
-    for (std::size_t i = range.begin(); i < range.end(); ++i) {
-      const auto [index, primitive] = scene.locate(blas, level.references[i]);
+  if (level.empty()) {
+    return leaves;
+  }
+  leaves.vertices.resize(level.references.size() * 9 + LeafTriangles::kPiece);
+  std::fill_n(leaves.vertices.end() - LeafTriangles::kPiece, LeafTriangles::kPiece, 0.0F);
+  const auto gather = [&](std::size_t first, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto [index, primitive] = scene.locate(blas, level.references[first + i]);
       const trace::Geometry& geometry = scene.geometry(blas, index);
       for (std::size_t corner = 0; corner < 3; ++corner) {
         const std::size_t vertex = geometry.indices[std::size_t{primitive} * 3 + corner];
         for (std::size_t axis = 0; axis < 3; ++axis) {
-          leaves.vertices[i * 9 + corner * 3 + axis] = geometry.vertices[vertex * 3 + axis];
+          leaves.vertices[first * 9 + (corner * 3 + axis) * count + i] = geometry.vertices[vertex * 3 + axis];
+        }
+      }
+    }
+  };
+  tbb::parallel_for(tbb::blocked_range<std::uint32_t>(0, level.node_count, 1024), [&](const auto& range) {
+    for (std::uint32_t record = range.begin(); record < range.end(); ++record) {
+      const Wide8Node& node = wide_node<8>(level, record);
+      for (std::size_t slot = 0; slot < 8; ++slot) {
+        for (std::uint32_t done = 0; done < node.count[slot]; done += LeafTriangles::kPiece) {
+          gather(node.index[slot] + std::size_t{done},
+                 std::min<std::size_t>(LeafTriangles::kPiece, node.count[slot] - done));
         }
       }
     }

@@ -231,7 +231,8 @@ TraceResult Observed::result() const {
   for (const ObservedTest& test : tests.rows) {
     result.tests.rows.push_back(test.test);
   }
-  result.accesses.offset.assign(rays.size() + 1, 0);
+  result.accesses.blocks.resize((rays.size() + AccessLog::kRays - 1) / AccessLog::kRays);
+  result.accesses.end.assign(rays.size(), 0);
   result.ignored_rays = ignored_rays;
   return result;
 }

@@ -20,6 +20,7 @@
 #include "base/progress.hpp"
 #include "base/registry.hpp"
 #include "bvh/bvh.hpp"
+#include "traversal/access_rows.hpp"
 #include "traversal/ray.hpp"
 
 namespace rayreplay::traversal {
@@ -50,17 +51,6 @@ class Shaders {
                                     std::uint8_t hit_kind) const = 0;
 };
 
-/// What a memory access reads.
-enum class AccessKind : std::uint8_t { Node, Index, Vertex, Instance, Box };
-
-struct Access {
-  std::uint64_t address = 0;  ///< of bvh::MemoryMap
-  std::uint32_t bytes = 0;
-  AccessKind kind = AccessKind::Node;
-
-  bool operator==(const Access&) const = default;
-};
-
 /// One intersection test: a triangle test, or a call of a box primitive's intersection shader.
 struct PrimitiveTest {
   Candidate candidate;
@@ -84,18 +74,42 @@ struct RayRows {
   }
 };
 
+/// The accesses of a batch, in blocks of kRays rays as the workers wrote them: nothing is copied to put them in a row.
+/// Blocks, and rays within one, come in the order of the rays.
+struct AccessLog {
+  static constexpr std::size_t kRays = 256;
+
+  std::vector<AccessRows> blocks;  ///< kRays rays each, fewer in the last
+  std::vector<std::uint64_t> end;  ///< of each ray's rows in its block
+
+  [[nodiscard]] std::span<const Access> of(std::size_t ray) const {
+    const std::uint64_t begin = ray % kRays == 0 ? 0 : end[ray - 1];
+    return std::span<const Access>(blocks[ray / kRays]).subspan(begin, end[ray] - begin);
+  }
+  [[nodiscard]] std::uint64_t size() const;
+  /// A copy in one piece.
+  [[nodiscard]] RayRows<Access> joined() const;
+
+  bool operator==(const AccessLog&) const = default;
+};
+
+struct TraceResult;
+
 struct TraceOptions {
   bool counters = true;
   bool accesses = false;
   bool tests = false;
   const Shaders* shaders = nullptr;
   Progress* progress = nullptr;
+  /// The result of an earlier batch that is no longer needed: its memory is used again, and it is left empty, so that
+  /// many batches ask the system for memory once. May be null.
+  TraceResult* recycled = nullptr;
 };
 
 struct TraceResult {
   std::vector<Hit> hits;
   std::vector<RayCounters> counters;  ///< empty unless asked for, as the rest
-  RayRows<Access> accesses;
+  AccessLog accesses;
   RayRows<PrimitiveTest> tests;
   std::uint64_t ignored_rays = 0;
 };

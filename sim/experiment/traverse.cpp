@@ -200,15 +200,17 @@ class Runner {
   void run_scalar(const Batch& batch, const traversal::Traversal& model, std::size_t index) {
     TraverseRow& row = result_->rows[index];
     const traversal::ObservedShaders shaders(batch.observed, batch.place);
-    traversal::TraceResult traced;
+    traversal::TraceResult& traced = traced_;
     {
       const Stopwatch watch(row.seconds);
-      traced = model.trace(*structure_, batch.rays, {.accesses = true, .shaders = &shaders});
+      traced = model.trace(*structure_, batch.rays, {.accesses = true, .shaders = &shaders, .recycled = &traced});
     }
     add_common(batch, traced.hits, traced.counters, traced.ignored_rays, shaders.unobserved(), row);
-    add_bytes(traced.accesses.rows, row);
+    for (const traversal::AccessRows& block : traced.accesses.blocks) {
+      add_bytes(block, row);
+    }
     if (accesses_) {
-      accesses_(index, batch.row, traced.accesses);
+      accesses_(index, batch.row, traced.accesses.joined());
     }
   }
 
@@ -244,6 +246,7 @@ class Runner {
   const AccessSink& accesses_;
   TraverseResult* result_;
   std::vector<std::unique_ptr<traversal::Traversal>> scalar_;
+  traversal::TraceResult traced_;  ///< of the latest batch and model, for its memory
   std::vector<std::unique_ptr<traversal::WarpTraversal>> warp_;
 };
 

@@ -12,12 +12,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "bvh/box_ray.hpp"
 #include "bvh/layouts/wide.hpp"
+#include "traversal/kernels/ray_space.hpp"
 #include "traversal/kernels/triangle.hpp"
+#include "traversal/ray.hpp"
 
 #define RAYREPLAY_TARGET_AVX2 __attribute__((target("avx2")))
 /// Must be a part of its caller, which has the same target: vectors then stay in registers.
@@ -42,6 +46,33 @@ RAYREPLAY_INLINE_AVX2 void widen(const bvh::BoxRay& ray, WideRay& wide) {
     wide.far[axis] = 8 * (ray.negative[axis] ? axis : axis + 3);
   }
   _mm256_store_ps(wide.t_min.data(), _mm256_set1_ps(ray.t_min));
+}
+
+/// traversal::world_space, the same bits, with one division for three.
+RAYREPLAY_INLINE_AVX2 void world_space(const Ray& ray, RaySpace& space) {
+  constexpr double kSlack = 0x1p-21;
+  constexpr auto kLargest = static_cast<double>(bvh::kFarthest);
+  for (std::size_t axis = 0; axis < 3; ++axis) {  // floats: there is nothing to round
+    space.precise.origin[axis] = static_cast<double>(ray.origin[axis]);
+    space.precise.direction[axis] = static_cast<double>(ray.direction[axis]);
+    space.box.origin_near[axis] = ray.origin[axis];
+    space.box.origin_far[axis] = ray.origin[axis];
+    space.box.negative[axis] = std::signbit(ray.direction[axis]);
+  }
+  const __m256d d = _mm256_cvtps_pd(_mm_setr_ps(ray.direction[0], ray.direction[1], ray.direction[2], 1.0F));
+  const __m256d inverse = _mm256_div_pd(_mm256_set1_pd(1.0), d);
+  const __m256d rounded = _mm256_mul_pd(inverse, _mm256_set1_pd(1 - kSlack));
+  const __m256d clamped = _mm256_min_pd(_mm256_max_pd(rounded, _mm256_set1_pd(-kLargest)), _mm256_set1_pd(kLargest));
+  const __m256d is_zero = _mm256_cmp_pd(d, _mm256_setzero_pd(), _CMP_EQ_OQ);
+  alignas(16) std::array<float, 4> near;
+  alignas(16) std::array<float, 4> far;
+  _mm_store_ps(near.data(), _mm256_cvtpd_ps(_mm256_blendv_pd(clamped, inverse, is_zero)));
+  _mm_store_ps(far.data(), _mm256_cvtpd_ps(_mm256_mul_pd(inverse, _mm256_set1_pd(1 + kSlack))));
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    space.box.inverse_near[axis] = near[axis];
+    space.box.inverse_far[axis] = far[axis];
+  }
+  space.box.t_min = ray.t_min;
 }
 
 /// Slots that are met; `used`: how many children there are; `entry`: 8 floats on a boundary of 32 bytes.
@@ -88,6 +119,88 @@ RAYREPLAY_INLINE_AVX2 void rank(const float* entry, std::uint32_t mask, std::uin
   _mm256_store_si256(reinterpret_cast<__m256i*>(ranks), sum);
 }
 
+/// What `may_pierce` knows of a ray: axes with the one along which it moves most last, and the shear that makes it the
+/// line x = y = 0.
+struct ShearedRay {
+  std::array<std::size_t, 3> axis{};
+  std::array<float, 3> origin{};
+  std::array<float, 2> shear{};
+  float slack = 0;  ///< infinite: everything may be pierced
+};
+
+[[nodiscard]] inline ShearedRay shear(const PreciseRay& ray) {
+  const auto length = [&](std::size_t axis) { return std::abs(ray.direction[axis]); };
+  ShearedRay result;
+  const std::size_t longest = length(0) < length(1) ? (length(1) < length(2) ? 2 : 1) : (length(0) < length(2) ? 2 : 0);
+  result.axis = {longest == 2 ? 0 : longest + 1, longest == 0 ? 2 : longest - 1, longest};
+  bool exact = true;
+  double farthest = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double origin = ray.origin[result.axis[i]];
+    farthest = std::max(farthest, std::abs(origin));
+    result.origin[i] = static_cast<float>(origin);
+    exact = exact && static_cast<double>(result.origin[i]) == origin;
+  }
+  const auto along = static_cast<float>(ray.direction[longest]);
+  result.shear = {static_cast<float>(ray.direction[result.axis[0]]) / along,
+                  static_cast<float>(ray.direction[result.axis[1]]) / along};
+  const bool ordinary = length(longest) > 0x1p-60 && length(longest) < 0x1p60 && farthest < 0x1p60;
+  result.slack = !ordinary ? std::numeric_limits<float>::infinity()
+                           : std::max(0x1p-70F, exact ? 0.0F : 0x1p-21F * static_cast<float>(farthest));
+  return result;
+}
+
+/// Which of `count` (1 … 8) triangles `pierce` may find pierced: never fewer than it does. Memory as there, eight
+/// floats from every vertices[c · stride].
+///
+/// In coordinates relative to the ray's origin (P, exact) and sheared, X = Px − Sx·Pz and Y = Py − Sy·Pz, the edge
+/// function of p and q is 2·dz·(Xp·Yq − Yp·Xq), up to a sign that all three edges share. Let u = 2^-24, M the largest
+/// |X| or |Y| and m = M + the largest |Pz|, so that no coordinate is beyond m·(1 + 4u). The floats below are wrong by
+/// at most e = 16·u·m + slack in X and Y: rounding the difference 1 u·m, the same in z 1, shear 3 (two conversions, one
+/// division), product 1, difference 2, all second orders within the other 8; an origin that is no float shifts X and Y
+/// by 2·u·|origin| ≤ slack / 2. A cross product is then wrong by at most 4·e·(M + e) for its factors and 4·u·M² ≤ e·M
+/// for its own roundings; underflow stays below slack². The double test is wrong by at most 2^-46·m² on the same scale,
+/// which is less than e² = 2^-40·m². Beyond b = 8·e·(M + e), a sign is that of the double test, too: two edges beyond b
+/// on different sides are no hit there. Above 2^60 nothing is left out: products might overflow.
+RAYREPLAY_INLINE_AVX2 std::uint32_t may_pierce(const ShearedRay& ray, const float* vertices, std::size_t stride,
+                                               std::size_t count) {
+  const __m256 sign = _mm256_set1_ps(-0.0F);
+  const __m256 shear_x = _mm256_set1_ps(ray.shear[0]);
+  const __m256 shear_y = _mm256_set1_ps(ray.shear[1]);
+  const __m256 origin_x = _mm256_set1_ps(ray.origin[0]);
+  const __m256 origin_y = _mm256_set1_ps(ray.origin[1]);
+  const __m256 origin_z = _mm256_set1_ps(ray.origin[2]);
+  const float* const row_x = vertices + ray.axis[0] * stride;
+  const float* const row_y = vertices + ray.axis[1] * stride;
+  const float* const row_z = vertices + ray.axis[2] * stride;
+  __m256 x[3];
+  __m256 y[3];
+  __m256 across = _mm256_setzero_ps();
+  __m256 along = _mm256_setzero_ps();
+  for (std::size_t i = 0; i < 3; ++i) {
+    const __m256 z = _mm256_sub_ps(_mm256_loadu_ps(row_z + i * 3 * stride), origin_z);
+    x[i] = _mm256_sub_ps(_mm256_sub_ps(_mm256_loadu_ps(row_x + i * 3 * stride), origin_x), _mm256_mul_ps(shear_x, z));
+    y[i] = _mm256_sub_ps(_mm256_sub_ps(_mm256_loadu_ps(row_y + i * 3 * stride), origin_y), _mm256_mul_ps(shear_y, z));
+    across = _mm256_max_ps(across, _mm256_max_ps(_mm256_andnot_ps(sign, x[i]), _mm256_andnot_ps(sign, y[i])));
+    along = _mm256_max_ps(along, _mm256_andnot_ps(sign, z));
+  }
+  const __m256 largest = _mm256_add_ps(across, along);
+  const __m256 e = _mm256_add_ps(_mm256_mul_ps(largest, _mm256_set1_ps(0x1p-20F)), _mm256_set1_ps(ray.slack));
+  const __m256 b = _mm256_mul_ps(_mm256_mul_ps(e, _mm256_set1_ps(8.0F)), _mm256_add_ps(across, e));
+  const auto cross = [&](std::size_t p, std::size_t q) RAYREPLAY_TARGET_AVX2 __attribute__((always_inline)) {
+    return _mm256_sub_ps(_mm256_mul_ps(x[p], y[q]), _mm256_mul_ps(y[p], x[q]));
+  };
+  const __m256 f = cross(2, 1);
+  const __m256 g = cross(0, 2);
+  const __m256 h = cross(1, 0);
+  const __m256 high = _mm256_max_ps(_mm256_max_ps(f, g), h);
+  const __m256 low = _mm256_min_ps(_mm256_min_ps(f, g), h);
+  const __m256 missed = _mm256_and_ps(
+      _mm256_and_ps(_mm256_cmp_ps(high, b, _CMP_GT_OQ), _mm256_cmp_ps(low, _mm256_xor_ps(b, sign), _CMP_LT_OQ)),
+      _mm256_cmp_ps(largest, _mm256_set1_ps(0x1p60F), _CMP_LT_OQ));
+  return ~static_cast<std::uint32_t>(_mm256_movemask_ps(missed)) & ((1U << count) - 1);
+}
+
 /// What is needed of the pierced ones of four triangles.
 struct alignas(32) FourTriangles {
   std::array<double, 4> wa, wb, wc, ta, tb, tc;
@@ -121,25 +234,22 @@ RAYREPLAY_INLINE_AVX2 __m256d relative(__m128 points, double origin) {
 
 }  // namespace detail
 
-/// Which of `count` (1 … 4) triangles, nine floats each, the ray pierces; `result` is filled if it is any.
-RAYREPLAY_INLINE_AVX2 std::uint32_t pierce(const PreciseRay& ray, const float* vertices, std::size_t count,
-                                           FourTriangles& result) {
+/// Which of `count` (1 … 4) triangles the ray pierces; `result` is filled if it is any. Coordinate c of triangle i is
+/// vertices[c · stride + i], and four floats may be read from every vertices[c · stride].
+RAYREPLAY_INLINE_AVX2 std::uint32_t pierce(const PreciseRay& ray, const float* vertices, std::size_t stride,
+                                           std::size_t count, FourTriangles& result) {
   using detail::Vec4;
-  const float* second = vertices + 9 * std::min<std::size_t>(1, count - 1);
-  const float* third = vertices + 9 * std::min<std::size_t>(2, count - 1);
-  const float* fourth = vertices + 9 * std::min<std::size_t>(3, count - 1);
-  __m128 ax = _mm_loadu_ps(vertices), ay = _mm_loadu_ps(second), az = _mm_loadu_ps(third), bx = _mm_loadu_ps(fourth);
-  _MM_TRANSPOSE4_PS(ax, ay, az, bx);
-  __m128 by = _mm_loadu_ps(vertices + 4), bz = _mm_loadu_ps(second + 4), cx = _mm_loadu_ps(third + 4),
-         cy = _mm_loadu_ps(fourth + 4);
-  _MM_TRANSPOSE4_PS(by, bz, cx, cy);
-  const __m128 cz = _mm_setr_ps(vertices[8], second[8], third[8], fourth[8]);
-  const auto& o = ray.origin;
+  const auto at = [&](std::size_t corner) RAYREPLAY_TARGET_AVX2 __attribute__((always_inline)) {
+    const float* const x = vertices + corner * 3 * stride;
+    return Vec4{detail::relative(_mm_loadu_ps(x), ray.origin[0]),
+                detail::relative(_mm_loadu_ps(x + stride), ray.origin[1]),
+                detail::relative(_mm_loadu_ps(x + 2 * stride), ray.origin[2])};
+  };
   const Vec4 direction{_mm256_set1_pd(ray.direction[0]), _mm256_set1_pd(ray.direction[1]),
                        _mm256_set1_pd(ray.direction[2])};
-  const Vec4 a{detail::relative(ax, o[0]), detail::relative(ay, o[1]), detail::relative(az, o[2])};
-  const Vec4 b{detail::relative(bx, o[0]), detail::relative(by, o[1]), detail::relative(bz, o[2])};
-  const Vec4 c{detail::relative(cx, o[0]), detail::relative(cy, o[1]), detail::relative(cz, o[2])};
+  const Vec4 a = at(0);
+  const Vec4 b = at(1);
+  const Vec4 c = at(2);
   const __m256d wa = detail::edge_function(direction, c, b);
   const __m256d wb = detail::edge_function(direction, a, c);
   const __m256d wc = detail::edge_function(direction, b, a);

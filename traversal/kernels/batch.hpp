@@ -1,9 +1,9 @@
 // A batch of rays in parallel: what every Traversal::trace does around its own way of visiting.
 //
 // Contract: `make(observer)` makes a traverser for one worker: an object with `Hit trace(row, ray)` for traversable
-// rays. Rays are cut into chunks of kChunk; a chunk is traced by one worker in order, and logs are put together chunk
-// by chunk, so that results do not depend on the number of threads. Memory: hits and counters of all rays, logs twice
-// at the moment they are put together. Errors: those of the traverser and the shaders, and std::bad_alloc.
+// rays. Rays are cut into chunks of AccessLog::kRays; a chunk is traced by one worker in order, and logs belong to
+// chunks, so that results do not depend on the number of threads. Memory: hits, counters and accesses of all rays once,
+// tests twice at the moment they are put together. Errors: those of the traverser and the shaders, and std::bad_alloc.
 #pragma once
 
 #include <algorithm>
@@ -22,25 +22,23 @@ namespace rayreplay::traversal {
 
 namespace detail {
 
-inline constexpr std::size_t kChunk = 1024;
+inline constexpr std::size_t kChunk = AccessLog::kRays;
 inline constexpr std::size_t kUsualAccesses = 48;  ///< of a ray; more make the log grow
 
 struct ChunkLog {
-  std::vector<Access> accesses;
   std::vector<PrimitiveTest> tests;
   std::uint64_t ignored_rays = 0;
 };
 
-/// `of(log)` picks the rows; `result.offset[r + 1]` holds the rows of ray r in its chunk up to and with itself.
-template <class T, class Of>
-void join_rows(RayRows<T>& result, std::vector<ChunkLog>& logs, std::size_t rays, Of of) {
+/// `offset[r + 1]` holds the rows of ray r in its chunk up to and with itself.
+inline void join_tests(RayRows<PrimitiveTest>& result, std::vector<ChunkLog>& logs, std::size_t rays) {
   std::vector<std::uint64_t> first(logs.size() + 1, 0);
   for (std::size_t chunk = 0; chunk < logs.size(); ++chunk) {
-    first[chunk + 1] = first[chunk] + of(logs[chunk]).size();
+    first[chunk + 1] = first[chunk] + logs[chunk].tests.size();
   }
   result.rows.resize(first.back());
   tbb::parallel_for(std::size_t{0}, logs.size(), [&](std::size_t chunk) {
-    std::vector<T> rows = std::move(of(logs[chunk]));
+    const std::vector<PrimitiveTest> rows = std::move(logs[chunk].tests);
     std::ranges::copy(rows, result.rows.begin() + static_cast<std::ptrdiff_t>(first[chunk]));
     const std::size_t end = std::min(rays, (chunk + 1) * kChunk);
     for (std::size_t ray = chunk * kChunk; ray < end; ++ray) {
@@ -49,26 +47,40 @@ void join_rows(RayRows<T>& result, std::vector<ChunkLog>& logs, std::size_t rays
   });
 }
 
+/// An empty result for so many rays, in the memory of the recycled one.
+inline TraceResult prepare_result(std::size_t rays, bool counters, bool accesses, bool tests, TraceResult* recycled) {
+  TraceResult result = recycled != nullptr ? std::exchange(*recycled, {}) : TraceResult{};
+  result.hits.assign(rays, {});
+  result.counters.resize(counters ? rays : 0);
+  result.accesses.end.resize(accesses ? rays : 0);
+  result.accesses.blocks.resize(accesses ? (rays + kChunk - 1) / kChunk : 0);
+  result.tests.offset.assign(tests ? rays + 1 : 0, 0);
+  result.tests.rows.clear();
+  result.ignored_rays = 0;
+  return result;
+}
+
 template <class Observer, class Make>
 TraceResult trace_batch_with(const bvh::Bvh& bvh, std::span<const Ray> rays, const TraceOptions& options,
                              const Make& make) {
-  const bool accesses = Observer::kLogsAccesses && options.accesses;
-  TraceResult result;
-  result.hits.resize(rays.size());
-  result.counters.resize(options.counters ? rays.size() : 0);
-  result.accesses.offset.resize(accesses ? rays.size() + 1 : 0);
-  result.tests.offset.resize(Observer::kLogsTests ? rays.size() + 1 : 0);
+  constexpr bool kAccesses = Observer::kLogsAccesses;
+  TraceResult result = prepare_result(rays.size(), options.counters, kAccesses, Observer::kLogsTests, options.recycled);
   std::vector<ChunkLog> logs((rays.size() + kChunk - 1) / kChunk);
   if (options.progress != nullptr) {
     options.progress->start("tracing rays", rays.size());
   }
   tbb::parallel_for(std::size_t{0}, logs.size(), [&](std::size_t chunk) {
     ChunkLog& log = logs[chunk];
-    log.accesses.reserve(accesses ? kChunk * kUsualAccesses : 0);
-    Observer observer(bvh, &log.accesses, &log.tests);
-    auto traverser = make(observer);
     const std::size_t begin = chunk * kChunk;
     const std::size_t end = std::min(rays.size(), begin + kChunk);
+    AccessRows* accesses = nullptr;
+    if constexpr (kAccesses) {
+      accesses = &result.accesses.blocks[chunk];
+      accesses->clear();
+      accesses->reserve((end - begin) * kUsualAccesses);
+    }
+    Observer observer(bvh, accesses, &log.tests);
+    auto traverser = make(observer);
     for (std::size_t row = begin; row < end; ++row) {
       observer.start();
       if (!is_traversable(rays[row])) {
@@ -79,8 +91,8 @@ TraceResult trace_batch_with(const bvh::Bvh& bvh, std::span<const Ray> rays, con
       if (options.counters) {
         result.counters[row] = observer.counters();
       }
-      if (accesses) {
-        result.accesses.offset[row + 1] = log.accesses.size();
+      if constexpr (kAccesses) {
+        result.accesses.end[row] = accesses->size();
       }
       if constexpr (Observer::kLogsTests) {
         result.tests.offset[row + 1] = log.tests.size();
@@ -93,13 +105,8 @@ TraceResult trace_batch_with(const bvh::Bvh& bvh, std::span<const Ray> rays, con
   for (const ChunkLog& log : logs) {
     result.ignored_rays += log.ignored_rays;
   }
-  if (accesses) {
-    join_rows(
-        result.accesses, logs, rays.size(), [](ChunkLog & log) -> auto& { return log.accesses; });
-  }
   if constexpr (Observer::kLogsTests) {
-    join_rows(
-        result.tests, logs, rays.size(), [](ChunkLog & log) -> auto& { return log.tests; });
+    join_tests(result.tests, logs, rays.size());
   }
   if (options.progress != nullptr) {
     options.progress->finish();

@@ -26,8 +26,7 @@ class Observer {
   static constexpr bool kLogsAccesses = kAccesses;
   static constexpr bool kCounts = kCounters;
 
-  explicit Observer(const bvh::Bvh& bvh, std::vector<Access>* accesses = nullptr,
-                    std::vector<PrimitiveTest>* tests = nullptr)
+  explicit Observer(const bvh::Bvh& bvh, AccessRows* accesses = nullptr, std::vector<PrimitiveTest>* tests = nullptr)
       : bvh_(&bvh), accesses_(accesses), tests_(tests), node_bytes_(bvh.traits.node_bytes) {}
 
   void start() {
@@ -91,16 +90,26 @@ class Observer {
   void triangle(std::size_t row, std::uint32_t primitive) {
     triangles(1);
     if constexpr (kAccesses) {
-      const bvh::GeometryMemory& memory = bvh_->memory.geometries[row];
-      const std::uint32_t* corner = &bvh_->scene.scene->geometries[row].indices[std::size_t{primitive} * 3];
-      const auto vertex = [&](std::size_t i) {
-        const std::uint32_t place = memory.vertex_place.empty() ? corner[i] : memory.vertex_place[corner[i]];
-        return Access{memory.vertices + std::uint64_t{place} * bvh::kVertexBytes, bvh::kVertexBytes,
-                      AccessKind::Vertex};
-      };
-      const std::uint64_t indices = memory.indices + std::uint64_t{primitive} * bvh::kIndexBytes;
-      accesses_->insert(accesses_->end(),
-                        {Access{indices, bvh::kIndexBytes, AccessKind::Index}, vertex(0), vertex(1), vertex(2)});
+      TriangleMemory(*bvh_, row).put(primitive, accesses_->append(4));
+    }
+  }
+  /// Keeps the place of so many triangles' accesses in the log, for `put_triangles`, which says what they are: the
+  /// indices need not have come from memory yet.
+  [[nodiscard]] std::size_t keep_triangles(std::uint32_t count) {
+    triangles(count);
+    if constexpr (kAccesses) {
+      static_cast<void>(accesses_->append(std::size_t{4} * count));
+      return accesses_->size() - std::size_t{4} * count;
+    }
+    return 0;
+  }
+  void put_triangles(std::size_t place, std::size_t row, const std::uint32_t* primitives, std::uint32_t count) {
+    if constexpr (kAccesses) {
+      const TriangleMemory memory(*bvh_, row);
+      Access* to = accesses_->data() + place;
+      for (std::uint32_t i = 0; i < count; ++i, to += 4) {
+        memory.put(primitives[i], to);
+      }
     }
   }
   /// Counts tests alone; their accesses are told one by one.
@@ -131,17 +140,41 @@ class Observer {
   }
 
  private:
+  /// Where the triangles of a geometry lie.
+  struct TriangleMemory {
+    TriangleMemory(const bvh::Bvh& bvh, std::size_t row)
+        : indices(bvh.memory.geometries[row].indices),
+          vertices(bvh.memory.geometries[row].vertices),
+          corner(bvh.scene.scene->geometries[row].indices.data()),
+          place(bvh.memory.geometries[row].vertex_place.empty() ? nullptr
+                                                                : bvh.memory.geometries[row].vertex_place.data()) {}
+
+    void put(std::uint32_t primitive, Access* to) const {
+      const std::uint32_t* const c = corner + std::size_t{primitive} * 3;
+      AccessRows::put(to, indices + std::uint64_t{primitive} * bvh::kIndexBytes, bvh::kIndexBytes, AccessKind::Index);
+      for (std::size_t i = 0; i < 3; ++i) {
+        const std::uint64_t vertex = place == nullptr ? c[i] : place[c[i]];
+        AccessRows::put(to + 1 + i, vertices + vertex * bvh::kVertexBytes, bvh::kVertexBytes, AccessKind::Vertex);
+      }
+    }
+
+    std::uint64_t indices;
+    std::uint64_t vertices;
+    const std::uint32_t* corner;
+    const std::uint32_t* place;
+  };
+
   void touch_node(std::uint64_t nodes, std::uint32_t record) {
     touch(nodes, record, node_bytes_, AccessKind::Node);
   }
   void touch(std::uint64_t array, std::uint32_t row, std::uint32_t bytes, AccessKind kind) {
     if constexpr (kAccesses) {
-      accesses_->push_back({array + std::uint64_t{row} * bytes, bytes, kind});
+      accesses_->push(array + std::uint64_t{row} * bytes, bytes, kind);
     }
   }
 
   const bvh::Bvh* bvh_;
-  std::vector<Access>* accesses_;
+  AccessRows* accesses_;
   std::vector<PrimitiveTest>* tests_;
   std::uint32_t node_bytes_;
   RayCounters counters_;

@@ -63,13 +63,17 @@ class Search {
     begin(row, ray, world_space(ray));
   }
   void begin(std::size_t row, const Ray& ray, const RaySpace& world) {
+    start(row, ray) = world;
+  }
+  /// The same for a caller that fills in the ray's world space itself, which is returned.
+  [[nodiscard]] RaySpace& start(std::size_t row, const Ray& ray) {
     row_ = row;
     ray_ = &ray;
-    world_ = world;
     limit_ = std::min(ray.t_max, bvh::kFarthest);
     done_ = !(ray.t_min <= limit_);
     hit_ = {};
     observer_->start();
+    return world_;
   }
 
   [[nodiscard]] const Ray& ray() const {

@@ -1,4 +1,4 @@
-// The fast form of near-first: wide-8 nodes by AVX2, and leaves of opaque triangles four at a time.
+// The fast form of near-first: wide-8 nodes by AVX2, and leaves of opaque triangles eight at a time.
 //
 // Contract: the same hits, counters and accesses, bit for bit, as StackTraversal<DecodeKernel, …, true> over the same
 // structure; kernels/stack_traversal.hpp says what they are. Rays with t_min below 0 are left to that one. Leaves whose
@@ -36,7 +36,7 @@ class Wide8NearFirst {
     if (ray.t_min < 0) {
       return backward_.trace(row, ray);
     }
-    search_.begin(row, ray);
+    avx2::world_space(ray, search_.start(row, ray));
     if (!search_.done()) {
       held_ = 0;
       gathered_ = nullptr;
@@ -149,6 +149,9 @@ class Wide8NearFirst {
       if (search_.enter(level.references[leaf.index + i], visit_)) {
         start_instance();
         run<false>(bvh_->bottoms[visit_.blas], search_.observer().bottom_nodes(visit_.blas), *object_);
+        if constexpr (Observer::kLogsAccesses) {
+          put_kept_triangles();
+        }
       }
     }
   }
@@ -161,6 +164,7 @@ class Wide8NearFirst {
       object_ = &transformed_;
     }
     const PreciseRay& precise = visit_.space.precise;
+    is_sheared_ = false;
     length2_ = detail::dot(precise.direction, precise.direction);
     const bvh::LeafTriangles& leaves = bvh_->leaf_triangles[visit_.blas];
     const bvh::SceneBlas& blas = bvh_->scene.blases[visit_.blas];
@@ -175,46 +179,100 @@ class Wide8NearFirst {
       }
       return;
     }
-    for (std::uint32_t i = 0; i < leaf.count && !search_.done(); i += 4) {
-      visit_four(level, leaf.index + i, std::min(4U, leaf.count - i));
+    constexpr std::uint32_t kPiece = bvh::LeafTriangles::kPiece;
+    for (std::uint32_t i = 0; i < leaf.count && !search_.done(); i += kPiece) {
+      visit_piece(level, leaf.index + i, std::min(kPiece, leaf.count - i));
     }
   }
 
-  RAYREPLAY_INLINE_AVX2 void visit_four(const bvh::Level& level, std::uint32_t first, std::uint32_t count) {
+  static constexpr std::uint32_t kUnfiltered = 4;
+
+  RAYREPLAY_INLINE_AVX2 void visit_piece(const bvh::Level& level, std::uint32_t first, std::uint32_t count) {
+    const std::uint32_t* const references = level.references.data() + first;
+    // Wanted if one is hit: to come while the vertices do.
+    __builtin_prefetch(references);
+    __builtin_prefetch(references + count - 1);
     if constexpr (Observer::kLogsAccesses) {
-      for (std::uint32_t i = 0; i < count; ++i) {
-        if (indices_ != nullptr) {  // what the log reads of the scene, while the test goes on
-          __builtin_prefetch(indices_ + std::size_t{level.references[first + i]} * 3);
-        }
+      for (std::uint32_t i = 0; i < count && indices_ != nullptr; ++i) {
+        __builtin_prefetch(indices_ + std::size_t{references[i]} * 3);
       }
     }
-    avx2::FourTriangles four;
-    const float* vertices = gathered_ + std::size_t{first} * 9;
+    const float* const vertices = gathered_ + std::size_t{first} * 9;
     std::uint32_t tested = count;
-    for (std::uint32_t mask = avx2::pierce(visit_.space.precise, vertices, count, four); mask != 0; mask &= mask - 1) {
-      const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
-      const float* corner = vertices + std::size_t{lane} * 9;
-      search_.offer_opaque(visit_, four.point(lane, length2_), {corner, corner + 3, corner + 6},
-                           level.references[first + lane]);
-      if (search_.done()) {
-        tested = lane + 1;
-        break;
+    // Up to four are tested at once anyway: a filter saves nothing there.
+    std::uint32_t candidates = (1U << count) - 1;
+    if (count > kUnfiltered) {
+      if (!is_sheared_) {
+        sheared_ = avx2::shear(visit_.space.precise);
+        is_sheared_ = true;
+      }
+      candidates = avx2::may_pierce(sheared_, vertices, count, count);
+    }
+    if (candidates != 0) {
+      tested = test_four(references, vertices, count, 0, candidates & 15U);
+      if (tested == count && candidates > 15U) {
+        tested = test_four(references, vertices, count, 4, candidates >> 4U);
       }
     }
     if constexpr (Observer::kLogsAccesses) {
-      for (std::uint32_t i = 0; i < tested; ++i) {
-        const std::size_t row = bvh_->scene.blases[visit_.blas].first_geometry;
-        if (indices_ != nullptr) {
-          search_.observer().triangle(row, level.references[first + i]);
-          continue;
-        }
-        const auto [index, primitive] = bvh_->scene.locate(visit_.blas, level.references[first + i]);
-        search_.observer().triangle(row + index, primitive);
-      }
+      log_triangles(references, tested);
     } else {
       search_.observer().triangles(tested);
     }
   }
+
+  /// Those of the piece from `offset` on that are in `candidates`. How many of the piece have been tested then: all
+  /// but if the search ends in between.
+  RAYREPLAY_INLINE_AVX2 std::uint32_t test_four(const std::uint32_t* references, const float* vertices,
+                                                std::uint32_t count, std::uint32_t offset, std::uint32_t candidates) {
+    if (candidates == 0) {
+      return count;
+    }
+    avx2::FourTriangles four;
+    std::uint32_t mask =
+        avx2::pierce(visit_.space.precise, vertices + offset, count, std::min(4U, count - offset), four);
+    for (mask &= candidates; mask != 0; mask &= mask - 1) {
+      const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
+      std::array<float, 9> corner;
+      for (std::size_t i = 0; i < 9; ++i) {
+        corner[i] = vertices[i * count + offset + lane];
+      }
+      search_.offer_opaque(visit_, four.point(lane, length2_), {corner.data(), &corner[3], &corner[6]},
+                           references[offset + lane]);
+      if (search_.done()) {
+        return offset + lane + 1;
+      }
+    }
+    return count;
+  }
+
+  void log_triangles(const std::uint32_t* references, std::uint32_t count) {
+    if (indices_ != nullptr) {
+      const std::size_t place = search_.observer().keep_triangles(count);
+      kept_.push_back({place, references, count});
+      return;
+    }
+    const std::size_t row = bvh_->scene.blases[visit_.blas].first_geometry;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const auto [index, primitive] = bvh_->scene.locate(visit_.blas, references[i]);
+      search_.observer().triangle(row + index, primitive);
+    }
+  }
+
+  void put_kept_triangles() {
+    const std::size_t row = bvh_->scene.blases[visit_.blas].first_geometry;
+    for (const Kept& kept : kept_) {
+      search_.observer().put_triangles(kept.place, row, kept.references, kept.count);
+    }
+    kept_.clear();
+  }
+
+  /// A leaf's triangles whose accesses are filled in when the instance has been traversed.
+  struct Kept {
+    std::size_t place;
+    const std::uint32_t* references;
+    std::uint32_t count;
+  };
 
   const bvh::Bvh* bvh_;
   Search<Observer> search_;
@@ -225,7 +283,10 @@ class Wide8NearFirst {
   const avx2::WideRay* object_ = nullptr;
   const float* gathered_ = nullptr;         ///< of the instance that is visited; null: candidates go one by one
   const std::uint32_t* indices_ = nullptr;  ///< of the visited structure's only geometry; null: it has several
+  avx2::ShearedRay sheared_;                ///< made when the first leaf wants it
+  bool is_sheared_ = false;
   double length2_ = 0;
+  std::vector<Kept> kept_;
   std::vector<StackEntry> stack_;
   std::size_t held_ = 0;
 };

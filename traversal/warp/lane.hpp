@@ -22,7 +22,7 @@ namespace rayreplay::traversal {
 template <class Kernel, class Observer>
 class Lane {
  public:
-  Lane(const bvh::Bvh& bvh, Kernel kernel, const Shaders* shaders, bool speculative, std::vector<Access>* accesses)
+  Lane(const bvh::Bvh& bvh, Kernel kernel, const Shaders* shaders, bool speculative, AccessRows* accesses)
       : bvh_(&bvh),
         kernel_(kernel),
         speculative_(speculative),

@@ -24,7 +24,7 @@ struct StepLog {
   std::vector<WarpStep> steps;
   std::vector<std::uint32_t> ray;
   std::vector<std::uint64_t> access_end;  ///< per active lane: rows of `accesses` up to and with its own
-  std::vector<Access> accesses;
+  AccessRows accesses;
   std::uint64_t ignored_rays = 0;
 };
 

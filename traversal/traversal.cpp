@@ -1,0 +1,31 @@
+#include "traversal/traversal.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace rayreplay::traversal {
+
+std::uint64_t AccessLog::size() const {
+  std::uint64_t rows = 0;
+  for (const AccessRows& block : blocks) {
+    rows += block.size();
+  }
+  return rows;
+}
+
+RayRows<Access> AccessLog::joined() const {
+  RayRows<Access> result;
+  result.rows.reserve(size());
+  result.offset.reserve(end.size() + 1);
+  result.offset.push_back(0);
+  for (std::size_t block = 0; block < blocks.size(); ++block) {
+    const std::size_t last = std::min(end.size(), (block + 1) * kRays);
+    for (std::size_t ray = block * kRays; ray < last; ++ray) {
+      result.offset.push_back(result.rows.size() + end[ray]);
+    }
+    result.rows.insert(result.rows.end(), blocks[block].begin(), blocks[block].end());
+  }
+  return result;
+}
+
+}  // namespace rayreplay::traversal
