@@ -46,6 +46,9 @@ TEST(ExplainCommand, JsonAgreesWithTheLibrary) {
   }
   EXPECT_EQ(answer["rows"].back()["tests"], traversal::sum(result.total));
   EXPECT_EQ(answer["any_hit"]["beyond"], result.any_hits_beyond);
+  EXPECT_EQ(answer["launch"]["assumed_tests"], result.assumed_tests);
+  EXPECT_EQ(answer["launch"]["assumed_rays"], result.assumed_rays);
+  EXPECT_GT(result.assumed_tests, 0U);
   ASSERT_EQ(answer["objects"].size(), 3U);
   ASSERT_EQ(answer["pixels"].size(), 3U);
   EXPECT_GE(answer["objects"][0]["unnecessary"], answer["objects"][1]["unnecessary"]);
@@ -129,6 +132,8 @@ TEST(ExplainCommand, SimulatedHardwareAndItsGroundTruth) {
   EXPECT_EQ(answer["ground_truth"]["tests"], answer["rows"].back()["tests"]);
   EXPECT_EQ(answer["ground_truth"]["wrong"], answer["ground_truth"]["wrong_within_slack"]);
   EXPECT_EQ(answer["ground_truth"]["rows"].size(), 7U);
+  EXPECT_EQ(answer["ground_truth"]["joint"], answer["ground_truth"]["rows"][6]["tests"]);
+  EXPECT_EQ(answer["configuration"]["blind"], "false");
   const json scrambled = parse_output(run_command({"explain", kCapture, "--scramble-seed", "7", "--format", "json"}));
   EXPECT_EQ(scrambled["configuration"]["hardware"], "any-order:seed=7");
   EXPECT_FALSE(scrambled.contains("ground_truth"));

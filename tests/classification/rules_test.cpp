@@ -168,7 +168,10 @@ TEST(Rules, OpaqueTrianglesAreFoundByTheReplay) {
   std::vector<trace::Geometry> geometries;
   geometries.push_back(triangles({4}, false));
   geometries.push_back(triangles({2}, true));
-  EXPECT_EQ(kinds_of(trace_of(std::move(geometries), launch.build())), (Kinds{TestKind::Order}));
+  const trace::Trace trace = trace_of(std::move(geometries), launch.build());
+  EXPECT_EQ(kinds_of(trace), (Kinds{TestKind::Order}));
+  // No any-hit shader could have ignored it.
+  EXPECT_EQ(classify(trace, 0, "test", {}).assumed_rays, 0U);
 }
 
 TEST(Rules, EventsOfOtherRaysMayStandBetween) {
