@@ -135,6 +135,7 @@ int act(const Options& options) {
   const bvh::VtpShape shape = parse_shape(options.vtp_shape);
   const std::vector<std::string> layouts = layouts_of(options);
   check_models(options, layouts);
+  require_file_name(options.vtp, "--vtp");
   require_distinct({{"--output", options.output.path}, {"--vtp", options.vtp}}, {{"TRACE", options.path}});
   options.output.check();
   if (!options.vtp.empty()) {
@@ -224,20 +225,25 @@ void add_structure_options(CLI::App& command, Options& options) {
   add("--leaf-size", options.build.leaf_size, "Most references of a leaf (default 0: the builder's)", "N");
   add("--enlarge", options.build.enlarge, "Push the planes of leaves outward by this share of their boxes' diagonals",
       "X");
-  add("--lcv-rays", options.lcv_rays, "Rays for leaf-count variability; 0: none", "N")->capture_default_str();
+  add("--lcv-rays", options.lcv_rays, "Rays for leaf-count variability; 0: none", "N")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
 }
 
 void add_vtp_options(CLI::App& command, Options& options) {
   constexpr const char* kGroup = "Boxes";
-  command.add_option("--vtp", options.vtp, "Also write the boxes as VTK XML PolyData, for ParaView")
-      ->type_name("FILE")
-      ->group(kGroup);
+  CLI::Option* file =
+      command.add_option("--vtp", options.vtp, "Also write the boxes as VTK XML PolyData, for ParaView")
+          ->type_name("FILE")
+          ->group(kGroup);
   command.add_option("--vtp-depth", options.vtp_depth, "Down to this depth in each level")
       ->type_name("N")
+      ->needs(file)
       ->capture_default_str()
       ->group(kGroup);
   command.add_option("--vtp-shape", options.vtp_shape, "edges or faces")
       ->type_name("NAME")
+      ->needs(file)
       ->capture_default_str()
       ->group(kGroup);
 }

@@ -29,8 +29,8 @@ struct Options {
   std::vector<std::string> enlarged_layouts;
   std::vector<std::string> enlarged_builders;
   std::string hardware;
-  std::string hardware_layout = "compressed-wide-8";
-  std::string hardware_builder = "medium";
+  std::optional<std::string> hardware_layout;   ///< compressed-wide-8
+  std::optional<std::string> hardware_builder;  ///< medium
   std::optional<std::uint64_t> scramble_seed;
   bool any_hit_only = false;
   bool ground_truth = false;
@@ -87,8 +87,8 @@ traversal::SimulateOptions simulate_options(const Options& options) {
           "one of the two: the scrambled order is the traversal any-order with that seed");
   result.traversal =
       options.scramble_seed ? fmt::format("any-order:seed={}", *options.scramble_seed) : options.hardware;
-  result.structure.layout = options.hardware_layout;
-  result.structure.builder = options.hardware_builder;
+  result.structure.layout = options.hardware_layout.value_or("compressed-wide-8");
+  result.structure.builder = options.hardware_builder.value_or("medium");
   result.structure.enlarge = options.enlarge;
   result.any_hit_only = options.any_hit_only;
   result.ground_truth = options.ground_truth;
@@ -126,10 +126,13 @@ int act(const Options& options) {
     require(!options.ground_truth, "--ground-truth", "without --hardware",
             "a simulated hardware, whose causes are known");
     require(!options.blind, "--blind", "without --hardware", "a simulated hardware, whose boxes are known");
+    require(!options.hardware_layout, "--hardware-layout", "without --hardware", "a simulated hardware");
+    require(!options.hardware_builder, "--hardware-builder", "without --hardware", "a simulated hardware");
     require(!options.any_hit_only, "--any-hit-only", "without --hardware", "a simulated hardware");
   }
   const traversal::ClassifyOptions classify = classify_options(options);
   const traversal::SimulateOptions simulate = simulated ? simulate_options(options) : traversal::SimulateOptions{};
+  require_file_name(options.result, "--result");
   require_distinct({{"--output", options.output.path}, {"--maps", options.maps}, {"--result", options.result}},
                    {{"the trace", options.path}});
   options.output.check();
@@ -191,17 +194,16 @@ void add_hardware_options(CLI::App& command, Options& options) {
                   "Traversal to play the hardware on the trace's rays; its tests are explained, not the trace's")
       ->type_name("SPEC")
       ->group(kGroup);
-  command.add_option("--hardware-layout", options.hardware_layout, "Layout of its structure")
+  command.add_option("--hardware-layout", options.hardware_layout, "Layout of its structure [compressed-wide-8]")
       ->type_name("SPEC")
-      ->capture_default_str()
       ->group(kGroup);
   command
       .add_option("--hardware-builder", options.hardware_builder,
-                  "Builder of its structure; leaves of one primitive unless the spec sets leaf_size")
+                  "Builder of its structure; leaves of one primitive unless the spec sets leaf_size [medium]")
       ->type_name("SPEC")
-      ->capture_default_str()
       ->group(kGroup);
   command.add_option("--scramble-seed", options.scramble_seed, "Short for --hardware any-order:seed=N")
+      ->check(CLI::NonNegativeNumber)
       ->type_name("N")
       ->group(kGroup);
   command
@@ -256,6 +258,7 @@ void add_explain_command(CLI::App& root, Session& session) {
   options->format.add_to(*command);
   options->output.add_to(*command, "Where to write the result; - is standard output");
   command->add_option("--worst", options->worst, "Objects and pixels to list")
+      ->check(CLI::NonNegativeNumber)
       ->type_name("N")
       ->capture_default_str()
       ->group("Output");

@@ -106,6 +106,13 @@ void require_distinct(const std::vector<NamedPath>& outputs, const std::vector<N
         throw Error(ErrorKind::Usage, {"two outputs are the same file", output.option + " and " + outputs[j].option,
                                        "'" + output.path + "'", "a name of its own for each", ""});
       }
+      for (const auto& [inner, outer] : {std::pair{i, j}, std::pair{j, i}}) {
+        if (can_be_replaced(outputs[outer].path) && lies_in(outputs[inner].path, outputs[outer].path)) {
+          throw Error(ErrorKind::Usage,
+                      {"an output lies in the folder that another one is", outputs[inner].option,
+                       "'" + outputs[inner].path + "'", "a place outside of " + outputs[outer].option, ""});
+        }
+      }
     }
     for (const NamedPath& input : inputs) {
       if (!can_be_replaced(input.path)) {
@@ -121,6 +128,13 @@ void require_distinct(const std::vector<NamedPath>& outputs, const std::vector<N
                      "an output folder without inputs", "choose another folder"});
       }
     }
+  }
+}
+
+void require_file_name(const std::string& path, const std::string& option) {
+  if (path == "-") {
+    throw Error(ErrorKind::Usage,
+                {"this output does not go to standard output", option, "'-'", "the name of a file", ""});
   }
 }
 

@@ -44,9 +44,12 @@ struct NamedPath {
   std::string path;
 };
 
-/// Throws Usage if two outputs are one file, if an output is an input, or if an input lies in a folder that is an
+/// Throws Usage if two outputs are one file or one lies in a folder that another is, if an output is an input, or if an input lies in a folder that is an
 /// output: writing one would destroy the other. Links are followed. "" and "-", devices and pipes are never the same.
 void require_distinct(const std::vector<NamedPath>& outputs, const std::vector<NamedPath>& inputs);
+
+/// Throws Usage for "-": an output in a binary form, which only goes to files.
+void require_file_name(const std::string& path, const std::string& option);
 
 /// The positional TRACE of nearly every command.
 CLI::Option* add_trace_file(CLI::App& command, std::string& path);

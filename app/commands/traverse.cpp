@@ -57,6 +57,11 @@ void log_speed(const experiment::TraverseResult& result) {
   for (const std::string& line : describe(result.ignored)) {
     console::log("rayreplay: warning: ignored: " + line);
   }
+  if (!result.rows.empty() && result.rows.front().ignored > 0) {
+    console::log(
+        fmt::format("rayreplay: warning: ignored: {} of {} rays: no direction, not finite, or t_min above t_max",
+                    result.rows.front().ignored, result.rows.front().rays));
+  }
   for (const experiment::TraverseRow& row : result.rows) {
     if (row.kind != experiment::TraverseKind::Observed && row.seconds > 0) {
       console::log(fmt::format("rayreplay: {}: {:.2f} Mrays/s, accesses logged", row.asked,
@@ -69,6 +74,7 @@ int act(const Options& given) {
   experiment::TraverseOptions options = given.traverse;
   const output::Format format = given.format.format();
   experiment::Configuration configuration = given.experiment.configuration();
+  require_file_name(given.accesses, "--accesses");
   require_distinct({{"--output", given.output.path}, {"--accesses", given.accesses}},
                    given.experiment.inputs(given.path, configuration));
   given.output.check();
@@ -76,6 +82,10 @@ int act(const Options& given) {
     require_writable(given.accesses, given.output.force);
   }
   choose_models(options);
+  if (!given.accesses.empty() && options.traversals.empty()) {
+    throw Error(ErrorKind::Usage, {"warp traversals' accesses are not written", "--accesses", "no --traversal",
+                                   "at least one --traversal", "name one, such as --traversal near-first"});
+  }
   options.packing = configuration.packings.empty() ? "identity" : configuration.packings.front();
   configuration.packings = {options.packing};
   const trace::Trace trace = load_trace(given.path);

@@ -1,6 +1,7 @@
 // Heat maps of a classification and the folder that holds them.
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string_view>
 
 #include <tbb/parallel_for.h>
@@ -47,12 +48,23 @@ experiment::PixelMap pixels_of(const Explanation& explanation, const Map& map) {
   const std::size_t slice = std::size_t{size.width} * size.height;
   pixels.values.assign(slice, 0);
   const auto& threads = explanation.result.by_thread;
+  const auto& rays = explanation.trace.launches[explanation.launch].data.ray_offset;
+  // A window leaves most threads without rays: they were not recorded, which is not the same as no tests.
+  std::vector<bool> seen(slice, false);
   for (std::size_t thread = 0; thread < threads.size(); ++thread) {
     std::uint64_t count = 0;
     for (std::size_t kind = 0; kind < kTestKinds; ++kind) {
       count += map.kinds[kind] ? threads[thread][kind] : 0;
     }
     pixels.values[thread % slice] += static_cast<float>(count);
+    if (rays[thread] != rays[thread + 1]) {
+      seen[thread % slice] = true;
+    }
+  }
+  for (std::size_t pixel = 0; pixel < slice; ++pixel) {
+    if (!seen[pixel]) {
+      pixels.values[pixel] = std::numeric_limits<float>::quiet_NaN();
+    }
   }
   return pixels;
 }

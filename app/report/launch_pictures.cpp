@@ -42,21 +42,27 @@ std::string efficiency_picture(const PixelMap& map, const std::string& packing, 
 
 std::string count_picture(const PixelMap& map, const std::string& what, pictures::Colormap colormap) {
   std::vector<float> sorted = map.values;
+  std::erase_if(sorted, [](float value) { return std::isnan(value); });
+  const bool whole = sorted.size() == map.values.size();
+  if (sorted.empty()) {
+    sorted.push_back(0);
+  }
+  double sum = 0;
+  for (const float value : sorted) {
+    sum += static_cast<double>(value);
+  }
   const auto place =
       sorted.begin() + static_cast<std::ptrdiff_t>(std::floor(kScaleShare * static_cast<double>(sorted.size() - 1)));
   std::nth_element(sorted.begin(), place, sorted.end());
   const auto typical = static_cast<double>(*place);
   const auto largest = static_cast<double>(*std::max_element(place, sorted.end()));
-  double sum = 0;
-  for (const float value : map.values) {
-    sum += static_cast<double>(value);
-  }
   HeatMap heat = heat_map(map, colormap);
   heat.high = std::max(1.0, typical);
   heat.title = what + " per pixel";
   heat.title.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(heat.title.front())));
-  heat.note = fmt::format("mean {:.2f}, largest {:.0f}{}", sum / static_cast<double>(map.values.size()), largest,
-                          largest > heat.high ? " (beyond the scale's end)" : "");
+  heat.note = fmt::format("mean {:.2f}{}, largest {:.0f}{}", sum / static_cast<double>(sorted.size()),
+                          whole ? "" : fmt::format(" over {} pixels with rays", output::with_separators(sorted.size())),
+                          largest, largest > heat.high ? " (beyond the scale's end)" : "");
   heat.unit = what + " (count)";
   return encode_png(render(heat));
 }

@@ -20,7 +20,7 @@ struct Picture {
   std::string png;
 };
 
-/// `what`: in the plural, "rays".
+/// `what`: in the plural, "rays". NaN pixels have no data: they are grey and count in neither mean nor scale.
 [[nodiscard]] std::string count_picture(const experiment::PixelMap& map, const std::string& what,
                                         pictures::Colormap colormap);
 
