@@ -27,12 +27,14 @@ struct Options {
   double enlarge = 0;
   bool culls = false;
   std::vector<std::string> enlarged_layouts;
+  std::vector<std::string> enlarged_builders;
   std::string hardware;
   std::optional<std::string> hardware_layout;   ///< compressed-wide-8
   std::optional<std::string> hardware_builder;  ///< medium
   std::optional<std::uint64_t> scramble_seed;
   bool any_hit_only = false;
   bool ground_truth = false;
+  bool blind = false;
   std::size_t worst = 10;
   std::string maps;
   std::string result;
@@ -63,6 +65,12 @@ traversal::ClassifyOptions classify_options(const Options& options) {
   for (const std::string& spec : result.enlarged_layouts) {
     static_cast<void>(bvh::Layouts::create(spec));
   }
+  if (!options.enlarged_builders.empty()) {
+    result.enlarged_builders = options.enlarged_builders;
+  }
+  for (const std::string& spec : result.enlarged_builders) {
+    static_cast<void>(bvh::Builders::create(spec));
+  }
   result.per_test = !options.result.empty();
   result.per_ray = !options.result.empty();
   return result;
@@ -84,10 +92,12 @@ traversal::SimulateOptions simulate_options(const Options& options) {
   result.structure.enlarge = options.enlarge;
   result.any_hit_only = options.any_hit_only;
   result.ground_truth = options.ground_truth;
+  result.blind = options.blind;
   // Unknown models are found before the trace is read.
   static_cast<void>(traversal::Traversals::create(result.traversal));
   static_cast<void>(bvh::Layouts::create(result.structure.layout));
   static_cast<void>(bvh::Builders::create(result.structure.builder));
+  traversal::require_ground_truth(result);
   return result;
 }
 
@@ -115,6 +125,7 @@ int act(const Options& options) {
   if (!simulated) {
     require(!options.ground_truth, "--ground-truth", "without --hardware",
             "a simulated hardware, whose causes are known");
+    require(!options.blind, "--blind", "without --hardware", "a simulated hardware, whose boxes are known");
     require(!options.hardware_layout, "--hardware-layout", "without --hardware", "a simulated hardware");
     require(!options.hardware_builder, "--hardware-builder", "without --hardware", "a simulated hardware");
     require(!options.any_hit_only, "--any-hit-only", "without --hardware", "a simulated hardware");
@@ -152,7 +163,8 @@ int act(const Options& options) {
 
   report::Explanation explanation{options.path, trace, options.launch, simulation.classification, {}, options.worst};
   explanation.configuration = {{"slack", fmt::format("{}", options.slack)},
-                               {"enlarged_layouts", joined(simulation.classification.enlarged)},
+                               {"enlarged_layouts", joined(classify.enlarged_layouts)},
+                               {"enlarged_builders", joined(classify.enlarged_builders)},
                                {"enlarge", fmt::format("{}", options.enlarge)},
                                {"culls", options.culls ? "true" : "false"}};
   if (simulated) {
@@ -161,6 +173,7 @@ int act(const Options& options) {
     explanation.configuration.emplace_back("hardware", simulation.traversal);
     explanation.configuration.emplace_back("hardware_layout", simulation.layout);
     explanation.configuration.emplace_back("hardware_builder", simulation.builder);
+    explanation.configuration.emplace_back("blind", options.blind ? "true" : "false");
     explanation.configuration.emplace_back("any_hit_only", options.any_hit_only ? "true" : "false");
   }
   log_not_captured(trace.header);
@@ -193,6 +206,10 @@ void add_hardware_options(CLI::App& command, Options& options) {
       ->check(CLI::NonNegativeNumber)
       ->type_name("N")
       ->group(kGroup);
+  command
+      .add_flag("--blind", options.blind,
+                "Explain without knowing the hardware's own boxes, which are otherwise among the enlarged ones")
+      ->group(kGroup);
   command.add_flag("--any-hit-only", options.any_hit_only, "Of triangle tests only those that an any-hit shader sees")
       ->group(kGroup);
   command.add_flag("--ground-truth", options.ground_truth, "Compare each class with the known cause")->group(kGroup);
@@ -217,6 +234,12 @@ void add_explain_command(CLI::App& root, Session& session) {
       ->add_option("--enlarged-layout", options->enlarged_layouts,
                    "Layout whose boxes the hardware may have used, may be repeated; none: exact boxes "
                    "[compressed-wide-8, quantised-6, half-4]")
+      ->type_name("SPEC")
+      ->allow_extra_args(false)
+      ->group("Classification");
+  command
+      ->add_option("--enlarged-builder", options->enlarged_builders,
+                   "Builder of the trees in those layouts, may be repeated: all layouts over all builders [medium]")
       ->type_name("SPEC")
       ->allow_extra_args(false)
       ->group("Classification");

@@ -86,6 +86,8 @@ std::vector<std::string> remarks(const traversal::Classification& result) {
   };
   add(result.replayed_rays, "rays whose closest hit is from the ordered replay");
   add(result.unobserved, "candidates that only the replay met");
+  add(result.assumed_rays, "rays whose closest hit is a triangle that no shader saw, taken to be accepted");
+  add(result.assumed_tests, "R1, R3 and \"R2 or R3\" tests of these rays, which rest on that");
   add(result.late_tests, "R3 and \"R2 or R3\" tests made when t_max lay before the original box already");
   add(result.ignored_rays, "tested rays that cannot be traversed (their tests count as necessary)");
   add(result.inactive_tests, "tests of primitives that take no part in the scene");
@@ -106,10 +108,13 @@ std::string metric_text(const Explanation& explanation) {
 }
 
 std::string truth_text(const traversal::GroundTruth& truth) {
-  return fmt::format("wrong: {} of {} tests ({:.4f} %), {} of them within the slack; \"R2 or R3\": {} ({:.2f} %)\n",
-                     output::with_separators(truth.wrong()), output::with_separators(truth.total()),
-                     ratio(truth.wrong(), truth.total()) * 100, output::with_separators(truth.rounding),
-                     output::with_separators(truth.undecided()), ratio(truth.undecided(), truth.total()) * 100);
+  return fmt::format(
+      "wrong: {} of {} tests ({:.4f} %), {} of them within the slack; \"R2 or R3\": {} ({:.2f} %); joint: {} "
+      "({:.2f} %)\n",
+      output::with_separators(truth.wrong()), output::with_separators(truth.total()),
+      ratio(truth.wrong(), truth.total()) * 100, output::with_separators(truth.rounding),
+      output::with_separators(truth.undecided()), ratio(truth.undecided(), truth.total()) * 100,
+      output::with_separators(truth.joint()), ratio(truth.joint(), truth.total()) * 100);
 }
 
 nlohmann::ordered_json truth_json(const traversal::GroundTruth& truth) {
@@ -119,6 +124,8 @@ nlohmann::ordered_json truth_json(const traversal::GroundTruth& truth) {
           {"wrong_share", ratio(truth.wrong(), truth.total())},
           {"undecided", truth.undecided()},
           {"undecided_share", ratio(truth.undecided(), truth.total())},
+          {"joint", truth.joint()},
+          {"joint_share", ratio(truth.joint(), truth.total())},
           {"rows", to_json(truth_table(truth))}};
 }
 
@@ -254,6 +261,8 @@ nlohmann::ordered_json explain_json(const Explanation& explanation) {
                                        {"replayed_rays", result.replayed_rays},
                                        {"ignored_rays", result.ignored_rays},
                                        {"unobserved", result.unobserved},
+                                       {"assumed_rays", result.assumed_rays},
+                                       {"assumed_tests", result.assumed_tests},
                                        {"inactive_tests", result.inactive_tests},
                                        {"late_tests", result.late_tests},
                                        {"notes", remarks(result)}}},

@@ -42,7 +42,7 @@ double diagonal(const bvh::Box& box) {
 TEST(Enlarged, ContainsTheOriginalBoxes) {
   const trace::Trace trace = mixed_trace(1, "path");
   const bvh::PreparedScene scene = bvh::prepare_scene(trace.scene, 0, "test");
-  const EnlargedBoxes boxes(trace.scene, 0, "test", {"compressed-wide-8", "quantised-6", "half-4"}, 0, nullptr);
+  const EnlargedBoxes boxes(trace.scene, 0, "test", {{"compressed-wide-8", "quantised-6", "half-4"}}, 0, nullptr);
   ASSERT_EQ(boxes.models(), 3U);
   int larger = 0;
   int all = 0;
@@ -62,7 +62,7 @@ TEST(Enlarged, ContainsTheOriginalBoxes) {
 TEST(Enlarged, IsWhatWasAskedFor) {
   const trace::Trace trace = mixed_trace(2, "path");
   const bvh::PreparedScene scene = bvh::prepare_scene(trace.scene, 0, "test");
-  const EnlargedBoxes boxes(trace.scene, 0, "test", {}, 0.25, nullptr);
+  const EnlargedBoxes boxes(trace.scene, 0, "test", {{}}, 0.25, nullptr);
   ASSERT_EQ(boxes.models(), 1U);
   for_active(scene, [&](std::uint32_t blas, std::uint32_t number, const bvh::Box& own) {
     const bvh::Box& box = boxes.box(0, blas, number);
@@ -74,10 +74,32 @@ TEST(Enlarged, IsWhatWasAskedFor) {
   });
 }
 
+TEST(Enlarged, EveryLayoutOverEveryBuilder) {
+  const trace::Trace trace = mixed_trace(3, "path");
+  const bvh::PreparedScene scene = bvh::prepare_scene(trace.scene, 0, "test");
+  EnlargedBoxes boxes(trace.scene, 0, "test", {{"quantised-6", "half-4"}, {"low", "median:leaf_size=3"}}, 0, nullptr);
+  ASSERT_EQ(boxes.models(), 4U);
+  bvh::BvhOptions options;
+  options.layout = "half-4";
+  options.builder = "median:leaf_size=3";
+  boxes.add(bvh::build_bvh(trace.scene, 0, "test", options));
+  ASSERT_EQ(boxes.models(), 5U);
+  EXPECT_EQ(boxes.names()[3], boxes.names()[4]);
+  int shared = 0;
+  for_active(scene, [&](std::uint32_t blas, std::uint32_t number, const bvh::Box& own) {
+    for (std::size_t model = 0; model < boxes.models(); ++model) {
+      ASSERT_TRUE(boxes.box(model, blas, number).contains(own));
+    }
+    ASSERT_EQ(boxes.box(3, blas, number), boxes.box(4, blas, number));
+    shared += boxes.box(3, blas, number) == boxes.box(1, blas, number) ? 0 : 1;
+  });
+  EXPECT_GT(shared, 0);
+}
+
 TEST(Enlarged, NothingAskedForNothingBuilt) {
   const trace::Trace trace = sphere_trace(1);
-  EXPECT_EQ(EnlargedBoxes(trace.scene, 0, "test", {}, 0, nullptr).models(), 0U);
-  EXPECT_THROW(EnlargedBoxes(trace.scene, 0, "test", {"wide8"}, 0, nullptr), Error);
+  EXPECT_EQ(EnlargedBoxes(trace.scene, 0, "test", {{}}, 0, nullptr).models(), 0U);
+  EXPECT_THROW(EnlargedBoxes(trace.scene, 0, "test", {{"wide8"}}, 0, nullptr), Error);
 }
 
 }  // namespace

@@ -46,6 +46,9 @@ TEST(ExplainCommand, JsonAgreesWithTheLibrary) {
   }
   EXPECT_EQ(answer["rows"].back()["tests"], traversal::sum(result.total));
   EXPECT_EQ(answer["any_hit"]["beyond"], result.any_hits_beyond);
+  EXPECT_EQ(answer["launch"]["assumed_tests"], result.assumed_tests);
+  EXPECT_EQ(answer["launch"]["assumed_rays"], result.assumed_rays);
+  EXPECT_GT(result.assumed_tests, 0U);
   ASSERT_EQ(answer["objects"].size(), 3U);
   ASSERT_EQ(answer["pixels"].size(), 3U);
   EXPECT_GE(answer["objects"][0]["unnecessary"], answer["objects"][1]["unnecessary"]);
@@ -128,7 +131,9 @@ TEST(ExplainCommand, SimulatedHardwareAndItsGroundTruth) {
                                                 "quantised-6", "--ground-truth", "--format", "json"}));
   EXPECT_EQ(answer["ground_truth"]["tests"], answer["rows"].back()["tests"]);
   EXPECT_EQ(answer["ground_truth"]["wrong"], answer["ground_truth"]["wrong_within_slack"]);
-  EXPECT_EQ(answer["ground_truth"]["rows"].size(), 5U);
+  EXPECT_EQ(answer["ground_truth"]["rows"].size(), 7U);
+  EXPECT_EQ(answer["ground_truth"]["joint"], answer["ground_truth"]["rows"][6]["tests"]);
+  EXPECT_EQ(answer["configuration"]["blind"], "false");
   const json scrambled = parse_output(run_command({"explain", kCapture, "--scramble-seed", "7", "--format", "json"}));
   EXPECT_EQ(scrambled["configuration"]["hardware"], "any-order:seed=7");
   EXPECT_FALSE(scrambled.contains("ground_truth"));
@@ -154,6 +159,12 @@ TEST(ExplainCommand, TheReferenceNamesEveryOption) {
 TEST(ExplainCommand, WrongOptionsAreRefusedBeforeTheTraceIsRead) {
   EXPECT_EQ(run_command({"explain", "no-such.rrt", "--ground-truth"}).code, 2);
   EXPECT_EQ(run_command({"explain", "no-such.rrt", "--any-hit-only"}).code, 2);
+  EXPECT_EQ(run_command({"explain", "no-such.rrt", "--blind"}).code, 2);
+  EXPECT_EQ(run_command({"explain", "no-such.rrt", "--enlarged-builder", "mediun"}).code, 2);
+  EXPECT_EQ(run_command(
+                {"explain", "no-such.rrt", "--hardware", "near-first", "--hardware-builder", "high", "--ground-truth"})
+                .code,
+            2);
   EXPECT_EQ(run_command({"explain", "no-such.rrt", "--slack", "-1"}).code, 2);
   EXPECT_EQ(run_command({"explain", "no-such.rrt", "--hardware", "near-first", "--scramble-seed", "1"}).code, 2);
   const Outcome unknown = run_command({"explain", "no-such.rrt", "--enlarged-layout", "half-5"});

@@ -155,6 +155,8 @@ TEST(Rules, FirstHitRaysAreReplayedToTheClosest) {
   EXPECT_EQ(result.t_star, (std::vector<float>{1, 2}));
   EXPECT_EQ(result.replayed_rays, 2U);
   EXPECT_EQ(result.unobserved, 1U);
+  EXPECT_EQ(result.assumed_rays, 1U);   // the first: its t* is that of the triangle at 1
+  EXPECT_EQ(result.assumed_tests, 1U);  // and its one test is R3 for that reason alone
   EXPECT_EQ(result.split[1][1][0], 2U);
   EXPECT_EQ(result.split[1][1][4], 1U);
 }
@@ -166,7 +168,10 @@ TEST(Rules, OpaqueTrianglesAreFoundByTheReplay) {
   std::vector<trace::Geometry> geometries;
   geometries.push_back(triangles({4}, false));
   geometries.push_back(triangles({2}, true));
-  EXPECT_EQ(kinds_of(trace_of(std::move(geometries), launch.build())), (Kinds{TestKind::Order}));
+  const trace::Trace trace = trace_of(std::move(geometries), launch.build());
+  EXPECT_EQ(kinds_of(trace), (Kinds{TestKind::Order}));
+  // No any-hit shader could have ignored it.
+  EXPECT_EQ(classify(trace, 0, "test", {}).assumed_rays, 0U);
 }
 
 TEST(Rules, EventsOfOtherRaysMayStandBetween) {

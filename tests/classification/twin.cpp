@@ -146,6 +146,20 @@ class Slowly {
         tlases.empty() ? static_cast<std::uint32_t>(scene_->instances.size()) : tlases[launch.tlas].instance_count;
   }
 
+  std::vector<TwinBase> base_tests(std::uint64_t stride) {
+    for (std::uint64_t thread = 0; thread < launch_->data.threads(); ++thread) {
+      read(thread);
+    }
+    std::vector<TwinBase> result;
+    for (std::uint64_t row = 0; row < launch_->data.rays.size(); row += stride) {
+      const RaySlowly ray = ray_at(launch_->data.rays, row);
+      if (ray.good) {
+        result.push_back(base_tests_of(row, ray));
+      }
+    }
+    return result;
+  }
+
   TwinResult run() {
     result_.t_star.assign(launch_->data.rays.size(), std::numeric_limits<Real>::quiet_NaN());
     result_.replayed.assign(launch_->data.rays.size(), false);
@@ -246,7 +260,7 @@ class Slowly {
       t_star = story.t;
     } else if (ray.good) {
       result_.replayed[row] = true;
-      t_star = options_->t_star ? static_cast<Real>(options_->t_star(row)) : replay(row, ray);
+      t_star = options_->t_star ? static_cast<Real>(options_->t_star(row)) : replay(row, ray, false);
     }
     for (const std::size_t test : tests_of_[row]) {
       result_.tests[test].kind = ray.good ? kind_of(result_.tests[test], ray, t_star) : TwinKind::Necessary;
@@ -311,10 +325,86 @@ class Slowly {
     return TwinKind::Order;
   }
 
+  /// Nearest of what all calls for the box reported in [t_min, t_max] or had accepted.
+  Real hit_box(std::uint64_t row, const RaySlowly& ray, std::uint32_t instance, std::uint32_t g,
+               std::uint32_t p) const {
+    Real nearest = kInfinity;
+    for (const std::size_t at : tests_of(row)) {
+      const TwinTest& test = result_.tests[at];
+      if (!test.procedural || test.instance != instance || test.geometry != g || test.primitive != p) {
+        continue;
+      }
+      for (const auto& [t, accepted] : test.reports) {
+        if (accepted || (t >= ray.t_min && t <= ray.t_max)) {
+          nearest = std::min(nearest, t);
+        }
+      }
+    }
+    return nearest;
+  }
+
+  TwinBase base_tests_of(std::uint64_t row, const RaySlowly& ray) const {
+    const Real unit = static_cast<Real>(std::max(options_->slack * 0x1p-24, 0x1p-48));
+    const Real t_star = replay(row, ray, true);
+    const Real last = t_star + std::abs(t_star) * unit;
+    TwinBase base{row, {}};
+    for (std::uint32_t instance = 0; instance < instances_; ++instance) {
+      const trace::Instance& source = scene_->instances[first_instance_ + std::size_t{instance}];
+      if ((source.mask & ray.cull_mask) == 0 || !active(instance)) {
+        continue;
+      }
+      const ObjectRay object = into(ray, source);
+      const trace::Blas& blas = scene_->blases[source.blas];
+      for (std::uint32_t g = 0; g < blas.geometry_count; ++g) {
+        const trace::Geometry& geometry = scene_->geometries[blas.first_geometry + std::size_t{g}];
+        if (is_left_out(ray, source, geometry)) {
+          continue;
+        }
+        const bool triangles = geometry.type == trace::GeometryType::Triangles;
+        for (std::uint32_t p = 0; p < geometry.primitives(); ++p) {
+          const TwinBox box = twin_box(*scene_, first_instance_, instance, g, p);
+          const Entered own = enter(box, object, ray.t_min, ray.t_max, unit);
+          if (own.met && own.t <= last) {
+            const Real t =
+                triangles ? hit_triangle(ray, object, source, geometry, p) : hit_box(row, ray, instance, g, p);
+            ++base.counts[t <= last && t < kInfinity ? 0 : t < kInfinity ? 2 : 1];
+          }
+        }
+      }
+    }
+    return base;
+  }
+
+  /// Of a ray without any: none.
+  const std::vector<std::size_t>& tests_of(std::uint64_t row) const {
+    static const std::vector<std::size_t> kNone;
+    const auto found = tests_of_.find(row);
+    return found == tests_of_.end() ? kNone : found->second;
+  }
+
+  static bool is_opaque(const RaySlowly& ray, const trace::Instance& source, const trace::Geometry& geometry) {
+    bool opaque = geometry.opaque;
+    opaque = (source.flags & 8U) != 0 ? false : opaque;
+    opaque = (source.flags & 4U) != 0 ? true : opaque;
+    opaque = (ray.flags & trace::kRayFlagNoOpaque) != 0 ? false : opaque;
+    return (ray.flags & trace::kRayFlagOpaque) != 0 ? true : opaque;
+  }
+
+  static bool is_left_out(const RaySlowly& ray, const trace::Instance& source, const trace::Geometry& geometry) {
+    const bool triangles = geometry.type == trace::GeometryType::Triangles;
+    return (ray.flags & (triangles ? trace::kRayFlagSkipTriangles : trace::kRayFlagSkipBoxes)) != 0 ||
+           (ray.flags & (is_opaque(ray, source, geometry) ? trace::kRayFlagCullOpaque : trace::kRayFlagCullNoOpaque)) !=
+               0;
+  }
+
   /// The closest accepted hit, by trying everything.
-  Real replay(std::uint64_t row, const RaySlowly& ray) const {
+  /// `simulated`: triangles are hit where they are pierced here, not where the hardware that was captured had it.
+  Real replay(std::uint64_t row, const RaySlowly& ray, bool simulated) const {
     Real closest = kInfinity;
-    for (const std::size_t test : tests_of_.at(row)) {
+    for (const std::size_t test : tests_of(row)) {
+      if (simulated && !result_.tests[test].procedural) {
+        continue;
+      }
       for (const auto& [t, accepted] : result_.tests[test].reports) {
         closest = accepted ? std::min(closest, t) : closest;
       }
@@ -340,17 +430,12 @@ class Slowly {
 
   bool accepts(std::uint64_t row, const RaySlowly& ray, const trace::Instance& source, const trace::Geometry& geometry,
                std::uint32_t instance, std::uint32_t g, std::uint32_t p) const {
-    bool opaque = geometry.opaque;
-    opaque = (source.flags & 8U) != 0 ? false : opaque;
-    opaque = (source.flags & 4U) != 0 ? true : opaque;
-    opaque = (ray.flags & trace::kRayFlagNoOpaque) != 0 ? false : opaque;
-    opaque = (ray.flags & trace::kRayFlagOpaque) != 0 ? true : opaque;
-    if ((ray.flags & trace::kRayFlagSkipTriangles) != 0 ||
-        (ray.flags & (opaque ? trace::kRayFlagCullOpaque : trace::kRayFlagCullNoOpaque)) != 0) {
+    if (is_left_out(ray, source, geometry)) {
       return false;
     }
+    const bool opaque = is_opaque(ray, source, geometry);
     bool seen = false;
-    for (const std::size_t at : tests_of_.at(row)) {
+    for (const std::size_t at : tests_of(row)) {
       const TwinTest& test = result_.tests[at];
       if (!opaque && test.instance == instance && test.geometry == g && test.primitive == p) {
         if (test.reports.front().second) {
@@ -449,6 +534,13 @@ TwinBox twin_box(const trace::Scene& scene, std::uint32_t first_instance, std::u
   }
   box.empty = false;
   return box;
+}
+
+std::vector<TwinBase> base_tests_slowly(const trace::Trace& trace, std::uint32_t launch, double slack,
+                                        std::uint64_t stride) {
+  TwinOptions options;
+  options.slack = slack;
+  return Slowly(trace, trace.launches[launch], options).base_tests(stride);
 }
 
 TwinResult classify_slowly(const trace::Trace& trace, std::uint32_t launch, const TwinOptions& options) {

@@ -46,6 +46,17 @@ struct TwinResult {
 
 [[nodiscard]] TwinResult classify_slowly(const trace::Trace& trace, std::uint32_t launch, const TwinOptions& options);
 
+/// Tests that no order which goes by boxes can leave out, of ray `ray`: necessary, box miss, overlap. By trying every
+/// primitive: boxes are hit where any report of the ray says so, triangles where they are pierced in [t_min, t_max].
+struct TwinBase {
+  std::uint64_t ray = 0;
+  std::array<std::uint32_t, 3> counts{};
+};
+
+/// Of every `stride`th ray.
+[[nodiscard]] std::vector<TwinBase> base_tests_slowly(const trace::Trace& trace, std::uint32_t launch, double slack,
+                                                      std::uint64_t stride);
+
 [[nodiscard]] TwinBox twin_box(const trace::Scene& scene, std::uint32_t first_instance, std::uint32_t instance,
                                std::uint32_t geometry, std::uint32_t primitive);
 

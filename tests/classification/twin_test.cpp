@@ -25,7 +25,8 @@ class Enlarged {
  public:
   Enlarged(const trace::Trace& trace, std::uint32_t tlas, const ClassifyOptions& options)
       : scene_(bvh::prepare_scene(trace.scene, tlas, "test")),
-        boxes_(trace.scene, tlas, "test", options.enlarged_layouts, options.enlarge, nullptr) {}
+        boxes_(trace.scene, tlas, "test", {options.enlarged_layouts, options.enlarged_builders}, options.enlarge,
+               nullptr) {}
 
   [[nodiscard]] std::vector<TwinBox> operator()(std::uint32_t instance, std::uint32_t geometry,
                                                 std::uint32_t primitive) const {

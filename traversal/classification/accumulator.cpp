@@ -41,6 +41,7 @@ void Accumulator::finish() {
     }
     result_->inactive_tests += worker.inactive_tests;
     result_->late_tests += worker.late_tests;
+    result_->assumed_tests += worker.assumed_tests;
     result_->any_hit_calls += worker.any_hit_calls;
     result_->any_hits_beyond += worker.any_hits_beyond;
     result_->tested_rays += worker.tested_rays;

@@ -26,7 +26,7 @@ class Accumulator {
   struct Worker {
     std::array<std::array<KindCounts, 2>, 2> split{};
     ObjectTally objects;
-    std::uint64_t inactive_tests = 0, late_tests = 0;
+    std::uint64_t inactive_tests = 0, late_tests = 0, assumed_tests = 0;
     std::uint64_t any_hit_calls = 0, any_hits_beyond = 0;
     std::uint64_t tested_rays = 0, ignored_rays = 0;
   };

@@ -13,6 +13,8 @@
 #include "base/error.hpp"
 #include "traversal/classification/accumulator.hpp"
 #include "traversal/classification/judge.hpp"
+#include "traversal/classification/opaque.hpp"
+#include "traversal/classification/reported.hpp"
 #include "traversal/observed.hpp"
 
 namespace rayreplay::traversal {
@@ -25,21 +27,9 @@ constexpr std::uint64_t kBatchRays = 1U << 19U;
 constexpr std::uint64_t kBatchEvents = 1U << 21U;
 constexpr std::size_t kThreadGrain = 256;
 
-/// Whether and where the ray hits the primitive of a test.
-struct Reported {
-  bool hit = false;
-  float t = 0;
-};
-
-Reported nearest_report(const Observed& observed, const ObservedTest& test, const Ray& ray) {
-  Reported nearest;
-  for (const ObservedReport& report : observed.reports_of(test)) {
-    const bool counts = report.accepted || !test.test.procedural || (report.t >= ray.t_min && report.t <= ray.t_max);
-    if (counts && !std::isnan(report.t) && (!nearest.hit || report.t < nearest.t)) {
-      nearest = {true, report.t};
-    }
-  }
-  return nearest;
+/// Whether a t* further away could have made the test another kind.
+bool rests_on_t_star(TestKind kind) {
+  return kind == TestKind::Overlap || kind == TestKind::Order || kind == TestKind::EnlargementOrOrder;
 }
 
 float closest_accepted(const Observed& observed, std::uint64_t ray) {
@@ -63,7 +53,8 @@ class Classifier {
         name_(name),
         options_(&options),
         scene_(bvh::prepare_scene(trace.scene, launch.tlas, name)),
-        enlarged_(trace.scene, launch.tlas, name, options.enlarged_layouts, options.enlarge, options.progress),
+        enlarged_(trace.scene, launch.tlas, name, {options.enlarged_layouts, options.enlarged_builders},
+                  options.enlarge, options.progress),
         judge_(scene_, enlarged_, options.slack, options.slack, options.culls),
         sums_(result_, launch.data.threads(), launch.data.rays.size(), options.per_ray) {
     result_.ignored = scene_.ignored;
@@ -101,6 +92,7 @@ class Classifier {
   /// t* of each ray of the batch.
   std::vector<float> closest_hits(const Observed& observed) {
     std::vector<float> t_star(observed.rays.size(), kUnknown);
+    assumed_.assign(observed.rays.size(), 0);
     std::vector<std::uint64_t> open;
     for (std::uint64_t ray = 0; ray < observed.rays.size(); ++ray) {
       const RayEnd end = observed.ends[ray];
@@ -137,10 +129,23 @@ class Classifier {
     options.shaders = &shaders;
     const TraceResult found = ordered_->trace(*replay_bvh_, wanted, options);
     for (std::size_t i = 0; i < rays.size(); ++i) {
-      t_star[rays[i]] = std::min(found.hits[i].t, closest_accepted(observed, rays[i]));
+      const float reported = closest_accepted(observed, rays[i]);
+      t_star[rays[i]] = std::min(found.hits[i].t, reported);
+      if (found.hits[i].t < reported && is_assumed(shaders, i, wanted[i], found.hits[i])) {
+        ++result_.assumed_rays;
+        assumed_[rays[i]] = 1;
+      }
     }
     result_.replayed_rays += rays.size();
     result_.unobserved += shaders.unobserved();
+  }
+
+  /// Whether the hit is one that an any-hit shader would have decided on, had the hardware come to it.
+  [[nodiscard]] bool is_assumed(const ObservedShaders& shaders, std::size_t place, const Ray& ray,
+                                const Hit& hit) const {
+    const trace::Geometry& geometry = scene_.geometry(scene_.instances[hit.instance].blas, hit.geometry);
+    return !shaders.knows(place, {hit.instance, hit.geometry, hit.primitive}) &&
+           !is_opaque(ray, scene_.source(hit.instance), geometry);
   }
 
   void classify_batch(const Observed& observed, std::uint64_t last, const std::vector<float>& t_star) {
@@ -185,11 +190,12 @@ class Classifier {
         counted.type = test.test.procedural ? PrimitiveType::Procedural : PrimitiveType::Triangle;
         Verdict verdict{TestKind::Necessary, kUnknown, false, false};
         if (traversable) {
-          const Reported reported = nearest_report(observed, test, traced);
+          const ReportedHit reported = nearest_report(observed, test, traced);
           verdict = judge_.judge(judged,
                                  {test.test.candidate, reported.hit, reported.t, test.test.t_max, test.test.procedural},
                                  t_star[ray]);
         }
+        worker.assumed_tests += assumed_[ray] != 0 && rests_on_t_star(verdict.kind) ? 1U : 0U;
         count_any_hits(observed, test, traversable, t_star[ray], worker);
         sums_.count(worker, counted, verdict);
         if (options_->per_test) {
@@ -220,6 +226,7 @@ class Classifier {
   Accumulator sums_;
   std::optional<bvh::Bvh> replay_bvh_;
   std::unique_ptr<Traversal> ordered_;
+  std::vector<std::uint8_t> assumed_;  ///< of the rays of the batch: t* is that of a triangle taken to be accepted
 };
 
 }  // namespace

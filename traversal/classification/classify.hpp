@@ -53,6 +53,9 @@ struct ClassifyOptions {
   double slack = 8;
   /// Specs of the layouts whose boxes the hardware may have used; empty: none, so that "R2 or R3" cannot arise.
   std::vector<std::string> enlarged_layouts{"compressed-wide-8", "quantised-6", "half-4"};
+  /// Builders of the trees that those layouts hold: every layout is taken over every builder. Leaves of one primitive
+  /// unless a spec sets leaf_size.
+  std::vector<std::string> enlarged_builders{"medium"};
   /// The hardware is known to leave out whatever it enters beyond the ray's t_max of the moment. Then a test that was
   /// made when t_max lay before the original box already needed a larger box: R2 instead of "R2 or R3".
   bool culls = false;
@@ -77,15 +80,18 @@ struct Classification {
   /// ReRay's metric: any-hit calls, of boxes' reports too, and how many of them were for a hit beyond t*.
   std::uint64_t any_hit_calls = 0, any_hits_beyond = 0;
   std::uint64_t rays = 0;
-  std::uint64_t tested_rays = 0;     ///< with a test
-  std::uint64_t ignored_rays = 0;    ///< not traversable, but tested all the same: their tests count as necessary
-  std::uint64_t replayed_rays = 0;   ///< whose t* is from the ordered replay
-  std::uint64_t unobserved = 0;      ///< candidates that the replay met and the hardware did not
+  std::uint64_t tested_rays = 0;    ///< with a test
+  std::uint64_t ignored_rays = 0;   ///< not traversable, but tested all the same: their tests count as necessary
+  std::uint64_t replayed_rays = 0;  ///< whose t* is from the ordered replay
+  std::uint64_t unobserved = 0;     ///< candidates that the replay met and the hardware did not
+  /// Rays whose t* is that of a triangle which is not opaque and which no shader saw: it is taken to be accepted. Of
+  /// their tests those that rest on that: R1, R3 and "R2 or R3", which a t* further away could turn into others.
+  std::uint64_t assumed_rays = 0, assumed_tests = 0;
   std::uint64_t inactive_tests = 0;  ///< of primitives that take no part in the scene
   std::uint64_t late_tests = 0;      ///< R3 and "R2 or R3" made when t_max lay before the original box already
   bvh::Ignored ignored;
   double slack = 0;
-  std::vector<std::string> enlarged;  ///< resolved
+  std::vector<std::string> enlarged;  ///< models of enlarged boxes: EnlargedBoxes::names
 };
 
 [[nodiscard]] Classification classify(const trace::Trace& trace, std::uint32_t launch, const std::string& name,

@@ -1,8 +1,11 @@
 #include "traversal/classification/enlarged.hpp"
 
 #include <array>
+#include <utility>
 
 #include <tbb/parallel_for.h>
+
+#include "traversal/classification/spec.hpp"
 
 namespace rayreplay::traversal {
 namespace {
@@ -36,25 +39,30 @@ std::vector<bvh::Box> leaf_boxes(const bvh::Layout& layout, const bvh::Level& le
 }
 
 EnlargedBoxes::EnlargedBoxes(const trace::Scene& scene, std::uint32_t tlas, const std::string& name,
-                             const std::vector<std::string>& layouts, double enlarge, Progress* progress) {
-  std::vector<std::string> specs = layouts;
-  if (specs.empty() && enlarge > 0) {
-    specs.emplace_back(kExactLayout);
+                             const EnlargedModels& models, double enlarge, Progress* progress) {
+  std::vector<std::string> layouts = models.layouts;
+  if (layouts.empty() && enlarge > 0) {
+    layouts.emplace_back(kExactLayout);
   }
-  for (const std::string& spec : specs) {
-    bvh::BvhOptions options;
-    options.layout = spec;
-    options.enlarge = enlarge;
-    options.leaf_size = 1;
-    options.progress = progress;
-    const bvh::Bvh structure = bvh::build_bvh(scene, tlas, name, options);
-    std::vector<std::vector<bvh::Box>> boxes(structure.bottoms.size());
-    tbb::parallel_for(std::size_t{0}, boxes.size(), [&](std::size_t blas) {
-      boxes[blas] = leaf_boxes(*structure.layout, structure.bottoms[blas], structure.scene.blases[blas].primitives());
-    });
-    boxes_.push_back(std::move(boxes));
-    names_.push_back(structure.layout_spec);
+  for (const std::string& builder : models.builders) {
+    for (const std::string& layout : layouts) {
+      bvh::BvhOptions options;
+      options.builder = with_setting(builder, "leaf_size", 1);
+      options.layout = layout;
+      options.enlarge = enlarge;
+      options.progress = progress;
+      add(bvh::build_bvh(scene, tlas, name, options));
+    }
   }
+}
+
+void EnlargedBoxes::add(const bvh::Bvh& structure) {
+  std::vector<std::vector<bvh::Box>> boxes(structure.bottoms.size());
+  tbb::parallel_for(std::size_t{0}, boxes.size(), [&](std::size_t blas) {
+    boxes[blas] = leaf_boxes(*structure.layout, structure.bottoms[blas], structure.scene.blases[blas].primitives());
+  });
+  boxes_.push_back(std::move(boxes));
+  names_.push_back(structure.layout_spec + " over " + structure.builder);
 }
 
 }  // namespace rayreplay::traversal

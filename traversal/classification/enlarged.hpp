@@ -1,9 +1,10 @@
 // The enlarged boxes that a driver may have tested instead of a primitive's own (MODELS.md §8, §9).
 //
-// Contract: for every model — a layout, most usefully a quantised one, over a tree of medium quality with leaves of one
-// primitive — the box of each primitive as a traversal of that layout would test it. It contains the primitive's own
-// box. Empty for inactive primitives and for structures that no active instance uses. Memory: 24 bytes a primitive and
-// model, while building one model's structure more. Errors: those of bvh::build_bvh.
+// Contract: for every model — a layout, most usefully a quantised one, over a tree of some builder, with leaves of one
+// primitive unless the builder's spec sets leaf_size — the box of each primitive as a traversal of that layout would
+// test it. It contains the primitive's own box. Of primitives that spatial splits put into several leaves: around all
+// of these. Empty for inactive primitives and for structures that no active instance uses. Memory: 24 bytes a primitive
+// and model, while building one model's structure more. Errors: those of bvh::build_bvh.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +16,20 @@
 
 namespace rayreplay::traversal {
 
+/// Specs; every layout is taken over every builder.
+struct EnlargedModels {
+  std::vector<std::string> layouts;
+  std::vector<std::string> builders{"medium"};
+};
+
 class EnlargedBoxes {
  public:
   EnlargedBoxes() = default;
-  /// `layouts`: specs; with none and `enlarge` above 0 there is one model, exact boxes enlarged by it.
-  EnlargedBoxes(const trace::Scene& scene, std::uint32_t tlas, const std::string& name,
-                const std::vector<std::string>& layouts, double enlarge, Progress* progress);
+  /// With no layouts and `enlarge` above 0 there is one layout, exact boxes enlarged by it.
+  EnlargedBoxes(const trace::Scene& scene, std::uint32_t tlas, const std::string& name, const EnlargedModels& models,
+                double enlarge, Progress* progress);
+  /// One more model: a structure over the same scene.
+  void add(const bvh::Bvh& structure);
 
   [[nodiscard]] std::size_t models() const {
     return boxes_.size();
@@ -29,7 +38,7 @@ class EnlargedBoxes {
   [[nodiscard]] const bvh::Box& box(std::size_t model, std::uint32_t blas, std::uint32_t number) const {
     return boxes_[model][blas][number];
   }
-  /// Resolved: "compressed-wide-8", with "+ 0.1 %" where boxes were enlarged on top.
+  /// "compressed-wide-8 over medium:branching=8,…", resolved.
   [[nodiscard]] const std::vector<std::string>& names() const {
     return names_;
   }

@@ -1,15 +1,19 @@
 #include "traversal/classification/simulate.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <vector>
 
-#include <fmt/format.h>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 
+#include "base/error.hpp"
 #include "base/parameters.hpp"
 #include "traversal/classification/accumulator.hpp"
+#include "traversal/classification/opaque.hpp"
+#include "traversal/classification/reported.hpp"
+#include "traversal/classification/spec.hpp"
 #include "traversal/observed.hpp"
 
 namespace rayreplay::traversal {
@@ -19,21 +23,11 @@ constexpr std::uint64_t kBatchRays = 1U << 16U;
 constexpr std::uint64_t kBatchEvents = 1U << 20U;
 constexpr std::size_t kThreadGrain = 64;
 constexpr const char* kExactLayout = "wide-8";
-
-bool sets(const std::string& spec, std::string_view key) {
-  const auto settings = parse_spec(spec).settings;
-  return std::any_of(settings.begin(), settings.end(), [&](const auto& setting) { return setting.first == key; });
-}
-
-/// `spec` with a setting that it does not have yet.
-std::string with(const std::string& spec, std::string_view key, std::uint64_t value) {
-  return sets(spec, key) ? spec
-                         : fmt::format("{}{}{}={}", spec, spec.find(':') == std::string::npos ? ":" : ",", key, value);
-}
+constexpr const char* kSplittingBuilder = "high";
 
 bvh::BvhOptions hardware_options(const SimulateOptions& options) {
   bvh::BvhOptions structure = options.structure;
-  structure.builder = with(structure.builder, "leaf_size", 1);
+  structure.builder = with_setting(structure.builder, "leaf_size", 1);
   structure.progress = options.classify.progress;
   return structure;
 }
@@ -41,7 +35,7 @@ bvh::BvhOptions hardware_options(const SimulateOptions& options) {
 /// The same tree in exact boxes: the hardware's builder with the children that its layout takes.
 bvh::BvhOptions exact_options(const SimulateOptions& options, const bvh::Bvh& hardware) {
   bvh::BvhOptions structure;
-  structure.builder = with(options.structure.builder, "branching", hardware.traits.width);
+  structure.builder = with_setting(options.structure.builder, "branching", hardware.traits.width);
   structure.layout = kExactLayout;
   structure.node_order = options.structure.node_order;
   structure.leaf_size = 1;
@@ -49,18 +43,15 @@ bvh::BvhOptions exact_options(const SimulateOptions& options, const bvh::Bvh& ha
   return structure;
 }
 
-/// As Vulkan decides whether an any-hit shader is called: the ray's flags, then the instance's, then the geometry's
-/// own.
-bool is_opaque(const Ray& ray, const trace::Instance& instance, const trace::Geometry& geometry) {
-  constexpr unsigned kForceOpaque = 4;    // VK_GEOMETRY_INSTANCE_FORCE_OPAQUE_BIT_KHR
-  constexpr unsigned kForceNoOpaque = 8;  // VK_GEOMETRY_INSTANCE_FORCE_NO_OPAQUE_BIT_KHR
-  if ((ray.flags & (trace::kRayFlagOpaque | trace::kRayFlagNoOpaque)) != 0) {
-    return (ray.flags & trace::kRayFlagOpaque) != 0;
+EnlargedBoxes enlarged_boxes(const trace::Trace& trace, const trace::Launch& launch, const std::string& name,
+                             const SimulateOptions& options, const bvh::Bvh& hardware) {
+  const ClassifyOptions& classify = options.classify;
+  EnlargedBoxes boxes(trace.scene, launch.tlas, name, {classify.enlarged_layouts, classify.enlarged_builders},
+                      classify.enlarge, classify.progress);
+  if (!options.blind) {
+    boxes.add(hardware);
   }
-  if ((instance.flags & (kForceOpaque | kForceNoOpaque)) != 0) {
-    return (instance.flags & kForceOpaque) != 0;
-  }
-  return geometry.opaque;
+  return boxes;
 }
 
 /// The candidates that one ray tested.
@@ -91,8 +82,7 @@ class Simulator {
         exact_(bvh::build_bvh(trace.scene, launch.tlas, name, exact_options(options, hardware_))),
         order_(Traversals::create(options.traversal)),
         ideal_(Traversals::create("ordered")),
-        enlarged_(trace.scene, launch.tlas, name, options.classify.enlarged_layouts, options.classify.enlarge,
-                  options.classify.progress),
+        enlarged_(enlarged_boxes(trace, launch, name, options, hardware_)),
         judge_(exact_.scene, enlarged_, options.classify.slack, options.classify.slack, options.classify.culls),
         strict_(exact_.scene, enlarged_, 0, options.classify.slack, options.classify.culls),
         sums_(result_.classification, launch.data.threads(), launch.data.rays.size(), options.classify.per_ray) {
@@ -122,12 +112,7 @@ class Simulator {
     }
     sums_.finish();
     for (const GroundTruth& part : truths_) {
-      result_.truth.rounding += part.rounding;
-      for (std::size_t cause = 0; cause < kCauses; ++cause) {
-        for (std::size_t kind = 0; kind < kTestKinds; ++kind) {
-          result_.truth.tests[cause][kind] += part.tests[cause][kind];
-        }
-      }
+      result_.truth.add(part);
     }
     if (progress != nullptr) {
       progress->finish();
@@ -184,6 +169,7 @@ class Simulator {
   }
 
   struct Workspace {
+    RayReports reports;
     CandidateSet ideal_exact, ideal_enlarged, hardware_exact;
   };
 
@@ -208,6 +194,7 @@ class Simulator {
     const float t_star = batch.ideal_exact.hits[place].t;
     Accumulator::Worker& worker = sums_.local();
     ++worker.tested_rays;
+    workspace.reports.assign(*batch.observed, place);
     if (options_->ground_truth) {
       workspace.ideal_exact.assign(batch.ideal_exact.tests.of(place));
       workspace.ideal_enlarged.assign(batch.ideal_enlarged.tests.of(place));
@@ -224,24 +211,32 @@ class Simulator {
       }
       counted.candidate = test.candidate;
       counted.type = test.procedural ? PrimitiveType::Procedural : PrimitiveType::Triangle;
-      const JudgedTest made{test.candidate, test.hit, test.t, test.t_max, test.procedural};
+      const ReportedHit hit = test.procedural ? workspace.reports.of(test.candidate) : pierced(test, ray);
+      const JudgedTest made{test.candidate, hit.hit, hit.t, test.t_max, test.procedural};
       const Verdict verdict = judge_.judge(judged, made, t_star);
       sums_.count(worker, counted, verdict);
       if (options_->ground_truth) {
-        const Cause cause = cause_of(test.candidate, workspace);
+        const Cause cause =
+            workspace.ideal_exact.has(test.candidate)
+                ? base_cause(brute_force_hit(exact_.scene, *batch.observed, place, test.candidate), t_star)
+                : cause_of(test.candidate, workspace);
         GroundTruth& truth = truths_.local();
         ++truth.tests[static_cast<std::size_t>(cause)][static_cast<std::size_t>(verdict.kind)];
-        if (contradicts(cause, verdict.kind) && !contradicts(cause, strict_.judge(judged, made, t_star).kind)) {
+        if (contradicts(cause, verdict.kind) && strict_.judge(judged, made, t_star).kind != verdict.kind) {
           ++truth.rounding;
         }
       }
     }
   }
 
+  /// Where the ray pierces the triangle, in reach of the moment or not.
+  [[nodiscard]] static ReportedHit pierced(const PrimitiveTest& test, const Ray& ray) {
+    return test.t >= ray.t_min && test.t <= ray.t_max && std::isfinite(test.t) ? ReportedHit{true, test.t}
+                                                                               : ReportedHit{};
+  }
+
+  /// Of a test that the ideal order over exact boxes does not make.
   [[nodiscard]] static Cause cause_of(const Candidate& candidate, const Workspace& workspace) {
-    if (workspace.ideal_exact.has(candidate)) {
-      return Cause::BoxBased;
-    }
     const bool by_boxes = workspace.ideal_enlarged.has(candidate);
     const bool by_order = workspace.hardware_exact.has(candidate);
     if (by_boxes && by_order) {
@@ -267,55 +262,18 @@ class Simulator {
 
 }  // namespace
 
-const char* to_string(Cause cause) {
-  constexpr std::array<const char*, kCauses> kNames{"box-based", "enlargement", "order", "either", "joint"};
-  return kNames[static_cast<std::size_t>(cause)];
-}
-
-bool contradicts(Cause cause, TestKind kind) {
-  switch (kind) {
-    case TestKind::Necessary:
-    case TestKind::BoxMiss:
-    case TestKind::Overlap:
-      return cause != Cause::BoxBased;
-    case TestKind::Enlargement:
-      return cause == Cause::BoxBased || cause == Cause::Order;
-    case TestKind::Order:
-      return cause == Cause::BoxBased || cause == Cause::Enlargement;
-    case TestKind::EnlargementOrOrder:
-      return cause == Cause::BoxBased;
+void require_ground_truth(const SimulateOptions& options) {
+  if (options.ground_truth && parse_spec(options.structure.builder).name == kSplittingBuilder) {
+    throw Error(ErrorKind::Usage, {"there is no ground truth for a builder with spatial splits",
+                                   "the hardware's builder", options.structure.builder, "low, medium or median",
+                                   "leaves of split primitives have no exact counterpart to compare with; without "
+                                   "the ground truth this hardware can be simulated"});
   }
-  return true;
-}
-
-std::uint64_t GroundTruth::total() const {
-  std::uint64_t result = 0;
-  for (const KindCounts& counts : tests) {
-    result += sum(counts);
-  }
-  return result;
-}
-
-std::uint64_t GroundTruth::wrong() const {
-  std::uint64_t result = 0;
-  for (std::size_t cause = 0; cause < kCauses; ++cause) {
-    for (std::size_t kind = 0; kind < kTestKinds; ++kind) {
-      result += contradicts(static_cast<Cause>(cause), static_cast<TestKind>(kind)) ? tests[cause][kind] : 0;
-    }
-  }
-  return result;
-}
-
-std::uint64_t GroundTruth::undecided() const {
-  std::uint64_t result = 0;
-  for (const KindCounts& counts : tests) {
-    result += counts[static_cast<std::size_t>(TestKind::EnlargementOrOrder)];
-  }
-  return result;
 }
 
 Simulation simulate(const trace::Trace& trace, std::uint32_t launch, const std::string& name,
                     const SimulateOptions& options) {
+  require_ground_truth(options);
   return Simulator(trace, launch_with_scene(trace, launch, name), name, options).run();
 }
 

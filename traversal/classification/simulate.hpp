@@ -7,57 +7,40 @@
 // intersection shader whenever it enters the leaf, as hardware that does not keep the application's boxes must. Every
 // triangle and every box primitive it tests is an observed test; with `any_hit_only` of the triangles only those that
 // were hit and are not opaque to the ray, which is all that a capture would see. t* is the closest accepted hit that
-// the ordered traversal finds over exact boxes. A triangle that is hit beyond the ray's t_max of the moment counts as
-// not hit.
+// the ordered traversal finds over exact boxes. Whether and where the ray hits the primitive is asked of the ray and
+// the primitive alone, whatever the ray's limit was when the test was made: a triangle where it is pierced in [t_min,
+// t_max] of the trace call, a box primitive by all reports that the trace has for (ray, candidate) (reported.hpp). So
+// the base kinds of a test are the same for every order and layout that makes it.
 //
-// Ground truth of a test, by counterfactual replays of its ray: in the ideal order or the hardware's, over exact boxes
-// or the hardware's (leaves of one primitive in the exact structure; leaves of several share a box, which is an
-// enlargement):
-//   BoxBased     ideal order, exact boxes make it
-//   Enlargement  not so, but ideal order with the hardware's boxes does, and the hardware's order with exact boxes not
-//   Order        the other way round
-//   Either       each of the two alone makes it
-//   Joint        neither alone does
+// Ground truth of a test (ground_truth.hpp), by counterfactual replays of its ray: in the ideal order or the
+// hardware's, over exact boxes or the hardware's (leaves of one primitive in the exact structure; leaves of several
+// share a box, which is an enlargement).
 // The ideal order looks for the closest hit also where a ray ends on its first (classify.hpp).
 //
 // Simulated tests are no events of the trace: `tests` of the classification stays empty, and so do its any-hit counts.
 // Memory: a batch of rays with their tests. Four traversals a ray with ground truth, else two. Deterministic. Errors:
-// those of classify; Usage for unknown models. A launch without observed tests can be simulated: its boxes then report
+// those of classify; Usage for unknown models, and for a ground truth of the builder `high`, whose spatial splits make
+// leaves that have no exact counterpart. A launch without observed tests can be simulated: its boxes then report
 // nothing and its any-hit shaders accept everything.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 
 #include "bvh/bvh.hpp"
 #include "traversal/classification/classify.hpp"
+#include "traversal/classification/ground_truth.hpp"
 
 namespace rayreplay::traversal {
-
-enum class Cause : std::uint8_t { BoxBased = 0, Enlargement, Order, Either, Joint };
-inline constexpr std::size_t kCauses = 5;
-[[nodiscard]] const char* to_string(Cause cause);
-
-/// Whether a class contradicts the truth: base kinds (necessary, box miss, R1) stand for BoxBased, R2 for Enlargement,
-/// R3 for Order, "R2 or R3" for any but BoxBased; Either and Joint may be R2 or R3 as well.
-[[nodiscard]] bool contradicts(Cause cause, TestKind kind);
-
-struct GroundTruth {
-  std::array<KindCounts, kCauses> tests{};  ///< truth, then class
-  /// Of the wrong ones: those that are right without slack for the original boxes, so that rounding has decided.
-  std::uint64_t rounding = 0;
-
-  [[nodiscard]] std::uint64_t total() const;
-  [[nodiscard]] std::uint64_t wrong() const;      ///< contradicts
-  [[nodiscard]] std::uint64_t undecided() const;  ///< class "R2 or R3"
-};
 
 struct SimulateOptions {
   std::string traversal = "near-first";
   bvh::BvhOptions structure;  ///< of the hardware; leaves of one primitive unless its builder's spec sets leaf_size
   bool any_hit_only = false;
   bool ground_truth = false;
+  /// The classification is not told what structure the hardware has. Otherwise the hardware's own boxes are one of the
+  /// models that separate "R2 or R3" from R3, beside those of `classify`.
+  bool blind = false;
   ClassifyOptions classify;
 };
 
@@ -66,6 +49,9 @@ struct Simulation {
   GroundTruth truth;                       ///< ground_truth
   std::string traversal, builder, layout;  ///< resolved
 };
+
+/// Throws what simulate does about options that no ground truth exists for.
+void require_ground_truth(const SimulateOptions& options);
 
 [[nodiscard]] Simulation simulate(const trace::Trace& trace, std::uint32_t launch, const std::string& name,
                                   const SimulateOptions& options);

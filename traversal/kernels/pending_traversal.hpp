@@ -4,8 +4,9 @@
 // Contract: an entry has the distance at which the ray enters its box: of a child, the one that the layout holds; of an
 // instance, its own world box; of a primitive, its own tight box (a leaf box that holds several says little about
 // each); without Bvh::own_boxes, of either the leaf's. A primitive whose own box is not met within [t_min, limit] is
-// not tested, nor is anything that is entered beyond the limit. The policy has `push(entry)`, `pop()`, `empty()`,
-// `clear()` and `size()`. `stack_depth` is the most entries that waited at once. Leaves are read when they come up:
+// not tested, nor is anything that is entered beyond the limit. The policy has `start(row)`, `push(entry,
+// instance)`, `pop()`, `empty()` and `size()`; `instance` is the one that the entry belongs to or opens, kTopLevel of
+// the top level's nodes. `stack_depth` is the most entries that waited at once. Leaves are read when they come up:
 // their primitives then join the set. Reading the own box of a primitive is no access and no box test: it stands for
 // what ideal hardware would know.
 #pragma once
@@ -64,7 +65,7 @@ class PendingTraversal {
 
  private:
   void push(const Pending& entry) {
-    pending_.push(entry);
+    pending_.push(entry, entry.visit == kTopLevel ? kTopLevel : visits_[entry.visit].instance);
     search_.observer().depth(pending_.size());
   }
 
@@ -105,8 +106,8 @@ class PendingTraversal {
     InstanceVisit visit;
     if (search_.enter(instance, visit)) {
       const float entry = bvh_->own_boxes ? visit.entry : leaf.entry;
-      push({entry, Pending::Kind::Instance, static_cast<std::uint32_t>(visits_.size()), {}});
       visits_.push_back(visit);
+      push({entry, Pending::Kind::Instance, static_cast<std::uint32_t>(visits_.size() - 1), {}});
     }
   }
 

@@ -1,11 +1,20 @@
-// Any-order traversal: what is visited next is drawn by lot among everything that waits.
+// Any-order traversal: what is visited next is decided by lot among everything that waits.
 //
-// Contract: kernels/pending_traversal.hpp with a random choice, of the parameter `seed` and the ray's place in the
-// batch alone (splitmix64): the same for any number of threads. What lies beyond the closest hit when it is drawn is
-// left out.
+// Contract: kernels/pending_traversal.hpp with lots: whatever joins what waits draws one, and the lowest is next. A lot
+// is a hash (splitmix64) of the parameter `seed`, the ray's place in the batch, and what the entry is: its kind, its
+// instance, and the set of primitives (of the top level: instances) that lie below it. It depends neither on what else
+// waits or was met before, nor on how boxes are encoded or nodes numbered: of two structures whose trees part the
+// primitives in the same way, each ray visits what both have in the same order, and one more box that is met moves no
+// other. Equal lots (one primitive in several leaves): in the order in which they joined. What lies beyond the closest
+// hit when its turn comes is left out. The same for any number of threads. Sets are summed once a call of `trace`:
+// O(records + references), 8 bytes a record.
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
+
+#include <tbb/parallel_for.h>
 
 #include "traversal/kernels/batch.hpp"
 #include "traversal/kernels/pending_traversal.hpp"
@@ -13,44 +22,119 @@
 namespace rayreplay::traversal {
 namespace {
 
+std::uint64_t mix(std::uint64_t z) {
+  z += 0x9E37'79B9'7F4A'7C15U;
+  z = (z ^ (z >> 30)) * 0xBF58'476D'1CE4'E5B9U;
+  z = (z ^ (z >> 27)) * 0x94D0'49BB'1331'11EBU;
+  return z ^ (z >> 31);
+}
+
+/// A number for a set of references: the sum of their hashes, so that it does not matter how a tree parts them.
+std::uint64_t set_of(const bvh::Level& level, std::uint32_t first, std::uint32_t count) {
+  std::uint64_t sum = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    sum += mix(level.references[std::size_t{first} + i]);
+  }
+  return sum;
+}
+
+/// For each node of a level the set below it.
+std::vector<std::uint64_t> sets_below(const bvh::Layout& layout, const bvh::Level& level) {
+  struct Met {
+    std::uint32_t record;
+    std::uint32_t parent;
+  };
+  std::vector<std::uint64_t> sets(level.node_count, 0);
+  if (level.empty()) {
+    return sets;
+  }
+  std::vector<Met> nodes{{0, 0}};  // parents before their children
+  std::array<bvh::ChildView, bvh::kMaxWidth> children;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const std::uint32_t record = nodes[i].record;
+    const std::size_t count = layout.decode(level, record, children);
+    for (std::size_t slot = 0; slot < count; ++slot) {
+      if (children[slot].count == 0) {
+        nodes.push_back({children[slot].index, record});
+      } else {
+        sets[record] += set_of(level, children[slot].index, children[slot].count);
+      }
+    }
+  }
+  for (std::size_t i = nodes.size() - 1; i > 0; --i) {
+    sets[nodes[i].parent] += sets[nodes[i].record];
+  }
+  return sets;
+}
+
+/// Sets below the nodes of both levels.
+struct Sets {
+  explicit Sets(const bvh::Bvh& bvh) : top(sets_below(*bvh.layout, bvh.top)), bottoms(bvh.bottoms.size()) {
+    tbb::parallel_for(std::size_t{0}, bottoms.size(),
+                      [&](std::size_t blas) { bottoms[blas] = sets_below(*bvh.layout, bvh.bottoms[blas]); });
+  }
+
+  std::vector<std::uint64_t> top;
+  std::vector<std::vector<std::uint64_t>> bottoms;  ///< per blas
+};
+
 class ByLot {
  public:
-  explicit ByLot(std::uint64_t seed) : seed_(seed) {}
+  ByLot(const bvh::Bvh& bvh, const Sets& sets, std::uint64_t seed) : bvh_(&bvh), sets_(&sets), seed_(seed) {}
 
   void start(std::size_t row) {
-    waiting_.clear();
-    state_ = mix(seed_ + mix(row));
+    heap_.clear();
+    joined_ = 0;
+    of_ray_ = mix(seed_ + mix(row));
   }
-  void push(const Pending& entry) {
-    waiting_.push_back(entry);
+  void push(const Pending& entry, std::uint32_t instance) {
+    const std::uint64_t place = (std::uint64_t{instance} << 8U) | static_cast<std::uint64_t>(entry.kind);
+    heap_.push_back({mix(mix(of_ray_ + mix(place)) + identity(entry, instance)), joined_++, entry});
+    std::ranges::push_heap(heap_, is_later);
   }
   [[nodiscard]] Pending pop() {
-    const std::uint64_t bits = mix(state_ += kStep);
-    const std::size_t drawn = static_cast<std::size_t>((bits >> 32) * waiting_.size() >> 32);
-    std::swap(waiting_[drawn], waiting_.back());
-    const Pending next = waiting_.back();
-    waiting_.pop_back();
+    std::ranges::pop_heap(heap_, is_later);
+    const Pending next = heap_.back().pending;
+    heap_.pop_back();
     return next;
   }
   [[nodiscard]] bool empty() const {
-    return waiting_.empty();
+    return heap_.empty();
   }
   [[nodiscard]] std::size_t size() const {
-    return waiting_.size();
+    return heap_.size();
   }
 
  private:
-  static constexpr std::uint64_t kStep = 0x9E37'79B9'7F4A'7C15U;
+  struct Waiting {
+    std::uint64_t lot = 0;
+    std::uint64_t joined = 0;
+    Pending pending;
+  };
 
-  static std::uint64_t mix(std::uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xBF58'476D'1CE4'E5B9U;
-    z = (z ^ (z >> 27)) * 0x94D0'49BB'1331'11EBU;
-    return z ^ (z >> 31);
+  static bool is_later(const Waiting& a, const Waiting& b) {
+    return a.lot != b.lot ? a.lot > b.lot : a.joined > b.joined;
   }
 
+  /// Within kind and instance.
+  [[nodiscard]] std::uint64_t identity(const Pending& entry, std::uint32_t instance) const {
+    if (entry.kind != Pending::Kind::Child) {
+      return entry.place.index;  // a primitive's number; an instance is known already
+    }
+    const bool top = instance == kTopLevel;
+    const std::uint32_t blas = top ? 0 : bvh_->scene.instances[instance].blas;
+    if (entry.place.count == 0) {
+      return (top ? sets_->top : sets_->bottoms[blas])[entry.place.index];
+    }
+    return set_of(top ? bvh_->top : bvh_->bottoms[blas], entry.place.index, entry.place.count);
+  }
+
+  const bvh::Bvh* bvh_;
+  const Sets* sets_;
   std::uint64_t seed_;
-  std::uint64_t state_ = 0;
-  std::vector<Pending> waiting_;
+  std::uint64_t of_ray_ = 0;
+  std::uint64_t joined_ = 0;
+  std::vector<Waiting> heap_;
 };
 
 class AnyOrder final : public Traversal {
@@ -59,9 +143,10 @@ class AnyOrder final : public Traversal {
 
   [[nodiscard]] TraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
                                   const TraceOptions& options) const override {
+    const Sets sets(bvh);
     return trace_batch(bvh, rays, options, [&]<class O>(O& observer) {
       return PendingTraversal<DecodeKernel, O, ByLot>(bvh, DecodeKernel(*bvh.layout), options.shaders, observer,
-                                                      ByLot(seed_));
+                                                      ByLot(bvh, sets, seed_));
     });
   }
 
@@ -72,11 +157,13 @@ class AnyOrder final : public Traversal {
 const Traversals::Registrar kRegistrar(
     {.kind = {},
      .name = "any-order",
-     .summary = "What is visited next is drawn by lot among everything that waits",
+     .summary = "What is visited next is decided by lot among everything that waits",
      .text =
          "The pessimistic end, and a known scramble for experiments: instances, nodes and single primitives of both "
-         "levels wait in one set, from which the next is drawn. A primitive is tested only if its own tight box is "
-         "met; what lies beyond the closest hit when it is drawn is left out.",
+         "levels wait in one set; each has a lot, drawn when it joins, and the lowest is next. A lot depends on the "
+         "seed, the ray and the set of primitives below the entry alone, so that one more box that is met moves "
+         "nothing else, and layouts of one tree are visited in the same order. A primitive is tested only if its own "
+         "tight box is met; what lies beyond the closest hit when its turn comes is left out.",
      .source = "rayreplay",
      .parameters = {{.name = "seed",
                      .default_value = std::int64_t{1},

@@ -20,7 +20,7 @@ class NearestOfAll {
     heap_.clear();
     joined_ = 0;
   }
-  void push(const Pending& entry) {
+  void push(const Pending& entry, std::uint32_t /*instance*/) {
     heap_.push_back({entry, joined_++});
     std::ranges::push_heap(heap_, is_later);
   }
