@@ -1,6 +1,10 @@
 #include "traversal/ray.hpp"
 
 #include <cmath>
+#include <functional>
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_reduce.h>
 
 namespace rayreplay::traversal {
 namespace {
@@ -14,6 +18,18 @@ bool all_finite(const std::array<float, 3>& v) {
 bool is_traversable(const Ray& ray) {
   const auto& d = ray.direction;
   return all_finite(ray.origin) && all_finite(d) && (d[0] != 0 || d[1] != 0 || d[2] != 0) && ray.t_min <= ray.t_max;
+}
+
+std::uint64_t count_ignored(const trace::Rays& rays) {
+  return tbb::parallel_reduce(
+      tbb::blocked_range<std::size_t>(0, rays.size(), 4096), std::uint64_t{0},
+      [&](const auto& rows, std::uint64_t count) {
+        for (std::size_t row = rows.begin(); row < rows.end(); ++row) {
+          count += is_traversable(ray_of(rays, row)) ? 0U : 1U;
+        }
+        return count;
+      },
+      std::plus<>{});
 }
 
 Ray ray_of(const trace::Rays& rays, std::size_t row) {

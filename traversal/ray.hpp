@@ -27,6 +27,9 @@ struct Ray {
 
 [[nodiscard]] bool is_traversable(const Ray& ray);
 
+/// How many of them are not traversable. O(rays), parallel.
+[[nodiscard]] std::uint64_t count_ignored(const trace::Rays& rays);
+
 /// Ray `row` of a launch.
 [[nodiscard]] Ray ray_of(const trace::Rays& rays, std::size_t row);
 

@@ -177,6 +177,9 @@ int act(const Options& options) {
     explanation.configuration.emplace_back("any_hit_only", options.any_hit_only ? "true" : "false");
   }
   log_not_captured(trace.header);
+  for (const std::string& line : report::explain_warnings(simulation.classification)) {
+    console::log("rayreplay: warning: " + line);
+  }
   if (!options.maps.empty()) {
     report::write_explain_folder(explanation, options.maps, options.output.force, colormap);
   }

@@ -76,24 +76,22 @@ std::string geometry_name(const Explanation& explanation, const traversal::Objec
   return scene.geometries[blas.first_geometry + std::size_t{object.geometry}].name;
 }
 
+void add_counted(std::vector<std::string>& lines, std::uint64_t count, const char* what) {
+  if (count > 0) {
+    lines.push_back(fmt::format("{} {}", output::with_separators(count), what));
+  }
+}
+
 /// Lines for people on what was left out or assumed.
 std::vector<std::string> remarks(const traversal::Classification& result) {
-  std::vector<std::string> lines;
-  const auto add = [&](std::uint64_t count, const char* what) {
-    if (count > 0) {
-      lines.push_back(fmt::format("{} {}", output::with_separators(count), what));
-    }
-  };
-  add(result.replayed_rays, "rays whose closest hit is from the ordered replay");
-  add(result.unobserved, "candidates that only the replay met");
-  add(result.assumed_rays, "rays whose closest hit is a triangle that no shader saw, taken to be accepted");
-  add(result.assumed_tests, "R1, R3 and \"R2 or R3\" tests of these rays, which rest on that");
-  add(result.late_tests, "R3 and \"R2 or R3\" tests made when t_max lay before the original box already");
-  add(result.ignored_rays, "tested rays that cannot be traversed (their tests count as necessary)");
-  add(result.inactive_tests, "tests of primitives that take no part in the scene");
-  for (const std::string& line : describe(result.ignored)) {
-    lines.push_back("ignored: " + line);
-  }
+  std::vector<std::string> lines = explain_warnings(result);
+  add_counted(lines, result.replayed_rays, "rays whose closest hit is from the ordered replay");
+  add_counted(lines, result.unobserved, "candidates that only the replay met");
+  add_counted(lines, result.assumed_rays,
+              "rays whose closest hit is a triangle that no shader saw, taken to be accepted");
+  add_counted(lines, result.assumed_tests, "R1, R3 and \"R2 or R3\" tests of these rays, which rest on that");
+  add_counted(lines, result.late_tests,
+              "R3 and \"R2 or R3\" tests made when t_max lay before the original box already");
   return lines;
 }
 
@@ -130,6 +128,17 @@ nlohmann::ordered_json truth_json(const traversal::GroundTruth& truth) {
 }
 
 }  // namespace
+
+std::vector<std::string> explain_warnings(const traversal::Classification& result) {
+  std::vector<std::string> lines;
+  add_counted(lines, result.ignored_rays,
+              "rays that cannot be traversed: no direction, not finite, or t_min above t_max");
+  add_counted(lines, result.inactive_tests, "tests of primitives that take no part in the scene");
+  for (const std::string& line : describe(result.ignored)) {
+    lines.push_back("ignored: " + line);
+  }
+  return lines;
+}
 
 Table kind_table(const traversal::Classification& result) {
   Table table;

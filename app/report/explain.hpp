@@ -31,6 +31,9 @@ struct Explanation {
   bool ground_truth = false;
 };
 
+/// What took no part, one line a kind: for a warning, and among the notes of every form but CSV.
+[[nodiscard]] std::vector<std::string> explain_warnings(const traversal::Classification& result);
+
 [[nodiscard]] output::Table kind_table(const traversal::Classification& result);
 [[nodiscard]] output::Table object_table(const Explanation& explanation);
 [[nodiscard]] output::Table pixel_table(const Explanation& explanation);

@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "tests/support/launch_builder.hpp"
 #include "traversal/classification/classify.hpp"
+#include "traversal/classification/simulate.hpp"
 
 namespace rayreplay::test {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 using traversal::Classification;
 using traversal::classify;
 using traversal::ClassifyOptions;
+using traversal::simulate;
 using traversal::TestKind;
 
 // Box i is [-1, 1]² × [near, far]; instance 0 of the scene holds them all in geometry 0.
@@ -227,6 +229,12 @@ TEST(Rules, RaysThatCannotBeTraversed) {
   const Classification result = classify(trace_of({boxes({{1, 3}})}, launch.build()), 0, "test");
   EXPECT_EQ(result.ignored_rays, 1U);
   EXPECT_EQ(result.total[0], 1U);
+  // Counted without a test of theirs, too, and when a traversal plays the hardware.
+  LaunchBuilder untested({1, 1, 1});
+  untested.thread().begin(0).intersection(1, 0, 0).miss(2).begin(0, 0, 0, 0, 0, 0, 0).miss(2);
+  const trace::Trace trace = trace_of({boxes({{1, 3}})}, untested.build());
+  EXPECT_EQ(classify(trace, 0, "test").ignored_rays, 1U);
+  EXPECT_EQ(simulate(trace, 0, "test", {}).classification.ignored_rays, 1U);
 }
 
 TEST(Rules, WhatTMaxTellsIsUsedOnlyWhereTheHardwareCulls) {

@@ -45,7 +45,6 @@ void Accumulator::finish() {
     result_->any_hit_calls += worker.any_hit_calls;
     result_->any_hits_beyond += worker.any_hits_beyond;
     result_->tested_rays += worker.tested_rays;
-    result_->ignored_rays += worker.ignored_rays;
     objects.push_back(worker.objects.take());
   }
   result_->by_object = merge(std::move(objects));

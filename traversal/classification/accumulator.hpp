@@ -28,7 +28,7 @@ class Accumulator {
     ObjectTally objects;
     std::uint64_t inactive_tests = 0, late_tests = 0, assumed_tests = 0;
     std::uint64_t any_hit_calls = 0, any_hits_beyond = 0;
-    std::uint64_t tested_rays = 0, ignored_rays = 0;
+    std::uint64_t tested_rays = 0;
   };
 
   Accumulator(Classification& result, std::uint64_t threads, std::uint64_t rays, bool per_ray);

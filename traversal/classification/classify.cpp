@@ -178,7 +178,6 @@ class Classifier {
       const Ray& traced = observed.rays[ray];
       const bool traversable = is_traversable(traced);
       ++worker.tested_rays;
-      worker.ignored_rays += traversable ? 0U : 1U;
       JudgedRay judged(traced);
       CountedTest counted;
       counted.thread = thread;
@@ -262,7 +261,9 @@ Classification classify(const trace::Trace& trace, std::uint32_t launch, const s
         {"the launch has no intersection test that a shader saw", fmt::format("{}:/launch/{}", name, launch), "",
          "calls of intersection or any-hit shaders", "capture with --observe-all, or simulate with --hardware"});
   }
-  return Classifier(trace, found, name, options).run();
+  Classification result = Classifier(trace, found, name, options).run();
+  result.ignored_rays = count_ignored(found.data.rays);
+  return result;
 }
 
 }  // namespace rayreplay::traversal

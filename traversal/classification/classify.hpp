@@ -80,8 +80,9 @@ struct Classification {
   /// ReRay's metric: any-hit calls, of boxes' reports too, and how many of them were for a hit beyond t*.
   std::uint64_t any_hit_calls = 0, any_hits_beyond = 0;
   std::uint64_t rays = 0;
-  std::uint64_t tested_rays = 0;    ///< with a test
-  std::uint64_t ignored_rays = 0;   ///< not traversable, but tested all the same: their tests count as necessary
+  std::uint64_t tested_rays = 0;  ///< with a test
+  std::uint64_t ignored_rays =
+      0;  ///< of the launch that are not traversable (ray.hpp): tests that were made of them count as necessary
   std::uint64_t replayed_rays = 0;  ///< whose t* is from the ordered replay
   std::uint64_t unobserved = 0;     ///< candidates that the replay met and the hardware did not
   /// Rays whose t* is that of a triangle which is not opaque and which no shader saw: it is taken to be accepted. Of

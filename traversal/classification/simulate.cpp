@@ -274,7 +274,10 @@ void require_ground_truth(const SimulateOptions& options) {
 Simulation simulate(const trace::Trace& trace, std::uint32_t launch, const std::string& name,
                     const SimulateOptions& options) {
   require_ground_truth(options);
-  return Simulator(trace, launch_with_scene(trace, launch, name), name, options).run();
+  const trace::Launch& found = launch_with_scene(trace, launch, name);
+  Simulation simulation = Simulator(trace, found, name, options).run();
+  simulation.classification.ignored_rays = count_ignored(found.data.rays);
+  return simulation;
 }
 
 }  // namespace rayreplay::traversal
