@@ -1,6 +1,7 @@
 // The bytes of every layout, by hand, and what rays make of them: unused slots are never met, true boxes always are.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "bvh/box_ray.hpp"
@@ -145,6 +146,9 @@ BoxRay random_ray(test::Random& random) {
   const bool wild = random.one_in(3);
   for (std::size_t axis = 0; axis < 3; ++axis) {
     origin[axis] = static_cast<double>(wild ? test::random_float(random) : random.unit() * 4);
+    if (std::abs(origin[axis]) >= kFarOrigin) {  // bounds nothing on its axis (box_ray.hpp): kernels go by `used` then
+      origin[axis] /= 2 * (std::abs(origin[axis]) / kFarOrigin);
+    }
     direction[axis] = random.one_in(3) ? (random.one_in(2) ? 0.0 : -0.0)
                                        : static_cast<double>(wild ? test::random_float(random) : random.unit());
   }

@@ -293,7 +293,12 @@ TEST_P(WarpTraversalTwins, EveryLaneEqualsTheScalarTraversal) {
 INSTANTIATE_TEST_SUITE_P(Layouts, WarpTraversalTwins,
                          testing::Values(Case{"wide-8", "medium", 32}, Case{"wide-4", "high", 8},
                                          Case{"binary", "median", 64}, Case{"compressed-wide-8", "medium", 5},
-                                         Case{"quantised-6", "low", 16}, Case{"half-4", "medium", 1}));
+                                         Case{"quantised-6", "low", 16}, Case{"half-4", "medium", 1}),
+                         [](const auto& chosen) {
+                           std::string name = chosen.param.layout;
+                           std::erase(name, '-');
+                           return name;
+                         });
 
 TEST(WarpTraversal, SameForAnyNumberOfThreads) {
   const std::vector<AdversarialScene> scenes = adversarial_scenes(3);

@@ -48,8 +48,18 @@ RAYREPLAY_INLINE_AVX2 void widen(const bvh::BoxRay& ray, WideRay& wide) {
   _mm256_store_ps(wide.t_min.data(), _mm256_set1_ps(ray.t_min));
 }
 
-/// traversal::world_space, the same bits, with one division for three.
+/// traversal::world_space, the same bits, with one division for three. Rays at the ends of the range of floats go to
+/// that one itself.
 RAYREPLAY_INLINE_AVX2 void world_space(const Ray& ray, RaySpace& space) {
+  constexpr auto kFarOrigin = static_cast<float>(bvh::kFarOrigin);
+  constexpr float kFast = 0x1p125F;  // the inverse of anything slower is no denormal
+  const auto largest = [](const std::array<float, 3>& v) {
+    return std::max(std::max(std::abs(v[0]), std::abs(v[1])), std::abs(v[2]));
+  };
+  if (largest(ray.origin) >= kFarOrigin || largest(ray.direction) >= kFast) {
+    space = traversal::world_space(ray);
+    return;
+  }
   constexpr double kSlack = 0x1p-21;
   constexpr auto kLargest = static_cast<double>(bvh::kFarthest);
   for (std::size_t axis = 0; axis < 3; ++axis) {  // floats: there is nothing to round
