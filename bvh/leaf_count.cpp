@@ -6,6 +6,7 @@
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_reduce.h>
 
+#include "base/split_mix.hpp"
 #include "bvh/box_ray.hpp"
 #include "bvh/quality.hpp"
 
@@ -55,11 +56,8 @@ class Random {
   explicit Random(std::uint64_t seed) : state_(seed) {}
   /// −1 … 1
   double unit() {
-    state_ += 0x9E37'79B9'7F4A'7C15U;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xBF58'476D'1CE4'E5B9U;
-    z = (z ^ (z >> 27)) * 0x94D0'49BB'1331'11EBU;
-    return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1.0;
+    state_ += kSplitMixGamma;
+    return static_cast<double>(split_mix_finish(state_) >> 11U) * 0x1p-52 - 1.0;
   }
   /// On the unit sphere, uniform: a point of the ball, pushed out.
   std::array<double, 3> direction() {

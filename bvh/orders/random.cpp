@@ -5,19 +5,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/split_mix.hpp"
 #include "bvh/orders/vertices.hpp"
 #include "bvh/vertex_order.hpp"
 
 namespace rayreplay::bvh {
 namespace {
-
-/// The `index`-th output of SplitMix64 started from `seed`.
-std::uint64_t split_mix(std::uint64_t seed, std::uint64_t index) {
-  std::uint64_t z = seed + (index + 1) * 0x9E37'79B9'7F4A'7C15U;
-  z = (z ^ z >> 30) * 0xBF58'476D'1CE4'E5B9U;
-  z = (z ^ z >> 27) * 0x94D0'49BB'1331'11EBU;
-  return z ^ z >> 31;
-}
 
 class Random final : public VertexOrder {
  public:

@@ -7,18 +7,20 @@
 
 #include <cstdint>
 
+#include "base/split_mix.hpp"
 #include "capture/reference/vec.hpp"
 
 namespace rayreplay::reference {
 
 class Random {
  public:
-  Random(std::uint64_t seed, std::uint64_t thread) : state_(mix(mix(seed ^ kStream) + thread * kGamma)) {}
+  Random(std::uint64_t seed, std::uint64_t thread)
+      : state_(split_mix_finish(split_mix_finish(seed ^ kStream) + thread * kSplitMixGamma)) {}
 
   /// Uniform in [0, 1), a multiple of 2^-24.
   [[nodiscard]] float uniform() {
-    state_ += kGamma;
-    return static_cast<float>(mix(state_) >> 40U) * 0x1p-24F;
+    state_ += kSplitMixGamma;
+    return static_cast<float>(split_mix_finish(state_) >> 40U) * 0x1p-24F;
   }
   /// Uniform in [-1, 1).
   [[nodiscard]] float symmetric() {
@@ -56,14 +58,7 @@ class Random {
   }
 
  private:
-  static constexpr std::uint64_t kGamma = 0x9E37'79B9'7F4A'7C15U;
   static constexpr std::uint64_t kStream = 0xD1B5'4A32'D192'ED03U;
-
-  static constexpr std::uint64_t mix(std::uint64_t z) {
-    z = (z ^ (z >> 30U)) * 0xBF58'476D'1CE4'E5B9U;
-    z = (z ^ (z >> 27U)) * 0x94D0'49BB'1331'11EBU;
-    return z ^ (z >> 31U);
-  }
 
   std::uint64_t state_;
 };

@@ -2,18 +2,11 @@
 //
 // Contract: threads are sorted by 64 bits drawn for each thread id by SplitMix64 (Steele, Lea, Flood 2014), so that the
 // permutation depends on nothing but seed and number of threads, and on the tiles when `tiled`. O(threads).
+#include "base/split_mix.hpp"
 #include "scheduler-models/sort_threads.hpp"
 
 namespace rayreplay::scheduler {
 namespace {
-
-/// The `index`-th output of SplitMix64 started from `seed`.
-std::uint64_t split_mix(std::uint64_t seed, std::uint64_t index) {
-  std::uint64_t z = seed + (index + 1) * 0x9E37'79B9'7F4A'7C15U;
-  z = (z ^ z >> 30) * 0xBF58'476D'1CE4'E5B9U;
-  z = (z ^ z >> 27) * 0x94D0'49BB'1331'11EBU;
-  return z ^ z >> 31;
-}
 
 class Random final : public Packing {
  public:

@@ -16,6 +16,7 @@
 
 #include <tbb/parallel_for.h>
 
+#include "base/split_mix.hpp"
 #include "traversal/kernels/batch.hpp"
 #include "traversal/kernels/pending_traversal.hpp"
 
@@ -23,10 +24,7 @@ namespace rayreplay::traversal {
 namespace {
 
 std::uint64_t mix(std::uint64_t z) {
-  z += 0x9E37'79B9'7F4A'7C15U;
-  z = (z ^ (z >> 30)) * 0xBF58'476D'1CE4'E5B9U;
-  z = (z ^ (z >> 27)) * 0x94D0'49BB'1331'11EBU;
-  return z ^ (z >> 31);
+  return split_mix(z, 0);
 }
 
 /// A number for a set of references: the sum of their hashes, so that it does not matter how a tree parts them.
