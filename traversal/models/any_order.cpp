@@ -19,6 +19,7 @@
 #include "base/split_mix.hpp"
 #include "traversal/kernels/batch.hpp"
 #include "traversal/kernels/pending_traversal.hpp"
+#include "traversal/kernels/waiting_line.hpp"
 
 namespace rayreplay::traversal {
 namespace {
@@ -76,44 +77,20 @@ struct Sets {
   std::vector<std::vector<std::uint64_t>> bottoms;  ///< per blas
 };
 
-class ByLot {
+class ByLot : public WaitingLine<std::uint64_t> {
  public:
   ByLot(const bvh::Bvh& bvh, const Sets& sets, std::uint64_t seed) : bvh_(&bvh), sets_(&sets), seed_(seed) {}
 
   void start(std::size_t row) {
-    heap_.clear();
-    joined_ = 0;
+    clear();
     of_ray_ = mix(seed_ + mix(row));
   }
   void push(const Pending& entry, std::uint32_t instance) {
     const std::uint64_t place = (std::uint64_t{instance} << 8U) | static_cast<std::uint64_t>(entry.kind);
-    heap_.push_back({mix(mix(of_ray_ + mix(place)) + identity(entry, instance)), joined_++, entry});
-    std::ranges::push_heap(heap_, is_later);
-  }
-  [[nodiscard]] Pending pop() {
-    std::ranges::pop_heap(heap_, is_later);
-    const Pending next = heap_.back().pending;
-    heap_.pop_back();
-    return next;
-  }
-  [[nodiscard]] bool empty() const {
-    return heap_.empty();
-  }
-  [[nodiscard]] std::size_t size() const {
-    return heap_.size();
+    WaitingLine::push(mix(mix(of_ray_ + mix(place)) + identity(entry, instance)), entry);
   }
 
  private:
-  struct Waiting {
-    std::uint64_t lot = 0;
-    std::uint64_t joined = 0;
-    Pending pending;
-  };
-
-  static bool is_later(const Waiting& a, const Waiting& b) {
-    return a.lot != b.lot ? a.lot > b.lot : a.joined > b.joined;
-  }
-
   /// Within kind and instance.
   [[nodiscard]] std::uint64_t identity(const Pending& entry, std::uint32_t instance) const {
     if (entry.kind != Pending::Kind::Child) {
@@ -131,8 +108,6 @@ class ByLot {
   const Sets* sets_;
   std::uint64_t seed_;
   std::uint64_t of_ray_ = 0;
-  std::uint64_t joined_ = 0;
-  std::vector<Waiting> heap_;
 };
 
 class AnyOrder final : public Traversal {

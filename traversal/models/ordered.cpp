@@ -4,51 +4,23 @@
 // entries joined. Nothing that is entered beyond the closest hit is ever visited or tested, so the tests of a ray that
 // looks for its closest hit are exactly those of the primitives whose own boxes it enters at or before that hit (and
 // whose leaf boxes it meets). O(n log n) in the entries of a ray.
-#include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include "traversal/kernels/batch.hpp"
 #include "traversal/kernels/pending_traversal.hpp"
+#include "traversal/kernels/waiting_line.hpp"
 
 namespace rayreplay::traversal {
 namespace {
 
-class NearestOfAll {
+class NearestOfAll : public WaitingLine<float> {
  public:
   void start(std::size_t /*row*/) {
-    heap_.clear();
-    joined_ = 0;
+    clear();
   }
   void push(const Pending& entry, std::uint32_t /*instance*/) {
-    heap_.push_back({entry, joined_++});
-    std::ranges::push_heap(heap_, is_later);
+    WaitingLine::push(entry.entry, entry);
   }
-  [[nodiscard]] Pending pop() {
-    std::ranges::pop_heap(heap_, is_later);
-    const Pending next = heap_.back().pending;
-    heap_.pop_back();
-    return next;
-  }
-  [[nodiscard]] bool empty() const {
-    return heap_.empty();
-  }
-  [[nodiscard]] std::size_t size() const {
-    return heap_.size();
-  }
-
- private:
-  struct Waiting {
-    Pending pending;
-    std::uint64_t joined = 0;
-  };
-
-  static bool is_later(const Waiting& a, const Waiting& b) {
-    return a.pending.entry != b.pending.entry ? a.pending.entry > b.pending.entry : a.joined > b.joined;
-  }
-
-  std::vector<Waiting> heap_;
-  std::uint64_t joined_ = 0;
 };
 
 class Ordered final : public Traversal {
