@@ -6,26 +6,23 @@
 
 #include <hdf5.h>
 
+#include "app/report/hdf5_parts.hpp"
 #include "base/error.hpp"
 #include "base/output_file.hpp"
-#include "capture/trace/hdf5_handle.hpp"
 
 namespace rayreplay::report {
 namespace {
 
+using hdf5::checked;
+using hdf5::make_group;
+using hdf5::write_number;
+using hdf5::write_text;
+using hdf5::write_texts;
 using trace::hdf5::Handle;
 using traversal::Access;
 
 constexpr hsize_t kChunkRows = 65536;
 constexpr unsigned kDeflateLevel = 2;
-
-template <class Result>
-Result checked(Result result) {
-  if (result < 0) {
-    throw Error(ErrorKind::Internal, {"libhdf5 failed", "the file of accesses", trace::hdf5::last_message(), "", ""});
-  }
-  return result;
-}
 
 /// Of calls that write to the disk.
 template <class Result>
@@ -34,26 +31,6 @@ Result written(Result result, const std::string& path) {
     throw Error(ErrorKind::Output, {"cannot write the file of accesses", path, trace::hdf5::last_message(), "", ""});
   }
   return result;
-}
-
-void write_texts(hid_t object, const char* name, const std::vector<std::string>& values) {
-  std::size_t longest = 1;
-  for (const std::string& value : values) {
-    longest = std::max(longest, value.size());
-  }
-  std::string bytes;
-  for (const std::string& value : values) {
-    bytes += value;
-    bytes.append(longest - value.size(), '\0');
-  }
-  const Handle type(checked(H5Tcopy(H5T_C_S1)));
-  checked(H5Tset_size(type.get(), longest));
-  checked(H5Tset_strpad(type.get(), H5T_STR_NULLPAD));
-  checked(H5Tset_cset(type.get(), H5T_CSET_UTF8));
-  const hsize_t count = values.size();
-  const Handle space(checked(count == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &count, nullptr)));
-  const Handle attribute(checked(H5Acreate2(object, name, type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT)));
-  checked(H5Awrite(attribute.get(), type.get(), bytes.data()));
 }
 
 /// A dataset that grows.
@@ -123,19 +100,14 @@ AccessFile::AccessFile(const std::string& path, bool force, const trace::Trace& 
   state_->file = Handle(
       written(H5Fcreate(state_->output.temporary_path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), path));
   const hid_t root = state_->file.get();
-  write_texts(root, "schema", {"rayreplay.accesses/1"});
-  write_texts(root, "tool_version", {RAYREPLAY_VERSION});
-  write_texts(root, "trace_hash", {trace.hash});
+  write_text(root, "schema", "rayreplay.accesses/1");
+  write_text(root, "tool_version", RAYREPLAY_VERSION);
+  write_text(root, "trace_hash", trace.hash);
   write_texts(root, "kinds", {"node", "index", "vertex", "instance", "box"});
-  const Handle space(checked(H5Screate(H5S_SCALAR)));
-  const Handle attribute(checked(H5Acreate2(root, "launch", H5T_STD_U32LE, space.get(), H5P_DEFAULT, H5P_DEFAULT)));
-  checked(H5Awrite(attribute.get(), H5T_NATIVE_UINT32, &launch));
+  write_number(root, "launch", launch);
   for (std::size_t i = 0; i < traversals.size(); ++i) {
-    const Handle properties(checked(H5Pcreate(H5P_GROUP_CREATE)));
-    checked(H5Pset_obj_track_times(properties.get(), false));
-    state_->groups.emplace_back(
-        checked(H5Gcreate2(root, std::to_string(i).c_str(), H5P_DEFAULT, properties.get(), H5P_DEFAULT)));
-    write_texts(state_->groups.back().get(), "traversal", {traversals[i]});
+    state_->groups.push_back(make_group(root, std::to_string(i).c_str()));
+    write_text(state_->groups.back().get(), "traversal", traversals[i]);
     state_->columns.push_back(std::make_unique<Columns>(state_->groups.back().get()));
   }
 }

@@ -8,58 +8,22 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/error.hpp"
-#include "capture/trace/hdf5_handle.hpp"
+#include "app/report/hdf5_parts.hpp"
 
 namespace rayreplay::report {
 namespace {
 
+using hdf5::checked;
+using hdf5::make_group;
+using hdf5::write_number;
+using hdf5::write_text;
+using hdf5::write_texts;
 using trace::hdf5::Handle;
 using traversal::kTestKinds;
 
 constexpr hsize_t kChunkRows = 65536;
 constexpr unsigned kDeflateLevel = 4;
 constexpr std::size_t kMemoryStep = std::size_t{1} << 20;
-
-template <class Result>
-Result checked(Result result) {
-  if (result < 0) {
-    throw Error(ErrorKind::Internal, {"libhdf5 failed", "the result file", trace::hdf5::last_message(), "", ""});
-  }
-  return result;
-}
-
-void write_text(hid_t object, const char* name, const std::vector<std::string>& values, bool scalar) {
-  std::size_t longest = 1;
-  for (const std::string& value : values) {
-    longest = std::max(longest, value.size());
-  }
-  std::string bytes;
-  for (const std::string& value : values) {
-    bytes += value;
-    bytes.append(longest - value.size(), '\0');
-  }
-  const Handle type(checked(H5Tcopy(H5T_C_S1)));
-  checked(H5Tset_size(type.get(), longest));
-  checked(H5Tset_strpad(type.get(), H5T_STR_NULLPAD));
-  checked(H5Tset_cset(type.get(), H5T_CSET_UTF8));
-  const hsize_t count = values.size();
-  const Handle space(checked(scalar ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &count, nullptr)));
-  const Handle attribute(checked(H5Acreate2(object, name, type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT)));
-  checked(H5Awrite(attribute.get(), type.get(), bytes.data()));
-}
-
-void write_number(hid_t object, const char* name, std::uint32_t value) {
-  const Handle space(checked(H5Screate(H5S_SCALAR)));
-  const Handle attribute(checked(H5Acreate2(object, name, H5T_STD_U32LE, space.get(), H5P_DEFAULT, H5P_DEFAULT)));
-  checked(H5Awrite(attribute.get(), H5T_NATIVE_UINT32, &value));
-}
-
-Handle make_group(hid_t parent, const char* name) {
-  const Handle properties(checked(H5Pcreate(H5P_GROUP_CREATE)));
-  checked(H5Pset_obj_track_times(properties.get(), false));
-  return Handle(checked(H5Gcreate2(parent, name, H5P_DEFAULT, properties.get(), H5P_DEFAULT)));
-}
 
 /// A column of `rows` rows with `width` values each (1: one dimension).
 void write_column(hid_t group, const char* name, hid_t stored, hid_t native, const void* values, hsize_t rows,
@@ -120,20 +84,20 @@ void write_objects(hid_t root, const traversal::Classification& result) {
 
 void write_all(hid_t root, const Explanation& explanation) {
   const traversal::Classification& result = explanation.result;
-  write_text(root, "schema", {"rayreplay.explain/1"}, true);
-  write_text(root, "tool_version", {RAYREPLAY_VERSION}, true);
-  write_text(root, "trace_hash", {explanation.trace.hash}, true);
+  write_text(root, "schema", "rayreplay.explain/1");
+  write_text(root, "tool_version", RAYREPLAY_VERSION);
+  write_text(root, "trace_hash", explanation.trace.hash);
   write_number(root, "launch", explanation.launch);
   std::vector<std::string> kinds;
   for (std::size_t kind = 0; kind < kTestKinds; ++kind) {
     kinds.emplace_back(to_key(static_cast<traversal::TestKind>(kind)));
   }
-  write_text(root, "kinds", kinds, false);
+  write_texts(root, "kinds", kinds);
   nlohmann::ordered_json configuration = nlohmann::ordered_json::object();
   for (const auto& [name, value] : explanation.configuration) {
     configuration[name] = value;
   }
-  write_text(root, "configuration", {configuration.dump()}, true);
+  write_text(root, "configuration", configuration.dump());
   if (explanation.simulation == nullptr) {
     write_tests(root, result);
   }

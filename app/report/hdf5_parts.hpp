@@ -1,0 +1,33 @@
+// What the HDF5 files of this room have in common: attributes, groups, checked calls.
+//
+// Contract: calls of libhdf5 that cannot fail for a reason of the user's throw Internal with libhdf5's own message when
+// they do. Groups keep no times, so that the same result gives the same bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <hdf5.h>
+
+#include "base/error.hpp"
+#include "capture/trace/hdf5_handle.hpp"
+
+namespace rayreplay::report::hdf5 {
+
+template <class Result>
+Result checked(Result result) {
+  if (result < 0) {
+    throw Error(ErrorKind::Internal, {"libhdf5 failed", "a result file", trace::hdf5::last_message(), "", ""});
+  }
+  return result;
+}
+
+/// UTF-8 of fixed length: one value, or a list.
+void write_text(hid_t object, const char* name, const std::string& value);
+void write_texts(hid_t object, const char* name, const std::vector<std::string>& values);
+void write_number(hid_t object, const char* name, std::uint32_t value);
+
+[[nodiscard]] trace::hdf5::Handle make_group(hid_t parent, const char* name);
+
+}  // namespace rayreplay::report::hdf5
