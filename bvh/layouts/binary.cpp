@@ -35,23 +35,12 @@ class Binary final : public Layout {
   }
 
   [[nodiscard]] Level encode(const Tree& tree, const NodeOrder& order) const override {
-    require_shape(tree, traits(), "binary");
-    const Placement placement = place_nodes(tree, order, false);
-    Level level = new_level(tree, sizeof(BinaryNode), tree.nodes.size());
-    level.references = tree.references;
-    write_records(level, placement,
-                  [&](std::uint32_t node, std::uint32_t /*record*/) { return make_node(tree, placement, node); });
-    return level;
+    return encode_nodes(tree, order, traits(), "binary", make_node);
   }
 
   [[nodiscard]] std::size_t decode(const Level& level, std::uint32_t record,
                                    std::span<ChildView, kMaxWidth> children) const override {
-    const BinaryNode& node = binary_node(level, record);
-    std::size_t slot = 0;
-    for (; slot < 2 && node.used(slot); ++slot) {
-      children[slot] = node.child(slot);
-    }
-    return slot;
+    return decode_slots<2>(binary_node(level, record), children);
   }
 };
 

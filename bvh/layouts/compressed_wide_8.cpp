@@ -84,12 +84,7 @@ class CompressedWide8 final : public Layout {
 
   [[nodiscard]] std::size_t decode(const Level& level, std::uint32_t record,
                                    std::span<ChildView, kMaxWidth> children) const override {
-    const CompressedWide8Node& node = compressed_wide_8_node(level, record);
-    std::size_t slot = 0;
-    for (; slot < 8 && node.used(slot); ++slot) {
-      children[slot] = node.child(slot);
-    }
-    return slot;
+    return decode_slots<8>(compressed_wide_8_node(level, record), children);
   }
 };
 

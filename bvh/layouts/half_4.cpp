@@ -43,24 +43,13 @@ class Half4 final : public Layout {
   }
 
   [[nodiscard]] Level encode(const Tree& tree, const NodeOrder& order) const override {
-    require_shape(tree, traits(), "half-4");
     require_half_4_room(tree.nodes.size(), tree.references.size());
-    const Placement placement = place_nodes(tree, order, false);
-    Level level = new_level(tree, sizeof(Half4Node), tree.nodes.size());
-    level.references = tree.references;
-    write_records(level, placement,
-                  [&](std::uint32_t node, std::uint32_t /*record*/) { return make_node(tree, placement, node); });
-    return level;
+    return encode_nodes(tree, order, traits(), "half-4", make_node);
   }
 
   [[nodiscard]] std::size_t decode(const Level& level, std::uint32_t record,
                                    std::span<ChildView, kMaxWidth> children) const override {
-    const Half4Node& node = half_4_node(level, record);
-    std::size_t slot = 0;
-    for (; slot < 4 && node.used(slot); ++slot) {
-      children[slot] = node.child(slot);
-    }
-    return slot;
+    return decode_slots<4>(half_4_node(level, record), children);
   }
 };
 

@@ -4,12 +4,14 @@
 // if not. `require_shape` throws Internal when a node has no child or more than the layout takes, or a leaf more
 // references: builders are told the limits. `new_level` allocates without writing; Resource when memory is short or
 // when records would need 2^32 − 1 numbers or more. `write_records` stores make(node, record) for every record, in
-// parallel. O(nodes).
+// parallel. `encode_nodes` does all of it for layouts whose records are the tree's nodes and whose references stay as
+// they are; `decode_slots` reads what such a record holds, used slots first. O(nodes).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,6 +46,28 @@ void write_records(Level& level, const Placement& placement, const Make& make) {
       std::memcpy(level.nodes.data() + record * sizeof(node), &node, sizeof(node));
     }
   });
+}
+
+/// make(tree, placement, node) gives a record.
+template <class Make>
+[[nodiscard]] Level encode_nodes(const Tree& tree, const NodeOrder& order, const LayoutTraits& traits,
+                                 const std::string& layout, const Make& make) {
+  require_shape(tree, traits, layout);
+  const Placement placement = place_nodes(tree, order, traits.siblings_together);
+  Level level = new_level(tree, traits.node_bytes, tree.nodes.size());
+  level.references = tree.references;
+  write_records(level, placement,
+                [&](std::uint32_t node, std::uint32_t /*record*/) { return make(tree, placement, node); });
+  return level;
+}
+
+template <std::size_t W, class Node>
+[[nodiscard]] std::size_t decode_slots(const Node& node, std::span<ChildView, kMaxWidth> children) {
+  std::size_t slot = 0;
+  for (; slot < W && node.used(slot); ++slot) {
+    children[slot] = node.child(slot);
+  }
+  return slot;
 }
 
 }  // namespace rayreplay::bvh

@@ -10,10 +10,9 @@
 //   | count      | u32[W]   | 112        | 224        | 0: a record; else the references of a leaf         |
 //
 // Each row of a field starts on a boundary of 4·W bytes. Children fill the slots from 0 in the tree's order; the rest
-// are unused: low +infinity, high −infinity, index kUnusedSlot, count 0. The slab test of box_ray.hpp enters such a box at
-// infinity and so does not meet it. Boxes equal the tree's bit for bit.
-// Source: the wide node of Wald, Benthin and Boulos 2008 ("Getting Rid of Packets") as Embree keeps it, the 8-byte
-// pointer of a child cut into index and count.
+// are unused: low +infinity, high −infinity, index kUnusedSlot, count 0. The slab test of box_ray.hpp enters such a box
+// at infinity and so does not meet it. Boxes equal the tree's bit for bit. Source: the wide node of Wald, Benthin and
+// Boulos 2008 ("Getting Rid of Packets") as Embree keeps it, the 8-byte pointer of a child cut into index and count.
 #pragma once
 
 #include <array>

@@ -25,23 +25,12 @@ class WideLayout final : public Layout {
   }
 
   [[nodiscard]] Level encode(const Tree& tree, const NodeOrder& order) const override {
-    require_shape(tree, traits(), "wide-" + std::to_string(W));
-    const Placement placement = place_nodes(tree, order, false);
-    Level level = new_level(tree, sizeof(WideNode<W>), tree.nodes.size());
-    level.references = tree.references;
-    write_records(level, placement,
-                  [&](std::uint32_t node, std::uint32_t /*record*/) { return make_node(tree, placement, node); });
-    return level;
+    return encode_nodes(tree, order, traits(), "wide-" + std::to_string(W), make_node);
   }
 
   [[nodiscard]] std::size_t decode(const Level& level, std::uint32_t record,
                                    std::span<ChildView, kMaxWidth> children) const override {
-    const WideNode<W>& node = wide_node<W>(level, record);
-    std::size_t slot = 0;
-    for (; slot < W && node.used(slot); ++slot) {
-      children[slot] = node.child(slot);
-    }
-    return slot;
+    return decode_slots<W>(wide_node<W>(level, record), children);
   }
 
  private:
