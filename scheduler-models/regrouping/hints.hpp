@@ -1,0 +1,52 @@
+// Coherence hints: what an application would tell the hardware about a thread's pending call (MODELS.md §7).
+//
+// Contract: a hint is a number of `bits` bits for every segment that opens with a pending ClosestHit or Miss; 0 for the
+// others. It comes from one of three sources:
+//   captured    the trace's hint column (rays.hint, rays.hint_bits), narrowed or widened to `bits`, most significant
+//   kept expression  a formula over fields of the pending event (hints/expression.hpp lists fields, operators,
+//   functions) file        flat little-endian uint32, one per ray of the launch in the order of the trace's rays
+// Deterministic; O(segments · length of the formula), parallel. Errors: Usage for a formula that cannot be read (the
+// message shows it and points at the column); Input for a value that does not fit the bits (names ray and thread, value
+// and largest allowed, and how to widen or wrap) and for a file of the wrong size; Missing when the trace has no hints.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "capture/trace/trace.hpp"
+#include "scheduler-models/regrouping/segments.hpp"
+
+namespace rayreplay::scheduler {
+
+inline constexpr std::uint32_t kMostHintBits = 32;
+
+enum class HintOrigin : std::uint8_t { Captured, Expression, File };
+
+struct HintSource {
+  HintOrigin origin = HintOrigin::Captured;
+  std::uint32_t bits = 8;
+  std::string text;  ///< the formula, or the file's path
+};
+
+/// By the names that models refer to. "none" and "captured" are always known and cannot be redefined.
+using HintSources = std::map<std::string, HintSource, std::less<>>;
+
+/// "NAME:BITS=FORMULA" (as in `--hint material:4=material%16`). Usage for anything else; the formula is parsed too.
+[[nodiscard]] std::pair<std::string, HintSource> parse_hint(std::string_view text);
+
+/// "NAME:BITS=FILE" (as in `--hint-file mine:8=hints.bin`).
+[[nodiscard]] std::pair<std::string, HintSource> parse_hint_file(std::string_view text);
+
+struct Hints {
+  std::uint32_t bits = 0;              ///< 0: no hints
+  trace::Column<std::uint32_t> value;  ///< by segment; empty when bits is 0
+};
+
+/// `name`: "none", "captured", "auto" (captured where the trace has hints, else none) or a key of `sources`; Usage
+/// names the nearest.
+[[nodiscard]] Hints make_hints(const trace::Trace& trace, const trace::Launch& launch, const Segments& segments,
+                               std::string_view name, const HintSources& sources);
+
+}  // namespace rayreplay::scheduler

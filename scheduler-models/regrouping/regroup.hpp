@@ -1,0 +1,45 @@
+// Regrouping: waiting segments to warps, and whole launches to static schedules: what the models share.
+//
+// Contract, `form_warps`: takes the segments that wait in one unit with where their threads come from, in order of
+// those places. They are sorted stably by key and cut into warps of `warp_size`; with `split_keys`, a warp never mixes
+// keys (wavefront: a queue per shader). In its warp a thread keeps its lane if no thread before it in that order has
+// taken it; the others fill what is free, ascending. `moved`: as in SegmentSchedule. O(n · key bytes).
+//
+// Contract, `schedule_rounds`: cuts the launch's warps into units by `scope`, then round by round forms warps of all
+// threads of the unit that are not done. The first round is the launch order itself. Parallel over units, or inside a
+// round where there are few; the same result whatever the number of workers.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "scheduler-models/regrouping/exchange.hpp"
+#include "scheduler-models/regrouping/scheduler_model.hpp"
+
+namespace rayreplay::scheduler {
+
+enum class Scope : std::uint8_t {
+  Warp,  ///< nobody is exchanged: threads stay in their warp and meet at the cut
+  Pool,  ///< `pool_warps` warps that start one after another
+  Sm,    ///< all warps of an SM: start rank modulo number of SMs, or the SM of the capture where known
+  Launch,
+};
+
+struct Regrouping {
+  Scope scope = Scope::Launch;
+  std::uint32_t pool_warps = 1;
+  bool split_keys = false;
+  bool keep_lanes = true;  ///< false: threads fill lanes in sorted order
+  /// Rounds whose threads all stay are not regrouped at all: those below it (compaction of dead threads alone).
+  bool only_if_fewer = false;  ///< a round is regrouped only if that needs fewer warps than going on as before
+};
+
+/// `keys`: by segment of the launch.
+void form_warps(std::span<const Arrival> waiting, const trace::Column<std::uint64_t>& keys, std::uint32_t warp_size,
+                const Regrouping& regrouping, std::vector<FormedWarp>& out);
+
+[[nodiscard]] SegmentSchedule schedule_rounds(const PlanContext& context, const trace::Column<std::uint64_t>& keys,
+                                              const Regrouping& regrouping);
+
+}  // namespace rayreplay::scheduler

@@ -1,0 +1,34 @@
+// Reorder keys: by what waiting threads are sorted (MODELS.md §7; NVIDIA's SER white paper for the order of the parts).
+//
+// Contract: a key is, from the most significant part: shader (the kind and shader id of the pending call), hint, place
+// in space. Segments that open with no pending ClosestHit or Miss have key 0. Each part takes only as many bits as
+// asked:
+//   shader   the low `shader_bits` bits of the call's number: calls are numbered by kind (Miss before ClosestHit), then
+//   shader id hint     the high `hint_bits` bits of the hint space    Morton code of `spatial_bits` bits an axis over
+//   the box of all points of the launch: `hit`: the hit point
+//            (origin + t · direction of the pending ray; a miss goes by its direction), `ray`: the pending ray's origin
+// Parts that would exceed 64 bits together are a Usage error. O(segments), parallel; 8 bytes a segment. Errors: Missing
+// when hit points are asked for and the trace has none (its hits carry no finite t > 0, or its rays were not captured).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "scheduler-models/regrouping/scheduler_model.hpp"
+
+namespace rayreplay::scheduler {
+
+enum class SpatialKey : std::uint8_t { None, Hit, Ray };
+
+struct KeyParts {
+  std::uint32_t shader_bits = 17;  ///< 17: the whole number
+  std::uint32_t hint_bits = 32;    ///< at most as many as the hint has
+  std::string hint = "auto";       ///< as `make_hints` takes it
+  SpatialKey spatial = SpatialKey::None;
+  std::uint32_t spatial_bits = 8;  ///< an axis, 1 to 16
+};
+
+/// By segment.
+[[nodiscard]] trace::Column<std::uint64_t> reorder_keys(const PlanContext& context, const KeyParts& parts);
+
+}  // namespace rayreplay::scheduler

@@ -1,0 +1,66 @@
+// What a warp event costs: issue slots and latency by call, and traversal steps by ray.
+//
+// Contract: a warp event of a call takes `issue` issue slots of its SM (instructions of the call, started once for the
+// whole warp) and, alone on the machine, `latency` cycles (issue included: latency ≥ issue). A ray's traversal takes
+// `steps` visits of the ray-tracing unit, at the warp's Begin. In order of precedence, a call's cost is
+//   hand       from TOML: shader by id, name or stage, as in the experiment's [costs]: a number of instructions, or a
+//   table with
+//              `issue`, `latency`, or `blocks` (a list of {instructions, executions}, with `calls`: issue = Σ
+//              instructions · executions / calls)
+//   captured   median difference of the clocks of consecutive co-execution groups of a warp: latency (asked for, never
+//   by itself) spirv      instructions of the shader's entry point and what it calls, each block once, where the trace
+//   has the module default    by stage (docs/assumptions.md says where the figures come from)
+// Latency that is not given follows from issue: latency = issue · cycles_per_instruction.
+// Errors: Usage for unknown shaders or keys, negative or absurd values; Missing for `captured` without clocks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bvh/bvh.hpp"
+#include "capture/trace/trace.hpp"
+#include "scheduler-models/regrouping/segments.hpp"
+
+namespace rayreplay::machine {
+
+struct CallCost {
+  double issue = 0;    ///< warp instructions
+  double latency = 0;  ///< cycles
+  std::string origin;  ///< "hand", "captured", "spirv", "default"
+};
+
+enum class CostSource : std::uint8_t { Default, Spirv, Captured };
+
+struct HandCost {
+  std::string shader;  ///< stage, name or id, as in [costs]
+  double issue = -1;   ///< below 0: not given
+  double latency = -1;
+};
+
+struct CostOptions {
+  CostSource source = CostSource::Default;
+  std::vector<HandCost> hand;
+  double cycles_per_instruction = 6;     ///< of a warp alone: dependent arithmetic and a share of memory waits
+  double steps_per_ray = 24;             ///< where no traversal was replayed
+  std::vector<std::uint32_t> ray_steps;  ///< by row of the launch's rays: visits; empty: steps_per_ray
+};
+
+struct Costs {
+  std::vector<CallCost> calls;  ///< index: shader · trace::kEventKinds + kind
+  double steps_per_ray = 24;
+  std::vector<std::uint32_t> ray_steps;  ///< as in CostOptions
+};
+
+/// The table [shader_costs] of a TOML file: `metal = 40`, `metal = {issue = 40, latency = 400}`,
+/// `metal = {blocks = [{instructions = 12, executions = 100}], calls = 50}`.
+[[nodiscard]] std::vector<HandCost> parse_shader_costs(std::string_view toml, const std::string& source);
+
+[[nodiscard]] Costs make_costs(const trace::Trace& trace, const trace::Launch& launch, const CostOptions& options);
+
+/// Visits of every ray of the launch in the near-first traversal of a rebuilt structure: nodes and leaves.
+[[nodiscard]] std::vector<std::uint32_t> count_ray_steps(const trace::Trace& trace, const std::string& name,
+                                                         std::uint32_t launch, const bvh::BvhOptions& structure);
+
+}  // namespace rayreplay::machine
