@@ -241,6 +241,7 @@ Segments cut_at(const trace::Launch& launch, const Cuts& cuts) {
   segments.event_offset.resize(size + 1);
   prefer_huge_pages(segments.event_offset);
   segments.bounce.resize(size);
+  prefer_huge_pages(segments.bounce);
   segments.event_offset[size] = data.events.size();
   tbb::parallel_for(tbb::blocked_range<std::size_t>(0, data.threads(), kThreadsPerTask), [&](const auto& range) {
     for (std::size_t thread = range.begin(); thread != range.end(); ++thread) {

@@ -99,9 +99,9 @@ template <class Code>
 class QueueMemory {
  public:
   QueueMemory(const kernel::Entries<Code>& entries, const kernel::Job<Code>& job) {
-    // The mean, rounded up to a power of two, holds most; of the memory for long queues only what they take is touched.
+    // Twice the mean holds most queues; of the memory for the others only what they take is touched.
     const std::uint64_t mean = (job.events + job.threads) / std::max<std::uint64_t>(job.threads, 1);
-    ready_.slot_codes = std::bit_ceil(std::clamp<std::uint64_t>(mean, kLeastSlot, kMostSlot));
+    ready_.slot_codes = std::bit_ceil(std::clamp<std::uint64_t>(2 * mean, kLeastSlot, kMostSlot));
     slots_.resize(job.threads * ready_.slot_codes);
     prefer_huge_pages(slots_);
     long_queues_.resize(job.events + job.threads);

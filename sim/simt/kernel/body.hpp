@@ -250,14 +250,14 @@ Code* slot_of(const ReadyQueues<Code>& ready, std::uint64_t thread) {
 
 template <class Code>
 void encode(const Job<Code>& job, const ReadyQueues<Code>& ready, std::uint64_t first, std::uint64_t last) {
-  constexpr std::uint64_t kShort = 8;
+  constexpr std::uint64_t kShort = 12;
   for (std::uint64_t thread = first; thread < last; ++thread) {
     Code* const slot = slot_of(ready, thread);
     Code& mark = slot[ready.slot_codes - 1];
     const std::uint64_t begin = job.event_offset[thread];
     const std::uint64_t rows = job.event_offset[thread + 1] - begin;
-    if (rows < kShort && begin + kShort <= job.events) {
-      // Always eight rows, whoever they belong to: a loop that ended with the thread would end at a place that the
+    if (rows < kShort && kShort <= ready.slot_codes && begin + kShort <= job.events) {
+      // Always so many rows, whoever they belong to: a loop that ended with the thread would end at a place that the
       // processor cannot foretell.
       Code codes[kShort];
       std::uint64_t calls = 0;
