@@ -1,19 +1,13 @@
 #include "sim/simt/replayer.hpp"
 
-#include <oneapi/tbb/blocked_range.h>
-#include <oneapi/tbb/cache_aligned_allocator.h>
-#include <oneapi/tbb/enumerable_thread_specific.h>
-#include <oneapi/tbb/parallel_for.h>
-
 #include <algorithm>
-#include <array>
 #include <string>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 
 #include "base/error.hpp"
 #include "sim/simt/call_dictionary.hpp"
+#include "sim/simt/job.hpp"
 #include "sim/simt/kernel/kernel.hpp"
 
 namespace rayreplay::simt {
@@ -21,33 +15,7 @@ namespace {
 
 using kernel::CallSum;
 using kernel::CodedEvent;
-using kernel::Job;
 using kernel::Worker;
-
-/// What a Worker points into. Aligned, so that two workers never write to one cache line.
-template <class Code>
-struct WorkerMemory {
-  template <class T>
-  using Aligned = std::vector<T, oneapi::tbb::cache_aligned_allocator<T>>;
-
-  explicit WorkerMemory(std::size_t calls) : sums(calls) {
-    for (auto& slots : slot_of) {
-      slots.resize(std::is_same_v<Code, std::uint16_t> ? calls : 0);
-    }
-  }
-
-  Aligned<CallSum> sums;
-  std::array<Aligned<Code>, 2> codes;
-  std::array<Aligned<std::uint8_t>, 2> slot_of;
-  std::vector<CodedEvent> recorded;
-
-  Worker<Code> worker() {
-    return {
-        sums.data(),
-        {{codes[0].data(), codes[0].size(), slot_of[0].data()}, {codes[1].data(), codes[1].size(), slot_of[1].data()}},
-        this};
-  }
-};
 
 template <class Code>
 void grow_codes(Worker<Code>& worker, unsigned which, std::size_t size) {
@@ -57,39 +25,8 @@ void grow_codes(Worker<Code>& worker, unsigned which, std::size_t size) {
   worker.warps[which].capacity = codes.size();
 }
 
-/// A job and the tables that it points to.
-template <class Code>
-struct PreparedJob {
-  Job<Code> job;
-  std::vector<Code> code_of;
-  std::vector<std::uint32_t> cost;
-};
-
-template <class Code>
-PreparedJob<Code> prepare(const CallDictionary& dictionary, const trace::Launch& launch,
-                          const std::vector<trace::Shader>& shaders, const scheduler::WarpAssignment& assignment,
-                          const ReplayOptions& options) {
-  PreparedJob<Code> prepared;
-  prepared.code_of.assign(shaders.size() << kernel::kKindBits, kernel::kNoCall<Code>);
-  for (std::size_t code = 0; code < dictionary.calls.size(); ++code) {
-    const Call call = dictionary.calls[code];
-    prepared.code_of[static_cast<std::size_t>(call.shader) << kernel::kKindBits | static_cast<std::size_t>(call.kind)] =
-        static_cast<Code>(code);
-    prepared.cost.push_back(options.shader_cost.empty() ? 1 : options.shader_cost[call.shader]);
-  }
-  Job<Code>& job = prepared.job;
-  job.kind = launch.data.events.kind.data();
-  job.shader = launch.data.events.shader.data();
-  job.event_offset = launch.data.event_offset.data();
-  job.threads = launch.data.threads();
-  job.thread_at = assignment.thread_at.data();
-  job.places = assignment.thread_at.size();
-  job.warp_size = assignment.warp_size;
-  job.policy = options.policy;
-  job.code_of = prepared.code_of.data();
-  job.favoured = static_cast<Code>(dictionary.favoured);
-  job.cost = prepared.cost.data();
-  return prepared;
+Pieces pieces_of(const trace::Launch& launch, const scheduler::WarpAssignment& assignment) {
+  return {launch.data.events, launch.data.event_offset, assignment.thread_at, assignment.warp_size};
 }
 
 template <class Code>
@@ -97,7 +34,8 @@ std::vector<CallSum> count_warps(const kernel::Entries<Code>& entries, const Cal
                                  const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
                                  const scheduler::WarpAssignment& assignment, const ReplayOptions& options,
                                  ReplayResult& result) {
-  PreparedJob<Code> prepared = prepare<Code>(dictionary, launch, shaders, assignment, options);
+  PreparedJob<Code> prepared =
+      prepare<Code>(dictionary, shaders.size(), pieces_of(launch, assignment), options.policy, options.shader_cost);
   if (options.per_warp) {
     result.by_warp.resize(assignment.warps());
     prepared.job.by_warp = result.by_warp.data();
@@ -106,25 +44,8 @@ std::vector<CallSum> count_warps(const kernel::Entries<Code>& entries, const Cal
     result.by_thread.resize(launch.data.threads());
     prepared.job.by_thread = result.by_thread.data();
   }
-  oneapi::tbb::enumerable_thread_specific<WorkerMemory<Code>> workers(dictionary.calls.size());
-  // Large enough to hide the scheduler's cost, small enough to even out long threads.
-  constexpr std::size_t kWarpsPerTask = 32;
-  oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::size_t>(0, assignment.warps(), kWarpsPerTask),
-                            [&](const auto& range) {
-                              Worker<Code> worker = workers.local().worker();
-                              entries.count(prepared.job, worker, range.begin(), range.end());
-                              if (options.progress != nullptr) {
-                                options.progress->advance(range.size());
-                              }
-                            });
-  std::vector<CallSum> sums(dictionary.calls.size());
-  for (const WorkerMemory<Code>& memory : workers) {
-    for (std::size_t code = 0; code < sums.size(); ++code) {
-      sums[code].warp_events += memory.sums[code].warp_events;
-      sums[code].active_lanes += memory.sums[code].active_lanes;
-    }
-  }
-  return sums;
+  const std::size_t calls = dictionary.calls.size();
+  return sums_by_call(*run(entries, prepared.job, calls, options.progress), calls);
 }
 
 template <class Code>
@@ -132,16 +53,30 @@ std::vector<CodedEvent> record_warp(const kernel::Entries<Code>& entries, const 
                                     const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
                                     const scheduler::WarpAssignment& assignment, std::size_t warp,
                                     const ReplayOptions& options) {
-  const PreparedJob<Code> prepared = prepare<Code>(dictionary, launch, shaders, assignment, options);
+  const PreparedJob<Code> prepared =
+      prepare<Code>(dictionary, shaders.size(), pieces_of(launch, assignment), options.policy, options.shader_cost);
   WorkerMemory<Code> memory(dictionary.calls.size());
-  Worker<Code> worker = memory.worker();
+  Worker<Code> worker = memory.worker(false);
   entries.record(prepared.job, worker, warp);
   return std::move(memory.recorded);
 }
 
-/// Everything but warps and threads follows from the sums per call.
-void derive_from_calls(const CallDictionary& dictionary, const std::vector<CallSum>& sums,
+void check_inputs(const std::vector<trace::Shader>& shaders, const scheduler::WarpAssignment& assignment,
+                  const ReplayOptions& options) {
+  check_replay_inputs(shaders.size(), assignment.warp_size, options.shader_cost);
+  if (assignment.thread_at.size() != assignment.warps() * assignment.warp_size) {
+    throw Error(ErrorKind::Internal,
+                {"the assignment's places do not fill its warps", "warp assignment",
+                 std::to_string(assignment.thread_at.size()) + " places",
+                 std::to_string(assignment.warps()) + " warps of " + std::to_string(assignment.warp_size), ""});
+  }
+}
+
+}  // namespace
+
+void derive_from_calls(const CallDictionary& dictionary, const std::vector<CallSum>& sums, std::size_t shaders,
                        const std::vector<std::uint32_t>& shader_cost, ReplayResult& result) {
+  result.by_shader.resize(shaders);
   for (std::size_t code = 0; code < sums.size(); ++code) {
     if (sums[code].warp_events == 0) {
       continue;
@@ -160,27 +95,18 @@ void derive_from_calls(const CallDictionary& dictionary, const std::vector<CallS
   });
 }
 
-void check_inputs(const std::vector<trace::Shader>& shaders, const scheduler::WarpAssignment& assignment,
-                  const ReplayOptions& options) {
-  if (!options.shader_cost.empty() && options.shader_cost.size() != shaders.size()) {
-    throw Error(ErrorKind::Usage,
-                {"the cost table does not fit the shaders", "shader costs",
-                 std::to_string(options.shader_cost.size()) + " costs",
-                 std::to_string(shaders.size()) + ", one for each shader", "give a cost for every shader, in order"});
+void check_replay_inputs(std::size_t shaders, std::uint32_t warp_size, const std::vector<std::uint32_t>& shader_cost) {
+  if (!shader_cost.empty() && shader_cost.size() != shaders) {
+    throw Error(
+        ErrorKind::Usage,
+        {"the cost table does not fit the shaders", "shader costs", std::to_string(shader_cost.size()) + " costs",
+         std::to_string(shaders) + ", one for each shader", "give a cost for every shader, in order"});
   }
-  if (assignment.warp_size == 0 || assignment.warp_size > scheduler::kMaxWarpSize) {
-    throw Error(ErrorKind::Usage, {"the warp size is out of range", "warp size", std::to_string(assignment.warp_size),
+  if (warp_size == 0 || warp_size > scheduler::kMaxWarpSize) {
+    throw Error(ErrorKind::Usage, {"the warp size is out of range", "warp size", std::to_string(warp_size),
                                    "1 to " + std::to_string(scheduler::kMaxWarpSize), ""});
   }
-  if (assignment.thread_at.size() != assignment.warps() * assignment.warp_size) {
-    throw Error(ErrorKind::Internal,
-                {"the assignment's places do not fill its warps", "warp assignment",
-                 std::to_string(assignment.thread_at.size()) + " places",
-                 std::to_string(assignment.warps()) + " warps of " + std::to_string(assignment.warp_size), ""});
-  }
 }
-
-}  // namespace
 
 Tally& Tally::operator+=(const Tally& other) {
   warp_events += other.warp_events;
@@ -239,12 +165,11 @@ ReplayResult replay_on(const Kernel& kernel, const trace::Launch& launch, const 
   ReplayResult result;
   result.warp_size = assignment.warp_size;
   result.policy = options.policy;
-  result.by_shader.resize(shaders.size());
   const CallDictionary dictionary = make_call_dictionary(launch, shaders, options.policy);
   const std::vector<CallSum> sums =
       dictionary.narrow() ? count_warps(kernel.narrow, dictionary, launch, shaders, assignment, options, result)
                           : count_warps(kernel.wide, dictionary, launch, shaders, assignment, options, result);
-  derive_from_calls(dictionary, sums, options.shader_cost, result);
+  derive_from_calls(dictionary, sums, shaders.size(), options.shader_cost, result);
   if (options.progress != nullptr) {
     options.progress->finish();
   }

@@ -16,7 +16,7 @@ namespace rayreplay::simt::kernel::RAYREPLAY_SIMT_KERNEL {
 template <class Code>
 class CountCalls {
  public:
-  void start(Worker<Code>& worker) {
+  void start(const Job<Code>&, Worker<Code>& worker, std::uint64_t) {
     sums_ = worker.sums;
   }
   void event(unsigned code, std::uint64_t, unsigned count) {
@@ -35,8 +35,8 @@ class CountAll {
  public:
   explicit CountAll(const std::uint32_t* cost) : cost_(cost) {}
 
-  void start(Worker<Code>& worker) {
-    calls_.start(worker);
+  void start(const Job<Code>& job, Worker<Code>& worker, std::uint64_t warp) {
+    calls_.start(job, worker, warp);
     warp_ = {};
     for (Tally& lane : lane_) {
       lane = {};
@@ -75,10 +75,83 @@ class CountAll {
   Tally lane_[scheduler::kMaxWarpSize];
 };
 
+/// As CountCalls, and sums of weights over the events of the warp.
+template <class Code>
+class CountWeights {
+ public:
+  void start(const Job<Code>& job, Worker<Code>& worker, std::uint64_t warp) {
+    calls_.start(job, worker, warp);
+    weight_ = job.weight;
+    for (std::uint64_t& sum : sum_) {
+      sum = 0;
+    }
+  }
+  void event(unsigned code, std::uint64_t lanes, unsigned count) {
+    calls_.event(code, lanes, count);
+    for (unsigned table = 0; table < kMostWeights; ++table) {
+      sum_[table] += weight_[code].of[table];
+    }
+  }
+  void finish(const Job<Code>& job, std::uint64_t warp) {
+    for (std::uint64_t table = 0; table < job.tables; ++table) {
+      job.weights_of_warp[warp * job.tables + table] = sum_[table];
+    }
+  }
+
+ private:
+  CountCalls<Code> calls_;
+  const WeightsOfCall* weight_ = nullptr;
+  std::uint64_t sum_[kMostWeights];
+};
+
+/// As CountWeights, and the detail of segment_replay.hpp.
+template <class Code>
+class CountDetail {
+ public:
+  void start(const Job<Code>& job, Worker<Code>& worker, std::uint64_t warp) {
+    weights_.start(job, worker, warp);
+    job_ = &job;
+    detail_ = worker.detail;
+    for (unsigned lane = 0; lane < job.warp_size; ++lane) {
+      const std::uint32_t thread = job.thread_at[warp * job.warp_size + lane];
+      rays_[lane] = thread != scheduler::kNoThread ? job.rays_before[thread] : 0;
+    }
+  }
+  void event(unsigned code, std::uint64_t lanes, unsigned count) {
+    weights_.event(code, lanes, count);
+    detail_->active_lanes[count] += 1;
+    const trace::EventKind kind = job_->kind_of[code];
+    const unsigned begun = kind <= trace::EventKind::OcclusionBegin ? 1 : 0;
+    std::uint64_t bounces = 0;
+    for (; lanes != 0; lanes = without_lowest(lanes)) {
+      std::uint32_t& rays = rays_[lowest(lanes)];
+      rays += begun;
+      bounces |= std::uint64_t{1} << (rays == 0 ? 0 : rays < kBounces ? rays - 1 : kBounces - 1);
+    }
+    const std::uint64_t cost = job_->cost[code];
+    for (; bounces != 0; bounces = without_lowest(bounces)) {
+      Tally& tally = detail_->by_bounce[lowest(bounces)][static_cast<unsigned>(kind)];
+      tally.warp_events += 1;
+      tally.active_lanes += count;
+      tally.weighted_events += cost;
+      tally.weighted_lanes += cost * count;
+    }
+  }
+  void finish(const Job<Code>& job, std::uint64_t warp) {
+    weights_.finish(job, warp);
+  }
+
+ private:
+  CountWeights<Code> weights_;
+  const Job<Code>* job_ = nullptr;
+  Detail* detail_ = nullptr;
+  std::uint32_t rays_[scheduler::kMaxWarpSize];  ///< begun by the thread of the lane
+};
+
 template <class Code>
 class Record {
  public:
-  void start(Worker<Code>& worker) {
+  void start(const Job<Code>&, Worker<Code>& worker, std::uint64_t) {
     worker_ = &worker;
   }
   void event(unsigned code, std::uint64_t lanes, unsigned) {
@@ -181,7 +254,7 @@ class Seat {
     warp_ = warp;
     queues_ = load_warp(job_, worker_, which_, warp);
     steps_.start(queues_);
-    observer_.start(worker_);
+    observer_.start(job_, worker_, warp);
   }
   bool step() {
     return steps_.step(queues_, observer_);
@@ -238,7 +311,11 @@ void replay_warps(const Job<Code>& job, Worker<Code>& worker, std::uint64_t firs
 
 template <Policy policy, class Code>
 void count_warps(const Job<Code>& job, Worker<Code>& worker, std::uint64_t first, std::uint64_t last) {
-  if (job.by_warp == nullptr && job.by_thread == nullptr) {
+  if (job.weight != nullptr && job.rays_before != nullptr) {
+    replay_warps<policy>(job, worker, first, last, CountDetail<Code>());
+  } else if (job.weight != nullptr) {
+    replay_warps<policy>(job, worker, first, last, CountWeights<Code>());
+  } else if (job.by_warp == nullptr && job.by_thread == nullptr) {
     replay_warps<policy>(job, worker, first, last, CountCalls<Code>());
   } else {
     replay_warps<policy>(job, worker, first, last, CountAll<Code>(job.cost));

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "sim/simt/replayer.hpp"
+#include "sim/simt/segment_replay.hpp"
 
 namespace rayreplay::simt::kernel {
 
@@ -26,7 +27,24 @@ inline constexpr std::uint8_t kNoCall<std::uint8_t> = 63;
 inline constexpr unsigned kKindBits = 4;
 static_assert(trace::kEventKinds <= (std::size_t{1} << kKindBits));
 
-/// What all warps of a launch share. Pointers are into the launch, the assignment, and the replayer's own tables.
+struct CallSum {
+  std::uint64_t warp_events = 0;
+  std::uint64_t active_lanes = 0;
+};
+
+/// A call's number in each of a segment replay's tables of weights; 0 in those that are not there.
+struct WeightsOfCall {
+  std::uint32_t of[kMostWeights];
+};
+
+/// The further sums of a segment replay's detail (segment_replay.hpp).
+struct Detail {
+  std::uint64_t active_lanes[scheduler::kMaxWarpSize + 1];
+  Tally by_bounce[kBounces][trace::kEventKinds];
+};
+
+/// What all warps of a launch share. Pointers are into the launch, the assignment, and the replayer's own tables. Where
+/// segments are replayed, they are what is called threads here.
 template <class Code>
 struct Job {
   const trace::EventKind* kind = nullptr;
@@ -37,16 +55,16 @@ struct Job {
   std::uint64_t places = 0;  ///< entries of thread_at
   std::uint32_t warp_size = 0;
   Policy policy = Policy::StageMajority;
-  const Code* code_of = nullptr;        ///< by shader << kKindBits | kind
-  Code favoured = 0;                    ///< codes below it are the policy's special class (call_dictionary.hpp)
-  const std::uint32_t* cost = nullptr;  ///< by code; read only when by_warp or by_thread is asked for
-  Tally* by_warp = nullptr;             ///< by warp, or null
-  Tally* by_thread = nullptr;           ///< by thread, or null
-};
-
-struct CallSum {
-  std::uint64_t warp_events = 0;
-  std::uint64_t active_lanes = 0;
+  const Code* code_of = nullptr;          ///< by shader << kKindBits | kind
+  Code favoured = 0;                      ///< codes below it are the policy's special class (call_dictionary.hpp)
+  const std::uint32_t* cost = nullptr;    ///< by code; read only for by_warp, by_thread and detail
+  Tally* by_warp = nullptr;               ///< by warp, or null
+  Tally* by_thread = nullptr;             ///< by thread, or null
+  const WeightsOfCall* weight = nullptr;  ///< by code; null: a replay of threads, without all that follows
+  std::uint64_t tables = 0;
+  std::uint64_t* weights_of_warp = nullptr;   ///< warp · tables + table
+  const trace::EventKind* kind_of = nullptr;  ///< by code
+  const std::uint8_t* rays_before = nullptr;  ///< by thread: rays begun before its first event; null: no detail
 };
 
 struct CodedEvent {
@@ -65,6 +83,7 @@ struct WarpMemory {
 template <class Code>
 struct Worker {
   CallSum* sums = nullptr;    ///< by code
+  Detail* detail = nullptr;   ///< where a job asks for detail
   WarpMemory<Code> warps[2];  // NOLINT(modernize-avoid-c-arrays): see .clang-tidy in this folder
   void* owner = nullptr;      ///< for grow and append alone
 };
@@ -100,5 +119,10 @@ struct Kernel {
                                                     const std::vector<trace::Shader>& shaders,
                                                     const scheduler::WarpAssignment& assignment, std::size_t warp,
                                                     Policy policy);
+[[nodiscard]] SegmentReplayResult replay_segments_on(const Kernel& kernel, const trace::Launch& launch,
+                                                     const std::vector<trace::Shader>& shaders,
+                                                     const scheduler::Segments& segments,
+                                                     std::span<const std::uint32_t> segment_at, std::uint32_t warp_size,
+                                                     const SegmentReplayOptions& options);
 
 }  // namespace rayreplay::simt::kernel

@@ -1,0 +1,362 @@
+#include "scheduler-models/regrouping/regroup.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include "base/error.hpp"
+#include "scheduler-models/regrouping/warp_former.hpp"
+#include "scheduler-models/sort_threads.hpp"
+
+namespace rayreplay::scheduler {
+namespace {
+
+using Keys = trace::Column<std::uint64_t>;
+using Lasts = trace::Column<std::uint8_t>;  ///< by segment: 1 for the last one of a thread
+
+/// Sorts threads that wait, in order of their places, by key, and says where warps end.
+class Sorter {
+ public:
+  Sorter(const Keys& keys, std::uint32_t warp_size, bool split_keys)
+      : keys_(keys), warp_size_(warp_size), split_keys_(split_keys) {}
+
+  void sort(const std::vector<Waiting>& waiting) {
+    items_.resize(waiting.size());
+    scratch_.resize(waiting.size());
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+      items_[i] = {keys_[waiting[i].segment], static_cast<std::uint32_t>(i)};
+    }
+    sort_by_key(items_, scratch_);
+    sorted_.resize(waiting.size());
+    ends_.clear();
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+      sorted_[i] = waiting[items_[i].thread];
+      if (i > begin && (i - begin == warp_size_ || (split_keys_ && items_[i].key != items_[i - 1].key))) {
+        ends_.push_back(i);
+        begin = i;
+      }
+    }
+    if (!waiting.empty()) {
+      ends_.push_back(waiting.size());
+    }
+  }
+  [[nodiscard]] const std::vector<Waiting>& sorted() const {
+    return sorted_;
+  }
+  /// One for each warp.
+  [[nodiscard]] const std::vector<std::size_t>& ends() const {
+    return ends_;
+  }
+
+ private:
+  const Keys& keys_;
+  std::uint32_t warp_size_;
+  bool split_keys_;
+  trace::Column<KeyedThread> items_, scratch_;
+  std::vector<Waiting> sorted_;
+  std::vector<std::size_t> ends_;
+};
+
+/// The rounds of one or more units, one after another.
+struct Part {
+  trace::Column<std::uint32_t> segment_at;
+  trace::Column<std::uint32_t> moved;
+  std::vector<std::uint64_t> round_warps;  ///< by round
+  std::vector<std::uint64_t> unit_rounds;  ///< by unit
+};
+
+class UnitRun {
+ public:
+  UnitRun(const PlanContext& context, const Keys& keys, const Lasts& last, const Regrouping& regrouping)
+      : context_(context),
+        last_(last),
+        regrouping_(regrouping),
+        warp_size_(context.order.warp_size),
+        sorter_(keys, warp_size_, regrouping.split_keys),
+        former_(warp_size_, regrouping.keep_lanes) {}
+
+  /// `warps`: of the assignment, in the order in which they start.
+  void run(std::span<const std::uint32_t> warps, Part& part) {
+    std::size_t first_warp = part.moved.size();
+    open(warps, part);
+    std::uint64_t rounds = 0;
+    while (part.moved.size() > first_warp) {
+      part.round_warps.push_back(part.moved.size() - first_warp);
+      ++rounds;
+      const std::size_t next = part.moved.size();
+      next_round(first_warp, part);
+      first_warp = next;
+    }
+    part.unit_rounds.push_back(rounds);
+  }
+
+ private:
+  /// The first round is the launch order itself.
+  void open(std::span<const std::uint32_t> warps, Part& part) {
+    for (const std::uint32_t warp : warps) {
+      bool any = false;
+      const std::size_t place = part.segment_at.size();
+      for (std::size_t lane = 0; lane < warp_size_; ++lane) {
+        const std::uint32_t thread = context_.order.thread_at[std::size_t{warp} * warp_size_ + lane];
+        std::uint32_t segment = kNoSegment;
+        if (thread != kNoThread && context_.segments.first[thread] < context_.segments.first[thread + 1]) {
+          segment = context_.segments.first[thread];
+          any = true;
+        }
+        part.segment_at.push_back(segment);
+      }
+      if (any) {
+        part.moved.push_back(0);
+      } else {
+        part.segment_at.resize(place);
+      }
+    }
+  }
+
+  void next_round(std::size_t first_warp, Part& part) {
+    waiting_.clear();
+    std::uint32_t living = 0;  // warps of which a thread goes on
+    const std::size_t warps = part.moved.size() - first_warp;
+    for (std::size_t warp = 0; warp < warps; ++warp) {
+      const std::size_t before = waiting_.size();
+      for (std::size_t lane = 0; lane < warp_size_; ++lane) {
+        const std::uint32_t segment = part.segment_at[(first_warp + warp) * warp_size_ + lane];
+        if (segment != kNoSegment && last_[segment] == 0) {
+          waiting_.push_back({segment + 1, living, static_cast<std::uint8_t>(lane)});
+        }
+      }
+      living += waiting_.size() > before ? 1U : 0U;
+    }
+    sorter_.sort(waiting_);
+    if (regrouping_.only_if_fewer && sorter_.ends().size() >= living) {
+      go_on(living, part);
+      return;
+    }
+    former_.start(living);
+    std::size_t begin = 0;
+    for (const std::size_t end : sorter_.ends()) {
+      const std::size_t place = part.segment_at.size();
+      part.segment_at.resize(place + warp_size_);
+      part.moved.push_back(
+          former_.form(std::span(sorter_.sorted()).subspan(begin, end - begin), part.segment_at.data() + place));
+      begin = end;
+    }
+  }
+
+  /// Everybody stays where they are; warps without threads are gone.
+  void go_on(std::uint32_t living, Part& part) const {
+    const std::size_t place = part.segment_at.size();
+    part.segment_at.resize(place + std::size_t{living} * warp_size_, kNoSegment);
+    part.moved.resize(part.moved.size() + living, 0);
+    for (const Waiting& thread : waiting_) {
+      part.segment_at[place + std::size_t{thread.warp} * warp_size_ + thread.lane] = thread.segment;
+    }
+  }
+
+  const PlanContext& context_;
+  const Lasts& last_;
+  const Regrouping& regrouping_;
+  std::uint32_t warp_size_;
+  Sorter sorter_;
+  WarpFormer former_;
+  std::vector<Waiting> waiting_;
+};
+
+Lasts find_last_segments(const Segments& segments) {
+  Lasts last(segments.size());
+  const std::size_t threads = segments.first.empty() ? 0 : segments.first.size() - 1;
+  constexpr std::size_t kThreadsPerTask = 4096;
+  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, threads, kThreadsPerTask), [&](const auto& range) {
+    for (std::size_t thread = range.begin(); thread != range.end(); ++thread) {
+      const std::uint32_t begin = segments.first[thread];
+      const std::uint32_t end = segments.first[thread + 1];
+      std::fill(last.begin() + begin, last.begin() + end, std::uint8_t{0});
+      if (begin != end) {
+        last[end - 1] = 1;
+      }
+    }
+  });
+  return last;
+}
+
+/// The assignment's warps unit by unit, each in the order in which they start.
+struct Units {
+  std::vector<std::uint32_t> warps;
+  std::vector<std::size_t> begin;  ///< units + 1
+  std::vector<std::uint32_t> sm;   ///< by unit
+
+  [[nodiscard]] std::span<const std::uint32_t> of(std::size_t unit) const {
+    return std::span(warps).subspan(begin[unit], begin[unit + 1] - begin[unit]);
+  }
+};
+
+std::vector<std::uint32_t> warps_by_start(const WarpAssignment& order) {
+  std::vector<std::uint32_t> warps(order.warps());
+  for (std::size_t warp = 0; warp < warps.size(); ++warp) {
+    warps[order.start_rank[warp]] = static_cast<std::uint32_t>(warp);
+  }
+  return warps;
+}
+
+/// The SM of every warp of the assignment as captured, by its first thread; empty unless all are known and below `sms`.
+std::vector<std::uint32_t> captured_sms(const trace::Launch& launch, const WarpAssignment& order, std::uint32_t sms) {
+  if (launch.thread_warp.empty() || launch.groups.size() == 0) {
+    return {};
+  }
+  std::vector<std::uint32_t> of_captured;
+  for (std::size_t group = 0; group < launch.groups.size(); ++group) {
+    const std::uint32_t warp = launch.groups.warp[group];
+    if (warp == trace::kNone) {
+      continue;
+    }
+    if (warp >= of_captured.size()) {
+      of_captured.resize(std::size_t{warp} + 1, kAnySm);
+    }
+    if (of_captured[warp] == kAnySm) {
+      of_captured[warp] = launch.groups.sm[group];
+    }
+  }
+  std::vector<std::uint32_t> result(order.warps());
+  for (std::size_t warp = 0; warp < result.size(); ++warp) {
+    const auto begin = order.thread_at.begin() + static_cast<std::ptrdiff_t>(warp * order.warp_size);
+    const auto thread = std::find_if(begin, begin + order.warp_size, [](std::uint32_t t) { return t != kNoThread; });
+    if (thread == begin + order.warp_size) {
+      continue;
+    }
+    const std::uint32_t captured = launch.thread_warp[*thread];
+    result[warp] = captured < of_captured.size() ? of_captured[captured] : kAnySm;
+    if (result[warp] >= sms) {
+      return {};
+    }
+  }
+  return result;
+}
+
+Units units_by_sm(const PlanContext& context) {
+  const MachineFacts& machine = context.machine;
+  const std::uint32_t sms = machine.sms > machine.withheld_sms ? machine.sms - machine.withheld_sms : 1;
+  const std::vector<std::uint32_t> captured = captured_sms(context.launch, context.order, sms);
+  const auto sm_of = [&](std::uint32_t warp) {
+    return captured.empty() ? context.order.start_rank[warp] % sms : captured[warp];
+  };
+  Units units;
+  units.begin.assign(std::size_t{sms} + 1, 0);
+  const std::vector<std::uint32_t> started = warps_by_start(context.order);
+  for (const std::uint32_t warp : started) {
+    ++units.begin[sm_of(warp) + 1];
+  }
+  std::partial_sum(units.begin.begin(), units.begin.end(), units.begin.begin());
+  std::vector<std::size_t> next(units.begin);
+  units.warps.resize(started.size());
+  for (const std::uint32_t warp : started) {
+    units.warps[next[sm_of(warp)]++] = warp;
+  }
+  units.sm.resize(sms);
+  std::iota(units.sm.begin(), units.sm.end(), 0U);
+  return units;
+}
+
+Units make_units(const PlanContext& context, const Regrouping& regrouping) {
+  if (regrouping.scope == Scope::Sm) {
+    return units_by_sm(context);
+  }
+  Units units;
+  units.warps = warps_by_start(context.order);
+  const std::size_t warps = units.warps.size();
+  std::size_t size = warps;
+  if (regrouping.scope == Scope::Warp) {
+    size = 1;
+  } else if (regrouping.scope == Scope::Pool) {
+    size = std::max(regrouping.pool_warps, 1U);
+  }
+  units.begin.push_back(0);
+  while (units.begin.back() < warps) {
+    units.begin.push_back(std::min(units.begin.back() + size, warps));
+  }
+  units.sm.assign(units.begin.size() - 1, kAnySm);
+  return units;
+}
+
+/// Appends what the parts hold; units without segments are left out.
+SegmentSchedule join(std::vector<Part>& parts, const Units& units, std::uint32_t warp_size) {
+  SegmentSchedule schedule;
+  schedule.warp_size = warp_size;
+  std::size_t warps = 0;
+  for (const Part& part : parts) {
+    warps += part.moved.size();
+  }
+  schedule.segment_at.reserve(warps * warp_size);
+  schedule.moved.reserve(warps);
+  schedule.round_begin.push_back(0);
+  schedule.unit_begin.push_back(0);
+  std::size_t unit = 0;
+  for (Part& part : parts) {
+    schedule.segment_at.insert(schedule.segment_at.end(), part.segment_at.begin(), part.segment_at.end());
+    schedule.moved.insert(schedule.moved.end(), part.moved.begin(), part.moved.end());
+    for (const std::uint64_t round : part.round_warps) {
+      schedule.round_begin.push_back(schedule.round_begin.back() + round);
+    }
+    for (const std::uint64_t rounds : part.unit_rounds) {
+      if (rounds > 0) {
+        schedule.unit_begin.push_back(schedule.unit_begin.back() + rounds);
+        schedule.unit_sm.push_back(units.sm[unit]);
+      }
+      ++unit;
+    }
+    part = {};
+  }
+  return schedule;
+}
+
+}  // namespace
+
+void form_warps(std::span<const Arrival> waiting, const Keys& keys, std::uint32_t warp_size,
+                const Regrouping& regrouping, std::vector<FormedWarp>& out) {
+  std::vector<Waiting> list;
+  list.reserve(waiting.size());
+  std::uint32_t earlier = 0;
+  for (std::size_t i = 0; i < waiting.size(); ++i) {
+    earlier += i > 0 && waiting[i].warp != waiting[i - 1].warp ? 1U : 0U;
+    list.push_back({waiting[i].segment, earlier, waiting[i].lane});
+  }
+  Sorter sorter(keys, warp_size, regrouping.split_keys);
+  sorter.sort(list);
+  WarpFormer former(warp_size, regrouping.keep_lanes);
+  former.start(std::size_t{earlier} + 1);
+  std::size_t begin = 0;
+  for (const std::size_t end : sorter.ends()) {
+    FormedWarp& warp = out.emplace_back();
+    warp.segment_at.fill(kNoSegment);
+    warp.moved = former.form(std::span(sorter.sorted()).subspan(begin, end - begin), warp.segment_at.data());
+    begin = end;
+  }
+}
+
+SegmentSchedule schedule_rounds(const PlanContext& context, const Keys& keys, const Regrouping& regrouping) {
+  const Units units = make_units(context, regrouping);
+  const Lasts last = find_last_segments(context.segments);
+  const std::size_t count = units.begin.size() - 1;
+  // Some thousand warps a task, whatever a unit is.
+  constexpr std::size_t kWarpsPerTask = 4096;
+  const std::size_t units_per_task =
+      std::max<std::size_t>(1, kWarpsPerTask * count / std::max<std::size_t>(1, units.warps.size()));
+  std::vector<Part> parts((count + units_per_task - 1) / units_per_task);
+  tbb::parallel_for(std::size_t{0}, parts.size(), [&](std::size_t p) {
+    UnitRun run(context, keys, last, regrouping);
+    for (std::size_t unit = p * units_per_task; unit < std::min(count, (p + 1) * units_per_task); ++unit) {
+      run.run(units.of(unit), parts[p]);
+    }
+  });
+  SegmentSchedule schedule = join(parts, units, context.order.warp_size);
+  schedule.spread = regrouping.scope == Scope::Launch;
+  return schedule;
+}
+
+}  // namespace rayreplay::scheduler
