@@ -34,14 +34,6 @@ do not shade while the hardware reorders.</dd>
 </dl>
 )html";
 
-std::vector<std::string> names(const CompareResult& result) {
-  std::vector<std::string> list;
-  for (const CompareRow& row : result.rows) {
-    list.push_back(short_spec(row.model));
-  }
-  return list;
-}
-
 bool is_scheduled(const CompareRow& row) {
   return row.grouping != scheduler::Grouping::Bound;
 }

@@ -111,13 +111,10 @@ NamedCells csv_context(const ModelsContext& models) {
 
 }  // namespace
 
-std::string models_toml(const ModelsContext& models) {
-  experiment::ModelsConfiguration complete = models.configuration;
-  complete.models.clear();
-  for (const CompareRow& row : models.result.rows) {
-    complete.models.push_back(row.model);
-  }
-  return experiment::to_toml(models.result.configuration, models.context.trace, &complete);
+std::string models_toml(const Context& context, const experiment::ModelsConfiguration& configuration) {
+  experiment::ModelsConfiguration complete = configuration;
+  complete.models = experiment::resolve_models(configuration.models);
+  return experiment::to_toml(context.configuration, context.trace, &complete);
 }
 
 std::string models_text(const ModelsContext& models) {
@@ -182,7 +179,8 @@ void write_models_report(const ModelsReportOptions& options, const ModelsContext
     write_file(folder.temporary_path() / name, bytes, false);
   };
   const CompareResult& result = models.result;
-  ModelsPage page{models, maps, std::vector<std::string>(maps.size()), "", models_toml(models)};
+  ModelsPage page{models, maps, std::vector<std::string>(maps.size()), "",
+                  models_toml(models.context, models.configuration)};
   std::set<std::string> used;
   for (std::size_t i = 0; i < maps.size(); ++i) {
     // A launch of one row has no picture worth looking at.

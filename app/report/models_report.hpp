@@ -31,8 +31,8 @@ struct ModelsContext {
 [[nodiscard]] std::string models_text(const ModelsContext& models);
 [[nodiscard]] nlohmann::ordered_json models_json(const ModelsContext& models);
 [[nodiscard]] std::string models_csv(const ModelsContext& models);
-/// The configuration that makes these numbers again.
-[[nodiscard]] std::string models_toml(const ModelsContext& models);
+/// The configuration that makes such numbers again, with every key.
+[[nodiscard]] std::string models_toml(const Context& context, const experiment::ModelsConfiguration& configuration);
 
 struct ModelsReportOptions {
   std::filesystem::path folder;

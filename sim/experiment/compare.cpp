@@ -124,6 +124,9 @@ class Comparison {
         facts_(machine::facts(result.machine, result.resident_warps)) {}
 
   void add(const Candidate& candidate) {
+    if (options_.progress != nullptr) {
+      options_.progress->start(candidate.spec, 0);
+    }
     CompareRow row;
     row.model = candidate.spec;
     row.grouping = candidate.model->grouping();
@@ -153,6 +156,9 @@ class Comparison {
     row.speed_up = row.timing.cycles > 0 ? plain.timing.cycles / row.timing.cycles : 1;
     row.break_even.hit_cost =
         result_.rows.empty() ? 0 : row.break_even.instructions + mean_hit_cost(plain.replay.replay, result_.costs);
+    if (options_.progress != nullptr) {
+      options_.progress->finish();
+    }
     if (options_.observe) {
       options_.observe(row);
     }
@@ -167,6 +173,12 @@ class Comparison {
  private:
   [[nodiscard]] machine::TimingOptions timing_options() const {
     return {options_.placement || options_.observe != nullptr, nullptr};
+  }
+  /// One timing is done.
+  void advance() const {
+    if (options_.progress != nullptr) {
+      options_.progress->advance(1);
+    }
   }
   [[nodiscard]] machine::Extra extra(double hit_instructions) const {
     return {hit_instructions, options_.costs.cycles_per_instruction};
@@ -190,9 +202,10 @@ class Comparison {
     row.timing = machine::time_schedule(row.schedule, workload, result_.machine, result_.resident_warps, row.charges,
                                         extra(0), timing_options());
     const auto time = [&](double x, const Charges& charges) {
-      return machine::time_schedule(row.schedule, workload, result_.machine, result_.resident_warps, charges, extra(x),
-                                    {})
-          .cycles;
+      const machine::Timing timing = machine::time_schedule(row.schedule, workload, result_.machine,
+                                                            result_.resident_warps, charges, extra(x), {});
+      advance();
+      return timing.cycles;
     };
     if (result_.rows.empty()) {
       plain_cycles_[0] = row.timing.cycles;
@@ -217,8 +230,11 @@ class Comparison {
 
   void add_timed(const Candidate& candidate, const scheduler::PlanContext& context, CompareRow& row) {
     const auto run = [&](double x, const machine::TimingOptions& options) {
-      return machine::run_timed(context, *candidate.model, result_.machine, result_.resident_warps, result_.costs,
-                                result_.configuration.policy, row.charges, extra(x), options);
+      machine::TimedRun timed =
+          machine::run_timed(context, *candidate.model, result_.machine, result_.resident_warps, result_.costs,
+                             result_.configuration.policy, row.charges, extra(x), options);
+      advance();
+      return timed;
     };
     machine::TimedRun timed = run(0, timing_options());
     row.schedule = std::move(timed.schedule);
@@ -311,20 +327,11 @@ CompareResult compare(const trace::Trace& trace, const std::string& name, const 
   }
   result.costs = machine::make_costs(trace, launch, costs);
 
-  if (options.progress != nullptr) {
-    options.progress->start("scheduler models", candidates.size());
-  }
   Comparison comparison(trace, configuration, options, result);
   for (const Candidate& candidate : candidates) {
     comparison.add(candidate);
-    if (options.progress != nullptr) {
-      options.progress->advance(1);
-    }
   }
   result.mean_hit_cost = mean_hit_cost(result.rows.front().replay.replay, result.costs);
-  if (options.progress != nullptr) {
-    options.progress->finish();
-  }
   return result;
 }
 

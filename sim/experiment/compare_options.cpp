@@ -1,6 +1,6 @@
 #include "sim/experiment/compare_options.hpp"
 
-#include <array>
+#include <algorithm>
 
 #include <fmt/format.h>
 
@@ -82,12 +82,20 @@ std::vector<machine::HandCost> parse_shader_cost_list(std::string_view text) {
   return costs;
 }
 
+std::vector<std::string> resolve_models(const std::vector<std::string>& specs) {
+  std::vector<std::string> resolved = {scheduler::SchedulerModels::create("plain").spec};
+  for (const std::string& spec : specs) {
+    std::string full = scheduler::SchedulerModels::create(spec).spec;
+    if (std::find(resolved.begin(), resolved.end(), full) == resolved.end()) {
+      resolved.push_back(std::move(full));
+    }
+  }
+  return resolved;
+}
+
 CompareOptions compare_options(const ModelsConfiguration& configuration) {
   CompareOptions options;
-  options.models = configuration.models;
-  for (const std::string& spec : options.models) {
-    static_cast<void>(scheduler::SchedulerModels::create(spec));
-  }
+  options.models = resolve_models(configuration.models);
   options.machine = configuration.machine;
   static_cast<void>(machine::load_machine(options.machine));
   for (const std::string& hint : configuration.hints) {

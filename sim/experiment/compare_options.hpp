@@ -5,6 +5,7 @@
 // "SHADER=ISSUE" and "SHADER=ISSUE:LATENCY" between commas, numbers of 0 or more; a shader as in [costs].
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +15,9 @@
 namespace rayreplay::experiment {
 
 [[nodiscard]] CompareOptions compare_options(const ModelsConfiguration& configuration);
+
+/// Specs with every parameter, in the order of `compare`'s rows: plain first, none twice.
+[[nodiscard]] std::vector<std::string> resolve_models(const std::vector<std::string>& specs);
 
 [[nodiscard]] std::vector<machine::HandCost> parse_shader_cost_list(std::string_view text);
 
