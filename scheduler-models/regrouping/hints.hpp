@@ -2,9 +2,13 @@
 //
 // Contract: a hint is a number of `bits` bits for every segment that opens with a pending ClosestHit or Miss; 0 for the
 // others. It comes from one of three sources:
-//   captured    the trace's hint column (rays.hint, rays.hint_bits), narrowed or widened to `bits`, most significant
-//   kept expression  a formula over fields of the pending event (hints/expression.hpp lists fields, operators,
-//   functions) file        flat little-endian uint32, one per ray of the launch in the order of the trace's rays
+//   captured    the trace's hint column: the low rays.hint_bits bits of rays.hint, narrowed or widened to `bits` so
+//   that
+//               the most significant stay in front ("captured" by name: as many bits as the launch's widest hint)
+//   expression  a formula over fields of the pending event (hints/expression.hpp: operators and functions;
+//               hints/fields.hpp: fields)
+//   file        flat little-endian uint32, one per ray of the launch in the order of the trace's rays; those of rays
+//               without a pending call are not looked at
 // Deterministic; O(segments · length of the formula), parallel. Errors: Usage for a formula that cannot be read (the
 // message shows it and points at the column); Input for a value that does not fit the bits (names ray and thread, value
 // and largest allowed, and how to widen or wrap) and for a file of the wrong size; Missing when the trace has no hints.
@@ -12,8 +16,10 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "capture/trace/trace.hpp"
 #include "scheduler-models/regrouping/segments.hpp"
@@ -24,13 +30,17 @@ inline constexpr std::uint32_t kMostHintBits = 32;
 
 enum class HintOrigin : std::uint8_t { Captured, Expression, File };
 
+struct Hints;
+
 struct HintSource {
   HintOrigin origin = HintOrigin::Captured;
   std::uint32_t bits = 8;
-  std::string text;  ///< the formula, or the file's path
+  std::string text{};  ///< the formula, or the file's path
+  /// What `make_hints` would make of it for the very segments it is asked for, where somebody has that already.
+  std::shared_ptr<const Hints> ready{};
 };
 
-/// By the names that models refer to. "none" and "captured" are always known and cannot be redefined.
+/// By the names that models refer to. "none", "captured" and "auto" are always known and cannot be redefined.
 using HintSources = std::map<std::string, HintSource, std::less<>>;
 
 /// "NAME:BITS=FORMULA" (as in `--hint material:4=material%16`). Usage for anything else; the formula is parsed too.
