@@ -3,13 +3,16 @@
 // Contract: a warp event of a call takes `issue` issue slots of its SM (instructions of the call, started once for the
 // whole warp) and, alone on the machine, `latency` cycles (issue included: latency ≥ issue). A ray's traversal takes
 // `steps` visits of the ray-tracing unit, at the warp's Begin. In order of precedence, a call's cost is
-//   hand       from TOML: shader by id, name or stage, as in the experiment's [costs]: a number of instructions, or a
-//   table with
-//              `issue`, `latency`, or `blocks` (a list of {instructions, executions}, with `calls`: issue = Σ
-//              instructions · executions / calls)
-//   captured   median difference of the clocks of consecutive co-execution groups of a warp: latency (asked for, never
-//   by itself) spirv      instructions of the shader's entry point and what it calls, each block once, where the trace
-//   has the module default    by stage (docs/assumptions.md says where the figures come from)
+//   hand      from TOML: shader by id, name or stage, as in the experiment's [costs]: a number of instructions, or a
+//             table with `issue`, `latency`, or `blocks` (a list of {instructions, executions}, with `calls`: issue =
+//             Σ instructions · executions / calls)
+//   captured  median time between consecutive co-execution groups of a warp, by call of the first: latency (asked for,
+//             never by itself; issue is as from spirv)
+//   spirv     instructions of the shader's entry point and what it calls, each block once, where the trace has the
+//             module; of ray generation, a trace call's share of them
+//   default   by stage (docs/assumptions.md says where the figures come from)
+// A shader's cost is that of its entry; ray generation's is that of its trace calls, which stand for what it does
+// between them. Trace calls of other shaders have the default cost.
 // Latency that is not given follows from issue: latency = issue · cycles_per_instruction.
 // Errors: Usage for unknown shaders or keys, negative or absurd values; Missing for `captured` without clocks.
 #pragma once
@@ -41,10 +44,11 @@ struct HandCost {
 
 struct CostOptions {
   CostSource source = CostSource::Default;
-  std::vector<HandCost> hand;
-  double cycles_per_instruction = 6;     ///< of a warp alone: dependent arithmetic and a share of memory waits
-  double steps_per_ray = 24;             ///< where no traversal was replayed
-  std::vector<std::uint32_t> ray_steps;  ///< by row of the launch's rays: visits; empty: steps_per_ray
+  std::vector<HandCost> hand{};
+  double cycles_per_instruction = 6;       ///< of a warp alone: dependent arithmetic and a share of memory waits
+  double steps_per_ray = 24;               ///< where no traversal was replayed
+  std::vector<std::uint32_t> ray_steps{};  ///< by row of the launch's rays: visits; empty: steps_per_ray
+  double captured_clock_mhz = 1500;        ///< of the captured device, whose clocks count nanoseconds
 };
 
 struct Costs {

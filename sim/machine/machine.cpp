@@ -1,8 +1,167 @@
 #include "sim/machine/machine.hpp"
 
 #include <algorithm>
+#include <array>
+#include <fstream>
+#include <sstream>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/parameters.hpp"
+#include "sim/machine/shipped.hpp"
+#include "sim/machine/toml_table.hpp"
 
 namespace rayreplay::machine {
+namespace {
+
+using Member = std::variant<std::string Machine::*, bool Machine::*, std::uint32_t Machine::*, std::uint64_t Machine::*,
+                            double Machine::*>;
+
+struct Field {
+  const char* key;
+  Member member;
+  Range range{};
+};
+
+// Upper limits: far above any machine, far below where sums of cycles or bytes would lose whole numbers.
+const std::array kFields = {
+    Field{"name", &Machine::name},
+    Field{"vendor", &Machine::vendor},
+    Field{"architecture", &Machine::architecture},
+    Field{"sms", &Machine::sms, {1, 4096}},
+    Field{"warp_size", &Machine::warp_size, {1, scheduler::kMaxWarpSize}},
+    Field{"resident_warps", &Machine::resident_warps, {1, 1024}},
+    Field{"registers", &Machine::registers, {1, 1 << 24}},
+    Field{"issue_per_cycle", &Machine::issue_per_cycle, {1e-3, 1e3}},
+    Field{"clock_mhz", &Machine::clock_mhz, {1, 1e5}},
+    Field{"rt_steps_per_cycle", &Machine::rt_steps_per_cycle, {1e-3, 1e3}},
+    Field{"rt_step_latency_cycles", &Machine::rt_step_latency_cycles, {0, 1e6}},
+    Field{"dram_bytes_per_second", &Machine::dram_bytes_per_second, {1e6, 1e15}},
+    Field{"l2_bytes_per_second", &Machine::l2_bytes_per_second, {1e6, 1e16}},
+    Field{"l1_bytes", &Machine::l1_bytes, {1, 1 << 30}},
+    Field{"l2_bytes", &Machine::l2_bytes, {1, 1e12}},
+    Field{"reorders", &Machine::reorders},
+    Field{"withheld_sms", &Machine::withheld_sms, {0, 4095}},
+    Field{"reorder_cycles", &Machine::reorder_cycles, {0, 1e6}},
+};
+
+template <class... Visitors>
+struct Overloaded : Visitors... {
+  using Visitors::operator()...;
+};
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+      result += fmt::format("\\u{:04X}", static_cast<unsigned>(c));
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
+std::string value_text(const Machine& machine, const Member& member) {
+  return std::visit(Overloaded{[&](std::string Machine::*text) { return quoted(machine.*text); },
+                               [&](bool Machine::*flag) { return std::string(machine.*flag ? "true" : "false"); },
+                               [&](auto Machine::*number) { return fmt::format("{}", machine.*number); }},
+                    member);
+}
+
+bool is_path(const std::string& text) {
+  constexpr std::string_view kEnding = ".toml";
+  return text.find('/') != std::string::npos ||
+         (text.size() >= kEnding.size() && text.compare(text.size() - kEnding.size(), kEnding.size(), kEnding) == 0);
+}
+
+const ShippedText* find_shipped(const std::string& name) {
+  for (const ShippedText& shipped : shipped_texts()) {
+    if (shipped.name == name) {
+      return &shipped;
+    }
+  }
+  return nullptr;
+}
+
+[[noreturn]] void unknown_machine(const std::string& name) {
+  const std::vector<std::string> known = shipped_machines();
+  const std::string near = nearest(name, known);
+  throw Error(ErrorKind::Usage, {"unknown machine", "", "'" + name + "'",
+                                 fmt::format("one of {}, or a TOML file", fmt::join(known, ", ")),
+                                 near.empty() ? "" : "did you mean '" + near + "'?"});
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!(file && text << file.rdbuf())) {
+    throw Error(ErrorKind::Input, {"the machine file cannot be read", path, "", "a TOML file", ""});
+  }
+  return text.str();
+}
+
+}  // namespace
+
+Machine parse_machine(std::string_view toml, const std::string& source) {
+  const toml::table document = parse_toml(toml, source, "machine");
+  const TomlTable table(document, source);
+  std::vector<std::string> keys;
+  for (const Field& field : kFields) {
+    keys.emplace_back(field.key);
+  }
+  table.allow(keys);
+  Machine machine;
+  for (const Field& field : kFields) {
+    std::visit(Overloaded{[&](std::string Machine::*text) { table.read(field.key, machine.*text); },
+                          [&](bool Machine::*flag) { table.read(field.key, machine.*flag); },
+                          [&](auto Machine::*number) { table.read(field.key, machine.*number, field.range); }},
+               field.member);
+  }
+  if (machine.withheld_sms >= machine.sms) {
+    const toml::node* node = document.get("withheld_sms");
+    throw Error(ErrorKind::Usage,
+                {"the machine withholds all of its SMs", node ? table.place(*node) : source,
+                 fmt::format("{}", machine.withheld_sms), fmt::format("less than sms = {}", machine.sms), ""});
+  }
+  return machine;
+}
+
+Machine load_machine(const std::string& name_or_path) {
+  if (is_path(name_or_path)) {
+    return parse_machine(read_file(name_or_path), name_or_path);
+  }
+  return parse_machine(shipped_machine_text(name_or_path), name_or_path + ".toml");
+}
+
+std::vector<std::string> shipped_machines() {
+  std::vector<std::string> names;
+  for (const ShippedText& shipped : shipped_texts()) {
+    names.emplace_back(shipped.name);
+  }
+  return names;
+}
+
+std::string shipped_machine_text(const std::string& name) {
+  const ShippedText* shipped = find_shipped(name);
+  if (shipped == nullptr) {
+    unknown_machine(name);
+  }
+  return std::string(shipped->text);
+}
+
+std::string to_toml(const Machine& machine) {
+  std::string text;
+  for (const Field& field : kFields) {
+    text += fmt::format("{} = {}\n", field.key, value_text(machine, field.member));
+  }
+  return text;
+}
 
 std::uint32_t resident_warps(const Machine& machine, std::uint32_t warp_size, std::uint32_t registers_per_thread) {
   const std::uint64_t of_a_warp = std::uint64_t{warp_size} * std::max(registers_per_thread, 1U);

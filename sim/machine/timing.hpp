@@ -1,15 +1,35 @@
 // The time model: warps of segments on SMs, from costs to cycles.
 //
 // Contract: a *job* is one warp of segments. Alone on the machine it takes `solo` cycles: latencies of its warp events,
-// traversal (Σ over the rays of its lanes, k-th with k-th, of the longest), and what the scheduler model charges. It
-// needs issue slots, ray-tracing visits and memory traffic. An SM runs up to `resident_warps` jobs side by side; they
-// share its resources as a fluid: all jobs of an SM advance at one rate, 1 or less, such that no resource (issue slots,
-// visits, the SM's share of the memory bandwidth) is asked for more than it has, demand of a job taken as constant over
-// it. Jobs start as the schedule allows: units in order on the SM that has room first (ties to the lowest), rounds of a
-// unit after one another; timed models' threads wait in exchanges (scheduler-models/regrouping/exchange.hpp).
-// Deterministic: one order of events, ties by SM, then slot. O(jobs · log(resident warps · SMs)); memory linear in
-// jobs. Source: fluid processor sharing (Kleinrock 1967); docs/assumptions.md says what it leaves out. Every SM-cycle
-// from 0 to `cycles` is of one of the kinds in `Split`: they sum to sms · cycles.
+// traversal (Σ over the rays of its lanes, k-th with k-th, of the longest), and what the scheduler model charges; at
+// least as long as its needs take at full speed. It needs issue slots, ray-tracing visits and memory traffic. An SM
+// runs up to `resident_warps` jobs side by side; they share its resources as a fluid: all jobs of an SM advance at one
+// rate, 1 or less, such that no resource (issue slots, visits, the SM's share of the memory bandwidth) is asked for
+// more than it has, demand of a job taken as constant over it. Deterministic. O(jobs · (log(resident warps) +
+// log(SMs))); memory linear in jobs. Source: fluid processor sharing (Kleinrock 1967); docs/assumptions.md says what it
+// leaves out. Every SM-cycle from 0 to `cycles` is of one of the kinds in `Split`: they sum to sms · cycles.
+//
+// Who starts where, static schedules. Whenever jobs have ended (all that end at one time first), and at time 0:
+//   1. Each SM with room starts waiting warps of the units that are bound to it, lowest unit first, a unit's warps in
+//      order. Units with a `unit_sm` are bound to it from the start.
+//   2. While there is an SM with room: the lowest unit not bound, with warps of its current round left to start, goes
+//      to the SM that runs fewest jobs (ties to the lowest). If the schedule is `spread`, one warp of it starts there;
+//      else the unit is bound to this SM, and starts as many of its warps as there is room for.
+// A round's warps wait from when the last warp of the round before has ended. A unit holds no slots but those in which
+// its warps run; a warp takes its SM's lowest free slot. `unit_sm` counts the SMs that shade, modulo their number; the
+// withheld ones are the lowest of the machine.
+//
+// Charges. Warps of a unit's first round are as launched: free. Every later one takes `cycles_per_cut`, and
+// `cycles_per_warp` too if its unit exchanges threads (its first round has several warps); its traffic is
+// `bytes_per_moved` · moved + `bytes_per_thread` · lanes, and its latency grows by traffic / bandwidth.
+//
+// Timed models (run_timed). Threads start in the launch's warps, by start rank; a thread whose segment has ended waits
+// in the exchange of its SM (or the only one) if it has another. Whenever jobs have ended or a deadline has come:
+// arrivals by SM, job, lane; then exchanges are asked by SM; released warps start in order of release, before launched
+// ones, on their SM, or with a single exchange on the SM that runs fewest jobs. A launched warp starts on the SM with
+// fewest jobs of those where running jobs + warps released but not started + ⌈waiting threads / warp size⌉ leave a slot
+// free (with a single exchange, slots and waiting threads of all SMs count together). Every formed warp is charged as
+// one of a unit that exchanges.
 #pragma once
 
 #include <array>

@@ -53,6 +53,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"UnknownGroups", kOneWeekend, {"--hit-groups", "none"}, 2, "--hit-groups"},
         Case{"AnyHitOfOpaque", kOneWeekend, {"--any-hit", "--opaque", "yes"}, 2, "opaque geometry calls no any-hit"},
         Case{"ReorderAndRecursion", kOneWeekend, {"--ser", "--recursion"}, 2, "--ser, --recursion"},
+        Case{"NoReorderCallAlone", kOneWeekend, {"--no-reorder-call"}, 2, "add --ser"},
+        Case{"TooMuchWork", kOneWeekend, {"--hit-work", "1000001"}, 2, "--hit-work"},
         Case{"NoReorder", kOneWeekend, {"--device", "llvmpipe", "--ser"}, 6, "does not reorder threads"},
         Case{"DeepRecursion",
              kOneWeekend,
@@ -105,9 +107,9 @@ TEST(Help, NamesEveryOptionAndDevice) {
   for (const char* program : {kOneWeekend, kMeshViewer}) {
     const Outcome help = run_program(program, {"--help"});
     EXPECT_EQ(help.code, 0);
-    for (const char* option :
-         {"--device", "--size", "--spp", "--depth", "--frames", "--any-hit", "--swizzle", "--recursion", "--ser",
-          "--opaque", "--image", "--seed", "--time", "--hit-groups", "--launches-per-frame"}) {
+    for (const char* option : {"--device", "--size", "--spp", "--depth", "--frames", "--any-hit", "--swizzle",
+                               "--recursion", "--ser", "--opaque", "--image", "--seed", "--time", "--hit-groups",
+                               "--launches-per-frame", "--no-reorder-call", "--hit-work"}) {
       EXPECT_THAT(help.output, HasSubstr(option));
     }
     const Outcome devices = run_program(program, {"--list-devices"});

@@ -54,6 +54,7 @@ TEST(OneWeekend, VariantsRenderTheSamePicture) {
       {"--opaque", "yes"},    {"--hit-groups", "per-material"},
       {"--recursion"},        {"--recursion", "--hit-groups", "per-material", "--any-hit"},
       {"--frames", "3"},      {"--warm-up", "2"},
+      {"--hit-work", "100"},  {"--recursion", "--hit-work", "7"},
       {"--swizzle", swizzle}, {"--swizzle", swizzle, "--recursion"}};
   for (const Arguments& variant : variants) {
     EXPECT_EQ(plain, render(kOneWeekend, small(variant))) << testing::PrintToString(variant);

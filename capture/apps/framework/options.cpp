@@ -18,6 +18,7 @@ namespace rayreplay::apps {
 namespace {
 
 constexpr std::uint32_t kMostCount = 65535;
+constexpr std::uint32_t kMostWork = 1'000'000;
 
 void add_shared_options(CLI::App& app, Options& options, bool& list) {
   const auto count = [&](const char* name, std::uint32_t& value, const char* text, std::uint32_t least) {
@@ -61,6 +62,13 @@ void add_shared_options(CLI::App& app, Options& options, bool& list) {
   app.add_flag("--recursion", options.recursion, "Trace bounces from hit shaders, not in a loop")->group("Shaders");
   app.add_flag("--ser", options.reorder, "Hit objects, reordered by a hint (NVIDIA's invocation reorder)")
       ->group("Shaders");
+  app.add_flag("--no-reorder-call", options.no_reorder_call, "With --ser: hit objects alone, nothing is reordered")
+      ->group("Shaders");
+  app.add_option("--hit-work", options.hit_work, "Dependent multiply-adds that every closest hit does for nothing")
+      ->type_name("N")
+      ->check(CLI::Range(0U, kMostWork))
+      ->capture_default_str()
+      ->group("Shaders");
   app.add_option("--swizzle", options.swizzle,
                  "Flat little-endian uint32 for each thread: whose pixel it renders (rayreplay swizzle)")
       ->type_name("FILE")
@@ -96,6 +104,10 @@ void check_options(Options& options) {
   if (options.reorder && options.recursion) {
     throw Error(ErrorKind::Usage, {"threads are reordered in the ray-generation shader's loop", "--ser, --recursion",
                                    "", "one of the two", ""});
+  }
+  if (options.no_reorder_call && !options.reorder) {
+    throw Error(ErrorKind::Usage,
+                {"nothing is reordered without --ser anyway", "--no-reorder-call", "", "", "add --ser"});
   }
   if (!options.image.empty()) {
     const std::filesystem::path folder = std::filesystem::path(options.image).parent_path();

@@ -24,6 +24,7 @@ struct Options {
   std::uint32_t frames = 1;
   std::uint32_t warm_up = 0;
   std::uint32_t launches = 1;
+  std::uint32_t hit_work = 0;
   std::string hit_groups = "single";
   std::string opaque;  ///< "", "yes", "no"
   std::string swizzle;
@@ -31,6 +32,7 @@ struct Options {
   bool any_hit = false;
   bool recursion = false;
   bool reorder = false;
+  bool no_reorder_call = false;
   bool time = false;
 
   [[nodiscard]] bool per_material() const {

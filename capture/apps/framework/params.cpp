@@ -42,6 +42,7 @@ Params make_params(const reference::Camera& camera, const reference::Sky& sky, c
   params.seed = options.seed;
   params.samples = options.samples;
   params.depth = options.depth;
+  params.hit_work = options.hit_work;
   return params;
 }
 

@@ -36,7 +36,8 @@ struct Params {
   std::uint32_t sbt_stride = 0;
   std::uint32_t lights = 0;
   float light_power = 0;
-  std::array<std::uint32_t, 2> unused{};
+  std::uint32_t hit_work = 0;
+  std::uint32_t unused = 0;
 };
 static_assert(sizeof(Params) == 11 * 16);
 

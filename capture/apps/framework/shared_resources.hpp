@@ -19,7 +19,7 @@ class SharedResources {
                   const std::vector<std::uint32_t>& swizzle);
 
   [[nodiscard]] std::vector<Binding> bindings(VkAccelerationStructureKHR scene) const;
-  /// Specialisation constants of ray-generation shaders: kUseSwizzle.
+  /// Specialisation constants of ray-generation shaders: kUseSwizzle, kReorderCall.
   [[nodiscard]] std::vector<std::uint32_t> constants() const;
   [[nodiscard]] const StorageImage& picture() const {
     return picture_;
@@ -30,6 +30,7 @@ class SharedResources {
   Buffer params_;
   Buffer swizzle_;
   bool use_swizzle_;
+  bool reorder_call_;
 };
 
 }  // namespace rayreplay::apps

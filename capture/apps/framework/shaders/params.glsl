@@ -22,7 +22,8 @@ struct Params {
   uint sbt_stride;  // records a geometry
   uint lights;      // emissive triangles to sample
   float light_power;  // of all of them
-  uvec2 unused;
+  uint hit_work;      // rounds of spend() in every closest hit
+  uint unused;
 };
 
 layout(set = 0, binding = 2, std140) uniform ParamsBlock {

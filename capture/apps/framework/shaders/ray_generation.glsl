@@ -6,6 +6,7 @@ layout(set = 0, binding = 3, scalar) readonly buffer Swizzle {
   uint swizzle[];
 };
 layout(constant_id = 0) const uint kUseSwizzle = 0;
+layout(constant_id = 1) const uint kReorderCall = 1;
 
 /// The row-major number of the pixel that this thread renders.
 uint pixel_of_thread() {
@@ -34,9 +35,11 @@ void trace_and_shade() {
   hitObjectNV hit;
   hitObjectTraceRayNV(hit, scene, params.ray_flags, 0xFF, 0, params.sbt_stride, kSkyMiss, path.origin, params.t_min,
                       path.direction, params.t_max, 0);
-  // Misses together, and hits by their record in the binding table.
-  const uint hint = hitObjectIsHitNV(hit) ? 1 + (hitObjectGetShaderBindingTableRecordIndexNV(hit) & 3u) : 0;
-  reorderThreadNV(hit, hint, 3);
+  if (kReorderCall != 0) {
+    // Misses together, and hits by their record in the binding table.
+    const uint hint = hitObjectIsHitNV(hit) ? 1 + (hitObjectGetShaderBindingTableRecordIndexNV(hit) & 3u) : 0;
+    reorderThreadNV(hit, hint, 3);
+  }
   hitObjectExecuteShaderNV(hit, 0);
 }
 #else

@@ -23,6 +23,18 @@ struct Surface {
   Material material;
 };
 
+/// `rounds` multiply-adds, each of which waits for the one before: a shader of any cost. The picture does not change, but
+/// no compiler can know that.
+void spend(inout Path path, uint rounds) {
+  float value = path.origin.x;
+  for (uint i = 0; i < rounds; ++i) {
+    value = value * 0.999 + 0.5;
+  }
+  if (value == 1e30) {
+    path.radiance.x = value;
+  }
+}
+
 void leave(inout Path path, Surface surface, vec3 direction) {
   path.origin = surface.point;
   path.direction = direction;

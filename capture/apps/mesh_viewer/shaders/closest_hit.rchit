@@ -67,6 +67,7 @@ void main() {
   Surface surface;
   surface.material = material_of(gl_PrimitiveID);
   surface.point = gl_WorldRayOriginEXT + gl_WorldRayDirectionEXT * gl_HitTEXT;
+  spend(path, params.hit_work);
   surface.color = surface.material.color * look_up(surface.material, texture_point(gl_PrimitiveID)).rgb;
   fill_normals(surface);
   const uint kind = kKind == kAnyKind ? surface.material.kind : kKind;

@@ -25,6 +25,7 @@ void main() {
   surface.geometric_normal = surface.normal;
   surface.front = gl_HitKindEXT == 0;
   surface.color = surface.material.color;
+  spend(path, params.hit_work);
 #ifdef MATERIAL
   const uint kind = MATERIAL;
 #else

@@ -1,0 +1,219 @@
+#include "sim/machine/costs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/parameters.hpp"
+#include "sim/machine/cost_sources.hpp"
+
+namespace rayreplay::machine {
+namespace {
+
+using trace::EventKind;
+using trace::ShaderStage;
+
+constexpr double kMostCyclesPerInstruction = 200;
+constexpr double kMostSteps = 1e6;
+
+/// Instructions of a call where nothing else is known: half of what `spirv` counts for the shaders of capture/apps
+/// (439–476, 174, 302, 31, 705–1512; callables: none there, taken as cheap), as no call goes through every branch. A
+/// trace call from another shader than ray generation is only what hands the ray over.
+constexpr double default_issue(ShaderStage stage, EventKind kind) {
+  switch (kind) {
+    case EventKind::Begin:
+    case EventKind::OcclusionBegin:
+      return stage == ShaderStage::RayGeneration ? 230 : 30;
+    case EventKind::Intersection:
+      return 90;
+    case EventKind::AnyHit:
+      return 150;
+    case EventKind::Miss:
+      return 15;
+    case EventKind::ClosestHit:
+      return 550;
+    case EventKind::Callable:
+      return 100;
+    default:
+      return 0;
+  }
+}
+
+/// Whether the event is a call of the shader itself: its entry, or, of ray generation, a trace call, which stands for
+/// what it does between two.
+constexpr bool is_own_call(ShaderStage stage, EventKind kind) {
+  switch (stage) {
+    case ShaderStage::RayGeneration:
+      return trace::begins_ray(kind);
+    case ShaderStage::Intersection:
+      return kind == EventKind::Intersection;
+    case ShaderStage::AnyHit:
+      return kind == EventKind::AnyHit;
+    case ShaderStage::ClosestHit:
+      return kind == EventKind::ClosestHit;
+    case ShaderStage::Miss:
+      return kind == EventKind::Miss;
+    case ShaderStage::Callable:
+      return kind == EventKind::Callable;
+  }
+  return false;
+}
+
+/// How closely a hand cost names the shader: 0 not at all, 1 by stage, 2 by name, 3 by id.
+int match_rank(const std::string& key, const trace::Shader& shader, std::size_t id) {
+  if (key == std::to_string(id)) {
+    return 3;
+  }
+  if (key == shader.name) {
+    return 2;
+  }
+  return key == trace::to_string(shader.stage) ? 1 : 0;
+}
+
+[[noreturn]] void unknown_shader(const std::string& key, const trace::Trace& trace) {
+  std::vector<std::string> known;
+  for (const trace::Shader& shader : trace.shaders) {
+    for (const std::string& word : {shader.name, std::string(trace::to_string(shader.stage))}) {
+      if (!word.empty() && std::find(known.begin(), known.end(), word) == known.end()) {
+        known.push_back(word);
+      }
+    }
+  }
+  const std::string near = nearest(key, known);
+  throw Error(ErrorKind::Usage,
+              {"a cost is given for a shader that the trace does not have", "shader_costs", "'" + key + "'",
+               fmt::format("one of {}, or an id below {}", fmt::join(known, ", "), trace.shaders.size()),
+               near.empty() ? "" : "did you mean '" + near + "'?"});
+}
+
+/// Not (value < minimum): NaN is out of range too.
+void check_range(std::string_view what, const std::string& where, double value, double minimum, double maximum) {
+  if (!(value >= minimum && value <= maximum)) {
+    throw Error(ErrorKind::Usage, {fmt::format("{} is out of range", what), where, fmt::format("{}", value),
+                                   fmt::format("{} to {}", minimum, maximum), ""});
+  }
+}
+
+void check_options(const trace::Launch& launch, const CostOptions& options) {
+  check_range("the number of cycles per instruction", "costs", options.cycles_per_instruction, 1,
+              kMostCyclesPerInstruction);
+  check_range("the number of traversal steps per ray", "costs", options.steps_per_ray, 0, kMostSteps);
+  if (!options.ray_steps.empty() && options.ray_steps.size() != launch.data.rays.size()) {
+    throw Error(ErrorKind::Internal, {"the steps are not those of the launch's rays", "make_costs",
+                                      fmt::format("{} steps", options.ray_steps.size()),
+                                      fmt::format("{} rays", launch.data.rays.size()), ""});
+  }
+  for (const HandCost& hand : options.hand) {
+    if (hand.issue >= 0 || !(hand.issue < 0)) {
+      check_range("the instructions of a shader call", "shader_costs." + hand.shader, hand.issue, 0, kMostIssue);
+    }
+    if (hand.latency >= 0 || !(hand.latency < 0)) {
+      check_range("the latency of a shader call", "shader_costs." + hand.shader, hand.latency,
+                  std::max(hand.issue, 0.0), kMostLatency);
+    }
+  }
+}
+
+/// The instructions of every own call of a shader, from its module.
+void add_spirv(const trace::Trace& trace, std::vector<CallCost>& calls) {
+  for (std::size_t id = 0; id < trace.shaders.size(); ++id) {
+    const trace::Shader& shader = trace.shaders[id];
+    const auto count = count_spirv(shader.spirv, shader.stage, shader.entry);
+    if (!count) {
+      continue;
+    }
+    for (std::size_t kind = 0; kind < trace::kEventKinds; ++kind) {
+      if (is_own_call(shader.stage, static_cast<EventKind>(kind))) {
+        CallCost& call = calls[id * trace::kEventKinds + kind];
+        // Ray generation is seen at its trace calls alone: they share what it does.
+        const bool shared = shader.stage == ShaderStage::RayGeneration && count->trace_calls > 0;
+        call.issue = count->instructions / (shared ? count->trace_calls : 1);
+        call.origin = "spirv";
+      }
+    }
+  }
+}
+
+void add_captured(const trace::Trace& trace, const trace::Launch& launch, double clock_mhz,
+                  std::vector<CallCost>& calls) {
+  check_range("the clock of the captured device", "costs", clock_mhz, 1, 1e5);
+  const std::vector<double> nanoseconds = captured_nanoseconds(launch, trace.shaders.size());
+  if (nanoseconds.empty()) {
+    throw Error(ErrorKind::Missing,
+                {"the launch has no clocks to take costs from", "",
+                 launch.groups.size() == 0 ? "no groups" : "no clock", "co-execution groups with the device's clock",
+                 "capture it with rayreplay capture on a device that has VK_KHR_shader_clock, or take the costs from "
+                 "SPIR-V or by hand"});
+  }
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (nanoseconds[i] >= 0) {
+      calls[i].latency = std::clamp(nanoseconds[i] * clock_mhz / 1e3, calls[i].issue, kMostLatency);
+      calls[i].origin = "captured";
+    }
+  }
+}
+
+void add_hand(const trace::Trace& trace, const CostOptions& options, std::vector<CallCost>& calls) {
+  std::vector<int> ranks(trace.shaders.size(), 0);
+  for (const HandCost& hand : options.hand) {
+    bool used = false;
+    for (std::size_t id = 0; id < trace.shaders.size(); ++id) {
+      const trace::Shader& shader = trace.shaders[id];
+      const int rank = match_rank(hand.shader, shader, id);
+      used = used || rank > 0;
+      if (rank == 0 || rank < ranks[id]) {
+        continue;
+      }
+      ranks[id] = rank;
+      for (std::size_t kind = 0; kind < trace::kEventKinds; ++kind) {
+        if (!is_own_call(shader.stage, static_cast<EventKind>(kind))) {
+          continue;
+        }
+        CallCost& call = calls[id * trace::kEventKinds + kind];
+        if (hand.issue >= 0) {
+          call.issue = hand.issue;
+          call.latency = hand.issue * options.cycles_per_instruction;
+        }
+        if (hand.latency >= 0) {
+          call.latency = hand.latency;
+          call.issue = std::min(call.issue, hand.latency);
+        }
+        call.origin = "hand";
+      }
+    }
+    if (!used) {
+      unknown_shader(hand.shader, trace);
+    }
+  }
+}
+
+}  // namespace
+
+Costs make_costs(const trace::Trace& trace, const trace::Launch& launch, const CostOptions& options) {
+  check_options(launch, options);
+  Costs costs;
+  costs.steps_per_ray = options.steps_per_ray;
+  costs.ray_steps = options.ray_steps;
+  costs.calls.resize(trace.shaders.size() * trace::kEventKinds);
+  for (std::size_t i = 0; i < costs.calls.size(); ++i) {
+    costs.calls[i].issue =
+        default_issue(trace.shaders[i / trace::kEventKinds].stage, static_cast<EventKind>(i % trace::kEventKinds));
+    costs.calls[i].origin = "default";
+  }
+  if (options.source != CostSource::Default) {
+    add_spirv(trace, costs.calls);
+  }
+  for (CallCost& call : costs.calls) {
+    call.latency = call.issue * options.cycles_per_instruction;
+  }
+  if (options.source == CostSource::Captured) {
+    add_captured(trace, launch, options.captured_clock_mhz, costs.calls);
+  }
+  add_hand(trace, options, costs.calls);
+  return costs;
+}
+
+}  // namespace rayreplay::machine

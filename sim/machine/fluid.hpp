@@ -1,0 +1,130 @@
+// SMs that share their resources among running jobs as a fluid: the engine below both kinds of runs (timing.hpp).
+//
+// Contract: each SM has a virtual clock that runs at the rate s = min(1, capacity_r / Σ demand_r over its running jobs,
+// for each resource r); demand of a job = need / solo. A job that starts at virtual time v ends at v + solo. Demands
+// are whole multiples of 2^-40 of an SM's capacity, so that their sums are exact in any order and an empty SM has
+// exactly none. Jobs that end at one time end together. A job with solo 0 ends at the time at which it starts. O(log
+// resident warps + log SMs) an event. Time is in cycles and never goes backwards.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "sim/machine/timing.hpp"
+
+namespace rayreplay::machine {
+
+inline constexpr std::size_t kResources = 3;  ///< issue, visits, bytes
+inline constexpr std::uint32_t kNoSm = 0xFFFF'FFFFU;
+
+/// What an SM has of each resource per cycle, and how jobs are charged.
+struct Rates {
+  std::array<double, kResources> capacity{};
+  scheduler::Charges charges;
+  Extra extra;
+
+  /// Errors: Usage for a machine without SMs left, or without issue slots, visits or bandwidth.
+  Rates(const Machine& machine, const scheduler::Charges& charges_of_model, const Extra& extra_cost);
+
+  /// The job with its charges, stretched so that alone it asks for no more than there is. `formed`: it was made by an
+  /// exchange or a cut; `exchanged`: it may have been given other threads.
+  [[nodiscard]] Job charged(Job job, std::uint32_t hits, std::uint32_t lanes, std::uint32_t moved, bool formed,
+                            bool exchanged) const;
+};
+
+/// The least of some keys, and the first place that has it. O(log n) to change one.
+class LeastTree {
+ public:
+  explicit LeastTree(std::size_t size);
+  void set(std::size_t place, double key);
+  [[nodiscard]] std::size_t first() const {
+    return winner_[1];
+  }
+  [[nodiscard]] double least() const {
+    return key_[winner_[1]];
+  }
+
+ private:
+  std::size_t leaves_ = 1;
+  std::vector<double> key_;
+  std::vector<std::uint32_t> winner_;
+};
+
+class Fluid {
+ public:
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
+
+  struct Ended {
+    std::uint32_t sm = 0;
+    std::uint32_t job = 0;
+  };
+
+  /// `sms`: those that run anything.
+  Fluid(std::uint32_t sms, std::uint32_t resident_warps, const Rates& rates);
+
+  /// When the next job ends; kNever when nothing runs.
+  [[nodiscard]] double next_end() const {
+    return next_.least();
+  }
+  /// Ends all jobs whose end is `next_end()`, by SM. Appends.
+  void end_next(std::vector<Ended>& out);
+  /// The SM must have room. Returns the slot: the lowest free one.
+  std::uint32_t start(std::uint32_t sm, std::uint32_t job, const Job& charged, double now);
+
+  [[nodiscard]] std::uint32_t running(std::uint32_t sm) const {
+    return static_cast<std::uint32_t>(sms_[sm].heap.size());
+  }
+  [[nodiscard]] bool has_room(std::uint32_t sm) const {
+    return running(sm) < resident_;
+  }
+  [[nodiscard]] std::uint64_t running() const {
+    return running_;
+  }
+  /// Of the SMs with room that with fewest jobs, ties to the lowest; kNoSm.
+  [[nodiscard]] std::uint32_t emptiest() const;
+
+  /// Everything but traffic, milliseconds, withheld and placement. Nothing may be running.
+  [[nodiscard]] Timing finish() const;
+
+ private:
+  struct Running {
+    double virtual_end = 0;
+    double share_at_start = 0;
+    double solo = 0, shading = 0, traversal = 0, reorder = 0;
+    std::array<std::int64_t, kResources> demand{};
+    std::uint32_t job = 0;
+    std::uint32_t slot = 0;
+  };
+  struct Sm {
+    double now = 0;          ///< up to which the sums below go
+    double virtual_now = 0;  ///< 0 whenever the SM becomes empty
+    double rate = 1;
+    double share = 0;  ///< ∫ dt / jobs: what one job has had of the SM
+    double busy = 0;
+    double job_cycles = 0;  ///< ∫ jobs dt
+    double last_end = 0;
+    std::size_t limit = kResources;  ///< the resource that holds it back
+    std::array<std::int64_t, kResources> demand{};
+    std::array<double, kResources> limited{};
+    std::vector<Running> heap;  ///< by virtual end
+    std::vector<std::uint64_t> free_slots;
+    double traversal = 0, shading = 0, reorder = 0;
+  };
+
+  void advance(Sm& sm, double now);
+  void refresh(std::uint32_t index);
+
+  std::uint32_t resident_;
+  std::array<double, kResources> capacity_;
+  std::vector<Sm> sms_;
+  LeastTree next_;  ///< end of each SM's next job
+  LeastTree room_;  ///< jobs of each SM; kNever when full
+  std::uint64_t running_ = 0;
+};
+
+/// Withheld SMs and milliseconds, from cycles.
+void complete(Timing& timing, const Machine& machine, const scheduler::Charges& charges);
+
+}  // namespace rayreplay::machine

@@ -1,0 +1,120 @@
+// What each warp of a schedule needs: weights of its warp events, and the traversals of its lanes' rays.
+#include <algorithm>
+#include <cmath>
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include "sim/machine/job_maker.hpp"
+#include "sim/machine/timing.hpp"
+
+namespace rayreplay::machine {
+namespace {
+
+constexpr std::size_t kGrain = 1024;
+
+std::uint32_t scaled(double cost) {
+  return static_cast<std::uint32_t>(std::llround(cost * kCostScale));
+}
+
+}  // namespace
+
+std::vector<simt::CallWeights> job_weights(const Costs& costs) {
+  std::vector<simt::CallWeights> weights(kJobWeights);
+  for (simt::CallWeights& table : weights) {
+    table.assign(costs.calls.size(), 0);
+  }
+  for (std::size_t call = 0; call < costs.calls.size(); ++call) {
+    const auto kind = static_cast<trace::EventKind>(call % trace::kEventKinds);
+    if (trace::is_warp_event(kind)) {
+      weights[kIssueWeight][call] = scaled(costs.calls[call].issue);
+      weights[kLatencyWeight][call] = scaled(costs.calls[call].latency);
+      weights[kHitWeight][call] = kind == trace::EventKind::ClosestHit ? 1 : 0;
+    }
+  }
+  return weights;
+}
+
+JobMaker::JobMaker(const trace::Launch& launch, const scheduler::Segments& segments, const Machine& machine,
+                   const Costs& costs)
+    : costs_(&costs), step_cycles_(machine.rt_step_latency_cycles), first_ray_(segments.size() + 1) {
+  const trace::ThreadData& data = launch.data;
+  oneapi::tbb::parallel_for(
+      oneapi::tbb::blocked_range<std::size_t>(0, data.threads(), kGrain), [&](const auto& threads) {
+        for (std::size_t thread = threads.begin(); thread < threads.end(); ++thread) {
+          std::uint64_t ray = data.ray_offset[thread];
+          for (std::size_t s = segments.first[thread]; s < segments.first[thread + 1]; ++s) {
+            first_ray_[s] = ray;
+            for (std::uint64_t row = segments.event_offset[s]; row < segments.event_offset[s + 1]; ++row) {
+              ray += trace::begins_ray(data.events.kind[row]) ? 1U : 0U;
+            }
+          }
+        }
+      });
+  first_ray_[segments.size()] = data.rays.size();
+}
+
+Job JobMaker::make(std::span<const std::uint32_t> segment_at, std::span<const std::uint64_t> weights) const {
+  Job job;
+  job.issue = static_cast<double>(weights[kIssueWeight]) / kCostScale;
+  job.shading = static_cast<double>(weights[kLatencyWeight]) / kCostScale;
+  std::uint64_t longest = 0;
+  std::uint64_t rays = 0;
+  for (const std::uint32_t segment : segment_at) {
+    if (segment != scheduler::kNoSegment) {
+      const std::uint64_t of_lane = first_ray_[std::size_t{segment} + 1] - first_ray_[segment];
+      longest = std::max(longest, of_lane);
+      rays += of_lane;
+    }
+  }
+  if (costs_->ray_steps.empty()) {
+    job.visits = static_cast<double>(rays) * costs_->steps_per_ray;
+    job.traversal = static_cast<double>(longest) * costs_->steps_per_ray * step_cycles_;
+    return job;
+  }
+  std::uint64_t visits = 0;
+  std::uint64_t chain = 0;
+  for (std::uint64_t k = 0; k < longest; ++k) {
+    std::uint32_t most = 0;
+    for (const std::uint32_t segment : segment_at) {
+      if (segment != scheduler::kNoSegment && first_ray_[segment] + k < first_ray_[std::size_t{segment} + 1]) {
+        const std::uint32_t steps = costs_->ray_steps[first_ray_[segment] + k];
+        visits += steps;
+        most = std::max(most, steps);
+      }
+    }
+    chain += most;
+  }
+  job.visits = static_cast<double>(visits);
+  job.traversal = static_cast<double>(chain) * step_cycles_;
+  return job;
+}
+
+Workload make_workload(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
+                       const scheduler::Segments& segments, const scheduler::SegmentSchedule& schedule,
+                       const Machine& machine, const Costs& costs, simt::Policy policy) {
+  simt::SegmentReplayOptions options;
+  options.policy = policy;
+  options.weights = job_weights(costs);
+  const std::vector<std::uint64_t> weights =
+      simt::replay_segments(launch, shaders, segments, schedule.segment_at, schedule.warp_size, options).weights;
+  const JobMaker maker(launch, segments, machine, costs);
+  Workload workload;
+  workload.jobs.resize(schedule.warps());
+  workload.hits.resize(schedule.warps());
+  workload.lanes.resize(schedule.warps());
+  oneapi::tbb::parallel_for(
+      oneapi::tbb::blocked_range<std::size_t>(0, schedule.warps(), kGrain), [&](const auto& warps) {
+        for (std::size_t warp = warps.begin(); warp < warps.end(); ++warp) {
+          const auto lanes = std::span(schedule.segment_at).subspan(warp * schedule.warp_size, schedule.warp_size);
+          const auto of_warp = std::span(weights).subspan(warp * kJobWeights, kJobWeights);
+          workload.jobs[warp] = maker.make(lanes, of_warp);
+          workload.hits[warp] = static_cast<std::uint32_t>(of_warp[kHitWeight]);
+          workload.lanes[warp] = static_cast<std::uint32_t>(
+              lanes.size() - static_cast<std::size_t>(std::count(lanes.begin(), lanes.end(), scheduler::kNoSegment)));
+        }
+      });
+  return workload;
+}
+
+}  // namespace rayreplay::machine
