@@ -17,13 +17,13 @@ std::vector<Cell> row_of(std::uint64_t rank, const std::string& kind, const expe
   }
   return {place,
           kind,
-          advice.name,
-          advice.formula,
           std::uint64_t{advice.bits},
           advice.efficiency,
           advice.weighted_efficiency,
           advice.gain,
-          advice.warp_events};
+          advice.warp_events,
+          advice.name,
+          advice.formula};
 }
 
 }  // namespace
@@ -33,13 +33,13 @@ output::Table advise_table(const experiment::AdviseResult& result, std::size_t r
   output::Table table;
   table.columns = {{"rank", "rank"},
                    {"kind", "kind"},
-                   {"name", "name"},
-                   {"formula", "formula"},
                    {"bits", "bits"},
                    {"efficiency", "SIMT efficiency", Show::Percent},
                    {"weighted_efficiency", "weighted", Show::Percent, 2, !weighted},
-                   {"gain", "gain over shader id alone", Show::Change},
-                   {"warp_events", "warp events"}};
+                   {"gain", "gain", Show::Change},
+                   {"warp_events", "warp events"},
+                   {"name", "name"},
+                   {"formula", "formula"}};
   const std::size_t shown = rows == 0 ? result.ranking.size() : std::min(rows, result.ranking.size());
   for (std::size_t i = 0; i < shown; ++i) {
     table.rows.push_back(row_of(i + 1, "hint", result.ranking[i]));
