@@ -82,12 +82,11 @@ class BindlessDispatch final : public SchedulerModel {
     return charges;
   }
   [[nodiscard]] std::uint64_t state_bytes(const PlanContext& context) const override {
-    const std::uint64_t threads = context.launch.data.threads();
-    const std::uint64_t running =
-        std::uint64_t{context.machine.sms} * context.machine.resident_warps * context.order.warp_size;
-    const std::uint64_t waiting = std::uint64_t{context.machine.sms} * queue_threads_;
-    const std::uint64_t at_once = queue_threads_ == 0 ? threads : std::min(threads, running + waiting);
-    return at_once * static_cast<std::uint64_t>(stack_bytes_);
+    // Threads that wait hold the warp slots that they would fill (sim/machine): no more are in flight than would run.
+    const std::uint64_t slots = std::uint64_t{context.machine.sms} * context.machine.resident_warps;
+    const std::uint64_t threads =
+        std::min<std::uint64_t>(context.launch.data.threads(), slots * context.order.warp_size);
+    return threads * static_cast<std::uint64_t>(stack_bytes_);
   }
   [[nodiscard]] std::vector<std::unique_ptr<Exchange>> exchanges(const PlanContext& context) const override {
     const std::uint32_t warp_size = context.order.warp_size;
@@ -137,7 +136,8 @@ const SchedulerModels::Registrar kRegistrar(
          "call; nor are returns of intersection and any-hit shaders, which go back to the ray-tracing unit. A "
          "trace call of a shader that has just been entered again by recursion counts as its first.\n\n"
          "Assumes queues by record alone (no hints, no place in space), no time-out, and that a "
-         "thread stays on its SM. stack_bytes is charged once per spawn: what a call spills, its return fills. "
+         "thread stays on its SM, where threads that wait hold the warp slots that they would fill. stack_bytes is "
+         "charged once per spawn: what a call spills, its return fills. "
          "Which queue goes first when none is full is this model's choice: no public text says what the hardware "
          "does. Cost: O(log queues) a spawn.",
      .source = "Ekstrand, Ray-tracing in Vulkan pt. 2, XDC 2021: calls and returns as BTD_SPAWN, any-hit shaders in "
