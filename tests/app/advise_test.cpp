@@ -60,7 +60,7 @@ TEST_F(AdviseTest, SaysWhatIsWrong) {
   EXPECT_EQ(typo.code, 2);
   EXPECT_THAT(typo.errors, HasSubstr("hint 'mine', column 1:\n  primitve % 8\n  ^"));
   EXPECT_THAT(typo.errors, HasSubstr("did you mean 'primitive'?"));
-  const Outcome large = run_command({"advise", trace(), "--hint", "mine:1=primitive"});
+  const Outcome large = run_command({"advise", trace(), "--hint", "mine:1=x"});
   EXPECT_EQ(large.code, 3);
   EXPECT_THAT(large.errors, HasSubstr("does not fit 1 bit"));
   EXPECT_EQ(run_command({"advise", trace(), "--hint", "a:1=miss", "--hint", "a:1=bounce > 0"}).code, 2);
