@@ -44,11 +44,11 @@ struct HandCost {
 
 struct CostOptions {
   CostSource source = CostSource::Default;
-  std::vector<HandCost> hand;
-  double cycles_per_instruction = 6;     ///< of a warp alone: dependent arithmetic and a share of memory waits
-  double steps_per_ray = 24;             ///< where no traversal was replayed
-  std::vector<std::uint32_t> ray_steps;  ///< by row of the launch's rays: visits; empty: steps_per_ray
-  double captured_clock_mhz = 1500;      ///< of the captured device, whose clocks count nanoseconds
+  std::vector<HandCost> hand{};
+  double cycles_per_instruction = 6;       ///< of a warp alone: dependent arithmetic and a share of memory waits
+  double steps_per_ray = 24;               ///< where no traversal was replayed
+  std::vector<std::uint32_t> ray_steps{};  ///< by row of the launch's rays: visits; empty: steps_per_ray
+  double captured_clock_mhz = 1500;        ///< of the captured device, whose clocks count nanoseconds
 };
 
 struct Costs {
