@@ -14,8 +14,8 @@ namespace {
 constexpr double kWhole = static_cast<double>(std::int64_t{1} << 40);  ///< all of an SM's capacity, in units of demand
 
 struct Later {
-  template <class Running>
-  bool operator()(const Running& a, const Running& b) const {
+  template <class End>
+  bool operator()(const End& a, const End& b) const {
     return a.virtual_end > b.virtual_end;
   }
 };
@@ -80,6 +80,7 @@ Fluid::Fluid(std::uint32_t sms, std::uint32_t resident_warps, const Rates& rates
   for (std::uint32_t i = 0; i < sms; ++i) {
     Sm& sm = sms_[i];
     sm.heap.reserve(resident_);
+    sm.running.resize(resident_);
     sm.free_slots.assign((resident_ + 63) / 64, ~std::uint64_t{0});
     room_.set(i, 0);
   }
@@ -105,9 +106,20 @@ void Fluid::advance(Sm& sm, double now) {
   }
 }
 
-/// After jobs came or went: the rate, and when the next one ends.
+/// Jobs came or went. Its rate and its next end are found when somebody asks: most SMs that lose a job get another
+/// first.
+void Fluid::change(std::uint32_t index) {
+  Sm& sm = sms_[index];
+  room_.set(index, running(index) < resident_ ? static_cast<double>(sm.heap.size()) : kNever);
+  if (!sm.changed) {
+    sm.changed = true;
+    changed_.push_back(index);
+  }
+}
+
 void Fluid::refresh(std::uint32_t index) {
   Sm& sm = sms_[index];
+  sm.changed = false;
   sm.rate = 1;
   sm.limit = kResources;
   for (std::size_t r = 0; r < kResources; ++r) {
@@ -117,7 +129,6 @@ void Fluid::refresh(std::uint32_t index) {
       sm.limit = r;
     }
   }
-  room_.set(index, running(index) < resident_ ? static_cast<double>(sm.heap.size()) : kNever);
   if (sm.heap.empty()) {
     sm.virtual_now = 0;
     next_.set(index, kNever);
@@ -127,17 +138,32 @@ void Fluid::refresh(std::uint32_t index) {
   next_.set(index, sm.now + left / sm.rate);
 }
 
+double Fluid::next_end() {
+  for (const std::uint32_t index : changed_) {
+    refresh(index);
+  }
+  changed_.clear();
+  return next_.least();
+}
+
 std::uint32_t Fluid::start(std::uint32_t index, std::uint32_t job, const Job& charged, double now) {
   Sm& sm = sms_[index];
   advance(sm, now);
-  Running running;
-  running.solo = charged.solo();
-  running.shading = charged.shading;
-  running.traversal = charged.traversal;
-  running.reorder = charged.reorder;
-  running.virtual_end = sm.virtual_now + running.solo;
-  running.share_at_start = sm.share;
-  running.job = job;
+  std::size_t word = 0;
+  while (sm.free_slots[word] == 0) {
+    ++word;
+  }
+  const auto bit = static_cast<std::uint32_t>(std::countr_zero(sm.free_slots[word]));
+  sm.free_slots[word] &= ~(std::uint64_t{1} << bit);
+  const std::uint32_t slot = static_cast<std::uint32_t>(word * 64) + bit;
+  Running& running = sm.running[slot];
+  running = {.share_at_start = sm.share,
+             .solo = charged.solo(),
+             .shading = charged.shading,
+             .traversal = charged.traversal,
+             .reorder = charged.reorder,
+             .demand = {},
+             .job = job};
   if (running.solo > 0) {
     const std::array<double, kResources> need = {charged.issue, charged.visits, charged.bytes};
     for (std::size_t r = 0; r < kResources; ++r) {
@@ -146,18 +172,14 @@ std::uint32_t Fluid::start(std::uint32_t index, std::uint32_t job, const Job& ch
       sm.demand[r] += running.demand[r];
     }
   }
-  std::size_t word = 0;
-  while (sm.free_slots[word] == 0) {
-    ++word;
+  if (sm.heap.empty()) {
+    sm.virtual_now = 0;
   }
-  const int bit = std::countr_zero(sm.free_slots[word]);
-  sm.free_slots[word] &= ~(std::uint64_t{1} << bit);
-  running.slot = static_cast<std::uint32_t>(word * 64) + static_cast<std::uint32_t>(bit);
-  sm.heap.push_back(running);
+  sm.heap.push_back({sm.virtual_now + running.solo, slot});
   std::push_heap(sm.heap.begin(), sm.heap.end(), Later{});
   ++running_;
-  refresh(index);
-  return running.slot;
+  change(index);
+  return slot;
 }
 
 void Fluid::end_next(std::vector<Ended>& out) {
@@ -171,7 +193,9 @@ void Fluid::end_next(std::vector<Ended>& out) {
     sm.last_end = now;
     while (!sm.heap.empty() && sm.heap.front().virtual_end <= sm.virtual_now) {
       std::pop_heap(sm.heap.begin(), sm.heap.end(), Later{});
-      const Running& ended = sm.heap.back();
+      const std::uint32_t slot = sm.heap.back().slot;
+      sm.heap.pop_back();
+      const Running& ended = sm.running[slot];
       if (ended.solo > 0) {
         const double share = (sm.share - ended.share_at_start) / ended.solo;
         sm.shading += share * ended.shading;
@@ -181,12 +205,13 @@ void Fluid::end_next(std::vector<Ended>& out) {
       for (std::size_t r = 0; r < kResources; ++r) {
         sm.demand[r] -= ended.demand[r];
       }
-      sm.free_slots[ended.slot / 64] |= std::uint64_t{1} << (ended.slot % 64);
+      sm.free_slots[slot / 64] |= std::uint64_t{1} << (slot % 64);
       out.push_back({index, ended.job});
-      sm.heap.pop_back();
       --running_;
     }
-    refresh(index);
+    // Not yet told to next_ when it ends next: not at this time, for those that do have ended.
+    next_.set(index, kNever);
+    change(index);
   }
 }
 
