@@ -11,7 +11,10 @@
 namespace rayreplay::machine {
 namespace {
 
-constexpr double kWhole = static_cast<double>(std::int64_t{1} << 40);  ///< all of an SM's capacity, in units of demand
+constexpr std::int64_t kWhole = std::int64_t{1} << 40;  ///< all of an SM's capacity, in units of demand
+
+constexpr double kInstant =
+    1e-9;  ///< cycles; what a shorter job asks for is not worth a rate, and 1 / solo stays finite
 
 struct Later {
   template <class End>
@@ -55,23 +58,25 @@ Job Rates::charged(Job job, std::uint32_t hits, std::uint32_t lanes, std::uint32
   return job;
 }
 
-LeastTree::LeastTree(std::size_t size) : leaves_(std::bit_ceil(std::max<std::size_t>(size, 1))) {
-  key_.assign(leaves_, Fluid::kNever);
-  winner_.resize(2 * leaves_);
+LeastTree::LeastTree(std::size_t size) : leaves_(std::bit_ceil(std::max<std::size_t>(size, 1))), nodes_(2 * leaves_) {
   for (std::size_t i = 0; i < leaves_; ++i) {
-    winner_[leaves_ + i] = static_cast<std::uint32_t>(i);
+    nodes_[leaves_ + i].place = static_cast<std::uint32_t>(i);
   }
-  for (std::size_t node = leaves_ - 1; node > 0; --node) {
-    winner_[node] = winner_[2 * node];
+  for (std::size_t i = leaves_ - 1; i > 0; --i) {
+    nodes_[i] = nodes_[2 * i];
   }
 }
 
 void LeastTree::set(std::size_t place, double key) {
-  key_[place] = key;
-  for (std::size_t node = (leaves_ + place) / 2; node > 0; node /= 2) {
-    const std::uint32_t left = winner_[2 * node];
-    const std::uint32_t right = winner_[2 * node + 1];
-    winner_[node] = key_[right] < key_[left] ? right : left;
+  nodes_[leaves_ + place].key = key;
+  for (std::size_t i = (leaves_ + place) / 2; i > 0; i /= 2) {
+    const Node& left = nodes_[2 * i];
+    const Node& right = nodes_[2 * i + 1];
+    const Node& winner = right.key < left.key ? right : left;
+    if (nodes_[i].key == winner.key && nodes_[i].place == winner.place) {
+      return;  // nor does anything change above
+    }
+    nodes_[i] = winner;
   }
 }
 
@@ -120,15 +125,15 @@ void Fluid::change(std::uint32_t index) {
 void Fluid::refresh(std::uint32_t index) {
   Sm& sm = sms_[index];
   sm.changed = false;
-  sm.rate = 1;
   sm.limit = kResources;
+  std::int64_t most = kWhole;
   for (std::size_t r = 0; r < kResources; ++r) {
-    const double rate = kWhole / std::max(static_cast<double>(sm.demand[r]), kWhole);
-    if (rate < sm.rate) {
-      sm.rate = rate;
+    if (sm.demand[r] > most) {
+      most = sm.demand[r];
       sm.limit = r;
     }
   }
+  sm.rate = static_cast<double>(kWhole) / static_cast<double>(most);
   if (sm.heap.empty()) {
     sm.virtual_now = 0;
     next_.set(index, kNever);
@@ -164,11 +169,12 @@ std::uint32_t Fluid::start(std::uint32_t index, std::uint32_t job, const Job& ch
              .reorder = charged.reorder,
              .demand = {},
              .job = job};
-  if (running.solo > 0) {
+  if (running.solo > kInstant) {
     const std::array<double, kResources> need = {charged.issue, charged.visits, charged.bytes};
+    const double per_cycle = 1 / running.solo;
     for (std::size_t r = 0; r < kResources; ++r) {
-      const double share = std::min(1.0, need[r] / (running.solo * capacity_[r]));
-      running.demand[r] = std::llround(share * kWhole);
+      const double share = std::min(1.0, need[r] * per_cycle / capacity_[r]);
+      running.demand[r] = static_cast<std::int64_t>(share * static_cast<double>(kWhole) + 0.5);
       sm.demand[r] += running.demand[r];
     }
   }

@@ -40,16 +40,19 @@ class LeastTree {
   explicit LeastTree(std::size_t size);
   void set(std::size_t place, double key);
   [[nodiscard]] std::size_t first() const {
-    return winner_[1];
+    return nodes_[1].place;
   }
   [[nodiscard]] double least() const {
-    return key_[winner_[1]];
+    return nodes_[1].key;
   }
 
  private:
+  struct Node {
+    double key = std::numeric_limits<double>::infinity();
+    std::uint32_t place = 0;
+  };
   std::size_t leaves_ = 1;
-  std::vector<double> key_;
-  std::vector<std::uint32_t> winner_;
+  std::vector<Node> nodes_;  ///< the root is 1, the children of i are 2 i and 2 i + 1
 };
 
 class Fluid {
