@@ -68,6 +68,10 @@ class ExperimentOptions {
   void add_packings_to(CLI::App& command);   ///< --packing …, --swizzle …
   void add_packing_to(CLI::App& command);    ///< --packing, one alone; default identity
   [[nodiscard]] experiment::Configuration configuration() const;
+  /// Whether the command line names packings or swizzles.
+  [[nodiscard]] bool names_packings() const {
+    return !packings_.empty() || !swizzles_.empty();
+  }
   /// What `configuration` reads and the experiment will, besides the trace: for `require_distinct`.
   [[nodiscard]] std::vector<NamedPath> inputs(const std::string& trace_file,
                                               const experiment::Configuration& configuration) const;

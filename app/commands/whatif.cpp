@@ -1,4 +1,4 @@
-// rayreplay whatif: what would other warp packing do to this workload?
+// rayreplay whatif: what would other warp packing, or another scheduler model, do to this workload?
 #include <memory>
 #include <optional>
 
@@ -7,6 +7,7 @@
 
 #include "app/commands/command.hpp"
 #include "app/commands/options.hpp"
+#include "app/commands/whatif_models.hpp"
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "app/output/output_folder.hpp"
@@ -19,29 +20,12 @@
 namespace rayreplay::app {
 namespace {
 
-constexpr std::uint64_t kMaxImageBytes = 256U << 20U;
 constexpr std::uint64_t kMaxPublishedBytes = 1U << 20U;
-constexpr std::string_view kPngSignature = "\x89PNG\r\n\x1a\n";
 
-struct Options {
-  std::string path;
-  ExperimentOptions experiment;
-  FormatOption format;
-  OutputOption output;
-  std::string report;
-  std::string image;
+struct Options : WhatIfCommon {
+  ModelsOptions models;
   std::string compare;
-  std::string colormap = "viridis";
-  bool print_config = false;
 };
-
-std::string read_png(const std::string& path) {
-  std::string bytes = read_file(path, kMaxImageBytes);
-  if (!bytes.starts_with(kPngSignature)) {
-    throw Error(ErrorKind::Input, {"the picture is not a PNG file", path, "", "the picture that was rendered", ""});
-  }
-  return bytes;
-}
 
 std::string published_text(const report::Context& context, const experiment::WhatIfResult& result,
                            const report::Published& published) {
@@ -66,11 +50,11 @@ std::string render(const report::Context& context, const experiment::WhatIfResul
          (published ? published_text(context, result, *published) : std::string());
 }
 
-int act(const Options& options) {
+int compare_packings(const Options& options, const experiment::Configuration& configuration) {
+  options.models.require_none();
   // Everything that can be wrong without the trace is found before it is read.
   const output::Format format = options.format.format();
   const pictures::Colormap colormap = pictures::parse_colormap(options.colormap);
-  const experiment::Configuration configuration = options.experiment.configuration();
   std::vector<NamedPath> inputs = options.experiment.inputs(options.path, configuration);
   inputs.push_back({"--image", options.image});
   inputs.push_back({"--compare", options.compare});
@@ -120,16 +104,35 @@ int act(const Options& options) {
   return 0;
 }
 
+int act(const Options& options) {
+  experiment::Configuration configuration = options.experiment.configuration();
+  if (options.models.asked()) {
+    for (const auto& [option, given] : {std::pair{"--packing and --swizzle", options.experiment.names_packings()},
+                                        std::pair{"--compare, which is about packings", !options.compare.empty()}}) {
+      if (given) {
+        throw Error(ErrorKind::Usage, {"the option does not go with --models", option, "",
+                                       "scheduler models, or packings", "ask for the two in two runs"});
+      }
+    }
+  }
+  options.models.apply_to(configuration.compared);
+  // A configuration file may ask for models; packings on the command line win over it.
+  return configuration.compared.models.empty() || options.experiment.names_packings()
+             ? compare_packings(options, configuration)
+             : compare_models(options, options.models, configuration);
+}
+
 }  // namespace
 
 void add_whatif_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand("whatif", "What would other warp packing do to this workload?");
+  CLI::App* command = root.add_subcommand("whatif", "What would other warp packing, or another scheduler, do?");
   command->group("Experiments");
   auto options = std::make_shared<Options>();
   add_trace_file(*command, options->path)->required();
   options->experiment.add_packings_to(*command);
   options->experiment.add_placement_to(*command);
   options->experiment.add_replay_to(*command);
+  options->models.add_to(*command);
   options->format.add_to(*command);
   options->output.add_to(*command, "Where to write the result; - is standard output");
   command->add_flag("--print-config", options->print_config, "Print the resolved configuration (TOML) and stop")
@@ -137,7 +140,7 @@ void add_whatif_command(CLI::App& root, Session& session) {
   command->add_option("--compare", options->compare, "Published figures (TOML) to print beside ours")
       ->type_name("FILE")
       ->group("Output");
-  command->add_option("--report", options->report, "Folder to write: one HTML page, heat maps, data")
+  command->add_option("--report", options->report, "Folder to write: one HTML page, pictures, data")
       ->type_name("DIR")
       ->group("Report");
   command->add_option("--image", options->image, "The rendered picture (PNG), to show in the report")

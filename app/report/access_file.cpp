@@ -14,59 +14,18 @@ namespace rayreplay::report {
 namespace {
 
 using hdf5::checked;
+using hdf5::GrowingColumn;
 using hdf5::make_group;
 using hdf5::write_number;
 using hdf5::write_text;
 using hdf5::write_texts;
+using hdf5::written;
 using trace::hdf5::Handle;
 using traversal::Access;
 
-constexpr hsize_t kChunkRows = 65536;
-constexpr unsigned kDeflateLevel = 2;
-
-/// Of calls that write to the disk.
-template <class Result>
-Result written(Result result, const std::string& path) {
-  if (result < 0) {
-    throw Error(ErrorKind::Output, {"cannot write the file of accesses", path, trace::hdf5::last_message(), "", ""});
-  }
-  return result;
+hdf5::Place place(const std::string& path) {
+  return {"the file of accesses", path};
 }
-
-/// A dataset that grows.
-class GrowingColumn {
- public:
-  GrowingColumn(hid_t group, const char* name, hid_t stored, hid_t native) : native_(native) {
-    const hsize_t none = 0;
-    const hsize_t unlimited = H5S_UNLIMITED;
-    const Handle space(checked(H5Screate_simple(1, &none, &unlimited)));
-    const Handle properties(checked(H5Pcreate(H5P_DATASET_CREATE)));
-    checked(H5Pset_obj_track_times(properties.get(), false));
-    checked(H5Pset_chunk(properties.get(), 1, &kChunkRows));
-    checked(H5Pset_shuffle(properties.get()));
-    checked(H5Pset_deflate(properties.get(), kDeflateLevel));
-    dataset_ =
-        Handle(checked(H5Dcreate2(group, name, stored, space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT)));
-  }
-
-  void append(const void* values, hsize_t rows, const std::string& path) {
-    if (rows == 0) {
-      return;
-    }
-    const hsize_t end = rows_ + rows;
-    checked(H5Dset_extent(dataset_.get(), &end));
-    const Handle file(checked(H5Dget_space(dataset_.get())));
-    checked(H5Sselect_hyperslab(file.get(), H5S_SELECT_SET, &rows_, nullptr, &rows, nullptr));
-    const Handle memory(checked(H5Screate_simple(1, &rows, nullptr)));
-    written(H5Dwrite(dataset_.get(), native_, memory.get(), file.get(), H5P_DEFAULT, values), path);
-    rows_ = end;
-  }
-
- private:
-  Handle dataset_;
-  hid_t native_;
-  hsize_t rows_ = 0;
-};
 
 struct Columns {
   explicit Columns(hid_t group)
@@ -97,8 +56,8 @@ AccessFile::AccessFile(const std::string& path, bool force, const trace::Trace& 
                        const std::vector<std::string>& traversals)
     : state_(std::make_unique<State>(path, force)) {
   const trace::hdf5::QuietScope quiet;
-  state_->file = Handle(
-      written(H5Fcreate(state_->output.temporary_path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), path));
+  state_->file = Handle(written(
+      H5Fcreate(state_->output.temporary_path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), place(path)));
   const hid_t root = state_->file.get();
   write_text(root, "schema", "rayreplay.accesses/1");
   write_text(root, "tool_version", RAYREPLAY_VERSION);
@@ -117,7 +76,7 @@ AccessFile::~AccessFile() = default;
 void AccessFile::append(std::size_t traversal, std::span<const std::uint64_t> ray,
                         const traversal::RayRows<Access>& accesses) {
   const trace::hdf5::QuietScope quiet;
-  const std::string path = state_->output.path().string();
+  const hdf5::Place path = place(state_->output.path().string());
   Columns& columns = *state_->columns[traversal];
   columns.ray.append(ray.data(), ray.size(), path);
   std::vector<std::uint64_t> numbers;
@@ -142,7 +101,7 @@ void AccessFile::commit() {
   const trace::hdf5::QuietScope quiet;
   state_->columns.clear();
   state_->groups.clear();
-  const std::string path = state_->output.path().string();
+  const hdf5::Place path = place(state_->output.path().string());
   written(H5Fflush(state_->file.get(), H5F_SCOPE_GLOBAL), path);
   written(state_->file.close() ? 0 : -1, path);
   state_->output.commit();

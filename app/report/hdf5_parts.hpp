@@ -30,4 +30,32 @@ void write_number(hid_t object, const char* name, std::uint32_t value);
 
 [[nodiscard]] trace::hdf5::Handle make_group(hid_t parent, const char* name);
 
+/// What is written, and where: for messages.
+struct Place {
+  const char* what = "a result file";
+  std::string path;
+};
+
+/// Of calls that write to the disk: throws Output.
+template <class Result>
+Result written(Result result, const Place& place) {
+  if (result < 0) {
+    throw Error(ErrorKind::Output,
+                {std::string("cannot write ") + place.what, place.path, trace::hdf5::last_message(), "", ""});
+  }
+  return result;
+}
+
+/// A dataset of one dimension that grows, in compressed chunks.
+class GrowingColumn {
+ public:
+  GrowingColumn(hid_t group, const char* name, hid_t stored, hid_t native);
+  void append(const void* values, hsize_t rows, const Place& place);
+
+ private:
+  trace::hdf5::Handle dataset_;
+  hid_t native_;
+  hsize_t rows_ = 0;
+};
+
 }  // namespace rayreplay::report::hdf5

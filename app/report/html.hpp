@@ -5,17 +5,14 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "app/report/context.hpp"
+#include "app/report/html_parts.hpp"
 #include "app/report/launch_pictures.hpp"
 #include "sim/experiment/whatif.hpp"
 
 namespace rayreplay::report {
-
-/// Begins the page's generator element, after which comes the version: by this a page is known as ours.
-inline constexpr const char* kGeneratorMark = R"(<meta name="generator" content="rayreplay )";
 
 struct Page {
   const Context& context;
@@ -31,8 +28,5 @@ struct Page {
 };
 
 [[nodiscard]] std::string to_html(const Page& page);
-
-/// & < > " ' as character references; control characters, which HTML forbids, as U+FFFD.
-[[nodiscard]] std::string escape_html(std::string_view text);
 
 }  // namespace rayreplay::report

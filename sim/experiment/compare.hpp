@@ -3,54 +3,45 @@
 //
 // Contract: a pure function. Row 0 is `plain`, the baseline of every speed-up. SIMT efficiency is exact integers; times
 // are estimates of sim/machine, the same on every machine and for any number of threads. Models run one after another,
-// parallel inside; memory beside the trace: one model's schedule and jobs. Source: MODELS.md §7. Errors: those of the
-// models, hints, machine, costs. Break-even is solved: the extra cost x of a closest-hit call at which a model's time
-// equals plain's, to 0.1 % of x, bracketed on a geometric grid of x from 1 to 10^6 instructions and then bisected, by
-// timing both anew.
+// parallel inside; memory beside the trace: two models' schedules and jobs (plain's and one other's), unless
+// `placement` keeps them all. Source: MODELS.md §7. Errors: those of the models, hints, machine, costs. Break-even is
+// solved by timing both anew (break_even.hpp). Timed models form other warps when calls cost more, so that they are run
+// anew, on a coarser grid and to 5 % instead of 0.1 %.
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "scheduler-models/regrouping/hints.hpp"
 #include "scheduler-models/regrouping/segment_schedule.hpp"
+#include "sim/experiment/break_even.hpp"
 #include "sim/experiment/configuration.hpp"
 #include "sim/machine/timing.hpp"
 
 namespace rayreplay::experiment {
 
+struct CompareRow;
+
 struct CompareOptions {
-  std::vector<std::string> models;  ///< specs; plain is added in front
+  std::vector<std::string> models;  ///< specs; plain is added in front, models asked for twice come once
   std::string machine = "rtx4090";  ///< name or path
   scheduler::HintSources hints;
   machine::CostOptions costs;
+  bool replay_steps = false;  ///< rebuild a structure and count every ray's steps in it, instead of `steps_per_ray`
   std::uint32_t registers_per_thread = 64;
   bool break_even = true;
   bool response = false;   ///< also the speed-up over shader cost and live state
-  bool placement = false;  ///< also where and when each warp ran
+  bool placement = false;  ///< also where and when each warp ran; rows keep it and their schedules
+  /// Called with each row while it has its schedule, segments and placement, whether or not it keeps them.
+  std::function<void(const CompareRow&)> observe;
   Progress* progress = nullptr;
 };
 
-enum class BreakEvenKind : std::uint8_t {
-  NotAsked,
-  Always,   ///< faster than plain at every cost
-  Never,    ///< at none up to 10^6 instructions
-  Above,    ///< faster from `instructions` on
-  Below,    ///< faster up to `instructions`
-  Several,  ///< changes more than once: `instructions` is the first
-};
-
-struct BreakEven {
-  BreakEvenKind kind = BreakEvenKind::NotAsked;
-  double instructions = 0;  ///< added to every closest-hit call
-  double hit_cost = 0;      ///< the mean instructions of a closest-hit call then
-};
-
 struct ResponsePoint {
-  double hit_instructions = 0;  ///< added
-  double live_bytes = 0;        ///< of state per moved thread; instead of the model's own
+  double hit_instructions = 0;  ///< added to every closest-hit call
+  double live_bytes = 0;        ///< of state per thread whose state moves; NaN: the model's own
   double speed_up = 0;
 };
 
@@ -60,15 +51,16 @@ struct CompareRow {
   simt::SegmentReplayResult replay;  ///< of a bound: sums alone
   double efficiency = 0;
   double change = 0;  ///< against plain
-  std::uint64_t segments = 0, warps = 0, rounds = 0;
-  std::uint64_t moved = 0;  ///< threads whose state moved, summed over exchanges
+  std::uint64_t segments = 0, warps = 0;
+  std::uint64_t rounds = 0;  ///< most of a unit; 0 where there are none (timed models, bounds)
+  std::uint64_t moved = 0;   ///< threads whose state moved, summed over exchanges
   std::uint64_t state_bytes = 0;
   scheduler::Charges charges;  ///< as resolved
   machine::Timing timing;      ///< without placement unless asked for
   double speed_up = 1;         ///< plain's time / this one's
   BreakEven break_even;
-  std::vector<ResponsePoint> response;
-  scheduler::SegmentSchedule schedule;  ///< empty unless placement is asked for
+  std::vector<ResponsePoint> response;  ///< first over shader cost, then over live state
+  scheduler::SegmentSchedule schedule;  ///< empty unless placement is asked for, or observed
   scheduler::Segments cut;              ///< empty unless placement is asked for
 };
 
@@ -76,6 +68,7 @@ struct CompareResult {
   Resolved configuration;
   machine::Machine machine;
   machine::Costs costs;
+  double mean_hit_cost = 0;  ///< instructions of a closest-hit call, over the launch's calls
   std::uint32_t resident_warps = 0;
   std::string trace_hash, tool_version, device = "CPU";
   trace::LaunchSize size;

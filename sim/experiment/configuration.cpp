@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -14,9 +15,26 @@ namespace rayreplay::experiment {
 namespace {
 
 constexpr std::int64_t kMaxCycles = std::numeric_limits<std::uint32_t>::max();
+constexpr double kMostNumber = 1e9;
 const std::vector<std::string> kCostKeys = {"costs", "default_cost"};
-const std::vector<std::string> kKeys = {"launch",   "warp_size", "order",        "policy",
-                                        "packings", "swizzles",  "default_cost", "costs"};
+const std::vector<std::string> kKeys = {"launch",
+                                        "warp_size",
+                                        "order",
+                                        "policy",
+                                        "packings",
+                                        "swizzles",
+                                        "default_cost",
+                                        "costs",
+                                        "models",
+                                        "machine",
+                                        "hints",
+                                        "hint_files",
+                                        "registers_per_thread",
+                                        "cost_source",
+                                        "cycles_per_instruction",
+                                        "steps_per_ray",
+                                        "replay_steps",
+                                        "shader_costs"};
 
 [[noreturn]] void usage(std::string what, std::string where, std::string found, std::string expected,
                         std::string fix = "") {
@@ -85,6 +103,46 @@ class Document {
       configuration.costs.emplace_back(std::string(key.str()), number(value, key.str()));
     }
   }
+  void read(std::string_view key, double& value) const {
+    if (const toml::node* node = table_.get(key)) {
+      const std::optional<double> given = node->value<double>();
+      if (!node->is_number() || !given || !(*given >= 0) || *given > kMostNumber) {
+        usage("the value has the wrong type or is out of range", place(node->source()), std::string(key),
+              fmt::format("a number from 0 to {}", kMostNumber));
+      }
+      value = *given;
+    }
+  }
+  void read(std::string_view key, bool& value) const {
+    if (const toml::node* node = table_.get(key)) {
+      const toml::value<bool>* given = node->as_boolean();
+      if (given == nullptr) {
+        usage("the value has the wrong type", place(node->source()), std::string(key), "true or false");
+      }
+      value = given->get();
+    }
+  }
+  void read_models(ModelsConfiguration& models) const {
+    read("models", models.models);
+    read("machine", models.machine);
+    read("hints", models.hints);
+    read("hint_files", models.hint_files);
+    read("registers_per_thread", models.registers_per_thread);
+    read("cost_source", models.cost_source);
+    read("cycles_per_instruction", models.cycles_per_instruction);
+    read("steps_per_ray", models.steps_per_ray);
+    read("replay_steps", models.replay_steps);
+    if (const toml::node* node = table_.get("shader_costs")) {
+      const toml::table* costs = node->as_table();
+      if (costs == nullptr) {
+        usage("the value has the wrong type", place(node->source()), "shader_costs", "a table of costs by shader");
+      }
+      // The table alone, as its own reader takes it.
+      std::ostringstream text;
+      text << toml::table{{"shader_costs", *costs}};
+      models.shader_costs = machine::parse_shader_costs(text.str(), source_);
+    }
+  }
 
  private:
   [[nodiscard]] std::string place(const toml::source_region& region) const {
@@ -123,6 +181,7 @@ Configuration parse_configuration(std::string_view toml, const std::string& sour
   document.read("packings", configuration.packings);
   document.read("swizzles", configuration.swizzles);
   document.read_costs(configuration);
+  document.read_models(configuration.compared);
   return configuration;
 }
 

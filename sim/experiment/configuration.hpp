@@ -12,6 +12,19 @@
 //   [costs]                       # cycles by shader: a stage ("closest-hit"), a name ("metal") or an id ("4");
 //   metal = 20                    # the id wins over the name, the name over the stage
 //
+// and, for scheduler models (compare.hpp):
+//
+//   models = []                   # scheduler model specs; not empty: they are compared instead of packings
+//   machine = "rtx4090"           # a shipped machine's name, or a path
+//   hints = []                    # "NAME:BITS=FORMULA" each (scheduler-models/regrouping/hints.hpp)
+//   hint_files = []               # "NAME:BITS=FILE" each
+//   registers_per_thread = 64     # of the pipeline: decides how many warps an SM holds
+//   cost_source = "default"       # of calls that [shader_costs] does not name: default, spirv, captured
+//   cycles_per_instruction = 6    # latency where only instructions are known
+//   steps_per_ray = 24            # visits of the ray-tracing unit
+//   replay_steps = false          # instead count them, ray by ray, in a rebuilt structure
+//   [shader_costs]                # instructions of a call, by shader as in [costs] (sim/machine/costs.hpp)
+//
 // Unknown keys and values of the wrong type are Usage errors that say where (file, line) and name the nearest known
 // key. `resolve` completes and checks it against a trace; its result written with `to_toml` resolves to itself.
 #pragma once
@@ -23,12 +36,26 @@
 #include <vector>
 
 #include "capture/trace/trace.hpp"
+#include "sim/machine/costs.hpp"
 #include "sim/simt/replayer.hpp"
 
 namespace rayreplay::experiment {
 
 /// In the order given; later entries win within the same rank.
 using ShaderCosts = std::vector<std::pair<std::string, std::uint32_t>>;
+
+struct ModelsConfiguration {
+  std::vector<std::string> models;
+  std::string machine = "rtx4090";
+  std::vector<std::string> hints;
+  std::vector<std::string> hint_files;
+  std::uint32_t registers_per_thread = 64;
+  std::string cost_source = "default";
+  double cycles_per_instruction = 6;
+  double steps_per_ray = 24;
+  bool replay_steps = false;
+  std::vector<machine::HandCost> shader_costs;
+};
 
 struct Configuration {
   std::uint32_t launch = 0;
@@ -39,6 +66,7 @@ struct Configuration {
   std::vector<std::string> swizzles;
   std::uint32_t default_cost = 1;
   ShaderCosts costs;
+  ModelsConfiguration compared;
 };
 
 /// `source` names the file in messages.
@@ -64,6 +92,8 @@ struct Resolved {
 /// is "captured" and the trace has no warps.
 [[nodiscard]] Resolved resolve(const Configuration& configuration, const trace::Trace& trace);
 
-[[nodiscard]] std::string to_toml(const Resolved& resolved, const trace::Trace& trace);
+/// `models`: if given, its keys too.
+[[nodiscard]] std::string to_toml(const Resolved& resolved, const trace::Trace& trace,
+                                  const ModelsConfiguration* models = nullptr);
 
 }  // namespace rayreplay::experiment

@@ -1,0 +1,34 @@
+// Pieces that the HTML pages of reports are made of.
+//
+// Contract: every text given is escaped; pieces are built by appending, so that nothing is ever inserted without
+// `escape_html` or a number format. Pages have no scripts and no external resources, and follow the reader's light or
+// dark setting.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "app/output/table.hpp"
+
+namespace rayreplay::report {
+
+/// Begins the page's generator element, after which comes the version: by this a page is known as ours.
+inline constexpr const char* kGeneratorMark = R"(<meta name="generator" content="rayreplay )";
+
+/// & < > " ' as character references; control characters, which HTML forbids, as U+FFFD.
+[[nodiscard]] std::string escape_html(std::string_view text);
+
+/// Up to and with <body>.
+[[nodiscard]] std::string html_start(const std::string& title, const std::string& tool_version);
+[[nodiscard]] std::string html_end();
+
+/// A name and its value in a list of facts.
+[[nodiscard]] std::string fact(std::string_view name, std::string_view value);
+
+/// `bar_key`: after this column comes a bar of the cell's value, a share of one.
+[[nodiscard]] std::string html_table(const output::Table& table, const std::string& bar_key);
+
+/// A picture file beside the page.
+[[nodiscard]] std::string figure(const std::string& file, const std::string& caption);
+
+}  // namespace rayreplay::report

@@ -1,0 +1,62 @@
+// Charts for report pages: lines and bars as SVG inside the page.
+//
+// Contract: a chart is a figure with title, axes with units, legend and caption; texts are escaped; colours come from
+// the page's style (light and dark) and, beyond eight series, dashes tell lines of one colour apart. Points that are
+// not finite, and points of x ≤ 0 on a logarithmic axis, are left out. The same chart gives the same bytes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rayreplay::report {
+
+struct ChartPoint {
+  double x = 0, y = 0;
+};
+
+struct ChartLine {
+  std::string name;
+  std::vector<ChartPoint> points;      ///< ascending in x
+  std::optional<ChartPoint> marked{};  ///< drawn as a ring
+};
+
+struct LineChart {
+  std::string title;
+  std::string x_title, y_title;  ///< with units
+  std::string caption;
+  bool log_x = false;
+  bool whole_x = false;          ///< no ticks between whole numbers
+  std::optional<double> rule{};  ///< a horizontal line, such as a speed-up of 1
+  std::optional<double> y_high{};
+  std::vector<ChartLine> lines;
+};
+
+/// Groups of bars side by side: `values` of each series by category.
+struct BarSeries {
+  std::string name;
+  std::vector<double> values;
+};
+
+struct BarChart {
+  std::string title;
+  std::string x_title, y_title;
+  std::string caption;
+  std::vector<std::string> categories;
+  std::vector<BarSeries> series;
+};
+
+/// Each category one horizontal bar, its series one after another.
+struct StackChart {
+  std::string title;
+  std::string x_title;
+  std::string caption;
+  std::vector<std::string> categories;
+  std::vector<BarSeries> series;
+};
+
+[[nodiscard]] std::string to_svg(const LineChart& chart);
+[[nodiscard]] std::string to_svg(const BarChart& chart);
+[[nodiscard]] std::string to_svg(const StackChart& chart);
+
+}  // namespace rayreplay::report

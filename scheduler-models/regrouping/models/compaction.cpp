@@ -1,0 +1,82 @@
+// Compaction: at each bounce the threads that are done are squeezed out (Wald 2011; MODELS.md §7).
+//
+// Contract: paths are cut at every pending ClosestHit and Miss; where the threads of the scope that go on need fewer
+// warps than they stand in, they close ranks in the order of their places; else all stay. Nobody is sorted.
+#include "scheduler-models/regrouping/models/scopes.hpp"
+#include "scheduler-models/regrouping/regroup.hpp"
+#include "scheduler-models/regrouping/scheduler_model.hpp"
+
+namespace rayreplay::scheduler {
+namespace {
+
+class Compaction final : public SchedulerModel {
+ public:
+  explicit Compaction(const Parameters& parameters)
+      : cycles_(parameters.get_double("cycles")),
+        live_state_(parameters.get_double("live_state")),
+        bandwidth_(parameters.get_double("bandwidth")) {
+    regrouping_.scope = parse_scope(parameters.get_string("scope"));
+    regrouping_.pool_warps = static_cast<std::uint32_t>(parameters.get_int("pool_warps"));
+    regrouping_.only_if_fewer = true;
+  }
+
+  [[nodiscard]] Cut cut() const override {
+    return {.at = CutAt::PendingCall};
+  }
+  [[nodiscard]] Grouping grouping() const override {
+    return Grouping::Static;
+  }
+  [[nodiscard]] Charges charges(const MachineFacts&) const override {
+    return {.cycles_per_warp = cycles_, .bytes_per_moved = 2 * live_state_, .bytes_per_cycle = bandwidth_};
+  }
+  [[nodiscard]] SegmentSchedule schedule(const PlanContext& context) const override {
+    PlanContext own = context;
+    own.machine.withheld_sms = 0;
+    return schedule_rounds(own, trace::Column<std::uint64_t>(context.segments.size(), 0), regrouping_);
+  }
+
+ private:
+  Regrouping regrouping_;
+  double cycles_;
+  double live_state_;
+  double bandwidth_;
+};
+
+const SchedulerModels::Registrar kRegistrar(
+    {.kind = {},
+     .name = "compaction",
+     .summary = "Dead threads squeezed out at each bounce",
+     .text =
+         "At every pending closest-hit or miss call, threads whose path has ended leave gaps. Where the living of "
+         "the scope fit into fewer warps, they close ranks in the order in which they stand; otherwise everyone "
+         "stays. Nobody is sorted, so compaction mends warps that run dry, not warps that diverge.\n\n"
+         "Assumes that the scope meets at each bounce. A thread that changes warps writes and reads its live state; "
+         "finding places (a scan) is charged as cycles a warp, none by default. Cost: linear in segments.",
+     .source = "Wald, Active Thread Compaction for GPU Path Tracing (HPG 2011)",
+     .parameters = {scope_parameter("launch"),
+                    pool_warps_parameter("Size of a pool (scope pool)."),
+                    {.name = "cycles",
+                     .default_value = 0.0,
+                     .unit = "cycles",
+                     .text = "Latency of every warp after its threads' first.",
+                     .minimum = 0,
+                     .maximum = 1e9,
+                     .choices = {}},
+                    {.name = "live_state",
+                     .default_value = 84.0,
+                     .unit = "bytes",
+                     .text = "What a thread that moves writes and reads; the default is ser's.",
+                     .minimum = 0,
+                     .maximum = 65536,
+                     .choices = {}},
+                    {.name = "bandwidth",
+                     .default_value = 0.0,
+                     .unit = "bytes/cycle",
+                     .text = "At which one SM moves live state; 0: the machine's.",
+                     .minimum = 0,
+                     .maximum = 1e6,
+                     .choices = {}}}},
+    [](const Parameters& parameters) { return std::make_unique<Compaction>(parameters); });
+
+}  // namespace
+}  // namespace rayreplay::scheduler

@@ -1,0 +1,263 @@
+// SER: shader execution reordering (MODELS.md §7; ReRay thesis §3.7.4; NVIDIA's SER white paper).
+//
+// Contract: paths are cut at pending ClosestHit and Miss calls; the threads that wait there are sorted by reorder key
+// (reorder_key.hpp) and cut into new warps (regroup.hpp). Arrival "all": round by round, nobody goes on before all of
+// the scope have come; "full" and "timeout": exchanges that the machine fills as it runs. What it costs is in the
+// charges. Usage where parameters do not fit together.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/error.hpp"
+#include "scheduler-models/regrouping/exchanges/pool_exchange.hpp"
+#include "scheduler-models/regrouping/models/scopes.hpp"
+#include "scheduler-models/regrouping/regroup.hpp"
+#include "scheduler-models/regrouping/reorder_key.hpp"
+#include "scheduler-models/regrouping/scheduler_model.hpp"
+
+namespace rayreplay::scheduler {
+namespace {
+
+enum class When : std::uint8_t { All, Full, Timeout };
+
+When parse_arrival(const std::string& name) {
+  if (name == "all") {
+    return When::All;
+  }
+  return name == "full" ? When::Full : When::Timeout;
+}
+
+SpatialKey parse_spatial(const std::string& name) {
+  if (name == "hit") {
+    return SpatialKey::Hit;
+  }
+  return name == "ray" ? SpatialKey::Ray : SpatialKey::None;
+}
+
+class Ser final : public SchedulerModel {
+ public:
+  explicit Ser(const Parameters& parameters)
+      : arrival_(parse_arrival(parameters.get_string("arrival"))),
+        timeout_cycles_(parameters.get_double("timeout")),
+        reorder_cycles_(parameters.get_double("reorder_cycles")),
+        live_state_(parameters.get_double("live_state")),
+        bandwidth_(parameters.get_double("bandwidth")),
+        split_cycles_(parameters.get_double("split_cycles")),
+        withheld_(parameters.get_int("withheld")) {
+    cut_.at = CutAt::PendingCall;
+    cut_.first_bounce = static_cast<std::uint32_t>(parameters.get_int("first_bounce"));
+    if (parameters.get_int("site") >= 0) {
+      cut_.site = static_cast<std::uint8_t>(parameters.get_int("site"));
+    }
+    cut_.captured_only = parameters.get_bool("captured_only");
+    key_.shader_bits = static_cast<std::uint32_t>(parameters.get_int("shader_bits"));
+    key_.hint = parameters.get_string("hint");
+    key_.hint_bits = static_cast<std::uint32_t>(parameters.get_int("hint_bits"));
+    key_.spatial = parse_spatial(parameters.get_string("spatial"));
+    key_.spatial_bits = static_cast<std::uint32_t>(parameters.get_int("spatial_bits"));
+    regrouping_.scope = parse_scope(parameters.get_string("scope"));
+    regrouping_.pool_warps = static_cast<std::uint32_t>(parameters.get_int("pool_warps"));
+    const bool timed = arrival_ != When::All;
+    if (timed && (regrouping_.scope == Scope::Pool || regrouping_.scope == Scope::Warp)) {
+      throw Error(ErrorKind::Usage,
+                  {"threads that arrive one by one belong to no fixed pool of warps", "scheduler model 'ser'",
+                   "scope=" + parameters.get_string("scope") + ",arrival=" + parameters.get_string("arrival"),
+                   "scope sm or launch with arrival full or timeout",
+                   "say scope=sm: a pool is then any pool_warps warps' worth of threads that wait on one SM; or "
+                   "arrival=all"});
+    }
+  }
+
+  [[nodiscard]] Cut cut() const override {
+    return cut_;
+  }
+  [[nodiscard]] Grouping grouping() const override {
+    return arrival_ == When::All ? Grouping::Static : Grouping::Timed;
+  }
+  [[nodiscard]] Charges charges(const MachineFacts& machine) const override {
+    Charges charges;
+    charges.cycles_per_warp = reorder_cycles_ < 0 ? machine.reorder_cycles : reorder_cycles_;
+    charges.cycles_per_cut = split_cycles_;
+    charges.bytes_per_moved = 2 * live_state_;
+    charges.bytes_per_cycle = bandwidth_;
+    charges.withheld_sms = withheld_sms(machine);
+    return charges;
+  }
+  [[nodiscard]] SegmentSchedule schedule(const PlanContext& context) const override {
+    if (arrival_ != When::All) {
+      return SchedulerModel::schedule(context);
+    }
+    PlanContext own = context;
+    own.machine.withheld_sms = withheld_sms(context.machine);
+    return schedule_rounds(own, reorder_keys(context, key_), regrouping_);
+  }
+  [[nodiscard]] std::vector<std::unique_ptr<Exchange>> exchanges(const PlanContext& context) const override {
+    if (arrival_ == When::All) {
+      return SchedulerModel::exchanges(context);
+    }
+    const auto keys = std::make_shared<const trace::Column<std::uint64_t>>(reorder_keys(context, key_));
+    const std::uint32_t count =
+        regrouping_.scope == Scope::Launch ? 1 : context.machine.sms - withheld_sms(context.machine);
+    std::vector<std::unique_ptr<Exchange>> result;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      result.push_back(make_pool_exchange(keys, context.order.warp_size, regrouping_, regrouping_.pool_warps,
+                                          arrival_ == When::Full ? kNever : timeout_cycles_));
+    }
+    return result;
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t withheld_sms(const MachineFacts& machine) const {
+    const std::uint32_t withheld = withheld_ < 0 ? machine.withheld_sms : static_cast<std::uint32_t>(withheld_);
+    if (withheld >= machine.sms) {
+      throw Error(ErrorKind::Usage, {"no SM is left to shade", "withheld", std::to_string(withheld),
+                                     "less than " + std::to_string(machine.sms) + ", the machine's SMs", ""});
+    }
+    return withheld;
+  }
+
+  Cut cut_;
+  KeyParts key_;
+  Regrouping regrouping_;
+  When arrival_;
+  double timeout_cycles_;
+  double reorder_cycles_;
+  double live_state_;
+  double bandwidth_;
+  double split_cycles_;
+  std::int64_t withheld_;
+};
+
+std::vector<Parameter> parameters() {
+  return {
+      scope_parameter("launch"),
+      pool_warps_parameter("Size of a pool: of scope pool, and of what arrival full and timeout wait for."),
+      {.name = "arrival",
+       .default_value = std::string("all"),
+       .unit = "",
+       .text = "When threads that wait are sorted: all when all of the scope are there; full when they fill a pool; "
+               "timeout when they fill a pool or the first of them has waited for so long.",
+       .choices = {"all", "full", "timeout"}},
+      {.name = "timeout",
+       .default_value = 2000.0,
+       .unit = "cycles",
+       .text = "How long a thread waits at most for its pool to fill (arrival timeout).",
+       .minimum = 0,
+       .maximum = 1e12,
+       .choices = {}},
+      {.name = "shader_bits",
+       .default_value = std::int64_t{17},
+       .unit = "bits",
+       .text =
+           "Low bits of the pending call's number in the key: 16 for the shader, the 17th for hit or miss; 0: none.",
+       .minimum = 0,
+       .maximum = 17,
+       .choices = {}},
+      {.name = "hint",
+       .default_value = std::string("auto"),
+       .unit = "",
+       .text = "The coherence hint: auto (captured where there is one), none, captured, or a name that was given to a "
+               "formula or file.",
+       .choices = {}},
+      {.name = "hint_bits",
+       .default_value = std::int64_t{32},
+       .unit = "bits",
+       .text = "High bits of the hint in the key, at most as many as it has.",
+       .minimum = 0,
+       .maximum = 32,
+       .choices = {}},
+      {.name = "spatial",
+       .default_value = std::string("none"),
+       .unit = "",
+       .text = "The place in the key, as a Morton code: of the hit point (a miss: of its direction), of the ray's "
+               "origin, or none.",
+       .choices = {"none", "hit", "ray"}},
+      {.name = "spatial_bits",
+       .default_value = std::int64_t{8},
+       .unit = "bits",
+       .text = "Bits of the place for each of its three axes.",
+       .minimum = 1,
+       .maximum = 16,
+       .choices = {}},
+      {.name = "first_bounce",
+       .default_value = std::int64_t{0},
+       .unit = "rays",
+       .text = "Calls of earlier rays of a thread do not reorder.",
+       .minimum = 0,
+       .maximum = 65535,
+       .choices = {}},
+      {.name = "site",
+       .default_value = std::int64_t{-1},
+       .unit = "",
+       .text = "Only rays of this trace call reorder; -1: all.",
+       .minimum = -1,
+       .maximum = 255,
+       .choices = {}},
+      {.name = "captured_only",
+       .default_value = false,
+       .unit = "",
+       .text = "Only rays for which the application made a reorder call do.",
+       .choices = {}},
+      {.name = "reorder_cycles",
+       .default_value = -1.0,
+       .unit = "cycles",
+       .text = "Latency of every warp that an exchange forms; below 0: the machine's.",
+       .minimum = -1,
+       .maximum = 1e9,
+       .choices = {}},
+      {.name = "live_state",
+       .default_value = 84.0,
+       .unit = "bytes",
+       .text =
+           "State of a thread that lives across the call: what a thread that moves writes and reads. The default is "
+           "what NVIDIA reports of Indiana Jones after it was reduced (before: 222).",
+       .minimum = 0,
+       .maximum = 65536,
+       .choices = {}},
+      {.name = "bandwidth",
+       .default_value = 0.0,
+       .unit = "bytes/cycle",
+       .text = "At which one SM moves live state; 0: the machine's.",
+       .minimum = 0,
+       .maximum = 1e6,
+       .choices = {}},
+      {.name = "split_cycles",
+       .default_value = 0.0,
+       .unit = "cycles",
+       .text = "Latency of every warp after its threads' first, for splitting trace calls, reordered or not.",
+       .minimum = 0,
+       .maximum = 1e9,
+       .choices = {}},
+      {.name = "withheld",
+       .default_value = std::int64_t{-1},
+       .unit = "SMs",
+       .text = "SMs that do not shade while the hardware reorders; -1: the machine's.",
+       .minimum = -1,
+       .maximum = 65535,
+       .choices = {}},
+  };
+}
+
+const SchedulerModels::Registrar kRegistrar(
+    {.kind = {},
+     .name = "ser",
+     .summary = "Shader execution reordering: threads sorted at pending hit and miss calls",
+     .text =
+         "A trace call is split in three: traverse (intersection and any-hit calls), reorder, execute (closest hit or "
+         "miss). The threads of the scope that wait to execute are sorted by key - shader, hint, place, from the most "
+         "significant - stably by where they ran last, and cut into warps. In its warp a thread keeps its lane if it "
+         "can. Each new warp continues one of the warps that its threads come from, the one that gives it most; the "
+         "live state of the other threads is written and read.\n\n"
+         "Assumes: a thread is exchanged when its ray has ended, whatever the others of its warp do; the scope, when "
+         "threads are sorted, and what it costs are parameters, for no vendor documents them; a hit object is executed "
+         "where the trace executes it. With arrival all, nobody goes on before the last thread of the scope has come, "
+         "which no hardware would wait for at launch scope: the upper end of what sorting can do for efficiency, not "
+         "for time. withheld says how many SMs trace and sort but do not shade, seen on one laptop GPU.\n\n"
+         "Cost: linear in segments and in bytes of the key.",
+     .source = "NVIDIA, Shader Execution Reordering white paper (2022); ReRay thesis, section 3.7.4",
+     .parameters = parameters()},
+    [](const Parameters& parameters) { return std::make_unique<Ser>(parameters); });
+
+}  // namespace
+}  // namespace rayreplay::scheduler

@@ -1,0 +1,83 @@
+// Wavefront: one global queue for each shader, path state in memory (Laine, Karras, Aila 2013; MODELS.md §7).
+//
+// Contract: paths are cut at every pending ClosestHit and Miss; each round the threads of the launch stand in a queue
+// for their shader, in the order of their last places, and every queue is cut into warps of its own, which fill lanes
+// from the first. State is read and written by every thread of every warp after the first round.
+#include "scheduler-models/regrouping/regroup.hpp"
+#include "scheduler-models/regrouping/reorder_key.hpp"
+#include "scheduler-models/regrouping/scheduler_model.hpp"
+
+namespace rayreplay::scheduler {
+namespace {
+
+class Wavefront final : public SchedulerModel {
+ public:
+  explicit Wavefront(const Parameters& parameters)
+      : state_(static_cast<std::uint64_t>(parameters.get_int("state"))),
+        bandwidth_(parameters.get_double("bandwidth")) {
+    key_.hint_bits = 0;
+    regrouping_.scope = Scope::Launch;
+    regrouping_.split_keys = true;
+    regrouping_.keep_lanes = false;
+  }
+
+  [[nodiscard]] Cut cut() const override {
+    return {.at = CutAt::PendingCall};
+  }
+  [[nodiscard]] Grouping grouping() const override {
+    return Grouping::Static;
+  }
+  [[nodiscard]] Charges charges(const MachineFacts&) const override {
+    return {.bytes_per_thread = 2 * static_cast<double>(state_), .bytes_per_cycle = bandwidth_};
+  }
+  /// Of the paths that go on after the first round; never more wait.
+  [[nodiscard]] std::uint64_t state_bytes(const PlanContext& context) const override {
+    const auto& first = context.segments.first;
+    std::uint64_t paths = 0;
+    for (std::size_t thread = 0; thread + 1 < first.size(); ++thread) {
+      paths += first[thread + 1] - first[thread] > 1 ? 1U : 0U;
+    }
+    return paths * state_;
+  }
+  [[nodiscard]] SegmentSchedule schedule(const PlanContext& context) const override {
+    return schedule_rounds(context, reorder_keys(context, key_), regrouping_);
+  }
+
+ private:
+  KeyParts key_;
+  Regrouping regrouping_;
+  std::uint64_t state_;
+  double bandwidth_;
+};
+
+const SchedulerModels::Registrar kRegistrar(
+    {.kind = {},
+     .name = "wavefront",
+     .summary = "One queue per shader for the whole launch, path state in memory",
+     .text =
+         "Every pending closest-hit or miss call puts its thread into the queue of its shader. When all threads "
+         "wait, each queue runs as a kernel of its own: warps are full but for the last of each queue and never mix "
+         "shaders. Between two rounds a path lives in memory: every thread writes and reads its state, moved or "
+         "not.\n\n"
+         "Assumes all paths of the launch in flight at once, rounds after one another without overlap, tracing in the "
+         "kernel that made the trace call. Starting kernels and the queues' counters cost nothing here. Cost: "
+         "linear in segments.",
+     .source = "Laine, Karras, Aila, Megakernels Considered Harmful: Wavefront Path Tracing on GPUs (HPG 2013)",
+     .parameters = {{.name = "state",
+                     .default_value = std::int64_t{212},
+                     .unit = "bytes",
+                     .text = "State of a path in memory; the default is the paper's (212 MB for a million paths).",
+                     .minimum = 0,
+                     .maximum = 1 << 20,
+                     .choices = {}},
+                    {.name = "bandwidth",
+                     .default_value = 0.0,
+                     .unit = "bytes/cycle",
+                     .text = "At which one SM moves state; 0: the machine's.",
+                     .minimum = 0,
+                     .maximum = 1e6,
+                     .choices = {}}}},
+    [](const Parameters& parameters) { return std::make_unique<Wavefront>(parameters); });
+
+}  // namespace
+}  // namespace rayreplay::scheduler

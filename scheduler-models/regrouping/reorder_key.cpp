@@ -1,0 +1,267 @@
+#include "scheduler-models/regrouping/reorder_key.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include <fmt/format.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_reduce.h>
+
+#include "base/error.hpp"
+#include "scheduler-models/space_filling.hpp"
+
+namespace rayreplay::scheduler {
+namespace {
+
+using trace::EventKind;
+
+constexpr std::uint32_t kShaderBits = 17;
+constexpr std::uint32_t kMostSpatialBits = 16;
+constexpr std::size_t kThreadsPerTask = 1024;
+constexpr std::size_t kSegmentsPerTask = 65'536;
+
+using Point = std::array<double, 3>;
+
+bool is_pending(EventKind kind) {
+  return kind == EventKind::Miss || kind == EventKind::ClosestHit;
+}
+
+/// Calls by kind, Miss first, then shader id.
+std::uint64_t call_number(const trace::Events& events, std::uint64_t row) {
+  return (events.kind[row] == EventKind::ClosestHit ? std::uint64_t{1} << 16 : 0) | events.shader[row];
+}
+
+bool is_finite(const Point& point) {
+  return std::isfinite(point[0]) && std::isfinite(point[1]) && std::isfinite(point[2]);
+}
+
+/// Finite points alone; the order in which they are added makes no difference.
+struct Box {
+  Point low = filled(std::numeric_limits<double>::infinity());
+  Point high = filled(-std::numeric_limits<double>::infinity());
+  bool any_hit = false;  ///< one of the points is where a ray hit something
+
+  void add(const Point& point) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      low[axis] = std::min(low[axis], point[axis]);
+      high[axis] = std::max(high[axis], point[axis]);
+    }
+  }
+  void add(const Box& other) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      low[axis] = std::min(low[axis], other.low[axis]);
+      high[axis] = std::max(high[axis], other.high[axis]);
+    }
+    any_hit = any_hit || other.any_hit;
+  }
+  static Point filled(double value) {
+    return {value, value, value};
+  }
+};
+
+/// The cell of `point`, of 2^bits an axis; all in cell 0 of an axis without extent, and in the last one of all where it
+/// is not finite.
+std::uint64_t cell(const Point& point, const Box& box, std::uint32_t bits) {
+  const double parts = std::ldexp(1.0, static_cast<int>(bits));
+  std::array<std::uint32_t, 3> at{};
+  if (!is_finite(point)) {
+    at.fill(static_cast<std::uint32_t>(parts) - 1);
+    return morton3(at[0], at[1], at[2]);
+  }
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double extent = box.high[axis] - box.low[axis];
+    if (extent > 0) {
+      at[axis] = static_cast<std::uint32_t>(std::min((point[axis] - box.low[axis]) / extent * parts, parts - 1));
+    }
+  }
+  return morton3(at[0], at[1], at[2]);
+}
+
+/// Where the pending calls of a launch are.
+class Places {
+ public:
+  Places(const trace::Launch& launch, const Segments& segments, SpatialKey spatial)
+      : data_(launch.data), segments_(segments), spatial_(spatial) {}
+
+  /// Calls `visit(segment, row, point)` for each segment of the thread that opens with a pending call, in order.
+  template <class Visitor>
+  void visit(std::size_t thread, Visitor visit) const {
+    for (std::uint32_t segment = segments_.first[thread]; segment < segments_.first[thread + 1]; ++segment) {
+      const std::uint64_t row = segments_.event_offset[segment];
+      if (is_pending(data_.events.kind[row])) {
+        visit(segment, row, point(ray_of(thread, segment), row));
+      }
+    }
+  }
+  /// Of a miss under `Hit` that is a direction, which no box is needed for.
+  [[nodiscard]] bool is_direction(std::uint64_t row) const {
+    return spatial_ == SpatialKey::Hit && data_.events.kind[row] == EventKind::Miss;
+  }
+
+ private:
+  /// The row of the pending ray.
+  [[nodiscard]] std::uint64_t ray_of(std::size_t thread, std::uint32_t segment) const {
+    std::uint64_t ray = segments_.bounce[segment];
+    if (ray == std::numeric_limits<std::uint16_t>::max()) {
+      ray = count_rays(thread, segments_.event_offset[segment]);
+    }
+    return data_.ray_offset[thread] + ray;
+  }
+  /// The index of the event's ray, however large.
+  [[nodiscard]] std::uint64_t count_rays(std::size_t thread, std::uint64_t event) const {
+    if (!data_.events.ray.empty()) {
+      return data_.events.ray[event];
+    }
+    std::uint64_t begun = 0;
+    for (std::uint64_t row = data_.event_offset[thread]; row < event; ++row) {
+      begun += trace::begins_ray(data_.events.kind[row]) ? 1U : 0U;
+    }
+    return begun - 1;
+  }
+  [[nodiscard]] Point point(std::uint64_t ray, std::uint64_t event) const {
+    const trace::Rays& rays = data_.rays;
+    const Point origin{rays.origin_x[ray], rays.origin_y[ray], rays.origin_z[ray]};
+    if (spatial_ == SpatialKey::Ray) {
+      return origin;
+    }
+    const Point direction{rays.direction_x[ray], rays.direction_y[ray], rays.direction_z[ray]};
+    const double scale = is_direction(event) ? 1 / length(direction) : static_cast<double>(data_.events.t[event]);
+    const Point from = is_direction(event) ? Point{} : origin;
+    return {from[0] + scale * direction[0], from[1] + scale * direction[1], from[2] + scale * direction[2]};
+  }
+  static double length(const Point& v) {
+    return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+  }
+
+  const trace::ThreadData& data_;
+  const Segments& segments_;
+  SpatialKey spatial_;
+};
+
+Box box_of(const trace::Launch& launch, const Places& places) {
+  return tbb::parallel_reduce(
+      tbb::blocked_range<std::size_t>(0, launch.data.threads(), kThreadsPerTask), Box{},
+      [&](const auto& range, Box box) {
+        for (std::size_t thread = range.begin(); thread != range.end(); ++thread) {
+          places.visit(thread, [&](std::uint32_t, std::uint64_t row, const Point& point) {
+            if (!places.is_direction(row) && is_finite(point)) {
+              box.add(point);
+              box.any_hit = box.any_hit || launch.data.events.t[row] > 0;
+            }
+          });
+        }
+        return box;
+      },
+      [](Box a, const Box& b) {
+        a.add(b);
+        return a;
+      });
+}
+
+bool any_closest_hit(const trace::Launch& launch) {
+  const auto& kinds = launch.data.events.kind;
+  return std::find(kinds.begin(), kinds.end(), EventKind::ClosestHit) != kinds.end();
+}
+
+[[noreturn]] void no_points(const std::string& found, const std::string& expected) {
+  throw Error(ErrorKind::Missing,
+              {"the trace has no points to sort by", "spatial", found, expected,
+               "capture the launch again with ray and hit columns (the layer and the built-in tracer record them), or "
+               "sort without places (spatial=none)"});
+}
+
+void check_rays(const trace::Launch& launch) {
+  const trace::ThreadData& data = launch.data;
+  if (data.events.size() > 0 && (data.rays.size() == 0 || data.ray_offset.size() != data.event_offset.size())) {
+    no_points("a launch without its rays", "origin and direction of every ray");
+  }
+}
+
+void check_hits(const trace::Launch& launch, const Box& box) {
+  if (!box.any_hit && any_closest_hit(launch)) {
+    no_points("closest hits without a finite distance above 0", "the distance of every hit (events.t)");
+  }
+}
+
+/// Returns how many bits the place takes.
+std::uint32_t check_bits(const KeyParts& parts, std::uint32_t hint_bits) {
+  if (parts.shader_bits > kShaderBits) {
+    throw Error(ErrorKind::Usage, {"too many bits for the shader", "shader_bits", fmt::format("{}", parts.shader_bits),
+                                   fmt::format("at most {}", kShaderBits), ""});
+  }
+  const bool spatial = parts.spatial != SpatialKey::None;
+  if (spatial && (parts.spatial_bits < 1 || parts.spatial_bits > kMostSpatialBits)) {
+    throw Error(ErrorKind::Usage,
+                {"bits of the place out of range", "spatial_bits", fmt::format("{}", parts.spatial_bits),
+                 fmt::format("1 to {}", kMostSpatialBits), ""});
+  }
+  const std::uint32_t spatial_bits = spatial ? 3 * parts.spatial_bits : 0;
+  const std::uint32_t sum = parts.shader_bits + hint_bits + spatial_bits;
+  if (sum > 64) {
+    throw Error(ErrorKind::Usage,
+                {"the parts of the reorder key do not fit into 64 bits", "shader_bits, hint_bits, spatial_bits",
+                 fmt::format("{} + {} + 3 · {} = {} bits", parts.shader_bits, hint_bits, parts.spatial_bits, sum),
+                 "at most 64", "give one of them fewer bits"});
+  }
+  return spatial_bits;
+}
+
+std::uint64_t low_bits(std::uint64_t value, std::uint32_t bits) {
+  return value & ((std::uint64_t{1} << bits) - 1);
+}
+
+}  // namespace
+
+trace::Column<std::uint64_t> reorder_keys(const PlanContext& context, const KeyParts& parts) {
+  const trace::Launch& launch = context.launch;
+  const Segments& segments = context.segments;
+  const trace::Events& events = launch.data.events;
+  Hints hints;
+  if (parts.hint_bits > 0) {
+    hints = make_hints(context.trace, launch, segments, parts.hint, context.hints);
+  }
+  const std::uint32_t hint_bits = std::min(parts.hint_bits, hints.bits);
+  const std::uint32_t spatial_bits = check_bits(parts, hint_bits);
+  trace::Column<std::uint64_t> keys(segments.size());
+  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, segments.size(), kSegmentsPerTask), [&](const auto& range) {
+    for (std::size_t segment = range.begin(); segment != range.end(); ++segment) {
+      const std::uint64_t row = segments.event_offset[segment];
+      std::uint64_t key = 0;
+      if (is_pending(events.kind[row])) {
+        if (parts.shader_bits > 0) {
+          key = low_bits(call_number(events, row), parts.shader_bits) << (hint_bits + spatial_bits);
+        }
+        if (hint_bits > 0) {
+          key |= std::uint64_t{hints.value[segment]} >> (hints.bits - hint_bits) << spatial_bits;
+        }
+      }
+      keys[segment] = key;
+    }
+  });
+  if (parts.spatial == SpatialKey::None) {
+    return keys;
+  }
+  check_rays(launch);
+  const Places places(launch, segments, parts.spatial);
+  const Box box = box_of(launch, places);
+  if (parts.spatial == SpatialKey::Hit) {
+    check_hits(launch, box);
+  }
+  Box directions;
+  directions.low = Box::filled(-1);
+  directions.high = Box::filled(1);
+  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, launch.data.threads(), kThreadsPerTask), [&](const auto& range) {
+    for (std::size_t thread = range.begin(); thread != range.end(); ++thread) {
+      places.visit(thread, [&](std::uint32_t segment, std::uint64_t row, const Point& point) {
+        keys[segment] |= cell(point, places.is_direction(row) ? directions : box, parts.spatial_bits);
+      });
+    }
+  });
+  return keys;
+}
+
+}  // namespace rayreplay::scheduler

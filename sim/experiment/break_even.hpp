@@ -1,0 +1,60 @@
+// Break-even: from what shader cost on does a scheduler model pay?
+//
+// Contract: `plain` and `model` give cycles when every closest-hit call costs x instructions more, x ≥ 0. Their ratio
+// is taken at x = 0 and on a geometric grid from 1 to 10^6, the values of one grid in parallel; where it first passes 1
+// the bracket is narrowed, by regula falsi (Illinois) in turn with bisection, until it is `within` of x wide or 0.001
+// instructions. A ratio within 10^-9 of 1 counts as no gain. More crossings than the grid can tell apart are not seen.
+// Deterministic. Source: rayreplay.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace rayreplay::experiment {
+
+enum class BreakEvenKind : std::uint8_t {
+  NotAsked,
+  Always,   ///< faster than plain at every cost
+  Never,    ///< at none up to 10^6 instructions
+  Same,     ///< as fast as plain at every cost
+  Above,    ///< faster from `instructions` on
+  Below,    ///< faster up to `instructions`
+  Several,  ///< changes more than once: `instructions` is the first
+};
+
+[[nodiscard]] const char* to_string(BreakEvenKind kind);  ///< "not-asked", "always", …
+
+struct BreakEven {
+  BreakEvenKind kind = BreakEvenKind::NotAsked;
+  double instructions = 0;  ///< added to every closest-hit call: middle of the bracket
+  double hit_cost = 0;      ///< the mean instructions of a closest-hit call then
+  double within = 0;        ///< width of the bracket / `instructions`
+};
+
+/// "pays when a closest-hit call costs more than 212 instructions (now 40)"
+[[nodiscard]] std::string to_sentence(const BreakEven& result, double hit_cost_now);
+
+inline constexpr double kMostHitInstructions = 1e6;
+
+struct CostCurves {
+  std::function<double(double)> plain, model;  ///< called from several threads at once if `parallel`
+  std::uint32_t per_decade = 2;                ///< values of the grid
+  double within = 1e-3;
+  bool parallel = true;
+};
+
+struct CostPoint {
+  double instructions = 0;
+  double speed_up = 0;
+};
+
+struct BreakEvenSolution {
+  BreakEven result;              ///< without `hit_cost`
+  std::vector<CostPoint> curve;  ///< on the grid
+};
+
+[[nodiscard]] BreakEvenSolution solve_break_even(const CostCurves& curves);
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,338 @@
+#include "sim/experiment/compare.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <utility>
+
+#include <tbb/parallel_for.h>
+
+#include "base/error.hpp"
+#include "scheduler-models/launch_order.hpp"
+#include "sim/simt/segment_replay.hpp"
+
+namespace rayreplay::experiment {
+namespace {
+
+using scheduler::Charges;
+using scheduler::Grouping;
+
+constexpr const char* kBaseline = "plain";
+constexpr double kTimedWithin = 0.05;
+constexpr std::uint32_t kTimedPerDecade = 1;
+constexpr std::array kLiveBytes = {0.0, 16.0, 32.0, 64.0, 96.0, 128.0, 192.0, 256.0, 384.0, 512.0};
+constexpr double kOwn = std::numeric_limits<double>::quiet_NaN();
+
+struct Candidate {
+  std::unique_ptr<scheduler::SchedulerModel> model;
+  std::string spec;
+};
+
+std::vector<Candidate> make_candidates(const std::vector<std::string>& specs) {
+  std::vector<Candidate> candidates;
+  const auto add = [&candidates](const std::string& spec) {
+    auto created = scheduler::SchedulerModels::create(spec);
+    if (std::none_of(candidates.begin(), candidates.end(),
+                     [&](const Candidate& other) { return other.spec == created.spec; })) {
+      candidates.push_back({std::move(created.model), std::move(created.spec)});
+    }
+  };
+  add(kBaseline);
+  std::for_each(specs.begin(), specs.end(), add);
+  return candidates;
+}
+
+/// State that moves is written and read.
+Charges with_live_bytes(Charges charges, double live) {
+  constexpr double kTwice = 2;
+  (charges.bytes_per_thread > 0 ? charges.bytes_per_thread : charges.bytes_per_moved) = kTwice * live;
+  return charges;
+}
+
+/// No schedule makes fewer than ceil(calls / S) warp events of one call (MODELS.md §6), however paths are cut.
+simt::ReplayResult fewest_events(const simt::ReplayResult& plain) {
+  simt::ReplayResult bound;
+  bound.warp_size = plain.warp_size;
+  bound.policy = plain.policy;
+  bound.by_shader.resize(plain.by_shader.size());
+  for (simt::CallTally call : plain.by_call) {
+    const std::uint64_t calls = call.tally.active_lanes;
+    const std::uint64_t cost = calls > 0 ? call.tally.weighted_lanes / calls : 0;
+    call.tally.warp_events = (calls + plain.warp_size - 1) / plain.warp_size;
+    call.tally.weighted_events = cost * call.tally.warp_events;
+    bound.by_call.push_back(call);
+    bound.total += call.tally;
+    bound.by_kind[static_cast<std::size_t>(call.kind)] += call.tally;
+    bound.by_shader[call.shader] += call.tally;
+  }
+  return bound;
+}
+
+/// What those warp events need, and every ray's visits.
+machine::Job needs_of(const simt::ReplayResult& replay, const machine::Costs& costs, std::uint64_t rays,
+                      double extra_per_hit) {
+  machine::Job sum;
+  for (const simt::CallTally& call : replay.by_call) {
+    const std::size_t index = std::size_t{call.shader} * trace::kEventKinds + static_cast<std::size_t>(call.kind);
+    const auto events = static_cast<double>(call.tally.warp_events);
+    sum.issue += events * (costs.calls[index].issue + (call.kind == trace::EventKind::ClosestHit ? extra_per_hit : 0));
+    sum.shading += events * costs.calls[index].latency;
+  }
+  sum.visits = std::accumulate(costs.ray_steps.begin(), costs.ray_steps.end(), 0.0);
+  if (costs.ray_steps.empty()) {
+    sum.visits = static_cast<double>(rays) * costs.steps_per_ray;
+  }
+  return sum;
+}
+
+std::uint64_t most_rounds(const scheduler::SegmentSchedule& schedule) {
+  std::uint64_t most = 0;
+  for (std::size_t unit = 0; unit < schedule.units(); ++unit) {
+    most = std::max(most, schedule.unit_begin[unit + 1] - schedule.unit_begin[unit]);
+  }
+  return most;
+}
+
+/// Mean instructions of a closest-hit call over the launch's calls.
+double mean_hit_cost(const simt::ReplayResult& replay, const machine::Costs& costs) {
+  double instructions = 0;
+  double calls = 0;
+  for (const simt::CallTally& call : replay.by_call) {
+    if (call.kind == trace::EventKind::ClosestHit) {
+      const auto lanes = static_cast<double>(call.tally.active_lanes);
+      const std::size_t index =
+          std::size_t{call.shader} * trace::kEventKinds + static_cast<std::size_t>(trace::EventKind::ClosestHit);
+      instructions += lanes * costs.calls[index].issue;
+      calls += lanes;
+    }
+  }
+  return calls > 0 ? instructions / calls : 0;
+}
+
+class Comparison {
+ public:
+  Comparison(const trace::Trace& trace, const Resolved& configuration, const CompareOptions& options,
+             CompareResult& result)
+      : trace_(trace),
+        launch_(trace.launches[configuration.launch]),
+        options_(options),
+        result_(result),
+        order_(scheduler::LaunchOrders::create(configuration.order).model->assign(launch_, configuration.warp_size)),
+        facts_(machine::facts(result.machine, result.resident_warps)) {}
+
+  void add(const Candidate& candidate) {
+    if (options_.progress != nullptr) {
+      options_.progress->start(candidate.spec, 0);
+    }
+    CompareRow row;
+    row.model = candidate.spec;
+    row.grouping = candidate.model->grouping();
+    row.charges = candidate.model->charges(facts_);
+    row.cut = scheduler::cut_paths(launch_, candidate.model->cut());
+    row.segments = row.cut.size();
+    const scheduler::PlanContext context{trace_, launch_, order_, row.cut, facts_, options_.hints};
+    row.state_bytes = candidate.model->state_bytes(context);
+    switch (row.grouping) {
+      case Grouping::Static:
+        add_static(candidate, context, row);
+        break;
+      case Grouping::Timed:
+        add_timed(candidate, context, row);
+        break;
+      case Grouping::Bound:
+        add_bound(row);
+        break;
+    }
+    row.efficiency = row.replay.replay.total.efficiency(result_.configuration.warp_size);
+    row.warps = row.schedule.warps();
+    for (const std::uint32_t moved : row.schedule.moved) {
+      row.moved += moved;
+    }
+    const CompareRow& plain = result_.rows.empty() ? row : result_.rows.front();
+    row.change = plain.efficiency > 0 ? row.efficiency / plain.efficiency - 1 : 0;
+    row.speed_up = row.timing.cycles > 0 ? plain.timing.cycles / row.timing.cycles : 1;
+    row.break_even.hit_cost =
+        result_.rows.empty() ? 0 : row.break_even.instructions + mean_hit_cost(plain.replay.replay, result_.costs);
+    if (options_.progress != nullptr) {
+      options_.progress->finish();
+    }
+    if (options_.observe) {
+      options_.observe(row);
+    }
+    if (!options_.placement) {
+      row.schedule = {};
+      row.cut = {};
+      row.timing.placement = {};
+    }
+    result_.rows.push_back(std::move(row));
+  }
+
+ private:
+  [[nodiscard]] machine::TimingOptions timing_options() const {
+    return {options_.placement || options_.observe != nullptr, nullptr};
+  }
+  /// One timing is done.
+  void advance() const {
+    if (options_.progress != nullptr) {
+      options_.progress->advance(1);
+    }
+  }
+  [[nodiscard]] machine::Extra extra(double hit_instructions) const {
+    return {hit_instructions, options_.costs.cycles_per_instruction};
+  }
+  [[nodiscard]] simt::SegmentReplayResult replay(const scheduler::PlanContext& context,
+                                                 const scheduler::SegmentSchedule& schedule) const {
+    simt::SegmentReplayOptions options;
+    options.policy = result_.configuration.policy;
+    options.shader_cost = result_.configuration.costs;
+    options.detail = true;
+    return simt::replay_segments(launch_, trace_.shaders, context.segments, schedule.segment_at, schedule.warp_size,
+                                 options);
+  }
+
+  void add_static(const Candidate& candidate, const scheduler::PlanContext& context, CompareRow& row) {
+    row.schedule = candidate.model->schedule(context);
+    row.rounds = most_rounds(row.schedule);
+    row.replay = replay(context, row.schedule);
+    machine::Workload workload = machine::make_workload(launch_, trace_.shaders, context.segments, row.schedule,
+                                                        result_.machine, result_.costs, result_.configuration.policy);
+    row.timing = machine::time_schedule(row.schedule, workload, result_.machine, result_.resident_warps, row.charges,
+                                        extra(0), timing_options());
+    const auto time = [&](double x, const Charges& charges) {
+      const machine::Timing timing = machine::time_schedule(row.schedule, workload, result_.machine,
+                                                            result_.resident_warps, charges, extra(x), {});
+      advance();
+      return timing.cycles;
+    };
+    if (result_.rows.empty()) {
+      plain_cycles_[0] = row.timing.cycles;
+      plain_schedule_ = row.schedule;
+      plain_workload_ = std::move(workload);
+      plain_charges_ = row.charges;
+      return;
+    }
+    CostCurves curves;
+    curves.plain = [this](double x) { return plain_cycles(x); };
+    curves.model = [&](double x) { return time(x, row.charges); };
+    solve(curves, row);
+    if (options_.response) {
+      std::array<double, kLiveBytes.size()> cycles{};
+      tbb::parallel_for(std::size_t{0}, cycles.size(),
+                        [&](std::size_t i) { cycles[i] = time(0, with_live_bytes(row.charges, kLiveBytes[i])); });
+      for (std::size_t i = 0; i < cycles.size(); ++i) {
+        row.response.push_back({0, kLiveBytes[i], plain_cycles(0) / cycles[i]});
+      }
+    }
+  }
+
+  void add_timed(const Candidate& candidate, const scheduler::PlanContext& context, CompareRow& row) {
+    const auto run = [&](double x, const machine::TimingOptions& options) {
+      machine::TimedRun timed =
+          machine::run_timed(context, *candidate.model, result_.machine, result_.resident_warps, result_.costs,
+                             result_.configuration.policy, row.charges, extra(x), options);
+      advance();
+      return timed;
+    };
+    machine::TimedRun timed = run(0, timing_options());
+    row.schedule = std::move(timed.schedule);
+    row.timing = std::move(timed.timing);
+    row.replay = replay(context, row.schedule);
+    CostCurves curves;
+    curves.plain = [this](double x) { return plain_cycles(x); };
+    curves.model = [&](double x) { return x == 0 ? row.timing.cycles : run(x, {}).timing.cycles; };
+    curves.per_decade = kTimedPerDecade;
+    curves.within = kTimedWithin;
+    solve(curves, row);
+  }
+
+  void add_bound(CompareRow& row) {
+    row.replay.replay = fewest_events(result_.rows.front().replay.replay);
+    const auto time = [&](double x) {
+      return machine::time_bound(needs_of(row.replay.replay, result_.costs, launch_.data.rays.size(), x),
+                                 result_.machine, row.charges);
+    };
+    row.timing = time(0);
+    CostCurves curves;
+    curves.plain = [this](double x) { return plain_cycles(x); };
+    curves.model = [&](double x) { return time(x).cycles; };
+    solve(curves, row);
+  }
+
+  void solve(const CostCurves& curves, CompareRow& row) const {
+    if (!options_.break_even) {
+      return;
+    }
+    const BreakEvenSolution solution = solve_break_even(curves);
+    row.break_even = solution.result;
+    if (options_.response) {
+      for (const CostPoint& point : solution.curve) {
+        row.response.push_back({point.instructions, kOwn, point.speed_up});
+      }
+    }
+  }
+
+  /// Timed once for each x, whichever models ask.
+  double plain_cycles(double x) {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto known = plain_cycles_.find(x);
+      if (known != plain_cycles_.end()) {
+        return known->second;
+      }
+    }
+    const double cycles = machine::time_schedule(plain_schedule_, plain_workload_, result_.machine,
+                                                 result_.resident_warps, plain_charges_, extra(x), {})
+                              .cycles;
+    const std::lock_guard lock(mutex_);
+    plain_cycles_[x] = cycles;
+    return cycles;
+  }
+
+  const trace::Trace& trace_;
+  const trace::Launch& launch_;
+  const CompareOptions& options_;
+  CompareResult& result_;
+  scheduler::WarpAssignment order_;
+  scheduler::MachineFacts facts_;
+
+  scheduler::SegmentSchedule plain_schedule_;
+  machine::Workload plain_workload_;
+  Charges plain_charges_;
+  std::map<double, double> plain_cycles_;
+  std::mutex mutex_;
+};
+
+}  // namespace
+
+CompareResult compare(const trace::Trace& trace, const std::string& name, const Resolved& configuration,
+                      const CompareOptions& options) {
+  const trace::Launch& launch = trace.launches.at(configuration.launch);
+  const std::vector<Candidate> candidates = make_candidates(options.models);
+  CompareResult result;
+  result.configuration = configuration;
+  result.machine = machine::load_machine(options.machine);
+  result.trace_hash = trace.hash;
+  result.tool_version = RAYREPLAY_VERSION;
+  result.size = launch.size;
+  result.rays = launch.data.rays.size();
+  result.events = launch.data.events.size();
+  result.resident_warps =
+      machine::resident_warps(result.machine, configuration.warp_size, options.registers_per_thread);
+  machine::CostOptions costs = options.costs;
+  if (options.replay_steps) {
+    costs.ray_steps = machine::count_ray_steps(trace, name, configuration.launch, {});
+  }
+  result.costs = machine::make_costs(trace, launch, costs);
+
+  Comparison comparison(trace, configuration, options, result);
+  for (const Candidate& candidate : candidates) {
+    comparison.add(candidate);
+  }
+  result.mean_hit_cost = mean_hit_cost(result.rows.front().replay.replay, result.costs);
+  return result;
+}
+
+}  // namespace rayreplay::experiment

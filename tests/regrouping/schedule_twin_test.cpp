@@ -1,0 +1,194 @@
+// schedule_rounds and form_warps against the slow, obvious ones, on random launches and a capture.
+#include <gtest/gtest.h>
+
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include "capture/trace/reader.hpp"
+#include "scheduler-models/launch_order.hpp"
+#include "scheduler-models/regrouping/reorder_key.hpp"
+#include "tests/regrouping/reference_schedule.hpp"
+#include "tests/regrouping/support.hpp"
+
+namespace rayreplay {
+namespace {
+
+using scheduler::Regrouping;
+using scheduler::Scope;
+using scheduler::SegmentSchedule;
+using Keys = trace::Column<std::uint64_t>;
+
+void expect_same(const SegmentSchedule& found, const SegmentSchedule& expected, const std::string& what) {
+  EXPECT_EQ(found.round_begin, expected.round_begin) << what;
+  EXPECT_EQ(found.unit_begin, expected.unit_begin) << what;
+  EXPECT_EQ(found.unit_sm, expected.unit_sm) << what;
+  EXPECT_EQ(found.moved, expected.moved) << what;
+  EXPECT_EQ(found.segment_at, expected.segment_at) << what;
+  EXPECT_EQ(found.spread, expected.spread) << what;
+}
+
+/// Every scope with everything that can be switched.
+std::vector<Regrouping> regroupings() {
+  std::vector<Regrouping> result;
+  for (const Scope scope : {Scope::Warp, Scope::Pool, Scope::Sm, Scope::Launch}) {
+    for (unsigned bits = 0; bits < 8; ++bits) {
+      result.push_back({.scope = scope,
+                        .pool_warps = scope == Scope::Pool ? 3U : 1U,
+                        .split_keys = (bits & 1) != 0,
+                        .keep_lanes = (bits & 2) != 0,
+                        .only_if_fewer = (bits & 4) != 0});
+    }
+  }
+  return result;
+}
+
+std::string describe(const Regrouping& regrouping) {
+  return "scope " + std::to_string(static_cast<int>(regrouping.scope)) + (regrouping.split_keys ? ", split keys" : "") +
+         (regrouping.keep_lanes ? ", keep lanes" : "") + (regrouping.only_if_fewer ? ", only if fewer" : "");
+}
+
+void compare_all(const scheduler::PlanContext& plan, const Keys& keys) {
+  for (const Regrouping& regrouping : regroupings()) {
+    const SegmentSchedule found = schedule_rounds(plan, keys, regrouping);
+    ASSERT_NO_THROW(check(found, plan.segments)) << describe(regrouping);
+    const SegmentSchedule expected = test::flatten(test::reference_schedule(plan, keys, regrouping),
+                                                   plan.order.warp_size, regrouping.scope == Scope::Launch);
+    expect_same(found, expected, describe(regrouping));
+  }
+}
+
+/// `distinct` values, so far apart that they differ in several bytes.
+Keys random_keys(std::size_t segments, std::uint64_t distinct, std::mt19937_64& random) {
+  Keys keys(segments);
+  for (std::uint64_t& key : keys) {
+    key = (random() % distinct) * 0x0000'0100'0001'0101U;
+  }
+  return keys;
+}
+
+struct Shape {
+  std::uint32_t warp_size;
+  std::uint32_t threads;
+  std::uint64_t keys;
+};
+
+class ScheduleTwin : public testing::TestWithParam<Shape> {};
+
+TEST_P(ScheduleTwin, MakesTheSameSchedule) {
+  const Shape shape = GetParam();
+  std::mt19937_64 random(shape.warp_size * 1000 + shape.threads + shape.keys);
+  trace::Trace trace;
+  trace.shaders = test::shaders_of_all_stages(11);
+  trace.launches.push_back(test::RandomLaunch(11, random()).make(shape.threads, 6));
+  auto order = test::shuffled_assignment(shape.threads, shape.warp_size, random);
+  std::shuffle(order.start_rank.begin(), order.start_rank.end(), random);
+  test::Plan plan(trace, order);
+  plan.machine.sms = 5;
+  plan.machine.withheld_sms = 2;
+  for (const scheduler::CutAt at : {scheduler::CutAt::PendingCall, scheduler::CutAt::EveryCall}) {
+    if (at == scheduler::CutAt::EveryCall && shape.threads > 1000) {
+      break;  // the twin is slow
+    }
+    plan.cut({.at = at});
+    compare_all(plan.context(), random_keys(plan.segments().size(), shape.keys, random));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, ScheduleTwin,
+                         testing::Values(Shape{1, 60, 4}, Shape{4, 8, 2}, Shape{4, 200, 3}, Shape{8, 333, 7},
+                                         Shape{13, 300, 5}, Shape{32, 1, 3}, Shape{32, 900, 1}, Shape{32, 900, 4},
+                                         Shape{32, 900, 100'000}, Shape{64, 700, 4}, Shape{64, 700, 1000},
+                                         Shape{32, 1500, 250}, Shape{32, 1500, 300}, Shape{32, 8000, 6}),
+                         [](const auto& instance) {
+                           return std::to_string(instance.param.warp_size) + "Lanes" +
+                                  std::to_string(instance.param.threads) + "Threads" +
+                                  std::to_string(instance.param.keys) + "Keys";
+                         });
+
+class Captured : public testing::TestWithParam<const char*> {};
+
+TEST_P(Captured, MakesTheSameSchedule) {
+  const trace::Trace trace = trace::load(std::string(RAYREPLAY_SOURCE_DIR "/tests/data/h200/") + GetParam() + ".rrt");
+  const auto order = scheduler::LaunchOrders::create("captured").model->assign(trace.launches.at(0), 32);
+  test::Plan plan(trace, order);
+  plan.machine.sms = 24;  // fewer than the device had: its SMs are not used
+  plan.cut({.at = scheduler::CutAt::PendingCall});
+  const Keys keys = scheduler::reorder_keys(plan.context(), {.spatial = scheduler::SpatialKey::Hit, .spatial_bits = 3});
+  for (const Scope scope : {Scope::Pool, Scope::Sm, Scope::Launch}) {
+    const Regrouping regrouping{.scope = scope, .pool_warps = 16};
+    const SegmentSchedule expected =
+        test::flatten(test::reference_schedule(plan.context(), keys, regrouping), 32, scope == Scope::Launch);
+    expect_same(schedule_rounds(plan.context(), keys, regrouping), expected, describe(regrouping));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(H200, Captured, testing::Values("one-weekend", "one-weekend-ser", "teapot-alpha"),
+                         [](const auto& instance) {
+                           std::string name = instance.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST(Schedule, DoesNotDependOnTheWorkers) {
+  std::mt19937_64 random(11);
+  trace::Trace trace;
+  trace.shaders = test::shaders_of_all_stages(11);
+  trace.launches.push_back(test::RandomLaunch(11, 12).make(30'000, 5));
+  test::Plan plan(trace, test::shuffled_assignment(30'000, 32, random));
+  plan.machine.sms = 7;
+  plan.cut({.at = scheduler::CutAt::PendingCall});
+  for (const std::uint64_t distinct : {3U, 1000U}) {
+    const Keys keys = random_keys(plan.segments().size(), distinct, random);
+    for (const Scope scope : {Scope::Warp, Scope::Pool, Scope::Sm, Scope::Launch}) {
+      const Regrouping regrouping{.scope = scope, .pool_warps = 4};
+      const auto run = [&](int workers) {
+        const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism, 8);
+        oneapi::tbb::task_arena arena(workers);
+        return arena.execute([&] { return schedule_rounds(plan.context(), keys, regrouping); });
+      };
+      const SegmentSchedule one = run(1);
+      expect_same(run(2), one, describe(regrouping));
+      expect_same(run(7), one, describe(regrouping));
+    }
+  }
+}
+
+TEST(FormWarps, MakesTheSameWarps) {
+  std::mt19937_64 random(21);
+  for (const std::uint32_t warp_size : {1U, 4U, 8U, 32U, 64U}) {
+    for (int repeat = 0; repeat < 20; ++repeat) {
+      // Threads of some warps that wait, in order of their places; warps are numbered with gaps.
+      std::vector<scheduler::Arrival> waiting;
+      std::vector<test::ReferenceThread> threads;
+      std::uint32_t segment = 0;
+      for (std::uint32_t warp = 3; warp < 3 + random() % 30; warp += 1 + static_cast<std::uint32_t>(random() % 3)) {
+        for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
+          segment += 1 + static_cast<std::uint32_t>(random() % 3);
+          if (random() % 3 != 0) {
+            waiting.push_back({segment, warp, static_cast<std::uint8_t>(lane)});
+            threads.push_back({segment, warp, lane});
+          }
+        }
+      }
+      const Keys keys = random_keys(segment + std::size_t{1}, 1 + random() % 6, random);
+      for (const Regrouping& regrouping : regroupings()) {
+        std::vector<scheduler::FormedWarp> found;
+        form_warps(waiting, keys, warp_size, regrouping, found);
+        const test::ReferenceRound expected = test::reference_warps(threads, keys, warp_size, regrouping);
+        ASSERT_EQ(found.size(), expected.size());
+        for (std::size_t warp = 0; warp < found.size(); ++warp) {
+          EXPECT_EQ(found[warp].moved, expected[warp].moved);
+          for (std::uint32_t lane = 0; lane < scheduler::kMaxWarpSize; ++lane) {
+            const auto at = expected[warp].segment_of_lane.find(lane);
+            const std::uint32_t stands =
+                at == expected[warp].segment_of_lane.end() ? scheduler::kNoSegment : at->second;
+            EXPECT_EQ(found[warp].segment_at.at(lane), stands);
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rayreplay
