@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "scheduler-models/launch_order.hpp"
+#include "scheduler-models/regrouping/segment_bound.hpp"
 #include "sim/simt/segment_replay.hpp"
 
 namespace rayreplay::experiment {
@@ -52,23 +53,26 @@ Charges with_live_bytes(Charges charges, double live) {
   return charges;
 }
 
-/// No schedule makes fewer than ceil(calls / S) warp events of one call (MODELS.md §6), however paths are cut.
-simt::ReplayResult fewest_events(const simt::ReplayResult& plain) {
-  simt::ReplayResult bound;
-  bound.warp_size = plain.warp_size;
-  bound.policy = plain.policy;
-  bound.by_shader.resize(plain.by_shader.size());
-  for (simt::CallTally call : plain.by_call) {
-    const std::uint64_t calls = call.tally.active_lanes;
-    const std::uint64_t cost = calls > 0 ? call.tally.weighted_lanes / calls : 0;
-    call.tally.warp_events = (calls + plain.warp_size - 1) / plain.warp_size;
-    call.tally.weighted_events = cost * call.tally.warp_events;
-    bound.by_call.push_back(call);
-    bound.total += call.tally;
-    bound.by_kind[static_cast<std::size_t>(call.kind)] += call.tally;
-    bound.by_shader[call.shader] += call.tally;
+/// The bound's sums as those of a replay. A call's weight is that of plain's warp events of it.
+simt::ReplayResult as_replay(const scheduler::SegmentBound& bound, const simt::ReplayResult& plain) {
+  simt::ReplayResult replay;
+  replay.warp_size = plain.warp_size;
+  replay.policy = plain.policy;
+  replay.by_shader.resize(plain.by_shader.size());
+  for (const scheduler::CallBound& call : bound.by_call) {
+    const auto of_plain = std::find_if(
+        plain.by_call.begin(), plain.by_call.end(),
+        [&call](const simt::CallTally& other) { return other.kind == call.kind && other.shader == call.shader; });
+    const std::uint64_t cost = of_plain != plain.by_call.end() && of_plain->tally.active_lanes > 0
+                                   ? of_plain->tally.weighted_lanes / of_plain->tally.active_lanes
+                                   : 0;
+    const simt::Tally tally{call.sum.warp_events, call.sum.calls, cost * call.sum.warp_events, cost * call.sum.calls};
+    replay.by_call.push_back({call.kind, call.shader, tally});
+    replay.total += tally;
+    replay.by_kind[static_cast<std::size_t>(call.kind)] += tally;
+    replay.by_shader[call.shader] += tally;
   }
-  return bound;
+  return replay;
 }
 
 /// What those warp events need, and every ray's visits.
@@ -249,7 +253,9 @@ class Comparison {
   }
 
   void add_bound(CompareRow& row) {
-    row.replay.replay = fewest_events(result_.rows.front().replay.replay);
+    row.replay.replay =
+        as_replay(scheduler::segment_bound(launch_, trace_.shaders, row.cut, result_.configuration.warp_size),
+                  result_.rows.front().replay.replay);
     const auto time = [&](double x) {
       return machine::time_bound(needs_of(row.replay.replay, result_.costs, launch_.data.rays.size(), x),
                                  result_.machine, row.charges);
