@@ -149,10 +149,11 @@ class ChosenCuts {
         continue;
       }
       const bool chosen =
-          cut_.at == CutAt::EveryCall ||
-          (is_pending_call(kind) && ray >= cut_.first_bounce &&
-           (!cut_.site || data_.rays.site[first_ray + ray] == *cut_.site) &&
-           (!cut_.captured_only || std::find(reordered.begin(), reordered.end(), ray) != reordered.end()));
+          cut_.at == CutAt::EveryCall
+              ? starts_anew(row)
+              : (is_pending_call(kind) && ray >= cut_.first_bounce &&
+                 (!cut_.site || data_.rays.site[first_ray + ray] == *cut_.site) &&
+                 (!cut_.captured_only || std::find(reordered.begin(), reordered.end(), ray) != reordered.end()));
       if (opened && chosen) {
         cut(row, ray);
       }
@@ -161,6 +162,17 @@ class ChosenCuts {
   }
 
  private:
+  /// EveryCall, for a warp event that is not its thread's first.
+  [[nodiscard]] bool starts_anew(std::uint64_t row) const {
+    const trace::Events& events = data_.events;
+    const EventKind before = events.kind[row - 1];
+    if (trace::begins_ray(events.kind[row])) {
+      const bool entered = is_pending_call(before) || before == EventKind::Callable;
+      return !entered || events.shader[row - 1] != events.shader[row];
+    }
+    return !(cut_.inline_any_hit && events.kind[row] == EventKind::AnyHit && before == EventKind::ReportIntersection);
+  }
+
   const trace::ThreadData& data_;
   const Cut& cut_;
 };

@@ -8,8 +8,10 @@
 // event. Every thread with events has at least one segment, one without has none. Rows are never left out, doubled or
 // reordered.
 //
-// Cuts: `PendingCall` cuts before ClosestHit and Miss (SER, wavefront, compaction); `EveryCall` before every warp event
-// (bindless dispatch: each call and each return starts a shader anew). `first_bounce`, `site` and `captured_only` leave
+// Cuts: `PendingCall` cuts before ClosestHit and Miss (SER, wavefront, compaction); `EveryCall` before every
+// warp event at which a shader starts anew (bindless dispatch: each call and each return); that is every one but a
+// trace call right after the entry (ClosestHit, Miss, Callable) of the shader that makes it, which goes on, and, with
+// `inline_any_hit`, an AnyHit right after a ReportIntersection. `first_bounce`, `site` and `captured_only` leave
 // pending calls uncut: their threads run on in their warp. The bounce of an event is the index of its ray in the
 // thread.
 //
@@ -35,6 +37,7 @@ struct Cut {
   std::uint32_t first_bounce = 0;      ///< PendingCall: rays before this one of the thread are not cut
   std::optional<std::uint8_t> site{};  ///< PendingCall: only rays of this trace call
   bool captured_only = false;          ///< PendingCall: only rays for which the application made a reorder call
+  bool inline_any_hit = false;         ///< EveryCall: any-hit shaders are part of the intersection shader that reports
 };
 
 struct Segments {

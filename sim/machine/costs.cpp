@@ -19,22 +19,24 @@ using trace::ShaderStage;
 constexpr double kMostCyclesPerInstruction = 200;
 constexpr double kMostSteps = 1e6;
 
-/// Instructions of a call where nothing else is known; docs/assumptions.md says why these.
-constexpr double default_issue(EventKind kind) {
+/// Instructions of a call where nothing else is known: half of what `spirv` counts for the shaders of capture/apps
+/// (439–476, 174, 302, 31, 705–1512; callables: none there, taken as cheap), as no call goes through every branch. A
+/// trace call from another shader than ray generation is only what hands the ray over.
+constexpr double default_issue(ShaderStage stage, EventKind kind) {
   switch (kind) {
     case EventKind::Begin:
     case EventKind::OcclusionBegin:
-      return 40;
+      return stage == ShaderStage::RayGeneration ? 230 : 30;
     case EventKind::Intersection:
-      return 40;
+      return 90;
     case EventKind::AnyHit:
-      return 20;
+      return 150;
     case EventKind::Miss:
-      return 20;
+      return 15;
     case EventKind::ClosestHit:
-      return 100;
+      return 550;
     case EventKind::Callable:
-      return 40;
+      return 100;
     default:
       return 0;
   }
@@ -197,7 +199,8 @@ Costs make_costs(const trace::Trace& trace, const trace::Launch& launch, const C
   costs.ray_steps = options.ray_steps;
   costs.calls.resize(trace.shaders.size() * trace::kEventKinds);
   for (std::size_t i = 0; i < costs.calls.size(); ++i) {
-    costs.calls[i].issue = default_issue(static_cast<EventKind>(i % trace::kEventKinds));
+    costs.calls[i].issue =
+        default_issue(trace.shaders[i / trace::kEventKinds].stage, static_cast<EventKind>(i % trace::kEventKinds));
     costs.calls[i].origin = "default";
   }
   if (options.source != CostSource::Default) {

@@ -49,7 +49,6 @@ bool is_free(std::uint32_t op) {
       246,  // OpLoopMerge
       247,  // OpSelectionMerge
       248,  // OpLabel
-      253,  // OpReturn
       317,  // OpNoLine
       400,  // OpCopyLogical
   };

@@ -10,6 +10,7 @@
 #include "scheduler-models/regrouping/exchanges/pool_exchange.hpp"
 #include "scheduler-models/regrouping/exchanges/queue_exchange.hpp"
 #include "sim/machine/timing.hpp"
+#include "tests/machine/slow_job.hpp"
 #include "tests/machine/slow_machine.hpp"
 #include "tests/support/launch_builder.hpp"
 #include "tests/support/random_trace.hpp"
@@ -74,57 +75,6 @@ struct Setting {
                      {.placement = true});
   }
 };
-
-/// What one warp of segments needs, from a replay of it alone and by counting rays from the thread's start.
-Job slow_job(const Setting& setting, const std::vector<std::uint32_t>& lanes, std::uint32_t& hits) {
-  simt::SegmentReplayOptions options;
-  for (const int which : {0, 1, 2}) {
-    simt::CallWeights table;
-    for (std::size_t call = 0; call < setting.costs.calls.size(); ++call) {
-      const auto kind = static_cast<trace::EventKind>(call % trace::kEventKinds);
-      const double cost = which == 0 ? setting.costs.calls[call].issue : setting.costs.calls[call].latency;
-      table.push_back(!trace::is_warp_event(kind) ? 0U
-                      : which == 2                ? (kind == trace::EventKind::ClosestHit ? 1U : 0U)
-                                                  : static_cast<std::uint32_t>(std::llround(cost * 16)));
-    }
-    options.weights.push_back(table);
-  }
-  const auto weights = simt::replay_segments(setting.launch(), setting.trace.shaders, setting.segments, lanes,
-                                             static_cast<std::uint32_t>(lanes.size()), options)
-                           .weights;
-  Job job;
-  job.issue = static_cast<double>(weights[0]) / 16;
-  job.shading = static_cast<double>(weights[1]) / 16;
-  hits = static_cast<std::uint32_t>(weights[2]);
-  std::vector<std::uint64_t> longest;
-  for (const std::uint32_t segment : lanes) {
-    if (segment == kNoSegment) {
-      continue;
-    }
-    const auto& first = setting.segments.first;
-    const auto thread =
-        static_cast<std::size_t>(std::upper_bound(first.begin(), first.end(), segment) - first.begin() - 1);
-    const trace::ThreadData& data = setting.launch().data;
-    std::uint64_t ray = data.ray_offset[thread];
-    std::size_t in_segment = 0;
-    for (std::uint64_t row = data.event_offset[thread]; row < setting.segments.event_offset[segment + 1]; ++row) {
-      if (trace::begins_ray(data.events.kind[row])) {
-        if (row >= setting.segments.event_offset[segment]) {
-          const std::uint64_t steps = setting.costs.ray_steps[ray];
-          job.visits += static_cast<double>(steps);
-          longest.resize(std::max(longest.size(), in_segment + 1));
-          longest[in_segment] = std::max(longest[in_segment], steps);
-          ++in_segment;
-        }
-        ++ray;
-      }
-    }
-  }
-  for (const std::uint64_t steps : longest) {
-    job.traversal += static_cast<double>(steps) * setting.machine.rt_step_latency_cycles;
-  }
-  return job;
-}
 
 /// The rules of timing.hpp, by searching.
 class SlowRun {
@@ -219,7 +169,8 @@ class SlowRun {
   }
   void start(std::uint32_t sm, const std::vector<std::uint32_t>& lanes, std::uint32_t moved, bool formed) {
     std::uint32_t hits = 0;
-    const Job alone = slow_job(setting_, lanes, hits);
+    const Job alone = slow_job(setting_.launch(), setting_.trace.shaders, setting_.segments, setting_.machine,
+                               setting_.costs, lanes, hits);
     const auto threads = static_cast<std::uint32_t>(size_ - std::count(lanes.begin(), lanes.end(), kNoSegment));
     const Job job =
         slow_charge(alone, hits, threads, moved, formed, true, setting_.charges, setting_.extra, sms_.bandwidth());

@@ -306,7 +306,7 @@ std::string point_at(std::string_view text, std::size_t column, const std::strin
     shown += byte < ' ' || byte == 0x7F ? ' ' : text[i];
     before += i < column && !continues(i) ? 1U : 0U;
   }
-  return fmt::format("{}, column {}:\n  {}{}\n  {:>{}}\n", owner, column + 1, shown, end < text.size() ? "…" : "", "^",
+  return fmt::format("{}, column {}:\n  {}{}\n  {:>{}}", owner, column + 1, shown, end < text.size() ? "…" : "", "^",
                      before + 1);
 }
 

@@ -1,0 +1,181 @@
+// Bindless dispatch: every shader call and every return is a spawn of a continuation (MODELS.md §7; Intel's Xe-HPG).
+//
+// Contract: timed; paths are cut at every call, and each of the machine's shading SMs has queues of its own
+// (exchanges/queue_exchange.hpp), one per record. The record of a segment is the kind and shader of the call that opens
+// it, and for a trace call, which stands for its caller's going on, the site of the ray that the thread began before
+// (the trace call to which it returns) where sites were captured. Its records take O(events), parallel over threads,
+// and 8 bytes a segment.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include "base/error.hpp"
+#include "scheduler-models/regrouping/exchanges/queue_exchange.hpp"
+#include "scheduler-models/regrouping/scheduler_model.hpp"
+
+namespace rayreplay::scheduler {
+namespace {
+
+using Records = trace::Column<std::uint64_t>;
+
+constexpr std::size_t kThreadsAPiece = 2048;
+constexpr std::uint64_t kNoSite = 256;
+constexpr std::uint64_t kNotStarted = 257;
+
+class RecordWriter {
+ public:
+  RecordWriter(const trace::Launch& launch, const Segments& segments, Records& records)
+      : launch_(launch), segments_(segments), records_(records) {}
+
+  void write(std::size_t thread) const {
+    const trace::Events& events = launch_.data.events;
+    const auto& site = launch_.data.rays.site;
+    std::uint64_t next_ray = launch_.data.ray_offset[thread];
+    std::uint64_t returns_to = kNotStarted;
+    for (std::uint32_t s = segments_.first[thread]; s < segments_.first[thread + 1]; ++s) {
+      const std::uint64_t row = segments_.event_offset[s];
+      const bool resumes = trace::begins_ray(events.kind[row]);
+      const std::uint64_t call =
+          std::uint64_t{events.shader[row]} * trace::kEventKinds + static_cast<std::uint64_t>(events.kind[row]);
+      records_[s] = call << 16U | (resumes ? returns_to : 0);
+      for (std::uint64_t e = row; e < segments_.event_offset[s + 1]; ++e) {
+        if (trace::begins_ray(events.kind[e])) {
+          returns_to = site.empty() ? kNoSite : site[next_ray];
+          ++next_ray;
+        }
+      }
+    }
+  }
+
+ private:
+  const trace::Launch& launch_;
+  const Segments& segments_;
+  Records& records_;
+};
+
+class BindlessDispatch final : public SchedulerModel {
+ public:
+  explicit BindlessDispatch(const Parameters& parameters)
+      : simd_width_(static_cast<std::uint32_t>(parameters.get_int("simd_width"))),
+        queue_threads_(static_cast<std::uint64_t>(parameters.get_int("queue_threads"))),
+        spawn_cycles_(parameters.get_double("spawn_cycles")),
+        stack_bytes_(parameters.get_double("stack_bytes")),
+        inline_any_hit_(parameters.get_bool("inline_any_hit")) {}
+
+  [[nodiscard]] Cut cut() const override {
+    Cut cut;
+    cut.at = CutAt::EveryCall;
+    cut.inline_any_hit = inline_any_hit_;
+    return cut;
+  }
+  [[nodiscard]] Grouping grouping() const override {
+    return Grouping::Timed;
+  }
+  [[nodiscard]] Charges charges(const MachineFacts&) const override {
+    Charges charges;
+    charges.cycles_per_cut = spawn_cycles_;
+    charges.bytes_per_thread = stack_bytes_;
+    return charges;
+  }
+  [[nodiscard]] std::uint64_t state_bytes(const PlanContext& context) const override {
+    const std::uint64_t threads = context.launch.data.threads();
+    const std::uint64_t running =
+        std::uint64_t{context.machine.sms} * context.machine.resident_warps * context.order.warp_size;
+    const std::uint64_t waiting = std::uint64_t{context.machine.sms} * queue_threads_;
+    const std::uint64_t at_once = queue_threads_ == 0 ? threads : std::min(threads, running + waiting);
+    return at_once * static_cast<std::uint64_t>(stack_bytes_);
+  }
+  [[nodiscard]] std::vector<std::unique_ptr<Exchange>> exchanges(const PlanContext& context) const override {
+    const std::uint32_t warp_size = context.order.warp_size;
+    if (simd_width_ > warp_size) {
+      throw Error(ErrorKind::Usage,
+                  {"more threads are dispatched together than a warp holds", "bindless-dispatch:simd_width",
+                   std::to_string(simd_width_), "at most " + std::to_string(warp_size) + ", the warp size",
+                   "take simd_width=0 for the warp size, or choose it with --warp-size"});
+    }
+    auto records = std::make_shared<Records>(context.segments.size());
+    const RecordWriter writer(context.launch, context.segments, *records);
+    oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::size_t>(0, context.launch.data.threads(), kThreadsAPiece),
+                              [&](const auto& range) {
+                                for (std::size_t thread = range.begin(); thread < range.end(); ++thread) {
+                                  writer.write(thread);
+                                }
+                              });
+    std::vector<std::unique_ptr<Exchange>> result;
+    for (std::uint32_t sm = 0; sm < context.machine.sms; ++sm) {
+      result.push_back(make_queue_exchange(records, simd_width_ == 0 ? warp_size : simd_width_, queue_threads_));
+    }
+    return result;
+  }
+
+ private:
+  std::uint32_t simd_width_;
+  std::uint64_t queue_threads_;
+  double spawn_cycles_;
+  double stack_bytes_;
+  bool inline_any_hit_;
+};
+
+const SchedulerModels::Registrar kRegistrar(
+    {.kind = {},
+     .name = "bindless-dispatch",
+     .summary = "Every call and return spawns a continuation; a thread-sorting unit collects them by record",
+     .text =
+         "Shaders are cut into continuations: a call ends the caller's piece and spawns the callee, a return spawns "
+         "the rest of the caller. Threads wait by record in queues of their SM (Intel: Xe core); a queue that has "
+         "as many as are dispatched together becomes a warp. When an SM has nothing else to run, or its queues "
+         "hold more threads than they may, the longest queue is dispatched as it is.\n\n"
+         "What spawns: every intersection, any-hit, closest-hit, miss and callable call, and every trace call, which "
+         "stands for the caller's going on after what it called before. A trace call right after the entry of the "
+         "shader "
+         "that makes it spawns nothing: that shader goes on. Returns without an event of their own are not "
+         "counted: the last one of each thread to ray generation, and those to a shader that makes no further "
+         "call; nor are returns of intersection and any-hit shaders, which go back to the ray-tracing unit. A "
+         "trace call of a shader that has just been entered again by recursion counts as its first.\n\n"
+         "Assumes queues by record alone (no hints, no place in space), no time-out, and that a "
+         "thread stays on its SM. stack_bytes is charged once per spawn: what a call spills, its return fills. "
+         "Which queue goes first when none is full is this model's choice: no public text says what the hardware "
+         "does. Cost: O(log queues) a spawn.",
+     .source = "Ekstrand, Ray-tracing in Vulkan pt. 2, XDC 2021: calls and returns as BTD_SPAWN, any-hit shaders in "
+               "intersection shaders",
+     .parameters = {{.name = "simd_width",
+                     .default_value = std::int64_t{0},
+                     .unit = "threads",
+                     .text = "Threads dispatched together; 0: the warp size.",
+                     .minimum = 0,
+                     .maximum = kMaxWarpSize,
+                     .choices = {}},
+                    {.name = "queue_threads",
+                     .default_value = std::int64_t{0},
+                     .unit = "threads",
+                     .text = "Most threads that the queues of one SM hold; 0: no limit.",
+                     .minimum = 0,
+                     .maximum = 1 << 24,
+                     .choices = {}},
+                    {.name = "spawn_cycles",
+                     .default_value = 100.0,
+                     .unit = "cycles",
+                     .text = "Latency of every spawn: message, sorting, start of a warp.",
+                     .minimum = 0,
+                     .maximum = 1e9,
+                     .choices = {}},
+                    {.name = "stack_bytes",
+                     .default_value = 64.0,
+                     .unit = "bytes",
+                     .text = "What a call spills to the thread's stack and its return fills again.",
+                     .minimum = 0,
+                     .maximum = 1e6,
+                     .choices = {}},
+                    {.name = "inline_any_hit",
+                     .default_value = true,
+                     .unit = "",
+                     .text = "Any-hit shaders are part of the intersection shader that reports the hit.",
+                     .choices = {}}}},
+    [](const Parameters& parameters) { return std::make_unique<BindlessDispatch>(parameters); });
+
+}  // namespace
+}  // namespace rayreplay::scheduler

@@ -1,0 +1,125 @@
+// Machines from TOML: what is read, and what is said about files that are wrong.
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "sim/machine/machine.hpp"
+
+namespace rayreplay::machine {
+namespace {
+
+struct Said {
+  ErrorKind kind = ErrorKind::Internal;
+  std::string text = "no error";
+};
+
+template <class Function>
+Said said(Function function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    return {error.kind(), error.what()};
+  }
+  return {};
+}
+
+Said parse_error(const std::string& toml) {
+  return said([&] { (void)parse_machine(toml, "my.toml"); });
+}
+
+void expect_usage(const std::string& toml, const std::vector<std::string>& parts) {
+  const Said error = parse_error(toml);
+  EXPECT_EQ(error.kind, ErrorKind::Usage) << toml;
+  for (const std::string& part : parts) {
+    EXPECT_NE(error.text.find(part), std::string::npos) << part << " is not in: " << error.text;
+  }
+}
+
+TEST(Machine, ReadsEveryKindOfValue) {
+  const Machine machine = parse_machine(
+      "name = \"a \\\"b\\\"\"\nsms = 7\nissue_per_cycle = 2\nclock_mhz = 1234.5\nl2_bytes = 5000000000\n"
+      "reorders = true\nwithheld_sms = 6\n",
+      "my.toml");
+  EXPECT_EQ(machine.name, "a \"b\"");
+  EXPECT_EQ(machine.sms, 7U);
+  EXPECT_EQ(machine.issue_per_cycle, 2);
+  EXPECT_EQ(machine.clock_mhz, 1234.5);
+  EXPECT_EQ(machine.l2_bytes, 5'000'000'000U);
+  EXPECT_TRUE(machine.reorders);
+  EXPECT_EQ(machine.resident_warps, Machine().resident_warps);
+  EXPECT_EQ(to_toml(parse_machine(to_toml(machine), "again")), to_toml(machine));
+}
+
+TEST(Machine, NamesTheNearestKeyAndTheLine) {
+  expect_usage("sms = 4\nresidant_warps = 3\n", {"my.toml:2", "'residant_warps'", "did you mean 'resident_warps'"});
+}
+
+TEST(Machine, RefusesWhatNoMachineIs) {
+  expect_usage("sms = 0", {"my.toml:1", "'sms'", "0", "1 to 4096"});
+  expect_usage("\nclock_mhz = 0", {"my.toml:2", "'clock_mhz'"});
+  expect_usage("clock_mhz = nan", {"'clock_mhz'", "nan"});
+  expect_usage("dram_bytes_per_second = inf", {"'dram_bytes_per_second'"});
+  expect_usage("issue_per_cycle = -1.0", {"'issue_per_cycle'", "-1"});
+  expect_usage("warp_size = 65", {"'warp_size'", "1 to 64"});
+  expect_usage("sms = 2.5", {"'sms'", "whole number"});
+  expect_usage("sms = \"two\"", {"'sms'", "two"});
+  expect_usage("sms = [2]", {"'sms'", "a table or list"});
+  expect_usage("reorders = 1", {"'reorders'", "true or false"});
+  expect_usage("name = 3", {"'name'", "a string"});
+  expect_usage("sms = 4\nwithheld_sms = 4", {"my.toml:2", "withholds all", "less than sms = 4"});
+  expect_usage("sms = = 4", {"my.toml:1", "not TOML"});
+  expect_usage("[machine]\nsms = 4", {"unknown key", "'machine'"});
+}
+
+TEST(Machine, LoadsByNameAndByPath) {
+  const std::string path = testing::TempDir() + "/machine.toml";
+  std::ofstream(path) << "name = \"mine\"\nsms = 3\n";
+  EXPECT_EQ(load_machine(path).sms, 3U);
+  EXPECT_EQ(load_machine("generic").name, "generic");
+  const Said unknown = said([] { (void)load_machine("genric"); });
+  EXPECT_EQ(unknown.kind, ErrorKind::Usage);
+  EXPECT_NE(unknown.text.find("did you mean 'generic'"), std::string::npos) << unknown.text;
+  const Said absent = said([] { (void)load_machine("no/such.toml"); });
+  EXPECT_EQ(absent.kind, ErrorKind::Input);
+  EXPECT_NE(absent.text.find("no/such.toml"), std::string::npos);
+  EXPECT_EQ(said([] { (void)load_machine("."); }).kind, ErrorKind::Usage);
+  EXPECT_EQ(said([] { (void)load_machine("/"); }).kind, ErrorKind::Input);
+}
+
+TEST(Machine, TextsAreCompiledInByteByByte) {
+  for (const std::string& name : shipped_machines()) {
+    std::ifstream file(RAYREPLAY_SOURCE_DIR "/machines/" + name + ".toml", std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_FALSE(text.empty()) << name;
+    EXPECT_EQ(shipped_machine_text(name), text) << name;
+  }
+}
+
+TEST(Machine, OccupancyFollowsFromRegisters) {
+  Machine machine;
+  machine.registers = 65536;
+  machine.resident_warps = 48;
+  EXPECT_EQ(resident_warps(machine, 32, 32), 48U);
+  EXPECT_EQ(resident_warps(machine, 32, 64), 32U);
+  EXPECT_EQ(resident_warps(machine, 32, 255), 8U);
+  EXPECT_EQ(resident_warps(machine, 32, 1'000'000), 1U);
+  EXPECT_EQ(resident_warps(machine, 32, 0), 48U);
+}
+
+TEST(Machine, FactsAreForOneSm) {
+  const Machine machine = parse_machine(
+      "sms = 10\nclock_mhz = 1000\nl2_bytes_per_second = 4e11\nreorders = true\nwithheld_sms = 2\nreorder_cycles = 7",
+      "my.toml");
+  const scheduler::MachineFacts known = facts(machine, 12);
+  EXPECT_EQ(known.sms, 10U);
+  EXPECT_EQ(known.resident_warps, 12U);
+  EXPECT_TRUE(known.reorders);
+  EXPECT_EQ(known.withheld_sms, 2U);
+  EXPECT_EQ(known.reorder_cycles, 7);
+  EXPECT_EQ(known.exchange_bytes_per_cycle, 40);
+}
+
+}  // namespace
+}  // namespace rayreplay::machine
