@@ -232,7 +232,7 @@ std::string to_html(const ModelsPage& page) {
       "machine."
       "</p>\n";
   html += facts(page);
-  html += "<h2>Models</h2>\n" + html_table(short_models_table(result), "efficiency");
+  html += "<h2>Models</h2>\n" + html_table(short_models_table(result), "");
   if (result.rows.size() > 1 && result.rows[1].break_even.kind != BreakEvenKind::NotAsked) {
     html += "<h2>Break-even</h2>\n" + break_even_html(result);
   }
