@@ -14,6 +14,7 @@
 #include <tbb/parallel_reduce.h>
 
 #include "base/error.hpp"
+#include "base/huge_pages.hpp"
 
 namespace rayreplay::scheduler {
 namespace {
@@ -244,6 +245,7 @@ Segments cut_at(const trace::Launch& launch, const Cuts& cuts) {
   number_segments(data, cuts, segments);
   const std::size_t size = segments.first.back();
   segments.event_offset.resize(size + 1);
+  prefer_huge_pages(segments.event_offset);
   segments.bounce.resize(size);
   segments.event_offset[size] = data.events.size();
   tbb::parallel_for(tbb::blocked_range<std::size_t>(0, data.threads(), kThreadsPerTask), [&](const auto& range) {

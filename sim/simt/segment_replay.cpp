@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/huge_pages.hpp"
 #include "sim/simt/call_dictionary.hpp"
 #include "sim/simt/job.hpp"
 #include "sim/simt/kernel/kernel.hpp"
@@ -89,6 +90,20 @@ void take_detail(const Workers<Code>& workers, SegmentReplayResult& result) {
   }
 }
 
+/// The queues of all pieces. A replay of threads translates a warp's events when its turn comes, which reads the trace
+/// once, in one sweep for each thread. Segments are short and stand anywhere: each would wait for its kinds, its
+/// shaders and their pages. So the trace is translated in its own order, and a warp finds queues that are ready.
+template <class Code>
+trace::Column<Code> encode_queues(const kernel::Entries<Code>& entries, const kernel::Job<Code>& job,
+                                  std::size_t events) {
+  trace::Column<Code> queues(events + job.threads);
+  prefer_huge_pages(queues);
+  constexpr std::size_t kPiecesPerTask = 8192;
+  oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::size_t>(0, job.threads, kPiecesPerTask),
+                            [&](const auto& range) { entries.encode(job, queues.data(), range.begin(), range.end()); });
+  return queues;
+}
+
 template <class Code>
 void replay_pieces(const kernel::Entries<Code>& entries, const CallDictionary& dictionary, const Pieces& pieces,
                    std::size_t shaders, const trace::Column<std::uint8_t>& rays_before,
@@ -104,6 +119,8 @@ void replay_pieces(const kernel::Entries<Code>& entries, const CallDictionary& d
     prepared.job.kind_of = kinds.data();
     prepared.job.rays_before = options.detail ? rays_before.data() : nullptr;
   }
+  const trace::Column<Code> queues = encode_queues(entries, prepared.job, pieces.events.size());
+  prepared.job.queues = queues.data();
   const std::size_t calls = dictionary.calls.size();
   const auto workers = run(entries, prepared.job, calls, options.progress);
   derive_from_calls(dictionary, sums_by_call(*workers, calls), shaders, options.shader_cost, result.replay);

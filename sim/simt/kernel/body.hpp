@@ -243,6 +243,54 @@ Queues<Code> load_warp(const Job<Code>& job, Worker<Code>& worker, unsigned whic
   return queues;
 }
 
+template <class Code>
+void encode(const Job<Code>& job, Code* queues, std::uint64_t first, std::uint64_t last) {
+  for (std::uint64_t thread = first; thread < last; ++thread) {
+    translate(job, static_cast<std::uint32_t>(thread), queues + job.event_offset[thread] + thread);
+  }
+}
+
+/// As `prefetch`, of queues that are ready.
+template <class Code>
+[[gnu::always_inline]] inline void prefetch_queue(const Job<Code>& job, std::uint64_t place) {
+  const std::uint64_t next = place + job.warp_size;
+  const std::uint64_t after = next + job.warp_size;
+  if (after < job.places && job.thread_at[after] < job.threads) {
+    __builtin_prefetch(job.event_offset + job.thread_at[after]);
+  }
+  if (next < job.places && job.thread_at[next] < job.threads) {
+    const std::uint64_t thread = job.thread_at[next];
+    __builtin_prefetch(job.queues + job.event_offset[thread] + thread);
+  }
+}
+
+/// The queues of one warp out of those that are ready.
+template <class Code>
+Queues<Code> find_warp(const Job<Code>& job, Worker<Code>& worker, unsigned which, std::uint64_t warp) {
+  const std::uint64_t base = warp * job.warp_size;
+  WarpMemory<Code>& memory = worker.warps[which];
+  if (memory.capacity == 0) {
+    grow(worker, which, 1);
+  }
+  const Code* const empty = memory.codes;
+  memory.codes[0] = kNoCall<Code>;
+  Queues<Code> queues(memory, job.favoured);
+  for (unsigned lane = 0; lane < scheduler::kMaxWarpSize; ++lane) {
+    const Code* queue = empty;
+    if (lane < job.warp_size) {
+      const std::uint32_t thread = job.thread_at[base + lane];
+      prefetch_queue(job, base + lane);
+      if (thread < job.threads) {
+        queue = job.queues + job.event_offset[thread] + thread;
+      } else if (thread != scheduler::kNoThread) {
+        fail_unknown_thread(base + lane, thread, job.threads);
+      }
+    }
+    queues.start(lane, queue);
+  }
+  return queues;
+}
+
 /// One of the two places at which a worker replays warps.
 template <Policy policy, class Code, class Observer>
 class Seat {
@@ -252,7 +300,7 @@ class Seat {
 
   void start(std::uint64_t warp) {
     warp_ = warp;
-    queues_ = load_warp(job_, worker_, which_, warp);
+    queues_ = job_.queues != nullptr ? find_warp(job_, worker_, which_, warp) : load_warp(job_, worker_, which_, warp);
     steps_.start(queues_);
     observer_.start(job_, worker_, warp);
   }
@@ -359,6 +407,6 @@ void record(const Job<Code>& job, Worker<Code>& worker, std::uint64_t warp) {
 }
 
 template <class Code>
-inline constexpr Entries<Code> kEntries{&count<Code>, &record<Code>};
+inline constexpr Entries<Code> kEntries{&count<Code>, &encode<Code>, &record<Code>};
 
 }  // namespace rayreplay::simt::kernel::RAYREPLAY_SIMT_KERNEL

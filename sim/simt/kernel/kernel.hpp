@@ -55,11 +55,14 @@ struct Job {
   std::uint64_t places = 0;  ///< entries of thread_at
   std::uint32_t warp_size = 0;
   Policy policy = Policy::StageMajority;
-  const Code* code_of = nullptr;          ///< by shader << kKindBits | kind
-  Code favoured = 0;                      ///< codes below it are the policy's special class (call_dictionary.hpp)
-  const std::uint32_t* cost = nullptr;    ///< by code; read only for by_warp, by_thread and detail
-  Tally* by_warp = nullptr;               ///< by warp, or null
-  Tally* by_thread = nullptr;             ///< by thread, or null
+  const Code* code_of = nullptr;        ///< by shader << kKindBits | kind
+  Code favoured = 0;                    ///< codes below it are the policy's special class (call_dictionary.hpp)
+  const std::uint32_t* cost = nullptr;  ///< by code; read only for by_warp, by_thread and detail
+  Tally* by_warp = nullptr;             ///< by warp, or null
+  Tally* by_thread = nullptr;           ///< by thread, or null
+  /// All queues, ready to run: that of a thread stands at event_offset[thread] + thread, its calls and the closing
+  /// kNoCall; null: each warp's are translated when its turn comes.
+  const Code* queues = nullptr;
   const WeightsOfCall* weight = nullptr;  ///< by code; null: a replay of threads, without all that follows
   std::uint64_t tables = 0;
   std::uint64_t* weights_of_warp = nullptr;   ///< warp · tables + table
@@ -97,6 +100,8 @@ void append(Worker<std::uint16_t>& worker, CodedEvent event);
 template <class Code>
 struct Entries {
   void (*count)(const Job<Code>&, Worker<Code>&, std::uint64_t first, std::uint64_t last);
+  /// Writes the queues of these threads to where Job::queues has them.
+  void (*encode)(const Job<Code>&, Code* queues, std::uint64_t first, std::uint64_t last);
   /// Appends the events of one warp, in order.
   void (*record)(const Job<Code>&, Worker<Code>&, std::uint64_t warp);
 };
