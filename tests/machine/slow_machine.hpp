@@ -23,7 +23,7 @@ class SlowSms {
  public:
   SlowSms(const machine::Machine& machine, std::uint32_t resident, const scheduler::Charges& charges)
       : shading_(machine.sms - charges.withheld_sms), resident_(resident) {
-    const double share = machine.l2_bytes_per_second / (machine.clock_mhz * 1e6) / machine.sms;
+    const double share = machine.dram_bytes_per_second / (machine.clock_mhz * 1e6) / machine.sms;
     capacity_ = {machine.issue_per_cycle, machine.rt_steps_per_cycle,
                  charges.bytes_per_cycle > 0 ? charges.bytes_per_cycle : share};
     last_end_.assign(shading_, 0);
