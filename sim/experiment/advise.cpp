@@ -26,7 +26,9 @@ using scheduler::HintSources;
 namespace formula = scheduler::formula;
 
 constexpr const char* kCandidate = "candidate";  ///< the name under which the model gets what is evaluated
-constexpr std::size_t kBestFeatures = 6;         ///< that are combined
+/// How many features are combined: at least so many, and one for each `kCandidatesAFeature` candidates.
+constexpr std::size_t kBestFeatures = 6;
+constexpr std::size_t kCandidatesAFeature = 16;
 /// Of all candidates, how many may be made of one feature, and of at most two.
 constexpr double kShareOfOne = 0.6;
 constexpr double kShareOfTwo = 0.9;
@@ -203,8 +205,9 @@ class Search {
       }
     }
     std::stable_sort(best_.begin(), best_.end(), [](const Ranked& a, const Ranked& b) { return a.score > b.score; });
-    if (best_.size() > kBestFeatures) {
-      best_.resize(kBestFeatures);
+    const std::size_t most = std::max<std::size_t>(kBestFeatures, options_.candidates / kCandidatesAFeature);
+    if (best_.size() > most) {
+      best_.resize(most);
     }
   }
 
