@@ -10,8 +10,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "sim/machine/timing.hpp"
 #include "base/split_mix.hpp"
+#include "sim/machine/timing.hpp"
 
 namespace rayreplay::machine {
 namespace {
@@ -23,14 +23,12 @@ constexpr std::uint32_t kResident = 32;
 enum class Shape : std::uint8_t { Plain, Rounds, Fixed };
 
 Workload make_jobs() {
-  SplitMix random(7);
-  const auto below = [&](double most) { return static_cast<double>(random.next() >> 40) * 0x1p-24 * most; };
+  std::uint64_t drawn = 0;
+  const auto below = [&](double most) { return static_cast<double>(split_mix(7, drawn++) >> 40U) * 0x1p-24 * most; };
   Workload workload;
   for (std::uint32_t warp = 0; warp < kWarps; ++warp) {
-    workload.jobs.push_back({.shading = 1000 + below(9000),
-                             .traversal = below(3000),
-                             .issue = below(900),
-                             .visits = below(1500)});
+    workload.jobs.push_back(
+        {.shading = 1000 + below(9000), .traversal = below(3000), .issue = below(900), .visits = below(1500)});
     workload.hits.push_back(1);
     workload.lanes.push_back(32);
   }

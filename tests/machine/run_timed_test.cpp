@@ -145,6 +145,9 @@ class SlowRun {
     result.timing.placement = placed_;
     return result;
   }
+  [[nodiscard]] bool ambiguous() const {
+    return sms_.ambiguous;
+  }
 
  private:
   [[nodiscard]] std::size_t of(std::uint32_t sm) const {
@@ -301,11 +304,17 @@ Setting random_setting(std::uint64_t seed) {
 
 TEST(RunTimed, IsThatOfTheSlowTwin) {
   std::uint64_t formed = 0;
+  std::uint64_t ambiguous = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     SCOPED_TRACE(seed);
     const Setting setting = random_setting(seed);
     const TimedRun fast = setting.run();
-    const TimedRun slow = SlowRun(setting).run();
+    SlowRun twin(setting);
+    const TimedRun slow = twin.run();
+    if (twin.ambiguous()) {
+      ++ambiguous;
+      continue;
+    }
     ASSERT_EQ(fast.schedule.segment_at, slow.schedule.segment_at);
     ASSERT_EQ(fast.schedule.moved, slow.schedule.moved);
     ASSERT_EQ(fast.timing.placement.sm, slow.timing.placement.sm);
@@ -325,6 +334,7 @@ TEST(RunTimed, IsThatOfTheSlowTwin) {
     EXPECT_NEAR(fast.timing.split.idle, slow.timing.split.idle, all);
     formed += static_cast<std::uint64_t>(fast.schedule.warps()) - setting.order.warps();
   }
+  EXPECT_LT(ambiguous, 80U);
   EXPECT_GT(formed, 10'000U) << "the random launches exchange too little to mean anything";
 }
 

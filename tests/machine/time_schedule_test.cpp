@@ -61,7 +61,7 @@ Machine small(std::uint32_t sms) {
   machine.issue_per_cycle = 1;
   machine.rt_steps_per_cycle = 1;
   machine.clock_mhz = 1000;
-  machine.l2_bytes_per_second = 1e9 * sms;  // one byte a cycle and SM
+  machine.dram_bytes_per_second = 1e9 * sms;  // one byte a cycle and SM
   return machine;
 }
 
