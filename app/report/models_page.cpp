@@ -97,6 +97,7 @@ std::string lanes_chart(const CompareResult& result) {
   return to_svg(chart);
 }
 
+/// Empty where break-even was not asked for.
 std::string cost_chart(const CompareResult& result) {
   LineChart chart;
   chart.title = "Speed-up against shader cost";
@@ -117,11 +118,11 @@ std::string cost_chart(const CompareResult& result) {
     if (kind == BreakEvenKind::Above || kind == BreakEvenKind::Below || kind == BreakEvenKind::Several) {
       one.marked = {row.break_even.hit_cost, 1};
     }
-    if (is_scheduled(row)) {
+    if (is_scheduled(row) && !one.points.empty()) {
       chart.lines.push_back(std::move(one));
     }
   }
-  return to_svg(chart);
+  return chart.lines.empty() ? std::string() : to_svg(chart);
 }
 
 /// Empty where no model moves state.
