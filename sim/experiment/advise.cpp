@@ -200,7 +200,8 @@ class Search {
   void try_features() {
     for (std::size_t i = 0; i < features_.size(); ++i) {
       const auto score = try_parts({{i, std::min(options_.bits, features_[i].most_bits)}}, kShareOfOne);
-      if (score) {
+      // What changes nothing alone - one value for each shader, or for each round - is not worth combining.
+      if (score && result_.ranking.back().warp_events != result_.baseline.warp_events) {
         best_.push_back({i, *score});
       }
     }

@@ -433,6 +433,7 @@ void count(const Job<Code>& job, Worker<Code>& worker, std::uint64_t first, std:
     case Policy::StageMajority:
       return count_warps<Policy::StageMajority>(job, worker, first, last);
     case Policy::MinShader:
+    case Policy::TraceBarrier:  // the lowest code as well: only the order of codes differs
       return count_warps<Policy::MinShader>(job, worker, first, last);
     case Policy::OldestLane:
       return count_warps<Policy::OldestLane>(job, worker, first, last);
@@ -447,6 +448,7 @@ void record(const Job<Code>& job, Worker<Code>& worker, std::uint64_t warp) {
     case Policy::StageMajority:
       return record_warp<Policy::StageMajority>(job, worker, warp);
     case Policy::MinShader:
+    case Policy::TraceBarrier:  // the lowest code as well: only the order of codes differs
       return record_warp<Policy::MinShader>(job, worker, warp);
     case Policy::OldestLane:
       return record_warp<Policy::OldestLane>(job, worker, warp);
