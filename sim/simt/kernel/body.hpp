@@ -353,7 +353,7 @@ class Seat {
     steps_.start(queues_);
     observer_.start(job_, worker_, warp);
   }
-  bool step() {
+  [[gnu::always_inline]] bool step() {
     return steps_.step(queues_, observer_);
   }
   void finish() {

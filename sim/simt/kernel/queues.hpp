@@ -33,8 +33,9 @@ class Queues {
     waiting_.put(*queue, std::uint64_t{1} << lane);
   }
 
-  /// `lanes`, of which there are `count`, wait at `slot`.
-  void pop(unsigned slot, std::uint64_t lanes, unsigned count) {
+  /// `lanes`, of which there are `count`, wait at `slot`. Inlined by force: with all the kernels in one file the
+  /// compiler thinks it too large to be, and the loop around it pays.
+  [[gnu::always_inline]] void pop(unsigned slot, std::uint64_t lanes, unsigned count) {
     waiting_.remove(slot, lanes);
     if (count > kMany && pop_alike(lanes)) {
       return;

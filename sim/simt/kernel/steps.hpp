@@ -14,8 +14,8 @@ namespace rayreplay::simt::kernel::RAYREPLAY_SIMT_KERNEL {
 
 /// The lanes at `slot`, all of them or those in `among`, make their call.
 template <class Code, class Observer>
-inline std::uint64_t call(Queues<Code>& queues, unsigned slot, Observer& observer,
-                          std::uint64_t among = ~std::uint64_t{0}) {
+[[gnu::always_inline]] inline std::uint64_t call(Queues<Code>& queues, unsigned slot, Observer& observer,
+                                                 std::uint64_t among = ~std::uint64_t{0}) {
   const std::uint64_t lanes = queues.waiting().lanes(slot) & among;
   const unsigned count = size(lanes);
   observer.event(queues.waiting().code(slot), lanes, count);
