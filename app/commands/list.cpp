@@ -1,4 +1,4 @@
-// rayreplay list, rayreplay describe: the models that the program knows.
+// rayreplay list, rayreplay describe: the models and machines that the program knows.
 #include <algorithm>
 #include <memory>
 
@@ -10,9 +10,40 @@
 #include "app/console/console.hpp"
 #include "base/error.hpp"
 #include "base/registry.hpp"
+#include "sim/machine/machine.hpp"
 
 namespace rayreplay::app {
 namespace {
+
+constexpr const char* kMachine = "machine";
+
+/// A shipped machine as what `list` and `describe` take: its text is its file, with every figure's source.
+ModelDescription describe_machine(const std::string& name) {
+  const machine::Machine machine = machine::load_machine(name);
+  ModelDescription description;
+  description.kind = kMachine;
+  description.name = name;
+  description.summary =
+      fmt::format("{}{}{} SMs, {:.0f} MHz, {:.0f} GB/s{}", machine.vendor.empty() ? "" : machine.vendor + " ",
+                  machine.architecture.empty() ? "" : machine.architecture + ": ", machine.sms, machine.clock_mhz,
+                  machine.dram_bytes_per_second / 1e9, machine.reorders ? ", reorders in hardware" : "");
+  description.text = machine::shipped_machine_text(name);
+  description.source = fmt::format("machines/{}.toml", name);
+  return description;
+}
+
+/// All models and machines, by kind and name.
+const std::vector<ModelDescription>& everything() {
+  static const std::vector<ModelDescription> list = [] {
+    std::vector<ModelDescription> result = all_models();
+    for (const std::string& name : machine::shipped_machines()) {
+      result.push_back(describe_machine(name));
+    }
+    std::stable_sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a.kind < b.kind; });
+    return result;
+  }();
+  return list;
+}
 
 /// "launch order" as one word: "launch-order".
 std::string kind_word(const std::string& kind) {
@@ -23,7 +54,7 @@ std::string kind_word(const std::string& kind) {
 
 std::vector<std::string> kinds() {
   std::vector<std::string> result;
-  for (const ModelDescription& model : all_models()) {
+  for (const ModelDescription& model : everything()) {
     if (std::find(result.begin(), result.end(), kind_word(model.kind)) == result.end()) {
       result.push_back(kind_word(model.kind));
     }
@@ -52,7 +83,7 @@ std::string check_kind(const std::string& given) {
 output::Table model_table(const std::string& kind) {
   output::Table table;
   table.columns = {{"kind", "kind"}, {"name", "name"}, {"summary", "summary"}};
-  for (const ModelDescription& model : all_models()) {
+  for (const ModelDescription& model : everything()) {
     if (kind.empty() || kind_word(model.kind) == kind) {
       table.rows.push_back({kind_word(model.kind), model.name, model.summary});
     }
@@ -100,7 +131,7 @@ std::vector<ModelDescription> find_models(const std::string& given) {
   const std::string name = slash == std::string::npos ? given : given.substr(slash + 1);
   std::vector<ModelDescription> found;
   std::vector<std::string> known;
-  for (const ModelDescription& model : all_models()) {
+  for (const ModelDescription& model : everything()) {
     if (!kind.empty() && kind_word(model.kind) != kind) {
       continue;
     }
@@ -116,6 +147,10 @@ std::vector<ModelDescription> find_models(const std::string& given) {
 }
 
 std::string describe_text(const ModelDescription& model) {
+  // A machine is its file: what is printed can be changed and given to --machine.
+  if (model.kind == kMachine) {
+    return model.text;
+  }
   std::string text = fmt::format("{}/{}\n{}\n\n{}\n\n", kind_word(model.kind), model.name, model.summary, model.text);
   text += model.parameters.empty() ? "No parameters.\n" : output::to_text(parameter_table(model));
   return text + fmt::format("\nSource: {}\n", model.source);
@@ -162,10 +197,15 @@ std::string reference() {
       "picked as "
       "`name` or\n`name:key=value,key=value`.\n";
   std::string kind;
-  for (const ModelDescription& model : all_models()) {
-    if (model.kind != kind) {
+  for (const ModelDescription& model : everything()) {
+    const bool first = model.kind != kind;
+    if (first) {
       kind = model.kind;
       text += fmt::format("\n## {}\n", kind_word(kind));
+    }
+    if (model.kind == kMachine) {
+      text += fmt::format("{}- `{}`: {} ({})\n", first ? "\n" : "", model.name, model.summary, model.source);
+      continue;
     }
     text += fmt::format("\n### {}\n\n{}\n\n{}\n", model.name, model.summary, model.text);
     if (!model.parameters.empty()) {
@@ -184,7 +224,7 @@ std::string reference() {
 }  // namespace
 
 void add_list_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand("list", "List the models: packings, launch orders, ...");
+  CLI::App* command = root.add_subcommand("list", "List models and machines: packings, schedulers, ...");
   command->group("Models");
   auto kind = std::make_shared<std::string>();
   auto format = std::make_shared<FormatOption>();
@@ -200,7 +240,8 @@ void add_list_command(CLI::App& root, Session& session) {
 }
 
 void add_describe_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand("describe", "Describe a model: what it computes, parameters, source");
+  CLI::App* command =
+      root.add_subcommand("describe", "Describe a model or machine: what it computes, parameters, source");
   command->group("Models");
   auto name = std::make_shared<std::string>();
   auto format = std::make_shared<FormatOption>();
@@ -216,7 +257,7 @@ void add_describe_command(CLI::App& root, Session& session) {
         throw Error(ErrorKind::Usage,
                     {"a model's name is missing", "describe", "", "NAME, KIND/NAME or --all", "see rayreplay list"});
       }
-      console::print(*markdown ? reference() : describe(*all ? all_models() : find_models(*name), format->format()));
+      console::print(*markdown ? reference() : describe(*all ? everything() : find_models(*name), format->format()));
       return 0;
     };
   });

@@ -203,7 +203,10 @@ class LaunchRun {
   void gather(std::size_t first_warp, std::size_t warps) {
     const std::size_t block_places = kBlockWarps * warp_size_;
     blocks_ = (warps + kBlockWarps - 1) / kBlockWarps;
-    threads_.resize(std::max(threads_.size(), blocks_ * block_places));
+    if (threads_.size() < blocks_ * block_places) {
+      threads_.resize(blocks_ * block_places);
+      prefer_huge_pages(threads_);
+    }
     count_.assign(blocks_ * ranks_.count, 0);
     living_.assign(blocks_ + 1, 0);
     tbb::parallel_for(std::size_t{0}, blocks_, [&](std::size_t block) {
@@ -372,6 +375,7 @@ std::optional<Ranks> rank_keys(const Segments& segments, const Keys& keys) {
   Ranks ranks;
   ranks.count = static_cast<std::uint32_t>(values.size());
   ranks.of.resize(segments.size() + 1);
+  prefer_huge_pages(ranks.of);
   ranks.of[segments.size()] = Ranks::kFirst;
   tbb::parallel_for(
       tbb::blocked_range<std::size_t>(0, segments.first.size() - 1, kThreadsPerTask), [&](const auto& range) {

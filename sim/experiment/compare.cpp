@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "scheduler-models/launch_order.hpp"
+#include "scheduler-models/regrouping/segment_bound.hpp"
 #include "sim/simt/segment_replay.hpp"
 
 namespace rayreplay::experiment {
@@ -52,23 +53,30 @@ Charges with_live_bytes(Charges charges, double live) {
   return charges;
 }
 
-/// No schedule makes fewer than ceil(calls / S) warp events of one call (MODELS.md §6), however paths are cut.
-simt::ReplayResult fewest_events(const simt::ReplayResult& plain) {
-  simt::ReplayResult bound;
-  bound.warp_size = plain.warp_size;
-  bound.policy = plain.policy;
-  bound.by_shader.resize(plain.by_shader.size());
-  for (simt::CallTally call : plain.by_call) {
-    const std::uint64_t calls = call.tally.active_lanes;
-    const std::uint64_t cost = calls > 0 ? call.tally.weighted_lanes / calls : 0;
-    call.tally.warp_events = (calls + plain.warp_size - 1) / plain.warp_size;
-    call.tally.weighted_events = cost * call.tally.warp_events;
-    bound.by_call.push_back(call);
-    bound.total += call.tally;
-    bound.by_kind[static_cast<std::size_t>(call.kind)] += call.tally;
-    bound.by_shader[call.shader] += call.tally;
+/// The bound's sums as those of a replay. A call's weight is that of plain's warp events of it.
+simt::ReplayResult as_replay(const scheduler::SegmentBound& bound, const simt::ReplayResult& plain) {
+  simt::ReplayResult replay;
+  replay.warp_size = plain.warp_size;
+  replay.policy = plain.policy;
+  replay.by_shader.resize(plain.by_shader.size());
+  for (const scheduler::CallBound& call : bound.by_call) {
+    const auto of_plain = std::find_if(
+        plain.by_call.begin(), plain.by_call.end(),
+        [&call](const simt::CallTally& other) { return other.kind == call.kind && other.shader == call.shader; });
+    const std::uint64_t cost = of_plain != plain.by_call.end() && of_plain->tally.active_lanes > 0
+                                   ? of_plain->tally.weighted_lanes / of_plain->tally.active_lanes
+                                   : 0;
+    const simt::Tally tally{call.sum.warp_events, call.sum.calls, cost * call.sum.warp_events, cost * call.sum.calls};
+    replay.by_call.push_back({call.kind, call.shader, tally});
+    replay.total += tally;
+    replay.by_kind[static_cast<std::size_t>(call.kind)] += tally;
+    replay.by_shader[call.shader] += tally;
   }
-  return bound;
+  return replay;
+}
+
+std::size_t call_index(const simt::CallTally& call) {
+  return std::size_t{call.shader} * trace::kEventKinds + static_cast<std::size_t>(call.kind);
 }
 
 /// What those warp events need, and every ray's visits.
@@ -76,7 +84,7 @@ machine::Job needs_of(const simt::ReplayResult& replay, const machine::Costs& co
                       double extra_per_hit) {
   machine::Job sum;
   for (const simt::CallTally& call : replay.by_call) {
-    const std::size_t index = std::size_t{call.shader} * trace::kEventKinds + static_cast<std::size_t>(call.kind);
+    const std::size_t index = call_index(call);
     const auto events = static_cast<double>(call.tally.warp_events);
     sum.issue += events * (costs.calls[index].issue + (call.kind == trace::EventKind::ClosestHit ? extra_per_hit : 0));
     sum.shading += events * costs.calls[index].latency;
@@ -103,13 +111,24 @@ double mean_hit_cost(const simt::ReplayResult& replay, const machine::Costs& cos
   for (const simt::CallTally& call : replay.by_call) {
     if (call.kind == trace::EventKind::ClosestHit) {
       const auto lanes = static_cast<double>(call.tally.active_lanes);
-      const std::size_t index =
-          std::size_t{call.shader} * trace::kEventKinds + static_cast<std::size_t>(trace::EventKind::ClosestHit);
-      instructions += lanes * costs.calls[index].issue;
+      instructions += lanes * costs.calls[call_index(call)].issue;
       calls += lanes;
     }
   }
   return calls > 0 ? instructions / calls : 0;
+}
+
+/// How many instructions every closest-hit call can lose while all of them still cost something.
+double most_savings(const simt::ReplayResult& replay, const machine::Costs& costs, double latency_per_issue) {
+  double least = kMostHitInstructions;
+  for (const simt::CallTally& call : replay.by_call) {
+    if (call.kind == trace::EventKind::ClosestHit) {
+      const machine::CallCost& cost = costs.calls[call_index(call)];
+      least = std::min({least, cost.issue, cost.latency / latency_per_issue});
+    }
+  }
+  constexpr double kNearlyAll = 0.99;
+  return least < kMostHitInstructions ? kNearlyAll * least : 0;
 }
 
 class Comparison {
@@ -154,8 +173,6 @@ class Comparison {
     const CompareRow& plain = result_.rows.empty() ? row : result_.rows.front();
     row.change = plain.efficiency > 0 ? row.efficiency / plain.efficiency - 1 : 0;
     row.speed_up = row.timing.cycles > 0 ? plain.timing.cycles / row.timing.cycles : 1;
-    row.break_even.hit_cost =
-        result_.rows.empty() ? 0 : row.break_even.instructions + mean_hit_cost(plain.replay.replay, result_.costs);
     if (options_.progress != nullptr) {
       options_.progress->finish();
     }
@@ -208,6 +225,7 @@ class Comparison {
       return timing.cycles;
     };
     if (result_.rows.empty()) {
+      result_.mean_hit_cost = mean_hit_cost(row.replay.replay, result_.costs);
       plain_cycles_[0] = row.timing.cycles;
       plain_schedule_ = row.schedule;
       plain_workload_ = std::move(workload);
@@ -249,7 +267,9 @@ class Comparison {
   }
 
   void add_bound(CompareRow& row) {
-    row.replay.replay = fewest_events(result_.rows.front().replay.replay);
+    row.replay.replay =
+        as_replay(scheduler::segment_bound(launch_, trace_.shaders, row.cut, result_.configuration.warp_size),
+                  result_.rows.front().replay.replay);
     const auto time = [&](double x) {
       return machine::time_bound(needs_of(row.replay.replay, result_.costs, launch_.data.rays.size(), x),
                                  result_.machine, row.charges);
@@ -261,10 +281,13 @@ class Comparison {
     solve(curves, row);
   }
 
-  void solve(const CostCurves& curves, CompareRow& row) const {
+  void solve(CostCurves curves, CompareRow& row) const {
     if (!options_.break_even) {
       return;
     }
+    curves.cost_now = result_.mean_hit_cost;
+    curves.cheaper =
+        most_savings(result_.rows.front().replay.replay, result_.costs, options_.costs.cycles_per_instruction);
     const BreakEvenSolution solution = solve_break_even(curves);
     row.break_even = solution.result;
     if (options_.response) {
@@ -331,7 +354,6 @@ CompareResult compare(const trace::Trace& trace, const std::string& name, const 
   for (const Candidate& candidate : candidates) {
     comparison.add(candidate);
   }
-  result.mean_hit_cost = mean_hit_cost(result.rows.front().replay.replay, result.costs);
   return result;
 }
 

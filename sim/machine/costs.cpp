@@ -19,24 +19,23 @@ using trace::ShaderStage;
 constexpr double kMostCyclesPerInstruction = 200;
 constexpr double kMostSteps = 1e6;
 
-/// Instructions of a call where nothing else is known: half of what `spirv` counts for the shaders of capture/apps
-/// (439–476, 174, 302, 31, 705–1512; callables: none there, taken as cheap), as no call goes through every branch. A
-/// trace call from another shader than ray generation is only what hands the ray over.
+/// Instructions of a call where nothing else is known; docs/assumptions.md says where they come from. A trace call of
+/// another shader than ray generation is only what hands the ray over: the rest is in that shader's own call.
 constexpr double default_issue(ShaderStage stage, EventKind kind) {
   switch (kind) {
     case EventKind::Begin:
     case EventKind::OcclusionBegin:
-      return stage == ShaderStage::RayGeneration ? 230 : 30;
+      return stage == ShaderStage::RayGeneration ? 120 : 30;
     case EventKind::Intersection:
-      return 90;
+      return 60;
     case EventKind::AnyHit:
-      return 150;
+      return 200;
     case EventKind::Miss:
-      return 15;
+      return 20;
     case EventKind::ClosestHit:
-      return 550;
+      return 250;
     case EventKind::Callable:
-      return 100;
+      return 40;
     default:
       return 0;
   }

@@ -11,11 +11,14 @@
 namespace rayreplay::machine {
 namespace {
 
-constexpr double kWhole = static_cast<double>(std::int64_t{1} << 40);  ///< all of an SM's capacity, in units of demand
+constexpr std::int64_t kWhole = std::int64_t{1} << 40;  ///< all of an SM's capacity, in units of demand
+
+constexpr double kInstant =
+    1e-9;  ///< cycles; what a shorter job asks for is not worth a rate, and 1 / solo stays finite
 
 struct Later {
-  template <class Running>
-  bool operator()(const Running& a, const Running& b) const {
+  template <class End>
+  bool operator()(const End& a, const End& b) const {
     return a.virtual_end > b.virtual_end;
   }
 };
@@ -55,23 +58,25 @@ Job Rates::charged(Job job, std::uint32_t hits, std::uint32_t lanes, std::uint32
   return job;
 }
 
-LeastTree::LeastTree(std::size_t size) : leaves_(std::bit_ceil(std::max<std::size_t>(size, 1))) {
-  key_.assign(leaves_, Fluid::kNever);
-  winner_.resize(2 * leaves_);
+LeastTree::LeastTree(std::size_t size) : leaves_(std::bit_ceil(std::max<std::size_t>(size, 1))), nodes_(2 * leaves_) {
   for (std::size_t i = 0; i < leaves_; ++i) {
-    winner_[leaves_ + i] = static_cast<std::uint32_t>(i);
+    nodes_[leaves_ + i].place = static_cast<std::uint32_t>(i);
   }
-  for (std::size_t node = leaves_ - 1; node > 0; --node) {
-    winner_[node] = winner_[2 * node];
+  for (std::size_t i = leaves_ - 1; i > 0; --i) {
+    nodes_[i] = nodes_[2 * i];
   }
 }
 
 void LeastTree::set(std::size_t place, double key) {
-  key_[place] = key;
-  for (std::size_t node = (leaves_ + place) / 2; node > 0; node /= 2) {
-    const std::uint32_t left = winner_[2 * node];
-    const std::uint32_t right = winner_[2 * node + 1];
-    winner_[node] = key_[right] < key_[left] ? right : left;
+  nodes_[leaves_ + place].key = key;
+  for (std::size_t i = (leaves_ + place) / 2; i > 0; i /= 2) {
+    const Node& left = nodes_[2 * i];
+    const Node& right = nodes_[2 * i + 1];
+    const Node& winner = right.key < left.key ? right : left;
+    if (nodes_[i].key == winner.key && nodes_[i].place == winner.place) {
+      return;  // nor does anything change above
+    }
+    nodes_[i] = winner;
   }
 }
 
@@ -80,6 +85,7 @@ Fluid::Fluid(std::uint32_t sms, std::uint32_t resident_warps, const Rates& rates
   for (std::uint32_t i = 0; i < sms; ++i) {
     Sm& sm = sms_[i];
     sm.heap.reserve(resident_);
+    sm.running.resize(resident_);
     sm.free_slots.assign((resident_ + 63) / 64, ~std::uint64_t{0});
     room_.set(i, 0);
   }
@@ -105,19 +111,29 @@ void Fluid::advance(Sm& sm, double now) {
   }
 }
 
-/// After jobs came or went: the rate, and when the next one ends.
+/// Jobs came or went. Its rate and its next end are found when somebody asks: most SMs that lose a job get another
+/// first.
+void Fluid::change(std::uint32_t index) {
+  Sm& sm = sms_[index];
+  room_.set(index, running(index) < resident_ ? static_cast<double>(sm.heap.size()) : kNever);
+  if (!sm.changed) {
+    sm.changed = true;
+    changed_.push_back(index);
+  }
+}
+
 void Fluid::refresh(std::uint32_t index) {
   Sm& sm = sms_[index];
-  sm.rate = 1;
+  sm.changed = false;
   sm.limit = kResources;
+  std::int64_t most = kWhole;
   for (std::size_t r = 0; r < kResources; ++r) {
-    const double rate = kWhole / std::max(static_cast<double>(sm.demand[r]), kWhole);
-    if (rate < sm.rate) {
-      sm.rate = rate;
+    if (sm.demand[r] > most) {
+      most = sm.demand[r];
       sm.limit = r;
     }
   }
-  room_.set(index, running(index) < resident_ ? static_cast<double>(sm.heap.size()) : kNever);
+  sm.rate = static_cast<double>(kWhole) / static_cast<double>(most);
   if (sm.heap.empty()) {
     sm.virtual_now = 0;
     next_.set(index, kNever);
@@ -127,37 +143,49 @@ void Fluid::refresh(std::uint32_t index) {
   next_.set(index, sm.now + left / sm.rate);
 }
 
+double Fluid::next_end() {
+  for (const std::uint32_t index : changed_) {
+    refresh(index);
+  }
+  changed_.clear();
+  return next_.least();
+}
+
 std::uint32_t Fluid::start(std::uint32_t index, std::uint32_t job, const Job& charged, double now) {
   Sm& sm = sms_[index];
   advance(sm, now);
-  Running running;
-  running.solo = charged.solo();
-  running.shading = charged.shading;
-  running.traversal = charged.traversal;
-  running.reorder = charged.reorder;
-  running.virtual_end = sm.virtual_now + running.solo;
-  running.share_at_start = sm.share;
-  running.job = job;
-  if (running.solo > 0) {
-    const std::array<double, kResources> need = {charged.issue, charged.visits, charged.bytes};
-    for (std::size_t r = 0; r < kResources; ++r) {
-      const double share = std::min(1.0, need[r] / (running.solo * capacity_[r]));
-      running.demand[r] = std::llround(share * kWhole);
-      sm.demand[r] += running.demand[r];
-    }
-  }
   std::size_t word = 0;
   while (sm.free_slots[word] == 0) {
     ++word;
   }
-  const int bit = std::countr_zero(sm.free_slots[word]);
+  const auto bit = static_cast<std::uint32_t>(std::countr_zero(sm.free_slots[word]));
   sm.free_slots[word] &= ~(std::uint64_t{1} << bit);
-  running.slot = static_cast<std::uint32_t>(word * 64) + static_cast<std::uint32_t>(bit);
-  sm.heap.push_back(running);
+  const std::uint32_t slot = static_cast<std::uint32_t>(word * 64) + bit;
+  Running& running = sm.running[slot];
+  running = {.share_at_start = sm.share,
+             .solo = charged.solo(),
+             .shading = charged.shading,
+             .traversal = charged.traversal,
+             .reorder = charged.reorder,
+             .demand = {},
+             .job = job};
+  if (running.solo > kInstant) {
+    const std::array<double, kResources> need = {charged.issue, charged.visits, charged.bytes};
+    const double per_cycle = 1 / running.solo;
+    for (std::size_t r = 0; r < kResources; ++r) {
+      const double share = std::min(1.0, need[r] * per_cycle / capacity_[r]);
+      running.demand[r] = static_cast<std::int64_t>(share * static_cast<double>(kWhole) + 0.5);
+      sm.demand[r] += running.demand[r];
+    }
+  }
+  if (sm.heap.empty()) {
+    sm.virtual_now = 0;
+  }
+  sm.heap.push_back({sm.virtual_now + running.solo, slot});
   std::push_heap(sm.heap.begin(), sm.heap.end(), Later{});
   ++running_;
-  refresh(index);
-  return running.slot;
+  change(index);
+  return slot;
 }
 
 void Fluid::end_next(std::vector<Ended>& out) {
@@ -171,7 +199,9 @@ void Fluid::end_next(std::vector<Ended>& out) {
     sm.last_end = now;
     while (!sm.heap.empty() && sm.heap.front().virtual_end <= sm.virtual_now) {
       std::pop_heap(sm.heap.begin(), sm.heap.end(), Later{});
-      const Running& ended = sm.heap.back();
+      const std::uint32_t slot = sm.heap.back().slot;
+      sm.heap.pop_back();
+      const Running& ended = sm.running[slot];
       if (ended.solo > 0) {
         const double share = (sm.share - ended.share_at_start) / ended.solo;
         sm.shading += share * ended.shading;
@@ -181,12 +211,13 @@ void Fluid::end_next(std::vector<Ended>& out) {
       for (std::size_t r = 0; r < kResources; ++r) {
         sm.demand[r] -= ended.demand[r];
       }
-      sm.free_slots[ended.slot / 64] |= std::uint64_t{1} << (ended.slot % 64);
+      sm.free_slots[slot / 64] |= std::uint64_t{1} << (slot % 64);
       out.push_back({index, ended.job});
-      sm.heap.pop_back();
       --running_;
     }
-    refresh(index);
+    // Not yet told to next_ when it ends next: not at this time, for those that do have ended.
+    next_.set(index, kNever);
+    change(index);
   }
 }
 

@@ -40,16 +40,19 @@ class LeastTree {
   explicit LeastTree(std::size_t size);
   void set(std::size_t place, double key);
   [[nodiscard]] std::size_t first() const {
-    return winner_[1];
+    return nodes_[1].place;
   }
   [[nodiscard]] double least() const {
-    return key_[winner_[1]];
+    return nodes_[1].key;
   }
 
  private:
+  struct Node {
+    double key = std::numeric_limits<double>::infinity();
+    std::uint32_t place = 0;
+  };
   std::size_t leaves_ = 1;
-  std::vector<double> key_;
-  std::vector<std::uint32_t> winner_;
+  std::vector<Node> nodes_;  ///< the root is 1, the children of i are 2 i and 2 i + 1
 };
 
 class Fluid {
@@ -65,9 +68,7 @@ class Fluid {
   Fluid(std::uint32_t sms, std::uint32_t resident_warps, const Rates& rates);
 
   /// When the next job ends; kNever when nothing runs.
-  [[nodiscard]] double next_end() const {
-    return next_.least();
-  }
+  [[nodiscard]] double next_end();
   /// Ends all jobs whose end is `next_end()`, by SM. Appends.
   void end_next(std::vector<Ended>& out);
   /// The SM must have room. Returns the slot: the lowest free one.
@@ -90,11 +91,13 @@ class Fluid {
 
  private:
   struct Running {
-    double virtual_end = 0;
     double share_at_start = 0;
     double solo = 0, shading = 0, traversal = 0, reorder = 0;
     std::array<std::int64_t, kResources> demand{};
     std::uint32_t job = 0;
+  };
+  struct End {
+    double virtual_end = 0;
     std::uint32_t slot = 0;
   };
   struct Sm {
@@ -108,18 +111,22 @@ class Fluid {
     std::size_t limit = kResources;  ///< the resource that holds it back
     std::array<std::int64_t, kResources> demand{};
     std::array<double, kResources> limited{};
-    std::vector<Running> heap;  ///< by virtual end
+    std::vector<End> heap;         ///< by virtual end
+    std::vector<Running> running;  ///< by slot
+    bool changed = false;          ///< jobs came or went since `next_` was told
     std::vector<std::uint64_t> free_slots;
     double traversal = 0, shading = 0, reorder = 0;
   };
 
   void advance(Sm& sm, double now);
+  void change(std::uint32_t index);
   void refresh(std::uint32_t index);
 
   std::uint32_t resident_;
   std::array<double, kResources> capacity_;
   std::vector<Sm> sms_;
-  LeastTree next_;  ///< end of each SM's next job
+  std::vector<std::uint32_t> changed_;
+  LeastTree next_;  ///< end of each SM's next job, but for those that changed
   LeastTree room_;  ///< jobs of each SM; kNever when full
   std::uint64_t running_ = 0;
 };

@@ -176,7 +176,7 @@ scheduler::MachineFacts facts(const Machine& machine, std::uint32_t live) {
   result.reorders = machine.reorders;
   result.withheld_sms = machine.withheld_sms;
   result.reorder_cycles = machine.reorder_cycles;
-  result.exchange_bytes_per_cycle = machine.l2_bytes_per_second / (machine.clock_mhz * 1e6) / machine.sms;
+  result.exchange_bytes_per_cycle = machine.dram_bytes_per_second / (machine.clock_mhz * 1e6) / machine.sms;
   return result;
 }
 

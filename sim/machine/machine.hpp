@@ -50,7 +50,8 @@ struct Machine {
 [[nodiscard]] std::uint32_t resident_warps(const Machine& machine, std::uint32_t warp_size,
                                            std::uint32_t registers_per_thread);
 
-/// `live` resident warps as above. Live state moves at the share that one SM has of the L2's bandwidth.
+/// `live` resident warps as above. Live state moves at the share that one SM has of the memory's bandwidth (why not the
+/// L2's: docs/validation.md).
 [[nodiscard]] scheduler::MachineFacts facts(const Machine& machine, std::uint32_t live);
 
 }  // namespace rayreplay::machine

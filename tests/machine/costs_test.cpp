@@ -161,11 +161,13 @@ TEST(CapturedCosts, AreMediansOfDifferences) {
   EXPECT_EQ(nanoseconds[static_cast<std::size_t>(EventKind::Begin)], 20);
   EXPECT_EQ(nanoseconds[trace::kEventKinds + static_cast<std::size_t>(EventKind::ClosestHit)], 30);
   EXPECT_LT(nanoseconds[3 * trace::kEventKinds + static_cast<std::size_t>(EventKind::Miss)], 0);
-  const Costs costs = costs_of(trace, {.source = CostSource::Captured, .captured_clock_mhz = 2000});
-  EXPECT_EQ(call(costs, 0, EventKind::Begin).latency, 40);
+  const Costs costs = costs_of(trace, {.source = CostSource::Captured, .captured_clock_mhz = 20'000});
+  EXPECT_EQ(call(costs, 0, EventKind::Begin).latency, 400);
   EXPECT_EQ(call(costs, 0, EventKind::Begin).origin, "captured");
+  EXPECT_EQ(call(costs, 1, EventKind::ClosestHit).latency, 600);
   // Never below the issue slots, which are the default's.
-  EXPECT_EQ(call(costs, 1, EventKind::ClosestHit).latency, call(costs, 1, EventKind::ClosestHit).issue);
+  const Costs slow = costs_of(trace, {.source = CostSource::Captured, .captured_clock_mhz = 100});
+  EXPECT_EQ(call(slow, 1, EventKind::ClosestHit).latency, call(slow, 1, EventKind::ClosestHit).issue);
   EXPECT_EQ(call(costs, 3, EventKind::Miss).origin, "default");
 }
 

@@ -110,7 +110,7 @@ TEST(Machine, OccupancyFollowsFromRegisters) {
 
 TEST(Machine, FactsAreForOneSm) {
   const Machine machine = parse_machine(
-      "sms = 10\nclock_mhz = 1000\nl2_bytes_per_second = 4e11\nreorders = true\nwithheld_sms = 2\nreorder_cycles = 7",
+      "sms = 10\nclock_mhz = 1000\ndram_bytes_per_second = 4e11\nreorders = true\nwithheld_sms = 2\nreorder_cycles = 7",
       "my.toml");
   const scheduler::MachineFacts known = facts(machine, 12);
   EXPECT_EQ(known.sms, 10U);

@@ -23,7 +23,7 @@ class SlowSms {
  public:
   SlowSms(const machine::Machine& machine, std::uint32_t resident, const scheduler::Charges& charges)
       : shading_(machine.sms - charges.withheld_sms), resident_(resident) {
-    const double share = machine.l2_bytes_per_second / (machine.clock_mhz * 1e6) / machine.sms;
+    const double share = machine.dram_bytes_per_second / (machine.clock_mhz * 1e6) / machine.sms;
     capacity_ = {machine.issue_per_cycle, machine.rt_steps_per_cycle,
                  charges.bytes_per_cycle > 0 ? charges.bytes_per_cycle : share};
     last_end_.assign(shading_, 0);
@@ -118,6 +118,10 @@ class SlowSms {
     }
     std::erase_if(running, [](const SlowJob& job) { return job.left <= 1e-10 * job.needs.solo(); });
     std::stable_sort(ended.begin(), ended.end(), [](const SlowJob& a, const SlowJob& b) { return a.sm < b.sm; });
+    const auto lasted = [](const SlowJob& job) { return job.needs.solo() > 0; };
+    const auto first = std::find_if(ended.begin(), ended.end(), lasted);
+    ambiguous = ambiguous || next_end() - now < 1e-9 * now ||
+                std::any_of(first, ended.end(), [&](const SlowJob& job) { return lasted(job) && job.sm != first->sm; });
     return ended;
   }
 
@@ -135,6 +139,8 @@ class SlowSms {
   std::vector<SlowJob> running;
   machine::Timing timing;
   double now = 0;
+  /// Jobs on two SMs ended within rounding of one another: which was first is nobody's to say.
+  bool ambiguous = false;
 
  private:
   /// The rate of an SM, and the resource that holds it back (3: none).
