@@ -25,6 +25,7 @@ void add_list_command(CLI::App& root, Session& session);
 void add_describe_command(CLI::App& root, Session& session);
 void add_bvh_command(CLI::App& root, Session& session);
 void add_whatif_command(CLI::App& root, Session& session);
+void add_advise_command(CLI::App& root, Session& session);
 void add_replay_command(CLI::App& root, Session& session);
 void add_traverse_command(CLI::App& root, Session& session);
 void add_swizzle_command(CLI::App& root, Session& session);

@@ -147,10 +147,11 @@ std::vector<ModelDescription> find_models(const std::string& given) {
 }
 
 std::string describe_text(const ModelDescription& model) {
-  std::string text = fmt::format("{}/{}\n{}\n\n{}\n\n", kind_word(model.kind), model.name, model.summary, model.text);
+  // A machine is its file: what is printed can be changed and given to --machine.
   if (model.kind == kMachine) {
-    return text + fmt::format("Source: {}\n", model.source);
+    return model.text;
   }
+  std::string text = fmt::format("{}/{}\n{}\n\n{}\n\n", kind_word(model.kind), model.name, model.summary, model.text);
   text += model.parameters.empty() ? "No parameters.\n" : output::to_text(parameter_table(model));
   return text + fmt::format("\nSource: {}\n", model.source);
 }

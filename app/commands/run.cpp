@@ -138,6 +138,7 @@ int parse_and_act(int argc, char** argv) {
   add_seal_command(root, session);
   add_bvh_command(root, session);
   add_whatif_command(root, session);
+  add_advise_command(root, session);
   add_replay_command(root, session);
   add_traverse_command(root, session);
   add_explain_command(root, session);

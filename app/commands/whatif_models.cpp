@@ -15,6 +15,7 @@
 #include "app/report/models_timeline.hpp"
 #include "app/report/schedule_file.hpp"
 #include "base/error.hpp"
+#include "base/parameters.hpp"
 #include "sim/experiment/compare_options.hpp"
 #include "sim/experiment/model_list.hpp"
 
@@ -25,6 +26,7 @@ constexpr std::uint64_t kMaxCostBytes = 16U << 20U;
 constexpr std::uint64_t kMaxImageBytes = 256U << 20U;
 constexpr std::string_view kPngSignature = "\x89PNG\r\n\x1a\n";
 constexpr const char* kGroup = "Scheduler models";
+constexpr std::string_view kReordering = "ser";
 
 /// The resolved spec of the model that an option names; "": the last one that has warps at all.
 std::string detailed_model(const std::string& asked, const char* option, const std::vector<std::string>& models) {
@@ -69,6 +71,18 @@ void warn_of_warps(const trace::Trace& trace, const experiment::Resolved& resolv
                         ? fmt::format(": the trace's own; --warp-size {} --order z-order would form the machine's",
                                       machine.warp_size)
                         : std::string()));
+  }
+}
+
+/// A user may ask what SER would bring where there is none, but should know it.
+void note_missing_hardware(const std::vector<std::string>& models, const machine::Machine& machine) {
+  const bool asked = std::any_of(models.begin(), models.end(),
+                                 [](const std::string& spec) { return parse_spec(spec).name == kReordering; });
+  if (asked && !machine.reorders) {
+    console::log(
+        fmt::format("rayreplay: note: {} has no shader execution reordering in hardware; it is modelled as if "
+                    "it had, with the charges of machine and model",
+                    machine.name));
   }
 }
 
@@ -228,6 +242,7 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
     return 0;
   }
   warn_of_warps(trace, resolved, machine);
+  note_missing_hardware(compare.models, machine);
   const trace::LaunchSize size = trace.launches[resolved.launch].size;
   if (!common.report.empty()) {
     pictures::require_drawable(size.width, size.height, common.path);

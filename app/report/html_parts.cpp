@@ -10,10 +10,10 @@ namespace {
 constexpr std::string_view kStyle = R"css(
 :root { color-scheme: light dark; --paper: #fbfbfa; --ink: #1d1d1f; --soft: #62646a; --line: #d9dadd; --bar: #5b7fa8;
   --panel: #f1f1ef; --c0: #5f6470; --c1: #1f77b4; --c2: #d1580c; --c3: #2a8a3e; --c4: #8a4fbf; --c5: #b8860b; --c6: #c2336b;
-  --c7: #12878f; }
+  --c7: #12878f; --p0: #2f5d8a; --p1: #79a7d3; --p2: #d9822b; --p3: #c9cbd0; --p4: #8b8f98; }
 @media (prefers-color-scheme: dark) { :root { --paper: #17181a; --ink: #e6e6e4; --soft: #9b9da3; --line: #36383c;
   --bar: #6f97c4; --panel: #202225; --c0: #aeb3bd; --c1: #5aaae6; --c2: #f28e4b; --c3: #64c278; --c4: #b98be0; --c5: #dcb143;
-  --c6: #ee6f9f; --c7: #4cc4cc; } }
+  --c6: #ee6f9f; --c7: #4cc4cc; --p0: #3f78b0; --p1: #8fbbe6; --p2: #e8994a; --p3: #4a4d53; --p4: #85898f; } }
 body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 82rem; background: var(--paper); color: var(--ink);
   font: 16px/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.7rem; margin: 0 0 .25rem; } h2 { font-size: 1.2rem; margin: 2.5rem 0 .75rem; }
@@ -40,6 +40,7 @@ circle { fill: var(--paper); stroke: var(--k); stroke-width: 2.5; } rect { fill:
 .legend span.dashed { opacity: .6; }
 .c0 { --k: var(--c0); } .c1 { --k: var(--c1); } .c2 { --k: var(--c2); } .c3 { --k: var(--c3); } .c4 { --k: var(--c4); }
 .c5 { --k: var(--c5); } .c6 { --k: var(--c6); } .c7 { --k: var(--c7); }
+.p0 { --k: var(--p0); } .p1 { --k: var(--p1); } .p2 { --k: var(--p2); } .p3 { --k: var(--p3); } .p4 { --k: var(--p4); }
 pre { background: var(--panel); padding: .9rem 1rem; overflow-x: auto; font-size: .85rem; }
 )css";
 

@@ -46,8 +46,9 @@ std::string bounce_chart(const CompareResult& result) {
   chart.caption = "Warp events in which a ray of this bounce takes part.";
   chart.whole_x = true;
   chart.y_high = kPercent;
-  for (const CompareRow& row : result.rows) {
-    ChartLine one{short_spec(row.model), {}};
+  for (std::size_t i = 0; i < result.rows.size(); ++i) {
+    const CompareRow& row = result.rows[i];
+    ChartLine one{short_spec(row.model), i, {}};
     for (std::size_t bounce = 0; bounce < row.replay.by_bounce.size(); ++bounce) {
       simt::Tally tally;
       for (const simt::Tally& kind : row.replay.by_bounce[bounce]) {
@@ -77,11 +78,12 @@ std::string lanes_chart(const CompareResult& result) {
     const std::size_t last = std::min(size, first + step - 1);
     chart.categories.push_back(first == last ? fmt::format("{}", first) : fmt::format("{}–{}", first, last));
   }
-  for (const CompareRow& row : result.rows) {
+  for (std::size_t i = 0; i < result.rows.size(); ++i) {
+    const CompareRow& row = result.rows[i];
     if (!is_scheduled(row)) {
       continue;
     }
-    BarSeries series{short_spec(row.model), {}};
+    BarSeries series{short_spec(row.model), i, {}};
     const auto all = static_cast<double>(std::max<std::uint64_t>(row.replay.replay.total.warp_events, 1));
     for (std::size_t first = 1; first <= size; first += step) {
       std::uint64_t events = 0;
@@ -95,18 +97,18 @@ std::string lanes_chart(const CompareResult& result) {
   return to_svg(chart);
 }
 
+/// Empty where break-even was not asked for.
 std::string cost_chart(const CompareResult& result) {
   LineChart chart;
   chart.title = "Speed-up against shader cost";
   chart.x_title = "instructions of a closest-hit call, on average";
   chart.y_title = "speed-up against plain";
-  chart.caption = fmt::format("From what closest-hit calls cost now ({:.0f}) upwards; rings mark break-even.",
-                              result.mean_hit_cost);
+  chart.caption = fmt::format("Closest-hit calls cost {:.0f} now; rings mark break-even.", result.mean_hit_cost);
   chart.log_x = true;
   chart.rule = 1;
   for (std::size_t i = 1; i < result.rows.size(); ++i) {
     const CompareRow& row = result.rows[i];
-    ChartLine one{short_spec(row.model), {}};
+    ChartLine one{short_spec(row.model), i, {}};
     for (const experiment::ResponsePoint& point : row.response) {
       if (std::isnan(point.live_bytes)) {
         one.points.push_back({std::max(1.0, result.mean_hit_cost + point.hit_instructions), point.speed_up});
@@ -116,11 +118,11 @@ std::string cost_chart(const CompareResult& result) {
     if (kind == BreakEvenKind::Above || kind == BreakEvenKind::Below || kind == BreakEvenKind::Several) {
       one.marked = {row.break_even.hit_cost, 1};
     }
-    if (is_scheduled(row)) {
+    if (is_scheduled(row) && !one.points.empty()) {
       chart.lines.push_back(std::move(one));
     }
   }
-  return to_svg(chart);
+  return chart.lines.empty() ? std::string() : to_svg(chart);
 }
 
 /// Empty where no model moves state.
@@ -133,8 +135,9 @@ std::string live_chart(const CompareResult& result) {
       "What a thread must carry along when it moves, instead of the model's own figure. Models that form warps "
       "while time passes are not shown.";
   chart.rule = 1;
-  for (const CompareRow& row : result.rows) {
-    ChartLine one{short_spec(row.model), {}};
+  for (std::size_t i = 0; i < result.rows.size(); ++i) {
+    const CompareRow& row = result.rows[i];
+    ChartLine one{short_spec(row.model), i, {}};
     for (const experiment::ResponsePoint& point : row.response) {
       if (!std::isnan(point.live_bytes)) {
         one.points.push_back({point.live_bytes, point.speed_up});
@@ -152,7 +155,7 @@ std::string split_chart(const CompareResult& result) {
   chart.title = "Where the time goes";
   chart.x_title = "time of all SMs, as estimated milliseconds of the launch";
   chart.caption = "The parts of a bar sum to the launch's time.";
-  chart.series = {{"traversal", {}}, {"shading", {}}, {"reorder", {}}, {"idle", {}}, {"withheld", {}}};
+  chart.series = {{"traversal"}, {"shading"}, {"reorder"}, {"idle"}, {"withheld"}};
   for (const CompareRow& row : result.rows) {
     if (!is_scheduled(row)) {
       continue;
@@ -230,7 +233,7 @@ std::string to_html(const ModelsPage& page) {
       "machine."
       "</p>\n";
   html += facts(page);
-  html += "<h2>Models</h2>\n" + html_table(models_table(result), "efficiency");
+  html += "<h2>Models</h2>\n" + html_table(short_models_table(result), "");
   if (result.rows.size() > 1 && result.rows[1].break_even.kind != BreakEvenKind::NotAsked) {
     html += "<h2>Break-even</h2>\n" + break_even_html(result);
   }

@@ -122,11 +122,7 @@ std::string models_text(const ModelsContext& models) {
   std::string text = context_text(models.context);
   text += fmt::format("{:<9}{}\n", "machine", machine_line(models));
   text += fmt::format("{:<9}a closest-hit call takes {:.1f} instructions on average\n\n", "cost", result.mean_hit_cost);
-  output::Table table = models_table(result);
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    table.rows[i].front() = short_spec(result.rows[i].model);
-  }
-  text += output::to_text(table);
+  text += output::to_text(short_models_table(result));
   if (const std::string lines = break_even_text(result); !lines.empty()) {
     text += "\n" + lines;
   }

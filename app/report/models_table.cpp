@@ -214,6 +214,14 @@ output::Table models_table(const CompareResult& result) {
   return table;
 }
 
+output::Table short_models_table(const CompareResult& result) {
+  output::Table table = models_table(result);
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    table.rows[i].front() = short_spec(result.rows[i].model);
+  }
+  return table;
+}
+
 output::Table stage_rows(const CompareResult& result) {
   const std::uint32_t warp_size = result.configuration.warp_size;
   output::Table table;

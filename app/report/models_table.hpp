@@ -15,6 +15,8 @@ namespace rayreplay::report {
 [[nodiscard]] std::string short_spec(const std::string& resolved);
 
 [[nodiscard]] output::Table models_table(const experiment::CompareResult& result);
+/// For people: models by their short names.
+[[nodiscard]] output::Table short_models_table(const experiment::CompareResult& result);
 
 /// `model`, `bounce` (empty: all), `stage`, and what its warp events sum to; stages that occur.
 [[nodiscard]] output::Table stage_rows(const experiment::CompareResult& result);

@@ -18,6 +18,7 @@ constexpr double kLeft = 64, kRight = 20, kTop = 14, kBottom = 54;
 constexpr double kRow = 30;  // of a stacked bar
 constexpr double kLetter = 6.6;
 constexpr std::size_t kColors = 8;
+constexpr std::size_t kPartColors = 5;
 constexpr std::size_t kTicks = 7;
 
 std::string color_class(std::size_t series) {
@@ -122,11 +123,16 @@ std::string start(const std::string& title, double height) {
       escape_html(title), kWidth, height);
 }
 
-template <class Items>
-std::string end(const Items& items, const std::string& caption) {
+/// Parts of a stacked bar have colours that no line or bar has.
+std::string part_class(std::size_t part) {
+  return fmt::format("p{}", part % kPartColors);
+}
+
+template <class Items, class Class>
+std::string end(const Items& items, const Class& class_of, const std::string& caption) {
   std::string html = "</svg>\n<ul class=\"legend\">";
   for (std::size_t i = 0; i < items.size(); ++i) {
-    html += fmt::format("<li><span class=\"{}\"></span>{}</li>", color_class(i), escape_html(items[i].name));
+    html += fmt::format("<li><span class=\"{}\"></span>{}</li>", class_of(i), escape_html(items[i].name));
   }
   return html + fmt::format("</ul>\n<figcaption>{}</figcaption></figure>\n", escape_html(caption));
 }
@@ -161,16 +167,17 @@ std::string to_svg(const LineChart& chart) {
         points += fmt::format("{}{:.2f},{:.2f}", points.empty() ? "" : " ", x(point.x), y(point.y));
       }
     }
-    svg += fmt::format("<polyline class=\"{}\" points=\"{}\"><title>{}</title></polyline>\n", color_class(i), points,
-                       escape_html(chart.lines[i].name));
+    svg += fmt::format("<polyline class=\"{}\" points=\"{}\"><title>{}</title></polyline>\n",
+                       color_class(chart.lines[i].color), points, escape_html(chart.lines[i].name));
     const std::optional<ChartPoint>& marked = chart.lines[i].marked;
     if (marked && x.shows(marked->x) && y.shows(marked->y)) {
       svg += fmt::format("<circle class=\"{}\" cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"6\"><title>{}</title></circle>\n",
-                         color_class(i), x(marked->x), y(marked->y),
+                         color_class(chart.lines[i].color), x(marked->x), y(marked->y),
                          escape_html(fmt::format("{}: {:.0f}", chart.lines[i].name, marked->x)));
     }
   }
-  return svg + end(chart.lines, chart.caption);
+  return svg + end(
+                   chart.lines, [&chart](std::size_t i) { return color_class(chart.lines[i].color); }, chart.caption);
 }
 
 std::string to_svg(const BarChart& chart) {
@@ -192,13 +199,14 @@ std::string to_svg(const BarChart& chart) {
     for (std::size_t k = 0; k < chart.series.size(); ++k) {
       const double value = chart.series[k].values[i];
       if (std::isfinite(value)) {
-        svg +=
-            rectangle(left + group * 0.08 + bar * static_cast<double>(k), y(value), bar * 0.94, y(0) - y(value),
-                      color_class(k), fmt::format("{}, {}: {:.2f}", chart.series[k].name, chart.categories[i], value));
+        svg += rectangle(left + group * 0.08 + bar * static_cast<double>(k), y(value), bar * 0.94, y(0) - y(value),
+                         color_class(chart.series[k].color),
+                         fmt::format("{}, {}: {:.2f}", chart.series[k].name, chart.categories[i], value));
       }
     }
   }
-  return svg + end(chart.series, chart.caption);
+  return svg + end(
+                   chart.series, [&chart](std::size_t i) { return color_class(chart.series[i].color); }, chart.caption);
 }
 
 std::string to_svg(const StackChart& chart) {
@@ -233,7 +241,7 @@ std::string to_svg(const StackChart& chart) {
     for (std::size_t k = 0; k < chart.series.size(); ++k) {
       const double value = chart.series[k].values[i];
       if (std::isfinite(value) && value > 0) {
-        svg += rectangle(x(from), bar, x(from + value) - x(from), kRow - 8, color_class(k),
+        svg += rectangle(x(from), bar, x(from + value) - x(from), kRow - 8, part_class(k),
                          fmt::format("{}, {}: {:.3g}", chart.categories[i], chart.series[k].name, value));
         from += value;
       }
@@ -241,7 +249,7 @@ std::string to_svg(const StackChart& chart) {
   }
   svg += line(left, bottom, kWidth - kRight, bottom, "axis");
   svg += text((left + kWidth - kRight) / 2, height - 12, "middle", chart.x_title, " class=\"name\"");
-  return svg + end(chart.series, chart.caption);
+  return svg + end(chart.series, part_class, chart.caption);
 }
 
 }  // namespace rayreplay::report

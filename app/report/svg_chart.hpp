@@ -17,7 +17,8 @@ struct ChartPoint {
 
 struct ChartLine {
   std::string name;
-  std::vector<ChartPoint> points;      ///< ascending in x
+  std::size_t color = 0;               ///< the same number, the same colour in every chart
+  std::vector<ChartPoint> points{};    ///< ascending in x
   std::optional<ChartPoint> marked{};  ///< drawn as a ring
 };
 
@@ -35,7 +36,8 @@ struct LineChart {
 /// Groups of bars side by side: `values` of each series by category.
 struct BarSeries {
   std::string name;
-  std::vector<double> values;
+  std::size_t color = 0;
+  std::vector<double> values{};
 };
 
 struct BarChart {
@@ -46,7 +48,7 @@ struct BarChart {
   std::vector<BarSeries> series;
 };
 
-/// Each category one horizontal bar, its series one after another.
+/// Each category one horizontal bar, its series one after another, in colours of their own.
 struct StackChart {
   std::string title;
   std::string x_title;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include <tbb/parallel_for.h>
 
 #include "base/error.hpp"
+#include "scheduler-models/regrouping/launch_rounds.hpp"
 #include "scheduler-models/regrouping/warp_former.hpp"
 #include "scheduler-models/sort_threads.hpp"
 
@@ -64,6 +66,13 @@ class Sorter {
   std::vector<std::size_t> ends_;
 };
 
+/// Returns how many threads moved.
+std::uint32_t form(std::span<const Waiting> threads, std::uint32_t warp_size, bool keep_lanes, Claims& claims,
+                   std::uint32_t* segment_at) {
+  place_threads(threads, warp_size, keep_lanes, segment_at);
+  return claims.moved(static_cast<std::uint32_t>(threads.size()), find_givers(threads), [&] { return threads; });
+}
+
 /// The rounds of one or more units, one after another.
 struct Part {
   trace::Column<std::uint32_t> segment_at;
@@ -79,8 +88,7 @@ class UnitRun {
         last_(last),
         regrouping_(regrouping),
         warp_size_(context.order.warp_size),
-        sorter_(keys, warp_size_, regrouping.split_keys),
-        former_(warp_size_, regrouping.keep_lanes) {}
+        sorter_(keys, warp_size_, regrouping.split_keys) {}
 
   /// `warps`: of the assignment, in the order in which they start.
   void run(std::span<const std::uint32_t> warps, Part& part) {
@@ -129,23 +137,27 @@ class UnitRun {
       for (std::size_t lane = 0; lane < warp_size_; ++lane) {
         const std::uint32_t segment = part.segment_at[(first_warp + warp) * warp_size_ + lane];
         if (segment != kNoSegment && last_[segment] == 0) {
-          waiting_.push_back({segment + 1, living, static_cast<std::uint8_t>(lane)});
+          waiting_.push_back(Waiting::at(segment + 1, living, static_cast<std::uint32_t>(lane)));
         }
       }
       living += waiting_.size() > before ? 1U : 0U;
+    }
+    if (living >= Waiting::kMostWarps) {
+      throw Error(ErrorKind::Resource, {"a round has too many warps", "", fmt::format("{}", living),
+                                        fmt::format("less than {}", Waiting::kMostWarps), "split the launch"});
     }
     sorter_.sort(waiting_);
     if (regrouping_.only_if_fewer && sorter_.ends().size() >= living) {
       go_on(living, part);
       return;
     }
-    former_.start(living);
+    claims_.start(living);
     std::size_t begin = 0;
     for (const std::size_t end : sorter_.ends()) {
       const std::size_t place = part.segment_at.size();
       part.segment_at.resize(place + warp_size_);
-      part.moved.push_back(
-          former_.form(std::span(sorter_.sorted()).subspan(begin, end - begin), part.segment_at.data() + place));
+      part.moved.push_back(form(std::span(sorter_.sorted()).subspan(begin, end - begin), warp_size_,
+                                regrouping_.keep_lanes, claims_, part.segment_at.data() + place));
       begin = end;
     }
   }
@@ -156,7 +168,7 @@ class UnitRun {
     part.segment_at.resize(place + std::size_t{living} * warp_size_, kNoSegment);
     part.moved.resize(part.moved.size() + living, 0);
     for (const Waiting& thread : waiting_) {
-      part.segment_at[place + std::size_t{thread.warp} * warp_size_ + thread.lane] = thread.segment;
+      part.segment_at[place + std::size_t{thread.warp()} * warp_size_ + thread.lane()] = thread.segment;
     }
   }
 
@@ -165,7 +177,7 @@ class UnitRun {
   const Regrouping& regrouping_;
   std::uint32_t warp_size_;
   Sorter sorter_;
-  WarpFormer former_;
+  Claims claims_;
   std::vector<Waiting> waiting_;
 };
 
@@ -324,23 +336,29 @@ void form_warps(std::span<const Arrival> waiting, const Keys& keys, std::uint32_
   std::uint32_t earlier = 0;
   for (std::size_t i = 0; i < waiting.size(); ++i) {
     earlier += i > 0 && waiting[i].warp != waiting[i - 1].warp ? 1U : 0U;
-    list.push_back({waiting[i].segment, earlier, waiting[i].lane});
+    list.push_back(Waiting::at(waiting[i].segment, earlier, waiting[i].lane));
   }
   Sorter sorter(keys, warp_size, regrouping.split_keys);
   sorter.sort(list);
-  WarpFormer former(warp_size, regrouping.keep_lanes);
-  former.start(std::size_t{earlier} + 1);
+  Claims claims;
+  claims.start(std::size_t{earlier} + 1);
   std::size_t begin = 0;
   for (const std::size_t end : sorter.ends()) {
     FormedWarp& warp = out.emplace_back();
     warp.segment_at.fill(kNoSegment);
-    warp.moved = former.form(std::span(sorter.sorted()).subspan(begin, end - begin), warp.segment_at.data());
+    warp.moved = form(std::span(sorter.sorted()).subspan(begin, end - begin), warp_size, regrouping.keep_lanes, claims,
+                      warp.segment_at.data());
     begin = end;
   }
 }
 
 SegmentSchedule schedule_rounds(const PlanContext& context, const Keys& keys, const Regrouping& regrouping) {
   const Units units = make_units(context, regrouping);
+  if (regrouping.scope == Scope::Launch && context.segments.size() > 0) {
+    if (const std::optional<Ranks> ranks = rank_keys(context.segments, keys)) {
+      return schedule_launch(context, units.warps, *ranks, regrouping);
+    }
+  }
   const Lasts last = find_last_segments(context.segments);
   const std::size_t count = units.begin.size() - 1;
   // Some thousand warps a task, whatever a unit is.

@@ -12,6 +12,7 @@
 #include <tbb/parallel_reduce.h>
 
 #include "base/error.hpp"
+#include "base/huge_pages.hpp"
 #include "scheduler-models/space_filling.hpp"
 
 namespace rayreplay::scheduler {
@@ -227,6 +228,7 @@ trace::Column<std::uint64_t> reorder_keys(const PlanContext& context, const KeyP
   const std::uint32_t hint_bits = std::min(parts.hint_bits, hints.bits);
   const std::uint32_t spatial_bits = check_bits(parts, hint_bits);
   trace::Column<std::uint64_t> keys(segments.size());
+  prefer_huge_pages(keys);
   tbb::parallel_for(tbb::blocked_range<std::size_t>(0, segments.size(), kSegmentsPerTask), [&](const auto& range) {
     for (std::size_t segment = range.begin(); segment != range.end(); ++segment) {
       const std::uint64_t row = segments.event_offset[segment];

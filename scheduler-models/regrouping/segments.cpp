@@ -14,6 +14,7 @@
 #include <tbb/parallel_reduce.h>
 
 #include "base/error.hpp"
+#include "base/huge_pages.hpp"
 
 namespace rayreplay::scheduler {
 namespace {
@@ -41,6 +42,9 @@ class EightKinds {
   }
   [[nodiscard]] std::uint64_t begins() const {
     return ~at_least(EventKind::Intersection) & kHighest;
+  }
+  static std::uint64_t size(std::uint64_t set) {
+    return (set >> 7) * kEach >> 56;
   }
 
  private:
@@ -70,10 +74,14 @@ class PlainCuts {
 
   [[nodiscard]] std::uint64_t count(std::size_t thread) const {
     const std::uint64_t end = data_.event_offset[thread + 1];
-    const std::uint64_t begin = first_call(data_.events, data_.event_offset[thread], end);
+    const EventKind* const kind = data_.events.kind.data();
+    std::uint64_t row = std::min(first_call(data_.events, data_.event_offset[thread], end) + 1, end);
     std::uint64_t cuts = 0;
-    for (std::uint64_t row = std::min(begin + 1, end); row < end; ++row) {
-      cuts += is_pending_call(data_.events.kind[row]) ? 1U : 0U;
+    for (; row + 8 <= end; row += 8) {
+      cuts += EightKinds::size(EightKinds(kind + row).pending_calls());
+    }
+    for (; row < end; ++row) {
+      cuts += is_pending_call(kind[row]) ? 1U : 0U;
     }
     return cuts;
   }
@@ -93,10 +101,9 @@ class PlainCuts {
       const std::uint64_t begins = eight.begins();
       for (std::uint64_t calls = eight.pending_calls(); calls != 0; calls &= calls - 1) {
         const std::uint64_t before = (calls & (~calls + 1)) - 1;
-        cut(row + static_cast<unsigned>(std::countr_zero(calls)) / 8,
-            bounce(rays + static_cast<unsigned>(std::popcount(begins & before))));
+        cut(row + static_cast<unsigned>(std::countr_zero(calls)) / 8, bounce(rays + EightKinds::size(begins & before)));
       }
-      rays += static_cast<unsigned>(std::popcount(begins));
+      rays += EightKinds::size(begins);
     }
     for (; row < end; ++row) {
       if (is_pending_call(kind[row])) {
@@ -244,7 +251,9 @@ Segments cut_at(const trace::Launch& launch, const Cuts& cuts) {
   number_segments(data, cuts, segments);
   const std::size_t size = segments.first.back();
   segments.event_offset.resize(size + 1);
+  prefer_huge_pages(segments.event_offset);
   segments.bounce.resize(size);
+  prefer_huge_pages(segments.bounce);
   segments.event_offset[size] = data.events.size();
   tbb::parallel_for(tbb::blocked_range<std::size_t>(0, data.threads(), kThreadsPerTask), [&](const auto& range) {
     for (std::size_t thread = range.begin(); thread != range.end(); ++thread) {

@@ -1,13 +1,13 @@
 // From sorted threads to warps: lanes kept, and who continues whose warp (regroup.hpp states both rules).
 //
-// Contract: threads that wait in one unit were sorted and cut into warps; each is given in turn to `form`, which finds
-// the lanes of its threads and how many of them moved. Earlier warps are numbered from 0 without gaps. The memory of a
-// former may be used for unit after unit: `start` forgets who was claimed. O(threads), and for warps of threads from
-// many earlier warps in mixed order O(warp size · log) each.
+// Contract: threads that wait in one unit were sorted and cut into warps. `place_threads` finds the lanes of one warp's
+// threads. `Claims`, asked for warp after warp, finds how many threads moved; earlier warps are numbered from 0 without
+// gaps. O(threads); for warps of threads from many earlier warps in mixed order O(warp size · log) each.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -20,80 +20,131 @@ namespace rayreplay::scheduler {
 /// A thread that waits, and where it ran last.
 struct Waiting {
   std::uint32_t segment;
-  std::uint32_t warp;
-  std::uint8_t lane;
+  std::uint32_t place;  ///< warp · 64 + lane
+
+  static constexpr std::uint32_t kMostWarps = 1U << 26;
+  static Waiting at(std::uint32_t segment, std::uint32_t warp, std::uint32_t lane) {
+    return {segment, warp << 6 | lane};
+  }
+  [[nodiscard]] std::uint32_t warp() const {
+    return place >> 6;
+  }
+  [[nodiscard]] std::uint32_t lane() const {
+    return place & 63;
+  }
 };
 
-class WarpFormer {
- public:
-  WarpFormer(std::uint32_t warp_size, bool keep_lanes) : warp_size_(warp_size), keep_lanes_(keep_lanes) {}
+/// Writes warp_size places.
+inline void place_threads(std::span<const Waiting> threads, std::uint32_t warp_size, bool keep_lanes,
+                          std::uint32_t* segment_at) {
+  std::fill_n(segment_at, warp_size, kNoSegment);
+  // Whether a lane is taken is not to be foretold: no branch.
+  std::array<std::uint32_t, kMaxWarpSize + 1> homeless;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  std::uint64_t taken = 0;
+  std::size_t count = 0;
+  for (const Waiting& thread : threads) {
+    const std::uint64_t bit = std::uint64_t{1} << thread.lane();
+    const bool keeps = keep_lanes && (taken & bit) == 0;
+    std::uint32_t* const to = keeps ? segment_at + thread.lane() : homeless.data() + count;
+    *to = thread.segment;
+    taken |= keeps ? bit : 0;
+    count += keeps ? 0 : 1;
+  }
+  std::uint64_t free = ~taken;
+  for (std::size_t i = 0; i < count; ++i) {
+    segment_at[std::countr_zero(free)] = homeless[i];
+    free &= free - 1;
+  }
+}
 
+/// The earlier warps from which a warp's threads come, those that give most first, ties to the lowest.
+struct Givers {
+  static constexpr std::size_t kListed = 4;
+  std::array<std::uint32_t, kListed> warp;
+  std::array<std::uint8_t, kListed> threads;  ///< 0 behind the last
+  bool more;                                  ///< than are listed
+};
+
+namespace detail {
+
+/// Calls `visit(warp, threads)` for each earlier warp that gives threads.
+template <class Visitor>
+void visit_givers(std::span<const Waiting> threads, Visitor visit) {
+  std::array<std::uint32_t, kMaxWarpSize> from;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  bool sorted = true;
+  for (std::size_t i = 0; i < threads.size(); ++i) {
+    from[i] = threads[i].warp();
+    sorted = sorted && (i == 0 || from[i - 1] <= from[i]);
+  }
+  if (!sorted) {
+    std::sort(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(threads.size()));
+  }
+  for (std::size_t begin = 0; begin < threads.size();) {
+    std::size_t end = begin + 1;
+    while (end < threads.size() && from[end] == from[begin]) {
+      ++end;
+    }
+    visit(from[begin], static_cast<std::uint8_t>(end - begin));
+    begin = end;
+  }
+}
+
+}  // namespace detail
+
+inline Givers find_givers(std::span<const Waiting> threads) {
+  Givers givers{};
+  detail::visit_givers(threads, [&](std::uint32_t warp, std::uint8_t count) {
+    std::size_t at = Givers::kListed;
+    while (at > 0 && givers.threads[at - 1] < count) {
+      --at;
+    }
+    givers.more = givers.more || givers.threads.back() > 0;
+    if (at == Givers::kListed) {
+      return;
+    }
+    for (std::size_t i = Givers::kListed - 1; i > at; --i) {
+      givers.warp[i] = givers.warp[i - 1];
+      givers.threads[i] = givers.threads[i - 1];
+    }
+    givers.warp[at] = warp;
+    givers.threads[at] = count;
+  });
+  return givers;
+}
+
+class Claims {
+ public:
   void start(std::size_t earlier_warps) {
     claimed_.assign(earlier_warps, 0);
   }
-
-  /// Writes warp_size places; returns how many threads moved.
-  std::uint32_t form(std::span<const Waiting> threads, std::uint32_t* segment_at) {
-    place(threads, segment_at);
-    return static_cast<std::uint32_t>(threads.size()) - claim(threads);
+  /// How many of the warp's threads moved. `threads()` lists them, where the givers listed do not decide.
+  template <class Threads>
+  std::uint32_t moved(std::uint32_t count, const Givers& givers, Threads threads) {
+    for (std::size_t i = 0; i < Givers::kListed && givers.threads[i] > 0; ++i) {
+      if (claimed_[givers.warp[i]] == 0) {
+        claimed_[givers.warp[i]] = 1;
+        return count - givers.threads[i];
+      }
+    }
+    return givers.more ? count - claim_any(threads()) : count;
   }
 
  private:
-  void place(std::span<const Waiting> threads, std::uint32_t* segment_at) const {
-    std::fill_n(segment_at, warp_size_, kNoSegment);
-    std::array<std::uint32_t, kMaxWarpSize> homeless;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-    std::size_t count = 0;
-    for (const Waiting& thread : threads) {
-      if (keep_lanes_ && segment_at[thread.lane] == kNoSegment) {
-        segment_at[thread.lane] = thread.segment;
-      } else {
-        homeless[count++] = thread.segment;
-      }
-    }
-    std::uint32_t lane = 0;
-    for (std::size_t i = 0; i < count; ++i, ++lane) {
-      while (segment_at[lane] != kNoSegment) {
-        ++lane;
-      }
-      segment_at[lane] = homeless[i];
-    }
-  }
-
-  /// How many threads the warp that is continued gives: 0 where all who give any have been claimed.
-  std::uint32_t claim(std::span<const Waiting> threads) {
-    std::array<std::uint32_t, kMaxWarpSize> from;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-    std::size_t count = 0;
-    bool sorted = true;
-    for (const Waiting& thread : threads) {
-      if (claimed_[thread.warp] == 0) {
-        sorted = sorted && (count == 0 || from[count - 1] <= thread.warp);
-        from[count++] = thread.warp;
-      }
-    }
-    if (!sorted) {
-      std::sort(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(count));
-    }
+  std::uint32_t claim_any(std::span<const Waiting> threads) {
     std::uint32_t most = 0;
     std::uint32_t best = 0;
-    for (std::size_t begin = 0; begin < count;) {
-      std::size_t end = begin + 1;
-      while (end < count && from[end] == from[begin]) {
-        ++end;
+    detail::visit_givers(threads, [&](std::uint32_t warp, std::uint8_t count) {
+      if (claimed_[warp] == 0 && count > most) {
+        most = count;
+        best = warp;
       }
-      if (end - begin > most) {
-        most = static_cast<std::uint32_t>(end - begin);
-        best = from[begin];
-      }
-      begin = end;
-    }
+    });
     if (most > 0) {
       claimed_[best] = 1;
     }
     return most;
   }
 
-  std::uint32_t warp_size_;
-  bool keep_lanes_;
   std::vector<std::uint8_t> claimed_;  ///< by earlier warp
 };
 

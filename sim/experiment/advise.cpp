@@ -26,7 +26,9 @@ using scheduler::HintSources;
 namespace formula = scheduler::formula;
 
 constexpr const char* kCandidate = "candidate";  ///< the name under which the model gets what is evaluated
-constexpr std::size_t kBestFeatures = 6;         ///< that are combined
+/// How many features are combined: at least so many, and one for each `kCandidatesAFeature` candidates.
+constexpr std::size_t kBestFeatures = 6;
+constexpr std::size_t kCandidatesAFeature = 16;
 /// Of all candidates, how many may be made of one feature, and of at most two.
 constexpr double kShareOfOne = 0.6;
 constexpr double kShareOfTwo = 0.9;
@@ -198,13 +200,15 @@ class Search {
   void try_features() {
     for (std::size_t i = 0; i < features_.size(); ++i) {
       const auto score = try_parts({{i, std::min(options_.bits, features_[i].most_bits)}}, kShareOfOne);
-      if (score) {
+      // What changes nothing alone - one value for each shader, or for each round - is not worth combining.
+      if (score && result_.ranking.back().warp_events != result_.baseline.warp_events) {
         best_.push_back({i, *score});
       }
     }
     std::stable_sort(best_.begin(), best_.end(), [](const Ranked& a, const Ranked& b) { return a.score > b.score; });
-    if (best_.size() > kBestFeatures) {
-      best_.resize(kBestFeatures);
+    const std::size_t most = std::max<std::size_t>(kBestFeatures, options_.candidates / kCandidatesAFeature);
+    if (best_.size() > most) {
+      best_.resize(most);
     }
   }
 

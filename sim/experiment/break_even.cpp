@@ -13,9 +13,14 @@ namespace {
 constexpr double kSame = 1e-9;
 constexpr double kFinest = 1e-3;  // instructions
 constexpr int kMostSteps = 64;
+constexpr int kStepsBelow = 8;
 
-std::vector<double> grid(std::uint32_t per_decade) {
-  std::vector<double> values = {0};
+std::vector<double> grid(double cheaper, std::uint32_t per_decade) {
+  std::vector<double> values;
+  for (int i = kStepsBelow; i > 0 && cheaper > 0; --i) {
+    values.push_back(-cheaper * i / kStepsBelow);
+  }
+  values.push_back(0);
   const auto last = static_cast<std::uint32_t>(std::lround(std::log10(kMostHitInstructions))) * per_decade;
   for (std::uint32_t i = 0; i <= last; ++i) {
     values.push_back(std::pow(10.0, static_cast<double>(i) / per_decade));
@@ -30,10 +35,6 @@ bool pays(double speed_up) {
 struct Bracket {
   double low = 0, high = 0;
   double low_gain = 0, high_gain = 0;  ///< of different signs
-
-  [[nodiscard]] bool narrow(double within) const {
-    return high - low <= std::max(kFinest, within * high);
-  }
 };
 
 double gain_at(const CostCurves& curves, double x) {
@@ -43,13 +44,19 @@ double gain_at(const CostCurves& curves, double x) {
 void shrink(Bracket& bracket, const CostCurves& curves) {
   // Illinois halves the value that stays twice in a row, so that both ends move; every third step bisects, so that the
   // bracket shrinks however crooked the curve.
+  const double now = curves.cost_now;
   int stayed = 0;
   double low_weight = bracket.low_gain, high_weight = bracket.high_gain;
-  for (int step = 0; step < kMostSteps && !bracket.narrow(curves.within); ++step) {
+  for (int step = 0; step < kMostSteps; ++step) {
+    const double wanted = std::max(kFinest, curves.within * (now + bracket.high));
+    if (bracket.high - bracket.low <= wanted) {
+      return;
+    }
     double x = bracket.low + (bracket.high - bracket.low) * low_weight / (low_weight - high_weight);
-    const double margin = 0.25 * curves.within * bracket.high;
+    const double margin = wanted / 4;
     if (step % 3 == 2 || !(x > bracket.low + margin && x < bracket.high - margin)) {
-      x = bracket.low > 0 ? std::sqrt(bracket.low * bracket.high) : bracket.high / 2;
+      x = now + bracket.low > 1 ? std::sqrt((now + bracket.low) * (now + bracket.high)) - now
+                                : (bracket.low + bracket.high) / 2;
     }
     const double gain = gain_at(curves, x);
     if (pays(gain + 1) == pays(bracket.low_gain + 1)) {
@@ -79,10 +86,9 @@ std::string to_sentence(const BreakEven& result, double hit_cost_now) {
     case BreakEvenKind::NotAsked:
       return "";
     case BreakEvenKind::Always:
-      return "pays whatever a closest-hit call costs beyond what it costs now " + now;
+      return "pays whatever a closest-hit call costs, from a few instructions to a million " + now;
     case BreakEvenKind::Never:
-      return fmt::format("does not pay up to {:.0f} more instructions per closest-hit call {}", kMostHitInstructions,
-                         now);
+      return "does not pay whatever a closest-hit call costs, from a few instructions to a million " + now;
     case BreakEvenKind::Same:
       return "takes as long as plain, whatever a closest-hit call costs";
     case BreakEvenKind::Above:
@@ -97,7 +103,7 @@ std::string to_sentence(const BreakEven& result, double hit_cost_now) {
 }
 
 BreakEvenSolution solve_break_even(const CostCurves& curves) {
-  const std::vector<double> values = grid(curves.per_decade);
+  const std::vector<double> values = grid(curves.cheaper, curves.per_decade);
   BreakEvenSolution solution;
   solution.curve.resize(values.size());
   const auto evaluate = [&](std::size_t i) { solution.curve[i] = {values[i], gain_at(curves, values[i]) + 1}; };
@@ -128,7 +134,8 @@ BreakEvenSolution solve_break_even(const CostCurves& curves) {
                   solution.curve[first].speed_up - 1};
   shrink(bracket, curves);
   result.instructions = (bracket.low + bracket.high) / 2;
-  result.within = (bracket.high - bracket.low) / result.instructions;
+  result.hit_cost = curves.cost_now + result.instructions;
+  result.within = (bracket.high - bracket.low) / std::max(result.hit_cost, kFinest);
   return solution;
 }
 

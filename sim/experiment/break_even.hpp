@@ -1,10 +1,11 @@
 // Break-even: from what shader cost on does a scheduler model pay?
 //
-// Contract: `plain` and `model` give cycles when every closest-hit call costs x instructions more, x ≥ 0. Their ratio
-// is taken at x = 0 and on a geometric grid from 1 to 10^6, the values of one grid in parallel; where it first passes 1
-// the bracket is narrowed, by regula falsi (Illinois) in turn with bisection, until it is `within` of x wide or 0.001
-// instructions. A ratio within 10^-9 of 1 counts as no gain. More crossings than the grid can tell apart are not seen.
-// Deterministic. Source: rayreplay.
+// Contract: `plain` and `model` give cycles when every closest-hit call costs x instructions more (x < 0: fewer) than
+// the `cost_now` that it has on average. Their ratio is taken on a grid of x: eight equal steps from −`cheaper` to 0,
+// then geometric from 1 to 10^6; in parallel. Where it first passes 1, the bracket is narrowed, by regula falsi
+// (Illinois) in turn with bisection, until it is `within` of the call's cost wide, or 0.001 instructions. A ratio
+// within 10^-9 of 1 counts as no gain. More crossings than the grid can tell apart are not seen. Deterministic. Source:
+// rayreplay.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace rayreplay::experiment {
 enum class BreakEvenKind : std::uint8_t {
   NotAsked,
   Always,   ///< faster than plain at every cost
-  Never,    ///< at none up to 10^6 instructions
+  Never,    ///< at none
   Same,     ///< as fast as plain at every cost
   Above,    ///< faster from `instructions` on
   Below,    ///< faster up to `instructions`
@@ -28,9 +29,9 @@ enum class BreakEvenKind : std::uint8_t {
 
 struct BreakEven {
   BreakEvenKind kind = BreakEvenKind::NotAsked;
-  double instructions = 0;  ///< added to every closest-hit call: middle of the bracket
+  double instructions = 0;  ///< added to every closest-hit call, negative: taken away; middle of the bracket
   double hit_cost = 0;      ///< the mean instructions of a closest-hit call then
-  double within = 0;        ///< width of the bracket / `instructions`
+  double within = 0;        ///< width of the bracket / `hit_cost`
 };
 
 /// "pays when a closest-hit call costs more than 212 instructions (now 40)"
@@ -40,7 +41,9 @@ inline constexpr double kMostHitInstructions = 1e6;
 
 struct CostCurves {
   std::function<double(double)> plain, model;  ///< called from several threads at once if `parallel`
-  std::uint32_t per_decade = 2;                ///< values of the grid
+  double cost_now = 0;
+  double cheaper = 0;            ///< ≥ 0: how many instructions every call can lose
+  std::uint32_t per_decade = 2;  ///< values of the grid
   double within = 1e-3;
   bool parallel = true;
 };
@@ -51,7 +54,7 @@ struct CostPoint {
 };
 
 struct BreakEvenSolution {
-  BreakEven result;              ///< without `hit_cost`
+  BreakEven result;
   std::vector<CostPoint> curve;  ///< on the grid
 };
 

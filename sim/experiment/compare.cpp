@@ -75,12 +75,16 @@ simt::ReplayResult as_replay(const scheduler::SegmentBound& bound, const simt::R
   return replay;
 }
 
+std::size_t call_index(const simt::CallTally& call) {
+  return std::size_t{call.shader} * trace::kEventKinds + static_cast<std::size_t>(call.kind);
+}
+
 /// What those warp events need, and every ray's visits.
 machine::Job needs_of(const simt::ReplayResult& replay, const machine::Costs& costs, std::uint64_t rays,
                       double extra_per_hit) {
   machine::Job sum;
   for (const simt::CallTally& call : replay.by_call) {
-    const std::size_t index = std::size_t{call.shader} * trace::kEventKinds + static_cast<std::size_t>(call.kind);
+    const std::size_t index = call_index(call);
     const auto events = static_cast<double>(call.tally.warp_events);
     sum.issue += events * (costs.calls[index].issue + (call.kind == trace::EventKind::ClosestHit ? extra_per_hit : 0));
     sum.shading += events * costs.calls[index].latency;
@@ -107,13 +111,24 @@ double mean_hit_cost(const simt::ReplayResult& replay, const machine::Costs& cos
   for (const simt::CallTally& call : replay.by_call) {
     if (call.kind == trace::EventKind::ClosestHit) {
       const auto lanes = static_cast<double>(call.tally.active_lanes);
-      const std::size_t index =
-          std::size_t{call.shader} * trace::kEventKinds + static_cast<std::size_t>(trace::EventKind::ClosestHit);
-      instructions += lanes * costs.calls[index].issue;
+      instructions += lanes * costs.calls[call_index(call)].issue;
       calls += lanes;
     }
   }
   return calls > 0 ? instructions / calls : 0;
+}
+
+/// How many instructions every closest-hit call can lose while all of them still cost something.
+double most_savings(const simt::ReplayResult& replay, const machine::Costs& costs, double latency_per_issue) {
+  double least = kMostHitInstructions;
+  for (const simt::CallTally& call : replay.by_call) {
+    if (call.kind == trace::EventKind::ClosestHit) {
+      const machine::CallCost& cost = costs.calls[call_index(call)];
+      least = std::min({least, cost.issue, cost.latency / latency_per_issue});
+    }
+  }
+  constexpr double kNearlyAll = 0.99;
+  return least < kMostHitInstructions ? kNearlyAll * least : 0;
 }
 
 class Comparison {
@@ -158,8 +173,6 @@ class Comparison {
     const CompareRow& plain = result_.rows.empty() ? row : result_.rows.front();
     row.change = plain.efficiency > 0 ? row.efficiency / plain.efficiency - 1 : 0;
     row.speed_up = row.timing.cycles > 0 ? plain.timing.cycles / row.timing.cycles : 1;
-    row.break_even.hit_cost =
-        result_.rows.empty() ? 0 : row.break_even.instructions + mean_hit_cost(plain.replay.replay, result_.costs);
     if (options_.progress != nullptr) {
       options_.progress->finish();
     }
@@ -212,6 +225,7 @@ class Comparison {
       return timing.cycles;
     };
     if (result_.rows.empty()) {
+      result_.mean_hit_cost = mean_hit_cost(row.replay.replay, result_.costs);
       plain_cycles_[0] = row.timing.cycles;
       plain_schedule_ = row.schedule;
       plain_workload_ = std::move(workload);
@@ -267,10 +281,13 @@ class Comparison {
     solve(curves, row);
   }
 
-  void solve(const CostCurves& curves, CompareRow& row) const {
+  void solve(CostCurves curves, CompareRow& row) const {
     if (!options_.break_even) {
       return;
     }
+    curves.cost_now = result_.mean_hit_cost;
+    curves.cheaper =
+        most_savings(result_.rows.front().replay.replay, result_.costs, options_.costs.cycles_per_instruction);
     const BreakEvenSolution solution = solve_break_even(curves);
     row.break_even = solution.result;
     if (options_.response) {
@@ -337,7 +354,6 @@ CompareResult compare(const trace::Trace& trace, const std::string& name, const 
   for (const Candidate& candidate : candidates) {
     comparison.add(candidate);
   }
-  result.mean_hit_cost = mean_hit_cost(result.rows.front().replay.replay, result.costs);
   return result;
 }
 

@@ -44,17 +44,41 @@ std::vector<std::uint8_t> find_calls(const trace::Events& events, std::size_t sh
   return all;
 }
 
+bool in_traversal(Call call) {
+  return call.kind == trace::EventKind::Intersection || call.kind == trace::EventKind::AnyHit;
+}
+
+bool traces_from_ray_generation(Call call, const std::vector<trace::Shader>& shaders) {
+  return trace::begins_ray(call.kind) && shaders[call.shader].stage == trace::ShaderStage::RayGeneration;
+}
+
 bool is_favoured(Call call, const std::vector<trace::Shader>& shaders, Policy policy) {
   switch (policy) {
     case Policy::StageMajority:
-      return call.kind == trace::EventKind::Intersection || call.kind == trace::EventKind::AnyHit;
+      return in_traversal(call);
     case Policy::Independent:
-      return trace::begins_ray(call.kind) && shaders[call.shader].stage == trace::ShaderStage::RayGeneration;
+      return traces_from_ray_generation(call, shaders);
     case Policy::MinShader:
     case Policy::OldestLane:
+    case Policy::TraceBarrier:
       break;
   }
   return false;
+}
+
+/// What comes first by `policy`, of calls in order of shader, then kind; sorts by it are stable.
+int rank(Call call, const std::vector<trace::Shader>& shaders, Policy policy) {
+  switch (policy) {
+    case Policy::MinShader:
+      return static_cast<int>(call.kind);
+    case Policy::TraceBarrier:
+      return in_traversal(call) ? 0 : traces_from_ray_generation(call, shaders) ? 2 : 1;
+    case Policy::StageMajority:
+    case Policy::Independent:
+    case Policy::OldestLane:
+      break;
+  }
+  return is_favoured(call, shaders, policy) ? 0 : 1;
 }
 
 }  // namespace
@@ -84,13 +108,8 @@ CallDictionary make_call_dictionary(const trace::Launch& launch, const std::vect
                 {"too many distinct shader calls to replay", "", std::to_string(dictionary.calls.size()),
                  "at most " + std::to_string(kMostCalls), "split the launch or merge shaders that never differ"});
   }
-  // The calls stand in order of shader, then kind, and the sorts are stable.
-  if (policy == Policy::MinShader) {
-    std::stable_sort(dictionary.calls.begin(), dictionary.calls.end(), [](Call a, Call b) { return a.kind < b.kind; });
-  } else {
-    std::stable_partition(dictionary.calls.begin(), dictionary.calls.end(),
-                          [&](Call call) { return is_favoured(call, shaders, policy); });
-  }
+  std::stable_sort(dictionary.calls.begin(), dictionary.calls.end(),
+                   [&](Call a, Call b) { return rank(a, shaders, policy) < rank(b, shaders, policy); });
   return dictionary;
 }
 

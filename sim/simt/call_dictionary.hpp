@@ -6,6 +6,7 @@
 //   min-shader      by kind, then shader; none favoured
 //   oldest-lane     by shader, then kind; none favoured
 //   independent     trace calls of ray-generation shaders, then the rest; by shader, then kind, in each
+//   trace-barrier   traversal-stage calls, then the rest, then trace calls of ray-generation shaders; none favoured
 // While every kind of every shader together fit into a narrow code (kernel/kernel.hpp), `calls` holds them all and the
 // events are not looked at; else it holds those that occur, which costs one parallel pass over the kind and shader
 // columns. Errors: Resource for more distinct calls than 16 bits can number.

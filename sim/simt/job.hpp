@@ -90,6 +90,7 @@ PreparedJob<Code> prepare(const CallDictionary& dictionary, std::size_t shaders,
   kernel::Job<Code>& job = prepared.job;
   job.kind = pieces.events.kind.data();
   job.shader = pieces.events.shader.data();
+  job.events = pieces.events.size();
   job.event_offset = pieces.event_offset.data();
   job.threads = pieces.count();
   job.thread_at = pieces.piece_at.data();

@@ -47,6 +47,11 @@ enum class Policy : std::uint8_t {
   /// every living lane of the warp waits there they are one group again. Lanes without events left take no part. Groups
   /// run side by side; events are listed as if the group with the lowest lane always went first.
   Independent,
+  /// Lanes meet at every trace call of ray generation: heads in the traversal stage first, then all others but those
+  /// trace
+  /// calls, which are made when every living lane waits at one; in each of the three the lowest shader id, then the
+  /// lowest kind.
+  TraceBarrier,
 };
 
 [[nodiscard]] Policy parse_policy(std::string_view name);  ///< "stage-majority", …; Usage names the nearest

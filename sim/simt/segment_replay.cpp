@@ -1,10 +1,12 @@
 #include "sim/simt/segment_replay.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/huge_pages.hpp"
 #include "sim/simt/call_dictionary.hpp"
 #include "sim/simt/job.hpp"
 #include "sim/simt/kernel/kernel.hpp"
@@ -89,6 +91,39 @@ void take_detail(const Workers<Code>& workers, SegmentReplayResult& result) {
   }
 }
 
+/// The queues of all pieces. A replay of threads translates a warp's events when its turn comes, which reads the trace
+/// once, in one sweep for each thread. Segments are short and stand anywhere: each would wait for its offset, its
+/// kinds, its shaders and their pages. So the trace is translated in its own order, and a warp finds queues that are
+/// ready.
+template <class Code>
+class QueueMemory {
+ public:
+  QueueMemory(const kernel::Entries<Code>& entries, const kernel::Job<Code>& job) {
+    // Twice the mean holds most queues; of the memory for the others only what they take is touched.
+    const std::uint64_t mean = (job.events + job.threads) / std::max<std::uint64_t>(job.threads, 1);
+    ready_.slot_codes = std::bit_ceil(std::clamp<std::uint64_t>(2 * mean, kLeastSlot, kMostSlot));
+    slots_.resize(job.threads * ready_.slot_codes);
+    prefer_huge_pages(slots_);
+    long_queues_.resize(job.events + job.threads);
+    ready_.slots = slots_.data();
+    ready_.long_queues = long_queues_.data();
+    constexpr std::size_t kPiecesPerTask = 8192;
+    oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::size_t>(0, job.threads, kPiecesPerTask),
+                              [&](const auto& range) { entries.encode(job, ready_, range.begin(), range.end()); });
+  }
+  [[nodiscard]] const kernel::ReadyQueues<Code>& ready() const {
+    return ready_;
+  }
+
+ private:
+  static constexpr std::uint64_t kLeastSlot = 8;
+  static constexpr std::uint64_t kMostSlot = 64;
+
+  kernel::ReadyQueues<Code> ready_;
+  trace::Column<Code> slots_;
+  trace::Column<Code> long_queues_;
+};
+
 template <class Code>
 void replay_pieces(const kernel::Entries<Code>& entries, const CallDictionary& dictionary, const Pieces& pieces,
                    std::size_t shaders, const trace::Column<std::uint8_t>& rays_before,
@@ -104,6 +139,8 @@ void replay_pieces(const kernel::Entries<Code>& entries, const CallDictionary& d
     prepared.job.kind_of = kinds.data();
     prepared.job.rays_before = options.detail ? rays_before.data() : nullptr;
   }
+  const QueueMemory<Code> queues(entries, prepared.job);
+  prepared.job.ready = queues.ready();
   const std::size_t calls = dictionary.calls.size();
   const auto workers = run(entries, prepared.job, calls, options.progress);
   derive_from_calls(dictionary, sums_by_call(*workers, calls), shaders, options.shader_cost, result.replay);

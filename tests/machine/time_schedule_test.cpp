@@ -111,6 +111,28 @@ TEST(TimeSchedule, TheRateRisesWhenAJobEnds) {
   EXPECT_NEAR(timing.limited[0], 80.0 / 140, 1e-12);
 }
 
+// n equal jobs that each ask for a share d of an SM take solo · max(1, n · d); twice the SMs take twice as many in the
+// same time; and all latencies and needs times a factor are all times times the factor.
+TEST(TimeSchedule, ScalesAsItShould) {
+  const Job job{.shading = 300, .traversal = 100, .issue = 50, .visits = 100};
+  const auto equal = [&](std::uint32_t jobs, std::uint32_t sms, double factor) {
+    Case jobs_of_a_kind;
+    for (std::uint32_t i = 0; i < jobs; ++i) {
+      jobs_of_a_kind.unit().round({{.shading = factor * job.shading,
+                                    .traversal = factor * job.traversal,
+                                    .issue = factor * job.issue,
+                                    .visits = factor * job.visits}});
+    }
+    return jobs_of_a_kind.time(small(sms), 64).cycles;
+  };
+  for (const std::uint32_t jobs : {1U, 2U, 4U, 5U, 12U, 64U}) {
+    const double expected = 400 * std::max(1.0, jobs * 0.25);
+    EXPECT_NEAR(equal(jobs, 1, 1), expected, 1e-9 * expected);
+    EXPECT_NEAR(equal(7 * jobs, 7, 1), expected, 1e-9 * expected);
+    EXPECT_NEAR(equal(jobs, 1, 1e3), 1e3 * expected, 1e-6 * expected);
+  }
+}
+
 TEST(TimeSchedule, JobsWaitForSlots) {
   Case three;
   three.unit().round({shade(10)}).unit().round({shade(20)}).unit().round({shade(5)});

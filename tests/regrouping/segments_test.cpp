@@ -41,6 +41,15 @@ std::vector<ReferenceSegment> reference_cut(const trace::ThreadData& data, std::
       reordered.insert(ray);
     }
     bool cuts = cut.at == CutAt::EveryCall && trace::is_warp_event(kind);
+    if (cuts && any_call) {
+      const EventKind before = data.events.kind.at(row - 1);
+      const bool just_entered =
+          (before == EventKind::ClosestHit || before == EventKind::Miss || before == EventKind::Callable) &&
+          data.events.shader.at(row - 1) == data.events.shader.at(row);
+      const bool reported = before == EventKind::ReportIntersection;
+      cuts =
+          !(trace::begins_ray(kind) && just_entered) && !(cut.inline_any_hit && kind == EventKind::AnyHit && reported);
+    }
     if (cut.at == CutAt::PendingCall && (kind == EventKind::Miss || kind == EventKind::ClosestHit)) {
       cuts = ray >= cut.first_bounce;
       cuts = cuts && (!cut.site || data.rays.site.at(data.ray_offset.at(thread) + ray) == *cut.site);
@@ -89,6 +98,7 @@ TEST(CutPaths, AgreesWithTheTwinOnRandomLaunches) {
     expect_twin(launch, {});
     expect_twin(launch, {.at = CutAt::PendingCall});
     expect_twin(launch, {.at = CutAt::EveryCall});
+    expect_twin(launch, {.at = CutAt::EveryCall, .inline_any_hit = true});
     expect_twin(launch, {.at = CutAt::PendingCall, .first_bounce = 2});
   }
 }
@@ -101,6 +111,7 @@ TEST(CutPaths, AgreesWithTheTwinOnRandomTraces) {
       const trace::Launch& launch = trace.launches.at(0);
       expect_twin(launch, {.at = CutAt::PendingCall});
       expect_twin(launch, {.at = CutAt::EveryCall});
+      expect_twin(launch, {.at = CutAt::EveryCall, .inline_any_hit = true});
       expect_twin(launch, {.at = CutAt::PendingCall, .first_bounce = 1, .captured_only = true});
       expect_twin(launch, {.at = CutAt::PendingCall, .site = launch.data.rays.site.at(0)});
     }
@@ -112,6 +123,7 @@ TEST(CutPaths, AgreesWithTheTwinOnCaptures) {
     const trace::Trace trace = trace::load(std::string(RAYREPLAY_SOURCE_DIR "/tests/data/h200/") + name + ".rrt");
     expect_twin(trace.launches.at(0), {.at = CutAt::PendingCall});
     expect_twin(trace.launches.at(0), {.at = CutAt::EveryCall});
+    expect_twin(trace.launches.at(0), {.at = CutAt::EveryCall, .inline_any_hit = true});
   }
 }
 

@@ -211,6 +211,26 @@ TEST(OldestLane, YoungerLanesJoin) {
             "Miss 4 01\n");
 }
 
+// Lane 1 waits at its second trace call until lane 0's traversal, its closest hit and lane 2's recursion are over; then
+// the two that have rays left trace together, and the lane that is done is not waited for. Shader 3 traces by itself,
+// before shader 0.
+TEST(TraceBarrier, LanesMeetAtTraceCallsOfRayGeneration) {
+  LaunchBuilder builder({3, 1, 1});
+  builder.thread().begin(0).intersection(1).intersection(1).closest_hit(6).begin(0).miss(4);
+  builder.thread().begin(0).miss(4).begin(0).miss(4);
+  builder.thread().begin(0).closest_hit(3).begin(3).miss(4);
+  EXPECT_EQ(replayed(builder.build(), kShaders, Policy::TraceBarrier),
+            "Begin 0 111\n"
+            "Intersection 1 100\n"
+            "Intersection 1 100\n"
+            "ClosestHit 3 001\n"
+            "Begin 3 001\n"
+            "Miss 4 011\n"
+            "ClosestHit 6 100\n"
+            "Begin 0 110\n"
+            "Miss 4 110\n");
+}
+
 // {0,2} and {1} part at the intersection. 0 and 2 come back to ray generation and wait; lane 1's own way ends there
 // too; only then do all three trace on, together. The lane that ends (1) is waited for by nobody afterwards.
 TEST(Independent, GroupsMeetInRayGeneration) {

@@ -271,7 +271,7 @@ TEST(Refused, AWarpThatIsNotThere) {
 
 TEST(Policies, AreListedUnderTheNamesThatParse) {
   EXPECT_THAT(simt::ReplayPolicies::names(),
-              testing::ElementsAre("independent", "min-shader", "oldest-lane", "stage-majority"));
+              testing::ElementsAre("independent", "min-shader", "oldest-lane", "stage-majority", "trace-barrier"));
   for (const Policy policy : test::kPolicies) {
     EXPECT_EQ(simt::parse_policy(to_string(policy)), policy);
     EXPECT_FALSE(simt::ReplayPolicies::describe(to_string(policy)).text.empty());

@@ -14,7 +14,8 @@
 namespace rayreplay::test {
 
 inline constexpr simt::Policy kPolicies[] = {simt::Policy::StageMajority, simt::Policy::MinShader,
-                                             simt::Policy::OldestLane, simt::Policy::Independent};
+                                             simt::Policy::OldestLane, simt::Policy::Independent,
+                                             simt::Policy::TraceBarrier};
 
 /// Threads in order of id, the last warp filled up with kNoThread.
 inline scheduler::WarpAssignment linear_assignment(std::uint64_t threads, std::uint32_t warp_size) {

@@ -95,7 +95,8 @@ inline constexpr double kTwo53 = 9007199254740992.0;
   if (!is_whole_operand(a) || !is_whole_operand(b) || b >= 64) {
     return kNaN;
   }
-  const double result = std::ldexp(static_cast<double>(whole(a)), static_cast<int>(whole(b)));
+  const auto power = std::bit_cast<double>((1023 + whole(b)) << 52U);  // 2^b
+  const double result = static_cast<double>(whole(a)) * power;
   return result < kTwo53 ? result : kNaN;
 }
 [[nodiscard]] inline double shift_right(double a, double b) {

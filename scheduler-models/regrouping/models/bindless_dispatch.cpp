@@ -82,12 +82,11 @@ class BindlessDispatch final : public SchedulerModel {
     return charges;
   }
   [[nodiscard]] std::uint64_t state_bytes(const PlanContext& context) const override {
-    const std::uint64_t threads = context.launch.data.threads();
-    const std::uint64_t running =
-        std::uint64_t{context.machine.sms} * context.machine.resident_warps * context.order.warp_size;
-    const std::uint64_t waiting = std::uint64_t{context.machine.sms} * queue_threads_;
-    const std::uint64_t at_once = queue_threads_ == 0 ? threads : std::min(threads, running + waiting);
-    return at_once * static_cast<std::uint64_t>(stack_bytes_);
+    // Threads that wait hold the warp slots that they would fill (sim/machine): no more are in flight than would run.
+    const std::uint64_t slots = std::uint64_t{context.machine.sms} * context.machine.resident_warps;
+    const std::uint64_t threads =
+        std::min<std::uint64_t>(context.launch.data.threads(), slots * context.order.warp_size);
+    return threads * static_cast<std::uint64_t>(stack_bytes_);
   }
   [[nodiscard]] std::vector<std::unique_ptr<Exchange>> exchanges(const PlanContext& context) const override {
     const std::uint32_t warp_size = context.order.warp_size;
@@ -129,17 +128,16 @@ const SchedulerModels::Registrar kRegistrar(
          "the rest of the caller. Threads wait by record in queues of their SM (Intel: Xe core); a queue that has "
          "as many as are dispatched together becomes a warp. When an SM has nothing else to run, or its queues "
          "hold more threads than they may, the longest queue is dispatched as it is.\n\n"
-         "What spawns: every intersection, any-hit, closest-hit, miss and callable call, and every trace call, which "
-         "stands for the caller's going on after what it called before. A trace call right after the entry of the "
-         "shader "
-         "that makes it spawns nothing: that shader goes on. Returns without an event of their own are not "
-         "counted: the last one of each thread to ray generation, and those to a shader that makes no further "
-         "call; nor are returns of intersection and any-hit shaders, which go back to the ray-tracing unit. A "
-         "trace call of a shader that has just been entered again by recursion counts as its first.\n\n"
-         "Assumes queues by record alone (no hints, no place in space), no time-out, and that a "
-         "thread stays on its SM. stack_bytes is charged once per spawn: what a call spills, its return fills. "
-         "Which queue goes first when none is full is this model's choice: no public text says what the hardware "
-         "does. Cost: O(log queues) a spawn.",
+         "What spawns: every intersection, any-hit, closest-hit, miss and callable call, and every trace call, "
+         "which stands for the caller's going on after what it called before. A trace call right after the entry "
+         "of the shader that makes it spawns nothing: that shader goes on. Returns without an event of their own "
+         "are not counted: the last one of each thread to ray generation, and those to a shader that makes no "
+         "further call; nor are returns of intersection and any-hit shaders, which go back to the ray-tracing "
+         "unit. A trace call of a shader that has just been entered again by recursion counts as its first.\n\n"
+         "Assumes queues by record alone (no hints, no place in space), no time-out, and that a thread stays on "
+         "its SM, where threads that wait hold the warp slots that they would fill. stack_bytes is charged once "
+         "per spawn: what a call spills, its return fills. Which queue goes first when none is full is this "
+         "model's choice: no public text says what the hardware does. Cost: O(log queues) a spawn.",
      .source = "Ekstrand, Ray-tracing in Vulkan pt. 2, XDC 2021: calls and returns as BTD_SPAWN, any-hit shaders in "
                "intersection shaders",
      .parameters = {{.name = "simd_width",

@@ -243,6 +243,102 @@ Queues<Code> load_warp(const Job<Code>& job, Worker<Code>& worker, unsigned whic
   return queues;
 }
 
+template <class Code>
+Code* slot_of(const ReadyQueues<Code>& ready, std::uint64_t thread) {
+  return ready.slots + thread * ready.slot_codes;
+}
+
+template <class Code>
+void encode(const Job<Code>& job, const ReadyQueues<Code>& ready, std::uint64_t first, std::uint64_t last) {
+  constexpr std::uint64_t kShort = 12;
+  for (std::uint64_t thread = first; thread < last; ++thread) {
+    Code* const slot = slot_of(ready, thread);
+    Code& mark = slot[ready.slot_codes - 1];
+    const std::uint64_t begin = job.event_offset[thread];
+    const std::uint64_t rows = job.event_offset[thread + 1] - begin;
+    if (rows < kShort && kShort <= ready.slot_codes && begin + kShort <= job.events) {
+      // Always so many rows, whoever they belong to: a loop that ended with the thread would end at a place that the
+      // processor cannot foretell.
+      Code codes[kShort];
+      std::uint64_t calls = 0;
+      for (std::uint64_t i = 0; i < kShort; ++i) {
+        const unsigned index =
+            static_cast<unsigned>(job.shader[begin + i]) << kKindBits | static_cast<unsigned>(job.kind[begin + i]);
+        const Code code = job.code_of[index];
+        codes[calls] = code;
+        calls += static_cast<std::uint64_t>(code != kNoCall<Code>) & static_cast<std::uint64_t>(i < rows);
+      }
+      codes[calls] = kNoCall<Code>;
+      __builtin_memcpy(slot, codes, sizeof(codes));
+      mark = kNoCall<Code>;
+      continue;
+    }
+    const std::uint64_t at = begin + thread;
+    Code* const queue = ready.long_queues + at;
+    const auto codes = static_cast<std::uint64_t>(translate(job, static_cast<std::uint32_t>(thread), queue) - queue);
+    if (codes <= ready.slot_codes) {
+      __builtin_memcpy(slot, queue, codes * sizeof(Code));
+      mark = kNoCall<Code>;
+    } else {
+      __builtin_memcpy(slot, &at, sizeof(at));
+      mark = 0;
+    }
+  }
+}
+
+/// Where the thread's queue stands; its slot is in the nearest cache, if all went well.
+template <class Code>
+const Code* find_queue(const ReadyQueues<Code>& ready, std::uint64_t thread) {
+  const Code* const slot = slot_of(ready, thread);
+  if (slot[ready.slot_codes - 1] == kNoCall<Code>) {
+    return slot;
+  }
+  std::uint64_t at = 0;
+  __builtin_memcpy(&at, slot, sizeof(at));
+  return ready.long_queues + at;
+}
+
+/// As `prefetch`, of queues that are ready: the slots of a warp some warps ahead, and of the next what its slots name.
+template <class Code>
+[[gnu::always_inline]] inline void prefetch_queue(const Job<Code>& job, std::uint64_t place) {
+  constexpr std::uint64_t kAhead = 4;
+  const std::uint64_t next = place + job.warp_size;
+  const std::uint64_t ahead = place + kAhead * job.warp_size;
+  if (ahead < job.places && job.thread_at[ahead] < job.threads) {
+    __builtin_prefetch(slot_of(job.ready, job.thread_at[ahead]));
+  }
+  if (next < job.places && job.thread_at[next] < job.threads) {
+    __builtin_prefetch(find_queue(job.ready, job.thread_at[next]));
+  }
+}
+
+/// The queues of one warp out of those that are ready.
+template <class Code>
+Queues<Code> find_warp(const Job<Code>& job, Worker<Code>& worker, unsigned which, std::uint64_t warp) {
+  const std::uint64_t base = warp * job.warp_size;
+  WarpMemory<Code>& memory = worker.warps[which];
+  if (memory.capacity == 0) {
+    grow(worker, which, 1);
+  }
+  const Code* const empty = memory.codes;
+  memory.codes[0] = kNoCall<Code>;
+  Queues<Code> queues(memory, job.favoured);
+  for (unsigned lane = 0; lane < scheduler::kMaxWarpSize; ++lane) {
+    const Code* queue = empty;
+    if (lane < job.warp_size) {
+      const std::uint32_t thread = job.thread_at[base + lane];
+      prefetch_queue(job, base + lane);
+      if (thread < job.threads) {
+        queue = find_queue(job.ready, thread);
+      } else if (thread != scheduler::kNoThread) {
+        fail_unknown_thread(base + lane, thread, job.threads);
+      }
+    }
+    queues.start(lane, queue);
+  }
+  return queues;
+}
+
 /// One of the two places at which a worker replays warps.
 template <Policy policy, class Code, class Observer>
 class Seat {
@@ -252,7 +348,8 @@ class Seat {
 
   void start(std::uint64_t warp) {
     warp_ = warp;
-    queues_ = load_warp(job_, worker_, which_, warp);
+    queues_ =
+        job_.ready.slots != nullptr ? find_warp(job_, worker_, which_, warp) : load_warp(job_, worker_, which_, warp);
     steps_.start(queues_);
     observer_.start(job_, worker_, warp);
   }
@@ -336,6 +433,7 @@ void count(const Job<Code>& job, Worker<Code>& worker, std::uint64_t first, std:
     case Policy::StageMajority:
       return count_warps<Policy::StageMajority>(job, worker, first, last);
     case Policy::MinShader:
+    case Policy::TraceBarrier:  // the lowest code as well: only the order of codes differs
       return count_warps<Policy::MinShader>(job, worker, first, last);
     case Policy::OldestLane:
       return count_warps<Policy::OldestLane>(job, worker, first, last);
@@ -350,6 +448,7 @@ void record(const Job<Code>& job, Worker<Code>& worker, std::uint64_t warp) {
     case Policy::StageMajority:
       return record_warp<Policy::StageMajority>(job, worker, warp);
     case Policy::MinShader:
+    case Policy::TraceBarrier:  // the lowest code as well: only the order of codes differs
       return record_warp<Policy::MinShader>(job, worker, warp);
     case Policy::OldestLane:
       return record_warp<Policy::OldestLane>(job, worker, warp);
@@ -359,6 +458,6 @@ void record(const Job<Code>& job, Worker<Code>& worker, std::uint64_t warp) {
 }
 
 template <class Code>
-inline constexpr Entries<Code> kEntries{&count<Code>, &record<Code>};
+inline constexpr Entries<Code> kEntries{&count<Code>, &encode<Code>, &record<Code>};
 
 }  // namespace rayreplay::simt::kernel::RAYREPLAY_SIMT_KERNEL

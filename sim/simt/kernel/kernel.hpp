@@ -43,12 +43,24 @@ struct Detail {
   Tally by_bounce[kBounces][trace::kEventKinds];
 };
 
+/// Queues of many short threads, translated before any warp runs. Each thread has a slot, so that finding its queue is
+/// one access to memory: a queue that fits stands there with its closing kNoCall, and the slot's last code is kNoCall
+/// too. Of one that does not fit, the slot's first eight bytes say where among the long ones it stands, and its last
+/// code is 0. A slot has at least eight codes, a power of two.
+template <class Code>
+struct ReadyQueues {
+  Code* slots = nullptr;
+  std::uint64_t slot_codes = 0;
+  Code* long_queues = nullptr;  ///< that of a thread would stand at event_offset[thread] + thread
+};
+
 /// What all warps of a launch share. Pointers are into the launch, the assignment, and the replayer's own tables. Where
 /// segments are replayed, they are what is called threads here.
 template <class Code>
 struct Job {
   const trace::EventKind* kind = nullptr;
   const std::uint16_t* shader = nullptr;
+  std::uint64_t events = 0;
   const std::uint64_t* event_offset = nullptr;
   std::uint64_t threads = 0;
   const std::uint32_t* thread_at = nullptr;
@@ -60,6 +72,7 @@ struct Job {
   const std::uint32_t* cost = nullptr;    ///< by code; read only for by_warp, by_thread and detail
   Tally* by_warp = nullptr;               ///< by warp, or null
   Tally* by_thread = nullptr;             ///< by thread, or null
+  ReadyQueues<Code> ready;                ///< without slots: each warp's queues are translated when its turn comes
   const WeightsOfCall* weight = nullptr;  ///< by code; null: a replay of threads, without all that follows
   std::uint64_t tables = 0;
   std::uint64_t* weights_of_warp = nullptr;   ///< warp · tables + table
@@ -97,6 +110,8 @@ void append(Worker<std::uint16_t>& worker, CodedEvent event);
 template <class Code>
 struct Entries {
   void (*count)(const Job<Code>&, Worker<Code>&, std::uint64_t first, std::uint64_t last);
+  /// Writes the queues of these threads.
+  void (*encode)(const Job<Code>&, const ReadyQueues<Code>&, std::uint64_t first, std::uint64_t last);
   /// Appends the events of one warp, in order.
   void (*record)(const Job<Code>&, Worker<Code>&, std::uint64_t warp);
 };

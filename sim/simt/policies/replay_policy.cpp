@@ -29,6 +29,8 @@ const char* to_string(Policy policy) {
       return "oldest-lane";
     case Policy::Independent:
       return "independent";
+    case Policy::TraceBarrier:
+      return "trace-barrier";
   }
   return "";
 }

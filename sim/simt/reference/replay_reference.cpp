@@ -87,6 +87,19 @@ Call choose_stage_majority(const std::map<Call, Lanes>& waiting) {
   return std::min_element(waiting.begin(), waiting.end(), better)->first;
 }
 
+Call choose_trace_barrier(const std::map<Call, Lanes>& waiting, const std::vector<trace::Shader>& shaders) {
+  const auto traces = [&](Call call) {
+    return trace::begins_ray(call.kind) && call.shader < shaders.size() &&
+           shaders[call.shader].stage == trace::ShaderStage::RayGeneration;
+  };
+  Call best = waiting.begin()->first;
+  for (const auto& [call, lanes] : waiting) {
+    const auto key = [&](Call of) { return std::tuple(!in_traversal(of), traces(of), of.shader, of.kind); };
+    best = key(call) < key(best) ? call : best;
+  }
+  return best;
+}
+
 /// `last_pop`: the step in which each lane popped last; 0 before its first.
 Call choose_oldest_lane(const Queues& queues, const std::vector<std::size_t>& last_pop) {
   std::size_t oldest = queues.size();
@@ -98,7 +111,7 @@ Call choose_oldest_lane(const Queues& queues, const std::vector<std::size_t>& la
   return queues[oldest].front();
 }
 
-std::vector<WarpEvent> replay_regrouping(Queues queues, Policy policy) {
+std::vector<WarpEvent> replay_regrouping(Queues queues, const std::vector<trace::Shader>& shaders, Policy policy) {
   std::vector<WarpEvent> events;
   std::vector<std::size_t> last_pop(queues.size(), 0);
   for (;;) {
@@ -111,6 +124,8 @@ std::vector<WarpEvent> replay_regrouping(Queues queues, Policy policy) {
       call = choose_stage_majority(waiting);
     } else if (policy == Policy::OldestLane) {
       call = choose_oldest_lane(queues, last_pop);
+    } else if (policy == Policy::TraceBarrier) {
+      call = choose_trace_barrier(waiting, shaders);
     }
     events.push_back(pop(queues, call, waiting.at(call)));
     for (const std::size_t lane : waiting.at(call)) {
@@ -167,7 +182,7 @@ std::vector<WarpEvent> replay_warp_reference(const trace::Launch& launch, const 
   if (policy == Policy::Independent) {
     return replay_independent(std::move(queues), shaders);
   }
-  return replay_regrouping(std::move(queues), policy);
+  return replay_regrouping(std::move(queues), shaders, policy);
 }
 
 }  // namespace rayreplay::simt
