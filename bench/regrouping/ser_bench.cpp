@@ -2,9 +2,12 @@
 //
 // SER: launch scope, everybody arriving together, key shader alone; timed from the launch in memory to the sums:
 // cutting, keys, schedule, replay. Plain: simt::replay in the launch order. They run in turn, several times; the ratio
-// is of the best times. `--events=N` (100 M without it; also run at 10 M), `--workers=N` (2).
+// is of the best times. `--events=N` (100 M without it; also run at 10 M), `--workers=N` (2). Memory that one turn
+// gives back serves the next; with `--fresh-memory` the kernel clears it anew in every turn, which on some virtual
+// machines takes longer than the rest.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <oneapi/tbb/global_control.h>
 #include <sys/resource.h>
 
@@ -118,6 +121,7 @@ void measure(benchmark::State& state, bench::Workload workload, std::uint64_t ev
 int main(int argc, char** argv) {
   std::uint64_t events = 100'000'000;
   std::size_t workers = 2;
+  bool fresh_memory = false;
   benchmark::Initialize(&argc, argv);
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
@@ -125,10 +129,17 @@ int main(int argc, char** argv) {
       events = std::strtoull(argv[i] + std::string_view("--events=").size(), nullptr, 10);
     } else if (argument.starts_with("--workers=")) {
       workers = std::strtoull(argv[i] + std::string_view("--workers=").size(), nullptr, 10);
+    } else if (argument == "--fresh-memory") {
+      fresh_memory = true;
     } else {
-      fmt::print(stderr, "unknown option {}; there are --events=N and --workers=N\n", argument);
+      fmt::print(stderr, "unknown option {}; there are --events=N, --workers=N and --fresh-memory\n", argument);
       return 1;
     }
+  }
+  if (!fresh_memory) {
+    // What a turn gives back, the next one takes, as where model follows model on one trace.
+    mallopt(M_MMAP_MAX, 0);
+    mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
   }
   const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism,
                                           std::max<std::size_t>(workers, 1));

@@ -341,7 +341,7 @@ class LaunchRun {
     });
   }
 
-  static constexpr std::ptrdiff_t kAhead = 24;  ///< places
+  static constexpr std::ptrdiff_t kAhead = 64;  ///< places
 
   const PlanContext& context_;
   const Ranks& ranks_;

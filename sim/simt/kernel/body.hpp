@@ -301,7 +301,7 @@ const Code* find_queue(const ReadyQueues<Code>& ready, std::uint64_t thread) {
 /// As `prefetch`, of queues that are ready: the slots of a warp some warps ahead, and of the next what its slots name.
 template <class Code>
 [[gnu::always_inline]] inline void prefetch_queue(const Job<Code>& job, std::uint64_t place) {
-  constexpr std::uint64_t kAhead = 4;
+  constexpr std::uint64_t kAhead = 8;
   const std::uint64_t next = place + job.warp_size;
   const std::uint64_t ahead = place + kAhead * job.warp_size;
   if (ahead < job.places && job.thread_at[ahead] < job.threads) {
