@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <charconv>
 #include <cstring>
 #include <fstream>
@@ -156,16 +157,13 @@ Hints file_hints(const trace::Launch& launch, const Segments& segments, const Hi
     std::uint64_t ray = 0;
     formula::for_each_pending(launch, segments, thread, thread + 1,
                               [&](const formula::PendingCall& call) { ray = call.segment == bad ? call.ray : ray; });
-    std::uint32_t needed = source.bits;
-    while (hints.value[bad] >> needed != 0) {
-      ++needed;
-    }
+    const std::uint32_t most = *std::max_element(hints.value.begin(), hints.value.end());
     throw Error(ErrorKind::Input,
                 {fmt::format("the hint does not fit {} bit{}", source.bits, source.bits == 1 ? "" : "s"),
                  fmt::format("{}[{}], {}, thread {}, ray {}", source.text, ray, owner, thread,
                              ray - launch.data.ray_offset[thread]),
                  fmt::format("{}", hints.value[bad]), fmt::format("0 to {}", limit - 1),
-                 fmt::format("take {} bits, or write smaller numbers", needed)});
+                 fmt::format("take {} bits, or write smaller numbers", std::bit_width(most))});
   }
   return hints;
 }

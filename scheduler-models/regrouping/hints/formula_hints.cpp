@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <functional>
 
@@ -188,12 +189,9 @@ void refuse(const FieldReader& fields, const Expression& expression, std::uint32
   const double largest = limit_of(bits) - 1;
   std::string fix = fmt::format("wrap it, ({}) % {}, or clamp it, clamp({}, 0, {})", expression.text, limit_of(bits),
                                 expression.text, largest);
-  if (result.value >= 0 && result.value < limit_of(kMostHintBits)) {
-    std::uint32_t needed = bits;
-    while (result.value >= limit_of(needed)) {
-      ++needed;
-    }
-    fix = fmt::format("take {} bits, or {}", needed, fix);
+  const FormulaHints wide = hints_of(fields, expression, kMostHintBits);
+  if (wide.first_bad == kNoSegment) {
+    fix = fmt::format("take {} bits, or {}", std::bit_width(wide.most), fix);
   }
   throw Error(ErrorKind::Input, {fmt::format("the hint does not fit {} bit{}", bits, bits == 1 ? "" : "s"),
                                  fmt::format("{}, {}", owner, whose), fmt::format("{}", result.value),
