@@ -38,7 +38,8 @@ struct Bracket {
 };
 
 double gain_at(const CostCurves& curves, double x) {
-  return curves.plain(x) / curves.model(x) - 1;
+  const double plain = curves.plain(x), model = curves.model(x);
+  return plain == model ? 0 : plain / model - 1;  // also where a launch without events takes no time at all
 }
 
 void shrink(Bracket& bracket, const CostCurves& curves) {
