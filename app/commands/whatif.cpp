@@ -115,6 +115,9 @@ int act(const Options& options) {
       }
     }
   }
+  if (!options.models.asked() && configuration.compared.models.empty()) {
+    options.models.require_none();
+  }
   options.models.apply_to(configuration.compared);
   // A configuration file may ask for models; packings on the command line win over it.
   return configuration.compared.models.empty() || options.experiment.names_packings()

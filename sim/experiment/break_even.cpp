@@ -13,12 +13,11 @@ namespace {
 constexpr double kSame = 1e-9;
 constexpr double kFinest = 1e-3;  // instructions
 constexpr int kMostSteps = 64;
-constexpr int kStepsBelow = 8;
 
-std::vector<double> grid(double cheaper, std::uint32_t per_decade) {
+std::vector<double> grid(double cheaper, int steps_below, std::uint32_t per_decade) {
   std::vector<double> values;
-  for (int i = kStepsBelow; i > 0 && cheaper > 0; --i) {
-    values.push_back(-cheaper * i / kStepsBelow);
+  for (int i = steps_below; i > 0 && cheaper > 0; --i) {
+    values.push_back(-cheaper * i / steps_below);
   }
   values.push_back(0);
   const auto last = static_cast<std::uint32_t>(std::lround(std::log10(kMostHitInstructions))) * per_decade;
@@ -38,7 +37,8 @@ struct Bracket {
 };
 
 double gain_at(const CostCurves& curves, double x) {
-  return curves.plain(x) / curves.model(x) - 1;
+  const double plain = curves.plain(x), model = curves.model(x);
+  return plain == model ? 0 : plain / model - 1;  // also where a launch without events takes no time at all
 }
 
 void shrink(Bracket& bracket, const CostCurves& curves) {
@@ -103,7 +103,7 @@ std::string to_sentence(const BreakEven& result, double hit_cost_now) {
 }
 
 BreakEvenSolution solve_break_even(const CostCurves& curves) {
-  const std::vector<double> values = grid(curves.cheaper, curves.per_decade);
+  const std::vector<double> values = grid(curves.cheaper, curves.steps_below, curves.per_decade);
   BreakEvenSolution solution;
   solution.curve.resize(values.size());
   const auto evaluate = [&](std::size_t i) { solution.curve[i] = {values[i], gain_at(curves, values[i]) + 1}; };

@@ -1,7 +1,7 @@
 // Break-even: from what shader cost on does a scheduler model pay?
 //
 // Contract: `plain` and `model` give cycles when every closest-hit call costs x instructions more (x < 0: fewer) than
-// the `cost_now` that it has on average. Their ratio is taken on a grid of x: eight equal steps from −`cheaper` to 0,
+// the `cost_now` that it has on average. Their ratio is taken on a grid of x: equal steps from −`cheaper` to 0,
 // then geometric from 1 to 10^6; in parallel. Where it first passes 1, the bracket is narrowed, by regula falsi
 // (Illinois) in turn with bisection, until it is `within` of the call's cost wide, or 0.001 instructions. A ratio
 // within 10^-9 of 1 counts as no gain. More crossings than the grid can tell apart are not seen. Deterministic. Source:
@@ -43,7 +43,8 @@ struct CostCurves {
   std::function<double(double)> plain, model;  ///< called from several threads at once if `parallel`
   double cost_now = 0;
   double cheaper = 0;            ///< ≥ 0: how many instructions every call can lose
-  std::uint32_t per_decade = 2;  ///< values of the grid
+  int steps_below = 8;           ///< values of the grid below 0
+  std::uint32_t per_decade = 2;  ///< and above 1
   double within = 1e-3;
   bool parallel = true;
 };

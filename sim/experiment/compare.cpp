@@ -24,6 +24,7 @@ using scheduler::Grouping;
 constexpr const char* kBaseline = "plain";
 constexpr double kTimedWithin = 0.05;
 constexpr std::uint32_t kTimedPerDecade = 1;
+constexpr int kTimedStepsBelow = 2;
 constexpr std::array kLiveBytes = {0.0, 16.0, 32.0, 64.0, 96.0, 128.0, 192.0, 256.0, 384.0, 512.0};
 constexpr double kOwn = std::numeric_limits<double>::quiet_NaN();
 
@@ -262,6 +263,7 @@ class Comparison {
     curves.plain = [this](double x) { return plain_cycles(x); };
     curves.model = [&](double x) { return x == 0 ? row.timing.cycles : run(x, {}).timing.cycles; };
     curves.per_decade = kTimedPerDecade;
+    curves.steps_below = kTimedStepsBelow;
     curves.within = kTimedWithin;
     solve(curves, row);
   }

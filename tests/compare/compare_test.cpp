@@ -157,13 +157,13 @@ TEST(Compare, ObserversSeeWhatIsThenLetGo) {
       if (row.grouping == Grouping::Static) {
         check(row.schedule, row.cut);
       }
-      std::vector<int> seen(row.cut.size());
+      std::vector<int> times(row.cut.size());
       for (const std::uint32_t segment : row.schedule.segment_at) {
         if (segment != scheduler::kNoSegment) {
-          ++seen[segment];
+          ++times[segment];
         }
       }
-      EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), static_cast<std::ptrdiff_t>(seen.size()));
+      EXPECT_EQ(std::count(times.begin(), times.end(), 1), static_cast<std::ptrdiff_t>(times.size()));
       EXPECT_EQ(row.timing.placement.sm.size(), row.schedule.warps());
     }
     EXPECT_EQ(row.cut.size(), row.segments);
