@@ -65,6 +65,7 @@ nlohmann::ordered_json machine_json(const machine::Machine& machine) {
           {"l2_bytes_per_second", machine.l2_bytes_per_second},
           {"l1_bytes", machine.l1_bytes},
           {"l2_bytes", machine.l2_bytes},
+          {"software_traversal", machine.software_traversal},
           {"reorders", machine.reorders},
           {"withheld_sms", machine.withheld_sms},
           {"reorder_cycles", machine.reorder_cycles}};

@@ -259,7 +259,10 @@ void complete(Timing& timing, const Machine& machine, const scheduler::Charges& 
 Timing time_bound(const Job& sum, const Machine& machine, const scheduler::Charges& charges) {
   const Rates rates(machine, charges, {});
   const double sms = machine.sms - charges.withheld_sms;
-  const std::array<double, kResources> need = {sum.issue, sum.visits, sum.bytes};
+  // In software, at best all lanes of a warp are on their way as long as any is.
+  const double slots_of_visit = machine.software_traversal ? machine.issue_per_cycle / machine.rt_steps_per_cycle : 0;
+  const std::array<double, kResources> need = {sum.issue + sum.visits * slots_of_visit,
+                                               machine.software_traversal ? 0 : sum.visits, sum.bytes};
   Timing timing;
   std::size_t limit = 0;
   for (std::size_t r = 0; r < kResources; ++r) {

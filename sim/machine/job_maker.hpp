@@ -3,6 +3,8 @@
 // Contract: shading and issue are sums of costs over the warp's events, kept as whole multiples of 1/kCostScale
 // (costs are rounded to it, half away from zero), so that they are exact in any order. Traversal: the k-th rays that
 // the lanes' segments begin run side by side; their longest counts.
+// Where traversal is software, its issue slots are those of the longest for every lane of the warp, and no unit is
+// visited.
 #pragma once
 
 #include <span>
@@ -30,6 +32,7 @@ class JobMaker {
  private:
   const Costs* costs_;
   double step_cycles_;
+  double software_slots_;                   ///< issue slots of a visit of one lane; 0: a unit does it
   trace::Column<std::uint64_t> first_ray_;  ///< by segment, one more at the end: row of the first ray that it begins
 };
 

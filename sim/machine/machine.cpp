@@ -42,6 +42,7 @@ const std::array kFields = {
     Field{"l2_bytes_per_second", &Machine::l2_bytes_per_second, {1e6, 1e16}},
     Field{"l1_bytes", &Machine::l1_bytes, {1, 1 << 30}},
     Field{"l2_bytes", &Machine::l2_bytes, {1, 1e12}},
+    Field{"software_traversal", &Machine::software_traversal},
     Field{"reorders", &Machine::reorders},
     Field{"withheld_sms", &Machine::withheld_sms, {0, 4095}},
     Field{"reorder_cycles", &Machine::reorder_cycles, {0, 1e6}},

@@ -28,6 +28,8 @@ struct Machine {
   double clock_mhz = 1500;            ///< under load
   double rt_steps_per_cycle = 1;  ///< node visits (one wide node's boxes, or one leaf) that an SM's ray-tracing unit
                                   ///< starts per cycle, summed over its lanes
+  bool software_traversal =
+      false;  ///< no such unit: a warp's visits take issue slots, at that rate with all lanes busy
   double rt_step_latency_cycles = 40;    ///< of one ray's visit, when nobody else is there
   double dram_bytes_per_second = 448e9;  ///< of the whole machine
   double l2_bytes_per_second = 1500e9;   ///< of the whole machine

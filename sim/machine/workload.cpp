@@ -37,7 +37,10 @@ std::vector<simt::CallWeights> job_weights(const Costs& costs) {
 
 JobMaker::JobMaker(const trace::Launch& launch, const scheduler::Segments& segments, const Machine& machine,
                    const Costs& costs)
-    : costs_(&costs), step_cycles_(machine.rt_step_latency_cycles), first_ray_(segments.size() + 1) {
+    : costs_(&costs),
+      step_cycles_(machine.rt_step_latency_cycles),
+      software_slots_(machine.software_traversal ? machine.issue_per_cycle / machine.rt_steps_per_cycle : 0),
+      first_ray_(segments.size() + 1) {
   const trace::ThreadData& data = launch.data;
   oneapi::tbb::parallel_for(
       oneapi::tbb::blocked_range<std::size_t>(0, data.threads(), kGrain), [&](const auto& threads) {
@@ -67,26 +70,32 @@ Job JobMaker::make(std::span<const std::uint32_t> segment_at, std::span<const st
       rays += of_lane;
     }
   }
+  double chain = 0;  // visits of the longest lane, ray by ray
   if (costs_->ray_steps.empty()) {
     job.visits = static_cast<double>(rays) * costs_->steps_per_ray;
-    job.traversal = static_cast<double>(longest) * costs_->steps_per_ray * step_cycles_;
-    return job;
-  }
-  std::uint64_t visits = 0;
-  std::uint64_t chain = 0;
-  for (std::uint64_t k = 0; k < longest; ++k) {
-    std::uint32_t most = 0;
-    for (const std::uint32_t segment : segment_at) {
-      if (segment != scheduler::kNoSegment && first_ray_[segment] + k < first_ray_[std::size_t{segment} + 1]) {
-        const std::uint32_t steps = costs_->ray_steps[first_ray_[segment] + k];
-        visits += steps;
-        most = std::max(most, steps);
+    chain = static_cast<double>(longest) * costs_->steps_per_ray;
+  } else {
+    std::uint64_t visits = 0;
+    std::uint64_t steps_of_longest = 0;
+    for (std::uint64_t k = 0; k < longest; ++k) {
+      std::uint32_t most = 0;
+      for (const std::uint32_t segment : segment_at) {
+        if (segment != scheduler::kNoSegment && first_ray_[segment] + k < first_ray_[std::size_t{segment} + 1]) {
+          const std::uint32_t steps = costs_->ray_steps[first_ray_[segment] + k];
+          visits += steps;
+          most = std::max(most, steps);
+        }
       }
+      steps_of_longest += most;
     }
-    chain += most;
+    job.visits = static_cast<double>(visits);
+    chain = static_cast<double>(steps_of_longest);
   }
-  job.visits = static_cast<double>(visits);
-  job.traversal = static_cast<double>(chain) * step_cycles_;
+  job.traversal = chain * step_cycles_;
+  if (software_slots_ > 0) {
+    job.issue += chain * static_cast<double>(segment_at.size()) * software_slots_;
+    job.visits = 0;
+  }
   return job;
 }
 

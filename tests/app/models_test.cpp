@@ -57,8 +57,8 @@ TEST_F(ModelsTest, JsonSaysWhatMadeIt) {
   EXPECT_EQ(keys(answer["machine"]),
             (std::set<std::string>{"name", "vendor", "architecture", "sms", "warp_size", "resident_warps", "registers",
                                    "issue_per_cycle", "clock_mhz", "rt_steps_per_cycle", "rt_step_latency_cycles",
-                                   "dram_bytes_per_second", "l2_bytes_per_second", "l1_bytes", "l2_bytes", "reorders",
-                                   "withheld_sms", "reorder_cycles"}));
+                                   "software_traversal", "dram_bytes_per_second", "l2_bytes_per_second", "l1_bytes",
+                                   "l2_bytes", "reorders", "withheld_sms", "reorder_cycles"}));
   EXPECT_EQ(answer["trace"]["hash"], trace::load(trace()).hash);
   EXPECT_EQ(answer["machine"]["sms"], 24);
   EXPECT_EQ(answer["configuration"]["warp_size"], 32);

@@ -57,8 +57,14 @@ inline machine::Job slow_job(const trace::Launch& launch, const std::vector<trac
       }
     }
   }
+  double chain = 0;
   for (const double steps : longest) {
-    job.traversal += steps * machine.rt_step_latency_cycles;
+    chain += steps;
+  }
+  job.traversal = chain * machine.rt_step_latency_cycles;
+  if (machine.software_traversal) {
+    job.issue += chain * static_cast<double>(lanes.size()) * (machine.issue_per_cycle / machine.rt_steps_per_cycle);
+    job.visits = 0;
   }
   return job;
 }

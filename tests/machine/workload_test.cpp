@@ -44,6 +44,8 @@ TEST(Workload, IsThatOfEachWarpAlone) {
     const scheduler::SegmentSchedule schedule = shuffled(segments, 1U << random.below(6), random);
     machine::Machine machine;
     machine.rt_step_latency_cycles = 1.25;
+    machine.software_traversal = seed % 4 == 0;
+    machine.rt_steps_per_cycle = 0.125;
     machine::CostOptions options;
     options.steps_per_ray = 17.5;
     for (std::size_t shader = 0; shader < trace.shaders.size(); ++shader) {
