@@ -128,6 +128,7 @@ void ModelsOptions::add_to(CLI::App& command) {
   add("--shader-costs", shader_costs_file_, "The same from a TOML file with a table [shader_costs]", "FILE");
   add("--cost-source", cost_source_, "Costs of the other shaders: default, spirv or captured [default]", "NAME");
   add("--registers", registers_, "Registers of a thread: decides how many warps an SM holds [64]", "N");
+  add("--start-packing", start_packing_, "How threads are packed when they start, for all models [identity]", "SPEC");
   add("--cycles-per-instruction", cycles_per_instruction_, "Latency where only instructions are known [6]", "X");
   add("--steps", steps_, "Steps of a ray through the acceleration structure [24]", "X");
   command
@@ -151,6 +152,7 @@ void ModelsOptions::require_none() const {
       {"--shader-costs", !shader_costs_file_.empty()},
       {"--cost-source", cost_source_.has_value()},
       {"--registers", registers_.has_value()},
+      {"--start-packing", start_packing_.has_value()},
       {"--cycles-per-instruction", cycles_per_instruction_.has_value()},
       {"--steps", steps_.has_value()},
       {"--replay-steps", replay_steps_},
@@ -194,6 +196,7 @@ void ModelsOptions::apply_to(experiment::ModelsConfiguration& configuration) con
   configuration.cost_source = cost_source_.value_or(configuration.cost_source);
   configuration.registers_per_thread = registers_.value_or(configuration.registers_per_thread);
   configuration.steps_per_ray = steps_.value_or(configuration.steps_per_ray);
+  configuration.start_packing = start_packing_.value_or(configuration.start_packing);
   configuration.cycles_per_instruction = cycles_per_instruction_.value_or(configuration.cycles_per_instruction);
   configuration.replay_steps = replay_steps_ || configuration.replay_steps;
 }
@@ -206,7 +209,7 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   const machine::Machine machine = machine::load_machine(compare.machine);
   const std::string timeline_model = detailed_model(options.timeline_model, "--timeline-model", compare.models);
   const std::string schedule_model = detailed_model(options.schedule_model, "--schedule-model", compare.models);
-  // Models start from the launch's own warps.
+  configuration.compared.start_packing = compare.start_packing;
   configuration.packings = {"identity"};
   configuration.swizzles.clear();
   std::vector<NamedPath> inputs = common.experiment.inputs(common.path, configuration);

@@ -40,6 +40,7 @@ class ModelsOptions {
   std::optional<std::string> cost_source_;
   std::optional<std::uint32_t> registers_;
   std::optional<double> steps_;
+  std::optional<std::string> start_packing_;
   std::optional<double> cycles_per_instruction_;
   bool replay_steps_ = false;
 };

@@ -183,8 +183,9 @@ std::string facts(const ModelsPage& page) {
                                      result.size.width, result.size.height, result.size.depth,
                                      output::with_separators(result.size.threads()),
                                      output::with_separators(result.rays), output::with_separators(result.events)));
-  html += fact("warps", fmt::format("{} lanes, order {}, replay policy {}", result.configuration.warp_size,
-                                    result.configuration.order, simt::to_string(result.configuration.policy)));
+  html += fact("warps", fmt::format("{} lanes, order {}, packed {}, replay policy {}", result.configuration.warp_size,
+                                    result.configuration.order, page.models.configuration.start_packing,
+                                    simt::to_string(result.configuration.policy)));
   html += fact("machine", fmt::format("{}: {} SMs, {:.0f} MHz, {} of {} warps resident at {} registers a thread{}",
                                       machine.name, machine.sms, machine.clock_mhz, result.resident_warps,
                                       machine.resident_warps, page.models.configuration.registers_per_thread,

@@ -105,6 +105,7 @@ NamedCells csv_context(const ModelsContext& models) {
                              {"warp_size", std::uint64_t{configuration.warp_size}},
                              {"order", configuration.order},
                              {"policy", std::string(simt::to_string(configuration.policy))},
+                             {"start_packing", models.configuration.start_packing},
                              {"machine", models.result.machine.name},
                              {"registers_per_thread", std::uint64_t{models.configuration.registers_per_thread}}});
   return cells;
@@ -121,6 +122,9 @@ std::string models_toml(const Context& context, const experiment::ModelsConfigur
 std::string models_text(const ModelsContext& models) {
   const CompareResult& result = models.result;
   std::string text = context_text(models.context);
+  if (models.configuration.start_packing != "identity") {
+    text += fmt::format("{:<9}{}\n", "packed", models.configuration.start_packing);
+  }
   text += fmt::format("{:<9}{}\n", "machine", machine_line(models));
   text += fmt::format("{:<9}a closest-hit call takes {:.1f} instructions on average\n\n", "cost", result.mean_hit_cost);
   text += output::to_text(short_models_table(result));
@@ -146,6 +150,7 @@ nlohmann::ordered_json models_json(const ModelsContext& models) {
   resolved["machine"] = configuration.machine;
   resolved["registers_per_thread"] = configuration.registers_per_thread;
   resolved["cost_source"] = configuration.cost_source;
+  resolved["start_packing"] = configuration.start_packing;
   resolved["cycles_per_instruction"] = configuration.cycles_per_instruction;
   resolved["steps_per_ray"] = configuration.steps_per_ray;
   resolved["replay_steps"] = configuration.replay_steps;

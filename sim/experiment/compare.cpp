@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/regrouping/segment_bound.hpp"
+#include "sim/experiment/whatif.hpp"
 #include "sim/simt/segment_replay.hpp"
 
 namespace rayreplay::experiment {
@@ -140,7 +141,10 @@ class Comparison {
         launch_(trace.launches[configuration.launch]),
         options_(options),
         result_(result),
-        order_(scheduler::LaunchOrders::create(configuration.order).model->assign(launch_, configuration.warp_size)),
+        order_(
+            pack(launch_,
+                 scheduler::LaunchOrders::create(configuration.order).model->assign(launch_, configuration.warp_size),
+                 options.start_packing)),
         facts_(machine::facts(result.machine, result.resident_warps)) {}
 
   void add(const Candidate& candidate) {

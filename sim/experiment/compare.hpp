@@ -29,6 +29,7 @@ struct CompareOptions {
   std::string machine = "rtx4090";  ///< name or path
   scheduler::HintSources hints;
   machine::CostOptions costs;
+  std::string start_packing = "identity";  ///< resolved: how threads are packed when they start
   bool replay_steps = false;  ///< rebuild a structure and count every ray's steps in it, instead of `steps_per_ray`
   std::uint32_t registers_per_thread = 64;
   bool break_even = true;

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/parameters.hpp"
+#include "scheduler-models/packing.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -110,6 +111,7 @@ CompareOptions compare_options(const ModelsConfiguration& configuration) {
   options.registers_per_thread = configuration.registers_per_thread;
   options.costs.source = cost_source(configuration.cost_source);
   options.costs.hand = configuration.shader_costs;
+  options.start_packing = scheduler::Packings::create(configuration.start_packing).spec;
   options.costs.cycles_per_instruction = configuration.cycles_per_instruction;
   options.costs.steps_per_ray = configuration.steps_per_ray;
   options.replay_steps = configuration.replay_steps;

@@ -31,6 +31,7 @@ const std::vector<std::string> kKeys = {"launch",
                                         "hint_files",
                                         "registers_per_thread",
                                         "cost_source",
+                                        "start_packing",
                                         "cycles_per_instruction",
                                         "steps_per_ray",
                                         "replay_steps",
@@ -129,6 +130,7 @@ class Document {
     read("hint_files", models.hint_files);
     read("registers_per_thread", models.registers_per_thread);
     read("cost_source", models.cost_source);
+    read("start_packing", models.start_packing);
     read("cycles_per_instruction", models.cycles_per_instruction);
     read("steps_per_ray", models.steps_per_ray);
     read("replay_steps", models.replay_steps);

@@ -20,6 +20,7 @@
 //   hint_files = []               # "NAME:BITS=FILE" each
 //   registers_per_thread = 64     # of the pipeline: decides how many warps an SM holds
 //   cost_source = "default"       # of calls that [shader_costs] does not name: default, spirv, captured
+//   start_packing = "identity"    # how threads are packed when they start, for all models
 //   cycles_per_instruction = 6    # latency where only instructions are known
 //   steps_per_ray = 24            # visits of the ray-tracing unit
 //   replay_steps = false          # instead count them, ray by ray, in a rebuilt structure
@@ -51,6 +52,7 @@ struct ModelsConfiguration {
   std::vector<std::string> hint_files;
   std::uint32_t registers_per_thread = 64;
   std::string cost_source = "default";
+  std::string start_packing = "identity";
   double cycles_per_instruction = 6;
   double steps_per_ray = 24;
   bool replay_steps = false;

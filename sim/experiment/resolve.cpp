@@ -172,10 +172,10 @@ std::string to_toml(const Resolved& resolved, const trace::Trace& trace, const M
   if (models != nullptr) {
     text += fmt::format(
         "models = {}\nmachine = {}\nhints = {}\nhint_files = {}\nregisters_per_thread = {}\ncost_source = {}\n"
-        "cycles_per_instruction = {}\nsteps_per_ray = {}\nreplay_steps = {}\n",
+        "start_packing = {}\ncycles_per_instruction = {}\nsteps_per_ray = {}\nreplay_steps = {}\n",
         list(models->models), quoted(models->machine), list(models->hints), list(models->hint_files),
-        models->registers_per_thread, quoted(models->cost_source), models->cycles_per_instruction,
-        models->steps_per_ray, models->replay_steps);
+        models->registers_per_thread, quoted(models->cost_source), quoted(models->start_packing),
+        models->cycles_per_instruction, models->steps_per_ray, models->replay_steps);
   }
   text += "default_cost = 1\n\n[costs]\n";
   for (std::size_t id = 0; id < resolved.costs.size(); ++id) {

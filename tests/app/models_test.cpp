@@ -52,7 +52,7 @@ TEST_F(ModelsTest, JsonSaysWhatMadeIt) {
                                    "resident_warps", "mean_hit_cost", "costs", "rows", "stages", "lanes", "response"}));
   EXPECT_EQ(keys(answer["configuration"]),
             (std::set<std::string>{"launch", "warp_size", "order", "policy", "costs", "models", "machine",
-                                   "registers_per_thread", "cost_source", "cycles_per_instruction", "steps_per_ray",
+                                   "registers_per_thread", "cost_source", "start_packing", "cycles_per_instruction", "steps_per_ray",
                                    "replay_steps", "hints"}));
   EXPECT_EQ(keys(answer["machine"]),
             (std::set<std::string>{"name", "vendor", "architecture", "sms", "warp_size", "resident_warps", "registers",
