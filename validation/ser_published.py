@@ -118,7 +118,8 @@ def laptop_sensitivity(runner, study):
     for label, result in zip(models, rows[2:]):
         row(label, f"{rows[1]['speed_up']:.3f}", f"{result['speed_up']:.3f}")
     for label, keys in (("policy min-shader", {"policy": "min-shader"}), ("policy oldest-lane", {"policy": "oldest-lane"}),
-                        ("policy independent", {"policy": "independent"}), ("24 steps a ray", {"steps_per_ray": 24}),
+                        ("policy independent", {"policy": "independent"}),
+                        ("policy trace-barrier", {"policy": "trace-barrier"}), ("24 steps a ray", {"steps_per_ray": 24}),
                         ("128 registers", {"registers_per_thread": 128}),
                         ("12 cycles an instruction", {"cycles_per_instruction": 12})):
         rows = runner.compare(trace, study["machine"], [SPLIT, "ser:scope=sm"], costs,
