@@ -49,10 +49,15 @@ int act(const Options& given) {
   const experiment::Configuration configuration = given.experiment.configuration();
   experiment::AdviseOptions options = given.advise;
   std::vector<NamedPath> inputs = given.experiment.inputs(given.path, configuration);
+  for (const std::string& text : configuration.compared.hints) {
+    add_hint(scheduler::parse_hint(text), options.hints);
+  }
   for (const std::string& text : given.hints) {
     add_hint(scheduler::parse_hint(text), options.hints);
   }
-  for (const std::string& text : given.hint_files) {
+  std::vector<std::string> hint_files = configuration.compared.hint_files;
+  hint_files.insert(hint_files.end(), given.hint_files.begin(), given.hint_files.end());
+  for (const std::string& text : hint_files) {
     auto hint = scheduler::parse_hint_file(text);
     inputs.push_back({"--hint-file", hint.second.text});
     add_hint(std::move(hint), options.hints);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -83,6 +84,33 @@ void note_missing_hardware(const std::vector<std::string>& models, const machine
         fmt::format("rayreplay: note: {} has no shader execution reordering in hardware; it is modelled as if "
                     "it had, with the charges of machine and model",
                     machine.name));
+  }
+}
+
+/// A hint acts through a model that names it; one that nobody names would seem to have been applied.
+void note_unused_hints(const std::vector<std::string>& models, const scheduler::HintSources& hints) {
+  for (const auto& [name, hint] : hints) {
+    const bool used = std::any_of(models.begin(), models.end(), [name = name](const std::string& spec) {
+      const auto settings = parse_spec(spec).settings;
+      return std::find(settings.begin(), settings.end(), std::pair<std::string, std::string>{"hint", name}) !=
+             settings.end();
+    });
+    if (!used) {
+      console::log(fmt::format("rayreplay: warning: no model uses the hint '{}': name it, as in --models ser:hint={}",
+                               name, name));
+    }
+  }
+}
+
+/// Options that say something about what was not asked for.
+void require_owners(const ModelsOptions& options) {
+  for (const auto& [option, owner, wrong] :
+       {std::tuple{"--timeline-model", "--timeline", !options.timeline_model.empty() && options.timeline.empty()},
+        std::tuple{"--schedule-model", "--schedule", !options.schedule_model.empty() && options.schedule.empty()}}) {
+    if (wrong) {
+      throw Error(ErrorKind::Usage, {"the option has nothing to act on", option, "",
+                                     fmt::format("{} FILE beside it", owner), fmt::format("add {} FILE", owner)});
+    }
   }
 }
 
@@ -193,6 +221,10 @@ void ModelsOptions::apply_to(experiment::ModelsConfiguration& configuration) con
     const auto costs = experiment::parse_shader_cost_list(list);
     configuration.shader_costs.insert(configuration.shader_costs.end(), costs.begin(), costs.end());
   }
+  if (steps_ && replay_steps_) {
+    throw Error(ErrorKind::Usage, {"steps are either given or counted", "--steps, --replay-steps", "both",
+                                   "one of the two", "leave one out"});
+  }
   configuration.cost_source = cost_source_.value_or(configuration.cost_source);
   configuration.registers_per_thread = registers_.value_or(configuration.registers_per_thread);
   configuration.steps_per_ray = steps_.value_or(configuration.steps_per_ray);
@@ -207,6 +239,7 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   const pictures::Colormap colormap = pictures::parse_colormap(common.colormap);
   experiment::CompareOptions compare = experiment::compare_options(configuration.compared);
   const machine::Machine machine = machine::load_machine(compare.machine);
+  require_owners(options);
   const std::string timeline_model = detailed_model(options.timeline_model, "--timeline-model", compare.models);
   const std::string schedule_model = detailed_model(options.schedule_model, "--schedule-model", compare.models);
   configuration.compared.start_packing = compare.start_packing;
@@ -246,6 +279,7 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   }
   warn_of_warps(trace, resolved, machine);
   note_missing_hardware(compare.models, machine);
+  note_unused_hints(compare.models, compare.hints);
   const trace::LaunchSize size = trace.launches[resolved.launch].size;
   if (!common.report.empty()) {
     pictures::require_drawable(size.width, size.height, common.path);

@@ -36,7 +36,7 @@ std::string context_text(const Context& context) {
   const trace::Launch& launch = context.trace.launches[configuration.launch];
   std::string text;
   const auto line = [&text](std::string_view name, const std::string& value) {
-    text += fmt::format("{:<9}{}\n", name, value);
+    text += fmt::format("{:<8} {}\n", name, value);
   };
   line("trace", fmt::format("{} ({})", context.trace_file, context.trace.header.application));
   line("launch", fmt::format("{}: {}x{}x{}, {} threads, {} rays, {} events", configuration.launch, launch.size.width,

@@ -252,7 +252,7 @@ std::string to_html(const ModelsPage& page) {
   html +=
       "<h2>Configuration</h2>\n<p>Resolved: every key with its value. <code>rayreplay whatif --config "
       "config.toml</code>"
-      " computes this page's numbers again.</p>\n";
+      ", run in this folder with the trace, computes this page's numbers again.</p>\n";
   html += "<pre>" + escape_html(page.configuration_toml) + "</pre>\n";
   html += "<h2>Machine</h2>\n<pre>" + escape_html(machine::to_toml(result.machine)) + "</pre>\n";
   return html + html_end();

@@ -181,8 +181,12 @@ void write_models_report(const ModelsReportOptions& options, const ModelsContext
     write_file(folder.temporary_path() / name, bytes, false);
   };
   const CompareResult& result = models.result;
-  ModelsPage page{models, maps, std::vector<std::string>(maps.size()), "",
-                  models_toml(models.context, models.configuration)};
+  experiment::ModelsConfiguration here = models.configuration;
+  const std::vector<std::string> shipped = machine::shipped_machines();
+  if (std::find(shipped.begin(), shipped.end(), here.machine) == shipped.end()) {
+    here.machine = "./machine.toml";  // one's own: the copy beside the page, which needs no other file
+  }
+  ModelsPage page{models, maps, std::vector<std::string>(maps.size()), "", models_toml(models.context, here)};
   std::set<std::string> used;
   for (std::size_t i = 0; i < maps.size(); ++i) {
     // A launch of one row has no picture worth looking at.

@@ -13,7 +13,7 @@ namespace {
 
 const std::vector<std::string> kCostSources = {"default", "spirv", "captured"};
 constexpr std::uint32_t kMostRegisters = 1024;
-constexpr double kMostCycles = 1e9;
+constexpr double kMostInstructions = 1e6;
 
 [[noreturn]] void usage(std::string what, std::string where, std::string found, std::string expected,
                         std::string fix = "") {
@@ -43,7 +43,7 @@ double number(const std::string& item, const std::string& text) {
   parameter.name = item.substr(0, item.rfind('='));
   parameter.default_value = 0.0;
   parameter.minimum = 0;
-  parameter.maximum = kMostCycles;
+  parameter.maximum = kMostInstructions;
   return rayreplay::resolve({parameter}, {{parameter.name, text}}, "--shader-cost").get_double(parameter.name);
 }
 
@@ -106,8 +106,8 @@ CompareOptions compare_options(const ModelsConfiguration& configuration) {
     add_hint(options.hints, scheduler::parse_hint_file(hint));
   }
   require_range("registers_per_thread", configuration.registers_per_thread, 1, kMostRegisters);
-  require_range("cycles_per_instruction", configuration.cycles_per_instruction, 1, kMostCycles);
-  require_range("steps_per_ray", configuration.steps_per_ray, 0, kMostCycles);
+  require_range("cycles_per_instruction", configuration.cycles_per_instruction, 1, machine::kMostCyclesPerInstruction);
+  require_range("steps_per_ray", configuration.steps_per_ray, 0, machine::kMostSteps);
   options.registers_per_thread = configuration.registers_per_thread;
   options.costs.source = cost_source(configuration.cost_source);
   options.costs.hand = configuration.shader_costs;

@@ -16,31 +16,6 @@ namespace {
 using trace::EventKind;
 using trace::ShaderStage;
 
-constexpr double kMostCyclesPerInstruction = 200;
-constexpr double kMostSteps = 1e6;
-
-/// Instructions of a call where nothing else is known; docs/assumptions.md says where they come from. A trace call of
-/// another shader than ray generation is only what hands the ray over: the rest is in that shader's own call.
-constexpr double default_issue(ShaderStage stage, EventKind kind) {
-  switch (kind) {
-    case EventKind::Begin:
-    case EventKind::OcclusionBegin:
-      return stage == ShaderStage::RayGeneration ? 120 : 30;
-    case EventKind::Intersection:
-      return 60;
-    case EventKind::AnyHit:
-      return 200;
-    case EventKind::Miss:
-      return 20;
-    case EventKind::ClosestHit:
-      return 250;
-    case EventKind::Callable:
-      return 40;
-    default:
-      return 0;
-  }
-}
-
 /// Whether the event is a call of the shader itself: its entry, or, of ray generation, a trace call, which stands for
 /// what it does between two.
 constexpr bool is_own_call(ShaderStage stage, EventKind kind) {
@@ -191,6 +166,26 @@ void add_hand(const trace::Trace& trace, const CostOptions& options, std::vector
 
 }  // namespace
 
+double default_instructions(ShaderStage stage, EventKind kind) {
+  switch (kind) {
+    case EventKind::Begin:
+    case EventKind::OcclusionBegin:
+      return stage == ShaderStage::RayGeneration ? 120 : 30;
+    case EventKind::Intersection:
+      return 60;
+    case EventKind::AnyHit:
+      return 200;
+    case EventKind::Miss:
+      return 20;
+    case EventKind::ClosestHit:
+      return 250;
+    case EventKind::Callable:
+      return 40;
+    default:
+      return 0;
+  }
+}
+
 Costs make_costs(const trace::Trace& trace, const trace::Launch& launch, const CostOptions& options) {
   check_options(launch, options);
   Costs costs;
@@ -198,12 +193,20 @@ Costs make_costs(const trace::Trace& trace, const trace::Launch& launch, const C
   costs.ray_steps = options.ray_steps;
   costs.calls.resize(trace.shaders.size() * trace::kEventKinds);
   for (std::size_t i = 0; i < costs.calls.size(); ++i) {
-    costs.calls[i].issue =
-        default_issue(trace.shaders[i / trace::kEventKinds].stage, static_cast<EventKind>(i % trace::kEventKinds));
+    costs.calls[i].issue = default_instructions(trace.shaders[i / trace::kEventKinds].stage,
+                                                static_cast<EventKind>(i % trace::kEventKinds));
     costs.calls[i].origin = "default";
   }
   if (options.source != CostSource::Default) {
     add_spirv(trace, costs.calls);
+    if (options.source == CostSource::Spirv &&
+        std::none_of(costs.calls.begin(), costs.calls.end(),
+                     [](const CallCost& call) { return call.origin == "spirv"; })) {
+      throw Error(ErrorKind::Missing,
+                  {"the trace has no shader modules to count instructions in", "cost source 'spirv'",
+                   "shaders without SPIR-V", "a captured trace, or at least one shader with its module",
+                   "capture the application (rayreplay capture), or give costs by --shader-cost"});
+    }
   }
   for (CallCost& call : costs.calls) {
     call.latency = call.issue * options.cycles_per_instruction;

@@ -34,6 +34,9 @@ struct CallCost {
   std::string origin;  ///< "hand", "captured", "spirv", "default"
 };
 
+inline constexpr double kMostCyclesPerInstruction = 200;
+inline constexpr double kMostSteps = 1e6;
+
 enum class CostSource : std::uint8_t { Default, Spirv, Captured };
 
 struct HandCost {
@@ -60,6 +63,10 @@ struct Costs {
 /// The table [shader_costs] of a TOML file: `metal = 40`, `metal = {issue = 40, latency = 400}`,
 /// `metal = {blocks = [{instructions = 12, executions = 100}], calls = 50}`.
 [[nodiscard]] std::vector<HandCost> parse_shader_costs(std::string_view toml, const std::string& source);
+
+/// Instructions of a call where nothing else is known; docs/assumptions.md says where they come from. A trace call of
+/// another shader than ray generation is only what hands the ray over: the rest is in that shader's own call.
+[[nodiscard]] double default_instructions(trace::ShaderStage stage, trace::EventKind kind);
 
 [[nodiscard]] Costs make_costs(const trace::Trace& trace, const trace::Launch& launch, const CostOptions& options);
 

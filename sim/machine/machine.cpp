@@ -101,7 +101,8 @@ const ShippedText* find_shipped(const std::string& name) {
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  if (!(file && text << file.rdbuf())) {
+  // An empty file is a machine as well, the nameless one; to copy nothing counts as a failure of the copy.
+  if (!file || (file.peek() != std::ifstream::traits_type::eof() && !(text << file.rdbuf())) || file.bad()) {
     throw Error(ErrorKind::Input, {"the machine file cannot be read", path, "", "a TOML file", ""});
   }
   return text.str();

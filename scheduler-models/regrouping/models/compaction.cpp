@@ -2,6 +2,7 @@
 //
 // Contract: paths are cut at every pending ClosestHit and Miss; where the threads of the scope that go on need fewer
 // warps than they stand in, they close ranks in the order of their places; else all stay. Nobody is sorted.
+#include "scheduler-models/regrouping/bandwidth.hpp"
 #include "scheduler-models/regrouping/models/scopes.hpp"
 #include "scheduler-models/regrouping/regroup.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
@@ -14,7 +15,7 @@ class Compaction final : public SchedulerModel {
   explicit Compaction(const Parameters& parameters)
       : cycles_(parameters.get_double("cycles")),
         live_state_(parameters.get_double("live_state")),
-        bandwidth_(parameters.get_double("bandwidth")) {
+        bandwidth_(get_bandwidth(parameters)) {
     regrouping_.scope = parse_scope(parameters.get_string("scope"));
     regrouping_.pool_warps = static_cast<std::uint32_t>(parameters.get_int("pool_warps"));
     regrouping_.only_if_fewer = true;

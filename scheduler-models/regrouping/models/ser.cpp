@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "scheduler-models/regrouping/bandwidth.hpp"
 #include "scheduler-models/regrouping/exchanges/pool_exchange.hpp"
 #include "scheduler-models/regrouping/models/scopes.hpp"
 #include "scheduler-models/regrouping/regroup.hpp"
@@ -43,7 +44,7 @@ class Ser final : public SchedulerModel {
         reorder_cycles_(parameters.get_double("reorder_cycles")),
         live_state_(parameters.get_double("live_state")),
         spills_all_(parameters.get_string("spill") == "all"),
-        bandwidth_(parameters.get_double("bandwidth")),
+        bandwidth_(get_bandwidth(parameters)),
         split_cycles_(parameters.get_double("split_cycles")),
         withheld_(parameters.get_int("withheld")) {
     cut_.at = CutAt::PendingCall;

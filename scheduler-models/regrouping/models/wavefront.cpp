@@ -3,6 +3,7 @@
 // Contract: paths are cut at every pending ClosestHit and Miss; each round the threads of the launch stand in a queue
 // for their shader, in the order of their last places, and every queue is cut into warps of its own, which fill lanes
 // from the first. State is read and written by every thread of every warp after the first round.
+#include "scheduler-models/regrouping/bandwidth.hpp"
 #include "scheduler-models/regrouping/regroup.hpp"
 #include "scheduler-models/regrouping/reorder_key.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
@@ -13,8 +14,7 @@ namespace {
 class Wavefront final : public SchedulerModel {
  public:
   explicit Wavefront(const Parameters& parameters)
-      : state_(static_cast<std::uint64_t>(parameters.get_int("state"))),
-        bandwidth_(parameters.get_double("bandwidth")) {
+      : state_(static_cast<std::uint64_t>(parameters.get_int("state"))), bandwidth_(get_bandwidth(parameters)) {
     key_.hint_bits = 0;
     regrouping_.scope = Scope::Launch;
     regrouping_.split_keys = true;

@@ -1,0 +1,19 @@
+#include "scheduler-models/regrouping/bandwidth.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace rayreplay::scheduler {
+
+double get_bandwidth(const Parameters& parameters) {
+  const double bandwidth = parameters.get_double("bandwidth");
+  if (bandwidth > 0 && bandwidth < kLeastBandwidth) {
+    throw Error(ErrorKind::Usage, {"the bandwidth is too small to tell times by", "bandwidth",
+                                   fmt::format("{} bytes per cycle", bandwidth),
+                                   fmt::format("at least {}, or 0 for the machine's", kLeastBandwidth), ""});
+  }
+  return bandwidth;
+}
+
+}  // namespace rayreplay::scheduler

@@ -1,0 +1,15 @@
+// The parameter `bandwidth` of models that move state.
+//
+// Contract: bytes per cycle of one SM; 0 stands for the machine's. Usage for anything between 0 and kLeastBandwidth: a
+// byte would take so many cycles that times lose their meaning.
+#pragma once
+
+#include "base/parameters.hpp"
+
+namespace rayreplay::scheduler {
+
+inline constexpr double kLeastBandwidth = 1e-3;
+
+[[nodiscard]] double get_bandwidth(const Parameters& parameters);
+
+}  // namespace rayreplay::scheduler
