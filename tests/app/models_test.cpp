@@ -52,8 +52,8 @@ TEST_F(ModelsTest, JsonSaysWhatMadeIt) {
                                    "resident_warps", "mean_hit_cost", "costs", "rows", "stages", "lanes", "response"}));
   EXPECT_EQ(keys(answer["configuration"]),
             (std::set<std::string>{"launch", "warp_size", "order", "policy", "costs", "models", "machine",
-                                   "registers_per_thread", "cost_source", "start_packing", "cycles_per_instruction", "steps_per_ray",
-                                   "replay_steps", "hints"}));
+                                   "registers_per_thread", "cost_source", "start_packing", "cycles_per_instruction",
+                                   "steps_per_ray", "replay_steps", "hints"}));
   EXPECT_EQ(keys(answer["machine"]),
             (std::set<std::string>{"name", "vendor", "architecture", "sms", "warp_size", "resident_warps", "registers",
                                    "issue_per_cycle", "clock_mhz", "rt_steps_per_cycle", "rt_step_latency_cycles",
@@ -299,6 +299,15 @@ TEST_F(ModelsTest, WhatIsAskedWronglyIsSaidBeforeAnyWork) {
     refused({option, "3"}, "--models");
   }
   refused({"--no-break-even"}, "--models");
+  refused({"--models", "ser:bandwidth=1e-308"}, "at least 0.001");
+  refused({"--models", "wavefront:bandwidth=1e-320"}, "at least 0.001");
+  refused({"--models", "compaction:bandwidth=0.0009"}, "at least 0.001");
+  refused({"--models", "ser", "--timeline-model", "ser"}, "add --timeline FILE");
+  refused({"--models", "ser", "--schedule-model", "ser"}, "add --schedule FILE");
+  refused({"--models", "ser", "--steps", "4", "--replay-steps"}, "either given or counted");
+  refused({"--models", "ser", "--shader-cost", "closest-hit=1000001"}, "0 to 1000000");
+  refused({"--models", "ser", "--cycles-per-instruction", "201"}, "1 to 200");
+  refused({"--models", "ser", "--start-packing", "numray"}, "'numrays'");
   std::ofstream(scratch_ / "zero.toml") << "sms = 0\n";
   refused({"--models", "ser", "--machine", scratch_ / "zero.toml"}, "sms");
   std::ofstream(scratch_ / "odd.toml") << "smss = 3\n";
@@ -321,6 +330,34 @@ TEST_F(ModelsTest, WhatTheTraceLacksIsNamed) {
   EXPECT_EQ(hints.code, 6) << hints.errors;
   const Outcome clocks = ask({"--cost-source", "captured"});
   EXPECT_EQ(clocks.code, 6) << clocks.errors;
+  const Outcome modules = ask({"--cost-source", "spirv"});
+  EXPECT_EQ(modules.code, 6) << modules.errors;
+  EXPECT_THAT(modules.errors, HasSubstr("no shader modules"));
+}
+
+TEST_F(ModelsTest, AHintThatNoModelNamesIsToldOf) {
+  const Outcome unused =
+      run_command({"whatif", trace(), "--models", "ser", "--hint", "mine:4=bounce%16", "--no-break-even"});
+  EXPECT_EQ(unused.code, 0);
+  EXPECT_THAT(unused.errors, HasSubstr("no model uses the hint 'mine'"));
+  const Outcome used =
+      run_command({"whatif", trace(), "--models", "ser:hint=mine", "--hint", "mine:4=bounce%16", "--no-break-even"});
+  EXPECT_THAT(used.errors, Not(HasSubstr("no model uses")));
+}
+
+TEST_F(ModelsTest, AllModelsStartFromThePackingAskedFor) {
+  const auto plain = [this](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"whatif", trace(), "--models", "plain", "--no-break-even", "--format", "json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return nlohmann::json::parse(run_command(arguments).output);
+  };
+  const nlohmann::json packed = plain({"--start-packing", "random:seed=3"});
+  EXPECT_EQ(packed["configuration"]["start_packing"], "random:seed=3,tiled=false");
+  const nlohmann::json rows = nlohmann::json::parse(
+      run_command({"whatif", trace(), "--packing", "random:seed=3", "--warp-size", "32", "--format", "json"})
+          .output)["rows"];
+  EXPECT_EQ(packed["rows"][0]["warp_events"], rows[1]["warp_events"]);
+  EXPECT_NE(packed["rows"][0]["warp_events"], plain({})["rows"][0]["warp_events"]);
 }
 
 TEST_F(ModelsTest, MachinesAreListedAndDescribed) {
@@ -332,6 +369,7 @@ TEST_F(ModelsTest, MachinesAreListedAndDescribed) {
   EXPECT_THAT(one.output, HasSubstr("sms = 24"));
   EXPECT_THAT(run_command({"describe", "rtx4060-labtop"}).errors, HasSubstr("rtx4060-laptop"));
   EXPECT_EQ(run_command({"describe", "machine/generic", "--format", "json"}).code, 0);
+  EXPECT_THAT(run_command({"describe", "fluid-sms"}).output, HasSubstr("cycles_per_instruction  number  6"));
   EXPECT_THAT(run_command({"describe", "ser"}).output, HasSubstr("scheduler-model/ser"));
 }
 
