@@ -12,6 +12,7 @@
 #include "app/output/output_folder.hpp"
 #include "app/pictures/heatmap.hpp"
 #include "app/report/models_report.hpp"
+#include "app/report/models_table.hpp"
 #include "app/report/models_timeline.hpp"
 #include "app/report/schedule_file.hpp"
 #include "base/error.hpp"
@@ -83,6 +84,18 @@ void note_missing_hardware(const std::vector<std::string>& models, const machine
         fmt::format("rayreplay: note: {} has no shader execution reordering in hardware; it is modelled as if "
                     "it had, with the charges of machine and model",
                     machine.name));
+  }
+}
+
+/// Users who recorded SMs expect them to be used.
+void note_unused_sms(const experiment::CompareResult& result, const trace::Launch& launch) {
+  for (const experiment::CompareRow& row : result.rows) {
+    if (row.sm_source == scheduler::SmSource::StartRank && launch.groups.size() > 0) {
+      console::log(fmt::format(
+          "rayreplay: note: {}: not by the captured SMs but by the order in which warps start, modulo SMs: the capture "
+          "lacks some warp's SM, or has SMs beyond the {} that shade on {}",
+          report::short_spec(row.model), result.machine.sms - row.charges.withheld_sms, result.machine.name));
+    }
   }
 }
 
@@ -271,6 +284,7 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   const experiment::CompareResult result = experiment::compare(trace, common.path, resolved, compare);
 
   log_not_captured(trace.header);
+  note_unused_sms(result, trace.launches[resolved.launch]);
   const report::ModelsContext models{context, result, configuration.compared, compare.hints};
   if (!common.report.empty()) {
     report::write_models_report({common.report, force, image, colormap}, models, maps);
