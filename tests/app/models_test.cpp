@@ -52,8 +52,8 @@ TEST_F(ModelsTest, JsonSaysWhatMadeIt) {
                                    "resident_warps", "mean_hit_cost", "costs", "rows", "stages", "lanes", "response"}));
   EXPECT_EQ(keys(answer["configuration"]),
             (std::set<std::string>{"launch", "warp_size", "order", "policy", "costs", "models", "machine",
-                                   "registers_per_thread", "cost_source", "start_packing", "cycles_per_instruction", "steps_per_ray",
-                                   "replay_steps", "hints"}));
+                                   "registers_per_thread", "cost_source", "start_packing", "cycles_per_instruction",
+                                   "steps_per_ray", "replay_steps", "hints"}));
   EXPECT_EQ(keys(answer["machine"]),
             (std::set<std::string>{"name", "vendor", "architecture", "sms", "warp_size", "resident_warps", "registers",
                                    "issue_per_cycle", "clock_mhz", "rt_steps_per_cycle", "rt_step_latency_cycles",
@@ -176,6 +176,21 @@ TEST_F(ModelsTest, CostsComeFromWhereTheySay) {
   }
   EXPECT_TRUE(by_hand);
   EXPECT_NE(usual["mean_hit_cost"], given["mean_hit_cost"]);
+}
+
+TEST_F(ModelsTest, SaysWhenCapturedSmsAreNotUsed) {
+  const auto notes = [](const std::string& machine) {
+    const Outcome outcome =
+        run_command({"whatif", RAYREPLAY_SOURCE_DIR "/tests/data/h200/bunny.rrt", "--models",
+                     "ser:scope=sm,wavefront,ser:scope=sm,arrival=full", "--machine", machine, "--no-break-even"});
+    EXPECT_EQ(outcome.code, 0) << outcome.errors;
+    return outcome.errors;
+  };
+  constexpr const char* kNote = "not by the captured SMs";
+  EXPECT_THAT(notes("h200"), Not(HasSubstr(kNote)));
+  const std::string fewer = notes("rtx4060-laptop");
+  EXPECT_THAT(fewer, HasSubstr(std::string("ser:scope=sm: ") + kNote));
+  EXPECT_EQ(fewer.find(kNote), fewer.rfind(kNote)) << fewer;
 }
 
 TEST_F(ModelsTest, TimelineHoldsEveryWarpOfTheModel) {
