@@ -16,6 +16,7 @@
 #include "app/report/models_timeline.hpp"
 #include "app/report/schedule_file.hpp"
 #include "base/error.hpp"
+#include "base/keep_memory.hpp"
 #include "base/parameters.hpp"
 #include "sim/experiment/compare_options.hpp"
 #include "sim/experiment/model_list.hpp"
@@ -247,6 +248,7 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   }
   const std::string image = common.image.empty() ? std::string() : read_png(common.image);
 
+  keep_freed_memory();
   const trace::Trace trace = load_trace(common.path);
   if (configuration.warp_size == 0 && trace.header.warp_size == 0) {
     configuration.warp_size = machine.warp_size;
