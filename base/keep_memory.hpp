@@ -2,7 +2,7 @@
 //
 // Contract: from now on, memory that is freed serves what is allocated next, instead of going back to the system, which
 // clears every page before it hands it out again. For commands that make and drop arrays of the size of a trace again
-// and again, as where scheduler model follows scheduler model: comparing four of them, this was a sixth of the time.
+// and again, as where scheduler model follows scheduler model: comparing four of them, up to a sixth of the time.
 // The most memory in use at one time is the same; less of it is given back before the end. Does nothing without glibc.
 #pragma once
 
