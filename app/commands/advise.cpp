@@ -11,6 +11,7 @@
 #include "app/report/advise_table.hpp"
 #include "app/report/context.hpp"
 #include "base/error.hpp"
+#include "base/keep_memory.hpp"
 #include "sim/experiment/advise.hpp"
 #include "sim/machine/machine.hpp"
 
@@ -69,6 +70,7 @@ int act(const Options& given) {
     options.machine = machine::facts(chosen, chosen.resident_warps);
   }
 
+  keep_freed_memory();
   const trace::Trace trace = load_trace(given.path);
   const experiment::Resolved resolved = experiment::resolve(configuration, trace);
   const std::unique_ptr<Progress> progress = console::make_progress();

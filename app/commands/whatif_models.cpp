@@ -13,9 +13,11 @@
 #include "app/output/output_folder.hpp"
 #include "app/pictures/heatmap.hpp"
 #include "app/report/models_report.hpp"
+#include "app/report/models_table.hpp"
 #include "app/report/models_timeline.hpp"
 #include "app/report/schedule_file.hpp"
 #include "base/error.hpp"
+#include "base/keep_memory.hpp"
 #include "base/parameters.hpp"
 #include "sim/experiment/compare_options.hpp"
 #include "sim/experiment/model_list.hpp"
@@ -110,6 +112,18 @@ void require_owners(const ModelsOptions& options) {
     if (wrong) {
       throw Error(ErrorKind::Usage, {"the option has nothing to act on", option, "",
                                      fmt::format("{} FILE beside it", owner), fmt::format("add {} FILE", owner)});
+    }
+  }
+}
+
+/// Users who recorded SMs expect them to be used.
+void note_unused_sms(const experiment::CompareResult& result, const trace::Launch& launch) {
+  for (const experiment::CompareRow& row : result.rows) {
+    if (row.sm_source == scheduler::SmSource::StartRank && launch.groups.size() > 0) {
+      console::log(fmt::format(
+          "rayreplay: note: {}: not by the captured SMs but by the order in which warps start, modulo SMs: the capture "
+          "lacks some warp's SM, or has SMs beyond the {} that shade on {}",
+          report::short_spec(row.model), result.machine.sms - row.charges.withheld_sms, result.machine.name));
     }
   }
 }
@@ -267,6 +281,7 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   }
   const std::string image = common.image.empty() ? std::string() : read_png(common.image);
 
+  keep_freed_memory();
   const trace::Trace trace = load_trace(common.path);
   if (configuration.warp_size == 0 && trace.header.warp_size == 0) {
     configuration.warp_size = machine.warp_size;
@@ -305,6 +320,7 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   const experiment::CompareResult result = experiment::compare(trace, common.path, resolved, compare);
 
   log_not_captured(trace.header);
+  note_unused_sms(result, trace.launches[resolved.launch]);
   const report::ModelsContext models{context, result, configuration.compared, compare.hints};
   if (!common.report.empty()) {
     report::write_models_report({common.report, force, image, colormap}, models, maps);

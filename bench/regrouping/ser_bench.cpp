@@ -7,7 +7,6 @@
 // machines takes longer than the rest.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
-#include <malloc.h>
 #include <oneapi/tbb/global_control.h>
 #include <sys/resource.h>
 
@@ -19,6 +18,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/keep_memory.hpp"
 #include "bench/simt/synthetic_launch.hpp"
 #include "scheduler-models/regrouping/regroup.hpp"
 #include "scheduler-models/regrouping/reorder_key.hpp"
@@ -138,8 +138,7 @@ int main(int argc, char** argv) {
   }
   if (!fresh_memory) {
     // What a turn gives back, the next one takes, as where model follows model on one trace.
-    mallopt(M_MMAP_MAX, 0);
-    mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+    rayreplay::keep_freed_memory();
   }
   const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism,
                                           std::max<std::size_t>(workers, 1));

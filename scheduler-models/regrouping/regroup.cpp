@@ -198,27 +198,44 @@ Lasts find_last_segments(const Segments& segments) {
   return last;
 }
 
-/// The assignment's warps unit by unit, each in the order in which they start.
+/// The assignment's warps that have segments, unit by unit, each in the order in which they start.
 struct Units {
   std::vector<std::uint32_t> warps;
   std::vector<std::size_t> begin;  ///< units + 1
   std::vector<std::uint32_t> sm;   ///< by unit
+  SmSource source = SmSource::None;
 
   [[nodiscard]] std::span<const std::uint32_t> of(std::size_t unit) const {
     return std::span(warps).subspan(begin[unit], begin[unit + 1] - begin[unit]);
   }
 };
 
-std::vector<std::uint32_t> warps_by_start(const WarpAssignment& order) {
-  std::vector<std::uint32_t> warps(order.warps());
+/// The first thread of the warp that has segments; kNoThread: none of them has.
+std::uint32_t first_thread(const PlanContext& context, std::uint32_t warp) {
+  const auto begin = context.order.thread_at.begin() + std::ptrdiff_t{warp} * context.order.warp_size;
+  const auto end = begin + context.order.warp_size;
+  const auto found = std::find_if(begin, end, [&](std::uint32_t thread) {
+    return thread != kNoThread && context.segments.first[thread] < context.segments.first[std::size_t{thread} + 1];
+  });
+  return found == end ? kNoThread : *found;
+}
+
+/// Warps that have segments. A capture of a window of the launch has made-up warps of threads that were not recorded:
+/// they must not fill pools, nor count in whose turn it is.
+std::vector<std::uint32_t> warps_by_start(const PlanContext& context) {
+  std::vector<std::uint32_t> warps(context.order.warps());
   for (std::size_t warp = 0; warp < warps.size(); ++warp) {
-    warps[order.start_rank[warp]] = static_cast<std::uint32_t>(warp);
+    warps[context.order.start_rank[warp]] = static_cast<std::uint32_t>(warp);
   }
+  std::erase_if(warps, [&](std::uint32_t warp) { return first_thread(context, warp) == kNoThread; });
   return warps;
 }
 
-/// The SM of every warp of the assignment as captured, by its first thread; empty unless all are known and below `sms`.
-std::vector<std::uint32_t> captured_sms(const trace::Launch& launch, const WarpAssignment& order, std::uint32_t sms) {
+/// The SM of each of the warps as captured, by its first thread with segments; empty unless all are known and below
+/// `sms`.
+std::vector<std::uint32_t> captured_sms(const PlanContext& context, std::span<const std::uint32_t> warps,
+                                        std::uint32_t sms) {
+  const trace::Launch& launch = context.launch;
   if (launch.thread_warp.empty() || launch.groups.size() == 0) {
     return {};
   }
@@ -235,16 +252,12 @@ std::vector<std::uint32_t> captured_sms(const trace::Launch& launch, const WarpA
       of_captured[warp] = launch.groups.sm[group];
     }
   }
-  std::vector<std::uint32_t> result(order.warps());
-  for (std::size_t warp = 0; warp < result.size(); ++warp) {
-    const auto begin = order.thread_at.begin() + static_cast<std::ptrdiff_t>(warp * order.warp_size);
-    const auto thread = std::find_if(begin, begin + order.warp_size, [](std::uint32_t t) { return t != kNoThread; });
-    if (thread == begin + order.warp_size) {
-      continue;
-    }
-    const std::uint32_t captured = launch.thread_warp[*thread];
-    result[warp] = captured < of_captured.size() ? of_captured[captured] : kAnySm;
-    if (result[warp] >= sms) {
+  std::vector<std::uint32_t> result;
+  result.reserve(warps.size());
+  for (const std::uint32_t warp : warps) {
+    const std::uint32_t captured = launch.thread_warp[first_thread(context, warp)];
+    result.push_back(captured < of_captured.size() ? of_captured[captured] : kAnySm);
+    if (result.back() >= sms) {
       return {};
     }
   }
@@ -254,21 +267,22 @@ std::vector<std::uint32_t> captured_sms(const trace::Launch& launch, const WarpA
 Units units_by_sm(const PlanContext& context) {
   const MachineFacts& machine = context.machine;
   const std::uint32_t sms = machine.sms > machine.withheld_sms ? machine.sms - machine.withheld_sms : 1;
-  const std::vector<std::uint32_t> captured = captured_sms(context.launch, context.order, sms);
-  const auto sm_of = [&](std::uint32_t warp) {
-    return captured.empty() ? context.order.start_rank[warp] % sms : captured[warp];
+  const std::vector<std::uint32_t> started = warps_by_start(context);
+  const std::vector<std::uint32_t> captured = captured_sms(context, started, sms);
+  const auto sm_of = [&](std::size_t turn) {
+    return captured.empty() ? static_cast<std::uint32_t>(turn % sms) : captured[turn];
   };
   Units units;
+  units.source = captured.empty() ? SmSource::StartRank : SmSource::Captured;
   units.begin.assign(std::size_t{sms} + 1, 0);
-  const std::vector<std::uint32_t> started = warps_by_start(context.order);
-  for (const std::uint32_t warp : started) {
-    ++units.begin[sm_of(warp) + 1];
+  for (std::size_t turn = 0; turn < started.size(); ++turn) {
+    ++units.begin[sm_of(turn) + 1];
   }
   std::partial_sum(units.begin.begin(), units.begin.end(), units.begin.begin());
   std::vector<std::size_t> next(units.begin);
   units.warps.resize(started.size());
-  for (const std::uint32_t warp : started) {
-    units.warps[next[sm_of(warp)]++] = warp;
+  for (std::size_t turn = 0; turn < started.size(); ++turn) {
+    units.warps[next[sm_of(turn)]++] = started[turn];
   }
   units.sm.resize(sms);
   std::iota(units.sm.begin(), units.sm.end(), 0U);
@@ -280,7 +294,7 @@ Units make_units(const PlanContext& context, const Regrouping& regrouping) {
     return units_by_sm(context);
   }
   Units units;
-  units.warps = warps_by_start(context.order);
+  units.warps = warps_by_start(context);
   const std::size_t warps = units.warps.size();
   std::size_t size = warps;
   if (regrouping.scope == Scope::Warp) {
@@ -374,6 +388,7 @@ SegmentSchedule schedule_rounds(const PlanContext& context, const Keys& keys, co
   });
   SegmentSchedule schedule = join(parts, units, context.order.warp_size);
   schedule.spread = regrouping.scope == Scope::Launch;
+  schedule.sm_source = units.source;
   return schedule;
 }
 

@@ -5,7 +5,8 @@
 // keys (wavefront: a queue per shader). In its warp a thread keeps its lane if no thread before it in that order has
 // taken it; the others fill what is free, ascending. `moved`: as in SegmentSchedule. O(n · key bytes).
 //
-// Contract, `schedule_rounds`: cuts the launch's warps into units by `scope`, then round by round forms warps of all
+// Contract, `schedule_rounds`: cuts the launch's warps into units by `scope` (warps without segments, of which a
+// capture of a window has many, take no part and are not counted), then round by round forms warps of all
 // threads of the unit that are not done. The first round is the launch order itself. Parallel over units, or inside a
 // round where there are few; the same result whatever the number of workers.
 #pragma once
@@ -22,7 +23,9 @@ namespace rayreplay::scheduler {
 enum class Scope : std::uint8_t {
   Warp,  ///< nobody is exchanged: threads stay in their warp and meet at the cut
   Pool,  ///< `pool_warps` warps that start one after another
-  Sm,    ///< all warps of an SM: start rank modulo number of SMs, or the SM of the capture where known
+  /// All warps of an SM: that of the capture (of the warp's first thread with segments) if it is known of all warps
+  /// and below the number of shading SMs; else place in the order of start modulo that number. The schedule says which.
+  Sm,
   Launch,
 };
 

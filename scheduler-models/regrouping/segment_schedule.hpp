@@ -21,6 +21,13 @@ namespace rayreplay::scheduler {
 
 inline constexpr std::uint32_t kAnySm = 0xFFFF'FFFFU;
 
+/// Where the SMs of units come from.
+enum class SmSource : std::uint8_t {
+  None,       ///< the machine chooses: kAnySm
+  Captured,   ///< units are the warps that the capture saw on an SM
+  StartRank,  ///< dealt out in the order in which warps start
+};
+
 struct SegmentSchedule {
   std::uint32_t warp_size = 32;
   trace::Column<std::uint32_t> segment_at;   ///< by place
@@ -31,6 +38,7 @@ struct SegmentSchedule {
   /// anew, else once for the unit, which stays there.
   trace::Column<std::uint32_t> unit_sm;
   bool spread = false;
+  SmSource sm_source = SmSource::None;
 
   [[nodiscard]] std::size_t warps() const {
     return moved.size();

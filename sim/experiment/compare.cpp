@@ -218,6 +218,7 @@ class Comparison {
   void add_static(const Candidate& candidate, const scheduler::PlanContext& context, CompareRow& row) {
     row.schedule = candidate.model->schedule(context);
     row.rounds = most_rounds(row.schedule);
+    row.sm_source = row.schedule.sm_source;
     row.replay = replay(context, row.schedule);
     machine::Workload workload = machine::make_workload(launch_, trace_.shaders, context.segments, row.schedule,
                                                         result_.machine, result_.costs, result_.configuration.policy);

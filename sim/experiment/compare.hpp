@@ -56,9 +56,10 @@ struct CompareRow {
   std::uint64_t rounds = 0;  ///< most of a unit; 0 where there are none (timed models, bounds)
   std::uint64_t moved = 0;   ///< threads whose state moved, summed over exchanges
   std::uint64_t state_bytes = 0;
-  scheduler::Charges charges;  ///< as resolved
-  machine::Timing timing;      ///< without placement unless asked for
-  double speed_up = 1;         ///< plain's time / this one's
+  scheduler::SmSource sm_source = scheduler::SmSource::None;  ///< the schedule's
+  scheduler::Charges charges;                                 ///< as resolved
+  machine::Timing timing;                                     ///< without placement unless asked for
+  double speed_up = 1;                                        ///< plain's time / this one's
   BreakEven break_even;
   std::vector<ResponsePoint> response;  ///< first over shader cost, then over live state
   scheduler::SegmentSchedule schedule;  ///< empty unless placement is asked for, or observed

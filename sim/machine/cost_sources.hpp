@@ -21,8 +21,12 @@ struct SpirvCount {
 };
 
 /// Each block counts once, whatever loops it is in; an operation on a vector counts once per component; moves of
-/// components, labels, merges, variables and debug information are no instructions. Nothing if the words are no SPIR-V
-/// module, end inside an instruction, have no entry point of this name and stage, or call themselves. O(words).
+/// components, labels, merges, variables, address chains and debug information are no instructions, nor are loads and
+/// stores of variables of storage class Function or Private (whole, or a part by constant indices; parameters that
+/// point to them included), which every compiler turns into registers. Applications mostly hand over modules that
+/// nobody has optimised: so counted, they come to 1.0 to 1.3 times what they are after spirv-opt -O. Nothing if the
+/// words are no SPIR-V module, end inside an instruction, have no entry point of this name and stage, or call
+/// themselves. O(words).
 [[nodiscard]] std::optional<SpirvCount> count_spirv(std::span<const std::uint32_t> words, trace::ShaderStage stage,
                                                     const std::string& entry);
 

@@ -9,7 +9,8 @@
 //   captured  median time between consecutive co-execution groups of a warp, by call of the first: latency (asked for,
 //             never by itself; issue is as from spirv)
 //   spirv     instructions of the shader's entry point and what it calls, each block once, where the trace has the
-//             module; of ray generation, a trace call's share of them
+//             module, as the application gave it (not optimised; loads and stores of a function's own variables are
+//             left out: cost_sources.hpp); of ray generation, a trace call's share of them
 //   default   by stage (docs/assumptions.md says where the figures come from)
 // A shader's cost is that of its entry; ray generation's is that of its trace calls, which stand for what it does
 // between them. Trace calls of other shaders have the default cost.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "sim/machine/cost_sources.hpp"
 
@@ -16,10 +17,19 @@ enum Op : std::uint32_t {
   kOpExtInst = 12,
   kOpEntryPoint = 15,
   kOpTypeVector = 23,
+  kOpTypePointer = 32,
+  kOpConstant = 43,
+  kOpConstantNull = 46,
   kOpFunction = 54,
+  kOpFunctionParameter = 55,
   kOpFunctionEnd = 56,
   kOpFunctionCall = 57,
+  kOpVariable = 59,
   kOpLoad = 61,
+  kOpStore = 62,
+  kOpAccessChain = 65,
+  kOpInBoundsAccessChain = 66,
+  kOpCopyObject = 83,
   kOpFirstArithmetic = 109,  ///< OpConvertFToU
   kOpLastArithmetic = 205,   ///< OpBitCount
   kOpTraceRayKHR = 4445,
@@ -53,6 +63,13 @@ bool is_free(std::uint32_t op) {
       400,  // OpCopyLogical
   };
   return std::binary_search(std::begin(kFree), std::end(kFree), op);
+}
+
+/// Whether variables of the storage class are one thread's own, which compilers keep in registers.
+bool is_own_storage(std::uint32_t storage_class) {
+  constexpr std::uint32_t kPrivate = 6;
+  constexpr std::uint32_t kFunction = 7;
+  return storage_class == kPrivate || storage_class == kFunction;
 }
 
 bool has_components(std::uint32_t op) {
@@ -95,6 +112,54 @@ bool is_string(std::span<const std::uint32_t> words, const std::string& text) {
   return true;
 }
 
+/// Which pointers lead to what a compiler keeps in registers: variables of storage class Function or Private, whole or
+/// by constant indices. Ids are defined before they are used, as SPIR-V asks for.
+class Registers {
+ public:
+  void see(std::uint32_t op, std::span<const std::uint32_t> words) {
+    const auto operand = [&](std::size_t i) { return i < words.size() ? words[i] : 0; };
+    switch (op) {
+      case kOpTypePointer:
+        if (is_own_storage(operand(2))) {
+          pointer_types_.insert(operand(1));
+        }
+        break;
+      case kOpConstant:
+      case kOpConstantNull:
+        constants_.insert(operand(2));
+        break;
+      case kOpVariable:
+      case kOpFunctionParameter:
+        if (pointer_types_.contains(operand(1))) {
+          pointers_.insert(operand(2));
+        }
+        break;
+      case kOpAccessChain:
+      case kOpInBoundsAccessChain:
+      case kOpCopyObject: {
+        constexpr std::size_t kFirstIndex = 4;
+        const auto indices = words.subspan(std::min(words.size(), kFirstIndex));
+        if (pointers_.contains(operand(3)) && std::all_of(indices.begin(), indices.end(), [this](std::uint32_t index) {
+              return constants_.contains(index);
+            })) {
+          pointers_.insert(operand(2));
+        }
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  /// A load or store that names a register.
+  [[nodiscard]] bool is_move(std::uint32_t op, std::span<const std::uint32_t> words) const {
+    const std::size_t pointer = op == kOpLoad ? 3 : 1;
+    return (op == kOpLoad || op == kOpStore) && words.size() > pointer && pointers_.contains(words[pointer]);
+  }
+
+ private:
+  std::unordered_set<std::uint32_t> pointer_types_, constants_, pointers_;
+};
+
 struct Function {
   double instructions = 0;
   double trace_calls = 0;
@@ -115,6 +180,7 @@ std::optional<Module> read_module(std::span<const std::uint32_t> words, trace::S
   Module module;
   bool found = false;
   std::unordered_map<std::uint32_t, std::uint32_t> components;  // by type
+  Registers registers;
   Function* function = nullptr;
   for (std::size_t at = kHeaderWords; at < words.size();) {
     const std::uint32_t op = words[at] & 0xFFFF;
@@ -136,7 +202,8 @@ std::optional<Module> read_module(std::span<const std::uint32_t> words, trace::S
     } else if (op == kOpFunctionEnd) {
       function = nullptr;
     }
-    if (function == nullptr || is_free(op)) {
+    registers.see(op, instruction);
+    if (function == nullptr || is_free(op) || registers.is_move(op, instruction)) {
       continue;
     }
     double weight = 1;

@@ -178,6 +178,21 @@ TEST_F(ModelsTest, CostsComeFromWhereTheySay) {
   EXPECT_NE(usual["mean_hit_cost"], given["mean_hit_cost"]);
 }
 
+TEST_F(ModelsTest, SaysWhenCapturedSmsAreNotUsed) {
+  const auto notes = [](const std::string& machine) {
+    const Outcome outcome =
+        run_command({"whatif", RAYREPLAY_SOURCE_DIR "/tests/data/h200/bunny.rrt", "--models",
+                     "ser:scope=sm,wavefront,ser:scope=sm,arrival=full", "--machine", machine, "--no-break-even"});
+    EXPECT_EQ(outcome.code, 0) << outcome.errors;
+    return outcome.errors;
+  };
+  constexpr const char* kNote = "not by the captured SMs";
+  EXPECT_THAT(notes("h200"), Not(HasSubstr(kNote)));
+  const std::string fewer = notes("rtx4060-laptop");
+  EXPECT_THAT(fewer, HasSubstr(std::string("ser:scope=sm: ") + kNote));
+  EXPECT_EQ(fewer.find(kNote), fewer.rfind(kNote)) << fewer;
+}
+
 TEST_F(ModelsTest, TimelineHoldsEveryWarpOfTheModel) {
   const std::string path = scratch_ / "t.pftrace";
   const Outcome outcome =

@@ -131,7 +131,32 @@ inline std::vector<ReferenceRound> reference_rounds(const scheduler::PlanContext
   return rounds;
 }
 
-/// Without captured SMs.
+/// The captured SM of each of the warps; empty unless all are known and on the machine.
+inline std::map<std::uint32_t, std::uint32_t> reference_sms(const scheduler::PlanContext& plan,
+                                                            const std::vector<std::uint32_t>& warps) {
+  const trace::Launch& launch = plan.launch;
+  std::map<std::uint32_t, std::uint32_t> result;
+  for (const std::uint32_t warp : warps) {
+    for (std::uint32_t lane = 0; lane < plan.order.warp_size && !result.contains(warp); ++lane) {
+      const std::uint32_t thread = plan.order.thread_at.at(std::size_t{warp} * plan.order.warp_size + lane);
+      if (thread == scheduler::kNoThread || plan.segments.first.at(thread) == plan.segments.first.at(thread + 1)) {
+        continue;
+      }
+      result[warp] = scheduler::kAnySm;
+      for (std::size_t group = 0; group < launch.groups.size() && !launch.thread_warp.empty(); ++group) {
+        if (launch.groups.warp.at(group) == launch.thread_warp.at(thread)) {
+          result[warp] = launch.groups.sm.at(group);
+          break;
+        }
+      }
+    }
+    if (result.at(warp) >= plan.machine.sms - plan.machine.withheld_sms) {
+      return {};
+    }
+  }
+  return result;
+}
+
 inline std::vector<ReferenceUnit> reference_schedule(const scheduler::PlanContext& plan,
                                                      const trace::Column<std::uint64_t>& keys,
                                                      const scheduler::Regrouping& regrouping) {
@@ -139,8 +164,16 @@ inline std::vector<ReferenceUnit> reference_schedule(const scheduler::PlanContex
   for (std::uint32_t warp = 0; warp < plan.order.warps(); ++warp) {
     warp_of_rank[plan.order.start_rank.at(warp)] = warp;
   }
-  std::map<std::uint32_t, std::vector<std::uint32_t>> units;
+  std::vector<std::uint32_t> started;  // those that have segments
   for (const auto& [rank, warp] : warp_of_rank) {
+    if (!reference_rounds(plan, {warp}, keys, regrouping).empty()) {
+      started.push_back(warp);
+    }
+  }
+  const std::map<std::uint32_t, std::uint32_t> captured = reference_sms(plan, started);
+  std::map<std::uint32_t, std::vector<std::uint32_t>> units;
+  for (std::uint32_t rank = 0; rank < started.size(); ++rank) {
+    const std::uint32_t warp = started[rank];
     switch (regrouping.scope) {
       case scheduler::Scope::Warp:
         units[rank].push_back(warp);
@@ -149,7 +182,8 @@ inline std::vector<ReferenceUnit> reference_schedule(const scheduler::PlanContex
         units[rank / regrouping.pool_warps].push_back(warp);
         break;
       case scheduler::Scope::Sm:
-        units[rank % (plan.machine.sms - plan.machine.withheld_sms)].push_back(warp);
+        units[captured.empty() ? rank % (plan.machine.sms - plan.machine.withheld_sms) : captured.at(warp)].push_back(
+            warp);
         break;
       case scheduler::Scope::Launch:
         units[0].push_back(warp);

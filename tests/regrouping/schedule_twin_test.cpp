@@ -111,8 +111,15 @@ TEST_P(Captured, MakesTheSameSchedule) {
   const trace::Trace trace = trace::load(std::string(RAYREPLAY_SOURCE_DIR "/tests/data/h200/") + GetParam() + ".rrt");
   const auto order = scheduler::LaunchOrders::create("captured").model->assign(trace.launches.at(0), 32);
   test::Plan plan(trace, order);
-  plan.machine.sms = 24;  // fewer than the device had: its SMs are not used
   plan.cut({.at = scheduler::CutAt::PendingCall});
+  plan.machine.sms = 132;  // the device's
+  const Regrouping by_sm{.scope = Scope::Sm};
+  const Keys none(plan.segments().size(), 0);
+  const SegmentSchedule as_captured = schedule_rounds(plan.context(), none, by_sm);
+  EXPECT_EQ(as_captured.sm_source, scheduler::SmSource::Captured);
+  expect_same(as_captured, test::flatten(test::reference_schedule(plan.context(), none, by_sm), 32, false), "captured");
+  plan.machine.sms = 24;  // fewer: its SMs are not used
+  EXPECT_EQ(schedule_rounds(plan.context(), none, by_sm).sm_source, scheduler::SmSource::StartRank);
   const Keys keys = scheduler::reorder_keys(plan.context(), {.spatial = scheduler::SpatialKey::Hit, .spatial_bits = 3});
   for (const Scope scope : {Scope::Pool, Scope::Sm, Scope::Launch}) {
     const Regrouping regrouping{.scope = scope, .pool_warps = 16};

@@ -150,7 +150,10 @@ const SchedulerModels::Registrar kRegistrar(
                     {.name = "queue_threads",
                      .default_value = std::int64_t{0},
                      .unit = "threads",
-                     .text = "Most threads that the queues of one SM hold; 0: no limit.",
+                     .text = "Most threads that stay in the queues of one SM; beyond it the longest queues are "
+                             "dispatched as they are, in warps with free lanes. 0: no limit. Dispatched warps that "
+                             "wait for a warp slot are not counted: only the threads of an SM altogether are limited, "
+                             "to warp slots times warp size.",
                      .minimum = 0,
                      .maximum = 1 << 24,
                      .choices = {}},

@@ -137,7 +137,8 @@ class Ser final : public SchedulerModel {
 std::vector<Parameter> parameters() {
   return {
       scope_parameter("launch"),
-      pool_warps_parameter("Size of a pool: of scope pool, and of what arrival full and timeout wait for."),
+      pool_warps_parameter("Size of a pool: of scope pool, and of what arrival full and timeout wait for. The "
+                           "default is a choice (docs/assumptions.md)."),
       {.name = "arrival",
        .default_value = std::string("all"),
        .unit = "",
@@ -147,7 +148,8 @@ std::vector<Parameter> parameters() {
       {.name = "timeout",
        .default_value = 2000.0,
        .unit = "cycles",
-       .text = "How long a thread waits at most for its pool to fill (arrival timeout).",
+       .text = "How long a thread waits at most for its pool to fill (arrival timeout). The default is a choice "
+               "(docs/assumptions.md).",
        .minimum = 0,
        .maximum = 1e12,
        .choices = {}},

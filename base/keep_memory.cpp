@@ -1,0 +1,18 @@
+#include "base/keep_memory.hpp"
+
+#include <limits>  // says whether this is glibc
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+namespace rayreplay {
+
+void keep_freed_memory() noexcept {
+#ifdef __GLIBC__
+  (void)mallopt(M_MMAP_MAX, 0);  // what is mapped by itself is unmapped when freed
+  (void)mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+#endif
+}
+
+}  // namespace rayreplay
