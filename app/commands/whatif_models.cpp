@@ -11,6 +11,7 @@
 #include "app/console/progress.hpp"
 #include "app/output/output_folder.hpp"
 #include "app/pictures/heatmap.hpp"
+#include "app/report/models_notes.hpp"
 #include "app/report/models_report.hpp"
 #include "app/report/models_timeline.hpp"
 #include "app/report/schedule_file.hpp"
@@ -271,6 +272,9 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   const experiment::CompareResult result = experiment::compare(trace, common.path, resolved, compare);
 
   log_not_captured(trace.header);
+  if (const std::string note = report::few_warps_note(result); !note.empty()) {
+    console::log("rayreplay: note: " + note);
+  }
   const report::ModelsContext models{context, result, configuration.compared, compare.hints};
   if (!common.report.empty()) {
     report::write_models_report({common.report, force, image, colormap}, models, maps);

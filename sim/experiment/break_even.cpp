@@ -73,6 +73,65 @@ void shrink(Bracket& bracket, const CostCurves& curves) {
   }
 }
 
+std::vector<CostPoint> evaluate(const CostCurves& curves, const std::vector<double>& values) {
+  std::vector<CostPoint> points(values.size());
+  const auto at = [&](std::size_t i) { points[i] = {values[i], gain_at(curves, values[i]) + 1}; };
+  if (curves.parallel) {
+    tbb::parallel_for(std::size_t{0}, values.size(), at);
+  } else {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      at(i);
+    }
+  }
+  return points;
+}
+
+/// Where the points change between paying and not: the second of each pair.
+std::vector<std::size_t> changes_in(const std::vector<CostPoint>& points) {
+  std::vector<std::size_t> changes;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    if (pays(points[i].speed_up) != pays(points[i - 1].speed_up)) {
+      changes.push_back(i);
+    }
+  }
+  return changes;
+}
+
+/// Samples between the ends of `points`, which differ, until it is known from where to where they are of both kinds.
+/// Both passes go by the logarithm of a call's cost, or by the cost where that is next to nothing.
+void sample(std::vector<CostPoint>& points, const CostCurves& curves, BreakEven& result) {
+  const double now = curves.cost_now;
+  const bool geometric = now + points.front().instructions >= 1;
+  const auto scale = [&](double x) { return geometric ? std::log(now + x) : x; };
+  const double lowest = scale(points.front().instructions), highest = scale(points.back().instructions);
+  const auto add = [&](double low, double high) {
+    std::vector<double> values;
+    const double step = (high - low) / (curves.samples + 1);
+    for (std::uint32_t i = 1; i <= curves.samples; ++i) {
+      values.push_back(geometric ? std::exp(low + i * step) - now : low + i * step);
+    }
+    const std::vector<CostPoint> more = evaluate(curves, values);
+    points.insert(points.end(), more.begin(), more.end());
+    std::sort(points.begin(), points.end(),
+              [](const CostPoint& a, const CostPoint& b) { return a.instructions < b.instructions; });
+    return step;
+  };
+  const auto ends = [&] {
+    const std::vector<std::size_t> changes = changes_in(points);
+    result.from = points[changes.front() - 1];
+    result.to = points[changes.back()];
+    result.mixed = changes.size() > 1;
+  };
+  const double step = add(lowest, highest);
+  ends();
+  add(std::max(lowest, scale(result.from.instructions) - step),
+      std::min(highest, scale(result.to.instructions) + step));
+  ends();
+  const double from = scale(result.from.instructions), to = scale(result.to.instructions);
+  result.instructions = geometric ? std::exp((from + to) / 2) - now : (from + to) / 2;
+  result.sampled = true;
+}
+
 }  // namespace
 
 const char* to_string(BreakEvenKind kind) {
@@ -82,6 +141,27 @@ const char* to_string(BreakEvenKind kind) {
 
 std::string to_sentence(const BreakEven& result, double hit_cost_now) {
   const std::string now = fmt::format("(now {:.0f})", hit_cost_now);
+  if (result.sampled) {
+    const double from = hit_cost_now + result.from.instructions, to = hit_cost_now + result.to.instructions;
+    const std::string where =
+        fmt::format("somewhere between {:.0f} and {:.0f} instructions of a closest-hit call{} {}", from, to,
+                    result.mixed ? ", with ups and downs from one to the other" : "", now);
+    switch (result.kind) {
+      case BreakEvenKind::Above:
+        return "begins to pay " + where;
+      case BreakEvenKind::Below:
+        return "ceases to pay " + where;
+      default:
+        return "changes more than once between paying and not, first " + where;
+    }
+  }
+  // A curve that jumps over 1 has no cost at which the times are the same.
+  constexpr double kJump = 0.01;
+  const bool jumps =
+      result.solved() && (std::abs(result.from.speed_up - 1) > kJump || std::abs(result.to.speed_up - 1) > kJump);
+  const std::string jump =
+      jumps ? fmt::format("; the speed-up jumps there from {:.3f} to {:.3f}", result.from.speed_up, result.to.speed_up)
+            : std::string();
   switch (result.kind) {
     case BreakEvenKind::NotAsked:
       return "";
@@ -92,12 +172,14 @@ std::string to_sentence(const BreakEven& result, double hit_cost_now) {
     case BreakEvenKind::Same:
       return "takes as long as plain, whatever a closest-hit call costs";
     case BreakEvenKind::Above:
-      return fmt::format("pays when a closest-hit call costs more than {:.0f} instructions {}", result.hit_cost, now);
+      return fmt::format("pays when a closest-hit call costs more than {:.0f} instructions {}{}", result.hit_cost, now,
+                         jump);
     case BreakEvenKind::Below:
-      return fmt::format("pays while a closest-hit call costs less than {:.0f} instructions {}", result.hit_cost, now);
+      return fmt::format("pays while a closest-hit call costs less than {:.0f} instructions {}{}", result.hit_cost, now,
+                         jump);
     case BreakEvenKind::Several:
-      return fmt::format("changes more than once between paying and not, first at {:.0f} instructions {}",
-                         result.hit_cost, now);
+      return fmt::format("changes more than once between paying and not, first at {:.0f} instructions {}{}",
+                         result.hit_cost, now, jump);
   }
   return "";
 }
@@ -105,37 +187,41 @@ std::string to_sentence(const BreakEven& result, double hit_cost_now) {
 BreakEvenSolution solve_break_even(const CostCurves& curves) {
   const std::vector<double> values = grid(curves.cheaper, curves.steps_below, curves.per_decade);
   BreakEvenSolution solution;
-  solution.curve.resize(values.size());
-  const auto evaluate = [&](std::size_t i) { solution.curve[i] = {values[i], gain_at(curves, values[i]) + 1}; };
-  if (curves.parallel) {
-    tbb::parallel_for(std::size_t{0}, values.size(), evaluate);
-  } else {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      evaluate(i);
-    }
-  }
-  std::size_t crossings = 0, first = 0;
-  for (std::size_t i = 1; i < values.size(); ++i) {
-    if (pays(solution.curve[i].speed_up) != pays(solution.curve[i - 1].speed_up)) {
-      first = crossings == 0 ? i : first;
-      ++crossings;
-    }
-  }
+  solution.curve = evaluate(curves, values);
+  const std::vector<std::size_t> changes = changes_in(solution.curve);
   BreakEven& result = solution.result;
   const bool starts_paying = pays(solution.curve.front().speed_up);
-  if (crossings == 0) {
+  if (changes.empty()) {
+    const auto distance = [](const CostPoint& point) { return std::abs(point.speed_up - 1); };
     const bool same = std::all_of(solution.curve.begin(), solution.curve.end(),
-                                  [](const CostPoint& point) { return std::abs(point.speed_up - 1) <= kSame; });
+                                  [&](const CostPoint& point) { return distance(point) <= kSame; });
     result.kind = same ? BreakEvenKind::Same : starts_paying ? BreakEvenKind::Always : BreakEvenKind::Never;
+    const auto nearest =
+        std::min_element(solution.curve.begin(), solution.curve.end(),
+                         [&](const CostPoint& a, const CostPoint& b) { return distance(a) < distance(b); });
+    result.decided_at = same ? 0 : nearest->instructions;
     return solution;
   }
-  result.kind = crossings > 1 ? BreakEvenKind::Several : starts_paying ? BreakEvenKind::Below : BreakEvenKind::Above;
-  Bracket bracket{values[first - 1], values[first], solution.curve[first - 1].speed_up - 1,
-                  solution.curve[first].speed_up - 1};
-  shrink(bracket, curves);
-  result.instructions = (bracket.low + bracket.high) / 2;
+  result.kind = changes.size() > 1 ? BreakEvenKind::Several
+                : starts_paying    ? BreakEvenKind::Below
+                                   : BreakEvenKind::Above;
+  const CostPoint low = solution.curve[changes.front() - 1], high = solution.curve[changes.front()];
+  if (curves.samples > 0) {
+    std::vector<CostPoint> points = {low, high};
+    sample(points, curves, result);
+    solution.curve.insert(solution.curve.end(), points.begin() + 1, points.end() - 1);
+    std::sort(solution.curve.begin(), solution.curve.end(),
+              [](const CostPoint& a, const CostPoint& b) { return a.instructions < b.instructions; });
+  } else {
+    Bracket bracket{low.instructions, high.instructions, low.speed_up - 1, high.speed_up - 1};
+    shrink(bracket, curves);
+    result.from = {bracket.low, bracket.low_gain + 1};
+    result.to = {bracket.high, bracket.high_gain + 1};
+    result.instructions = (bracket.low + bracket.high) / 2;
+  }
+  result.decided_at = result.from.instructions;
   result.hit_cost = curves.cost_now + result.instructions;
-  result.within = (bracket.high - bracket.low) / std::max(result.hit_cost, kFinest);
+  result.within = (result.to.instructions - result.from.instructions) / std::max(result.hit_cost, kFinest);
   return solution;
 }
 
