@@ -56,6 +56,7 @@ void add_break_even(const CompareResult& result, const CompareRow& row, std::vec
         result.mean_hit_cost + found.to.instructions, found.from.speed_up, found.to.speed_up}) {
     cells.push_back(found.solved() ? Cell(value) : Cell());
   }
+  cells.push_back(found.sampled ? Cell(found.scatter) : Cell());
   const bool waits = row.grouping != scheduler::Grouping::Bound;
   const bool asked = found.kind != BreakEvenKind::NotAsked;
   cells.push_back(asked && waits ? Cell(row.break_even_busy_share) : Cell());
@@ -102,6 +103,7 @@ std::vector<output::Column> columns() {
       {"break_even_to", "", Show::Plain, 0, true},
       {"break_even_from_speed_up", "", Show::Plain, 0, true},
       {"break_even_to_speed_up", "", Show::Plain, 0, true},
+      {"break_even_scatter", "", Show::Plain, 0, true},
       {"break_even_busy_share", "", Show::Plain, 0, true},
       {"break_even_plain_busy_share", "", Show::Plain, 0, true},
       {"too_few_warps", "", Show::Plain, 0, true},

@@ -9,8 +9,9 @@
 // whose speed-ups are not near 1: they are part of the result.
 //   Noisy curves (`samples` > 0) pass 1 many times where they pass it at all: a narrow bracket would pick one of them.
 // The grid's bracket is timed at `samples` costs in equal ratio, then the part of it with changes, one step wider on
-// either side, at as many again. The result is an interval: every cost that was timed up to `from` has it one way,
-// every one from `to` on the other. The grid and 2 · `samples` more runs.
+// either side, at as many again. `scatter` is the root mean square distance of a speed-up there from the line between
+// its neighbours. The result is an interval of timed costs: up to `from` and from `to` on, all are on their side of 1
+// by more than the scatter. (Where none are: the ends of the grid.) The grid and 2 · `samples` more runs.
 // Deterministic. Source: rayreplay.
 #pragma once
 
@@ -45,8 +46,8 @@ struct BreakEven {
   double within = 0;        ///< how far `from` and `to` are apart / `hit_cost`
   CostPoint from, to;       ///< timed costs; it lies between them
   bool sampled = false;     ///< of a noisy curve
-  bool mixed = false;       ///< … that changes more than once from `from` to `to`
-  /// A timed cost that shows why: `from`; of Always and Never where the speed-up is nearest to 1.
+  double scatter = 0;       ///< of the speed-up, then
+  /// A timed cost that shows why: one beside `instructions`; of Always and Never where the speed-up is nearest to 1.
   double decided_at = 0;
 
   [[nodiscard]] bool solved() const {

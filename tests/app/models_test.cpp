@@ -101,6 +101,7 @@ TEST_F(ModelsTest, JsonSaysWhatMadeIt) {
                                     "break_even_to",
                                     "break_even_from_speed_up",
                                     "break_even_to_speed_up",
+                                    "break_even_scatter",
                                     "break_even_busy_share",
                                     "break_even_plain_busy_share",
                                     "too_few_warps",
