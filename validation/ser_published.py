@@ -47,15 +47,16 @@ class Runner:
     def compare(self, trace, machine, models, costs, **keys):
         """Rows, plain first."""
         weights = "".join(f'"{shader}" = {round(cost)}\n' for shader, cost in costs.items())
-        settings = "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
         config = self.folder / "config.toml"
+        settings = "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
         config.write_text(f'models = {json.dumps(models)}\nmachine = "{machine}"\n{settings}'
                           f"[costs]\n{weights}[shader_costs]\n{weights}")
         command = [self.program, "whatif", trace, "--config", config, "--no-break-even", "--format", "json"]
         result = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         rows = json.loads(result.stdout)["rows"]
-        if len(rows) != len(models) + 1:
-            sys.exit(f"{len(models) + 1} rows expected, {len(rows)} found")
+        expected = len(models) + (0 if models[0] == "plain" else 1)
+        if len(rows) != expected:
+            sys.exit(f"{expected} rows expected, {len(rows)} found")
         return rows
 
 
@@ -152,6 +153,48 @@ def jungle(runner, study):
             f"{100 * (rows[0]['weighted_efficiency'] / rows[1]['weighted_efficiency'] - 1):+.1f} %")
 
 
+def jungle_choices(runner, study):
+    """What the published slope over live state was used to choose between, and another way of arriving."""
+    depth, fitted = 3, FITTED["hall"][3]
+    trace = runner.folder / f"hall-{depth}.rrt"
+    costs = times({"ray-generation": HALL["ray-generation"], "any-hit": fitted["any-hit"], "miss": HALL["miss"],
+                   "closest-hit": fitted["rare"], "shading, diffuse": HALL["common"]}, fitted["scale"])
+    sizes = (study["live_bytes"], study["before_live_bytes"])
+    choices = {"only threads that move spill (`spill=moved`)": "spill=moved",
+               "state at the bandwidth of L2": "bandwidth=16.4",
+               "sorted when 16 warps wait (`arrival=full`)": "arrival=full"}
+    models = [f"ser:scope=sm,live_state={size},{choice}" for choice in choices.values() for size in sizes]
+    rows = runner.compare(trace, study["machine"], models, costs)
+    head("three trace calls, other choices", *[f"{size} B" for size in sizes])
+    for i, label in enumerate(choices):
+        row(label, *[f"{100 / r['speed_up'] - 100:+.1f} %" for r in rows[1 + 2 * i:3 + 2 * i]])
+
+
+def measured(runner, study):
+    """Times of an H200, measured with the programs of this project: packings, and costly hit shaders."""
+    settings = {"order": "morton-groups", "steps_per_ray": SPHERE_STEPS}
+    policies = ("stage-majority", "trace-barrier")
+    trace = runner.trace("weekend", "--scene", "one-weekend", "--size", "1280x720", "--spp", "6")
+    print(f"\n{study['title']}")
+    head("packing", "measured, ms", "change", *[cell for policy in policies for cell in (f"`{policy}`, ms", "change")])
+    base = {}
+    for packing, ms in study["packings"].items():
+        cells = []
+        for policy in policies:
+            plain = runner.compare(trace, "h200", ["plain"], {}, start_packing=packing, policy=policy, **settings)[0]
+            ours = plain["milliseconds"]
+            base.setdefault(policy, ours)
+            cells += [f"{ours:.2f}", f"{100 * (ours / base[policy] - 1):+.1f} %"]
+        row(packing, ms, f"{100 * (ms / study['packings']['identity'] - 1):+.1f} %", *cells)
+    head("added to every closest hit", "measured, µs a multiply-add", "model, µs an instruction", "instructions a multiply-add")
+    for label, groups in (("one closest-hit shader", "single"), ("one for each material", "per-material")):
+        trace = runner.trace(groups, "--scene", "one-weekend", "--size", "1280x720", "--spp", "6", "--hit-groups", groups)
+        ms = [runner.compare(trace, "h200", ["plain"], {"closest-hit": cost}, policy="trace-barrier", **settings)[0]
+              ["milliseconds"] for cost in (250, 250 + 2560)]
+        slope = 1e3 * (ms[1] - ms[0]) / 2560
+        row(label, study["slopes"][groups], f"{slope:.3f}", f"{study['slopes'][groups] / slope:.2f}")
+
+
 def slopes(figures):
     """Time per byte of live state, as published, and how many bytes a second that is if all threads write and read it."""
     print("\nLive state: published time per byte, and the bandwidth that it means")
@@ -177,6 +220,8 @@ def main():
         laptop(runner, figures["laptop"])
         laptop_sensitivity(runner, figures["laptop"])
         jungle(runner, figures["indiana_jones"])
+        jungle_choices(runner, figures["indiana_jones"])
+        measured(runner, figures["h200"])
 
 
 if __name__ == "__main__":

@@ -166,9 +166,10 @@ void ExperimentOptions::add_placement_to(CLI::App& command) {
 
 void ExperimentOptions::add_replay_to(CLI::App& command) {
   command
-      .add_option("--policy", policy_,
-                  "Which call a warp executes next: stage-majority, min-shader, oldest-lane, independent "
-                  "[stage-majority]")
+      .add_option(
+          "--policy", policy_,
+          "Which call a warp executes next: stage-majority, min-shader, oldest-lane, independent, trace-barrier "
+          "[stage-majority]")
       ->type_name("NAME")
       ->group(kReplayGroup);
   command
