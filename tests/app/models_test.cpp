@@ -52,8 +52,8 @@ TEST_F(ModelsTest, JsonSaysWhatMadeIt) {
                                    "resident_warps", "mean_hit_cost", "costs", "rows", "stages", "lanes", "response"}));
   EXPECT_EQ(keys(answer["configuration"]),
             (std::set<std::string>{"launch", "warp_size", "order", "policy", "costs", "models", "machine",
-                                   "registers_per_thread", "cost_source", "start_packing", "cycles_per_instruction", "steps_per_ray",
-                                   "replay_steps", "hints"}));
+                                   "registers_per_thread", "cost_source", "start_packing", "cycles_per_instruction",
+                                   "steps_per_ray", "replay_steps", "hints"}));
   EXPECT_EQ(keys(answer["machine"]),
             (std::set<std::string>{"name", "vendor", "architecture", "sms", "warp_size", "resident_warps", "registers",
                                    "issue_per_cycle", "clock_mhz", "rt_steps_per_cycle", "rt_step_latency_cycles",
@@ -171,6 +171,22 @@ TEST_F(ModelsTest, TheConfigurationMakesTheSameNumbersAgain) {
   const Outcome packings =
       run_command({"whatif", trace(), "--config", config, "--packing", "numrays", "--format", "csv"});
   EXPECT_THAT(packings.output, HasSubstr("numrays"));
+}
+
+TEST_F(ModelsTest, ASmallLaunchIsSaidToBeOne) {
+  const Outcome text = ask({"--report", scratch_ / "small"});
+  const std::string page = read_bytes(scratch_ / "small/index.html");
+  for (const std::string& where : {text.output, text.errors, page}) {
+    EXPECT_THAT(where, HasSubstr("hold for a launch of this size"));
+  }
+  const json answer = json::parse(ask({"--format", "json"}).output);
+  for (const json& row : answer["rows"]) {
+    if (row["grouping"] == "bound") {
+      EXPECT_TRUE(row["too_few_warps"].is_null());
+    } else {
+      EXPECT_EQ(row["too_few_warps"], true) << row["model"];
+    }
+  }
 }
 
 TEST_F(ModelsTest, CostsComeFromWhereTheySay) {
