@@ -61,7 +61,7 @@ struct Charges {
   double bytes_per_moved = 0;   ///< memory traffic per thread that moved: live state, written and read
   double bytes_per_thread = 0;  ///< memory traffic per thread of every formed warp, moved or not (state kept in memory)
   double bytes_per_cycle = 0;   ///< bandwidth for them, of one SM; 0: the machine's
-  std::uint32_t withheld_sms = 0;  ///< run nothing
+  std::uint32_t withheld_sms = 0;                   ///< run nothing
   StateTraffic state_traffic = StateTraffic::None;  ///< which of the two it is, even where the model's state is 0 bytes
 };
 
