@@ -12,6 +12,7 @@
 #include "app/console/progress.hpp"
 #include "app/output/output_folder.hpp"
 #include "app/pictures/heatmap.hpp"
+#include "app/report/models_notes.hpp"
 #include "app/report/models_report.hpp"
 #include "app/report/models_table.hpp"
 #include "app/report/models_timeline.hpp"
@@ -321,6 +322,9 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
 
   log_not_captured(trace.header);
   note_unused_sms(result, trace.launches[resolved.launch]);
+  if (const std::string note = report::few_warps_note(result); !note.empty()) {
+    console::log("rayreplay: note: " + note);
+  }
   const report::ModelsContext models{context, result, configuration.compared, compare.hints};
   if (!common.report.empty()) {
     report::write_models_report({common.report, force, image, colormap}, models, maps);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/report/html_parts.hpp"
+#include "app/report/models_notes.hpp"
 #include "app/report/models_table.hpp"
 #include "app/report/svg_chart.hpp"
 
@@ -103,7 +104,9 @@ std::string cost_chart(const CompareResult& result) {
   chart.title = "Speed-up against shader cost";
   chart.x_title = "instructions of a closest-hit call, on average";
   chart.y_title = "speed-up against plain";
-  chart.caption = fmt::format("Closest-hit calls cost {:.0f} now; rings mark break-even.", result.mean_hit_cost);
+  chart.caption =
+      fmt::format("Closest-hit calls cost {:.0f} now; rings mark break-even, or the middle of where it lies.",
+                  result.mean_hit_cost);
   chart.log_x = true;
   chart.rule = 1;
   for (std::size_t i = 1; i < result.rows.size(); ++i) {
@@ -114,8 +117,7 @@ std::string cost_chart(const CompareResult& result) {
         one.points.push_back({std::max(1.0, result.mean_hit_cost + point.hit_instructions), point.speed_up});
       }
     }
-    const BreakEvenKind kind = row.break_even.kind;
-    if (kind == BreakEvenKind::Above || kind == BreakEvenKind::Below || kind == BreakEvenKind::Several) {
+    if (row.break_even.solved()) {
       one.marked = {row.break_even.hit_cost, 1};
     }
     if (is_scheduled(row) && !one.points.empty()) {
@@ -237,6 +239,9 @@ std::string to_html(const ModelsPage& page) {
   html += "<h2>Models</h2>\n" + html_table(short_models_table(result), "");
   if (result.rows.size() > 1 && result.rows[1].break_even.kind != BreakEvenKind::NotAsked) {
     html += "<h2>Break-even</h2>\n" + break_even_html(result);
+  }
+  if (const std::string note = few_warps_note(result); !note.empty()) {
+    html += "<p>Note: " + escape_html(note) + ".</p>\n";
   }
   html += "<h2>Plots</h2>\n<div class=\"charts\">\n" + split_chart(result) + bounce_chart(result) + lanes_chart(result);
   html += result.rows.size() > 1 ? cost_chart(result) + live_chart(result) : std::string();

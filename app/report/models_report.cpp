@@ -11,6 +11,7 @@
 #include "app/pictures/heatmap.hpp"
 #include "app/report/html_parts.hpp"
 #include "app/report/launch_pictures.hpp"
+#include "app/report/models_notes.hpp"
 #include "app/report/models_page.hpp"
 #include "app/report/models_table.hpp"
 #include "app/report/provenance.hpp"
@@ -130,6 +131,9 @@ std::string models_text(const ModelsContext& models) {
   text += output::to_text(short_models_table(result));
   if (const std::string lines = break_even_text(result); !lines.empty()) {
     text += "\n" + lines;
+  }
+  if (const std::string note = few_warps_note(result); !note.empty()) {
+    text += "\nnote: " + note + ".\n";
   }
   text += "\n" + output::to_text(efficiency_by_stage(result));
   text += "\n" + output::to_text(efficiency_by_bounce(result));

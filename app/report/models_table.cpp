@@ -48,14 +48,20 @@ simt::Tally sum(const std::array<simt::Tally, trace::kEventKinds>& by_kind) {
   return total;
 }
 
-void add_break_even(const CompareRow& row, std::vector<Cell>& cells) {
+void add_break_even(const CompareResult& result, const CompareRow& row, std::vector<Cell>& cells) {
   const experiment::BreakEven& found = row.break_even;
-  const bool solved =
-      found.kind == BreakEvenKind::Above || found.kind == BreakEvenKind::Below || found.kind == BreakEvenKind::Several;
   cells.emplace_back(std::string(to_string(found.kind)));
-  for (const double value : {found.instructions, found.hit_cost, found.within}) {
-    cells.push_back(solved ? Cell(value) : Cell());
+  for (const double value :
+       {found.instructions, found.hit_cost, found.within, result.mean_hit_cost + found.from.instructions,
+        result.mean_hit_cost + found.to.instructions, found.from.speed_up, found.to.speed_up}) {
+    cells.push_back(found.solved() ? Cell(value) : Cell());
   }
+  cells.push_back(found.sampled ? Cell(found.scatter) : Cell());
+  const bool waits = row.grouping != scheduler::Grouping::Bound;
+  const bool asked = found.kind != BreakEvenKind::NotAsked;
+  cells.push_back(asked && waits ? Cell(row.break_even_busy_share) : Cell());
+  cells.push_back(asked ? Cell(row.break_even_plain_busy_share) : Cell());
+  cells.push_back(waits ? Cell(too_few_warps(result, row)) : Cell());
 }
 
 std::vector<output::Column> columns() {
@@ -93,6 +99,14 @@ std::vector<output::Column> columns() {
       {"break_even_instructions", "", Show::Plain, 0, true},
       {"break_even_hit_cost", "", Show::Plain, 0, true},
       {"break_even_within", "", Show::Plain, 0, true},
+      {"break_even_from", "", Show::Plain, 0, true},
+      {"break_even_to", "", Show::Plain, 0, true},
+      {"break_even_from_speed_up", "", Show::Plain, 0, true},
+      {"break_even_to_speed_up", "", Show::Plain, 0, true},
+      {"break_even_scatter", "", Show::Plain, 0, true},
+      {"break_even_busy_share", "", Show::Plain, 0, true},
+      {"break_even_plain_busy_share", "", Show::Plain, 0, true},
+      {"too_few_warps", "", Show::Plain, 0, true},
       {"charge_cycles_per_warp", "", Show::Plain, 0, true},
       {"charge_cycles_per_cut", "", Show::Plain, 0, true},
       {"charge_bytes_per_moved", "", Show::Plain, 0, true},
@@ -153,7 +167,7 @@ std::vector<Cell> cells_of(const CompareResult& result, const CompareRow& row) {
       row.rounds > 0 ? Cell(row.rounds) : Cell(),
   };
   cells.insert(cells.end(), rest.begin(), rest.end());
-  add_break_even(row, cells);
+  add_break_even(result, row, cells);
   for (const double charge : {row.charges.cycles_per_warp, row.charges.cycles_per_cut, row.charges.bytes_per_moved,
                               row.charges.bytes_per_thread, row.charges.bytes_per_cycle}) {
     cells.emplace_back(charge);
@@ -325,23 +339,6 @@ output::Table efficiency_by_bounce(const CompareResult& result) {
     first = last;
   }
   return table;
-}
-
-std::string break_even_text(const CompareResult& result) {
-  std::size_t width = 0;
-  for (const CompareRow& row : result.rows) {
-    width = std::max(width, short_spec(row.model).size());
-  }
-  std::string text;
-  for (std::size_t i = 1; i < result.rows.size(); ++i) {
-    const CompareRow& row = result.rows[i];
-    if (row.break_even.kind != BreakEvenKind::NotAsked) {
-      text +=
-          fmt::format("{:<{}}  {}{}\n", short_spec(row.model), width, to_sentence(row.break_even, result.mean_hit_cost),
-                      row.break_even.within > 0.01 ? fmt::format("; ±{:.0f} %", row.break_even.within * 50) : "");
-    }
-  }
-  return text;
 }
 
 }  // namespace rayreplay::report

@@ -47,6 +47,13 @@ struct PlanContext {
 
 enum class Grouping : std::uint8_t { Static, Timed, Bound };
 
+/// Whose live state goes through memory when warps are formed.
+enum class StateTraffic : std::uint8_t {
+  None,
+  Moved,  ///< of threads that moved: `bytes_per_moved`
+  All,    ///< of every thread of a formed warp: `bytes_per_thread`
+};
+
 /// What the machine charges, beyond running the warp events.
 struct Charges {
   double cycles_per_warp = 0;   ///< latency of every warp formed after the first of its threads
@@ -54,7 +61,8 @@ struct Charges {
   double bytes_per_moved = 0;   ///< memory traffic per thread that moved: live state, written and read
   double bytes_per_thread = 0;  ///< memory traffic per thread of every formed warp, moved or not (state kept in memory)
   double bytes_per_cycle = 0;   ///< bandwidth for them, of one SM; 0: the machine's
-  std::uint32_t withheld_sms = 0;  ///< run nothing
+  std::uint32_t withheld_sms = 0;                   ///< run nothing
+  StateTraffic state_traffic = StateTraffic::None;  ///< which of the two it is, even where the model's state is 0 bytes
 };
 
 class SchedulerModel {

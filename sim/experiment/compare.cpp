@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -13,6 +11,7 @@
 #include "base/error.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/regrouping/segment_bound.hpp"
+#include "sim/experiment/remembered_times.hpp"
 #include "sim/experiment/whatif.hpp"
 #include "sim/simt/segment_replay.hpp"
 
@@ -23,9 +22,9 @@ using scheduler::Charges;
 using scheduler::Grouping;
 
 constexpr const char* kBaseline = "plain";
-constexpr double kTimedWithin = 0.05;
 constexpr std::uint32_t kTimedPerDecade = 1;
 constexpr int kTimedStepsBelow = 2;
+constexpr std::uint32_t kTimedSamples = 7;
 constexpr std::array kLiveBytes = {0.0, 16.0, 32.0, 64.0, 96.0, 128.0, 192.0, 256.0, 384.0, 512.0};
 constexpr double kOwn = std::numeric_limits<double>::quiet_NaN();
 
@@ -51,7 +50,16 @@ std::vector<Candidate> make_candidates(const std::vector<std::string>& specs) {
 /// State that moves is written and read.
 Charges with_live_bytes(Charges charges, double live) {
   constexpr double kTwice = 2;
-  (charges.bytes_per_thread > 0 ? charges.bytes_per_thread : charges.bytes_per_moved) = kTwice * live;
+  switch (charges.state_traffic) {
+    case scheduler::StateTraffic::None:
+      break;
+    case scheduler::StateTraffic::Moved:
+      charges.bytes_per_moved = kTwice * live;
+      break;
+    case scheduler::StateTraffic::All:
+      charges.bytes_per_thread = kTwice * live;
+      break;
+  }
   return charges;
 }
 
@@ -225,29 +233,29 @@ class Comparison {
     row.timing = machine::time_schedule(row.schedule, workload, result_.machine, result_.resident_warps, row.charges,
                                         extra(0), timing_options());
     const auto time = [&](double x, const Charges& charges) {
-      const machine::Timing timing = machine::time_schedule(row.schedule, workload, result_.machine,
-                                                            result_.resident_warps, charges, extra(x), {});
+      machine::Timing timing = machine::time_schedule(row.schedule, workload, result_.machine, result_.resident_warps,
+                                                      charges, extra(x), {});
       advance();
-      return timing.cycles;
+      return timing;
     };
     if (result_.rows.empty()) {
       result_.mean_hit_cost = mean_hit_cost(row.replay.replay, result_.costs);
-      plain_cycles_[0] = row.timing.cycles;
+      plain_times_.remember(0, row.timing);
       plain_schedule_ = row.schedule;
       plain_workload_ = std::move(workload);
       plain_charges_ = row.charges;
       return;
     }
-    CostCurves curves;
-    curves.plain = [this](double x) { return plain_cycles(x); };
-    curves.model = [&](double x) { return time(x, row.charges); };
-    solve(curves, row);
-    if (options_.response) {
+    RememberedTimes times([&](double x) { return time(x, row.charges); });
+    times.remember(0, row.timing);
+    solve({}, times, row);
+    if (options_.response && row.charges.state_traffic != scheduler::StateTraffic::None) {
       std::array<double, kLiveBytes.size()> cycles{};
-      tbb::parallel_for(std::size_t{0}, cycles.size(),
-                        [&](std::size_t i) { cycles[i] = time(0, with_live_bytes(row.charges, kLiveBytes[i])); });
+      tbb::parallel_for(std::size_t{0}, cycles.size(), [&](std::size_t i) {
+        cycles[i] = time(0, with_live_bytes(row.charges, kLiveBytes[i])).cycles;
+      });
       for (std::size_t i = 0; i < cycles.size(); ++i) {
-        row.response.push_back({0, kLiveBytes[i], plain_cycles(0) / cycles[i]});
+        row.response.push_back({0, kLiveBytes[i], plain_times_.at(0).cycles / cycles[i]});
       }
     }
   }
@@ -264,13 +272,13 @@ class Comparison {
     row.schedule = std::move(timed.schedule);
     row.timing = std::move(timed.timing);
     row.replay = replay(context, row.schedule);
+    RememberedTimes times([&](double x) { return run(x, {}).timing; });
+    times.remember(0, row.timing);
     CostCurves curves;
-    curves.plain = [this](double x) { return plain_cycles(x); };
-    curves.model = [&](double x) { return x == 0 ? row.timing.cycles : run(x, {}).timing.cycles; };
     curves.per_decade = kTimedPerDecade;
     curves.steps_below = kTimedStepsBelow;
-    curves.within = kTimedWithin;
-    solve(curves, row);
+    curves.samples = kTimedSamples;
+    solve(curves, times, row);
   }
 
   void add_bound(CompareRow& row) {
@@ -282,43 +290,28 @@ class Comparison {
                                  result_.machine, row.charges);
     };
     row.timing = time(0);
-    CostCurves curves;
-    curves.plain = [this](double x) { return plain_cycles(x); };
-    curves.model = [&](double x) { return time(x).cycles; };
-    solve(curves, row);
+    RememberedTimes times(time);
+    solve({}, times, row);
   }
 
-  void solve(CostCurves curves, CompareRow& row) const {
+  void solve(CostCurves curves, RememberedTimes& times, CompareRow& row) {
     if (!options_.break_even) {
       return;
     }
+    curves.plain = [this](double x) { return plain_times_.at(x).cycles; };
+    curves.model = [&times](double x) { return times.at(x).cycles; };
     curves.cost_now = result_.mean_hit_cost;
     curves.cheaper =
         most_savings(result_.rows.front().replay.replay, result_.costs, options_.costs.cycles_per_instruction);
     const BreakEvenSolution solution = solve_break_even(curves);
     row.break_even = solution.result;
+    row.break_even_busy_share = times.at(solution.result.decided_at).busy_share;
+    row.break_even_plain_busy_share = plain_times_.at(solution.result.decided_at).busy_share;
     if (options_.response) {
       for (const CostPoint& point : solution.curve) {
         row.response.push_back({point.instructions, kOwn, point.speed_up});
       }
     }
-  }
-
-  /// Timed once for each x, whichever models ask.
-  double plain_cycles(double x) {
-    {
-      const std::lock_guard lock(mutex_);
-      const auto known = plain_cycles_.find(x);
-      if (known != plain_cycles_.end()) {
-        return known->second;
-      }
-    }
-    const double cycles = machine::time_schedule(plain_schedule_, plain_workload_, result_.machine,
-                                                 result_.resident_warps, plain_charges_, extra(x), {})
-                              .cycles;
-    const std::lock_guard lock(mutex_);
-    plain_cycles_[x] = cycles;
-    return cycles;
   }
 
   const trace::Trace& trace_;
@@ -331,11 +324,24 @@ class Comparison {
   scheduler::SegmentSchedule plain_schedule_;
   machine::Workload plain_workload_;
   Charges plain_charges_;
-  std::map<double, double> plain_cycles_;
-  std::mutex mutex_;
+  RememberedTimes plain_times_{[this](double x) {
+    return machine::time_schedule(plain_schedule_, plain_workload_, result_.machine, result_.resident_warps,
+                                  plain_charges_, extra(x), {});
+  }};
 };
 
 }  // namespace
+
+bool too_few_warps(const CompareResult& result, const CompareRow& row) {
+  if (row.grouping == Grouping::Bound || row.timing.cycles == 0) {
+    return false;
+  }
+  double least = std::min(row.timing.busy_share, result.rows.front().timing.busy_share);
+  if (row.break_even.kind != BreakEvenKind::NotAsked) {
+    least = std::min({least, row.break_even_busy_share, row.break_even_plain_busy_share});
+  }
+  return least < kFewBusy;
+}
 
 CompareResult compare(const trace::Trace& trace, const std::string& name, const Resolved& configuration,
                       const CompareOptions& options) {

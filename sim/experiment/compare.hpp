@@ -6,7 +6,8 @@
 // parallel inside; memory beside the trace: two models' schedules and jobs (plain's and one other's), unless
 // `placement` keeps them all. Source: MODELS.md §7. Errors: those of the models, hints, machine, costs. Break-even is
 // solved by timing both anew (break_even.hpp). Timed models form other warps when calls cost more, so that they are run
-// anew, on a coarser grid and to 5 % instead of 0.1 %.
+// anew, on a coarser grid, and their speed-up jumps by several percent from cost to cost: of them it is known from
+// where to where it lies (kTimedSamples in compare.cpp; at most 23 runs).
 #pragma once
 
 #include <cstdint>
@@ -61,9 +62,11 @@ struct CompareRow {
   machine::Timing timing;                                     ///< without placement unless asked for
   double speed_up = 1;                                        ///< plain's time / this one's
   BreakEven break_even;
-  std::vector<ResponsePoint> response;  ///< first over shader cost, then over live state
-  scheduler::SegmentSchedule schedule;  ///< empty unless placement is asked for, or observed
-  scheduler::Segments cut;              ///< empty unless placement is asked for
+  double break_even_busy_share = 0;        ///< of the row's warps at `break_even.decided_at` (machine::Timing)
+  double break_even_plain_busy_share = 0;  ///< of plain's
+  std::vector<ResponsePoint> response;     ///< first over shader cost, then over live state
+  scheduler::SegmentSchedule schedule;     ///< empty unless placement is asked for, or observed
+  scheduler::Segments cut;                 ///< empty unless placement is asked for
 };
 
 struct CompareResult {
@@ -77,6 +80,15 @@ struct CompareResult {
   std::uint64_t rays = 0, events = 0;
   std::vector<CompareRow> rows;
 };
+
+/// Less than half of the warps that an SM can run at once, on average: it waits for latencies that a larger launch of
+/// the same work would hide.
+inline constexpr double kFewBusy = 0.5;
+
+/// Whether the row's speed-up or break-even is one of a launch of this size alone: the row or plain has a busy share
+/// below kFewBusy, as it is or at the cost that decides break-even. False for bounds, which wait for nothing,
+/// and of launches without events.
+[[nodiscard]] bool too_few_warps(const CompareResult& result, const CompareRow& row);
 
 /// `name` stands for the trace in messages.
 [[nodiscard]] CompareResult compare(const trace::Trace& trace, const std::string& name, const Resolved& configuration,

@@ -97,6 +97,14 @@ TEST_F(ModelsTest, JsonSaysWhatMadeIt) {
                                     "break_even_instructions",
                                     "break_even_hit_cost",
                                     "break_even_within",
+                                    "break_even_from",
+                                    "break_even_to",
+                                    "break_even_from_speed_up",
+                                    "break_even_to_speed_up",
+                                    "break_even_scatter",
+                                    "break_even_busy_share",
+                                    "break_even_plain_busy_share",
+                                    "too_few_warps",
                                     "charge_cycles_per_warp",
                                     "charge_cycles_per_cut",
                                     "charge_bytes_per_moved",
@@ -163,6 +171,22 @@ TEST_F(ModelsTest, TheConfigurationMakesTheSameNumbersAgain) {
   const Outcome packings =
       run_command({"whatif", trace(), "--config", config, "--packing", "numrays", "--format", "csv"});
   EXPECT_THAT(packings.output, HasSubstr("numrays"));
+}
+
+TEST_F(ModelsTest, ASmallLaunchIsSaidToBeOne) {
+  const Outcome text = ask({"--report", scratch_ / "small"});
+  const std::string page = read_bytes(scratch_ / "small/index.html");
+  for (const std::string& where : {text.output, text.errors, page}) {
+    EXPECT_THAT(where, HasSubstr("hold for a launch of this size"));
+  }
+  const json answer = json::parse(ask({"--format", "json"}).output);
+  for (const json& row : answer["rows"]) {
+    if (row["grouping"] == "bound") {
+      EXPECT_TRUE(row["too_few_warps"].is_null());
+    } else {
+      EXPECT_EQ(row["too_few_warps"], true) << row["model"];
+    }
+  }
 }
 
 TEST_F(ModelsTest, CostsComeFromWhereTheySay) {

@@ -1,10 +1,14 @@
 // Is break-even where algebra says it is?
 #include "sim/experiment/break_even.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <set>
 
+#include "base/split_mix.hpp"
 #include "sim/machine/timing.hpp"
 
 namespace rayreplay::test {
@@ -77,6 +81,81 @@ TEST(BreakEven, AFewRunsAreEnough) {
   };
   EXPECT_EQ(solve_break_even(curves).result.kind, BreakEvenKind::Above);
   EXPECT_LE(runs, 13 + 12);
+}
+
+TEST(BreakEven, OfNoisyCurvesIsAnIntervalOutsideOfWhichNothingChanges) {
+  // A speed-up of 1 at a cost of 2000, ±5 % from cost to cost, as a hash of the cost.
+  const auto speed_up = [](double x) {
+    const std::uint64_t random = split_mix(3, static_cast<std::uint64_t>(std::llround((x + 250) * 16)));
+    return std::pow((250 + x) / 2000, 0.25) * (0.95 + 0.1 * std::ldexp(static_cast<double>(random >> 11U), -53));
+  };
+  std::atomic<int> runs = 0;
+  CostCurves curves;
+  curves.plain = [&](double) { return 1e6; };
+  curves.model = [&](double x) {
+    ++runs;
+    return 1e6 / speed_up(x);
+  };
+  curves.cost_now = 250;
+  curves.cheaper = 200;
+  curves.steps_below = 2;
+  curves.per_decade = 1;
+  curves.samples = 7;
+  const experiment::BreakEvenSolution found = solve_break_even(curves);
+  const experiment::BreakEven& result = found.result;
+  EXPECT_LE(runs, 2 + 1 + 7 + 2 * 7);
+  ASSERT_EQ(result.kind, BreakEvenKind::Above);
+  EXPECT_TRUE(result.sampled);
+  EXPECT_GT(result.scatter, 0.01);
+  EXPECT_LT(result.scatter, 0.1);
+  // Costs nobody sampled: below and above, nearly all have it one way, and in between both ways.
+  EXPECT_LT(result.from.speed_up, 1);
+  EXPECT_GT(result.to.speed_up, 1);
+  std::set<bool> between;
+  int beyond = 0, wrong = 0;
+  for (double x = 10; x < 1e6; x *= 1.001) {
+    const bool pays = speed_up(x) > 1;
+    if (x > result.from.instructions && x < result.to.instructions) {
+      between.insert(pays);
+    } else {
+      ++beyond;
+      wrong += pays == (x >= result.to.instructions) ? 0 : 1;
+    }
+  }
+  EXPECT_EQ(between.size(), 2U);
+  EXPECT_LE(wrong, beyond / 100);
+  EXPECT_GT(result.instructions, result.from.instructions);
+  EXPECT_LT(result.instructions, result.to.instructions);
+  EXPECT_THAT(to_sentence(result, 250), testing::StartsWith("begins to pay somewhere between "));
+  EXPECT_TRUE(std::is_sorted(found.curve.begin(), found.curve.end(),
+                             [](const auto& a, const auto& b) { return a.instructions < b.instructions; }));
+}
+
+TEST(BreakEven, OfSampledCurvesWithoutNoiseIsNarrow) {
+  CostCurves curves;
+  curves.plain = [](double x) { return 500 + 2 * x; };
+  curves.model = [](double x) { return 3000 + x; };
+  curves.cost_now = 250;
+  curves.per_decade = 1;
+  curves.samples = 7;
+  const experiment::BreakEven found = solve_break_even(curves).result;
+  EXPECT_EQ(found.kind, BreakEvenKind::Above);
+  EXPECT_LT(found.from.instructions, 2500);
+  EXPECT_GT(found.to.instructions, 2500);
+  EXPECT_LT(found.within, 0.25);
+}
+
+TEST(BreakEven, AJumpOverOneIsSaid) {
+  CostCurves curves;
+  curves.plain = [](double) { return 100.0; };
+  curves.model = [](double x) { return x < 70 ? 110.0 : 90.0; };
+  curves.cost_now = 10;
+  const experiment::BreakEven found = solve_break_even(curves).result;
+  EXPECT_NEAR(found.hit_cost, 80, 0.1);
+  EXPECT_EQ(
+      to_sentence(found, 10),
+      "pays when a closest-hit call costs more than 80 instructions (now 10); the speed-up jumps there from 0.909 "
+      "to 1.111");
 }
 
 /// One SM that runs one warp at a time: what jobs take alone adds up.

@@ -195,6 +195,76 @@ TEST(Compare, ResponseFallsWithLiveState) {
   EXPECT_GE(points, 5U);
 }
 
+std::vector<experiment::ResponsePoint> over_live_state(const CompareRow& row) {
+  std::vector<experiment::ResponsePoint> points;
+  for (const experiment::ResponsePoint& point : row.response) {
+    if (!std::isnan(point.live_bytes)) {
+      points.push_back(point);
+    }
+  }
+  return points;
+}
+
+TEST(Compare, LiveStateIsOfTheThreadsThatSpillIt) {
+  // What the model itself has for live state is no matter: the curve is that of the model with others.
+  const trace::Trace trace = random_launch();
+  CompareOptions options;
+  options.machine = "rtx4060-laptop";
+  options.response = true;
+  for (const std::string spill : {"all", "moved"}) {
+    const std::string spec = "ser:scope=sm,spill=" + spill;
+    options.models = {spec + ",live_state=0", spec + ",live_state=84", spec + ",live_state=128"};
+    const CompareResult result = compare(trace, "t", resolved(trace), options);
+    const auto none = over_live_state(result.rows[1]), usual = over_live_state(result.rows[2]);
+    ASSERT_GE(none.size(), 5U);
+    ASSERT_EQ(none.size(), usual.size());
+    bool met = false;
+    for (std::size_t i = 0; i < none.size(); ++i) {
+      EXPECT_EQ(none[i].speed_up, usual[i].speed_up) << spill << none[i].live_bytes;
+      if (none[i].live_bytes == 128) {
+        EXPECT_DOUBLE_EQ(none[i].speed_up, result.rows[3].speed_up) << spill;
+        met = true;
+      }
+    }
+    EXPECT_TRUE(met);
+    EXPECT_LT(none.back().speed_up, none.front().speed_up);
+  }
+  // Within a warp nothing is spilled.
+  options.models = {"ser:scope=warp"};
+  EXPECT_TRUE(over_live_state(compare(trace, "t", resolved(trace), options).rows[1]).empty());
+}
+
+TEST(Compare, FewWarpsAreSaidOfSmallLaunchesAlone) {
+  CompareOptions options;
+  options.models = {"ser:scope=sm", "oracle"};
+  options.break_even = false;
+  const auto flags = [&](std::uint32_t width, std::uint32_t height, bool break_even) {
+    RandomTraceOptions random;
+    random.seed = 5;
+    random.size = {width, height, 1};
+    const trace::Trace trace = random_trace(random);
+    options.break_even = break_even;
+    const CompareResult result = compare(trace, "t", resolved(trace), options);
+    std::vector<bool> list;
+    for (const CompareRow& row : result.rows) {
+      list.push_back(too_few_warps(result, row));
+      if (row.grouping == Grouping::Bound) {
+        EXPECT_FALSE(list.back());
+      } else if (!break_even) {
+        EXPECT_EQ(list.back(), std::min(row.timing.busy_share, result.rows[0].timing.busy_share) < 0.5);
+      } else if (row.break_even.kind != experiment::BreakEvenKind::NotAsked) {
+        EXPECT_GT(row.break_even_busy_share, 0);
+        EXPECT_GT(row.break_even_plain_busy_share, 0);
+      }
+    }
+    return list;
+  };
+  options.machine = "rtx4060-laptop";
+  EXPECT_EQ(flags(32, 24, true), (std::vector<bool>{true, true, false}));
+  EXPECT_EQ(flags(32, 24, false), (std::vector<bool>{true, true, false}));
+  EXPECT_EQ(flags(512, 512, false), (std::vector<bool>{false, false, false}));
+}
+
 TEST(Compare, TheSameWithOneWorkerAndMany) {
   const trace::Trace trace = random_launch();
   CompareOptions options = all_models();

@@ -79,6 +79,7 @@ class BindlessDispatch final : public SchedulerModel {
     Charges charges;
     charges.cycles_per_cut = spawn_cycles_;
     charges.bytes_per_thread = stack_bytes_;
+    charges.state_traffic = StateTraffic::All;
     return charges;
   }
   [[nodiscard]] std::uint64_t state_bytes(const PlanContext& context) const override {

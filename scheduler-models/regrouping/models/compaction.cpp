@@ -28,7 +28,10 @@ class Compaction final : public SchedulerModel {
     return Grouping::Static;
   }
   [[nodiscard]] Charges charges(const MachineFacts&) const override {
-    return {.cycles_per_warp = cycles_, .bytes_per_moved = 2 * live_state_, .bytes_per_cycle = bandwidth_};
+    return {.cycles_per_warp = cycles_,
+            .bytes_per_moved = 2 * live_state_,
+            .bytes_per_cycle = bandwidth_,
+            .state_traffic = StateTraffic::Moved};
   }
   [[nodiscard]] SegmentSchedule schedule(const PlanContext& context) const override {
     PlanContext own = context;

@@ -83,6 +83,7 @@ class Ser final : public SchedulerModel {
     charges.cycles_per_cut = split_cycles_;
     if (regrouping_.scope != Scope::Warp) {
       (spills_all_ ? charges.bytes_per_thread : charges.bytes_per_moved) = 2 * live_state_;
+      charges.state_traffic = spills_all_ ? StateTraffic::All : StateTraffic::Moved;
     }
     charges.bytes_per_cycle = bandwidth_;
     charges.withheld_sms = withheld_sms(machine);

@@ -28,7 +28,9 @@ class Wavefront final : public SchedulerModel {
     return Grouping::Static;
   }
   [[nodiscard]] Charges charges(const MachineFacts&) const override {
-    return {.bytes_per_thread = 2 * static_cast<double>(state_), .bytes_per_cycle = bandwidth_};
+    return {.bytes_per_thread = 2 * static_cast<double>(state_),
+            .bytes_per_cycle = bandwidth_,
+            .state_traffic = StateTraffic::All};
   }
   /// Of the paths that go on after the first round; never more wait.
   [[nodiscard]] std::uint64_t state_bytes(const PlanContext& context) const override {
