@@ -6,6 +6,16 @@
 
 namespace rayreplay::scheduler {
 
+Parameter bandwidth_parameter(const std::string& what) {
+  return {.name = "bandwidth",
+          .default_value = 0.0,
+          .unit = "bytes/cycle",
+          .text = "At which one SM moves " + what + "; 0: the machine's.",
+          .minimum = 0,
+          .maximum = 1e6,
+          .choices = {}};
+}
+
 double get_bandwidth(const Parameters& parameters) {
   const double bandwidth = parameters.get_double("bandwidth");
   if (bandwidth > 0 && bandwidth < kLeastBandwidth) {

@@ -4,12 +4,16 @@
 // byte would take so many cycles that times lose their meaning.
 #pragma once
 
+#include <string>
+
 #include "base/parameters.hpp"
 
 namespace rayreplay::scheduler {
 
 inline constexpr double kLeastBandwidth = 1e-3;
 
+/// `what` is moved: "live state".
+[[nodiscard]] Parameter bandwidth_parameter(const std::string& what);
 [[nodiscard]] double get_bandwidth(const Parameters& parameters);
 
 }  // namespace rayreplay::scheduler

@@ -10,6 +10,8 @@
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
 #include "sim/experiment/configuration.hpp"
+#include "sim/machine/shader_names.hpp"
+#include "sim/machine/toml_quote.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -17,32 +19,7 @@ namespace {
 constexpr std::uint32_t kDefaultWarpSize = 32;
 constexpr const char* kBaseline = "identity";
 
-/// How closely a cost's key names the shader: 0 not at all, 1 by stage, 2 by name, 3 by id.
-int match_rank(const std::string& key, const trace::Shader& shader, std::size_t id) {
-  if (key == std::to_string(id)) {
-    return 3;
-  }
-  if (key == shader.name) {
-    return 2;
-  }
-  return key == trace::to_string(shader.stage) ? 1 : 0;
-}
-
-[[noreturn]] void unknown_shader(const std::string& key, const trace::Trace& trace) {
-  std::vector<std::string> known;
-  for (const trace::Shader& shader : trace.shaders) {
-    for (const std::string& word : {shader.name, std::string(trace::to_string(shader.stage))}) {
-      if (!word.empty() && std::find(known.begin(), known.end(), word) == known.end()) {
-        known.push_back(word);
-      }
-    }
-  }
-  const std::string near = nearest(key, known);
-  throw Error(ErrorKind::Usage,
-              {"a cost is given for a shader that the trace does not have", "", "'" + key + "'",
-               fmt::format("one of {}, or an id below {}", fmt::join(known, ", "), trace.shaders.size()),
-               near.empty() ? "" : "did you mean '" + near + "'?"});
-}
+using machine::quoted;
 
 std::vector<std::uint32_t> resolve_costs(const Configuration& configuration, const trace::Trace& trace) {
   if (configuration.costs.empty() && configuration.default_cost == 1) {
@@ -53,7 +30,7 @@ std::vector<std::uint32_t> resolve_costs(const Configuration& configuration, con
   for (const auto& [key, cycles] : configuration.costs) {
     bool used = false;
     for (std::size_t id = 0; id < costs.size(); ++id) {
-      const int rank = match_rank(key, trace.shaders[id], id);
+      const int rank = machine::match_rank(key, trace.shaders[id], id);
       used = used || rank > 0;
       if (rank > 0 && rank >= ranks[id]) {
         costs[id] = cycles;
@@ -61,7 +38,7 @@ std::vector<std::uint32_t> resolve_costs(const Configuration& configuration, con
       }
     }
     if (!used) {
-      unknown_shader(key, trace);
+      machine::unknown_shader(key, trace, "");
     }
   }
   return costs;
@@ -92,21 +69,6 @@ std::vector<std::string> resolve_packings(const Configuration& configuration) {
     }
   }
   return resolved;
-}
-
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      result += '\\';
-      result += c;
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-      result += fmt::format("\\u{:04X}", static_cast<unsigned>(c));
-    } else {
-      result += c;
-    }
-  }
-  return result + "\"";
 }
 
 std::string list(const std::vector<std::string>& items) {

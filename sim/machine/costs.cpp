@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/parameters.hpp"
 #include "sim/machine/cost_sources.hpp"
+#include "sim/machine/shader_names.hpp"
 
 namespace rayreplay::machine {
 namespace {
@@ -34,33 +35,6 @@ constexpr bool is_own_call(ShaderStage stage, EventKind kind) {
       return kind == EventKind::Callable;
   }
   return false;
-}
-
-/// How closely a hand cost names the shader: 0 not at all, 1 by stage, 2 by name, 3 by id.
-int match_rank(const std::string& key, const trace::Shader& shader, std::size_t id) {
-  if (key == std::to_string(id)) {
-    return 3;
-  }
-  if (key == shader.name) {
-    return 2;
-  }
-  return key == trace::to_string(shader.stage) ? 1 : 0;
-}
-
-[[noreturn]] void unknown_shader(const std::string& key, const trace::Trace& trace) {
-  std::vector<std::string> known;
-  for (const trace::Shader& shader : trace.shaders) {
-    for (const std::string& word : {shader.name, std::string(trace::to_string(shader.stage))}) {
-      if (!word.empty() && std::find(known.begin(), known.end(), word) == known.end()) {
-        known.push_back(word);
-      }
-    }
-  }
-  const std::string near = nearest(key, known);
-  throw Error(ErrorKind::Usage,
-              {"a cost is given for a shader that the trace does not have", "shader_costs", "'" + key + "'",
-               fmt::format("one of {}, or an id below {}", fmt::join(known, ", "), trace.shaders.size()),
-               near.empty() ? "" : "did you mean '" + near + "'?"});
 }
 
 /// Not (value < minimum): NaN is out of range too.
@@ -159,7 +133,7 @@ void add_hand(const trace::Trace& trace, const CostOptions& options, std::vector
       }
     }
     if (!used) {
-      unknown_shader(hand.shader, trace);
+      unknown_shader(hand.shader, trace, "shader_costs");
     }
   }
 }

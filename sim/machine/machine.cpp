@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/parameters.hpp"
 #include "sim/machine/shipped.hpp"
+#include "sim/machine/toml_quote.hpp"
 #include "sim/machine/toml_table.hpp"
 
 namespace rayreplay::machine {
@@ -52,21 +53,6 @@ template <class... Visitors>
 struct Overloaded : Visitors... {
   using Visitors::operator()...;
 };
-
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      result += '\\';
-      result += c;
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-      result += fmt::format("\\u{:04X}", static_cast<unsigned>(c));
-    } else {
-      result += c;
-    }
-  }
-  return result + "\"";
-}
 
 std::string value_text(const Machine& machine, const Member& member) {
   return std::visit(Overloaded{[&](std::string Machine::*text) { return quoted(machine.*text); },

@@ -73,13 +73,7 @@ const SchedulerModels::Registrar kRegistrar(
                      .minimum = 0,
                      .maximum = 65536,
                      .choices = {}},
-                    {.name = "bandwidth",
-                     .default_value = 0.0,
-                     .unit = "bytes/cycle",
-                     .text = "At which one SM moves live state; 0: the machine's.",
-                     .minimum = 0,
-                     .maximum = 1e6,
-                     .choices = {}}}},
+                    bandwidth_parameter("live state")}},
     [](const Parameters& parameters) { return std::make_unique<Compaction>(parameters); });
 
 }  // namespace

@@ -72,13 +72,7 @@ const SchedulerModels::Registrar kRegistrar(
                      .minimum = 0,
                      .maximum = 1 << 20,
                      .choices = {}},
-                    {.name = "bandwidth",
-                     .default_value = 0.0,
-                     .unit = "bytes/cycle",
-                     .text = "At which one SM moves state; 0: the machine's.",
-                     .minimum = 0,
-                     .maximum = 1e6,
-                     .choices = {}}}},
+                    bandwidth_parameter("state")}},
     [](const Parameters& parameters) { return std::make_unique<Wavefront>(parameters); });
 
 }  // namespace
