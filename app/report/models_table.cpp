@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "app/report/stage_key.hpp"
 #include "base/parameters.hpp"
 
 namespace rayreplay::report {
@@ -191,19 +191,6 @@ std::vector<output::Column> model_columns(const CompareResult& result, const std
 }
 
 }  // namespace
-
-std::string stage_key(trace::EventKind kind) {
-  std::string key;
-  for (const char c : std::string(trace::to_string(kind))) {
-    if (std::isupper(static_cast<unsigned char>(c)) != 0) {
-      key += key.empty() ? "" : "_";
-      key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    } else {
-      key += c;
-    }
-  }
-  return key;
-}
 
 std::string short_spec(const std::string& resolved) {
   const ModelSpec spec = parse_spec(resolved);

@@ -31,7 +31,4 @@ namespace rayreplay::report {
 [[nodiscard]] output::Table efficiency_by_stage(const experiment::CompareResult& result);
 [[nodiscard]] output::Table efficiency_by_bounce(const experiment::CompareResult& result);
 
-/// A kind's name as a part of a key: "closest_hit".
-[[nodiscard]] std::string stage_key(trace::EventKind kind);
-
 }  // namespace rayreplay::report

@@ -1,8 +1,9 @@
 #include "app/report/whatif_table.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <string>
+
+#include "app/report/stage_key.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -10,20 +11,6 @@ namespace {
 using output::Cell;
 using output::Column;
 using output::Show;
-
-/// "ClosestHit" as a part of a key: "closest_hit".
-std::string snake_case(const std::string& name) {
-  std::string result;
-  for (const char c : name) {
-    if (std::isupper(static_cast<unsigned char>(c)) != 0) {
-      result += result.empty() ? "" : "_";
-      result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    } else {
-      result += c;
-    }
-  }
-  return result;
-}
 
 template <class Visit>
 void for_each_stage(const Visit& visit) {
@@ -49,7 +36,7 @@ output::Table whatif_table(const experiment::WhatIfResult& result, bool with_bou
                    {"weighted_efficiency", "weighted", Show::Percent, 2, !weighted},
                    {"weighted_change", "change", Show::Change, 2, !weighted}};
   for_each_stage([&](trace::EventKind kind, std::size_t) {
-    const std::string key = snake_case(trace::to_string(kind));
+    const std::string key = stage_key(kind);
     table.columns.push_back({key + "_warp_events", "", Show::Plain, 0, true});
     table.columns.push_back({key + "_active_lanes", "", Show::Plain, 0, true});
     table.columns.push_back({key + "_efficiency", "", Show::Percent, 2, true});

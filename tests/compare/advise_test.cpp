@@ -11,11 +11,14 @@
 #include "sim/experiment/advise.hpp"
 #include "sim/experiment/advise_features.hpp"
 #include "sim/simt/segment_replay.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/launch_builder.hpp"
 #include "tests/support/random_trace.hpp"
 
 namespace rayreplay::experiment {
 namespace {
+
+using test::error_of;
 
 using trace::ShaderStage;
 
@@ -49,17 +52,6 @@ Resolved resolved(const trace::Trace& trace, const Configuration& configuration 
 
 trace::Trace captured(const std::string& file) {
   return trace::load(RAYREPLAY_SOURCE_DIR "/tests/data/h200/" + file);
-}
-
-ErrorInfo error_of(ErrorKind kind, const auto& work) {
-  try {
-    static_cast<void>(work());
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind) << error.what();
-    return error.info();
-  }
-  ADD_FAILURE() << "no error";
-  return {};
 }
 
 TEST(Advise, FindsTheCombinationThatSeparatesThreads) {

@@ -8,6 +8,7 @@
 #include "capture/trace/reader.hpp"
 #include "sim/machine/cost_sources.hpp"
 #include "sim/machine/costs.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/launch_builder.hpp"
 #include "tests/support/random_trace.hpp"
 
@@ -17,20 +18,8 @@ namespace {
 using trace::EventKind;
 using trace::ShaderStage;
 
-struct Said {
-  ErrorKind kind = ErrorKind::Internal;
-  std::string text = "no error";
-};
-
-template <class Function>
-Said said(Function function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    return {error.kind(), error.what()};
-  }
-  return {};
-}
+using test::Said;
+using test::said;
 
 /// Shader 0 is ray generation, 1 and 2 closest hits "metal" and "glass", 3 a miss.
 trace::Trace four_shaders() {

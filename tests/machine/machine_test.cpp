@@ -6,24 +6,13 @@
 
 #include "base/error.hpp"
 #include "sim/machine/machine.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace rayreplay::machine {
 namespace {
 
-struct Said {
-  ErrorKind kind = ErrorKind::Internal;
-  std::string text = "no error";
-};
-
-template <class Function>
-Said said(Function function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    return {error.kind(), error.what()};
-  }
-  return {};
-}
+using test::Said;
+using test::said;
 
 Said parse_error(const std::string& toml) {
   return said([&] { (void)parse_machine(toml, "my.toml"); });

@@ -13,12 +13,15 @@
 #include "scheduler-models/regrouping/hints/formula_hints.hpp"
 #include "scheduler-models/regrouping/hints/tree.hpp"
 #include "tests/regrouping/random_formula.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/launch_builder.hpp"
 #include "tests/support/random_trace.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace rayreplay::scheduler {
 namespace {
+
+using test::error_of;
 
 using formula::Field;
 
@@ -295,17 +298,6 @@ TEST(CapturedHints, OfARealCaptureAreThere) {
   // The application gives every call as many bits: the field is the captured hint.
   EXPECT_EQ(formula.value, captured.value);
   EXPECT_GT(std::set<std::uint32_t>(captured.value.begin(), captured.value.end()).size(), 1U);
-}
-
-ErrorInfo error_of(ErrorKind kind, const auto& work) {
-  try {
-    static_cast<void>(work());
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind) << error.what();
-    return error.info();
-  }
-  ADD_FAILURE() << "no error";
-  return {};
 }
 
 class Refusals : public testing::Test {
