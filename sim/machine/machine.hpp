@@ -33,11 +33,21 @@ struct Machine {
   double rt_step_latency_cycles = 40;    ///< of one ray's visit, when nobody else is there
   double dram_bytes_per_second = 448e9;  ///< of the whole machine
   double l2_bytes_per_second = 1500e9;   ///< of the whole machine
-  std::uint64_t l1_bytes = 128 << 10;    ///< of an SM
+  std::uint64_t l1_bytes = 128 << 10;    ///< of an SM; 0: it has none
+  std::uint32_t l1_line_bytes = 128;
+  std::uint32_t l1_sector_bytes = 32;
+  std::uint32_t l1_ways = 64;  ///< 0: fully associative
   std::uint64_t l2_bytes = 4 << 20;
-  bool reorders = false;           ///< SER in hardware
-  std::uint32_t withheld_sms = 0;  ///< that do not shade while it reorders
-  double reorder_cycles = 0;       ///< fixed latency of an exchange, per warp formed
+  std::uint32_t l2_line_bytes = 128;
+  std::uint32_t l2_sector_bytes = 32;
+  std::uint32_t l2_ways = 16;
+  std::uint32_t l1_latency_cycles = 32;  ///< from issue to data, nobody else waiting
+  std::uint32_t l2_latency_cycles = 200;
+  std::uint32_t dram_latency_cycles = 500;
+  std::uint32_t outstanding_misses = 256;  ///< of an SM: transactions that missed its L1 and have not come back
+  bool reorders = false;                   ///< SER in hardware
+  std::uint32_t withheld_sms = 0;          ///< that do not shade while it reorders
+  double reorder_cycles = 0;               ///< fixed latency of an exchange, per warp formed
 };
 
 [[nodiscard]] Machine parse_machine(std::string_view toml, const std::string& source);

@@ -1,0 +1,80 @@
+// Memory traces of other tools: what a binary-instrumentation tool saw a real GPU read and write.
+//
+// Contract: a memory trace is an allocation table and records, one a warp memory instruction, in the order in which
+// they were seen: SM, warp, mask of active lanes, bytes of a lane, load or store, and one address for each active lane
+// (lowest first). Two forms, told apart by their first bytes; docs/memory-traces.md describes every field:
+// text (one record a line, '#' comments) and binary (magic, version, little-endian, records in checked blocks). Reading
+// streams: memory is one block, however long the file. A path of "-" is standard input. Every size, count and
+// value is checked before use; errors are Input and name file, line or byte offset, what was found, what was expected,
+// and the fix. A file that ends within a record is an error (truncated), as is one whose number of records differs from
+// the one that the end of a binary file states. Writing: written aside, renamed at the end (base/output_file.hpp).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rayreplay::import {
+
+/// Values of the field `data` of an allocation, in the order of sim/memory/data_kind.hpp.
+inline constexpr std::uint8_t kDataOther = 9;
+inline constexpr std::uint8_t kDataValues = 10;  ///< "unallocated" cannot be asked for
+
+struct TraceAllocation {
+  std::string name;
+  std::uint8_t data = kDataOther;
+  std::uint64_t start = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t element_bytes = 1;
+};
+
+struct TraceHeader {
+  std::string tool, device, application;  ///< for people; may be empty
+  std::uint32_t warp_size = 32;           ///< 1 … 64
+  std::uint32_t sms = 0;                  ///< SM numbers are below it; 1 … 4096
+  std::uint32_t width = 0, height = 0;    ///< of the frame buffer; 0: unknown
+  std::vector<TraceAllocation> allocations;
+};
+
+/// Records of a block; addresses of record i are rows [first[i], first[i + 1]).
+struct RecordBlock {
+  std::vector<std::uint32_t> warp;
+  std::vector<std::uint16_t> sm;
+  std::vector<std::uint64_t> mask;
+  std::vector<std::uint32_t> bytes;
+  std::vector<std::uint8_t> store;
+  std::vector<std::uint32_t> first;  ///< one more than records
+  std::vector<std::uint64_t> address;
+
+  [[nodiscard]] std::size_t records() const {
+    return warp.size();
+  }
+  void clear();
+};
+
+class MemoryTraceReader {
+ public:
+  virtual ~MemoryTraceReader() = default;
+  [[nodiscard]] virtual const TraceHeader& header() const = 0;
+  /// The next block, false at the end. Blocks have at least one record.
+  virtual bool next(RecordBlock& block) = 0;
+  /// 32 hexadecimal digits over everything read; complete after the end.
+  [[nodiscard]] virtual std::string hash() const = 0;
+};
+
+[[nodiscard]] bool is_memory_trace(const std::string& path);  ///< by its first bytes; false if it cannot be read
+[[nodiscard]] std::unique_ptr<MemoryTraceReader> open_memory_trace(const std::string& path);
+
+enum class TraceForm : std::uint8_t { Binary, Text };
+
+class MemoryTraceWriter {
+ public:
+  virtual ~MemoryTraceWriter() = default;
+  virtual void append(const RecordBlock& block) = 0;
+  virtual void commit() = 0;  ///< without it nothing is left behind
+};
+[[nodiscard]] std::unique_ptr<MemoryTraceWriter> create_memory_trace(const std::string& path, TraceForm form,
+                                                                     bool overwrite, const TraceHeader& header);
+
+}  // namespace rayreplay::import

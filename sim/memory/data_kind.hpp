@@ -1,0 +1,35 @@
+// What a memory access is for: the rows of every table about memory.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace rayreplay::memory {
+
+enum class DataKind : std::uint8_t {
+  Node,
+  Index,
+  Vertex,
+  Box,
+  Instance,
+  ShaderRecord,
+  Payload,
+  Stack,
+  FrameBuffer,
+  Other,        ///< of an allocation that says nothing better
+  Unallocated,  ///< outside every allocation
+};
+inline constexpr std::size_t kDataKinds = 11;
+
+/// For tables, files and text: "node", "index", …, "shader-record", "frame-buffer", "unallocated".
+inline constexpr std::array<std::string_view, kDataKinds> kDataKindNames = {
+    "node",    "index", "vertex",       "box",   "instance",   "shader-record",
+    "payload", "stack", "frame-buffer", "other", "unallocated"};
+
+[[nodiscard]] constexpr std::string_view to_string(DataKind kind) {
+  return kDataKindNames[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace rayreplay::memory

@@ -1,0 +1,91 @@
+// What is kept of accesses: sums that merge exactly.
+//
+// Contract: averages are kept as (sum, count) (seed 004, eq. 3); sums of hit probabilities are fixed point
+// (caches/cache_model.hpp), so that every sum is an integer, and merging by addition gives the same bits for any
+// partition of the accesses. Orders merge by minimum and maximum. Counts are 64 bits: no overflow below 2^34 accesses.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sim/memory/caches/cache_model.hpp"
+#include "sim/memory/data_kind.hpp"
+#include "sim/memory/reuse/histogram.hpp"
+
+namespace rayreplay::memory {
+
+inline constexpr std::uint64_t kNever = ~std::uint64_t{0};
+inline constexpr std::size_t kL1 = 0;
+inline constexpr std::size_t kL2 = 1;
+inline constexpr std::size_t kLevels = 2;
+
+/// Accesses of one kind of data to one cache level.
+struct LevelSums {
+  std::uint64_t accesses = 0;  ///< cache lookups
+  std::uint64_t hits = 0;      ///< fixed point
+  std::uint64_t stores = 0;    ///< of accesses
+  std::uint64_t sectors = 0;   ///< touched: bytes that the level delivers are sectors · sector size
+  /// Misses of exact models: cold + capacity + conflict = misses. Cold: first touch. Capacity: D ≥ lines. Conflict: the
+  /// rest. `sector_misses` are those of them that found the line. `beyond`: hits that a fully associative cache would
+  /// have missed. For models that only know probabilities the split weighs 1 − p, in fixed point; exact models too.
+  std::uint64_t cold = 0, capacity = 0, conflict = 0;  ///< fixed point
+  std::uint64_t beyond = 0;                            ///< fixed point
+  std::uint64_t sector_misses = 0;                     ///< count
+
+  void merge(const LevelSums& other);
+  [[nodiscard]] double hit_rate() const {
+    return accesses == 0 ? 0 : static_cast<double>(hits) / kOne / static_cast<double>(accesses);
+  }
+  bool operator==(const LevelSums&) const = default;
+};
+using KindSums = std::array<LevelSums, kDataKinds>;
+
+/// Requests (a lane's use of a transaction) of one element, or one pixel: the tuple (i, o, s_L1, s_L2, N) of seed 004
+/// §4.2.
+struct RequestSums {
+  std::uint64_t requests = 0;
+  std::uint64_t l1_hits = 0;  ///< fixed point, over requests
+  std::uint64_t l2_hits = 0;  ///< fixed point, over l2_requests
+  std::uint64_t l2_requests = 0;
+  std::uint64_t first = kNever;  ///< order (number of the request in the whole stream) of the first request, and the
+  std::uint64_t last = 0;        ///< last; kNever, 0: none
+
+  void merge(const RequestSums& other) {
+    requests += other.requests;
+    l1_hits += other.l1_hits;
+    l2_hits += other.l2_hits;
+    l2_requests += other.l2_requests;
+    first = std::min(first, other.first);
+    last = std::max(last, other.last);
+  }
+  bool operator==(const RequestSums&) const = default;
+};
+
+struct PixelSums {
+  RequestSums requests;     ///< of all kinds
+  std::uint64_t bytes = 0;  ///< from memory (DRAM), by the share of its requests in what was fetched, rounded down
+  std::uint64_t written = kNever;  ///< order of its first frame-buffer store
+  bool operator==(const PixelSums&) const = default;
+};
+
+/// One time window: what happened between two orders.
+struct WindowSums {
+  std::uint64_t first_request = 0, requests = 0;  ///< orders [first_request, first_request + requests)
+  std::uint64_t first_cycle = 0, last_cycle = 0;  ///< 0 where cycles are not known
+  std::array<KindSums, kLevels> levels{};
+  std::vector<std::array<LevelSums, kLevels>> sms;  ///< by SM, all kinds; L2: accesses that came from this SM
+  std::uint64_t dram_read_bytes = 0, dram_write_bytes = 0;
+
+  void merge(const WindowSums& other);
+};
+
+/// An element in a window. Rows come by window, in each ascending by element.
+struct ElementRow {
+  std::uint32_t window = 0;
+  std::uint32_t element = 0;
+  RequestSums sums;
+};
+
+}  // namespace rayreplay::memory

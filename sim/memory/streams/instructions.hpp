@@ -1,0 +1,45 @@
+// Memory instructions of a warp, lane by lane, before coalescing.
+//
+// Contract: a warp's instructions come in the order in which the warp issues them. An instruction reads or writes
+// `bytes` bytes at one address for each active lane; addresses, elements and threads of active lanes are rows
+// [first, first + popcount(mask)), lowest lane first. `element` is what the access is accounted to
+// (allocations.hpp): a node, a box, an instance; the accesses of a face (its index triple and its vertices) all count
+// for the face, that is the element of the index triple that the lane loaded last. `thread` is the thread (pixel) that
+// the lane works for. Memory: 24 bytes an instruction, 16 an active lane.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/memory/data_kind.hpp"
+
+namespace rayreplay::memory {
+
+inline constexpr std::uint32_t kNoThread = 0xFFFF'FFFFU;
+
+struct Instruction {
+  std::uint64_t mask = 0;   ///< active lanes, at least one
+  std::uint32_t first = 0;  ///< row of the lowest active lane
+  std::uint32_t bytes = 0;  ///< of one lane, at least 1
+  DataKind kind = DataKind::Other;
+  bool store = false;
+
+  bool operator==(const Instruction&) const = default;
+};
+
+struct Instructions {
+  std::vector<Instruction> rows;
+  std::vector<std::uint64_t> address;  ///< by active lane
+  std::vector<std::uint32_t> element;  ///< as address; kNoElement where there is none
+  std::vector<std::uint32_t> thread;   ///< as address; kNoThread where nobody knows
+
+  void clear() {
+    rows.clear();
+    address.clear();
+    element.clear();
+    thread.clear();
+  }
+  bool operator==(const Instructions&) const = default;
+};
+
+}  // namespace rayreplay::memory
