@@ -72,6 +72,15 @@ void ReuseHistogram::add(std::uint32_t distance, std::uint64_t count) {
   }
 }
 
+void ReuseHistogram::take_back_zeros(std::uint64_t count) {
+  if (!counts_.empty()) {
+    counts_[0] -= std::min(counts_[0], count);
+    if (std::all_of(counts_.begin(), counts_.end(), [](std::uint64_t c) { return c == 0; })) {
+      counts_ = {};
+    }
+  }
+}
+
 void ReuseHistogram::merge(const ReuseHistogram& other) {
   cold_ += other.cold_;
   not_sampled_ += other.not_sampled_;
@@ -108,6 +117,19 @@ std::uint64_t ReuseHistogram::misses(std::uint64_t lines) const {
     sum += counts_[bin - 1];
   }
   return sum;
+}
+
+ReuseHistogram adjusted(const ReuseHistogram& sampled, double weight) {
+  ReuseHistogram result = sampled;
+  const std::uint64_t members = sampled.accesses();
+  const double should = std::round(static_cast<double>(members + sampled.not_sampled()) / weight);
+  const auto wanted = static_cast<std::uint64_t>(std::max(should, 0.0));
+  if (wanted > members) {
+    result.add(0, wanted - members);
+  } else {
+    result.take_back_zeros(members - wanted);
+  }
+  return result;
 }
 
 std::vector<CurvePoint> miss_ratio_curve(const ReuseHistogram& histogram, std::size_t points) {

@@ -133,21 +133,24 @@ void LineTable::prepare(std::size_t lines) {
   }
 }
 
-void LineTable::exchange(std::span<const std::uint64_t> lines, std::uint32_t first, std::uint32_t* before) {
-  std::array<std::uint32_t*, kChunk> numbers;
-  while (!lines.empty()) {
-    const std::size_t n = std::min(lines.size(), kChunk);
+template <class NumberOf>
+void LineTable::exchange_with(std::span<const std::uint64_t> lines, const NumberOf& number_of, std::uint32_t* before) {
+  std::array<std::uint32_t*, kChunk> places;
+  for (std::size_t start = 0; start < lines.size(); start += kChunk) {
+    const std::size_t n = std::min(lines.size() - start, kChunk);
+    const std::uint64_t* const line = lines.data() + start;
+    std::uint32_t* const to = before + start;
     prepare(n);
     if (in_pages()) {
       std::size_t fresh = 0;
       const auto look = [&](std::size_t i) {
-        numbers[i] = locate_in_pages(lines[i]);
-        __builtin_prefetch(numbers[i], 1);
+        places[i] = locate_in_pages(line[i]);
+        __builtin_prefetch(places[i], 1);
       };
       const auto swap = [&](std::size_t i) {
-        before[i] = *numbers[i];
-        *numbers[i] = first + static_cast<std::uint32_t>(i);
-        fresh += before[i] == 0 ? 1 : 0;
+        to[i] = *places[i];
+        *places[i] = number_of(start + i);
+        fresh += to[i] == 0 ? 1 : 0;
       };
       const std::size_t lead = std::min(n, kAhead);
       for (std::size_t i = 0; i < lead; ++i) {
@@ -165,17 +168,24 @@ void LineTable::exchange(std::span<const std::uint64_t> lines, std::uint32_t fir
       const std::size_t mask = entries_.size() - 1;
       for (std::size_t i = 0; i < n; ++i) {
         if (i + kAhead < n) {
-          __builtin_prefetch(&entries_[split_mix_finish(lines[i + kAhead]) & mask], 1);
+          __builtin_prefetch(&entries_[split_mix_finish(line[i + kAhead]) & mask], 1);
         }
-        std::uint32_t* const number = locate_in_hash(lines[i]);
-        before[i] = *number;
-        *number = first + static_cast<std::uint32_t>(i);
+        std::uint32_t* const number = locate_in_hash(line[i]);
+        to[i] = *number;
+        *number = number_of(start + i);
       }
     }
-    lines = lines.subspan(n);
-    before += n;
-    first += static_cast<std::uint32_t>(n);
   }
+}
+
+void LineTable::exchange(std::span<const std::uint64_t> lines, std::uint32_t first, std::uint32_t* before) {
+  exchange_with(
+      lines, [first](std::size_t i) { return first + static_cast<std::uint32_t>(i); }, before);
+}
+
+void LineTable::exchange(std::span<const std::uint64_t> lines, const std::uint32_t* numbers, std::uint32_t* before) {
+  exchange_with(
+      lines, [numbers](std::size_t i) { return numbers[i]; }, before);
 }
 
 std::uint32_t& LineTable::at(std::uint64_t line) {

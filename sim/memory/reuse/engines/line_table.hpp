@@ -21,6 +21,9 @@ class LineTable {
   /// Sets the number of lines[i] to first + i (never 0) in order; before[i] is what it was.
   void exchange(std::span<const std::uint64_t> lines, std::uint32_t first, std::uint32_t* before);
 
+  /// The same with any numbers (never 0).
+  void exchange(std::span<const std::uint64_t> lines, const std::uint32_t* numbers, std::uint32_t* before);
+
   /// Valid until the next call of anything.
   [[nodiscard]] std::uint32_t& at(std::uint64_t line);
 
@@ -59,6 +62,8 @@ class LineTable {
     std::uint32_t used = 0;
   };
 
+  template <class NumberOf>
+  void exchange_with(std::span<const std::uint64_t> lines, const NumberOf& number_of, std::uint32_t* before);
   [[nodiscard]] std::uint32_t* locate_in_pages(std::uint64_t line);
   [[nodiscard]] std::uint32_t* locate_in_hash(std::uint64_t line);
   [[nodiscard]] std::size_t home(std::uint64_t key) const;
