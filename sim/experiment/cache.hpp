@@ -66,6 +66,8 @@ struct CacheResult {
   std::string schedule, warp_traversal, packing;          ///< resolved specs
   bool scheduled = true;                                  ///< false: imported, the order is the file's
   bool captured_sms = false;                              ///< SMs are those that the capture saw
+  std::string schedule_note;                              ///< why `auto` did not take the captured one; "": it did, or
+                                                          ///< nothing was captured
   std::uint64_t structure_bytes = 0;
   bvh::Ignored ignored;
   memory::SourceTally tally;
