@@ -21,6 +21,7 @@
 #include "base/output_file.hpp"
 #include "capture/import/memory_trace.hpp"
 #include "sim/experiment/cache_settings.hpp"
+#include "sim/experiment/memory_export.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -48,6 +49,8 @@ struct Options {
   bool requests = false;
   CLI::Option* elements_option = nullptr;
   std::string elements;
+  std::string exported;
+  bool export_text = false;
   std::string report;
   std::string colormap = "viridis";
   FormatOption format;
@@ -168,11 +171,16 @@ Outputs check_outputs(const Options& options, const experiment::Configuration& c
     inputs.push_back({"--machine", cache.machine});
   }
   require_file_name(outputs.elements, "--elements");
-  require_distinct({{"--output", options.output.path}, {"--report", options.report}, {"--elements", outputs.elements}},
+  require_distinct({{"--output", options.output.path},
+                    {"--report", options.report},
+                    {"--elements", outputs.elements},
+                    {"--export", options.exported}},
                    inputs);
   options.output.check();
-  if (!outputs.elements.empty()) {
-    OutputOption{outputs.elements, options.output.force}.check();
+  for (const std::string& file : {outputs.elements, options.exported}) {
+    if (!file.empty() && file != "-") {
+      OutputOption{file, options.output.force}.check();
+    }
   }
   if (!options.report.empty()) {
     output::require_folder_writable(options.report, options.output.force, report::cache_folder());
@@ -190,7 +198,7 @@ void write(const Options& options, const Outputs& outputs, const report::CacheCo
     report::write_cache_report({options.report, options.output.force, outputs.colormap}, context);
   }
   options.output.write(render(context, outputs.format));
-  for (const auto& [what, path] : {std::pair{"elements", outputs.elements},
+  for (const auto& [what, path] : {std::pair{"elements", outputs.elements}, std::pair{"memory trace", options.exported},
                                    std::pair{"report", options.report.empty() ? "" : options.report + "/index.html"}}) {
     if (!path.empty()) {
       console::log(fmt::format("rayreplay: wrote the {} {}", what, path));
@@ -200,6 +208,10 @@ void write(const Options& options, const Outputs& outputs, const report::CacheCo
 
 /// Machine, structure and schedule of an imported trace are what they were where it was recorded.
 void require_imported_options(const Options& options) {
+  if (!options.exported.empty()) {
+    throw Error(ErrorKind::Usage, {"an imported memory trace is one already", "--export", "'" + options.path + "'",
+                                   "a trace of a launch (.rrt)", "rayreplay import turns one form into the other"});
+  }
   for (const CacheSetting& setting : given_settings(options)) {
     if (std::find(kImportedKeys.begin(), kImportedKeys.end(), setting.key) == kImportedKeys.end()) {
       throw Error(ErrorKind::Usage, {"the option says nothing about an imported memory trace", setting.where,
@@ -245,7 +257,19 @@ int run_launch(const Options& given, const Outputs& outputs, experiment::Configu
     options.take_elements = [&](std::uint32_t, const std::vector<memory::ElementRow>& rows) { elements->append(rows); };
     options.take_structure = [&](const bvh::Bvh& structure) { elements->take(structure); };
   }
+  std::unique_ptr<experiment::MemoryExport> exported;
+  if (!given.exported.empty()) {
+    options.make_raw = [&](const CacheResult& result) {
+      exported = std::make_unique<experiment::MemoryExport>(
+          given.exported, given.export_text ? import::TraceForm::Text : import::TraceForm::Binary, given.output.force,
+          experiment::memory_trace_header(result));
+      return exported.get();
+    };
+  }
   const CacheResult result = experiment::run_cache(trace, given.path, resolved, options);
+  if (exported != nullptr) {
+    exported->commit();
+  }
   log_not_captured(trace.header);
   const report::Context context{given.path, trace, resolved, {}};
   write(given, outputs, {given.path, result, &context}, elements.get());
@@ -308,6 +332,13 @@ void add_cache_command(CLI::App& root, Session& session) {
           ->type_name("[FILE]")
           ->expected(0, 1)
           ->group("Output");
+  CLI::Option* exported =
+      command
+          ->add_option("--export", options->exported,
+                       "Also write the warps' memory instructions as a memory trace (docs/memory-traces.md)")
+          ->type_name("FILE")
+          ->group("Output");
+  command->add_flag("--export-text", options->export_text, "... in its text form")->needs(exported)->group("Output");
   options->format.add_to(*command);
   options->output.add_to(*command, "Where to write the result; - is standard output");
   command->add_option("--report", options->report, "Folder to write: one HTML page, pictures, data")
