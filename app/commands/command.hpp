@@ -18,6 +18,7 @@ struct Session {
 void add_capture_command(CLI::App& root, Session& session);
 void add_ingest_command(CLI::App& root, Session& session);
 void add_trace_command(CLI::App& root, Session& session);
+void add_import_command(CLI::App& root, Session& session);
 void add_info_command(CLI::App& root, Session& session);
 void add_validate_command(CLI::App& root, Session& session);
 void add_seal_command(CLI::App& root, Session& session);

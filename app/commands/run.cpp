@@ -133,6 +133,7 @@ int parse_and_act(int argc, char** argv) {
   add_capture_command(root, session);
   add_ingest_command(root, session);
   add_trace_command(root, session);
+  add_import_command(root, session);
   add_info_command(root, session);
   add_validate_command(root, session);
   add_seal_command(root, session);

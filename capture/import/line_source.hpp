@@ -14,7 +14,7 @@
 
 namespace rayreplay::import {
 
-inline constexpr std::size_t kMaxLine = 1U << 14U;
+inline constexpr std::size_t kMaxLine = 1U << 16U;
 
 class LineSource {
  public:
