@@ -70,6 +70,10 @@ class WarpTraversal {
   [[nodiscard]] virtual WarpTraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
                                               std::span<const std::uint64_t> first_ray,
                                               const WarpTraceOptions& options = {}) const = 0;
+  /// Whether warp w runs the rays of row w of `first_ray` and no others, so that WarpStep::warp is that row.
+  [[nodiscard]] virtual bool keeps_warps() const {
+    return true;
+  }
 };
 
 using WarpTraversals = Registry<WarpTraversal>;

@@ -2,7 +2,7 @@
 
 namespace rayreplay::experiment {
 
-OverlappedSink::~OverlappedSink() {
+OverlappedSink::~OverlappedSink() noexcept {
   try {
     tasks_.wait();
   } catch (...) {

@@ -20,7 +20,7 @@ class OverlappedSink : public memory::TransactionSink {
   explicit OverlappedSink(memory::TransactionSink& inner) : inner_(&inner) {}
   OverlappedSink(const OverlappedSink&) = delete;
   OverlappedSink& operator=(const OverlappedSink&) = delete;
-  ~OverlappedSink() override;
+  ~OverlappedSink() noexcept override;
 
   void take(const memory::TransactionBlock& block) override;
   void finish();

@@ -118,6 +118,9 @@ class PersistentWhileWhile final : public WarpTraversal {
     }
     return result;
   }
+  [[nodiscard]] bool keeps_warps() const override {
+    return false;
+  }
 
  private:
   template <class Observer, class Make>

@@ -5,9 +5,10 @@
 // and the same under any partition and order of addition; rounding is below 2^−31 an access. The set of a line is line
 // mod sets. Sectored caches hold tags by line and data by sector: an access hits if the line is there and all sectors
 // that it touches are; a *sector miss* has the line but not all sectors. Loads allocate. Stores follow the model's
-// parameters: write=through|back, allocate=true|false. `down` gets what the cache asks of the level below: fills
-// (missing sectors, loads), stores that it does not keep, and dirty sectors of evicted lines. Deterministic. To
-// add one: a .cpp file in sim/memory/caches/models/.
+// parameters: write=through|back, allocate=true|false (docs/cache-models.md has the rules). `down` gets what the cache
+// asks of the level below, in order: dirty sectors of the line that an access evicts, then its fill (missing sectors of
+// a load), or its store (sectors that the cache does not keep). Dirty sectors that are left at the end stay where they
+// are. Calls may cut a stream anywhere. Deterministic. To add one: a .cpp file in sim/memory/caches/models/.
 //
 // Errors: Usage for geometries that do not fit (check below names key, value and rule).
 #pragma once
@@ -23,10 +24,13 @@
 namespace rayreplay::memory {
 
 inline constexpr std::uint32_t kOne = 1U << 30U;
+/// In place of a probability of 0, from exact models: a miss that found the line. A hit of an exact model is kOne and
+/// nothing else.
+inline constexpr std::uint32_t kSectorMiss = 1U << 31U;
 
 struct CacheGeometry {
   std::uint64_t bytes = 0;         ///< 0: there is no such cache
-  std::uint32_t line_bytes = 128;  ///< power of two
+  std::uint32_t line_bytes = 128;  ///< power of two, 4 … 65536
   std::uint32_t ways = 0;          ///< 0: fully associative
   std::uint32_t sector_bytes = 0;  ///< power of two that divides line_bytes, at most 8 a line; 0: line_bytes
 
@@ -45,19 +49,20 @@ struct CacheGeometry {
   bool operator==(const CacheGeometry&) const = default;
 };
 
-/// Usage unless: sizes are powers of two where said, bytes is a multiple of line_bytes, lines a multiple of ways.
-/// `where` names the cache in the message, such as "machine 'x', L1".
+/// Usage unless: sizes are powers of two where said, bytes is a multiple of line_bytes, lines a multiple of ways, less
+/// than 2^31 lines. `where` names the cache in the message, such as "machine 'x', L1". Nothing is wrong with a cache
+/// that is not there.
 void check(const CacheGeometry& geometry, const std::string& where);
 
-/// "32KiB:line=128,ways=64,sector=32", "6MiB:line=32,ways=16", "none"; sizes in bytes, KiB or MiB; keys not given keep
-/// those of `base`. Usage names what was not understood.
+/// "32KiB:line=128,ways=64,sector=32", "6MiB:line=32,ways=16", "ways=full,sector=line", "none"; sizes in bytes, KiB or
+/// MiB; what is not given stays as in `base`. Usage names what was not understood. The result passes `check`.
 [[nodiscard]] CacheGeometry parse_geometry(const std::string& text, const CacheGeometry& base,
                                            const std::string& where);
-[[nodiscard]] std::string to_string(const CacheGeometry& geometry);  ///< parses to itself
+[[nodiscard]] std::string to_string(const CacheGeometry& geometry);  ///< parses to itself; "none" to `base` of 0 bytes
 
 struct LineAccess {
   std::uint64_t line = 0;    ///< address / line_bytes of this cache
-  std::uint8_t sectors = 1;  ///< of this cache's lines; at least one
+  std::uint8_t sectors = 1;  ///< mask, of this cache's lines; at least one bit
   bool store = false;
 
   bool operator==(const LineAccess&) const = default;
@@ -88,7 +93,7 @@ class Cache {
  public:
   virtual ~Cache() = default;
   /// `distances`: the accesses' reuse distances in this cache's own stream of lines; empty unless the model wants them.
-  /// `hit`: one entry an access. `down`: appended to, may be null.
+  /// `hit`: one entry an access: a probability, or kSectorMiss. `down`: appended to, may be null.
   virtual void access(std::span<const LineAccess> accesses, std::span<const std::uint32_t> distances,
                       std::span<std::uint32_t> hit, std::vector<DownAccess>* down) = 0;
   [[nodiscard]] virtual CacheCounts counts() const = 0;

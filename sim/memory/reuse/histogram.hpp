@@ -41,6 +41,8 @@ class ReuseHistogram {
   /// the whole bin as misses.
   [[nodiscard]] std::uint64_t misses(std::uint64_t lines) const;
 
+  void take_back_zeros(std::uint64_t count);  ///< of distance 0; no more than there are
+
   bool operator==(const ReuseHistogram&) const = default;
 
  private:
@@ -48,6 +50,12 @@ class ReuseHistogram {
   std::uint64_t cold_ = 0;
   std::uint64_t not_sampled_ = 0;
 };
+
+/// Of a sampled stream (`weight`: what one sampled access stands for): the sample has accesses / weight members only on
+/// average, as lines that are touched often are sampled or not. The difference is put right among accesses of distance
+/// 0, as far as there are any, so that ratios refer to the size the sample should have (SHARDS-adj of Waldspurger et
+/// al., FAST 2015).
+[[nodiscard]] ReuseHistogram adjusted(const ReuseHistogram& sampled, double weight);
 
 struct CurvePoint {
   std::uint64_t lines = 0;

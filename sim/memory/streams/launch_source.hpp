@@ -1,12 +1,17 @@
 // A captured launch's memory accesses, made by replaying its rays through a rebuilt structure (MODELS.md §10, §11).
 //
 // Contract: an item is a row of `warp_size` places of `thread_at`. A warp runs its threads ray by ray: the k-th ray of
-// every thread together. For the k-th rays, in this order: the payload is written where the thread's trace call is; the
-// warp traversal runs, every step of it giving one instruction for each access that its active lanes make (j-th access
-// with j-th access, split by kind); then the shader calls of those rays in the order of their events (j-th call with
-// j-th call of each lane): the shader record is read, the payload is read, and written back by closest-hit and miss
-// calls. Intersection and any-hit calls of a ray come with the others, after the traversal (docs/assumptions.md). When
-// a thread's last ray has ended its pixel is written to the frame buffer.
+// every thread together. First every thread with rays reads the ray-generation record, and makes its calls of no ray
+// (callables before its first trace call). For the k-th rays, in this order: the payload is written where the thread's
+// trace call is; the warp traversal runs, every step of it giving one instruction for each access that its active lanes
+// make (kind by kind, in the order node, instance, index, vertex, box, stack entry pushed, popped; j-th access with
+// j-th access); then the shader calls of those rays in the order of their events (j-th call with j-th call of each
+// lane): the shader record is read, the payload is read by any-hit, closest-hit and miss calls, and written back by the
+// latter two. Intersection and any-hit calls of a ray come with the others, after the traversal (docs/assumptions.md).
+// When a thread's last ray has ended its pixel is written to the frame buffer; threads without rays do nothing. A lane
+// is the thread's place in its item throughout. Persistent warp traversals have one resident warp an item, which
+// fetches the k-th rays of its threads when the k−1-th have ended: who takes which work is the schedule's affair
+// (sim/machine/work_distribution.hpp), so their `warps`, `queue` and `threshold` change nothing here.
 //
 // Addresses: nodes, instances, indices, vertices and boxes as bvh::MemoryMap says; behind them, each on a boundary of
 // 256 bytes: shader records (by region, index · record_bytes), payloads and traversal stacks as a GPU's local memory
@@ -43,7 +48,7 @@ struct StreamOptions {
   CoalesceOptions coalescing;
 };
 
-/// Sums over all items generated so far.
+/// Sums over all items generated so far, each counted once.
 struct SourceTally {
   std::uint64_t rays = 0;
   std::uint64_t ignored_rays = 0;  ///< cannot be traversed

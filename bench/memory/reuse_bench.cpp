@@ -1,0 +1,254 @@
+// Reuse distances a second: every engine on four streams, and 80 SMs with their L2 in one pass.
+//
+// Each round runs the limits ("table update only": the time of the last access kept in an array, or in a hash, and
+// nothing else), the splay tree and the other engines on the same stream, one after the other on one thread; rates come
+// from the least processor time of all rounds, which neighbours on the machine disturb least. Reported: Mref/s, the
+// ratio to our own splay tree and the share of the limit reached (array for dense line numbers). Before a figure is
+// taken every exact engine's distances are compared with the splay tree's. RAYREPLAY_BENCH_SCALE (default 1) scales the
+// streams: 20 M references, uniform 5 M; RAYREPLAY_BENCH_ROUNDS (default 3) the rounds.
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <map>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include "sim/memory/reuse/histogram.hpp"
+#include "sim/memory/reuse/reuse_engine.hpp"
+#include "tests/support/reuse_streams.hpp"
+
+namespace {
+
+using namespace rayreplay;
+using memory::ReuseEngines;
+using memory::ReuseStack;
+using test::ReuseStream;
+
+double from_environment(const char* name, double otherwise) {
+  const char* const text = std::getenv(name);
+  return text != nullptr ? std::atof(text) : otherwise;
+}
+
+/// Processor time of this thread, or of all of them.
+double seconds(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+template <class Function>
+double time_of(const Function& function, clockid_t clock = CLOCK_THREAD_CPUTIME_ID) {
+  const double start = seconds(clock);
+  function();
+  return seconds(clock) - start;
+}
+
+const ReuseStream& stream_of(const std::string& name) {
+  static std::map<std::string, ReuseStream> kept;
+  auto it = kept.find(name);
+  if (it == kept.end()) {
+    kept.clear();  // one at a time
+    const double scale = from_environment("RAYREPLAY_BENCH_SCALE", 1);
+    const auto size = static_cast<std::size_t>(20e6 * scale);
+    constexpr std::uint32_t kLines = 1U << 20U;
+    ReuseStream stream = name == "coherent"     ? test::coherent_stream(size, 20, 1)
+                         : name == "incoherent" ? test::incoherent_stream(size, 20, 2)
+                         : name == "zipf"       ? test::zipf_stream(size, kLines, 0.99, 3)
+                                                : test::uniform_stream(size / 4, kLines, 4);
+    it = kept.emplace(name, std::move(stream)).first;
+  }
+  return it->second;
+}
+
+/// Both limits: when was this line touched last?
+std::uint64_t array_alone(const ReuseStream& stream) {
+  std::vector<std::uint32_t> last(stream.lines);
+  std::uint64_t sum = 0;
+  std::uint32_t now = 0;
+  const std::size_t size = stream.line.size();
+  for (std::size_t i = 0; i < size; ++i) {
+    __builtin_prefetch(&last[stream.line[std::min(i + 32, size - 1)]], 1);
+    std::uint32_t& time = last[stream.line[i]];
+    sum += time;
+    time = ++now;
+  }
+  return sum;
+}
+
+std::uint64_t hash_alone(const ReuseStream& stream) {
+  struct Entry {
+    std::uint64_t key = 0;  ///< line + 1
+    std::uint64_t time = 0;
+  };
+  const std::size_t size = stream.line.size();
+  const std::size_t mask = (std::size_t{1} << 21U) - 1;  // half full at most
+  std::vector<Entry> entries(mask + 1);
+  const auto home = [&](std::uint64_t line) { return (line * kSplitMixGamma >> 43U) & mask; };
+  std::uint64_t sum = 0;
+  std::uint64_t now = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    __builtin_prefetch(&entries[home(stream.line[std::min(i + 32, size - 1)])], 1);
+    const std::uint64_t key = stream.line[i] + 1;
+    std::size_t at = home(stream.line[i]);
+    while (entries[at].key != key && entries[at].key != 0) {
+      at = (at + 1) & mask;
+    }
+    entries[at].key = key;
+    sum += entries[at].time;
+    entries[at].time = ++now;
+  }
+  return sum;
+}
+
+constexpr std::size_t kCall = std::size_t{1} << 16U;  ///< accesses handed over at once
+
+void run_engine(const std::string& spec, const ReuseStream& stream, std::vector<std::uint32_t>& out,
+                std::size_t call = kCall) {
+  const std::unique_ptr<ReuseStack> stack = ReuseEngines::create(spec).model->make();
+  for (std::size_t at = 0; at < stream.line.size(); at += call) {
+    const std::size_t n = std::min(call, stream.line.size() - at);
+    stack->distances(std::span(stream.line).subspan(at, n), std::span(out).subspan(at, n));
+  }
+}
+
+void engines(benchmark::State& state, const std::string& name) {
+  const ReuseStream& stream = stream_of(name);
+  const std::size_t size = stream.line.size();
+  const auto million = static_cast<double>(size) * 1e-6;
+  std::vector<std::uint32_t> expected(size);
+  std::vector<std::uint32_t> out(size);
+  std::map<std::string, double> best;
+  const auto keep = [&](const std::string& what, double time) {
+    const auto [it, fresh] = best.emplace(what, time);
+    it->second = std::min(it->second, time);
+    (void)fresh;
+  };
+  const std::vector<std::string> names = {"bitmap", "offline", "sampled"};
+  const oneapi::tbb::global_control one(oneapi::tbb::global_control::max_allowed_parallelism, 1);
+  for (auto _ : state) {
+    keep("array alone", time_of([&] { benchmark::DoNotOptimize(array_alone(stream)); }));
+    keep("hash alone", time_of([&] { benchmark::DoNotOptimize(hash_alone(stream)); }));
+    keep("splay", time_of([&] { run_engine("splay", stream, expected); }));
+    for (const std::string& engine : names) {
+      const std::size_t call = engine == "offline" ? size : kCall;
+      keep(engine, time_of([&] { run_engine(engine, stream, out, call); }));
+      if (engine != "sampled" && out != expected) {
+        throw std::runtime_error(engine + " differs from the splay tree on " + name);
+      }
+    }
+    keep("histogram", time_of([&] {
+           memory::ReuseHistogram histogram;
+           histogram.add(expected);
+           benchmark::DoNotOptimize(histogram.cold());
+         }));
+  }
+  for (const auto& [what, time] : best) {
+    state.counters[what] = million / time;
+  }
+  state.counters["bitmap/splay"] = best.at("splay") / best.at("bitmap");
+  state.counters["bitmap/array"] = best.at("array alone") / best.at("bitmap");
+  state.counters["bitmap/hash"] = best.at("hash alone") / best.at("bitmap");
+}
+
+/// An L1 stack for each SM and one for the L2, of every access, as an analysis has them: the stream comes in blocks.
+struct ManyStacks {
+  explicit ManyStacks(const std::string& spec) {
+    const auto created = ReuseEngines::create(spec);
+    for (std::size_t sm = 0; sm <= test::kStreamSms; ++sm) {
+      stacks.push_back(created.model->make());
+    }
+  }
+  void take(std::span<const std::uint64_t> lines, std::span<const std::uint8_t> sms) {
+    for (auto& part : parts) {
+      part.clear();
+    }
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      parts[sms[i]].push_back(lines[i]);
+    }
+    parts.back().assign(lines.begin(), lines.end());
+    // The L2's part is as long as all others together: it starts first.
+    oneapi::tbb::parallel_for(std::size_t{0}, stacks.size(), [&](std::size_t i) {
+      const std::size_t which = stacks.size() - 1 - i;
+      outs[which].resize(parts[which].size());
+      stacks[which]->distances(parts[which], outs[which]);
+      histograms[which].add(outs[which]);
+    });
+  }
+  std::vector<std::unique_ptr<ReuseStack>> stacks;
+  std::vector<std::vector<std::uint64_t>> parts = std::vector<std::vector<std::uint64_t>>(test::kStreamSms + 1);
+  std::vector<std::vector<std::uint32_t>> outs = std::vector<std::vector<std::uint32_t>>(test::kStreamSms + 1);
+  std::vector<memory::ReuseHistogram> histograms = std::vector<memory::ReuseHistogram>(test::kStreamSms + 1);
+};
+
+void sms_and_l2(benchmark::State& state, const std::string& name) {
+  const ReuseStream& stream = stream_of(name);
+  const std::size_t size = stream.line.size();
+  const auto million = static_cast<double>(size) * 1e-6;
+  constexpr std::size_t kBlock = std::size_t{1} << 20U;
+  const auto run = [&](const std::string& spec) {
+    ManyStacks stacks(spec);
+    for (std::size_t at = 0; at < size; at += kBlock) {
+      const std::size_t n = std::min(kBlock, size - at);
+      stacks.take(std::span(stream.line).subspan(at, n), std::span(stream.sm).subspan(at, n));
+    }
+    memory::ReuseHistogram all;
+    for (const memory::ReuseHistogram& histogram : stacks.histograms) {
+      all.merge(histogram);
+    }
+    return all;
+  };
+  double one_core = 1e30;
+  double splay = 1e30;
+  double all_cpu = 1e30;
+  for (auto _ : state) {
+    memory::ReuseHistogram a, b, c;
+    {
+      const oneapi::tbb::global_control one(oneapi::tbb::global_control::max_allowed_parallelism, 1);
+      one_core = std::min(one_core, time_of([&] { a = run("bitmap"); }));
+      splay = std::min(splay, time_of([&] { b = run("splay"); }));
+    }
+    all_cpu = std::min(all_cpu, time_of([&] { c = run("bitmap"); }, CLOCK_PROCESS_CPUTIME_ID));
+    if (!(a == b) || !(a == c)) {
+      throw std::runtime_error("histograms differ");
+    }
+  }
+  state.counters["bitmap"] = million / one_core;
+  state.counters["splay"] = million / splay;
+  state.counters["bitmap/splay"] = splay / one_core;
+  state.counters["bitmap, all cores, a core"] = million / all_cpu;
+}
+
+void report() {
+  const auto rounds = static_cast<benchmark::IterationCount>(from_environment("RAYREPLAY_BENCH_ROUNDS", 3));
+  for (const char* const name : {"coherent", "incoherent", "zipf", "uniform"}) {
+    benchmark::RegisterBenchmark(("engines/" + std::string(name)).c_str(), engines, name)
+        ->Iterations(rounds)
+        ->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(("80 SMs and L2/" + std::string(name)).c_str(), sms_and_l2, name)
+        ->Iterations(rounds)
+        ->Unit(benchmark::kMillisecond);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
+    return 1;
+  }
+  report();
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}

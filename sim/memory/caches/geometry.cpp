@@ -1,0 +1,153 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/parameters.hpp"
+#include "sim/memory/caches/cache_model.hpp"
+
+namespace rayreplay::memory {
+namespace {
+
+constexpr std::uint32_t kLeastLine = 4;  // so that no line number is 2^64 - 1, which marks places without a line
+constexpr std::uint32_t kMostLine = 65536;
+constexpr std::uint32_t kMostSectors = 8;
+constexpr std::uint64_t kLinesLimit = std::uint64_t{1} << 31U;
+
+[[noreturn]] void refuse(std::string what, const std::string& where, std::string found, std::string expected,
+                         std::string fix = "") {
+  throw Error(ErrorKind::Usage, {std::move(what), where, std::move(found), std::move(expected), std::move(fix)});
+}
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::uint64_t kKi = 1024;
+  if (bytes % (kKi * kKi) == 0) {
+    return fmt::format("{}MiB", bytes / (kKi * kKi));
+  }
+  return bytes % kKi == 0 ? fmt::format("{}KiB", bytes / kKi) : fmt::format("{}", bytes);
+}
+
+std::uint64_t parse_size(std::string_view text, const std::string& where) {
+  struct Unit {
+    std::string_view name;
+    std::uint64_t bytes;
+  };
+  constexpr std::array<Unit, 4> kUnits = {{{"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}, {"", 1}}};
+  const Unit& unit = *std::ranges::find_if(kUnits, [&](const Unit& one) { return text.ends_with(one.name); });
+  const std::string_view digits = text.substr(0, text.size() - unit.name.size());
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc{} || end != digits.data() + digits.size() ||
+      number > std::numeric_limits<std::uint64_t>::max() / unit.bytes) {
+    refuse("the size of a cache is not understood", where, fmt::format("'{}'", text),
+           "a number of bytes, KiB or MiB, or 'none'", "write it like 32KiB:line=128,ways=64,sector=32");
+  }
+  return number * unit.bytes;
+}
+
+std::uint32_t parse_number(std::string_view key, std::string_view text, std::string_view word,
+                           const std::string& where) {
+  if (text == word) {
+    return 0;
+  }
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number == 0) {
+    refuse(fmt::format("'{}' of a cache is not understood", key), where, fmt::format("'{}'", text),
+           word.empty() ? "a number of at least 1" : fmt::format("a number of at least 1, or '{}'", word));
+  }
+  return number;
+}
+
+void set_key(CacheGeometry& geometry, std::string_view setting, const std::string& where) {
+  const std::size_t equals = setting.find('=');
+  const std::string key(setting.substr(0, equals));
+  const std::string_view value = equals == std::string_view::npos ? std::string_view{} : setting.substr(equals + 1);
+  if (key == "line") {
+    geometry.line_bytes = parse_number(key, value, "", where);
+  } else if (key == "ways") {
+    geometry.ways = parse_number(key, value, "full", where);
+  } else if (key == "sector") {
+    geometry.sector_bytes = parse_number(key, value, "line", where);
+  } else {
+    const std::string near = nearest(key, {"line", "ways", "sector"});
+    refuse("unknown key of a cache", where, fmt::format("'{}'", key),
+           "line=, ways= or sector=", near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+  }
+}
+
+}  // namespace
+
+void check(const CacheGeometry& geometry, const std::string& where) {
+  if (geometry.bytes == 0) {
+    return;
+  }
+  const std::uint32_t line = geometry.line_bytes;
+  if (!std::has_single_bit(line) || line < kLeastLine || line > kMostLine) {
+    refuse("the line size of a cache does not fit", where, fmt::format("{} bytes", line),
+           fmt::format("a power of two, {} to {}", kLeastLine, kMostLine));
+  }
+  const std::uint32_t sector = geometry.sector();
+  if (!std::has_single_bit(sector) || sector > line || line / sector > kMostSectors) {
+    refuse("the sector size of a cache does not fit", where, fmt::format("{} bytes, lines of {}", sector, line),
+           fmt::format("a power of two, {} to {}", std::max(line / kMostSectors, 1U), line));
+  }
+  if (geometry.bytes % line != 0) {
+    refuse("the size of a cache is not a number of lines", where,
+           fmt::format("{} bytes, lines of {}", geometry.bytes, line), "a multiple of the line size");
+  }
+  if (geometry.lines() >= kLinesLimit) {
+    refuse("the cache has too many lines", where, fmt::format("{}", geometry.lines()), "less than 2^31");
+  }
+  if (geometry.lines() % geometry.associativity() != 0) {
+    refuse("the ways of a cache do not divide its lines", where,
+           fmt::format("{} ways, {} lines", geometry.ways, geometry.lines()), "a divisor of the number of lines",
+           "ways=full makes it fully associative");
+  }
+}
+
+CacheGeometry parse_geometry(const std::string& text, const CacheGeometry& base, const std::string& where) {
+  CacheGeometry geometry = base;
+  if (text == "none") {
+    geometry.bytes = 0;
+    return geometry;
+  }
+  std::string_view rest = text;
+  const std::size_t colon = rest.find(':');
+  if (const std::string_view size = rest.substr(0, colon); size.find('=') == std::string_view::npos) {
+    geometry.bytes = parse_size(size, where);
+    if (colon == std::string_view::npos) {
+      check(geometry, where);
+      return geometry;
+    }
+    rest.remove_prefix(colon + 1);
+  }
+  for (;;) {
+    const std::size_t comma = rest.find(',');
+    set_key(geometry, rest.substr(0, comma), where);
+    if (comma == std::string_view::npos) {
+      break;
+    }
+    rest.remove_prefix(comma + 1);
+  }
+  check(geometry, where);
+  return geometry;
+}
+
+std::string to_string(const CacheGeometry& geometry) {
+  if (geometry.bytes == 0) {
+    return "none";
+  }
+  return fmt::format("{}:line={},ways={},sector={}", size_text(geometry.bytes), geometry.line_bytes,
+                     geometry.ways == 0 ? "full" : fmt::format("{}", geometry.ways),
+                     geometry.sector_bytes == 0 ? "line" : fmt::format("{}", geometry.sector_bytes));
+}
+
+}  // namespace rayreplay::memory

@@ -1,0 +1,78 @@
+// The stack distance cache model as a cache: each access hits with the probability that its reuse distance gives.
+//
+// Contract: caches/stack_distance.hpp. Knows lines alone: sectors, stores and evictions are not modelled, nothing goes
+// `down`. O(1) an access; one table for all caches that a model makes of one geometry, one after the other.
+#include <memory>
+
+#include "base/error.hpp"
+#include "sim/memory/caches/cache_model.hpp"
+#include "sim/memory/caches/stack_distance.hpp"
+
+namespace rayreplay::memory {
+namespace {
+
+class StackDistanceCache final : public Cache {
+ public:
+  explicit StackDistanceCache(std::shared_ptr<const StackDistanceTable> table) : table_(std::move(table)) {}
+
+  void access(std::span<const LineAccess> accesses, std::span<const std::uint32_t> distances,
+              std::span<std::uint32_t> hit, std::vector<DownAccess>* /*down*/) override {
+    if (distances.size() != accesses.size()) {
+      throw Error(ErrorKind::Internal, {"the stack distance cache model got no distances", "", "", "", ""});
+    }
+    std::uint64_t hits = 0;
+    for (std::size_t i = 0; i < accesses.size(); ++i) {
+      hit[i] = table_->hit(distances[i]);
+      hits += hit[i];
+    }
+    counts_.accesses += accesses.size();
+    counts_.hits += hits;
+  }
+
+  [[nodiscard]] CacheCounts counts() const override {
+    return counts_;
+  }
+
+ private:
+  std::shared_ptr<const StackDistanceTable> table_;
+  CacheCounts counts_;
+};
+
+class StackDistanceModel final : public CacheModel {
+ public:
+  [[nodiscard]] std::unique_ptr<Cache> make(const CacheGeometry& geometry) const override {
+    if (table_ == nullptr || !(geometry == geometry_)) {
+      table_ = std::make_shared<const StackDistanceTable>(geometry.associativity(), geometry.lines());
+      geometry_ = geometry;
+    }
+    return std::make_unique<StackDistanceCache>(table_);
+  }
+  [[nodiscard]] bool wants_distances() const override {
+    return true;
+  }
+  [[nodiscard]] bool exact() const override {
+    return false;
+  }
+
+ private:
+  mutable std::shared_ptr<const StackDistanceTable> table_;  // of the last geometry
+  mutable CacheGeometry geometry_;
+};
+
+const CacheModels::Registrar kRegistrar(
+    {.kind = {},
+     .name = "sdcm",
+     .summary = "Stack distance cache model: a probability from the reuse distance",
+     .text = "An access of reuse distance D hits with the probability that fewer than A of D other lines fell into its "
+             "set, if each set is as likely: the sum over a < A of C(D,a) (A/B)^a (1-A/B)^(D-a), for B lines and A "
+             "ways. Tabulated for a geometry by a recurrence that is sound for any distance.\n\n"
+             "Assumes that lines spread over sets at random, that replacement is LRU, and that a line is there whole: "
+             "sectors, stores and evictions are not modelled. docs/cache-models.md has its measured error against "
+             "exact caches. What an L1 of this model sends down is decided by an exact LRU cache of the same geometry, "
+             "write-through without allocation.",
+     .source = "Agarwal, Hennessy, Horowitz, ACM TOCS 1989; Arafa et al., ICS 2020",
+     .parameters = {}},
+    [](const Parameters&) { return std::make_unique<StackDistanceModel>(); });
+
+}  // namespace
+}  // namespace rayreplay::memory

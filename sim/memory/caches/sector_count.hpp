@@ -1,0 +1,21 @@
+// Sectors of a mask. A table: x86-64 does not promise a population count.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace rayreplay::memory {
+
+inline constexpr std::array<std::uint8_t, 256> kSectorCounts = [] {
+  std::array<std::uint8_t, 256> counts{};
+  for (std::size_t i = 1; i < counts.size(); ++i) {
+    counts[i] = static_cast<std::uint8_t>(counts[i / 2] + i % 2);
+  }
+  return counts;
+}();
+
+[[nodiscard]] inline std::uint64_t sector_count(std::uint8_t mask) {
+  return kSectorCounts[mask];
+}
+
+}  // namespace rayreplay::memory

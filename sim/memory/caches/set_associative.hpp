@@ -1,0 +1,47 @@
+// Exact caches: sets of lines with a replacement policy, data by sector.
+//
+// Contract: caches/cache_model.hpp. The rules (twins in tests/memory/slow_cache.hpp):
+//   load, all sectors there    hit
+//   load, line there           sector miss; the missing sectors are filled
+//   load, no line              the victim goes, its dirty sectors are written; the sectors touched are filled
+//   store, line there          hit or sector miss, as a load; missing sectors become valid with `allocate`
+//   store, no line             with `allocate` the victim goes as above and the sectors touched become valid, else
+//   nothing
+// Stores fetch nothing: caches keep masks of the bytes written. write=through: a store's sectors are written down.
+// write=back: sectors that are valid after it become dirty, the others are written down. Victim: the first empty way;
+// `Lru` the line whose last access is longest ago (any access, stores and sector misses too); `Fifo` the one that came
+// first; `Random` way ⌊ways · r / 2^32⌋, r the high half of split_mix(seed, evictions of this cache so far).
+//
+// Three organisations, the same results: up to 16 ways a set is an array of tags and a word of 4-bit ranks; up to
+// kScannedWays tags are scanned too, ranks are a linked list; beyond that, and for fully associative caches, a hash
+// table finds lines: O(1) an access whatever the ways. Tags are 32 bits until a line needs more. Memory: 7 to 15 bytes
+// a line; beyond kScannedWays 26.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/parameters.hpp"
+#include "sim/memory/caches/cache_model.hpp"
+
+namespace rayreplay::memory {
+
+enum class Replacement : std::uint8_t { Lru, Fifo, Random };
+
+inline constexpr std::uint64_t kScannedWays = 256;
+
+struct CachePolicy {
+  Replacement replacement = Replacement::Lru;
+  bool write_back = true;
+  bool allocate = true;  ///< on stores
+  std::uint64_t seed = 0;
+};
+
+[[nodiscard]] std::unique_ptr<Cache> make_set_associative(const CacheGeometry& geometry, const CachePolicy& policy);
+
+/// The parameters `write` and `allocate`, for registration.
+[[nodiscard]] std::vector<Parameter> write_parameters();
+[[nodiscard]] CachePolicy write_policy(const Parameters& parameters);
+
+}  // namespace rayreplay::memory

@@ -1,0 +1,111 @@
+// Which slots of time are live (hold some line's last access), and how many after a given one.
+//
+// Contract: slots are numbered in order of time; the next one to be taken is now(). `distances` takes the next slots:
+// access i has the slot now() + i and previous[i] says the slot of the line's last access plus one, 0 if it has none.
+// out[i] is the number of slots that are live just before the access and lie after that last one: the reuse distance;
+// kInfinite without a last access. The last slot ceases to be live, the new one is. The caller sees to it that there is
+// room (capacity()).
+//
+// How: bits of live slots, with counts for every word of 64 (8 bits), for 64 words (16 bits), for 32 of these (32 bits)
+// and for 16 of those. A count of what lies after a slot is one masked sum at each level. Accesses go in groups of 16:
+// d(i) = live(p_i) + (i − max(p_i + 1, start)) − #{j < i in the group : p_j > p_i}, with live() as of the group's
+// start: within a group nothing waits for what was just written. All forms (portable, AVX2, AVX-512) give the same
+// numbers. O(1) an access up to 2^25 slots, plus 1/16 of an addition for every 2^21 slots after. 9.2 bits a slot.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace rayreplay::memory {
+
+/// Array of zeros that starts on a cache line.
+template <class T>
+class AlignedZeros {
+ public:
+  static constexpr std::align_val_t kAlignment{64};
+
+  AlignedZeros() = default;
+  explicit AlignedZeros(std::size_t size)
+      : size_(size), data_(static_cast<T*>(::operator new(size * sizeof(T), kAlignment))) {
+    std::uninitialized_value_construct_n(data_.get(), size);
+  }
+  [[nodiscard]] T* data() const {
+    return data_.get();
+  }
+  [[nodiscard]] std::size_t size() const {
+    return size_;
+  }
+
+ private:
+  struct Free {
+    void operator()(T* memory) const {
+      ::operator delete(memory, kAlignment);
+    }
+  };
+  std::size_t size_ = 0;
+  std::unique_ptr<T, Free> data_;
+};
+
+class SlotRank {
+ public:
+  static constexpr std::uint64_t kMaxSlots = std::uint64_t{1} << 31U;
+  enum class Form : std::uint8_t { Portable, Avx2, Avx512 };
+
+  /// All free; capacity is rounded up to a multiple of 4096 and cut to kMaxSlots.
+  explicit SlotRank(std::uint64_t capacity, Form form = best_form());
+
+  [[nodiscard]] static Form best_form();
+  [[nodiscard]] static std::vector<Form> forms();  ///< that this machine can run, Portable first
+
+  void distances(std::span<const std::uint32_t> previous, std::uint32_t* out);
+
+  [[nodiscard]] std::uint32_t now() const {
+    return now_;
+  }
+  [[nodiscard]] std::uint64_t capacity() const {
+    return capacity_;
+  }
+  [[nodiscard]] std::uint64_t live() const {
+    return live_;
+  }
+  [[nodiscard]] std::uint64_t memory_bytes() const;
+
+  /// 64 slots each, the lowest slot in the lowest bit. After writing: recount.
+  [[nodiscard]] std::span<std::uint64_t> words() {
+    return {bits_.data(), bits_.size()};
+  }
+  void recount(std::uint32_t now);
+
+  /// Live slots before each word of 64, for renumbering.
+  [[nodiscard]] std::vector<std::uint32_t> ranks() const;
+  /// The slots 0 … live − 1 become the live ones, and now() is live.
+  void restart(std::uint64_t live);
+
+  /// What the forms of the inner loop see.
+  struct View {
+    std::uint64_t* bits;
+    std::uint8_t* words;
+    std::uint16_t* rows;
+    std::uint32_t* plates;
+    std::uint32_t* tops;
+    std::size_t top_count;  ///< a multiple of 16
+  };
+
+ private:
+  std::uint64_t capacity_ = 0;
+  std::uint32_t now_ = 0;
+  std::uint64_t live_ = 0;
+  Form form_;
+  AlignedZeros<std::uint64_t> bits_;
+  AlignedZeros<std::uint8_t> words_;
+  AlignedZeros<std::uint16_t> rows_;
+  AlignedZeros<std::uint32_t> plates_;
+  AlignedZeros<std::uint32_t> tops_;
+};
+
+}  // namespace rayreplay::memory

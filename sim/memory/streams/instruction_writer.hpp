@@ -1,0 +1,70 @@
+// Writes Instructions lane by lane.
+//
+// Contract: `add` for each active lane in ascending order, then `put`, which appends one instruction, or several where
+// a lane's bytes exceed what it loads at once; without lanes it appends nothing. `put_words` is for local memory: an
+// instruction for each 4-byte word of every lane, word w of a lane lying `word_stride` bytes behind word w − 1.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "sim/memory/streams/instructions.hpp"
+
+namespace rayreplay::memory {
+
+class InstructionWriter {
+ public:
+  /// load_bytes: most that a lane loads or stores by one instruction; 0: anything.
+  InstructionWriter(Instructions& out, std::uint32_t load_bytes) : out_(&out), load_bytes_(load_bytes) {}
+
+  void add(std::uint32_t lane, std::uint64_t address, std::uint32_t element, std::uint32_t thread) {
+    mask_ |= std::uint64_t{1} << lane;
+    address_[count_] = address;
+    element_[count_] = element;
+    thread_[count_] = thread;
+    ++count_;
+  }
+  void put(DataKind kind, std::uint32_t bytes, bool store) {
+    const std::uint32_t piece = load_bytes_ == 0 ? bytes : load_bytes_;
+    for (std::uint32_t done = 0; done < bytes && count_ > 0; done += piece) {
+      append(kind, std::min(piece, bytes - done), store, done);
+    }
+    clear();
+  }
+  void put_words(DataKind kind, std::uint32_t words, std::uint32_t word_stride, bool store) {
+    for (std::uint32_t word = 0; word < words && count_ > 0; ++word) {
+      append(kind, 4, store, std::uint64_t{word} * word_stride);
+    }
+    clear();
+  }
+
+ private:
+  void clear() {
+    mask_ = 0;
+    count_ = 0;
+  }
+  void append(DataKind kind, std::uint32_t bytes, bool store, std::uint64_t offset) {
+    const std::size_t first = out_->address.size();
+    out_->rows.push_back({mask_, static_cast<std::uint32_t>(first), bytes, kind, store});
+    out_->address.insert(out_->address.end(), address_.data(), address_.data() + count_);
+    out_->element.insert(out_->element.end(), element_.data(), element_.data() + count_);
+    out_->thread.insert(out_->thread.end(), thread_.data(), thread_.data() + count_);
+    if (offset != 0) {
+      for (std::size_t row = first; row < out_->address.size(); ++row) {
+        out_->address[row] += offset;
+      }
+    }
+  }
+
+  Instructions* out_;
+  std::uint32_t load_bytes_;
+  std::uint64_t mask_ = 0;
+  std::size_t count_ = 0;
+  std::array<std::uint64_t, 64> address_;
+  std::array<std::uint32_t, 64> element_;
+  std::array<std::uint32_t, 64> thread_;
+};
+
+}  // namespace rayreplay::memory

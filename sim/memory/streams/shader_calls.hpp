@@ -1,0 +1,57 @@
+// The shader calls of threads' rays, and which record of the shader binding table each one reads.
+//
+// Contract: calls of a ray are its Intersection, AnyHit, Miss, ClosestHit and Callable events, in their order. Records
+// as Vulkan finds them: of a hit group, the instance's hit_group_offset + the ray's sbt_offset + its sbt_stride · the
+// geometry's number in its structure; of a miss, the ray's miss_index. Which record a callable names is not recorded:
+// the first record of the captured table with that shader, without one the record numbered as the shader. Calls of no
+// ray (callables before the first trace call) are kept apart. O(events of the threads).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "bvh/bvh.hpp"
+#include "capture/trace/trace.hpp"
+#include "sim/memory/streams/launch_memory.hpp"
+
+namespace rayreplay::memory {
+
+struct ShaderCall {
+  trace::EventKind kind = trace::EventKind::Miss;
+  trace::TableRegion region = trace::TableRegion::Miss;
+  std::uint32_t record = 0;  ///< of the region
+
+  [[nodiscard]] bool reads_payload() const {
+    return kind == trace::EventKind::AnyHit || writes_payload();
+  }
+  [[nodiscard]] bool writes_payload() const {
+    return kind == trace::EventKind::ClosestHit || kind == trace::EventKind::Miss;
+  }
+};
+
+/// Of some threads. Places are one for each thread's calls of no ray, followed by one for each of its rays.
+struct ShaderCalls {
+  std::vector<std::uint64_t> first;  ///< places + 1
+  std::vector<ShaderCall> calls;
+
+  [[nodiscard]] std::span<const ShaderCall> of(std::uint64_t place) const {
+    return std::span(calls).subspan(first[place], first[place + 1] - first[place]);
+  }
+};
+
+class ShaderTable {
+ public:
+  ShaderTable(const trace::Trace& trace, const trace::Launch& launch, const bvh::Bvh& structure);
+
+  [[nodiscard]] ShaderCalls calls(std::span<const std::uint32_t> threads) const;
+
+ private:
+  [[nodiscard]] ShaderCall call(std::uint64_t event, std::uint64_t ray) const;
+
+  const trace::Launch* launch_;
+  const bvh::Bvh* structure_;
+  std::vector<std::uint32_t> callable_record_;  ///< by shader
+};
+
+}  // namespace rayreplay::memory

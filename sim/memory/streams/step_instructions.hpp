@@ -1,0 +1,37 @@
+// The steps of a warp traversal as memory instructions.
+//
+// Contract: of a step, accesses of one kind meet, in the order of the kinds: nodes, instances, indices, vertices,
+// boxes, then stack entries pushed, then popped. Of one kind the j-th access of every lane that has one is one
+// instruction. (A lane's own accesses come in that order in every step; what did not would follow in further rounds.)
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "sim/memory/streams/instruction_writer.hpp"
+#include "sim/memory/streams/launch_memory.hpp"
+#include "traversal/warp_traversal.hpp"
+
+namespace rayreplay::memory {
+
+/// Who a ray works for.
+struct RayOwner {
+  std::uint8_t lane = 0;
+  std::uint32_t thread = 0;
+};
+
+/// Local memory of an item's stacks.
+struct StackMemory {
+  std::uint64_t start = 0;  ///< of the item
+  std::uint32_t element = 0;
+  std::uint32_t warp_size = 0;
+  std::uint32_t entries = 0;  ///< of a lane
+};
+
+/// The steps [first_step, last_step) of `traced`; `first_lane`: row of `traced.ray` of the first. Returns the row
+/// behind the last. `owners`: by ray.
+std::uint64_t append_steps(const traversal::WarpTraceResult& traced, std::size_t first_step, std::size_t last_step,
+                           std::uint64_t first_lane, std::span<const RayOwner> owners, const ElementFinder& elements,
+                           const StackMemory& stack, InstructionWriter& out);
+
+}  // namespace rayreplay::memory

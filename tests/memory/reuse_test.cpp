@@ -1,0 +1,234 @@
+// Reuse distances: the table of MODELS.md §11, brute force, and every exact engine against every other.
+#include <algorithm>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/split_mix.hpp"
+#include "sim/memory/reuse/engines/bitmap_stack.hpp"
+#include "sim/memory/reuse/reuse_engine.hpp"
+#include "tests/support/reuse_streams.hpp"
+
+namespace rayreplay::memory {
+namespace {
+
+using test::StreamRandom;
+using Lines = std::vector<std::uint64_t>;
+using Distances = std::vector<std::uint32_t>;
+
+/// The definition itself: the place in the list of lines, latest first.
+Distances brute_force(const Lines& lines) {
+  std::list<std::uint64_t> stack;
+  Distances result;
+  for (const std::uint64_t line : lines) {
+    const auto it = std::find(stack.begin(), stack.end(), line);
+    if (it == stack.end()) {
+      result.push_back(kInfinite);
+    } else {
+      result.push_back(static_cast<std::uint32_t>(std::distance(stack.begin(), it)));
+      stack.erase(it);
+    }
+    stack.push_front(line);
+  }
+  return result;
+}
+
+/// In calls of random sizes, empty ones among them.
+Distances in_pieces(ReuseStack& stack, const Lines& lines, std::uint64_t seed, std::uint64_t longest) {
+  StreamRandom random(seed);
+  Distances result(lines.size());
+  for (std::size_t at = 0; at < lines.size();) {
+    const std::size_t n = std::min<std::size_t>(lines.size() - at, random.below(longest + 1));
+    stack.distances(std::span(lines).subspan(at, n), std::span(result).subspan(at, n));
+    at += n;
+  }
+  return result;
+}
+
+Distances whole(ReuseStack& stack, const Lines& lines) {
+  Distances result(lines.size());
+  stack.distances(lines, result);
+  return result;
+}
+
+std::vector<std::string> exact_engines() {
+  std::vector<std::string> result;
+  for (const std::string& name : ReuseEngines::names()) {
+    if (ReuseEngines::create(name).model->exact()) {
+      result.push_back(name);
+    }
+  }
+  return result;
+}
+
+std::uint64_t count_distinct(Lines lines) {
+  std::sort(lines.begin(), lines.end());
+  return static_cast<std::uint64_t>(std::unique(lines.begin(), lines.end()) - lines.begin());
+}
+
+/// Every exact engine and every form of the bitmap, whole and cut, gives `expected`.
+void expect_all(const Lines& lines, const Distances& expected, const std::string& what) {
+  for (const std::string& name : exact_engines()) {
+    SCOPED_TRACE(what + ", " + name);
+    const auto engine = ReuseEngines::create(name).model;
+    const auto stack = engine->make();
+    EXPECT_EQ(whole(*stack, lines), expected);
+    EXPECT_EQ(stack->live_lines(), count_distinct(lines));
+    for (const std::uint64_t longest : {1U, 7U, 40U, 3000U}) {
+      EXPECT_EQ(in_pieces(*engine->make(), lines, longest, longest), expected) << "calls of up to " << longest;
+    }
+  }
+  for (const SlotRank::Form form : SlotRank::forms()) {
+    SCOPED_TRACE(what + ", bitmap, form " + std::to_string(static_cast<int>(form)));
+    BitmapStack stack(form, 1);
+    EXPECT_EQ(whole(stack, lines), expected);
+    BitmapStack cut(form, 1);
+    EXPECT_EQ(in_pieces(cut, lines, 3, 50), expected);
+  }
+}
+
+struct Pattern {
+  std::string name;
+  Lines lines;
+};
+
+std::vector<Pattern> patterns() {
+  constexpr std::uint64_t kPage = LineTable::kPageLines;
+  std::vector<Pattern> result;
+  const auto add = [&](const std::string& name, std::size_t size, const auto& line) {
+    Lines lines;
+    for (std::uint64_t i = 0; i < size; ++i) {
+      lines.push_back(line(i));
+    }
+    result.push_back({name, std::move(lines)});
+  };
+  StreamRandom random(5);
+  add("one line", 500, [](std::uint64_t) { return std::uint64_t{7}; });
+  add("all different", 3000, [](std::uint64_t i) { return i; });
+  add("round and round", 3000, [](std::uint64_t i) { return i % 700; });
+  add("there and back", 3000, [](std::uint64_t i) { return i % 1400 < 700 ? i % 1400 : 1399 - i % 1400; });
+  add("backwards", 3000, [](std::uint64_t i) { return 100000 - i % 1500; });
+  add("runs of 31 hits", 4000, [](std::uint64_t i) { return i / 32 % 60; });
+  add("few", 3000, [&](std::uint64_t) { return random.below(5); });
+  add("random", 4000, [&](std::uint64_t) { return random.below(900); });
+  add("around page limits", 4000, [&](std::uint64_t) { return kPage * random.below(5) + kPage - 3 + random.below(6); });
+  add("ends of 64 bits", 2000, [&](std::uint64_t) { return random.below(40) - 20; });
+  add("sparse", 4000, [&](std::uint64_t) { return split_mix_finish(random.below(900)); });
+  add("multiples of 2^32", 3000, [&](std::uint64_t) { return random.below(700) << 32U; });
+  add("growing", 4000, [&](std::uint64_t i) { return random.below(i + 1); });
+  add("dense, then sparse", 4000, [&](std::uint64_t i) {
+    const std::uint64_t line = random.below(700);
+    return i % 3 != 0 || i < 1000 ? line : split_mix_finish(line);
+  });
+  add("near and far in time", 4000,
+      [&](std::uint64_t i) { return i % 2 == 0 ? random.below(3) : 10 + random.below(600); });
+  return result;
+}
+
+TEST(Reuse, TheTableOfTheDefinition) {
+  const Distances expected = {kInfinite, kInfinite, 0, kInfinite, 2};
+  expect_all({0, 1, 1, 2, 0}, expected, "five references");
+  EXPECT_EQ(brute_force({0, 1, 1, 2, 0}), expected);
+}
+
+TEST(Reuse, NothingGivesNothing) {
+  for (const std::string& name : ReuseEngines::names()) {
+    const auto stack = ReuseEngines::create(name).model->make();
+    EXPECT_EQ(stack->live_lines(), 0U);
+    stack->distances({}, {});
+    EXPECT_EQ(stack->live_lines(), 0U);
+    EXPECT_LT(stack->memory_bytes(), 1U << 20U);
+  }
+}
+
+TEST(Reuse, EnginesGiveWhatTheDefinitionSays) {
+  for (const Pattern& pattern : patterns()) {
+    expect_all(pattern.lines, brute_force(pattern.lines), pattern.name);
+  }
+}
+
+/// Longer than brute force can do: against the reference.
+TEST(Reuse, EnginesAgreeOnStreamsLikeATraversals) {
+  const std::vector<test::ReuseStream> streams = {
+      test::coherent_stream(150000, 12, 1), test::incoherent_stream(150000, 14, 2),
+      test::zipf_stream(100000, 1U << 14U, 0.99, 3), test::uniform_stream(100000, 1U << 15U, 4)};
+  for (const test::ReuseStream& stream : streams) {
+    const auto reference = ReuseEngines::create("splay").model->make();
+    const Distances expected = whole(*reference, stream.line);
+    for (const std::string& name : exact_engines()) {
+      SCOPED_TRACE(stream.name + ", " + name);
+      const auto engine = ReuseEngines::create(name).model;
+      EXPECT_TRUE(whole(*engine->make(), stream.line) == expected);
+      EXPECT_TRUE(in_pieces(*engine->make(), stream.line, 9, 60000) == expected);
+    }
+    for (const SlotRank::Form form : SlotRank::forms()) {
+      BitmapStack stack(form);
+      EXPECT_TRUE(whole(stack, stream.line) == expected) << stream.name << static_cast<int>(form);
+    }
+  }
+}
+
+/// Pages first, then the hash: more sparse lines than pages are kept for.
+TEST(Reuse, SparseLinesLeaveThePages) {
+  Lines lines;
+  StreamRandom random(8);
+  for (std::size_t i = 0; i < 20000; ++i) {
+    lines.push_back(i < 3000 ? random.below(4000) : split_mix_finish(random.below(6000)));
+  }
+  LineTable table;
+  std::vector<std::uint32_t> before(lines.size());
+  table.exchange(std::span(lines).first(3000), 1, before.data());
+  EXPECT_TRUE(table.in_pages());
+  table.exchange(std::span(lines).subspan(3000), 3001, before.data() + 3000);
+  EXPECT_FALSE(table.in_pages());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (before[i] != 0) {
+      ASSERT_EQ(lines[before[i] - 1], lines[i]) << i;
+    }
+  }
+  const Distances expected = whole(*ReuseEngines::create("splay").model->make(), lines);
+  for (const std::string& name : exact_engines()) {
+    EXPECT_TRUE(in_pieces(*ReuseEngines::create(name).model->make(), lines, 2, 5000) == expected) << name;
+  }
+  // A tenth of what a page for every line would take.
+  const auto stack = ReuseEngines::create("bitmap").model->make();
+  Distances out(lines.size());
+  stack->distances(lines, out);
+  EXPECT_LT(stack->memory_bytes(), 2U << 20U);
+}
+
+/// The slots' higher levels: distances across 2^21 and 2^25 slots, without going through as many accesses.
+TEST(Reuse, ManySlots) {
+  constexpr std::uint64_t kSlots = (std::uint64_t{1} << 25U) + (std::uint64_t{1} << 22U) + 4096;
+  for (const SlotRank::Form form : SlotRank::forms()) {
+    SlotRank slots(kSlots, form);
+    StreamRandom random(6);
+    std::vector<std::uint32_t> taken;  // ascending
+    for (std::uint64_t slot = random.below(40000); slot + 4096 < kSlots; slot += 1 + random.below(40000)) {
+      taken.push_back(static_cast<std::uint32_t>(slot));
+      slots.words()[slot / 64] |= std::uint64_t{1} << (slot % 64);
+    }
+    slots.recount(static_cast<std::uint32_t>(kSlots - 4096));
+    EXPECT_EQ(slots.live(), taken.size());
+    std::vector<std::uint32_t> previous;
+    Distances expected;
+    for (int i = 0; i < 500; ++i) {  // a taken slot leaves, a new one comes at the end
+      const std::size_t which = random.below(taken.size());
+      previous.push_back(taken[which] + 1);
+      expected.push_back(static_cast<std::uint32_t>(taken.size() - 1 - which));
+      taken.erase(taken.begin() + static_cast<std::ptrdiff_t>(which));
+      taken.push_back(slots.now() + static_cast<std::uint32_t>(i));
+    }
+    Distances out(previous.size());
+    slots.distances(previous, out.data());
+    EXPECT_EQ(out, expected) << static_cast<int>(form);
+  }
+}
+
+}  // namespace
+}  // namespace rayreplay::memory
