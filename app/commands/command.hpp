@@ -18,6 +18,7 @@ struct Session {
 void add_capture_command(CLI::App& root, Session& session);
 void add_ingest_command(CLI::App& root, Session& session);
 void add_trace_command(CLI::App& root, Session& session);
+void add_import_command(CLI::App& root, Session& session);
 void add_info_command(CLI::App& root, Session& session);
 void add_validate_command(CLI::App& root, Session& session);
 void add_seal_command(CLI::App& root, Session& session);
@@ -28,6 +29,7 @@ void add_whatif_command(CLI::App& root, Session& session);
 void add_advise_command(CLI::App& root, Session& session);
 void add_replay_command(CLI::App& root, Session& session);
 void add_traverse_command(CLI::App& root, Session& session);
+void add_cache_command(CLI::App& root, Session& session);
 void add_swizzle_command(CLI::App& root, Session& session);
 void add_explain_command(CLI::App& root, Session& session);
 void add_order_command(CLI::App& root, Session& session);

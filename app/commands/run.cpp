@@ -133,6 +133,7 @@ int parse_and_act(int argc, char** argv) {
   add_capture_command(root, session);
   add_ingest_command(root, session);
   add_trace_command(root, session);
+  add_import_command(root, session);
   add_info_command(root, session);
   add_validate_command(root, session);
   add_seal_command(root, session);
@@ -141,6 +142,7 @@ int parse_and_act(int argc, char** argv) {
   add_advise_command(root, session);
   add_replay_command(root, session);
   add_traverse_command(root, session);
+  add_cache_command(root, session);
   add_explain_command(root, session);
   add_order_command(root, session);
   add_swizzle_command(root, session);

@@ -141,12 +141,14 @@ std::string end(const Items& items, const Class& class_of, const std::string& ca
 
 std::string to_svg(const LineChart& chart) {
   double low = std::numeric_limits<double>::infinity(), high = -low, top = chart.rule.value_or(0);
+  double least = std::numeric_limits<double>::infinity();  // above 0
   for (const ChartLine& one : chart.lines) {
     for (const ChartPoint& point : one.points) {
       if (std::isfinite(point.x) && std::isfinite(point.y) && (!chart.log_x || point.x > 0)) {
         low = std::min(low, point.x);
         high = std::max(high, point.x);
         top = std::max(top, point.y);
+        least = point.y > 0 ? std::min(least, point.y) : least;
       }
     }
   }
@@ -155,7 +157,8 @@ std::string to_svg(const LineChart& chart) {
     high = chart.log_x ? 10 : 1;
   }
   const Scale x(low, high, kLeft, kWidth - kRight, chart.log_x);
-  const Scale y(0, chart.y_high.value_or(rounded_up(top)), kHeight - kBottom, kTop, false);
+  const double floor = !chart.log_y || !std::isfinite(least) ? 0 : std::pow(10.0, std::floor(std::log10(least)));
+  const Scale y(floor, chart.y_high.value_or(rounded_up(top)), kHeight - kBottom, kTop, floor > 0);
   std::string svg = start(chart.title, kHeight) + axes(x, y, chart.x_title, chart.y_title, chart.whole_x, true);
   if (chart.rule) {
     svg += line(kLeft, y(*chart.rule), kWidth - kRight, y(*chart.rule), "rule");

@@ -2,7 +2,7 @@
 //
 // Contract: a chart is a figure with title, axes with units, legend and caption; texts are escaped; colours come from
 // the page's style (light and dark) and, beyond eight series, dashes tell lines of one colour apart. Points that are
-// not finite, and points of x ≤ 0 on a logarithmic axis, are left out. The same chart gives the same bytes.
+// not finite, and points not above 0 on a logarithmic axis, are left out. The same chart gives the same bytes.
 #pragma once
 
 #include <optional>
@@ -27,6 +27,7 @@ struct LineChart {
   std::string x_title, y_title;  ///< with units
   std::string caption;
   bool log_x = false;
+  bool log_y = false;            ///< from the power of ten below the lowest value; what is not above 0 is left out
   bool whole_x = false;          ///< no ticks between whole numbers
   std::optional<double> rule{};  ///< a horizontal line, such as a speed-up of 1
   std::optional<double> y_high{};

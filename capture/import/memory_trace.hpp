@@ -7,19 +7,33 @@
 // streams: memory is one block, however long the file. A path of "-" is standard input. Every size, count and
 // value is checked before use; errors are Input and name file, line or byte offset, what was found, what was expected,
 // and the fix. A file that ends within a record is an error (truncated), as is one whose number of records differs from
-// the one that the end of a binary file states. Writing: written aside, renamed at the end (base/output_file.hpp).
+// the one that the end of the file states. Addresses outside every allocation are no error: what reads the records
+// counts them. Writing: written aside, renamed at the end (base/output_file.hpp), straight to "-" and to pipes; what
+// breaks the rules is refused with the same messages.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rayreplay::import {
 
+inline constexpr std::uint32_t kMaxWarpSize = 64;
+inline constexpr std::uint32_t kMaxSms = 4096;
+inline constexpr std::uint32_t kMaxLaneBytes = 4096;         ///< of one lane's access
+inline constexpr std::uint32_t kMaxAllocations = 1U << 20U;  ///< of a trace
+inline constexpr std::size_t kMaxText = 4096;                ///< bytes of a name, and of each text of the header
+inline constexpr std::size_t kMaxBlockRecords = 1U << 14U;   ///< of a block
+
 /// Values of the field `data` of an allocation, in the order of sim/memory/data_kind.hpp.
 inline constexpr std::uint8_t kDataOther = 9;
 inline constexpr std::uint8_t kDataValues = 10;  ///< "unallocated" cannot be asked for
+inline constexpr std::array<std::string_view, kDataValues> kDataNames = {
+    "node", "index", "vertex", "box", "instance", "shader-record", "payload", "stack", "frame-buffer", "other"};
 
 struct TraceAllocation {
   std::string name;
@@ -27,6 +41,8 @@ struct TraceAllocation {
   std::uint64_t start = 0;
   std::uint64_t bytes = 0;
   std::uint32_t element_bytes = 1;
+
+  bool operator==(const TraceAllocation&) const = default;
 };
 
 struct TraceHeader {
@@ -35,7 +51,13 @@ struct TraceHeader {
   std::uint32_t sms = 0;                  ///< SM numbers are below it; 1 … 4096
   std::uint32_t width = 0, height = 0;    ///< of the frame buffer; 0: unknown
   std::vector<TraceAllocation> allocations;
+
+  bool operator==(const TraceHeader&) const = default;
 };
+
+/// Throws Input (place: `where`) unless the header keeps the rules: numbers in range, allocations that are not empty,
+/// end below 2^64, have an element size, and do not overlap. O(n log n).
+void check(const TraceHeader& header, const std::string& where);
 
 /// Records of a block; addresses of record i are rows [first[i], first[i + 1]).
 struct RecordBlock {
@@ -51,7 +73,14 @@ struct RecordBlock {
     return warp.size();
   }
   void clear();
+  /// Adds a record; `addresses`: one for each bit of `lanes`.
+  void add(std::uint16_t on_sm, std::uint32_t of_warp, bool is_store, std::uint32_t lane_bytes, std::uint64_t lanes,
+           const std::uint64_t* addresses);
+  bool operator==(const RecordBlock&) const = default;
 };
+
+/// Throws Input (place: `where`) unless record `row` keeps the rules of the header.
+void check(const TraceHeader& header, const RecordBlock& block, std::size_t row, const std::string& where);
 
 class MemoryTraceReader {
  public:
@@ -63,7 +92,9 @@ class MemoryTraceReader {
   [[nodiscard]] virtual std::string hash() const = 0;
 };
 
-[[nodiscard]] bool is_memory_trace(const std::string& path);  ///< by its first bytes; false if it cannot be read
+/// By its first bytes; false if it cannot be read. "-" and pipes, which could not be read twice, are taken for one: no
+/// other input of rayreplay can come from there.
+[[nodiscard]] bool is_memory_trace(const std::string& path);
 [[nodiscard]] std::unique_ptr<MemoryTraceReader> open_memory_trace(const std::string& path);
 
 enum class TraceForm : std::uint8_t { Binary, Text };

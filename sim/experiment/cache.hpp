@@ -3,9 +3,10 @@
 // Contract: a pure function of trace and options; deterministic but for `seconds`. A launch: work distribution → warps'
 // streams from replayed traversals → interleaving on the machine's SMs → analysis. An imported memory trace: its
 // records in the order of the file, SM by SM as recorded → coalescing → analysis; machine and schedule say nothing but
-// caches there. Windows: `windows` equal parts by requests need the number of requests, which an extra pass counts
-// before; `window_requests` needs none. Memory: trace, structure, resident warps' streams, and what analysis.hpp says.
-// Errors: those of the parts; Usage for options that do not go together.
+// caches there. Windows: `windows` equal parts by requests (part i begins with request floor(i·N / windows)) need the
+// number N of requests, which an extra pass counts before; `window_requests` needs none. Making of the stream and
+// analysis run side by side. Memory: trace, structure, resident warps' streams, two blocks, and what analysis.hpp says.
+// Errors: those of the parts; Usage for options that do not go together, before any work.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +23,13 @@
 
 namespace rayreplay::experiment {
 
+struct CacheResult;
+
 struct CacheOptions {
   std::string machine = "rtx4090";  ///< name or path
   std::string l1, l2;               ///< geometry that replaces parts of the machine's (parse_geometry); "": as it is
-  std::string schedule = "launch";  ///< work distribution spec
+  std::string schedule = "auto";    ///< work distribution spec; auto: captured where the trace has its warps and their
+                                    ///< SMs, else launch
   std::string warp_scheduler = "loose-round-robin";
   std::uint32_t sms = 0;             ///< 0: the machine's
   std::uint32_t resident_warps = 0;  ///< 0: the machine's, by registers_per_thread
@@ -43,17 +47,27 @@ struct CacheOptions {
   bool elements = false;              ///< sums by element, handed to take_elements
   bool pixels = false;                ///< sums by pixel
   std::function<void(std::uint32_t window, const std::vector<memory::ElementRow>& rows)> take_elements{};
-  memory::InstructionSink* raw = nullptr;  ///< gets every instruction as it is issued; may be null
+  /// Called once when allocations and machine are known and nothing has run: the sink gets every instruction as it is
+  /// issued (it may be null, and must outlive the run). May be null. Not of imported traces.
+  std::function<memory::InstructionSink*(const CacheResult& result)> make_raw{};
+  /// Called with the structure when it is built. May be null. Not of imported traces.
+  std::function<void(const bvh::Bvh& structure)> take_structure{};
   Progress* progress = nullptr;
 };
 
 struct CacheResult {
-  machine::Machine machine;                               ///< with what options replaced
-  CacheOptions options;                                   ///< resolved
+  machine::Machine machine;  ///< with what options replaced
+  CacheOptions options;      ///< resolved: specs with every parameter
+  std::string trace_hash;
+  std::string application, device;  ///< what was traced, and where
+  trace::LaunchSize size;           ///< of the frame buffer; 0 × 0: unknown
+  std::uint32_t warp_size = 32;
   std::string builder, layout, node_order, vertex_order;  ///< resolved specs; "" of imported traces
   std::string schedule, warp_traversal, packing;          ///< resolved specs
   bool scheduled = true;                                  ///< false: imported, the order is the file's
   bool captured_sms = false;                              ///< SMs are those that the capture saw
+  std::string schedule_note;                              ///< why `auto` did not take the captured one; "": it did, or
+                                                          ///< nothing was captured
   std::uint64_t structure_bytes = 0;
   bvh::Ignored ignored;
   memory::SourceTally tally;
@@ -62,6 +76,12 @@ struct CacheResult {
   memory::AnalysisResult analysis;
   double stream_s = 0, analysis_s = 0;  ///< wall clock
 };
+
+/// The machine with what the options replace. Throws as machine.hpp and cache_model.hpp say.
+[[nodiscard]] machine::Machine cache_machine(const CacheOptions& options);
+/// Usage for unknown models and machines, and for options that do not go together: all that can be wrong without a
+/// trace. `cache_machine` included.
+void check(const CacheOptions& options);
 
 [[nodiscard]] CacheResult run_cache(const trace::Trace& trace, const std::string& name, const Resolved& configuration,
                                     const CacheOptions& options);

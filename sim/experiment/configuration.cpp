@@ -35,7 +35,8 @@ const std::vector<std::string> kKeys = {"launch",
                                         "cycles_per_instruction",
                                         "steps_per_ray",
                                         "replay_steps",
-                                        "shader_costs"};
+                                        "shader_costs",
+                                        "cache"};
 
 [[noreturn]] void usage(std::string what, std::string where, std::string found, std::string expected,
                         std::string fix = "") {
@@ -145,6 +146,28 @@ class Document {
       models.shader_costs = machine::parse_shader_costs(text.str(), source_);
     }
   }
+  void read_cache(std::vector<CacheSetting>& settings) const {
+    const toml::node* node = table_.get("cache");
+    if (node == nullptr) {
+      return;
+    }
+    const toml::table* table = node->as_table();
+    if (table == nullptr) {
+      usage("the value has the wrong type", place(node->source()), "cache", "a table");
+    }
+    for (const auto& [key, value] : *table) {
+      std::ostringstream text;
+      if (const auto* string = value.as_string()) {
+        text << string->get();
+      } else if (value.is_integer() || value.is_boolean() || value.is_floating_point()) {
+        value.visit([&text](const auto& item) { text << std::boolalpha << item; });
+      } else {
+        usage("the value has the wrong type", place(value.source()), std::string(key.str()),
+              "a string, a number or a truth value");
+      }
+      settings.push_back({std::string(key.str()), text.str(), place(key.source())});
+    }
+  }
 
  private:
   [[nodiscard]] std::string place(const toml::source_region& region) const {
@@ -184,6 +207,7 @@ Configuration parse_configuration(std::string_view toml, const std::string& sour
   document.read("swizzles", configuration.swizzles);
   document.read_costs(configuration);
   document.read_models(configuration.compared);
+  document.read_cache(configuration.cache);
   return configuration;
 }
 

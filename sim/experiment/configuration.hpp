@@ -26,6 +26,8 @@
 //   replay_steps = false          # instead count them, ray by ray, in a rebuilt structure
 //   [shader_costs]                # instructions of a call, by shader as in [costs] (sim/machine/costs.hpp)
 //
+// and a table [cache] with the keys of cache_settings.hpp, which `rayreplay cache` reads.
+//
 // Unknown keys and values of the wrong type are Usage errors that say where (file, line) and name the nearest known
 // key. `resolve` completes and checks it against a trace; its result written with `to_toml` resolves to itself.
 #pragma once
@@ -59,6 +61,13 @@ struct ModelsConfiguration {
   std::vector<machine::HandCost> shader_costs;
 };
 
+/// A key of [cache] with its value as text, and where it stands, for messages.
+struct CacheSetting {
+  std::string key;
+  std::string value;
+  std::string where;
+};
+
 struct Configuration {
   std::uint32_t launch = 0;
   std::uint32_t warp_size = 0;
@@ -69,6 +78,7 @@ struct Configuration {
   std::uint32_t default_cost = 1;
   ShaderCosts costs;
   ModelsConfiguration compared;
+  std::vector<CacheSetting> cache{};  ///< not yet checked: apply_cache_settings (cache_settings.hpp) does
 };
 
 /// `source` names the file in messages.

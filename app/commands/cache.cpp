@@ -1,0 +1,354 @@
+// rayreplay cache: where the bytes of a launch, or of an imported memory trace, come from.
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/commands/command.hpp"
+#include "app/commands/options.hpp"
+#include "app/console/console.hpp"
+#include "app/console/progress.hpp"
+#include "app/output/output_folder.hpp"
+#include "app/pictures/heatmap.hpp"
+#include "app/report/cache_file.hpp"
+#include "app/report/cache_report.hpp"
+#include "base/error.hpp"
+#include "base/keep_memory.hpp"
+#include "base/output_file.hpp"
+#include "capture/import/memory_trace.hpp"
+#include "sim/experiment/cache_settings.hpp"
+#include "sim/experiment/memory_export.hpp"
+
+namespace rayreplay::app {
+namespace {
+
+using experiment::CacheOptions;
+using experiment::CacheResult;
+using experiment::CacheSetting;
+
+constexpr const char* kCoalesce = "coalesce";
+constexpr const char* kDistances = "distances";
+constexpr const char* kRegisters = "registers_per_thread";
+constexpr std::string_view kElementsEnd = ".cache.h5";
+
+/// Keys that mean something to an imported memory trace, which comes with its own order and SMs.
+constexpr std::array<std::string_view, 11> kImportedKeys = {
+    "machine", "l1",           "l2",        "coalesce", "l1_model",       "l2_model",
+    "l2_feed", "reuse_engine", "distances", "windows",  "window_requests"};
+
+struct Options {
+  std::string path;
+  ExperimentOptions experiment;
+  std::vector<std::optional<std::string>> values;  ///< by experiment::cache_parameters()
+  bool per_lane = false;
+  bool no_distances = false;
+  bool requests = false;
+  CLI::Option* elements_option = nullptr;
+  std::string elements;
+  std::string exported;
+  bool export_text = false;
+  std::string report;
+  std::string colormap = "viridis";
+  FormatOption format;
+  OutputOption output;
+};
+
+std::string option_of(const std::string& key) {
+  if (key == kRegisters) {
+    return "--registers";
+  }
+  if (key == kCoalesce) {
+    return "--per-lane";
+  }
+  if (key == kDistances) {
+    return "--no-distances";
+  }
+  std::string option = "--" + key;
+  std::replace(option.begin(), option.end(), '_', '-');
+  return option;
+}
+
+/// What the command line sets.
+std::vector<CacheSetting> given_settings(const Options& options) {
+  std::vector<CacheSetting> settings;
+  const auto& parameters = experiment::cache_parameters();
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (options.values[i]) {
+      settings.push_back({parameters[i].declared.name, *options.values[i], option_of(parameters[i].declared.name)});
+    }
+  }
+  if (options.per_lane) {
+    settings.push_back({kCoalesce, "false", option_of(kCoalesce)});
+  }
+  if (options.no_distances) {
+    settings.push_back({kDistances, "false", option_of(kDistances)});
+  }
+  return settings;
+}
+
+std::string elements_path(const Options& options) {
+  if (options.elements_option->count() == 0) {
+    return "";
+  }
+  if (!options.elements.empty()) {
+    return options.elements;
+  }
+  return std::filesystem::path(options.path).replace_extension(kElementsEnd).string();
+}
+
+CacheOptions make_options(const Options& given, const experiment::Configuration& configuration) {
+  CacheOptions options;
+  experiment::apply_cache_settings(configuration.cache, options);
+  experiment::apply_cache_settings(given_settings(given), options);
+  options.packing = configuration.packings.empty() ? "identity" : configuration.packings.front();
+  options.elements = given.elements_option->count() > 0;
+  options.pixels = options.elements || !given.report.empty() || given.requests;
+  return options;
+}
+
+void warn(const std::string& text) {
+  console::log("rayreplay: warning: " + text);
+}
+
+void log_result(const CacheResult& result) {
+  for (const std::string& line : describe(result.ignored)) {
+    warn("ignored: " + line);
+  }
+  if (result.tally.ignored_rays > 0) {
+    warn(fmt::format("ignored: {} of {} rays: no direction, not finite, or t_min above t_max",
+                     result.tally.ignored_rays, result.tally.rays));
+  }
+  if (result.tally.unobserved > 0) {
+    warn(fmt::format("{} candidates that shaders decide on are not in the trace: they count as not accepted",
+                     result.tally.unobserved));
+  }
+  if (result.analysis.unallocated > 0) {
+    warn(fmt::format("{} of {} requests lie outside every allocation: they are counted as unallocated",
+                     result.analysis.unallocated, result.analysis.requests));
+  }
+  if (!result.schedule_note.empty()) {
+    console::log("rayreplay: note: not by the captured SMs: " + result.schedule_note);
+  }
+  if (result.scheduled && result.warp_size != result.machine.warp_size) {
+    warn(fmt::format("warps have {} lanes here, on the machine {} {}", result.warp_size, result.machine.name,
+                     result.machine.warp_size));
+  }
+  if (result.stream_s > 0) {
+    console::log(fmt::format("rayreplay: {:.1f} million transactions in {:.2f} s, {:.2f} s of them in the caches",
+                             static_cast<double>(result.analysis.transactions) / 1e6, result.stream_s,
+                             result.analysis_s));
+  }
+}
+
+std::string render(const report::CacheContext& context, output::Format format) {
+  switch (format) {
+    case output::Format::Json:
+      return report::cache_json(context).dump(2) + "\n";
+    case output::Format::Csv:
+      return report::cache_csv(context);
+    case output::Format::Table:
+      break;
+  }
+  return report::cache_text(context);
+}
+
+/// Files and folders that a run writes, and what it needs to write them.
+struct Outputs {
+  output::Format format = output::Format::Table;
+  pictures::Colormap colormap = pictures::Colormap::Viridis;
+  std::string elements;
+};
+
+Outputs check_outputs(const Options& options, const experiment::Configuration& configuration,
+                      const CacheOptions& cache) {
+  Outputs outputs{options.format.format(), pictures::parse_colormap(options.colormap), elements_path(options)};
+  std::vector<NamedPath> inputs = options.experiment.inputs(options.path, configuration);
+  if (cache.machine.find('/') != std::string::npos || cache.machine.ends_with(".toml")) {
+    inputs.push_back({"--machine", cache.machine});
+  }
+  require_file_name(outputs.elements, "--elements");
+  require_distinct({{"--output", options.output.path},
+                    {"--report", options.report},
+                    {"--elements", outputs.elements},
+                    {"--export", options.exported}},
+                   inputs);
+  options.output.check();
+  for (const std::string& file : {outputs.elements, options.exported}) {
+    if (!file.empty() && file != "-") {
+      OutputOption{file, options.output.force}.check();
+    }
+  }
+  if (!options.report.empty()) {
+    output::require_folder_writable(options.report, options.output.force, report::cache_folder());
+  }
+  return outputs;
+}
+
+void write(const Options& options, const Outputs& outputs, const report::CacheContext& context,
+           report::CacheFile* elements) {
+  log_result(context.result);
+  if (elements != nullptr) {
+    elements->commit(context);
+  }
+  if (!options.report.empty()) {
+    report::write_cache_report({options.report, options.output.force, outputs.colormap}, context);
+  }
+  options.output.write(render(context, outputs.format));
+  for (const auto& [what, path] : {std::pair{"elements", outputs.elements}, std::pair{"memory trace", options.exported},
+                                   std::pair{"report", options.report.empty() ? "" : options.report + "/index.html"}}) {
+    if (!path.empty()) {
+      console::log(fmt::format("rayreplay: wrote the {} {}", what, path));
+    }
+  }
+}
+
+/// Machine, structure and schedule of an imported trace are what they were where it was recorded.
+void require_imported_options(const Options& options) {
+  if (!options.exported.empty()) {
+    throw Error(ErrorKind::Usage, {"an imported memory trace is one already", "--export", "'" + options.path + "'",
+                                   "a trace of a launch (.rrt)", "rayreplay import turns one form into the other"});
+  }
+  for (const CacheSetting& setting : given_settings(options)) {
+    if (std::find(kImportedKeys.begin(), kImportedKeys.end(), setting.key) == kImportedKeys.end()) {
+      throw Error(ErrorKind::Usage, {"the option says nothing about an imported memory trace", setting.where,
+                                     "'" + options.path + "'", "a trace of a launch (.rrt)", "leave it out"});
+    }
+  }
+}
+
+int run_imported(const Options& given, const Outputs& outputs, CacheOptions options) {
+  require_imported_options(given);
+  keep_freed_memory();
+  const std::unique_ptr<Progress> progress = console::make_progress();
+  options.progress = progress.get();
+  std::unique_ptr<report::CacheFile> elements;
+  if (options.elements) {
+    elements = std::make_unique<report::CacheFile>(outputs.elements, given.output.force);
+    options.take_elements = [&](std::uint32_t, const std::vector<memory::ElementRow>& rows) { elements->append(rows); };
+  }
+  const CacheResult result = experiment::run_cache_imported(given.path, options);
+  write(given, outputs, {given.path, result, nullptr}, elements.get());
+  return 0;
+}
+
+int run_launch(const Options& given, const Outputs& outputs, experiment::Configuration configuration,
+               CacheOptions options) {
+  keep_freed_memory();
+  const trace::Trace trace = load_trace(given.path);
+  const machine::Machine machine = experiment::cache_machine(options);
+  if (configuration.warp_size == 0 && trace.header.warp_size == 0) {
+    configuration.warp_size = machine.warp_size;
+  }
+  configuration.packings = {options.packing};
+  const experiment::Resolved resolved = experiment::resolve(configuration, trace);
+  const trace::LaunchSize size = trace.launches[resolved.launch].size;
+  if (!given.report.empty() && size.height > 1) {
+    pictures::require_drawable(size.width, size.height, given.path);
+  }
+  const std::unique_ptr<Progress> progress = console::make_progress();
+  options.progress = progress.get();
+  std::unique_ptr<report::CacheFile> elements;
+  if (options.elements) {
+    elements = std::make_unique<report::CacheFile>(outputs.elements, given.output.force);
+    options.take_elements = [&](std::uint32_t, const std::vector<memory::ElementRow>& rows) { elements->append(rows); };
+    options.take_structure = [&](const bvh::Bvh& structure) { elements->take(structure); };
+  }
+  std::unique_ptr<experiment::MemoryExport> exported;
+  if (!given.exported.empty()) {
+    options.make_raw = [&](const CacheResult& result) {
+      exported = std::make_unique<experiment::MemoryExport>(
+          given.exported, given.export_text ? import::TraceForm::Text : import::TraceForm::Binary, given.output.force,
+          experiment::memory_trace_header(result));
+      return exported.get();
+    };
+  }
+  const CacheResult result = experiment::run_cache(trace, given.path, resolved, options);
+  if (exported != nullptr) {
+    exported->commit();
+  }
+  log_not_captured(trace.header);
+  const report::Context context{given.path, trace, resolved, {}};
+  write(given, outputs, {given.path, result, &context}, elements.get());
+  return 0;
+}
+
+int act(const Options& given) {
+  // Everything that can be wrong without the trace is found before it is read.
+  const experiment::Configuration configuration = given.experiment.configuration();
+  const CacheOptions options = make_options(given, configuration);
+  experiment::check(options);
+  const Outputs outputs = check_outputs(given, configuration, options);
+  return import::is_memory_trace(given.path) ? run_imported(given, outputs, options)
+                                             : run_launch(given, outputs, configuration, options);
+}
+
+void add_settings(CLI::App& command, Options& options) {
+  const auto& parameters = experiment::cache_parameters();
+  options.values.resize(parameters.size());
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto& [declared, group, type] = parameters[i];
+    if (declared.name == kCoalesce) {
+      command
+          .add_flag("--per-lane", options.per_lane, "Every lane's access counts: no coalescing (as the published tool)")
+          ->group(group);
+    } else if (declared.name == kDistances) {
+      command
+          .add_flag("--no-distances", options.no_distances,
+                    "No reuse distances: faster, without histograms, curves and the split of misses")
+          ->group(group);
+    } else {
+      const std::string value = to_text(declared.default_value);
+      command
+          .add_option(option_of(declared.name), options.values[i],
+                      declared.text + (value.empty() ? "" : " [" + value + "]"))
+          ->type_name(type)
+          ->group(group);
+    }
+  }
+}
+
+}  // namespace
+
+void add_cache_command(CLI::App& root, Session& session) {
+  CLI::App* command = root.add_subcommand("cache", "Where do the bytes come from? Caches, reuse distances, traffic");
+  command->group("Experiments");
+  auto options = std::make_shared<Options>();
+  command->add_option("trace", options->path, "Trace file (.rrt), or a memory trace of another tool")
+      ->type_name("TRACE")
+      ->group("Input")
+      ->required();
+  options->experiment.add_placement_to(*command);
+  options->experiment.add_packing_to(*command);
+  add_settings(*command, *options);
+  command->add_flag("--requests", options->requests, "Also hit rates over requests (lanes)")->group("Output");
+  options->elements_option =
+      command
+          ->add_option("--elements", options->elements,
+                       "Also write sums of every node, face, instance and pixel (HDF5) [TRACE with .cache.h5]")
+          ->type_name("[FILE]")
+          ->expected(0, 1)
+          ->group("Output");
+  CLI::Option* exported =
+      command
+          ->add_option("--export", options->exported,
+                       "Also write the warps' memory instructions as a memory trace (docs/memory-traces.md)")
+          ->type_name("FILE")
+          ->group("Output");
+  command->add_flag("--export-text", options->export_text, "... in its text form")->needs(exported)->group("Output");
+  options->format.add_to(*command);
+  options->output.add_to(*command, "Where to write the result; - is standard output");
+  command->add_option("--report", options->report, "Folder to write: one HTML page, pictures, data")
+      ->type_name("DIR")
+      ->group("Report");
+  command->add_option("--colormap", options->colormap, "viridis or plasma")
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->group("Report");
+  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+}
+
+}  // namespace rayreplay::app

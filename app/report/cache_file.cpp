@@ -1,0 +1,338 @@
+#include "app/report/cache_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include <hdf5.h>
+
+#include "app/report/hdf5_parts.hpp"
+#include "base/output_file.hpp"
+
+namespace rayreplay::report {
+namespace {
+
+using experiment::CacheResult;
+using hdf5::checked;
+using hdf5::GrowingColumn;
+using hdf5::make_group;
+using hdf5::Place;
+using hdf5::write_number;
+using hdf5::write_text;
+using hdf5::write_texts;
+using hdf5::written;
+using memory::LevelSums;
+using memory::RequestSums;
+using trace::hdf5::Handle;
+
+constexpr const char* kSchema = "rayreplay.cache-elements/1";
+constexpr std::uint32_t kWorld = 0xFFFF'FFFFU;  // box in world space
+
+/// Where a record of the structure lies, and its box.
+struct PlacedBox {
+  std::uint64_t address = 0;
+  std::uint32_t blas = kWorld;
+  bvh::Box box;
+};
+
+/// Boxes of all records that can be reached from the root: a record's box is what its parent says of it.
+void place_boxes(const bvh::Bvh& structure, const bvh::Level& level, std::uint64_t start, std::uint32_t blas,
+                 std::vector<PlacedBox>& boxes) {
+  if (level.empty()) {
+    return;
+  }
+  struct Open {
+    std::uint32_t record;
+    bvh::Box box;
+  };
+  std::vector<Open> open = {{0, level.bounds}};
+  std::array<bvh::ChildView, bvh::kMaxWidth> children;
+  const auto add = [&](std::uint32_t record, const bvh::Box& box) {
+    boxes.push_back({start + std::uint64_t{record} * level.node_bytes, blas, box});
+  };
+  while (!open.empty()) {
+    const Open node = open.back();
+    open.pop_back();
+    add(node.record, node.box);
+    const std::size_t count = structure.layout->decode(level, node.record, children);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (children[i].count == 0) {
+        open.push_back({children[i].index, children[i].box});
+      } else if (children[i].block != bvh::kNoBlock) {
+        add(children[i].block, children[i].box);
+      }
+    }
+  }
+}
+
+/// A whole column at once.
+template <class Value>
+void column(hid_t group, const char* name, hid_t stored, hid_t native, const std::vector<Value>& values,
+            const Place& place) {
+  GrowingColumn(group, name, stored, native).append(values.data(), values.size(), place);
+}
+
+void column(hid_t group, const char* name, const std::vector<std::uint64_t>& values, const Place& place) {
+  column(group, name, H5T_STD_U64LE, H5T_NATIVE_UINT64, values, place);
+}
+void column(hid_t group, const char* name, const std::vector<std::uint32_t>& values, const Place& place) {
+  column(group, name, H5T_STD_U32LE, H5T_NATIVE_UINT32, values, place);
+}
+void column(hid_t group, const char* name, const std::vector<std::uint8_t>& values, const Place& place) {
+  column(group, name, H5T_STD_U8LE, H5T_NATIVE_UINT8, values, place);
+}
+void column(hid_t group, const char* name, const std::vector<float>& values, const Place& place) {
+  column(group, name, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, values, place);
+}
+
+template <class Rows, class Value>
+auto gather(const Rows& rows, const Value& value) {
+  std::vector<std::remove_cvref_t<std::invoke_result_t<Value, decltype(*std::begin(rows))>>> values;
+  values.reserve(std::size(rows));
+  std::ranges::transform(rows, std::back_inserter(values), value);
+  return values;
+}
+
+void write_number64(hid_t object, const char* name, std::uint64_t value) {
+  const Handle space(checked(H5Screate(H5S_SCALAR)));
+  const Handle attribute(checked(H5Acreate2(object, name, H5T_STD_U64LE, space.get(), H5P_DEFAULT, H5P_DEFAULT)));
+  checked(H5Awrite(attribute.get(), H5T_NATIVE_UINT64, &value));
+}
+
+/// Texts as a dataset: of an attribute there may not be enough room.
+void write_names(hid_t group, const char* name, const std::vector<std::string>& names, const Place& place) {
+  std::size_t longest = 1;
+  for (const std::string& text : names) {
+    longest = std::max(longest, text.size());
+  }
+  const Handle type(checked(H5Tcopy(H5T_C_S1)));
+  checked(H5Tset_size(type.get(), longest));
+  checked(H5Tset_strpad(type.get(), H5T_STR_NULLPAD));
+  checked(H5Tset_cset(type.get(), H5T_CSET_UTF8));
+  std::string bytes;
+  for (const std::string& text : names) {
+    bytes += text;
+    bytes.append(longest - text.size(), '\0');
+  }
+  GrowingColumn(group, name, type.get(), type.get()).append(bytes.data(), names.size(), place);
+}
+
+void write_allocations(hid_t root, const memory::Allocations& allocations, const Place& place) {
+  using memory::Allocation;
+  const Handle group = make_group(root, "allocations");
+  const auto rows = allocations.rows();
+  write_names(group.get(), "name", gather(rows, &Allocation::name), place);
+  column(group.get(), "kind", gather(rows, [](const Allocation& row) { return static_cast<std::uint8_t>(row.kind); }),
+         place);
+  column(group.get(), "start", gather(rows, &Allocation::start), place);
+  column(group.get(), "bytes", gather(rows, &Allocation::bytes), place);
+  column(group.get(), "element_bytes", gather(rows, &Allocation::element_bytes), place);
+  column(group.get(), "first_element", gather(rows, &Allocation::first_element), place);
+  column(group.get(), "elements", gather(rows, [](const Allocation& row) { return row.elements(); }), place);
+  column(group.get(), "subject", gather(rows, &Allocation::subject), place);
+}
+
+void write_requests(hid_t group, const std::vector<RequestSums>& sums, const Place& place) {
+  column(group, "requests", gather(sums, &RequestSums::requests), place);
+  column(group, "l1_hits", gather(sums, &RequestSums::l1_hits), place);
+  column(group, "l2_requests", gather(sums, &RequestSums::l2_requests), place);
+  column(group, "l2_hits", gather(sums, &RequestSums::l2_hits), place);
+  column(group, "first", gather(sums, &RequestSums::first), place);
+  column(group, "last", gather(sums, &RequestSums::last), place);
+}
+
+void write_pixels(hid_t root, const CacheResult& result, const Place& place) {
+  using memory::PixelSums;
+  const Handle group = make_group(root, "pixels");
+  const std::vector<PixelSums>& pixels = result.analysis.pixels;
+  write_number(group.get(), "width", result.size.width);
+  write_number(group.get(), "height", result.size.height);
+  write_number(group.get(), "depth", result.size.depth);
+  write_requests(group.get(), gather(pixels, &PixelSums::requests), place);
+  column(group.get(), "dram_bytes", gather(pixels, &PixelSums::bytes), place);
+  column(group.get(), "written", gather(pixels, &PixelSums::written), place);
+}
+
+/// Sums of one window, level and either kind of data or SM.
+struct LevelRow {
+  std::uint32_t window, level, which;
+  LevelSums sums;
+};
+
+void write_levels(hid_t root, const char* name, const char* which, const std::vector<LevelRow>& rows,
+                  const Place& place) {
+  const Handle group = make_group(root, name);
+  column(group.get(), "window", gather(rows, &LevelRow::window), place);
+  column(group.get(), "level", gather(rows, &LevelRow::level), place);
+  column(group.get(), which, gather(rows, &LevelRow::which), place);
+  using Member = std::uint64_t LevelSums::*;
+  for (const auto& [title, member] : {std::pair<const char*, Member>{"accesses", &LevelSums::accesses},
+                                      {"hits", &LevelSums::hits},
+                                      {"stores", &LevelSums::stores},
+                                      {"sectors", &LevelSums::sectors},
+                                      {"cold", &LevelSums::cold},
+                                      {"capacity", &LevelSums::capacity},
+                                      {"conflict", &LevelSums::conflict},
+                                      {"beyond", &LevelSums::beyond},
+                                      {"sector_misses", &LevelSums::sector_misses}}) {
+    column(group.get(), title, gather(rows, [member = member](const LevelRow& row) { return row.sums.*member; }),
+           place);
+  }
+}
+
+void write_windows(hid_t root, const CacheResult& result, const Place& place) {
+  using memory::WindowSums;
+  const std::vector<WindowSums>& windows = result.analysis.windows;
+  {
+    const Handle group = make_group(root, "windows");
+    column(group.get(), "first_request", gather(windows, &WindowSums::first_request), place);
+    column(group.get(), "requests", gather(windows, &WindowSums::requests), place);
+    column(group.get(), "first_cycle", gather(windows, &WindowSums::first_cycle), place);
+    column(group.get(), "last_cycle", gather(windows, &WindowSums::last_cycle), place);
+    column(group.get(), "dram_read_bytes", gather(windows, &WindowSums::dram_read_bytes), place);
+    column(group.get(), "dram_write_bytes", gather(windows, &WindowSums::dram_write_bytes), place);
+  }
+  std::vector<LevelRow> kinds, sms;
+  for (std::uint32_t w = 0; w < windows.size(); ++w) {
+    for (std::uint32_t level = 0; level < memory::kLevels; ++level) {
+      for (std::uint32_t kind = 0; kind < memory::kDataKinds; ++kind) {
+        kinds.push_back({w, level, kind, windows[w].levels[level][kind]});
+      }
+      for (std::uint32_t sm = 0; sm < windows[w].sms.size(); ++sm) {
+        sms.push_back({w, level, sm, windows[w].sms[sm][level]});
+      }
+    }
+  }
+  write_levels(root, "kinds", "kind", kinds, place);
+  write_levels(root, "sms", "sm", sms, place);
+}
+
+void write_boxes(hid_t root, const std::vector<PlacedBox>& boxes, const memory::Allocations& allocations,
+                 const Place& place) {
+  struct Row {
+    std::uint32_t element;
+    const PlacedBox* placed;
+  };
+  memory::Allocations::Cursor cursor;
+  std::vector<Row> rows;
+  for (const PlacedBox& placed : boxes) {
+    const std::uint32_t allocation = allocations.find(placed.address, cursor);
+    if (allocation != memory::kNoAllocation) {
+      rows.push_back({allocations.element(allocation, placed.address), &placed});
+    }
+  }
+  std::ranges::sort(rows, {}, &Row::element);
+  const Handle group = make_group(root, "boxes");
+  column(group.get(), "element", gather(rows, &Row::element), place);
+  column(group.get(), "blas", gather(rows, [](const Row& row) { return row.placed->blas; }), place);
+  constexpr std::array kNames = {"min_x", "min_y", "min_z", "max_x", "max_y", "max_z"};
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    column(group.get(), kNames[i],
+           gather(rows, [i](const Row& row) { return i < 3 ? row.placed->box.low[i] : row.placed->box.high[i - 3]; }),
+           place);
+  }
+}
+
+/// The columns that grow while the experiment runs.
+struct ElementColumns {
+  explicit ElementColumns(hid_t group)
+      : window(group, "window", H5T_STD_U32LE, H5T_NATIVE_UINT32),
+        element(group, "element", H5T_STD_U32LE, H5T_NATIVE_UINT32),
+        requests(group, "requests", H5T_STD_U64LE, H5T_NATIVE_UINT64),
+        l1_hits(group, "l1_hits", H5T_STD_U64LE, H5T_NATIVE_UINT64),
+        l2_requests(group, "l2_requests", H5T_STD_U64LE, H5T_NATIVE_UINT64),
+        l2_hits(group, "l2_hits", H5T_STD_U64LE, H5T_NATIVE_UINT64),
+        first(group, "first", H5T_STD_U64LE, H5T_NATIVE_UINT64),
+        last(group, "last", H5T_STD_U64LE, H5T_NATIVE_UINT64) {}
+
+  GrowingColumn window, element, requests, l1_hits, l2_requests, l2_hits, first, last;
+};
+
+}  // namespace
+
+struct CacheFile::State {
+  State(const std::string& given, bool force) : output(given, force), place{"the file of elements", given} {}
+
+  OutputFile output;
+  Place place;
+  Handle file;
+  Handle group;
+  std::unique_ptr<ElementColumns> columns;
+  std::vector<PlacedBox> boxes;
+};
+
+CacheFile::CacheFile(const std::string& path, bool force) : state_(std::make_unique<State>(path, force)) {
+  const trace::hdf5::QuietScope quiet;
+  state_->file = Handle(written(
+      H5Fcreate(state_->output.temporary_path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), state_->place));
+  state_->group = make_group(state_->file.get(), "elements");
+  state_->columns = std::make_unique<ElementColumns>(state_->group.get());
+}
+
+CacheFile::~CacheFile() = default;
+
+void CacheFile::take(const bvh::Bvh& structure) {
+  place_boxes(structure, structure.top, structure.memory.top_nodes, kWorld, state_->boxes);
+  for (std::uint32_t blas = 0; blas < structure.bottoms.size(); ++blas) {
+    place_boxes(structure, structure.bottoms[blas], structure.memory.bottom_nodes[blas], blas, state_->boxes);
+  }
+  for (std::size_t i = 0; i < structure.scene.instances.size(); ++i) {
+    if (structure.scene.instances[i].active) {
+      state_->boxes.push_back({structure.memory.instances + std::uint64_t{i} * bvh::kInstanceBytes, kWorld,
+                               structure.scene.instances[i].world});
+    }
+  }
+}
+
+void CacheFile::append(const std::vector<memory::ElementRow>& rows) {
+  using memory::ElementRow;
+  const trace::hdf5::QuietScope quiet;
+  const Place& place = state_->place;
+  ElementColumns& columns = *state_->columns;
+  const auto add = [&](GrowingColumn& target, const auto& values) {
+    target.append(values.data(), values.size(), place);
+  };
+  const auto sum = [&rows](std::uint64_t RequestSums::*member) {
+    return gather(rows, [member](const ElementRow& row) { return row.sums.*member; });
+  };
+  add(columns.window, gather(rows, &ElementRow::window));
+  add(columns.element, gather(rows, &ElementRow::element));
+  add(columns.requests, sum(&RequestSums::requests));
+  add(columns.l1_hits, sum(&RequestSums::l1_hits));
+  add(columns.l2_requests, sum(&RequestSums::l2_requests));
+  add(columns.l2_hits, sum(&RequestSums::l2_hits));
+  add(columns.first, sum(&RequestSums::first));
+  add(columns.last, sum(&RequestSums::last));
+}
+
+void CacheFile::commit(const CacheContext& context) {
+  const trace::hdf5::QuietScope quiet;
+  const CacheResult& result = context.result;
+  const Place& place = state_->place;
+  const hid_t root = state_->file.get();
+  state_->columns.reset();
+  state_->group = Handle();
+  write_text(root, "schema", kSchema);
+  write_text(root, "tool_version", RAYREPLAY_VERSION);
+  write_text(root, "trace_hash", result.trace_hash);
+  write_text(root, "application", result.application);
+  write_text(root, "configuration", cache_configuration(context));
+  write_text(root, "machine", machine::to_toml(result.machine));
+  write_number64(root, "hit_unit", memory::kOne);
+  write_number64(root, "requests", result.analysis.requests);
+  write_texts(root, "kind_names", {memory::kDataKindNames.begin(), memory::kDataKindNames.end()});
+  write_texts(root, "level_names", {"L1", "L2"});
+  write_allocations(root, result.allocations, place);
+  write_windows(root, result, place);
+  if (!result.analysis.pixels.empty()) {
+    write_pixels(root, result, place);
+  }
+  if (!state_->boxes.empty()) {
+    write_boxes(root, state_->boxes, result.allocations, place);
+  }
+  written(H5Fflush(root, H5F_SCOPE_GLOBAL), place);
+  written(state_->file.close() ? 0 : -1, place);
+  state_->output.commit();
+}
+
+}  // namespace rayreplay::report

@@ -1,0 +1,183 @@
+#include "app/report/cache_table.hpp"
+
+#include <array>
+
+namespace rayreplay::report {
+namespace {
+
+using experiment::CacheResult;
+using memory::KindSums;
+using memory::LevelSums;
+using output::Cell;
+using output::Show;
+
+Cell known(bool is_known, double value) {
+  return is_known ? Cell{value} : Cell{};
+}
+
+bool is_split(const CacheResult& result, std::size_t level) {
+  return result.analysis.levels[level].histogram.accesses() > 0;
+}
+
+}  // namespace
+
+double from_fixed(std::uint64_t sum) {
+  return static_cast<double>(sum) / memory::kOne;
+}
+
+LevelSums all_kinds(const KindSums& kinds) {
+  LevelSums sum;
+  for (const LevelSums& kind : kinds) {
+    sum.merge(kind);
+  }
+  return sum;
+}
+
+bool has_level(const CacheResult& result, std::size_t level) {
+  return result.analysis.levels[level].geometry.bytes > 0;
+}
+
+output::Table cache_rows(const CacheResult& result) {
+  output::Table table;
+  table.columns = {{"level", "level"},
+                   {"kind", "data"},
+                   {"accesses", "accesses"},
+                   {"share", "share", Show::Percent},
+                   {"hit_rate", "hit rate", Show::Percent, 2},
+                   {"misses", "misses", Show::Plain, 0},
+                   {"cold", "cold", Show::Plain, 0},
+                   {"capacity", "capacity", Show::Plain, 0},
+                   {"conflict", "conflict", Show::Plain, 0},
+                   {"beyond", "beyond", Show::Plain, 0, true},
+                   {"sector_misses", "sector misses"},
+                   {"stores", "stores", Show::Plain, 0, true},
+                   {"delivered_bytes", "delivered (B)"},
+                   {"filled_bytes", "from below (B)"},
+                   {"written_bytes", "to below (B)"}};
+  for (std::size_t level = 0; level < memory::kLevels; ++level) {
+    if (!has_level(result, level)) {
+      continue;
+    }
+    const memory::LevelResult& found = result.analysis.levels[level];
+    const std::uint64_t sector = found.geometry.sector();
+    const KindSums& kinds = result.analysis.total.levels[level];
+    const LevelSums all = all_kinds(kinds);
+    const bool split = is_split(result, level);
+    const auto add = [&](std::string kind, const LevelSums& sums, bool is_sum) {
+      const double misses = static_cast<double>(sums.accesses) - from_fixed(sums.hits);
+      std::vector<Cell> row = {
+          std::string(kLevelNames[level]),
+          std::move(kind),
+          sums.accesses,
+          known(all.accesses > 0,
+                static_cast<double>(sums.accesses) / static_cast<double>(std::max<std::uint64_t>(all.accesses, 1))),
+          known(sums.accesses > 0, sums.hit_rate()),
+          misses,
+          known(split, from_fixed(sums.cold)),
+          known(split, from_fixed(sums.capacity)),
+          known(split, from_fixed(sums.conflict)),
+          known(split, from_fixed(sums.beyond)),
+          sums.sector_misses,
+          sums.stores,
+          sums.sectors * sector,
+          Cell{},
+          Cell{}};
+      if (is_sum) {
+        row[row.size() - 2] = found.counts.sectors_filled * sector;
+        row[row.size() - 1] = found.counts.sectors_written * sector;
+      }
+      table.rows.push_back(std::move(row));
+    };
+    for (std::size_t kind = 0; kind < memory::kDataKinds; ++kind) {
+      if (kinds[kind].accesses > 0) {
+        add(std::string(memory::kDataKindNames[kind]), kinds[kind], false);
+      }
+    }
+    add("all", all, true);
+  }
+  return table;
+}
+
+output::Table cache_sms(const CacheResult& result) {
+  output::Table table;
+  table.columns = {{"sm", "SM"},
+                   {"instructions", "instructions"},
+                   {"last_cycle", "last cycle"},
+                   {"l1_accesses", "L1 accesses"},
+                   {"l1_hit_rate", "L1 hit rate", Show::Percent, 2},
+                   {"l2_accesses", "L2 accesses"},
+                   {"l2_hit_rate", "L2 hit rate", Show::Percent, 2}};
+  const auto& sms = result.analysis.total.sms;
+  for (std::size_t sm = 0; sm < sms.size(); ++sm) {
+    std::vector<Cell> row = {std::uint64_t{sm}, Cell{}, Cell{}};
+    if (sm < result.interleaved.sm_instructions.size()) {
+      row[1] = result.interleaved.sm_instructions[sm];
+      row[2] = result.interleaved.sm_last_cycle[sm];
+    }
+    for (std::size_t level = 0; level < memory::kLevels; ++level) {
+      const LevelSums& sums = sms[sm][level];
+      row.emplace_back(sums.accesses);
+      row.push_back(known(sums.accesses > 0, sums.hit_rate()));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+output::Table cache_windows(const CacheResult& result) {
+  output::Table table;
+  table.columns = {{"window", "window"},
+                   {"first_request", "first request"},
+                   {"requests", "requests"},
+                   {"first_cycle", "first cycle"},
+                   {"last_cycle", "last cycle"},
+                   {"l1_accesses", "L1 accesses"},
+                   {"l1_hit_rate", "L1 hit rate", Show::Percent, 2},
+                   {"l2_accesses", "L2 accesses"},
+                   {"l2_hit_rate", "L2 hit rate", Show::Percent, 2},
+                   {"dram_read_bytes", "DRAM read (B)"},
+                   {"dram_write_bytes", "DRAM written (B)"}};
+  for (std::size_t i = 0; i < result.analysis.windows.size(); ++i) {
+    const memory::WindowSums& window = result.analysis.windows[i];
+    std::vector<Cell> row = {std::uint64_t{i}, window.first_request, window.requests, window.first_cycle,
+                             window.last_cycle};
+    for (const KindSums& kinds : window.levels) {
+      const LevelSums sums = all_kinds(kinds);
+      row.emplace_back(sums.accesses);
+      row.push_back(known(sums.accesses > 0, sums.hit_rate()));
+    }
+    row.emplace_back(window.dram_read_bytes);
+    row.emplace_back(window.dram_write_bytes);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+CacheSummary summarise(const CacheResult& result) {
+  CacheSummary summary;
+  const machine::InterleaveResult& interleaved = result.interleaved;
+  summary.instructions = interleaved.instructions;
+  summary.transactions = result.analysis.transactions;
+  summary.requests = result.analysis.requests;
+  summary.loads = interleaved.l1_hits + interleaved.merged + interleaved.l2_hits + interleaved.dram;
+  summary.dram_read_bytes = result.analysis.total.dram_read_bytes;
+  summary.dram_write_bytes = result.analysis.total.dram_write_bytes;
+  if (interleaved.cycles > 0) {
+    const double seconds = static_cast<double>(interleaved.cycles) / (result.machine.clock_mhz * 1e6);
+    summary.milliseconds = seconds * 1e3;
+    summary.dram_bytes_per_second = static_cast<double>(summary.dram_read_bytes + summary.dram_write_bytes) / seconds;
+  }
+  memory::RequestSums sum;
+  for (const memory::PixelSums& pixel : result.analysis.pixels) {
+    sum.merge(pixel.requests);
+  }
+  if (sum.requests > 0 && has_level(result, memory::kL1)) {
+    summary.l1_request_rate = from_fixed(sum.l1_hits) / static_cast<double>(sum.requests);
+  }
+  if (sum.l2_requests > 0 && has_level(result, memory::kL2)) {
+    summary.l2_request_rate = from_fixed(sum.l2_hits) / static_cast<double>(sum.l2_requests);
+  }
+  return summary;
+}
+
+}  // namespace rayreplay::report

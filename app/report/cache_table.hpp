@@ -1,0 +1,39 @@
+// The tables of `rayreplay cache`: accesses by cache level and kind of data, by SM, by time window.
+//
+// Contract: rows of `cache_rows` are kinds of data that a level saw, the level's sum ("all") last. Misses are split
+// where reuse distances were taken, else their cells are empty. Delivered bytes are sectors touched times the sector's
+// size; bytes from below and written are known of the sum alone, and of exact models. Keys: docs/surfaces.md.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "app/output/table.hpp"
+#include "sim/experiment/cache.hpp"
+
+namespace rayreplay::report {
+
+inline constexpr std::array<const char*, memory::kLevels> kLevelNames = {"L1", "L2"};
+
+/// Hits, cold, … as counts.
+[[nodiscard]] double from_fixed(std::uint64_t sum);
+/// Sum over the kinds of data.
+[[nodiscard]] memory::LevelSums all_kinds(const memory::KindSums& kinds);
+[[nodiscard]] bool has_level(const experiment::CacheResult& result, std::size_t level);
+
+[[nodiscard]] output::Table cache_rows(const experiment::CacheResult& result);
+[[nodiscard]] output::Table cache_sms(const experiment::CacheResult& result);
+[[nodiscard]] output::Table cache_windows(const experiment::CacheResult& result);
+
+/// What does not depend on a level, with units in its names.
+struct CacheSummary {
+  std::uint64_t instructions = 0, transactions = 0, requests = 0, loads = 0;
+  double milliseconds = 0;  ///< of the interleaved cycles at the machine's clock; 0: not interleaved
+  std::uint64_t dram_read_bytes = 0, dram_write_bytes = 0;
+  double dram_bytes_per_second = 0;  ///< over those cycles; 0: not interleaved
+  /// Hit rates over requests (lanes); negative: sums by pixel were not taken, or nobody knows whose pixel.
+  double l1_request_rate = -1, l2_request_rate = -1;
+};
+[[nodiscard]] CacheSummary summarise(const experiment::CacheResult& result);
+
+}  // namespace rayreplay::report

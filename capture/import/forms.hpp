@@ -1,0 +1,27 @@
+// The forms' readers and writers. Internal to this room; docs/memory-traces.md describes the forms.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "capture/import/byte_source.hpp"
+#include "capture/import/memory_trace.hpp"
+#include "capture/import/trace_output.hpp"
+
+namespace rayreplay::import {
+
+inline constexpr std::string_view kTextMagic = "rayreplay-memory-trace";
+inline constexpr std::uint32_t kTextVersion = 1;
+inline constexpr std::string_view kBinaryMagic = "RRMEMTR\n";
+inline constexpr std::uint32_t kBinaryVersion = 1;
+
+[[nodiscard]] std::unique_ptr<MemoryTraceReader> make_text_reader(std::unique_ptr<ByteSource> bytes);
+[[nodiscard]] std::unique_ptr<MemoryTraceReader> make_binary_reader(std::unique_ptr<ByteSource> bytes);
+
+/// Checks of header and records are made before.
+[[nodiscard]] std::unique_ptr<MemoryTraceWriter> make_text_writer(std::unique_ptr<TraceOutput> output,
+                                                                  const TraceHeader& header);
+[[nodiscard]] std::unique_ptr<MemoryTraceWriter> make_binary_writer(std::unique_ptr<TraceOutput> output,
+                                                                    const TraceHeader& header);
+
+}  // namespace rayreplay::import

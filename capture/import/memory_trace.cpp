@@ -1,0 +1,92 @@
+#include "capture/import/memory_trace.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "capture/import/forms.hpp"
+#include "capture/import/line_source.hpp"
+
+namespace rayreplay::import {
+namespace {
+
+bool starts_text(std::string_view bytes) {
+  return bytes.starts_with(kTextMagic);
+}
+
+bool starts_binary(std::string_view bytes) {
+  return bytes.starts_with(kBinaryMagic);
+}
+
+/// Checks what is appended before the form writes it.
+class CheckedWriter final : public MemoryTraceWriter {
+ public:
+  CheckedWriter(std::unique_ptr<MemoryTraceWriter> writer, const TraceHeader& header)
+      : writer_(std::move(writer)), header_(header) {}
+
+  void append(const RecordBlock& block) override {
+    for (std::size_t i = 0; i < block.records(); ++i) {
+      check(header_, block, i, fmt::format("record {}", records_ + i));
+    }
+    records_ += block.records();
+    writer_->append(block);
+  }
+  void commit() override {
+    writer_->commit();
+  }
+
+ private:
+  std::unique_ptr<MemoryTraceWriter> writer_;
+  TraceHeader header_;
+  std::uint64_t records_ = 0;
+};
+
+}  // namespace
+
+bool is_memory_trace(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (path == "-" || (!error && (status.type() == std::filesystem::file_type::fifo ||
+                                 status.type() == std::filesystem::file_type::character))) {
+    return true;
+  }
+  try {
+    ByteSource bytes(path);
+    const std::string_view first = bytes.peek(kTextMagic.size());
+    return starts_text(first) || starts_binary(first);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+std::unique_ptr<MemoryTraceReader> open_memory_trace(const std::string& path) {
+  auto bytes = std::make_unique<ByteSource>(path);
+  const std::string_view first = bytes->peek(kTextMagic.size());
+  if (starts_binary(first)) {
+    return make_binary_reader(std::move(bytes));
+  }
+  if (starts_text(first)) {
+    return make_text_reader(std::move(bytes));
+  }
+  const std::string_view line = first.substr(0, first.find('\n'));
+  throw Error(
+      ErrorKind::Input,
+      {"this is not a memory trace", bytes->name(), first.empty() ? "an empty file" : quoted(line),
+       fmt::format("'{} {}' in the first line, or a file that rayreplay import wrote", kTextMagic, kTextVersion),
+       first.starts_with("\x89HDF") || first.starts_with("RAYREPLAY")
+           ? "this is a trace of rays: give it to rayreplay cache as it is"
+           : "docs/memory-traces.md says how to write one, and how to convert other tools' output"});
+}
+
+std::unique_ptr<MemoryTraceWriter> create_memory_trace(const std::string& path, TraceForm form, bool overwrite,
+                                                       const TraceHeader& header) {
+  check(header, path);
+  auto output = std::make_unique<TraceOutput>(path, overwrite);
+  return std::make_unique<CheckedWriter>(form == TraceForm::Text ? make_text_writer(std::move(output), header)
+                                                                 : make_binary_writer(std::move(output), header),
+                                         header);
+}
+
+}  // namespace rayreplay::import

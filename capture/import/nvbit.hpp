@@ -1,0 +1,39 @@
+// The output of NVBit's tool mem_trace, as a memory trace.
+//
+// Contract: reads what mem_trace prints (NVBit 1.5 to 1.7, tools/mem_trace of github.com/NVlabs/NVBit):
+//   MEMTRACE: CTX 0x… - LAUNCH - … - grid launch id N - grid size X,Y,Z - …
+//   MEMTRACE: CTX 0x… - grid_launch_id N - CTA X,Y,Z - warp W - LDG.E.64 - 0x… (32 addresses, 0 for idle lanes)
+// What it does not say comes from `header` (SMs, allocations, names; warp size 32) and from these rules: the size is
+// the opcode's (.U8 .S8 1, .U16 .S16 .16 2, .64 .F64 8, .128 16, .256 32 bytes, else 4); atomics count as stores; the
+// SM is the number of the thread block (x + X · (y + Y · z)) mod SMs, which is a hardware's order only roughly; the
+// warp is unique in its block. Shared memory has no cache of its own here, local memory no address that others could
+// have: both are left out and counted, as are opcodes that are not known; other lines (the application's own) are
+// counted too. Let no two processes print to one file. Streaming; one table entry a kernel launch. Errors: Input, with
+// file and line.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "capture/import/memory_trace.hpp"
+
+namespace rayreplay::import {
+
+struct NvbitTally {
+  std::uint64_t launches = 0;
+  std::uint64_t other_lines = 0;                  ///< not of the tool
+  std::uint64_t shared = 0, local = 0, idle = 0;  ///< instructions left out: of that memory, without an active lane
+  std::map<std::string, std::uint64_t> unknown;   ///< instructions left out, by opcode (the part before the first dot)
+};
+
+class NvbitReader : public MemoryTraceReader {
+ public:
+  [[nodiscard]] virtual const NvbitTally& tally() const = 0;
+};
+
+/// `header`: Input unless its warp size is 32.
+[[nodiscard]] std::unique_ptr<NvbitReader> open_nvbit_trace(const std::string& path, const TraceHeader& header);
+
+}  // namespace rayreplay::import

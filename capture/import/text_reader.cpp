@@ -1,0 +1,275 @@
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/parameters.hpp"
+#include "capture/import/forms.hpp"
+#include "capture/import/line_source.hpp"
+
+namespace rayreplay::import {
+namespace {
+
+constexpr const char* kRecordForm = "SM WARP load|store BYTES MASK ADDRESS…, one address for each lane of the mask";
+
+std::string trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) {
+    return {};
+  }
+  return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
+  const std::string near = nearest(word, known);
+  return near.empty() ? "" : "did you mean '" + near + "'?";
+}
+
+class TextReader final : public MemoryTraceReader {
+ public:
+  explicit TextReader(std::unique_ptr<ByteSource> bytes) : lines_(std::move(bytes)) {
+    read_magic();
+    read_header();
+  }
+
+  [[nodiscard]] const TraceHeader& header() const override {
+    return header_;
+  }
+
+  bool next(RecordBlock& block) override {
+    block.clear();
+    while (has_line_ && block.records() < kMaxBlockRecords) {
+      if (!is_blank(line_)) {
+        if (line_starts_record()) {
+          read_record(block);
+        } else {
+          read_end();
+        }
+      }
+      advance();
+    }
+    return block.records() > 0;
+  }
+
+  [[nodiscard]] std::string hash() const override {
+    return lines_.bytes().hash();
+  }
+
+ private:
+  static bool is_blank(std::string_view line) {
+    const std::size_t begin = line.find_first_not_of(" \t");
+    return begin == std::string_view::npos || line[begin] == '#';
+  }
+
+  bool line_starts_record() const {
+    const char c = line_[line_.find_first_not_of(" \t")];
+    return c >= '0' && c <= '9';
+  }
+
+  void advance() {
+    has_line_ = lines_.next(line_);
+    if (has_line_ && !lines_.terminated()) {
+      lines_.fail("the memory trace is truncated: its last line has no line feed", quoted(line_), "a line feed",
+                  "write the trace again, or add a line feed if it is whole");
+    }
+  }
+
+  void read_magic() {
+    advance();
+    std::string_view rest = line_;
+    if (!has_line_ || take_word(rest) != kTextMagic) {
+      lines_.fail("this is not a memory trace", has_line_ ? quoted(line_) : std::string("an empty file"),
+                  fmt::format("'{} {}' in the first line", kTextMagic, kTextVersion));
+    }
+    const std::uint64_t version = number(rest, "the version", std::numeric_limits<std::uint32_t>::max());
+    if (version != kTextVersion) {
+      lines_.fail("the memory trace is of another version", fmt::format("{}", version),
+                  fmt::format("version {}", kTextVersion), "convert it with the rayreplay that wrote it");
+    }
+    require_end(rest);
+    advance();
+  }
+
+  std::uint64_t number(std::string_view& line, const char* what, std::uint64_t most) {
+    const std::string_view word = take_word(line);
+    const auto value = parse_number(word);
+    if (!value || *value > most) {
+      lines_.fail(std::string(what) + (value          ? " is out of range"
+                                       : word.empty() ? " is missing"
+                                                      : " is not a number"),
+                  word.empty() ? "the end of the line" : quoted(word),
+                  fmt::format("a whole number, decimal or hexadecimal with 0x, at most {}", most));
+    }
+    return *value;
+  }
+
+  std::uint32_t number32(std::string_view& line, const char* what) {
+    return static_cast<std::uint32_t>(number(line, what, std::numeric_limits<std::uint32_t>::max()));
+  }
+
+  /// Nothing but a comment may follow.
+  void require_end(std::string_view rest) {
+    const std::string_view word = take_word(rest);
+    if (!word.empty() && !word.starts_with('#')) {
+      lines_.fail("there is more in the line than it can have", quoted(word), "the end of the line");
+    }
+  }
+
+  void read_allocation(std::string_view rest) {
+    TraceAllocation row;
+    const std::string_view kind = take_word(rest);
+    const auto found = std::find(kDataNames.begin(), kDataNames.end(), kind);
+    if (found == kDataNames.end()) {
+      lines_.fail("an allocation holds data of an unknown kind", quoted(kind),
+                  fmt::format("one of {}", fmt::join(kDataNames, ", ")),
+                  suggestion(kind, {kDataNames.begin(), kDataNames.end()}));
+    }
+    row.data = static_cast<std::uint8_t>(found - kDataNames.begin());
+    row.start = number(rest, "the start of an allocation", std::numeric_limits<std::uint64_t>::max());
+    row.bytes = number(rest, "the size of an allocation", std::numeric_limits<std::uint64_t>::max());
+    row.element_bytes = number32(rest, "the element size of an allocation");
+    row.name = trimmed(rest);
+    if (header_.allocations.size() >= kMaxAllocations) {
+      lines_.fail("there are too many allocations", fmt::format("more than {}", kMaxAllocations),
+                  fmt::format("at most {}", kMaxAllocations));
+    }
+    header_.allocations.push_back(std::move(row));
+    check_one();
+  }
+
+  /// The rules of the header's last allocation alone, so that the message has its line.
+  void check_one() {
+    TraceHeader one;
+    one.sms = 1;
+    one.allocations.push_back(header_.allocations.back());
+    check(one, lines_.where());
+  }
+
+  void read_header_line() {
+    static const std::vector<std::string> kKeys = {"tool", "device", "application", "warp-size",
+                                                   "sms",  "frame",  "allocation",  "end"};
+    std::string_view rest = line_;
+    const std::string_view key = take_word(rest);
+    const auto once = [&](bool& seen) {
+      if (seen) {
+        lines_.fail("a line of the header comes twice", quoted(key), "one");
+      }
+      seen = true;
+    };
+    if (key == "tool" || key == "device" || key == "application") {
+      const std::size_t which = key == "tool" ? 0 : key == "device" ? 1 : 2;
+      once(seen_[which]);
+      (which == 0 ? header_.tool : which == 1 ? header_.device : header_.application) = trimmed(rest);
+    } else if (key == "warp-size") {
+      once(seen_[3]);
+      header_.warp_size = number32(rest, "the warp size");
+      require_end(rest);
+    } else if (key == "sms") {
+      once(seen_[4]);
+      header_.sms = number32(rest, "the number of SMs");
+      require_end(rest);
+    } else if (key == "frame") {
+      once(seen_[5]);
+      header_.width = number32(rest, "the width of the frame");
+      header_.height = number32(rest, "the height of the frame");
+      require_end(rest);
+    } else if (key == "allocation") {
+      read_allocation(rest);
+    } else {
+      lines_.fail("unknown line of the header", quoted(key), fmt::format("one of {}", fmt::join(kKeys, ", ")),
+                  suggestion(key, kKeys));
+    }
+  }
+
+  void read_header() {
+    while (has_line_) {
+      if (!is_blank(line_)) {
+        std::string_view rest = line_;
+        if (line_starts_record() || take_word(rest) == "end") {
+          break;
+        }
+        read_header_line();
+      }
+      advance();
+    }
+    if (!seen_[4]) {
+      lines_.fail("the header does not say how many SMs there are", "no line 'sms N' before the first record", "one",
+                  "add 'sms 1' if the tool does not tell SMs apart");
+    }
+    check(header_, lines_.bytes().name());
+  }
+
+  void read_record(RecordBlock& block) {
+    std::string_view rest = line_;
+    const auto sm = static_cast<std::uint16_t>(number(rest, "the SM", kMaxSms - 1));
+    const std::uint32_t warp = number32(rest, "the warp");
+    const std::string_view kind = take_word(rest);
+    if (kind != "load" && kind != "store") {
+      lines_.fail("a record is neither a load nor a store", kind.empty() ? "the end of the line" : quoted(kind),
+                  kRecordForm, suggestion(kind, {"load", "store"}));
+    }
+    const std::uint32_t bytes = number32(rest, "the size of a lane's access");
+    const std::uint64_t mask = number(rest, "the lane mask", std::numeric_limits<std::uint64_t>::max());
+    const int lanes = std::popcount(mask);
+    std::array<std::uint64_t, kMaxWarpSize> addresses{};
+    int found = 0;
+    for (std::string_view ahead = rest; found < lanes; rest = ahead) {
+      const std::string_view word = take_word(ahead);
+      if (word.empty() || word.starts_with('#')) {
+        lines_.fail("a record has fewer addresses than lanes", fmt::format("{} addresses", found),
+                    fmt::format("{}, one for each lane of the mask {:#x}", lanes, mask));
+      }
+      const auto address = parse_number(word);
+      if (!address) {
+        lines_.fail("an address is not a number of at most 64 bits", quoted(word), "hexadecimal with 0x, or decimal");
+      }
+      addresses[static_cast<std::size_t>(found++)] = *address;
+    }
+    const std::string_view more = take_word(rest);
+    if (!more.empty() && !more.starts_with('#')) {
+      lines_.fail("a record has more addresses than lanes", quoted(more),
+                  fmt::format("{} addresses, one for each lane of the mask {:#x}", lanes, mask));
+    }
+    block.add(sm, warp, kind == "store", bytes, mask, addresses.data());
+    check(header_, block, block.records() - 1, lines_.where());
+    ++records_;
+  }
+
+  /// "end N", and nothing but comments behind.
+  void read_end() {
+    std::string_view rest = line_;
+    const std::string_view key = take_word(rest);
+    if (key != "end") {
+      lines_.fail(
+          "this is neither a record nor the end", quoted(key), kRecordForm,
+          "lines of the header come before the first record; the last line is 'end' with the number of records");
+    }
+    const std::uint64_t stated = number(rest, "the number of records", std::numeric_limits<std::uint64_t>::max());
+    require_end(rest);
+    if (stated != records_) {
+      lines_.fail("the number of records is not the one stated", fmt::format("{} records", records_),
+                  fmt::format("{}", stated), "the trace lost lines, or they were edited: write it again");
+    }
+    for (advance(); has_line_; advance()) {
+      if (!is_blank(line_)) {
+        lines_.fail("there is something behind the end", quoted(line_), "nothing but comments");
+      }
+    }
+  }
+
+  LineSource lines_;
+  std::string_view line_;
+  bool has_line_ = false;
+  std::array<bool, 6> seen_{};
+  TraceHeader header_;
+  std::uint64_t records_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<MemoryTraceReader> make_text_reader(std::unique_ptr<ByteSource> bytes) {
+  return std::make_unique<TextReader>(std::move(bytes));
+}
+
+}  // namespace rayreplay::import

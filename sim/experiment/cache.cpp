@@ -1,0 +1,276 @@
+#include "sim/experiment/cache.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "scheduler-models/launch_order.hpp"
+#include "scheduler-models/packing.hpp"
+#include "sim/experiment/overlapped_sink.hpp"
+#include "sim/experiment/whatif.hpp"
+#include "sim/machine/warp_scheduler.hpp"
+
+namespace rayreplay::experiment {
+namespace {
+
+using machine::Machine;
+using memory::CacheGeometry;
+
+constexpr std::uint32_t kCountedItems = 256;  // made at a time, when requests are counted
+constexpr const char* kAuto = "auto";
+constexpr const char* kCaptured = "captured";
+constexpr const char* kLaunch = "launch";
+
+CacheGeometry l1_of(const Machine& machine) {
+  return {machine.l1_bytes, machine.l1_line_bytes, machine.l1_ways, machine.l1_sector_bytes};
+}
+
+CacheGeometry l2_of(const Machine& machine) {
+  return {machine.l2_bytes, machine.l2_line_bytes, machine.l2_ways, machine.l2_sector_bytes};
+}
+
+/// What `options` replace of a cache, checked.
+CacheGeometry replaced(const CacheGeometry& base, const std::string& text, const std::string& option,
+                       const std::string& machine) {
+  const std::string where = text.empty() ? fmt::format("machine '{}', {}", machine, option.substr(2)) : option;
+  const CacheGeometry geometry = text.empty() ? base : memory::parse_geometry(text, base, option);
+  if (geometry.bytes > 0) {
+    memory::check(geometry, where);
+  }
+  return geometry;
+}
+
+memory::CoalesceOptions coalescing(const CacheOptions& options, const Machine& machine) {
+  const CacheGeometry geometry = machine.l1_bytes > 0 ? l1_of(machine) : l2_of(machine);
+  memory::CoalesceOptions result = options.stream.coalescing;
+  result.line_bytes = geometry.line_bytes;
+  result.sector_bytes = geometry.sector();
+  result.requests = options.elements || options.pixels;
+  return result;
+}
+
+/// Requests of all items, by making every stream once.
+std::uint64_t count_requests(memory::WarpSource& source, Progress* progress) {
+  if (progress != nullptr) {
+    progress->start("counting requests", source.items());
+  }
+  std::vector<memory::WarpStream> streams(kCountedItems);
+  std::vector<std::uint32_t> items(kCountedItems);
+  std::uint64_t requests = 0;
+  for (std::uint32_t first = 0; first < source.items(); first += kCountedItems) {
+    const std::uint32_t count = std::min(kCountedItems, source.items() - first);
+    std::iota(items.begin(), items.end(), first);
+    source.generate(std::span(items).first(count), std::span(streams).first(count));
+    for (std::uint32_t i = 0; i < count; ++i) {
+      for (const memory::Transaction& transaction : streams[i].transactions) {
+        requests += transaction.lanes;
+      }
+    }
+    if (progress != nullptr) {
+      progress->advance(count);
+    }
+  }
+  if (progress != nullptr) {
+    progress->finish();
+  }
+  return requests;
+}
+
+/// Where windows 1 … begin: floor(i · requests / windows).
+std::vector<std::uint64_t> window_limits(std::uint64_t requests, std::uint32_t windows) {
+  std::vector<std::uint64_t> limits;
+  const auto parts = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(requests, 1, windows));
+  for (std::uint64_t i = 1; i < parts; ++i) {
+    limits.push_back(i * (requests / parts) + i * (requests % parts) / parts);
+  }
+  return limits;
+}
+
+machine::WorkPlan make_plan(const trace::Launch& launch, const scheduler::WarpAssignment& assignment,
+                            const CacheOptions& options, const Machine& machine, CacheResult& result) {
+  const auto plan_by = [&](const std::string& spec) {
+    const auto created = machine::WorkDistributions::create(spec);
+    machine::WorkPlan plan = created.model->plan(launch, assignment, machine.sms);
+    machine::check(plan, launch.size.threads(), machine.sms);
+    result.schedule = created.spec;
+    result.captured_sms = parse_spec(created.spec).name == kCaptured;
+    return plan;
+  };
+  if (options.schedule != kAuto) {
+    return plan_by(options.schedule);
+  }
+  if (!launch.thread_warp.empty() && launch.groups.size() > 0) {
+    try {
+      return plan_by(kCaptured);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Missing && error.kind() != ErrorKind::Usage) {
+        throw;
+      }
+      result.schedule_note = error.what();
+    }
+  }
+  return plan_by(kLaunch);
+}
+
+}  // namespace
+
+Machine cache_machine(const CacheOptions& options) {
+  Machine machine = machine::load_machine(options.machine);
+  const CacheGeometry l1 = replaced(l1_of(machine), options.l1, "--l1", machine.name);
+  const CacheGeometry l2 = replaced(l2_of(machine), options.l2, "--l2", machine.name);
+  if (l1.bytes == 0 && l2.bytes == 0) {
+    throw Error(ErrorKind::Usage,
+                {"the machine has no cache", "machine '" + machine.name + "'", "no L1, no L2", "one of them", ""});
+  }
+  machine.l1_bytes = l1.bytes;
+  machine.l1_line_bytes = l1.line_bytes;
+  machine.l1_ways = l1.ways;
+  machine.l1_sector_bytes = l1.sector();
+  machine.l2_bytes = l2.bytes;
+  machine.l2_line_bytes = l2.line_bytes;
+  machine.l2_ways = l2.ways;
+  machine.l2_sector_bytes = l2.sector();
+  if (options.sms > 0) {
+    machine.sms = options.sms;
+    machine.withheld_sms = std::min(machine.withheld_sms, machine.sms - 1);
+  }
+  return machine;
+}
+
+void check(const CacheOptions& options) {
+  const Machine machine = cache_machine(options);
+  static_cast<void>(bvh::Builders::create(options.structure.builder));
+  static_cast<void>(bvh::Layouts::create(options.structure.layout));
+  static_cast<void>(bvh::NodeOrders::create(options.structure.node_order));
+  static_cast<void>(bvh::VertexOrders::create(options.structure.vertex_order));
+  static_cast<void>(traversal::WarpTraversals::create(options.stream.warp_traversal));
+  static_cast<void>(scheduler::Packings::create(options.packing));
+  static_cast<void>(machine::WarpSchedulers::create(options.warp_scheduler));
+  static_cast<void>(memory::CacheModels::create(options.l1_model));
+  static_cast<void>(memory::CacheModels::create(options.l2_model));
+  static_cast<void>(memory::ReuseEngines::create(options.reuse_engine));
+  if (options.schedule != kAuto) {
+    static_cast<void>(machine::WorkDistributions::create(options.schedule));
+  }
+  memory::check(coalescing(options, machine), "machine '" + machine.name + "', L1");
+  if (options.windows > 1 && options.window_requests > 0) {
+    throw Error(ErrorKind::Usage, {"time windows are either so many or so long", "windows, window_requests", "both",
+                                   "one of the two", "leave one out"});
+  }
+}
+
+CacheResult run_cache(const trace::Trace& trace, const std::string& name, const Resolved& configuration,
+                      const CacheOptions& options) {
+  check(options);
+  const trace::Launch& launch = trace.launches[configuration.launch];
+  if (trace.scene.instances.empty()) {
+    throw Error(ErrorKind::Missing, {"the trace has no scene to trace rays through", name, "", "", ""});
+  }
+  if (launch.tlas == trace::kNone) {
+    throw Error(ErrorKind::Missing, {"which top-level structure the launch used is not known",
+                                     fmt::format("{}:/launch/{}", name, configuration.launch), "", "", ""});
+  }
+  CacheResult result;
+  result.machine = cache_machine(options);
+  result.trace_hash = trace.hash;
+  result.application = trace.header.application;
+  result.device = trace.header.device;
+  result.size = launch.size;
+  result.warp_size = configuration.warp_size;
+
+  bvh::BvhOptions build = options.structure;
+  build.progress = options.progress;
+  const bvh::Bvh structure = bvh::build_bvh(trace.scene, launch.tlas, name, build);
+  result.builder = structure.builder;
+  result.layout = structure.layout_spec;
+  result.node_order = structure.node_order;
+  result.vertex_order = structure.vertex_order;
+  result.structure_bytes = structure.memory.end;
+  result.ignored = structure.scene.ignored;
+  if (options.take_structure) {
+    options.take_structure(structure);
+  }
+
+  result.packing = scheduler::Packings::create(options.packing).spec;
+  const scheduler::WarpAssignment order =
+      scheduler::LaunchOrders::create(configuration.order).model->assign(launch, configuration.warp_size);
+  const machine::WorkPlan plan =
+      make_plan(launch, pack(launch, order, result.packing), options, result.machine, result);
+
+  memory::StreamOptions stream = options.stream;
+  stream.warp_size = configuration.warp_size;
+  stream.coalescing = coalescing(options, result.machine);
+  stream.coalescing.keep_raw = options.make_raw != nullptr;
+  const auto source = memory::make_launch_source(trace, launch, structure, plan.thread_at, stream);
+  result.warp_traversal = source->warp_traversal();
+  result.allocations = source->allocations();
+  result.options = options;
+  result.options.structure.builder = result.builder;
+  result.options.structure.layout = result.layout;
+  result.options.structure.node_order = result.node_order;
+  result.options.structure.vertex_order = result.vertex_order;
+  result.options.structure.leaf_size = 0;  // the builder's spec says it
+  result.options.schedule = result.schedule;
+  result.options.packing = result.packing;
+  result.options.stream = stream;
+  result.options.stream.warp_traversal = result.warp_traversal;
+  result.options.l1_model = memory::CacheModels::create(options.l1_model).spec;
+  result.options.l2_model = memory::CacheModels::create(options.l2_model).spec;
+  result.options.reuse_engine = memory::ReuseEngines::create(options.reuse_engine).spec;
+  result.options.resident_warps =
+      options.resident_warps > 0
+          ? options.resident_warps
+          : machine::resident_warps(result.machine, configuration.warp_size, options.registers_per_thread);
+
+  memory::AnalysisOptions analysis_options;
+  analysis_options.sms = result.machine.sms;
+  analysis_options.l1 = l1_of(result.machine);
+  analysis_options.l2 = l2_of(result.machine);
+  analysis_options.l1_model = options.l1_model;
+  analysis_options.l2_model = options.l2_model;
+  analysis_options.l2_feed = options.l2_feed;
+  analysis_options.reuse_engine = options.reuse_engine;
+  analysis_options.distances = options.distances;
+  analysis_options.coalescing = stream.coalescing;
+  analysis_options.window_requests = options.window_requests;
+  analysis_options.elements = options.elements;
+  analysis_options.element_count = result.allocations.elements();
+  analysis_options.pixels = options.pixels ? launch.size.threads() : 0;
+  analysis_options.take_elements = options.take_elements;
+  const auto start = std::chrono::steady_clock::now();
+  if (options.windows > 1) {
+    // Another source: what the first one tallies is of one pass.
+    memory::StreamOptions counted = stream;
+    counted.coalescing.requests = false;
+    counted.coalescing.keep_raw = false;
+    analysis_options.window_limits =
+        window_limits(count_requests(*memory::make_launch_source(trace, launch, structure, plan.thread_at, counted),
+                                     options.progress),
+                      options.windows);
+  }
+
+  memory::Analysis analysis(analysis_options);
+  OverlappedSink overlapped(analysis);
+  machine::InterleaveOptions interleaving;
+  interleaving.warp_scheduler = options.warp_scheduler;
+  interleaving.resident_warps = result.options.resident_warps;
+  interleaving.compute_cycles = options.compute_cycles;
+  interleaving.cycles = options.windows > 1 || options.window_requests > 0;
+  interleaving.raw = options.make_raw ? options.make_raw(result) : nullptr;
+  interleaving.progress = options.progress;
+  result.interleaved = machine::interleave(*source, plan, result.machine, interleaving, overlapped);
+  overlapped.finish();
+  result.stream_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.options.warp_scheduler = result.interleaved.warp_scheduler;
+  result.analysis = analysis.finish();
+  result.analysis_s = overlapped.seconds();
+  result.tally = source->tally();
+  return result;
+}
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,24 @@
+// What experiments about caches share. Internal to this room.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/experiment/cache.hpp"
+
+namespace rayreplay::experiment {
+
+[[nodiscard]] memory::CacheGeometry l1_of(const machine::Machine& machine);
+[[nodiscard]] memory::CacheGeometry l2_of(const machine::Machine& machine);
+
+/// Sizes of the machine's L1, or of its L2 where it has no L1.
+[[nodiscard]] memory::CoalesceOptions coalescing_of(const CacheOptions& options, const machine::Machine& machine);
+
+/// Where windows 1 … begin: floor(i · requests / windows).
+[[nodiscard]] std::vector<std::uint64_t> window_limits(std::uint64_t requests, std::uint32_t windows);
+
+/// All but the windows' limits. `pixels`: of the frame buffer.
+[[nodiscard]] memory::AnalysisOptions analysis_of(const CacheOptions& options, const CacheResult& result,
+                                                  const memory::CoalesceOptions& coalescing, std::uint64_t pixels);
+
+}  // namespace rayreplay::experiment
