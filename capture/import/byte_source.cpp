@@ -14,7 +14,7 @@
 namespace rayreplay::import {
 namespace {
 
-constexpr std::size_t kBuffer = 1U << 20U;
+constexpr std::size_t kBuffer = 1U << 18U;
 
 }  // namespace
 

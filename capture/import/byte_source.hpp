@@ -1,7 +1,7 @@
 // Bytes of a file or a pipe, read once from start to end. Internal to this room.
 //
 // Contract: `peek(n)` gives at least n bytes from the current position, fewer only at the end of the file; what it
-// gives is valid until the next call. Memory: the largest n asked for, at least 1 MiB. Reading waits for pipes. Errors:
+// gives is valid until the next call. Memory: the largest n asked for, at least 256 KiB. Reading waits for pipes. Errors:
 // Input with the system's reason.
 #pragma once
 
