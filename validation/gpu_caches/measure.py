@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Holds rayreplay's cache models against the counters of a GPU that runs the same traversal at the same addresses.
+
+  measure.py BIN WORK TRACE512 [TRACE2048]
+
+BIN: folder with rayreplay and memory_image; WORK: an empty folder; TRACE…: primary rays through one untransformed
+instance of one mesh (`rayreplay trace --scene statue --integrator primary --spp 1 --size 512x512`). Needs nvcc and ncu
+(compute capability 9.0). For each configuration of the published study: the counters of tracer.cu under ncu; the same
+kernel's accesses as it issued them, recorded and put through `rayreplay cache`; and what `rayreplay cache` says without
+having seen the GPU. Prints Markdown and writes WORK/measured.json. Sectors are 32 bytes. The tracer reads its rays from
+memory (one sector for each 32 bytes, never twice): rayreplay's own stream has none, so they are taken off the counters
+there, and are in the recorded one.
+"""
+import csv
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+METRICS = {
+    "requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "l1_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "l1_hits": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
+    "l2_sectors": "lts__t_sectors_srcunit_tex_op_read.sum",
+    "l2_hits": "lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum",
+    "dram_bytes": "dram__bytes_read.sum",
+    "carve_out": "launch__shared_mem_config_size",
+}
+L1_KIB = 124  # 256 less the carve-out of 132 that the tracer's stacks take with 16 warps an SM
+BASE = {"builder": "medium", "vertices": "breadth-first", "form": "while-while", "schedule": "scanline", "size": 512}
+CONFIGURATIONS = [
+    ("base", {}),
+    ("median split", {"builder": "median"}),
+    ("random vertices", {"vertices": "random"}),
+    ("2048²", {"size": 2048}),
+    ("scanline per SM", {"schedule": "scanline-per-sm"}),
+    ("if-if", {"form": "if-if"}),
+]
+
+
+def run(*words):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, words))}\nended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def counters(tracer, image, options):
+    text = run("ncu", "--clock-control", "none", "--csv", "--print-units", "base", "-k", "regex:traced", "--metrics",
+               ",".join(METRICS.values()), tracer, image, *options)
+    rows = list(csv.DictReader(io.StringIO(text[text.index('"ID"'):])))
+    values = {row["Metric Name"]: float(row["Metric Value"].replace(",", "")) for row in rows}
+    return {name: values[metric] for name, metric in METRICS.items()}
+
+
+def cache(binary, path, options):
+    document = json.loads(run(binary, "cache", path, "--machine", "h200", "--l1", f"{L1_KIB}KiB:ways=0", "--format", "json",
+                              "--no-distances", *options))
+    l1, l2 = (level["counts"] for level in document["levels"])
+    return {"l1_filled": l1["sectors_filled"], "dram_bytes": document["summary"]["dram_read_bytes"],
+            "l2_filled": l2["sectors_filled"], "requests": document["summary"]["requests"],
+            "delivered": sum(row["delivered_bytes"] for row in document["rows"]
+                             if row["level"] == "L1" and row["kind"] not in ("all", "frame-buffer")) // 32}
+
+
+def measure(binaries, work, traces, name, change):
+    chosen = {**BASE, **change}
+    if chosen["size"] not in traces:
+        return None
+    trace = traces[chosen["size"]]
+    image = work / "image.bin"
+    recorded = work / "recorded.txt"
+    run(binaries / "memory_image", trace, image, chosen["builder"], chosen["vertices"])
+    options = ["--form", chosen["form"], "--schedule", chosen["schedule"]]
+    tracer = work / "tracer"
+    print(run(tracer, image, *options, "--trace", recorded), file=sys.stderr, end="")
+    gpu = counters(tracer, image, options)
+    structure = ["--builder", chosen["builder"], "--layout", "binary", "--leaf-size", 1, "--vertex-order", chosen["vertices"]]
+    own = cache(binaries / "rayreplay", trace,
+                structure + ["--warp-traversal", chosen["form"], "--schedule", chosen["schedule"], "--resident-warps", 16,
+                             "--load-bytes", 16, "--payload-bytes", 0, "--record-bytes", 0])
+    seen = cache(binaries / "rayreplay", recorded, [])
+    recorded.unlink()
+    return {"name": name, **chosen, "rays": chosen["size"] ** 2, "gpu": gpu, "recorded": seen, "own": own}
+
+
+def percent(part, whole):
+    return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
+def table(results):
+    print("| configuration | L1 misses, GPU | recorded | difference | own schedule | difference | L2 misses, GPU | recorded | "
+          "difference | own schedule | difference | L1 hit rate, GPU | recorded |")
+    print("| --- |" + " ---: |" * 12)
+    for row in results:
+        gpu, seen, own = row["gpu"], row["recorded"], row["own"]
+        rays = row["rays"]  # sectors of the ray arrays: 32 bytes a ray
+        l1 = gpu["l1_sectors"] - gpu["l1_hits"]
+        l2 = gpu["l2_sectors"] - gpu["l2_hits"]
+        cells = [row["name"]]
+        for hardware, model, ours in ((l1, seen["l1_filled"], own["l1_filled"]), (l2, seen["l2_filled"], own["l2_filled"])):
+            cells += [f"{hardware:,.0f}", f"{model:,.0f}", f"{100 * (model / hardware - 1):+.1f} %", f"{ours + rays:,.0f}",
+                      f"{100 * ((ours + rays) / hardware - 1):+.1f} %"]
+        cells += [percent(gpu["l1_hits"], gpu["l1_sectors"]), percent(seen["delivered"] - seen["l1_filled"], seen["delivered"])]
+        print("| " + " | ".join(cells) + " |")
+
+
+def main():
+    words = [word for word in sys.argv[1:]]
+    if len(words) not in (3, 4):
+        sys.exit(__doc__)
+    binaries, work = pathlib.Path(words[0]).resolve(), pathlib.Path(words[1]).resolve()
+    traces = dict(zip((512, 2048), (pathlib.Path(word).resolve() for word in words[2:])))
+    work.mkdir(parents=True, exist_ok=True)
+    build = {key: value for key, value in os.environ.items() if key != "LD_LIBRARY_PATH"}
+    subprocess.run(["nvcc", "-O3", "-arch=sm_90", "-fmad=false", "-std=c++17", "-o", work / "tracer", HERE / "tracer.cu"],
+                   check=True, env=build)
+    results = [row for name, change in CONFIGURATIONS if (row := measure(binaries, work, traces, name, change))]
+    (work / "measured.json").write_text(json.dumps(results, indent=1))
+    table(results)
+
+
+if __name__ == "__main__":
+    main()
