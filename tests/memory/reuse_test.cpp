@@ -190,9 +190,9 @@ TEST(Reuse, TheTableOfLinesFollowsTheirDensity) {
   };
   add(3000, [&] { return random.below(4000); });
   const std::size_t dense = lines.size();
-  add(10000, [&] { return split_mix_finish(random.below(6000)); });
+  add(10000, [&] { return split_mix_finish(random.below(1200)); });
   const std::size_t sparse = lines.size();
-  add(1500000, [&] { return (std::uint64_t{1} << 40U) + random.below(1U << 20U); });
+  add(450000, [&] { return (std::uint64_t{1} << 40U) + random.below(1U << 19U); });
   LineTable table;
   std::vector<std::uint32_t> before(lines.size());
   const auto exchange = [&](std::size_t begin, std::size_t end) {
@@ -203,7 +203,7 @@ TEST(Reuse, TheTableOfLinesFollowsTheirDensity) {
   EXPECT_TRUE(table.in_pages());
   exchange(dense, sparse);
   EXPECT_FALSE(table.in_pages());
-  EXPECT_LT(table.memory_bytes(), 2U << 20U);  // a page for each line would be 48 MB
+  EXPECT_LT(table.memory_bytes(), 2U << 20U);  // a page for each line would be 10 MB
   exchange(sparse, lines.size());
   EXPECT_TRUE(table.in_pages());
   std::unordered_map<std::uint64_t, std::uint32_t> last;
