@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -154,9 +155,14 @@ TEST(Reuse, EnginesGiveWhatTheDefinitionSays) {
 
 /// Longer than brute force can do: against the reference.
 TEST(Reuse, EnginesAgreeOnStreamsLikeATraversals) {
+  test::ReuseStream scattered = test::zipf_stream(60000, 1U << 14U, 0.6, 5);
+  scattered.name = "scattered over 64 bits";
+  for (std::uint64_t& line : scattered.line) {
+    line = split_mix_finish(line);
+  }
   const std::vector<test::ReuseStream> streams = {
       test::coherent_stream(150000, 12, 1), test::incoherent_stream(150000, 14, 2),
-      test::zipf_stream(100000, 1U << 14U, 0.99, 3), test::uniform_stream(100000, 1U << 15U, 4)};
+      test::zipf_stream(100000, 1U << 14U, 0.99, 3), test::uniform_stream(100000, 1U << 15U, 4), scattered};
   for (const test::ReuseStream& stream : streams) {
     const auto reference = ReuseEngines::create("splay").model->make();
     const Distances expected = whole(*reference, stream.line);
@@ -173,33 +179,67 @@ TEST(Reuse, EnginesAgreeOnStreamsLikeATraversals) {
   }
 }
 
-/// Pages first, then the hash: more sparse lines than pages are kept for.
-TEST(Reuse, SparseLinesLeaveThePages) {
+/// Pages first; the hash when sparse lines come; pages again when it finds lines dense. No line is lost on the way.
+TEST(Reuse, TheTableOfLinesFollowsTheirDensity) {
   Lines lines;
   StreamRandom random(8);
-  for (std::size_t i = 0; i < 20000; ++i) {
-    lines.push_back(i < 3000 ? random.below(4000) : split_mix_finish(random.below(6000)));
+  const auto add = [&](std::size_t count, const auto& line) {
+    for (std::size_t i = 0; i < count; ++i) {
+      lines.push_back(line());
+    }
+  };
+  add(3000, [&] { return random.below(4000); });
+  const std::size_t dense = lines.size();
+  add(10000, [&] { return split_mix_finish(random.below(1200)); });
+  const std::size_t sparse = lines.size();
+  add(450000, [&] { return (std::uint64_t{1} << 40U) + random.below(1U << 19U); });
+  LineTable table;
+  std::vector<std::uint32_t> before(lines.size());
+  const auto exchange = [&](std::size_t begin, std::size_t end) {
+    table.exchange(std::span(lines).subspan(begin, end - begin), static_cast<std::uint32_t>(begin + 1),
+                   before.data() + begin);
+  };
+  exchange(0, dense);
+  EXPECT_TRUE(table.in_pages());
+  exchange(dense, sparse);
+  EXPECT_FALSE(table.in_pages());
+  EXPECT_LT(table.memory_bytes(), 2U << 20U);  // a page for each line would be 10 MB
+  exchange(sparse, lines.size());
+  EXPECT_TRUE(table.in_pages());
+  std::unordered_map<std::uint64_t, std::uint32_t> last;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::uint32_t& number = last[lines[i]];
+    ASSERT_EQ(before[i], number) << i;
+    number = static_cast<std::uint32_t>(i + 1);
+  }
+  std::size_t numbers = 0;
+  table.for_each_number([&](std::uint32_t& number) {
+    ++numbers;
+    ASSERT_EQ(last.at(lines[number - 1]), number);
+  });
+  EXPECT_EQ(numbers, last.size());
+}
+
+/// Windows of pages that grow up and down, and pages too far away for them.
+TEST(Reuse, PagesFarApart) {
+  constexpr std::uint64_t kPage = LineTable::kPageLines;
+  Lines lines;
+  StreamRandom random(9);
+  for (int i = 0; i < 30000; ++i) {
+    const std::uint64_t page = std::uint64_t{1} << random.below(52);
+    const std::uint64_t base = kPage << 40U;
+    lines.push_back((random.bits() % 2 == 0 ? base + page * kPage : base - page * kPage) + random.below(40));
   }
   LineTable table;
   std::vector<std::uint32_t> before(lines.size());
-  table.exchange(std::span(lines).first(3000), 1, before.data());
+  table.exchange(lines, 1, before.data());
   EXPECT_TRUE(table.in_pages());
-  table.exchange(std::span(lines).subspan(3000), 3001, before.data() + 3000);
-  EXPECT_FALSE(table.in_pages());
+  std::unordered_map<std::uint64_t, std::uint32_t> last;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (before[i] != 0) {
-      ASSERT_EQ(lines[before[i] - 1], lines[i]) << i;
-    }
+    std::uint32_t& number = last[lines[i]];
+    ASSERT_EQ(before[i], number) << i;
+    number = static_cast<std::uint32_t>(i + 1);
   }
-  const Distances expected = whole(*ReuseEngines::create("splay").model->make(), lines);
-  for (const std::string& name : exact_engines()) {
-    EXPECT_TRUE(in_pieces(*ReuseEngines::create(name).model->make(), lines, 2, 5000) == expected) << name;
-  }
-  // A tenth of what a page for every line would take.
-  const auto stack = ReuseEngines::create("bitmap").model->make();
-  Distances out(lines.size());
-  stack->distances(lines, out);
-  EXPECT_LT(stack->memory_bytes(), 2U << 20U);
 }
 
 /// The slots' higher levels: distances across 2^21 and 2^25 slots, without going through as many accesses.

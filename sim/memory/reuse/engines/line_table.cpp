@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <new>
 
 #include "base/huge_pages.hpp"
 #include "base/split_mix.hpp"
@@ -14,7 +15,8 @@ constexpr std::size_t kAhead = 32;         ///< accesses between asking for a nu
 constexpr std::size_t kChunk = 256;        ///< accesses between checks
 constexpr std::size_t kMaxSlab = 256;      ///< pages: 2 MB
 constexpr std::size_t kSparse = 16;        ///< numbers in pages to a line: more is too sparse for pages
-constexpr std::size_t kSlack = 1U << 18U;  ///< numbers in pages that never matter
+constexpr std::size_t kSlack = 1U << 21U;  ///< numbers in pages that never matter
+constexpr std::align_val_t kSlabAlignment{std::size_t{2} << 20U};  ///< a huge page's; the largest slab is one
 constexpr unsigned kPageBits = std::bit_width(LineTable::kPageLines) - 1;
 
 }  // namespace
@@ -23,55 +25,85 @@ std::size_t LineTable::home(std::uint64_t key) const {
   return static_cast<std::size_t>((key * kSplitMixGamma) >> directory_shift_);
 }
 
-std::uint32_t* LineTable::add_page(std::uint64_t key) {
+void LineTable::FreeSlab::operator()(std::uint32_t* memory) const {
+  ::operator delete(memory, kSlabAlignment);
+}
+
+std::uint32_t* LineTable::find_or_add_page(std::uint64_t key) {
+  if (!directory_.empty()) {
+    for (std::size_t at = home(key); directory_[at].numbers != nullptr; at = (at + 1) & (directory_.size() - 1)) {
+      if (directory_[at].key == key) {
+        put_in_window(key, directory_[at].numbers);
+        return directory_[at].numbers;
+      }
+    }
+  }
+  const auto put_in_directory = [&](const Page& page) {
+    std::size_t at = home(page.key);
+    while (directory_[at].numbers != nullptr) {
+      at = (at + 1) & (directory_.size() - 1);
+    }
+    directory_[at] = page;
+  };
   if (2 * (pages_ + 1) > directory_.size()) {
     std::vector<Page> old(std::max<std::size_t>(64, 4 * directory_.size()));
     old.swap(directory_);
     directory_shift_ = static_cast<unsigned>(64 - (std::bit_width(directory_.size()) - 1));
     for (const Page& page : old) {
       if (page.numbers != nullptr) {
-        std::size_t at = home(page.key);
-        while (directory_[at].numbers != nullptr) {
-          at = (at + 1) & (directory_.size() - 1);
-        }
-        directory_[at] = page;
+        put_in_directory(page);
       }
     }
   }
   if (slab_left_ == 0) {
     slab_pages_ = std::min(2 * slab_pages_, kMaxSlab);
-    const std::size_t numbers = slab_pages_ * kPageLines;
-    slabs_.push_back(std::make_unique_for_overwrite<std::uint32_t[]>(numbers));
-    prefer_huge_pages(slabs_.back().get(), numbers * sizeof(std::uint32_t));
+    const std::size_t bytes = slab_pages_ * kPageLines * sizeof(std::uint32_t);
+    slabs_.emplace_back(static_cast<std::uint32_t*>(::operator new(bytes, kSlabAlignment)));
+    prefer_huge_pages(slabs_.back().get(), bytes);
     slab_next_ = slabs_.back().get();
     slab_left_ = slab_pages_;
   }
   std::uint32_t* const numbers = slab_next_;
-  std::fill_n(numbers, kPageLines, 0U);
+  std::uninitialized_fill_n(numbers, kPageLines, 0U);
   slab_next_ += kPageLines;
   --slab_left_;
-  std::size_t at = home(key);
-  while (directory_[at].numbers != nullptr) {
-    at = (at + 1) & (directory_.size() - 1);
-  }
-  directory_[at] = {key, numbers};
   ++pages_;
+  put_in_directory({key, numbers});
+  put_in_window(key, numbers);
   return numbers;
+}
+
+void LineTable::put_in_window(std::uint64_t key, std::uint32_t* numbers) {
+  if (window_.empty()) {
+    window_begin_ = key;
+    window_.resize(1);
+  }
+  if (key < window_begin_) {
+    const std::uint64_t more = window_begin_ - key;
+    if (more > kWindow - window_.size()) {
+      return;
+    }
+    // With room below, for what is likely to follow.
+    const std::uint64_t room = std::min({kWindow - window_.size() - more, window_.size(), std::size_t{key}});
+    window_.insert(window_.begin(), more + room, nullptr);
+    window_begin_ = key - room;
+  } else if (key - window_begin_ >= window_.size()) {
+    if (key - window_begin_ >= kWindow) {
+      return;
+    }
+    window_.resize(key - window_begin_ + 1);
+  }
+  window_[key - window_begin_] = numbers;
 }
 
 inline std::uint32_t* LineTable::locate_in_pages(std::uint64_t line) {
   const std::uint64_t key = line >> kPageBits;
-  const std::size_t offset = line & (kPageLines - 1);
-  if (!directory_.empty()) {
-    std::size_t at = home(key);
-    while (directory_[at].numbers != nullptr) {
-      if (directory_[at].key == key) {
-        return directory_[at].numbers + offset;
-      }
-      at = (at + 1) & (directory_.size() - 1);
-    }
+  const std::uint64_t in_window = key - window_begin_;
+  std::uint32_t* numbers = in_window < window_.size() ? window_[in_window] : nullptr;
+  if (numbers == nullptr) [[unlikely]] {
+    numbers = find_or_add_page(key);
   }
-  return add_page(key) + offset;
+  return numbers + (line & (kPageLines - 1));
 }
 
 inline std::uint32_t* LineTable::locate_in_hash(std::uint64_t line) {
@@ -90,9 +122,6 @@ inline std::uint32_t* LineTable::locate_in_hash(std::uint64_t line) {
 }
 
 void LineTable::grow_hash(std::size_t lines) {
-  if (2 * (entries_used_ + lines) <= entries_.size()) {
-    return;
-  }
   std::vector<Entry> old(std::bit_ceil(3 * (entries_used_ + lines)));
   old.swap(entries_);
   const std::size_t mask = entries_.size() - 1;
@@ -107,6 +136,31 @@ void LineTable::grow_hash(std::size_t lines) {
   }
 }
 
+bool LineTable::dense_again() const {
+  std::vector<std::uint64_t> keys;
+  keys.reserve(entries_used_);
+  for (const Entry& entry : entries_) {
+    if (entry.used != 0) {
+      keys.push_back(entry.line >> kPageBits);
+    }
+  }
+  std::sort(keys.begin(), keys.end());
+  const auto pages = static_cast<std::size_t>(std::unique(keys.begin(), keys.end()) - keys.begin());
+  return pages * kPageLines <= (kSparse * entries_used_ + kSlack) / 2;
+}
+
+void LineTable::move_to_pages() {
+  std::vector<Entry> old;
+  old.swap(entries_);
+  for (const Entry& entry : old) {
+    if (entry.number != 0) {
+      *locate_in_pages(entry.line) = entry.number;
+      ++page_lines_;
+    }
+  }
+  entries_used_ = 0;
+}
+
 void LineTable::move_to_hash(std::size_t lines) {
   grow_hash(page_lines_ + lines);
   for (const Page& page : directory_) {
@@ -118,18 +172,26 @@ void LineTable::move_to_hash(std::size_t lines) {
       }
     }
   }
+  window_ = {};
   directory_ = {};
   slabs_.clear();
   slab_next_ = nullptr;
   slab_left_ = 0;
   pages_ = 0;
+  page_lines_ = 0;
 }
 
 void LineTable::prepare(std::size_t lines) {
-  if (!in_pages()) {
-    grow_hash(lines);
-  } else if (pages_ * kPageLines > kSparse * page_lines_ + kSlack) {
-    move_to_hash(lines);
+  if (in_pages()) {
+    if (pages_ * kPageLines > kSparse * page_lines_ + kSlack) {
+      move_to_hash(lines);
+    }
+  } else if (2 * (entries_used_ + lines) > entries_.size()) {
+    if (dense_again()) {
+      move_to_pages();
+    } else {
+      grow_hash(lines);
+    }
   }
 }
 
@@ -205,7 +267,8 @@ std::uint64_t LineTable::memory_bytes() const {
     slab = std::min(2 * slab, kMaxSlab);
     numbers += slab * kPageLines;
   }
-  return numbers * sizeof(std::uint32_t) + directory_.capacity() * sizeof(Page) + entries_.capacity() * sizeof(Entry);
+  return numbers * sizeof(std::uint32_t) + directory_.capacity() * sizeof(Page) +
+         window_.capacity() * sizeof(std::uint32_t*) + entries_.capacity() * sizeof(Entry);
 }
 
 }  // namespace rayreplay::memory

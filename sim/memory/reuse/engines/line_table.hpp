@@ -1,9 +1,10 @@
 // One 32-bit number for every 64-bit line number: near the cost of an array where numbers are dense.
 //
 // Contract: every line's number is 0 until it is set. While line numbers are dense, they live in pages of kPageLines
-// numbers that a small hash of page numbers finds, and a line costs one access to a page. Once pages stay nearly empty
-// (16 times more numbers in pages than lines, and more than 2^18), everything moves to a hash of lines, for good.
-// Either way the results are the same. O(1) an access. Memory: 4 bytes a line in pages, 24 to 48 in the hash.
+// numbers. Those within kWindow pages of one another are found by an array of pages, others by a small hash. Where
+// pages are nearly empty (16 numbers in pages to a line, and more than 2^21), everything moves to a hash of lines, and
+// back when that grows and finds pages half as empty. Either way the results are the same. O(1) an access, amortised.
+// Memory: 4 bytes a number in pages, 32 to 64 a line in the hash.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +18,7 @@ namespace rayreplay::memory {
 class LineTable {
  public:
   static constexpr std::size_t kPageLines = 2048;
+  static constexpr std::size_t kWindow = 1U << 16U;
 
   /// Sets the number of lines[i] to first + i (never 0) in order; before[i] is what it was.
   void exchange(std::span<const std::uint64_t> lines, std::uint32_t first, std::uint32_t* before);
@@ -67,18 +69,27 @@ class LineTable {
   [[nodiscard]] std::uint32_t* locate_in_pages(std::uint64_t line);
   [[nodiscard]] std::uint32_t* locate_in_hash(std::uint64_t line);
   [[nodiscard]] std::size_t home(std::uint64_t key) const;
-  std::uint32_t* add_page(std::uint64_t key);
+  std::uint32_t* find_or_add_page(std::uint64_t key);
+  void put_in_window(std::uint64_t key, std::uint32_t* numbers);
   void prepare(std::size_t lines);  ///< so that as many new lines move nothing
   void move_to_hash(std::size_t lines);
+  [[nodiscard]] bool dense_again() const;
+  void move_to_pages();
   void grow_hash(std::size_t lines);
 
-  std::vector<Page> directory_;
+  struct FreeSlab {
+    void operator()(std::uint32_t* memory) const;
+  };
+
+  std::vector<std::uint32_t*> window_;  ///< of pages from window_begin_ on; null: not there, or not yet asked for
+  std::uint64_t window_begin_ = 0;
+  std::vector<Page> directory_;  ///< all pages
   unsigned directory_shift_ = 64;
   std::size_t pages_ = 0;
-  std::vector<std::unique_ptr<std::uint32_t[]>> slabs_;
+  std::vector<std::unique_ptr<std::uint32_t, FreeSlab>> slabs_;
   std::uint32_t* slab_next_ = nullptr;
   std::size_t slab_left_ = 0, slab_pages_ = 2;
-  std::uint64_t page_lines_ = 0;  ///< with a number, as far as they were exchanged
+  std::uint64_t page_lines_ = 0;  ///< in pages, with a number
 
   std::vector<Entry> entries_;
   std::size_t entries_used_ = 0;

@@ -237,7 +237,7 @@ RAYREPLAY_REUSE_AVX512 GroupMasks group_avx512(const View& view, const std::uint
 
 #endif
 
-inline void leave_slot(const View& view, std::uint32_t slot) {
+inline void leave_slot(const View view, std::uint32_t slot) {
   view.bits[slot >> kWordBits] &= ~(std::uint64_t{1} << (slot & 63U));
   --view.words[slot >> kWordBits];
   --view.rows[slot >> kRowBits];
@@ -245,7 +245,7 @@ inline void leave_slot(const View& view, std::uint32_t slot) {
   --view.tops[slot >> kTopBits];
 }
 
-inline void take_slots(const View& view, std::uint32_t word, std::uint64_t bits) {
+inline void take_slots(const View view, std::uint32_t word, std::uint64_t bits) {
   const auto count = static_cast<std::uint32_t>(std::popcount(bits));
   view.bits[word] |= bits;
   view.words[word] = static_cast<std::uint8_t>(view.words[word] + count);
@@ -256,7 +256,7 @@ inline void take_slots(const View& view, std::uint32_t word, std::uint64_t bits)
 }
 
 template <auto kGroupForm>
-std::uint64_t run(const View& view, std::span<const std::uint32_t> previous, std::uint32_t now, std::uint32_t* out) {
+std::uint64_t run(const View view, std::span<const std::uint32_t> previous, std::uint32_t now, std::uint32_t* out) {
   std::uint64_t fresh = 0;
   for (std::size_t at = 0; at < previous.size(); at += kGroup) {
     const std::size_t n = std::min(kGroup, previous.size() - at);

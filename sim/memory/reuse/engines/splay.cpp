@@ -3,7 +3,7 @@
 // Contract: online, one access at a time. Nodes are pooled, one a line, with the size of their subtree; the line's node
 // is found by a table, splayed to the root, its right subtree is what was touched since. Amortised O(log lines) an
 // access. Memory: 16 bytes a line and 4 to 48 for the table. Up to 2^32 − 2 lines, Resource beyond.
-#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "base/error.hpp"
@@ -29,10 +29,11 @@ class SplayStack final : public ReuseStack {
 
  private:
   using Index = std::uint32_t;
-  static constexpr Index kNone = 0;  ///< nodes_[0]: the empty tree, of size 0
+  static constexpr Index kNone = 0;  ///< nodes_[0]: the empty tree, of size 0; its parent is written, never read
 
   struct Node {
-    Index left = kNone, right = kNone, parent = kNone;
+    std::array<Index, 2> child{};  ///< earlier, later
+    Index parent = kNone;
     std::uint32_t size = 0;
   };
 
@@ -44,93 +45,72 @@ class SplayStack final : public ReuseStack {
                                           "use larger lines or the engine 'sampled'"});
       }
       node = static_cast<Index>(nodes_.size());
-      nodes_.push_back({root_, kNone, kNone, nodes_[root_].size + 1});
-      if (root_ != kNone) {
-        nodes_[root_].parent = node;
-      }
+      nodes_.push_back({{root_, kNone}, kNone, nodes_[root_].size + 1});
+      nodes_[root_].parent = node;
       root_ = node;
       return kInfinite;
     }
     if (node == root_) {  // the root is always the latest
       return 0;
     }
-    splay(node, kNone);
-    const Index right = nodes_[node].right;
-    const std::uint32_t distance = nodes_[right].size;
-    make_latest(node, right);
+    Node* const nodes = nodes_.data();
+    splay(nodes, node, kNone);
+    const Index later = nodes[node].child[1];
+    const std::uint32_t distance = nodes[later].size;
+    make_latest(nodes, node, later);
     return distance;
   }
 
-  /// `node` is the root and not the latest: the earliest of the others after it takes its place above those before it.
-  void make_latest(Index node, Index right) {
-    Index next = right;
-    while (nodes_[next].left != kNone) {
-      next = nodes_[next].left;
+  /// `node` is the root and not the latest: the earliest of those after it comes to stand above those before it.
+  void make_latest(Node* nodes, Index node, Index later) {
+    Index next = later;
+    while (nodes[next].child[0] != kNone) {
+      next = nodes[next].child[0];
     }
-    splay(next, node);
-    const Index left = nodes_[node].left;
-    nodes_[next].left = left;
-    if (left != kNone) {
-      nodes_[left].parent = next;
-    }
-    nodes_[next].size += nodes_[left].size;
-    nodes_[next].parent = node;
-    nodes_[node].left = next;
-    nodes_[node].right = kNone;
+    splay(nodes, next, node);
+    const Index earlier = nodes[node].child[0];
+    nodes[next].child[0] = earlier;
+    nodes[earlier].parent = next;
+    nodes[next].size += nodes[earlier].size;
+    nodes[node].child = {next, kNone};
     root_ = node;
   }
 
-  void replace_child(Index parent, Index old_child, Index new_child) {
-    if (parent != kNone) {
-      (nodes_[parent].left == old_child ? nodes_[parent].left : nodes_[parent].right) = new_child;
-    }
-    nodes_[new_child].parent = parent;
-  }
-
-  /// `node` goes above its parent.
-  void rotate(Index node, Index parent) {
-    Node& n = nodes_[node];
-    Node& p = nodes_[parent];
-    const Index grandparent = p.parent;
+  /// `node` goes above its parent. No branches: which side it is on cannot be foreseen.
+  static void rotate(Node* nodes, Index node, Index parent) {
+    Node& n = nodes[node];
+    Node& p = nodes[parent];
+    const unsigned side = p.child[1] == node ? 1 : 0;
+    const Index above = p.parent;
+    const Index middle = n.child[1 - side];
     const std::uint32_t whole = p.size;
-    Index middle = kNone;
-    if (p.left == node) {
-      middle = n.right;
-      p.left = middle;
-      n.right = parent;
-    } else {
-      middle = n.left;
-      p.right = middle;
-      n.left = parent;
-    }
-    if (middle != kNone) {
-      nodes_[middle].parent = parent;
-    }
-    p.size = whole - n.size + nodes_[middle].size;
+    p.size = whole - n.size + nodes[middle].size;
     n.size = whole;
-    replace_child(grandparent, parent, node);
+    p.child[side] = middle;
+    nodes[middle].parent = parent;
+    n.child[1 - side] = parent;
     p.parent = node;
+    n.parent = above;
+    if (above != kNone) {
+      nodes[above].child[nodes[above].child[1] == parent ? 1 : 0] = node;
+    }
   }
 
   /// Until the parent of `node` is `top`.
-  void splay(Index node, Index top) {
+  static void splay(Node* nodes, Index node, Index top) {
     for (;;) {
-      const Index parent = nodes_[node].parent;
+      const Index parent = nodes[node].parent;
       if (parent == top) {
         return;
       }
-      const Index grandparent = nodes_[parent].parent;
-      if (grandparent != top) {
-        const bool same_side = (nodes_[parent].left == node) == (nodes_[grandparent].left == parent);
-        rotate(same_side ? parent : node, same_side ? grandparent : parent);
-        if (same_side) {
-          rotate(node, parent);
-          continue;
-        }
-        rotate(node, grandparent);
-        continue;
+      const Index grandparent = nodes[parent].parent;
+      if (grandparent == top) {
+        rotate(nodes, node, parent);
+        return;
       }
-      rotate(node, parent);
+      const bool same_side = (nodes[parent].child[1] == node) == (nodes[grandparent].child[1] == parent);
+      rotate(nodes, same_side ? parent : node, same_side ? grandparent : parent);
+      rotate(nodes, node, same_side ? parent : grandparent);
     }
   }
 
