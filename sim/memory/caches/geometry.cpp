@@ -54,7 +54,7 @@ std::uint64_t parse_size(std::string_view text, const std::string& where) {
 
 std::uint32_t parse_number(std::string_view key, std::string_view text, std::string_view word,
                            const std::string& where) {
-  if (text == word) {
+  if (!word.empty() && text == word) {
     return 0;
   }
   std::uint32_t number = 0;

@@ -1,0 +1,363 @@
+// Analysis against its slow twin, number by number, over streams, geometries, models, feeds and windows; any cut of the
+// stream; what it refuses.
+#include <gtest/gtest.h>
+#include <tbb/global_control.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "base/split_mix.hpp"
+#include "sim/memory/allocations.hpp"
+#include "sim/memory/results/line_split.hpp"
+#include "tests/memory/slow_analysis.hpp"
+#include "tests/support/error_of.hpp"
+
+namespace rayreplay::memory {
+namespace {
+
+using rayreplay::test::error_of;
+
+constexpr std::uint32_t kElements = 300;
+constexpr std::uint64_t kPixels = 64;
+
+struct Shape {
+  std::uint32_t sms = 5;
+  std::uint64_t lines = 120;
+  std::uint32_t sectors = 4;  ///< of a line
+  std::uint32_t most_lanes = 32;
+};
+
+TransactionBlock random_block(std::size_t size, const Shape& shape, std::uint64_t seed) {
+  TransactionBlock block;
+  std::uint64_t next = 0;
+  const auto draw = [&](std::uint64_t limit) { return split_mix(seed, next++) % limit; };
+  std::uint64_t cycle = draw(100);
+  for (std::size_t i = 0; i < size; ++i) {
+    Transaction one;
+    one.line = draw(3) == 0 ? draw(8) : draw(shape.lines);
+    one.sm = static_cast<std::uint16_t>(draw(4) == 0 ? 0 : draw(shape.sms));
+    one.sectors = static_cast<std::uint8_t>(1 + draw((1U << shape.sectors) - 1));
+    one.lanes = static_cast<std::uint8_t>(1 + draw(shape.most_lanes));
+    one.kind = static_cast<DataKind>(draw(kDataKinds));
+    one.flags = draw(4) == 0 ? kStore : 0;
+    block.transactions.push_back(one);
+    cycle += draw(3);
+    block.cycles.push_back(cycle);
+    for (std::uint32_t lane = 0; lane < one.lanes; ++lane) {
+      block.requests.push_back({draw(20) == 0 ? kNoElement : static_cast<std::uint32_t>(draw(kElements)),
+                                draw(20) == 0 ? kNoThread : static_cast<std::uint32_t>(draw(kPixels))});
+    }
+  }
+  return block;
+}
+
+AnalysisOptions options_of(const Shape& shape) {
+  AnalysisOptions options;
+  options.sms = shape.sms;
+  options.l1 = {.bytes = 16 * 128, .line_bytes = 128, .ways = 4, .sector_bytes = 32};
+  options.l2 = {.bytes = 48 * 128, .line_bytes = 128, .ways = 8, .sector_bytes = 32};
+  options.elements = true;
+  options.element_count = kElements;
+  options.pixels = kPixels;
+  return options;
+}
+
+struct Outcome {
+  AnalysisResult result;
+  std::vector<std::vector<ElementRow>> elements;
+};
+
+Outcome run(AnalysisOptions options, const std::vector<TransactionBlock>& blocks) {
+  Outcome made;
+  options.take_elements = [&](std::uint32_t window, const std::vector<ElementRow>& rows) {
+    EXPECT_EQ(window, made.elements.size());
+    made.elements.push_back(rows);
+  };
+  Analysis analysis(options);
+  for (const TransactionBlock& block : blocks) {
+    analysis.take(block);
+  }
+  made.result = analysis.finish();
+  return made;
+}
+
+void expect_equal(const LevelSums& a, const LevelSums& b) {
+  EXPECT_EQ(a.accesses, b.accesses);
+  EXPECT_EQ(a.hits, b.hits);
+  EXPECT_EQ(a.stores, b.stores);
+  EXPECT_EQ(a.sectors, b.sectors);
+  EXPECT_EQ(a.cold, b.cold);
+  EXPECT_EQ(a.capacity, b.capacity);
+  EXPECT_EQ(a.conflict, b.conflict);
+  EXPECT_EQ(a.beyond, b.beyond);
+  EXPECT_EQ(a.sector_misses, b.sector_misses);
+}
+
+void expect_equal(const WindowSums& a, const WindowSums& b) {
+  EXPECT_EQ(a.first_request, b.first_request);
+  EXPECT_EQ(a.requests, b.requests);
+  EXPECT_EQ(a.first_cycle, b.first_cycle);
+  EXPECT_EQ(a.last_cycle, b.last_cycle);
+  EXPECT_EQ(a.dram_read_bytes, b.dram_read_bytes);
+  EXPECT_EQ(a.dram_write_bytes, b.dram_write_bytes);
+  ASSERT_EQ(a.sms.size(), b.sms.size());
+  for (std::size_t level = 0; level < kLevels; ++level) {
+    SCOPED_TRACE("L" + std::to_string(level + 1));
+    for (std::size_t kind = 0; kind < kDataKinds; ++kind) {
+      expect_equal(a.levels[level][kind], b.levels[level][kind]);
+    }
+    for (std::size_t sm = 0; sm < a.sms.size(); ++sm) {
+      expect_equal(a.sms[sm][level], b.sms[sm][level]);
+    }
+  }
+}
+
+void expect_equal(const RequestSums& a, const RequestSums& b) {
+  EXPECT_EQ(a.requests, b.requests);
+  EXPECT_EQ(a.l1_hits, b.l1_hits);
+  EXPECT_EQ(a.l2_hits, b.l2_hits);
+  EXPECT_EQ(a.l2_requests, b.l2_requests);
+  EXPECT_EQ(a.first, b.first);
+  EXPECT_EQ(a.last, b.last);
+}
+
+void expect_equal(const Outcome& a, const Outcome& b) {
+  EXPECT_EQ(a.result.transactions, b.result.transactions);
+  EXPECT_EQ(a.result.requests, b.result.requests);
+  EXPECT_EQ(a.result.unallocated, b.result.unallocated);
+  ASSERT_EQ(a.result.windows.size(), b.result.windows.size());
+  for (std::size_t i = 0; i < a.result.windows.size(); ++i) {
+    SCOPED_TRACE("window " + std::to_string(i));
+    expect_equal(a.result.windows[i], b.result.windows[i]);
+  }
+  expect_equal(a.result.total, b.result.total);
+  for (std::size_t level = 0; level < kLevels; ++level) {
+    EXPECT_EQ(a.result.levels[level].counts, b.result.levels[level].counts) << level;
+    EXPECT_EQ(a.result.levels[level].histogram, b.result.levels[level].histogram) << level;
+    EXPECT_EQ(a.result.levels[level].caches, b.result.levels[level].caches) << level;
+  }
+  ASSERT_EQ(a.result.pixels.size(), b.result.pixels.size());
+  for (std::size_t i = 0; i < a.result.pixels.size(); ++i) {
+    expect_equal(a.result.pixels[i].requests, b.result.pixels[i].requests);
+    EXPECT_EQ(a.result.pixels[i].bytes, b.result.pixels[i].bytes) << i;
+    EXPECT_EQ(a.result.pixels[i].written, b.result.pixels[i].written) << i;
+  }
+  ASSERT_EQ(a.elements.size(), b.elements.size());
+  for (std::size_t window = 0; window < a.elements.size(); ++window) {
+    ASSERT_EQ(a.elements[window].size(), b.elements[window].size()) << window;
+    for (std::size_t i = 0; i < a.elements[window].size(); ++i) {
+      EXPECT_EQ(a.elements[window][i].window, b.elements[window][i].window);
+      EXPECT_EQ(a.elements[window][i].element, b.elements[window][i].element);
+      expect_equal(a.elements[window][i].sums, b.elements[window][i].sums);
+    }
+  }
+}
+
+void compare(const AnalysisOptions& options, const std::vector<TransactionBlock>& blocks) {
+  const Outcome fast = run(options, blocks);
+  Outcome slow;
+  slow.result = test::slow_analysis(options, blocks, slow.elements);
+  if (!options.elements) {
+    slow.elements.clear();
+  }
+  expect_equal(fast, slow);
+}
+
+TEST(Analysis, DoesAsTheSlowTwin) {
+  const Shape shape;
+  const std::vector<TransactionBlock> blocks = {random_block(300, shape, 1), {}, random_block(600, shape, 2)};
+  const CacheGeometry unsectored{.bytes = 16 * 128, .line_bytes = 128, .ways = 0, .sector_bytes = 0};
+  const CacheGeometry half{.bytes = 24 * 128, .line_bytes = 128, .ways = 3, .sector_bytes = 64};
+  const CacheGeometry fine{.bytes = 32 * 128, .line_bytes = 128, .ways = 8, .sector_bytes = 16};
+  const CacheGeometry none{.bytes = 0};
+  const CacheGeometry small_lines{.bytes = 192 * 32, .line_bytes = 32, .ways = 16, .sector_bytes = 0};
+  const CacheGeometry middle_lines{.bytes = 96 * 64, .line_bytes = 64, .ways = 4, .sector_bytes = 32};
+  const CacheGeometry large_lines{.bytes = 24 * 256, .line_bytes = 256, .ways = 8, .sector_bytes = 32};
+  const CacheGeometry huge_lines{.bytes = 8 * 1024, .line_bytes = 1024, .ways = 0, .sector_bytes = 128};
+  const AnalysisOptions base = options_of(shape);
+  for (const CacheGeometry& l1 : {base.l1, unsectored, half, fine, none}) {
+    for (const CacheGeometry& l2 : {base.l2, small_lines, middle_lines, large_lines, huge_lines, none}) {
+      for (const char* l1_model : {"lru:write=through,allocate=false", "lru", "sdcm"}) {
+        for (const char* l2_model : {"lru", "fifo:write=through", "sdcm"}) {
+          for (const L2Feed feed : {L2Feed::All, L2Feed::Misses}) {
+            AnalysisOptions options = base;
+            options.l1 = l1;
+            options.l2 = l2;
+            options.l1_model = l1_model;
+            options.l2_model = l2_model;
+            options.l2_feed = feed;
+            SCOPED_TRACE(to_string(l1) + " " + to_string(l2) + " " + l1_model + " " + l2_model);
+            compare(options, blocks);
+            if (HasFailure()) {
+              return;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Analysis, CutsWindowsWhereTransactionsBegin) {
+  const Shape shape;
+  const std::vector<TransactionBlock> blocks = {random_block(400, shape, 3), random_block(300, shape, 4)};
+  const std::uint64_t first = blocks[0].transactions[0].lanes;
+  AnalysisOptions options = options_of(shape);
+  for (const auto& limits :
+       {std::vector<std::uint64_t>{first}, {first + 1}, {1, 2, 3}, {5000, 5001, 9000}, {1'000'000, 1'000'001}}) {
+    options.window_limits = limits;
+    compare(options, blocks);
+  }
+  options.window_limits.clear();
+  for (const std::uint64_t every : {1U, 17U, 1000U, 1'000'000U}) {
+    options.window_requests = every;
+    compare(options, blocks);
+  }
+}
+
+TEST(Analysis, TakesStreamsOfOneLaneAndOtherSectors) {
+  Shape shape;
+  shape.most_lanes = 1;
+  shape.sectors = 2;
+  const std::vector<TransactionBlock> blocks = {random_block(3000, shape, 5)};
+  AnalysisOptions options = options_of(shape);
+  options.coalescing = {.line_bytes = 64, .sector_bytes = 32, .coalesce = false, .requests = true, .keep_raw = false};
+  options.l1 = {.bytes = 16 * 64, .line_bytes = 64, .ways = 16, .sector_bytes = 8};
+  compare(options, blocks);
+  options.elements = false;
+  options.pixels = 0;
+  std::vector<TransactionBlock> bare = blocks;
+  bare[0].requests.clear();
+  compare(options, bare);
+}
+
+TEST(Analysis, DoesNotDependOnCutsOrThreads) {
+  const Shape shape{.sms = 7, .lines = 3000};
+  const TransactionBlock whole = random_block(150'000, shape, 6);  // more than one chunk
+  AnalysisOptions options = options_of(shape);
+  options.window_limits = {700'000, 2'000'000};
+  std::vector<TransactionBlock> pieces;
+  std::size_t request = 0;
+  for (std::size_t begin = 0; begin < whole.transactions.size();) {
+    const std::size_t size = std::min<std::size_t>(1 + split_mix(7, begin) % 5000, whole.transactions.size() - begin);
+    TransactionBlock& piece = pieces.emplace_back();
+    for (std::size_t i = begin; i < begin + size; ++i) {
+      piece.transactions.push_back(whole.transactions[i]);
+      piece.cycles.push_back(whole.cycles[i]);
+      for (std::uint32_t lane = 0; lane < whole.transactions[i].lanes; ++lane) {
+        piece.requests.push_back(whole.requests[request++]);
+      }
+    }
+    begin += size;
+  }
+  const Outcome at_once = run(options, {whole});
+  expect_equal(at_once, run(options, pieces));
+  const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
+  expect_equal(at_once, run(options, {whole}));
+}
+
+TEST(Analysis, WithoutDistancesLeavesTheSplitOut) {
+  const Shape shape;
+  const std::vector<TransactionBlock> blocks = {random_block(900, shape, 8)};
+  AnalysisOptions options = options_of(shape);
+  const Outcome with = run(options, blocks);
+  options.distances = false;
+  const Outcome without = run(options, blocks);
+  EXPECT_EQ(with.result.levels[kL1].counts, without.result.levels[kL1].counts);
+  EXPECT_EQ(with.result.levels[kL2].counts, without.result.levels[kL2].counts);
+  EXPECT_EQ(without.result.levels[kL1].histogram, ReuseHistogram{});
+  EXPECT_EQ(without.result.reuse_engine, "");
+  EXPECT_NE(with.result.reuse_engine, "");
+  const LevelSums& node = without.result.total.levels[kL1][0];
+  EXPECT_GT(node.accesses, 0U);
+  EXPECT_EQ(node.cold + node.capacity + node.conflict + node.beyond, 0U);
+  options.l1_model = "sdcm";
+  EXPECT_EQ(run(options, blocks).result.levels[kL1].histogram, with.result.levels[kL1].histogram);
+}
+
+TEST(Analysis, OfNothingIsOneEmptyWindow) {
+  const Outcome nothing = run(options_of({}), {});
+  ASSERT_EQ(nothing.result.windows.size(), 1U);
+  EXPECT_EQ(nothing.result.transactions, 0U);
+  EXPECT_EQ(nothing.result.levels[kL1].caches, 0U);
+  EXPECT_EQ(nothing.result.levels[kL2].model, "lru:write=back,allocate=true");
+}
+
+TEST(Analysis, RefusesWhatDoesNotFit) {
+  const auto refused = [](const auto& change) {
+    AnalysisOptions options = options_of({});
+    change(options);
+    return error_of(ErrorKind::Usage, [&] { const Analysis analysis(options); });
+  };
+  EXPECT_EQ(refused([](AnalysisOptions& o) { o.l1.line_bytes = 64; }).found, "64 bytes");
+  EXPECT_EQ(refused([](AnalysisOptions& o) { o.l1.ways = 3; }).where, "L1");
+  EXPECT_EQ(refused([](AnalysisOptions& o) { o.l2 = {.bytes = 512, .line_bytes = 16, .ways = 4}; }).expected,
+            "at least 32");
+  EXPECT_EQ(refused([](AnalysisOptions& o) { o.l1_model = "lur"; }).fix, "did you mean 'lru'?");
+  EXPECT_EQ(refused([](AnalysisOptions& o) {
+              o.l2_model = "sdcm";
+              o.reuse_engine = "sampled";
+            }).found,
+            "a reuse engine that samples");
+  EXPECT_EQ(refused([](AnalysisOptions& o) { o.sms = 0; }).found, "0");
+  EXPECT_EQ(refused([](AnalysisOptions& o) { o.window_limits = {4, 4}; }).found, "4 after 4");
+  EXPECT_EQ(refused([](AnalysisOptions& o) { o.window_limits = {0}; }).found, "0 after 0");
+  EXPECT_EQ(refused([](AnalysisOptions& o) {
+              o.window_limits = {1};
+              o.window_requests = 1;
+            }).found,
+            "both");
+}
+
+TEST(Analysis, RefusesStreamsThatBreakTheirContract) {
+  const auto broken = [](const auto& change) {
+    TransactionBlock block = random_block(200, {}, 9);
+    change(block);
+    Analysis analysis(options_of({}));
+    error_of(ErrorKind::Internal, [&] {
+      analysis.take(block);
+      static_cast<void>(analysis.finish());
+    });
+  };
+  broken([](TransactionBlock& b) { b.transactions[100].sm = 5; });
+  broken([](TransactionBlock& b) { b.transactions[100].lanes = 0; });
+  broken([](TransactionBlock& b) { b.transactions[100].sectors = 0; });
+  broken([](TransactionBlock& b) { b.transactions[100].sectors = 16; });
+  broken([](TransactionBlock& b) { b.transactions[100].kind = static_cast<DataKind>(kDataKinds); });
+  broken([](TransactionBlock& b) { b.requests.pop_back(); });
+  broken([](TransactionBlock& b) { b.requests.push_back({}); });
+  broken([](TransactionBlock& b) { b.requests.clear(); });
+  broken([](TransactionBlock& b) { b.cycles.pop_back(); });
+  broken([](TransactionBlock& b) { b.requests[100].element = kElements; });
+  broken([](TransactionBlock& b) { b.requests[100].thread = kPixels; });
+}
+
+TEST(LineSplit, IsByteByByte) {
+  for (const std::uint32_t from : {32U, 128U, 1024U}) {
+    for (const std::uint32_t from_sectors : {1U, 2U, 8U}) {
+      for (const std::uint32_t to : {32U, 64U, 128U, 4096U}) {
+        for (const std::uint32_t to_sectors : {1U, 4U}) {
+          const LineSplit split(from, from / from_sectors, to, to / to_sectors);
+          for (std::uint64_t line = 0; line < 40; ++line) {
+            for (std::uint32_t mask = 1; mask < 1U << from_sectors; ++mask) {
+              std::map<std::uint64_t, std::uint8_t> pieces;
+              std::uint64_t last = 0;
+              split.each(line, static_cast<std::uint8_t>(mask), [&](std::uint64_t to_line, std::uint8_t sectors) {
+                EXPECT_GE(to_line, last);
+                last = to_line;
+                EXPECT_TRUE(pieces.emplace(to_line, sectors).second);
+              });
+              ASSERT_EQ(pieces, test::slow_split(line, static_cast<std::uint8_t>(mask), from, from / from_sectors, to,
+                                                 to / to_sectors));
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rayreplay::memory
