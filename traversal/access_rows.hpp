@@ -17,18 +17,22 @@
 
 namespace rayreplay::traversal {
 
-/// What a memory access reads.
-enum class AccessKind : std::uint8_t { Node, Index, Vertex, Instance, Box };
+/// What a memory access reads, or, of stack entries, writes.
+enum class AccessKind : std::uint8_t { Node, Index, Vertex, Instance, Box, Stack };
+
+inline constexpr std::uint32_t kStackEntryBytes = 8;  ///< an entry distance and a record's number
 
 struct Access {
-  std::uint64_t address = 0;  ///< of bvh::MemoryMap
+  std::uint64_t address = 0;  ///< of bvh::MemoryMap; Stack: in the lane's memory for entries that are not on chip
   std::uint32_t bytes = 0;
   AccessKind kind = AccessKind::Node;
+  bool store = false;
 
   bool operator==(const Access&) const = default;
 };
 
-static_assert(sizeof(Access) == 16 && offsetof(Access, bytes) == 8 && offsetof(Access, kind) == 12);
+static_assert(sizeof(Access) == 16 && offsetof(Access, bytes) == 8 && offsetof(Access, kind) == 12 &&
+              offsetof(Access, store) == 13);
 
 class AccessRows {
  public:
@@ -82,8 +86,8 @@ class AccessRows {
       grow(rows);
     }
   }
-  void push(std::uint64_t address, std::uint32_t bytes, AccessKind kind) {
-    put(append(1), address, bytes, kind);
+  void push(std::uint64_t address, std::uint32_t bytes, AccessKind kind, bool store = false) {
+    put(append(1), address, bytes, kind, store);
   }
   /// Room for `rows` more, which the caller fills; the pointer holds until the next call.
   [[nodiscard]] Access* append(std::size_t rows) {
@@ -95,12 +99,13 @@ class AccessRows {
     return first;
   }
 
-  static void put(Access* row, std::uint64_t address, std::uint32_t bytes, AccessKind kind) {
+  static void put(Access* row, std::uint64_t address, std::uint32_t bytes, AccessKind kind, bool store = false) {
     if constexpr (std::endian::native == std::endian::little) {
-      const std::array<std::uint64_t, 2> words{address, bytes | std::uint64_t{static_cast<std::uint8_t>(kind)} << 32U};
+      const std::array<std::uint64_t, 2> words{
+          address, bytes | std::uint64_t{static_cast<std::uint8_t>(kind)} << 32U | std::uint64_t{store} << 40U};
       std::memcpy(static_cast<void*>(row), words.data(), sizeof(Access));
     } else {
-      *row = {address, bytes, kind};
+      *row = {address, bytes, kind, store};
     }
   }
 

@@ -48,6 +48,10 @@ struct WarpTraceOptions {
   bool counters = true;
   bool steps = false;
   bool accesses = false;  ///< implies steps
+  /// Of a lane's stack, kept on chip; 0: all. Entries beyond them are stored when they are pushed and loaded when they
+  /// are popped, 8 bytes each, which `accesses` tells (AccessKind::Stack; the address counts from the lane's first such
+  /// entry). Both levels share the stack; the root lies on it too.
+  std::uint32_t stack_entries = 0;
   const Shaders* shaders = nullptr;
   Progress* progress = nullptr;
 };

@@ -21,6 +21,7 @@
 #include "tests/reference/support.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/launch_builder.hpp"
+#include "tests/support/random_trace.hpp"
 #include "traversal/observed.hpp"
 
 namespace rayreplay::test {
@@ -202,10 +203,12 @@ class Twin {
     }
     const traversal::ObservedShaders shaders(observed, places);
     const std::vector<std::uint64_t> first_ray{0, rays_k.size()};
-    const traversal::WarpTraceResult result =
-        traversal::WarpTraversals::create(options_.warp_traversal)
-            .model->trace(structure_, rays_k, first_ray,
-                          {.warp_size = options_.warp_size, .accesses = true, .shaders = &shaders});
+    const traversal::WarpTraceResult result = traversal::WarpTraversals::create(options_.warp_traversal)
+                                                  .model->trace(structure_, rays_k, first_ray,
+                                                                {.warp_size = options_.warp_size,
+                                                                 .accesses = true,
+                                                                 .stack_entries = options_.stack_entries,
+                                                                 .shaders = &shaders});
     std::size_t row = 0;
     for (const traversal::WarpStep& step : result.steps) {
       // By kind and number, each lane's accesses.
@@ -217,8 +220,16 @@ class Twin {
         std::uint32_t face = memory::kNoElement;
         for (std::uint64_t a = result.access_offset[row]; a < result.access_offset[row + 1]; ++a) {
           const traversal::Access& access = result.accesses[a];
-          const auto [order, kind] = kind_of(access.kind);
+          const auto [order, kind] = kind_of(access);
           const std::pair<int, int> key{order, number[order]++};
+          what[key] = {kind, access.bytes};
+          if (kind == DataKind::Stack) {
+            const Allocation& stacks = named(table_, "stacks");
+            met[key][lane_of[ray]] = {stacks.start + std::uint64_t{item_} * stacks.element_bytes +
+                                          (access.address / 4 * options_.warp_size + lane_of[ray]) * 4,
+                                      stacks.first_element + item_, threads[ray]};
+            continue;
+          }
           std::uint32_t element = element_of(access.address);
           if (kind == DataKind::Index) {
             face = element;
@@ -226,16 +237,24 @@ class Twin {
             element = face;
           }
           met[key][lane_of[ray]] = {access.address, element, threads[ray]};
-          what[key] = {kind, access.bytes};
         }
       }
-      for (const auto& [key, lanes] : met) {
-        put(lanes, what[key].first, what[key].second, false);
+      for (auto& [key, lanes] : met) {
+        if (what[key].first != DataKind::Stack) {
+          put(lanes, what[key].first, what[key].second, false);
+          continue;
+        }
+        for (int word = 0; word < 2; ++word) {
+          put(lanes, DataKind::Stack, 4, key.first == 5);
+          for (auto& [lane, to] : lanes) {
+            to.address += std::uint64_t{options_.warp_size} * 4;
+          }
+        }
       }
     }
   }
-  static std::pair<int, DataKind> kind_of(traversal::AccessKind kind) {
-    switch (kind) {
+  static std::pair<int, DataKind> kind_of(const traversal::Access& access) {
+    switch (access.kind) {
       case traversal::AccessKind::Node:
         return {0, DataKind::Node};
       case traversal::AccessKind::Instance:
@@ -244,9 +263,12 @@ class Twin {
         return {2, DataKind::Index};
       case traversal::AccessKind::Vertex:
         return {3, DataKind::Vertex};
-      default:
-        return {4, DataKind::Box};
+      case traversal::AccessKind::Stack:
+        return {access.store ? 5 : 6, DataKind::Stack};
+      case traversal::AccessKind::Box:
+        break;
     }
+    return {4, DataKind::Box};
   }
 
   void call_shaders(std::uint64_t k, const std::map<std::uint32_t, std::uint32_t>& active) {
@@ -363,6 +385,78 @@ class StreamsOfLaunches : public testing::TestWithParam<Case> {
   std::vector<std::uint32_t> places_;
 };
 
+/// Allocations lie behind each other in the order of their addresses, and the structure's are those of its map.
+TEST_P(StreamsOfLaunches, EveryArrayIsAnAllocation) {
+  const auto source = make_launch_source(trace_, launch(), structure_, places_, options_);
+  const Allocations& table = source->allocations();
+  std::uint64_t end = 0;
+  std::uint32_t element = 0;
+  for (const Allocation& row : table.rows()) {
+    EXPECT_GE(row.start, end) << row.name;
+    EXPECT_EQ(row.start % 256, 0U) << row.name;
+    EXPECT_EQ(row.first_element, element) << row.name;
+    end = row.start + row.bytes;
+    element += row.elements();
+  }
+  EXPECT_EQ(named(table, "top nodes").start, structure_.memory.top_nodes);
+  EXPECT_EQ(named(table, "top nodes").elements(), structure_.top.node_count);
+  EXPECT_EQ(named(table, "instances").elements(), structure_.scene.instances.size());
+  for (std::uint32_t blas = 0; blas < structure_.bottoms.size(); ++blas) {
+    if (structure_.bottoms[blas].empty()) {
+      continue;
+    }
+    const Allocation& nodes = named(table, "blas " + std::to_string(blas) + " nodes");
+    EXPECT_EQ(nodes.start, structure_.memory.bottom_nodes[blas]);
+    EXPECT_EQ(nodes.elements(), structure_.bottoms[blas].node_count);
+    EXPECT_EQ(nodes.subject, blas);
+    for (std::uint32_t g = 0; g < structure_.scene.blases[blas].geometry_count; ++g) {
+      const std::uint32_t row = structure_.scene.blases[blas].first_geometry + g;
+      const trace::Geometry& geometry = trace_.scene.geometries[row];
+      const std::string name = "geometry " + std::to_string(row);
+      if (geometry.type == trace::GeometryType::Boxes) {
+        EXPECT_EQ(named(table, name + " boxes").elements(), geometry.primitives());
+        EXPECT_EQ(named(table, name + " boxes").subject, row);
+      } else {
+        EXPECT_EQ(named(table, name + " indices").elements(), geometry.primitives());
+        EXPECT_EQ(named(table, name + " vertices").elements(), geometry.vertices.size() / 3);
+        EXPECT_EQ(named(table, name + " vertices").start, structure_.memory.geometries[row].vertices);
+      }
+    }
+  }
+  if (options_.pixel_bytes > 0) {
+    EXPECT_EQ(named(table, "frame buffer").elements(), launch().size.threads());
+    EXPECT_EQ(named(table, "payloads").elements(), source->items());
+  }
+}
+
+TEST_P(StreamsOfLaunches, AnyCutAndNumberOfThreadsGiveTheSame) {
+  const auto source = make_launch_source(trace_, launch(), structure_, places_, options_);
+  const std::vector<WarpStream> whole = all_streams(*source);
+  const memory::SourceTally tally = source->tally();
+  const auto other = make_launch_source(trace_, launch(), structure_, places_, options_);
+  const oneapi::tbb::global_control one(oneapi::tbb::global_control::max_allowed_parallelism, 1);
+  Random random(4);
+  std::vector<WarpStream> streams(7);
+  for (std::uint32_t next = 0; next < whole.size();) {
+    const std::uint32_t count = std::min<std::uint32_t>(1 + random.below(7), source->items() - next);
+    std::vector<std::uint32_t> items;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      items.push_back(next + count - 1 - i);  // backwards, into streams that hold others
+    }
+    other->generate(items, std::span(streams).first(count));
+    for (std::uint32_t i = 0; i < count; ++i) {
+      ASSERT_EQ(streams[i], whole[items[i]]) << items[i];
+    }
+    next += count;
+  }
+  const auto same = [](const memory::SourceTally& a, const memory::SourceTally& b) {
+    return a.rays == b.rays && a.ignored_rays == b.ignored_rays && a.unobserved == b.unobserved;
+  };
+  EXPECT_TRUE(same(other->tally(), tally));
+  static_cast<void>(all_streams(*other));
+  EXPECT_TRUE(same(other->tally(), tally)) << "items that are made again are counted once";
+}
+
 TEST_P(StreamsOfLaunches, EqualTheTwin) {
   const auto source = make_launch_source(trace_, launch(), structure_, places_, options_);
   const std::vector<WarpStream> streams = all_streams(*source);
@@ -450,6 +544,13 @@ StreamOptions with(const char* warp_traversal, std::uint32_t warp_size = 32, std
   return options;
 }
 
+StreamOptions spilling(std::uint32_t stack_entries, const char* warp_traversal = "while-while") {
+  StreamOptions options;
+  options.warp_traversal = warp_traversal;
+  options.stack_entries = stack_entries;
+  return options;
+}
+
 StreamOptions bare() {
   StreamOptions options;
   options.payload_bytes = 0;
@@ -468,7 +569,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"built-in", "wide-4", "van-emde-boas", "as-given",
                          with("persistent-while-while:threshold=20,speculative=true,queue=share,warps=3")},
                     Case{"built-in", "compressed-wide-8", "depth-first", "random", bare()},
+                    Case{"built-in", "binary", "depth-first", "as-given", spilling(1)},
+                    Case{"built-in", "wide-8", "depth-first", "as-given", spilling(2, "speculative-while-while")},
                     Case{"bunny", "wide-8", "depth-first", "random", with("while-while")},
+                    Case{"bunny", "binary", "depth-first", "as-given", spilling(4)},
                     Case{"one-weekend", "compressed-wide-8", "breadth-first", "as-given", with("while-while")},
                     Case{"one-weekend-ser", "wide-4", "depth-first", "as-given", with("if-if")},
                     Case{"teapot-alpha", "binary", "treelet", "as-given", with("while-while", 32, 16)}),
@@ -478,6 +582,175 @@ INSTANTIATE_TEST_SUITE_P(
       std::ranges::replace(name, '-', '_');
       return name;
     });
+
+/// A triangle at x = 1 and four threads: 0 hits it, 1 passes it by, 2 has no ray, 3 hits it twice.
+class ByHand : public testing::Test {
+ protected:
+  ByHand() {
+    trace_.shaders.resize(5);
+    trace_.shaders[4].stage = trace::ShaderStage::Callable;
+    trace::Geometry geometry;
+    for (const float x : {1.F, 0.F, 0.F, 1.F, 1.F, 0.F, 1.F, 0.F, 1.F}) {
+      geometry.vertices.push_back(x);
+    }
+    for (const std::uint32_t i : {0U, 1U, 2U}) {
+      geometry.indices.push_back(i);
+    }
+    trace_.scene.geometries.push_back(geometry);
+    trace_.scene.blases.push_back({0, 1});
+    trace_.scene.instances.resize(1);
+    trace_.scene.instances[0].hit_group_offset = 2;
+    LaunchBuilder builder({4, 1, 1});
+    builder.thread().begin(0, 0, 0.25F, 0.25F, 1, 0, 0).closest_hit(2);
+    builder.thread().begin(0, 0, 5, 5, 1, 0, 0).miss(1);
+    builder.thread();
+    builder.thread().begin(0, 0, 0.25F, 0.25F, 1, 0, 0).closest_hit(2).callable(4);
+    builder.begin(2, 0, 0.5F, 0.25F, 1, 0, 0).closest_hit(2);
+    trace_.launches.push_back(builder.build());
+    trace_.launches[0].data.rays.sbt_offset[0] = 1;
+    trace_.launches[0].data.rays.miss_index[1] = 3;
+    structure_ = bvh::build_bvh(trace_.scene, 0, "by hand", {.layout = "binary"});
+  }
+
+  trace::Trace trace_;
+  bvh::Bvh structure_;
+};
+
+/// "node 1011 load 32: 0 0 0" with addresses counted from their allocation.
+std::vector<std::string> told(const Instructions& raw, const Allocations& table) {
+  std::vector<std::string> rows;
+  for (const Instruction& row : raw.rows) {
+    std::string text(to_string(row.kind));
+    text += ' ';
+    for (std::uint32_t lane = 0; lane < 4; ++lane) {
+      text += (row.mask >> lane & 1U) != 0 ? '1' : '0';
+    }
+    text += (row.store ? " store " : " load ") + std::to_string(row.bytes) + ":";
+    for (int i = 0; i < std::popcount(row.mask); ++i) {
+      Allocations::Cursor cursor;
+      const std::uint64_t address = raw.address[row.first + static_cast<std::uint32_t>(i)];
+      const std::uint32_t index = table.find(address, cursor);
+      text += " " + table.rows()[index].name + "+" + std::to_string(address - table.rows()[index].start);
+    }
+    rows.push_back(text);
+  }
+  return rows;
+}
+
+TEST_F(ByHand, StepByStep) {
+  StreamOptions options;
+  options.warp_size = 4;
+  options.payload_bytes = 4;
+  options.coalescing.keep_raw = true;
+  // Thread 3 in lane 0, none in lane 2.
+  const std::vector<std::uint32_t> places{3, 0, kNoThread, 1};
+  const auto source = make_launch_source(trace_, trace_.launches[0], structure_, places, options);
+  const std::vector<WarpStream> streams = all_streams(*source);
+  ASSERT_EQ(streams.size(), 1U);
+  const std::string node = " load " + std::to_string(structure_.traits.node_bytes) + ":";
+  EXPECT_EQ(
+      told(streams[0].raw, source->allocations()),
+      (std::vector<std::string>{
+          "shader-record 1101 load 64: ray-generation records+0 ray-generation records+0 ray-generation records+0",
+          // The first rays of threads 3, 0 and 1.
+          "payload 1101 store 4: payloads+0 payloads+4 payloads+12",
+          "node 1101" + node + " top nodes+0 top nodes+0 top nodes+0",
+          "instance 1100 load 64: instances+0 instances+0",
+          "node 1100" + node + " blas 0 nodes+0 blas 0 nodes+0",
+          "index 1100 load 12: geometry 0 indices+0 geometry 0 indices+0",
+          "vertex 1100 load 12: geometry 0 vertices+0 geometry 0 vertices+0",
+          "vertex 1100 load 12: geometry 0 vertices+12 geometry 0 vertices+12",
+          "vertex 1100 load 12: geometry 0 vertices+24 geometry 0 vertices+24",
+          "shader-record 1101 load 64: hit records+128 hit records+192 miss records+192",
+          "payload 1101 load 4: payloads+0 payloads+4 payloads+12",
+          "payload 1101 store 4: payloads+0 payloads+4 payloads+12",
+          "shader-record 1000 load 64: callable records+256",
+          "frame-buffer 0101 store 16: frame buffer+0 frame buffer+16",
+          // The second ray of thread 3.
+          "payload 1000 store 4: payloads+0",
+          "node 1000" + node + " top nodes+0",
+          "instance 1000 load 64: instances+0",
+          "node 1000" + node + " blas 0 nodes+0",
+          "index 1000 load 12: geometry 0 indices+0",
+          "vertex 1000 load 12: geometry 0 vertices+0",
+          "vertex 1000 load 12: geometry 0 vertices+12",
+          "vertex 1000 load 12: geometry 0 vertices+24",
+          "shader-record 1000 load 64: hit records+128",
+          "payload 1000 load 4: payloads+0",
+          "payload 1000 store 4: payloads+0",
+          "frame-buffer 1000 store 16: frame buffer+48",
+      }));
+  EXPECT_EQ(streams[0].raw.thread[0], 3U);
+  EXPECT_EQ(streams[0].raw.thread[1], 0U);
+  EXPECT_EQ(streams[0].raw.thread[2], 1U);
+  EXPECT_EQ(source->warp_traversal(), "while-while");
+  EXPECT_EQ(source->tally().rays, 4U);
+}
+
+/// The captured table says which record a callable shader has.
+TEST_F(ByHand, CapturedTable) {
+  trace::ShaderRecord record;
+  record.region = trace::TableRegion::Callable;
+  record.index = 7;
+  record.general = 4;
+  trace_.launches[0].shader_table.push_back(record);
+  record.index = 9;
+  trace_.launches[0].shader_table.push_back(record);
+  StreamOptions options;
+  options.warp_size = 1;
+  options.record_bytes = 32;
+  options.payload_bytes = 0;
+  options.coalescing.keep_raw = true;
+  const auto source = make_launch_source(trace_, trace_.launches[0], structure_, {3}, options);
+  const std::vector<std::string> rows = told(all_streams(*source)[0].raw, source->allocations());
+  EXPECT_NE(std::ranges::find(rows, "shader-record 1000 load 32: callable records+224"), rows.end());
+  EXPECT_EQ(named(source->allocations(), "callable records").elements(), 10U);
+}
+
+TEST_F(ByHand, WrongOptionsAreErrors) {
+  const auto fails = [&](ErrorKind kind, const std::vector<std::uint32_t>& places, const auto& change) {
+    StreamOptions options;
+    options.warp_size = 2;
+    change(options);
+    return error_of(kind, [&] { return make_launch_source(trace_, trace_.launches[0], structure_, places, options); })
+        .what;
+  };
+  const auto same = [](StreamOptions&) {};
+  const ErrorKind usage = ErrorKind::Usage;
+  EXPECT_EQ(fails(usage, {0, 1}, [](StreamOptions& o) { o.warp_size = 0; }), "the warp size is out of range");
+  EXPECT_EQ(fails(usage, {0, 1}, [](StreamOptions& o) { o.warp_size = 65; }), "the warp size is out of range");
+  EXPECT_EQ(fails(usage, {0, 1}, [](StreamOptions& o) { o.payload_bytes = 6; }), "the payload's size is out of range");
+  EXPECT_EQ(fails(usage, {0, 1}, [](StreamOptions& o) { o.load_bytes = 3; }),
+            "the bytes that a lane loads at once are out of range");
+  EXPECT_EQ(fails(usage, {0, 1}, [](StreamOptions& o) { o.record_bytes = 1U << 20U; }),
+            "the size of a shader record is out of range");
+  EXPECT_EQ(fails(usage, {0, 1}, [](StreamOptions& o) { o.pixel_bytes = 1U << 20U; }),
+            "the size of a pixel is out of range");
+  EXPECT_EQ(fails(usage, {0, 1}, [](StreamOptions& o) { o.coalescing.line_bytes = 100; }),
+            "the line size is not a power of two");
+  EXPECT_NE(fails(usage, {0, 1}, [](StreamOptions& o) { o.warp_traversal = "while-whale"; }).find("warp traversal"),
+            std::string::npos);
+  EXPECT_EQ(fails(usage, {0, 1, 2}, same), "the places are no whole warps");
+  EXPECT_EQ(fails(usage, {0, 4}, same), "a thread of an item is out of range");
+  EXPECT_EQ(fails(usage, {0, 0}, same), "a thread is at two places");
+  trace_.launches[0].tlas = trace::kNone;
+  fails(ErrorKind::Missing, {0, 1}, same);
+  trace_.launches[0].tlas = 0;
+  trace_.scene.instances.clear();
+  fails(ErrorKind::Missing, {0, 1}, same);
+}
+
+TEST_F(ByHand, NoItemsAndEmptyItems) {
+  StreamOptions options;
+  options.warp_size = 2;
+  const auto none = make_launch_source(trace_, trace_.launches[0], structure_, {}, options);
+  EXPECT_EQ(none->items(), 0U);
+  none->generate({}, {});
+  const auto empty = make_launch_source(trace_, trace_.launches[0], structure_, {kNoThread, kNoThread, 2, 1}, options);
+  const std::vector<WarpStream> streams = all_streams(*empty);
+  EXPECT_EQ(streams[0].instructions(), 0U);
+  EXPECT_GT(streams[1].instructions(), 0U);
+}
 
 }  // namespace
 }  // namespace rayreplay::test

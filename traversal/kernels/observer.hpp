@@ -24,6 +24,7 @@ class Observer {
  public:
   static constexpr bool kLogsTests = kTests;
   static constexpr bool kLogsAccesses = kAccesses;
+  static constexpr bool kLogsStack = false;
   static constexpr bool kCounts = kCounters;
 
   explicit Observer(const bvh::Bvh& bvh, AccessRows* accesses = nullptr, std::vector<PrimitiveTest>* tests = nullptr)
@@ -139,6 +140,11 @@ class Observer {
     }
   }
 
+ protected:
+  [[nodiscard]] AccessRows& accesses() {
+    return *accesses_;
+  }
+
  private:
   /// Where the triangles of a geometry lie.
   struct TriangleMemory {
@@ -178,6 +184,35 @@ class Observer {
   std::vector<PrimitiveTest>* tests_;
   std::uint32_t node_bytes_;
   RayCounters counters_;
+};
+
+/// Logs accesses as the others do, and besides the stack entries for which there is no room on chip: an entry with
+/// `on_chip` or more entries below it is stored when it is pushed and loaded when it is popped. Entries that are
+/// thrown away together when a ray ends are not loaded.
+class SpillingObserver : public Observer<true, true, false> {
+ public:
+  static constexpr bool kLogsStack = true;
+  using Observer::Observer;
+
+  void keep_on_chip(std::uint32_t on_chip) {
+    on_chip_ = on_chip;
+  }
+  /// `below`: entries below it.
+  void push(std::size_t below) {
+    log(below, true);
+  }
+  void pop(std::size_t below) {
+    log(below, false);
+  }
+
+ private:
+  void log(std::size_t below, bool store) {
+    if (below >= on_chip_) {
+      accesses().push((below - on_chip_) * kStackEntryBytes, kStackEntryBytes, AccessKind::Stack, store);
+    }
+  }
+
+  std::size_t on_chip_ = 0;
 };
 
 }  // namespace rayreplay::traversal

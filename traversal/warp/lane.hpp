@@ -22,12 +22,18 @@ namespace rayreplay::traversal {
 template <class Kernel, class Observer>
 class Lane {
  public:
-  Lane(const bvh::Bvh& bvh, Kernel kernel, const Shaders* shaders, bool speculative, AccessRows* accesses)
+  /// stack_entries: kept on chip, for observers that log the others.
+  Lane(const bvh::Bvh& bvh, Kernel kernel, const Shaders* shaders, bool speculative, AccessRows* accesses,
+       std::uint32_t stack_entries)
       : bvh_(&bvh),
         kernel_(kernel),
         speculative_(speculative),
         observer_(bvh, accesses),
-        search_(bvh, shaders, observer_) {}
+        search_(bvh, shaders, observer_) {
+    if constexpr (Observer::kLogsStack) {
+      observer_.keep_on_chip(stack_entries);
+    }
+  }
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
   ~Lane() = default;
@@ -43,7 +49,7 @@ class Lane {
     has_node_ = false;
     in_instance_ = false;
     if (!bvh_->top.empty()) {
-      stack_.push_back({search_.world().box.t_min, {0, 0, bvh::kNoBlock}});
+      push({search_.world().box.t_min, {0, 0, bvh::kNoBlock}});
     }
     settle();
   }
@@ -74,7 +80,7 @@ class Lane {
     std::array<std::uint8_t, bvh::kMaxWidth> slots{};
     const std::size_t count = order_slots(meeting, true, slots);
     for (std::size_t i = count; i-- > 0;) {
-      stack_.push_back({meeting.entry[slots[i]], kernel_.child(now, record, slots[i])});
+      push({meeting.entry[slots[i]], kernel_.child(now, record, slots[i])});
     }
     if (count > 0) {
       observer_.depth(stack_.size() - 1);
@@ -97,7 +103,7 @@ class Lane {
       leaf_ = {};
       has_node_ = false;
       base_ = stack_.size();
-      stack_.push_back({visit_.space.box.t_min, {0, 0, bvh::kNoBlock}});
+      push({visit_.space.box.t_min, {0, 0, bvh::kNoBlock}});
     }
     settle();
   }
@@ -116,6 +122,13 @@ class Lane {
   }
   [[nodiscard]] const bvh::BoxRay& box_ray() const {
     return in_instance_ ? visit_.space.box : search_.world().box;
+  }
+
+  void push(const StackEntry& entry) {
+    if constexpr (Observer::kLogsStack) {
+      observer_.push(stack_.size());
+    }
+    stack_.push_back(entry);
   }
 
   void finish() {
@@ -155,6 +168,9 @@ class Lane {
         return;
       }
       stack_.pop_back();
+      if constexpr (Observer::kLogsStack) {
+        observer_.pop(stack_.size());
+      }
       if (top.entry > search_.limit()) {
         continue;
       }

@@ -35,7 +35,8 @@ class Warp {
        StepLog& log, WarpTraceResult& result)
       : rays_(rays), logs_steps_(options.steps || options.accesses), log_(&log), result_(&result) {
     for (std::uint32_t lane = 0; lane < options.warp_size; ++lane) {
-      lanes_.emplace_back(bvh, kernel, options.shaders, speculative, Observer::kLogsAccesses ? &log.accesses : nullptr);
+      lanes_.emplace_back(bvh, kernel, options.shaders, speculative, Observer::kLogsAccesses ? &log.accesses : nullptr,
+                          options.stack_entries);
     }
   }
 

@@ -32,7 +32,9 @@ WarpTraceResult trace_with_observer(std::span<const Ray> rays, const WarpTraceOp
   WarpTraceResult result;
   result.hits.resize(rays.size());
   result.counters.resize(options.counters ? rays.size() : 0);
-  if (options.accesses) {
+  if (options.accesses && options.stack_entries > 0) {
+    run.template operator()<SpillingObserver>(result);
+  } else if (options.accesses) {
     run.template operator()<Observer<true, true, false>>(result);
   } else if (options.counters) {
     run.template operator()<Observer<true, false, false>>(result);

@@ -175,8 +175,9 @@ LaunchMemory map_launch(const trace::Trace& trace, const trace::Launch& launch, 
   if (options.stack_entries > 0) {
     const std::uint32_t most = most_stack_entries(structure);
     memory.spilled_entries = most - std::min(most, options.stack_entries);
-    memory.stacks = table.append("stacks", DataKind::Stack, items,
-                                 std::uint64_t{memory.spilled_entries} * kSpillBytes * options.warp_size);
+    memory.stacks =
+        table.append("stacks", DataKind::Stack, items,
+                     std::uint64_t{memory.spilled_entries} * traversal::kStackEntryBytes * options.warp_size);
   }
   memory.frame_buffer = table.append("frame buffer", DataKind::FrameBuffer, launch.size.threads(), options.pixel_bytes);
   return memory;

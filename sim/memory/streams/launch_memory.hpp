@@ -24,7 +24,6 @@
 namespace rayreplay::memory {
 
 inline constexpr std::uint32_t kLocalWord = 4;
-inline constexpr std::uint32_t kSpillBytes = 8;  ///< of a stack entry
 
 /// An array; kNoElement and 0 records where there is none.
 struct LaunchArray {

@@ -236,8 +236,11 @@ class Source final : public LaunchSource {
   [[nodiscard]] SourceTally generate_chunk(std::span<const Job> jobs) const {
     const Chunk chunk = make_chunk(jobs);
     const traversal::ObservedShaders shaders(chunk.observed, chunk.place);
-    const traversal::WarpTraceOptions trace_options{
-        .warp_size = options_.warp_size, .counters = false, .accesses = true, .shaders = &shaders};
+    const traversal::WarpTraceOptions trace_options{.warp_size = options_.warp_size,
+                                                    .counters = false,
+                                                    .accesses = true,
+                                                    .stack_entries = options_.stack_entries,
+                                                    .shaders = &shaders};
     SourceTally tally{.rays = chunk.rays.size()};
     WarpTraceResult traced;
     if (model_->keeps_warps()) {
@@ -287,8 +290,8 @@ class Source final : public LaunchSource {
   [[nodiscard]] StackMemory stack_of(std::uint32_t item) const {
     StackMemory stack{.warp_size = options_.warp_size, .entries = memory_.spilled_entries};
     if (memory_.stacks.records > 0) {
-      stack.start =
-          memory_.stacks.start + std::uint64_t{item} * memory_.spilled_entries * kSpillBytes * stack.warp_size;
+      stack.start = memory_.stacks.start +
+                    std::uint64_t{item} * memory_.spilled_entries * traversal::kStackEntryBytes * stack.warp_size;
       stack.element = memory_.stacks.first_element + item;
     }
     return stack;

@@ -4,6 +4,10 @@
 #include <bit>
 #include <cstddef>
 
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
 namespace rayreplay::memory {
 namespace {
 
@@ -22,18 +26,29 @@ constexpr DataKind data_kind(AccessKind kind) {
       return DataKind::Instance;
     case AccessKind::Box:
       return DataKind::Box;
+    case AccessKind::Stack:
+      return DataKind::Stack;
   }
   return DataKind::Other;
 }
 
-constexpr std::array kOrder = {AccessKind::Node, AccessKind::Instance, AccessKind::Index, AccessKind::Vertex,
-                               AccessKind::Box};
+struct Meeting {
+  AccessKind kind;
+  bool store;
+};
+constexpr std::array<Meeting, 7> kOrder = {{{AccessKind::Node, false},
+                                            {AccessKind::Instance, false},
+                                            {AccessKind::Index, false},
+                                            {AccessKind::Vertex, false},
+                                            {AccessKind::Box, false},
+                                            {AccessKind::Stack, true},
+                                            {AccessKind::Stack, false}}};
 
 class Step {
  public:
   Step(const traversal::WarpTraceResult& traced, std::span<const RayOwner> owners, const ElementFinder& elements,
-       InstructionWriter& out)
-      : traced_(&traced), owners_(owners), elements_(&elements), out_(&out) {}
+       const StackMemory& stack, InstructionWriter& out)
+      : traced_(&traced), owners_(owners), elements_(&elements), stack_(stack), out_(&out) {}
 
   /// Rows [row, row + lanes) of `traced.ray`.
   void append(std::uint64_t row, std::size_t lanes) {
@@ -43,11 +58,12 @@ class Step {
     bool triangle_each = offset[lanes] - offset[0] == lanes * 4;
     for (std::size_t i = 0; i < lanes; ++i) {
       owner_[i] = &owners_[traced_->ray[row + i]];
-      one_each &= offset[i + 1] - offset[i] == 1 && accesses[offset[i]].kind == accesses[offset[0]].kind;
+      one_each &= offset[i + 1] - offset[i] == 1 && accesses[offset[i]].kind == accesses[offset[0]].kind &&
+                  accesses[offset[i]].kind != AccessKind::Stack;
       triangle_each &= offset[i + 1] - offset[i] == 4 && accesses[offset[i]].kind == AccessKind::Index;
     }
     if (one_each) {
-      one(accesses + offset[0], 1, lanes);
+      one(accesses + offset[0], lanes);
     } else if (triangle_each) {
       triangles(accesses + offset[0], lanes);
     } else {
@@ -57,9 +73,9 @@ class Step {
 
  private:
   /// Every lane has one access, all of one kind.
-  void one(const Access* access, std::size_t stride, std::size_t lanes) {
+  void one(const Access* access, std::size_t lanes) {
     for (std::size_t i = 0; i < lanes; ++i) {
-      const std::uint64_t address = access[i * stride].address;
+      const std::uint64_t address = access[i].address;
       out_->add(owner_[i]->lane, address, elements_->element(address), owner_[i]->thread);
     }
     out_->put(data_kind(access->kind), access->bytes, false);
@@ -81,23 +97,30 @@ class Step {
     std::copy(offset, offset + lanes, next.begin());
     std::uint64_t left = offset[lanes] - offset[0];
     while (left > 0) {
-      for (const AccessKind kind : kOrder) {
-        while (const std::uint64_t taken = meet(kind, offset, next, lanes)) {
+      for (const Meeting& meeting : kOrder) {
+        while (const std::uint64_t taken = meet(meeting, offset, next, lanes)) {
           left -= taken;
         }
       }
     }
   }
   /// The lanes whose next access is of this kind make it together. Returns how many.
-  std::uint64_t meet(AccessKind kind, const std::uint64_t* offset, std::array<std::uint64_t, 64>& next,
+  std::uint64_t meet(const Meeting& meeting, const std::uint64_t* offset, std::array<std::uint64_t, 64>& next,
                      std::size_t lanes) {
+    const AccessKind kind = meeting.kind;
     std::uint64_t taken = 0;
     std::uint32_t bytes = 0;
     for (std::size_t i = 0; i < lanes; ++i) {
-      if (next[i] == offset[i + 1] || traced_->accesses[next[i]].kind != kind) {
+      if (next[i] == offset[i + 1] || traced_->accesses[next[i]].kind != kind ||
+          traced_->accesses[next[i]].store != meeting.store) {
         continue;
       }
       const Access& access = traced_->accesses[next[i]++];
+      ++taken;
+      if (kind == AccessKind::Stack) {
+        add_stack_entry(i, access);
+        continue;
+      }
       if (kind == AccessKind::Index) {
         face_[i] = elements_->element(access.address);
       }
@@ -105,15 +128,30 @@ class Step {
       out_->add(owner_[i]->lane, access.address, of_face ? face_[i] : elements_->element(access.address),
                 owner_[i]->thread);
       bytes = access.bytes;
-      ++taken;
     }
-    out_->put(data_kind(kind), bytes, false);
+    if (kind == AccessKind::Stack) {
+      out_->put_words(DataKind::Stack, traversal::kStackEntryBytes / kLocalWord, stack_.warp_size * kLocalWord,
+                      meeting.store);
+    } else {
+      out_->put(data_kind(kind), bytes, false);
+    }
     return taken;
+  }
+  void add_stack_entry(std::size_t i, const Access& access) {
+    const std::uint64_t entry = access.address / traversal::kStackEntryBytes;
+    if (entry >= stack_.entries) {
+      throw Error(ErrorKind::Internal,
+                  {"a stack grew beyond the structure's depth", "access streams",
+                   fmt::format("{} spilled entries", entry + 1), fmt::format("at most {}", stack_.entries), ""});
+    }
+    const std::uint64_t word = entry * (traversal::kStackEntryBytes / kLocalWord) * stack_.warp_size + owner_[i]->lane;
+    out_->add(owner_[i]->lane, stack_.start + word * kLocalWord, stack_.element, owner_[i]->thread);
   }
 
   const traversal::WarpTraceResult* traced_;
   std::span<const RayOwner> owners_;
   const ElementFinder* elements_;
+  StackMemory stack_;
   InstructionWriter* out_;
   std::array<const RayOwner*, 64> owner_{};
   std::array<std::uint32_t, 64> face_{};  ///< of each lane: the index triple it loaded last
@@ -123,8 +161,8 @@ class Step {
 
 std::uint64_t append_steps(const traversal::WarpTraceResult& traced, std::size_t first_step, std::size_t last_step,
                            std::uint64_t first_lane, std::span<const RayOwner> owners, const ElementFinder& elements,
-                           const StackMemory& /*stack*/, InstructionWriter& out) {
-  Step step(traced, owners, elements, out);
+                           const StackMemory& stack, InstructionWriter& out) {
+  Step step(traced, owners, elements, stack, out);
   std::uint64_t row = first_lane;
   for (std::size_t index = first_step; index < last_step; ++index) {
     const auto lanes = static_cast<std::size_t>(std::popcount(traced.steps[index].mask));
