@@ -2,17 +2,33 @@
 // pixel.
 //
 // Contract: a sink; blocks come in order, of any size: results do not depend on how the stream is cut. Each SM has an
-// L1 of `l1` (none where bytes is 0), all share one L2. Accesses of an L1 are the transactions of its SM. The L2 gets,
-// by `l2_feed`, either every transaction (as published) or what the L1s ask for: the fills and stores of an exact L1
-// (`down`); where the L1 model is not exact, an exact set-associative LRU of the same geometry decides what goes down.
-// An access to the L2 is one of its lines: a transaction may become several. The model of each level gives
-// probabilities; `distances` (on unless turned off) gives histograms and the split of misses, by an engine of
-// sim/memory/reuse. DRAM traffic: sectors that the L2 fetches and writes (exact L2); for models with
-// probabilities Σ (1 − p) · sectors touched of loads, rounded to the nearest byte at the end, and stores as they come.
-// Requests of elements and pixels get their transaction's L1 probability; each request counts as many L2 requests as
-// its transaction's L2 accesses, each with its probability. Parallel over SMs; same bytes for any number of threads.
-// Memory: the caches, the reuse stacks, 48 bytes an element and 72 a pixel when wanted. Errors: Usage for geometries
-// and specs that do not fit, or an L2 line smaller than the transactions' sectors.
+// L1 of `l1` (none where bytes is 0), whose lines are the coalescer's; all share one L2. Accesses of an L1 are the
+// transactions of its SM, in order. The L2 gets, by `l2_feed`, either every transaction (as published) or what the L1s
+// ask for: the fills and stores of an exact L1 (`down`); where the L1 model is not exact, an exact set-associative LRU
+// of the same geometry, write-through without allocation, decides what goes down. Without an L1 it gets every
+// transaction. An access to the L2 is one of its lines, with the sectors of it that hold bytes asked for: a transaction
+// may become none or several, in the order of what the L1 asks for, then of lines; they count for the transaction's
+// kind and SM, dirty sectors that it evicts too. The model of each level gives probabilities; `distances` (on unless
+// turned off) gives histograms and the split of misses, by an engine of sim/memory/reuse.
+//
+// DRAM traffic is what the last level asks for: of an exact L2 the sectors that it fetches and writes; of an L2 that
+// knows probabilities Σ (1 − p) · bytes of the sectors touched by loads, rounded to the nearest byte for each window,
+// and the sectors of stores as they come; without an L2 what would have come to it (misses, whatever `l2_feed` says).
+// Dirty sectors left in caches at the end are not written.
+//
+// Requests are numbered through the stream, a transaction's one after the other. A transaction belongs to the window of
+// its first request, number r: the window is the number of limits that are not above r; windows without a transaction
+// have no requests. With `window_limits` there is one window more than limits, with `window_requests` as many as were
+// begun, at least one. Requests of elements and pixels get their transaction's L1 probability (0 without an L1); each
+// request counts as many L2 requests as its transaction's L2 accesses, each with its probability. Requests without an
+// element, or without a thread, are in no row.
+//
+// Parallel over SMs, the L2 beside the next transactions' L1s; same bytes for any number of threads. `take_elements` is
+// called from `take` and `finish`. Memory: the caches, the reuse stacks, 48 bytes an element and 72 a pixel when
+// wanted, 30 MiB of buffers, 20 KiB a window. Errors: Usage for geometries and specs that do not fit, an L1 line that
+// is not the coalescer's, an L2 line smaller than the transactions' sectors, a model that needs distances with an
+// engine that samples, limits that do not ascend; Internal for streams that break the contract of transactions.hpp or
+// name SMs, elements or threads beyond what the options say.
 #pragma once
 
 #include <array>
@@ -32,27 +48,28 @@ enum class L2Feed : std::uint8_t { All, Misses };
 struct AnalysisOptions {
   std::uint32_t sms = 1;
   CacheGeometry l1, l2;  ///< bytes 0: none
-  std::string l1_model = "lru";
+  std::string l1_model = "lru:write=through,allocate=false";
   std::string l2_model = "lru";
   L2Feed l2_feed = L2Feed::Misses;
   std::string reuse_engine = "bitmap";
   bool distances = true;  ///< histograms, curves and the split of misses; models that need distances get them anyway
   CoalesceOptions coalescing;  ///< of the stream: what `line` and `sectors` mean
-  /// A new window begins with request number limit: ascending, the first window starts at 0. Empty: one window.
+  /// A new window begins with request number limit: ascending, above 0; the first window starts at 0. Empty: one
+  /// window.
   std::vector<std::uint64_t> window_limits;
   std::uint64_t window_requests = 0;  ///< … or every so many requests; 0: not
   bool elements = false;              ///< blocks must have requests
   std::uint32_t element_count = 0;
   std::uint64_t pixels = 0;  ///< threads of the launch; 0: no sums by pixel
-  /// Called at the end of each window with its elements that were touched, ascending. May be null.
+  /// Called at the end of each window, in order, with its elements that were touched, ascending. May be null.
   std::function<void(std::uint32_t window, const std::vector<ElementRow>& rows)> take_elements;
 };
 
 struct LevelResult {
   CacheGeometry geometry;
-  std::string model;         ///< resolved spec
+  std::string model;         ///< resolved spec; "" where there is no such level
   CacheCounts counts;        ///< summed over the level's caches
-  ReuseHistogram histogram;  ///< summed over the level's caches
+  ReuseHistogram histogram;  ///< summed over the level's caches; empty without distances
   std::uint64_t caches = 0;  ///< of them with an access
 };
 
@@ -63,7 +80,7 @@ struct AnalysisResult {
   std::uint64_t transactions = 0, requests = 0;
   std::uint64_t unallocated = 0;  ///< requests outside every allocation
   std::vector<PixelSums> pixels;
-  std::string reuse_engine;  ///< resolved spec
+  std::string reuse_engine;  ///< resolved spec; "" without distances
   double reuse_weight = 1;   ///< 1 for exact engines
 };
 

@@ -27,12 +27,13 @@ struct LevelSums {
   std::uint64_t hits = 0;      ///< fixed point
   std::uint64_t stores = 0;    ///< of accesses
   std::uint64_t sectors = 0;   ///< touched: bytes that the level delivers are sectors · sector size
-  /// Misses of exact models: cold + capacity + conflict = misses. Cold: first touch. Capacity: D ≥ lines. Conflict: the
-  /// rest. `sector_misses` are those of them that found the line. `beyond`: hits that a fully associative cache would
-  /// have missed. For models that only know probabilities the split weighs 1 − p, in fixed point; exact models too.
+  /// Misses, cold + capacity + conflict, of accesses whose distance D is known (all with an exact engine; zeros without
+  /// distances; of those sampled with another). Cold: D = ∞. Capacity: D ≥ lines. Conflict: the rest, among them lines
+  /// that only stores without allocation touched before, and sector misses. `beyond`: hits with D ≥ lines, which a
+  /// fully associative cache would have missed. Each access weighs 1 − p (beyond: p), exact models' 0 or 1.
   std::uint64_t cold = 0, capacity = 0, conflict = 0;  ///< fixed point
   std::uint64_t beyond = 0;                            ///< fixed point
-  std::uint64_t sector_misses = 0;                     ///< count
+  std::uint64_t sector_misses = 0;                     ///< count of misses that found the line; exact models
 
   void merge(const LevelSums& other);
   [[nodiscard]] double hit_rate() const {
@@ -64,16 +65,19 @@ struct RequestSums {
 };
 
 struct PixelSums {
-  RequestSums requests;     ///< of all kinds
-  std::uint64_t bytes = 0;  ///< from memory (DRAM), by the share of its requests in what was fetched, rounded down
+  RequestSums requests;  ///< of all kinds
+  /// Read from memory (DRAM): each request has an equal share in what its transaction made the last level fetch, in
+  /// 2^-30 bytes, rounded down; the sum is rounded down to bytes.
+  std::uint64_t bytes = 0;
   std::uint64_t written = kNever;  ///< order of its first frame-buffer store
   bool operator==(const PixelSums&) const = default;
 };
 
-/// One time window: what happened between two orders.
+/// One time window: what happened between two orders. Merging takes the least first request and cycle and the greatest
+/// last cycle of windows that have requests.
 struct WindowSums {
   std::uint64_t first_request = 0, requests = 0;  ///< orders [first_request, first_request + requests)
-  std::uint64_t first_cycle = 0, last_cycle = 0;  ///< 0 where cycles are not known
+  std::uint64_t first_cycle = 0, last_cycle = 0;  ///< of issue; 0 where cycles are not known
   std::array<KindSums, kLevels> levels{};
   std::vector<std::array<LevelSums, kLevels>> sms;  ///< by SM, all kinds; L2: accesses that came from this SM
   std::uint64_t dram_read_bytes = 0, dram_write_bytes = 0;

@@ -1,0 +1,50 @@
+// Z-order: the launch order of that name, whatever the experiment's is.
+#include "scheduler-models/launch_order.hpp"
+#include "sim/machine/distributions/plans.hpp"
+
+namespace rayreplay::machine {
+namespace {
+
+class ZOrder final : public WorkDistribution {
+ public:
+  explicit ZOrder(const Parameters& parameters)
+      : order_(scheduler::LaunchOrders::create("z-order:warp=" + parameters.get_string("warp") +
+                                               ",tile=" + parameters.get_string("tile") +
+                                               ",quadrants=" + parameters.get_string("quadrants"))
+                   .model) {}
+
+  [[nodiscard]] WorkPlan plan(const trace::Launch& launch, const scheduler::WarpAssignment& assignment,
+                              std::uint32_t /*sms*/) const override {
+    return plan_in_start_order(order_->assign(launch, assignment.warp_size));
+  }
+
+ private:
+  std::unique_ptr<scheduler::LaunchOrder> order_;
+};
+
+const WorkDistributions::Registrar kRegistrar(
+    {.kind = {},
+     .name = "z-order",
+     .summary = "Warps along a Z-like curve inside tiles, to whichever SM has a free slot",
+     .text = "One queue in the order of the launch order z-order, with unsorted threads, whatever launch order and "
+             "packing the experiment has. Assumes the same of the placing as `launch`.",
+     .source = "ReRay thesis, section 3.2.2 and table 3.1",
+     .parameters = {{.name = "warp",
+                     .default_value = std::string("auto"),
+                     .unit = "pixels",
+                     .text = "As of launch order z-order.",
+                     .choices = {}},
+                    {.name = "tile",
+                     .default_value = std::string("auto"),
+                     .unit = "pixels",
+                     .text = "As of launch order z-order.",
+                     .choices = {}},
+                    {.name = "quadrants",
+                     .default_value = std::string("auto"),
+                     .unit = "",
+                     .text = "As of launch order z-order.",
+                     .choices = {}}}},
+    [](const Parameters& parameters) { return std::make_unique<ZOrder>(parameters); });
+
+}  // namespace
+}  // namespace rayreplay::machine

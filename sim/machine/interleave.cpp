@@ -1,0 +1,63 @@
+#include "sim/machine/interleave.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "sim/machine/cache_geometry.hpp"
+#include "sim/machine/warp_scheduler.hpp"
+
+namespace rayreplay::machine {
+namespace {
+
+constexpr std::uint64_t kMostLines = std::uint64_t{1} << 28U;
+
+[[noreturn]] void wrong(const std::string& what, std::string found, std::string expected) {
+  throw Error(ErrorKind::Usage, {what, "", std::move(found), std::move(expected), ""});
+}
+
+void check_call(const InterleaveCall& call) {
+  const InterleaveOptions& options = call.options;
+  if (options.resident_warps == 0 || options.resident_warps > kMostResidentWarps) {
+    wrong("the number of resident warps is out of range", fmt::format("{}", options.resident_warps),
+          fmt::format("1 to {}", kMostResidentWarps));
+  }
+  if (options.compute_cycles > kMostComputeCycles) {
+    wrong("there are too many compute cycles", fmt::format("{}", options.compute_cycles),
+          fmt::format("at most {}", kMostComputeCycles));
+  }
+  if (call.plan.queues() != 1 && call.plan.queues() != call.machine.sms) {
+    wrong("the work is distributed over another number of SMs than the machine has",
+          fmt::format("{} queues", call.plan.queues()), fmt::format("1 or {}", call.machine.sms));
+  }
+  if (call.plan.items() != call.source.items()) {
+    wrong("the work is distributed in other items than there are streams of",
+          fmt::format("{} items", call.plan.items()), fmt::format("{}", call.source.items()));
+  }
+  const std::uint64_t lines =
+      l2_geometry(call.machine).lines() + l1_geometry(call.machine).lines() * std::uint64_t{call.machine.sms};
+  if (lines > kMostLines) {
+    throw Error(ErrorKind::Resource,
+                {"the machine's caches have too many lines", "machine '" + call.machine.name + "'",
+                 fmt::format("{}, those of all L1s and of the L2", lines), fmt::format("at most {}", kMostLines), ""});
+  }
+}
+
+}  // namespace
+
+InterleaveResult interleave(memory::WarpSource& source, const WorkPlan& plan, const Machine& machine,
+                            const InterleaveOptions& options, memory::TransactionSink& sink) {
+  const InterleaveCall call{source, plan, machine, options, sink};
+  check_call(call);
+  const WarpSchedulers::Created scheduler = WarpSchedulers::create(options.warp_scheduler);
+  if (options.progress != nullptr) {
+    options.progress->start("interleaving", plan.items());
+  }
+  InterleaveResult result = scheduler.model->run(call);
+  result.warp_scheduler = scheduler.spec;
+  if (options.progress != nullptr) {
+    options.progress->finish();
+  }
+  return result;
+}
+
+}  // namespace rayreplay::machine

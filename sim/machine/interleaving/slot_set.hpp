@@ -1,0 +1,79 @@
+// A set of warp slots of an SM: bits, and where the next one is.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+namespace rayreplay::machine {
+
+class SlotSet {
+ public:
+  static constexpr std::uint32_t kNone = 0xFFFF'FFFFU;
+  static constexpr std::uint32_t kMost = 1024;
+
+  [[nodiscard]] bool any() const {
+    return count_ != 0;
+  }
+  [[nodiscard]] std::uint32_t count() const {
+    return count_;
+  }
+  [[nodiscard]] bool has(std::uint32_t slot) const {
+    return (words_[slot / 64] >> (slot % 64) & 1U) != 0;
+  }
+  /// The slot must not be in the set.
+  void insert(std::uint32_t slot) {
+    words_[slot / 64] |= std::uint64_t{1} << (slot % 64);
+    ++count_;
+  }
+  /// The slot must be in the set.
+  void erase(std::uint32_t slot) {
+    words_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
+    --count_;
+  }
+  /// The lowest slot of `from` or above; kNone.
+  [[nodiscard]] std::uint32_t at_or_above(std::uint32_t from) const {
+    if (from >= kMost) {
+      return kNone;
+    }
+    std::size_t word = from / 64;
+    std::uint64_t bits = words_[word] & (~std::uint64_t{0} << (from % 64));
+    while (bits == 0) {
+      if (++word == words_.size()) {
+        return kNone;
+      }
+      bits = words_[word];
+    }
+    return static_cast<std::uint32_t>(word * 64) + static_cast<std::uint32_t>(std::countr_zero(bits));
+  }
+  /// The slot that has `rank` others of the set below it; there must be one.
+  [[nodiscard]] std::uint32_t nth(std::uint32_t rank) const {
+    std::size_t word = 0;
+    for (auto below = static_cast<std::uint32_t>(std::popcount(words_[word])); below <= rank;
+         below = static_cast<std::uint32_t>(std::popcount(words_[word]))) {
+      rank -= below;
+      ++word;
+    }
+    std::uint64_t bits = words_[word];
+    for (; rank > 0; --rank) {
+      bits &= bits - 1;
+    }
+    return static_cast<std::uint32_t>(word * 64) + static_cast<std::uint32_t>(std::countr_zero(bits));
+  }
+  /// Slots above `gone`, which must not be in the set, are numbered one less.
+  void close_gap(std::uint32_t gone) {
+    const std::size_t first = gone / 64;
+    const std::uint64_t below = (std::uint64_t{1} << (gone % 64)) - 1;
+    words_[first] = (words_[first] & below) | (words_[first] >> 1U & ~below);
+    for (std::size_t word = first + 1; word < words_.size(); ++word) {
+      words_[word - 1] |= words_[word] << 63U;
+      words_[word] >>= 1U;
+    }
+  }
+
+ private:
+  std::array<std::uint64_t, kMost / 64> words_{};
+  std::uint32_t count_ = 0;
+};
+
+}  // namespace rayreplay::machine

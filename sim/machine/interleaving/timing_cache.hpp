@@ -1,0 +1,96 @@
+// A cache that is there for latencies: exact LRU by line, data by sector, and when it comes.
+//
+// Contract: lines are found by a hash table and stand in their set in the order of last use: O(1) each. A geometry
+// without bytes has no lines and must not be asked. Memory: 32 bytes a line and 4 to 8 of the table.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/memory/caches/cache_model.hpp"
+
+namespace rayreplay::machine {
+
+class TimingCache {
+ public:
+  struct Line {
+    std::uint64_t number = kEmpty;
+    std::uint64_t returns = 0;  ///< when the sectors on their way do
+    std::uint32_t newer = 0, older = 0;
+    std::uint8_t sectors = 0;  ///< present, or on their way
+    std::uint8_t coming = 0;   ///< of them on their way, unless `returns` has passed
+
+    /// Those of `wanted` that are on their way in this cycle.
+    [[nodiscard]] bool waits(std::uint8_t wanted, std::uint64_t cycle) const {
+      return returns > cycle && (coming & wanted) != 0;
+    }
+    /// `asked` sectors return at `when`, and so do those that are on their way already, unless they come later still.
+    void ask(std::uint8_t asked, std::uint64_t when, std::uint64_t cycle) {
+      if (returns <= cycle) {
+        coming = 0;
+      }
+      coming = static_cast<std::uint8_t>(coming | asked);
+      sectors = static_cast<std::uint8_t>(sectors | asked);
+      returns = returns > when ? returns : when;
+    }
+  };
+
+  explicit TimingCache(const memory::CacheGeometry& geometry);
+
+  /// The line, now its set's last used; null if it is not there.
+  [[nodiscard]] Line* find(std::uint64_t number) {
+    for (std::uint64_t at = place(number);; at = (at + 1) & mask_) {
+      const std::uint32_t index = table_[at];
+      if (index == kNone) {
+        return nullptr;
+      }
+      if (lines_[index].number == number) {
+        use(index, set_of(number));
+        return &lines_[index];
+      }
+    }
+  }
+  /// A line that is not there takes the place of its set's longest unused.
+  Line& insert(std::uint64_t number);
+
+ private:
+  static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
+  static constexpr std::uint32_t kNone = 0xFFFF'FFFFU;
+
+  struct Ends {
+    std::uint32_t newest = 0, oldest = 0;
+  };
+
+  [[nodiscard]] std::uint64_t place(std::uint64_t number) const {
+    return (number * 0x9E37'79B9'7F4A'7C15U) >> shift_;
+  }
+  [[nodiscard]] std::uint64_t set_of(std::uint64_t number) const {
+    return sets_mask_ != 0 || sets_.size() == 1 ? number & sets_mask_ : number % sets_.size();
+  }
+  void use(std::uint32_t index, std::uint64_t set) {
+    Ends& ends = sets_[set];
+    if (ends.newest == index) {
+      return;
+    }
+    Line& line = lines_[index];
+    lines_[line.newer].older = line.older;
+    if (ends.oldest == index) {
+      ends.oldest = line.newer;
+    } else {
+      lines_[line.older].newer = line.newer;
+    }
+    lines_[ends.newest].newer = index;
+    line.older = ends.newest;
+    ends.newest = index;
+  }
+  void forget(std::uint64_t number);
+
+  std::vector<Line> lines_;  ///< set by set
+  std::vector<Ends> sets_;
+  std::uint64_t sets_mask_ = 0;       ///< 0: the number of sets is 1, or no power of two
+  std::vector<std::uint32_t> table_;  ///< at most half full, linear probing
+  std::uint64_t mask_ = 0;
+  unsigned shift_ = 0;
+};
+
+}  // namespace rayreplay::machine

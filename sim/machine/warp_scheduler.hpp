@@ -1,0 +1,37 @@
+// Warp schedulers: which of an SM's ready warps issues its next instruction (MODELS.md §12; Rogers et al., MICRO 2012).
+//
+// Contract: a model runs the whole interleaving with its own policy built in, because the choice is made for every
+// instruction. A policy is the state of one SM; slots are 0 … resident warps − 1. The engine calls
+//   started(slot)   a warp has taken the slot
+//   ended(slot)     its warp has left it
+//   ready(slot)     the warp's next instruction may issue
+//   choose()        takes one of the ready slots: it is no longer ready
+//   any()           whether a slot is ready
+// in the order of time; a slot is ready between started and ended, and never twice. Deterministic. To add one: a .cpp
+// file in sim/machine/schedulers/ with a policy, whose model calls interleave_with (interleaving/engine.hpp).
+#pragma once
+
+#include "base/registry.hpp"
+#include "sim/machine/interleave.hpp"
+
+namespace rayreplay::machine {
+
+/// What `interleave` was called with, checked.
+struct InterleaveCall {
+  memory::WarpSource& source;
+  const WorkPlan& plan;
+  const Machine& machine;
+  const InterleaveOptions& options;
+  memory::TransactionSink& sink;
+};
+
+class WarpScheduler {
+ public:
+  static constexpr const char* kModelKind = "warp scheduler";
+  virtual ~WarpScheduler() = default;
+  [[nodiscard]] virtual InterleaveResult run(const InterleaveCall& call) const = 0;
+};
+
+using WarpSchedulers = Registry<WarpScheduler>;
+
+}  // namespace rayreplay::machine

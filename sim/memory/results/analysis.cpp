@@ -1,0 +1,555 @@
+#include "sim/memory/results/analysis.hpp"
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_invoke.h>
+#include <tbb/task_group.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <optional>
+
+#include "base/error.hpp"
+#include "sim/memory/results/cache_unit.hpp"
+#include "sim/memory/results/line_split.hpp"
+#include "sim/memory/results/request_tables.hpp"
+
+namespace rayreplay::memory {
+namespace {
+
+constexpr std::size_t kChunk = std::size_t{1} << 17U;
+constexpr std::uint32_t kMostSms = 65536;
+
+/// A piece of the stream, of one window, and what becomes of it.
+struct Chunk {
+  std::vector<Transaction> transactions;
+  std::vector<Request> requests;
+  std::uint64_t first_request = 0;
+  std::vector<TransactionOutcome> outcomes;
+  // By SM: rows of `order`, transactions in order.
+  std::vector<std::uint32_t> sm_begin, order;
+  // What goes to the L2: rows [l2_begin[i], l2_begin[i + 1]) are transaction i's.
+  std::vector<std::uint32_t> l2_begin;
+  std::vector<LineAccess> l2;
+};
+
+/// An L1 with what it sends down.
+struct Sm {
+  std::optional<CacheUnit> cache;
+  KindSums sums;  ///< of the window
+  std::vector<LineAccess> accesses;
+  std::vector<DownAccess> down;
+};
+
+[[noreturn]] void refuse(std::string what, std::string where, std::string found, std::string expected) {
+  throw Error(ErrorKind::Usage, {std::move(what), std::move(where), std::move(found), std::move(expected), ""});
+}
+
+LevelModels make_level(const CacheGeometry& geometry, const std::string& spec, const std::string& where,
+                       const ReuseEngine* engine, bool distances) {
+  LevelModels level;
+  level.geometry = geometry;
+  if (geometry.bytes == 0) {
+    return level;
+  }
+  check(geometry, where);
+  CacheModels::Created created = CacheModels::create(spec);
+  level.model = std::move(created.model);
+  level.spec = std::move(created.spec);
+  if (level.model->wants_distances() && !engine->exact()) {
+    refuse("the cache model needs the distance of every access", where, "a reuse engine that samples",
+           "an exact reuse engine");
+  }
+  level.engine = distances || level.model->wants_distances() ? engine : nullptr;
+  return level;
+}
+
+}  // namespace
+
+class Analysis::Impl {
+ public:
+  explicit Impl(const AnalysisOptions& options)
+      : options_(options),
+        engine_(ReuseEngines::create(options.reuse_engine)),
+        l1_(make_level(options.l1, options.l1_model, "L1", engine_.model.get(), options.distances)),
+        l2_(make_level(options.l2, options.l2_model, "L2", engine_.model.get(), options.distances)),
+        sms_(options.sms),
+        l2_sm_sums_(options.sms) {
+    check_options();
+    if (l1_.present() && l1_needed_below() && !l1_.model->exact()) {
+      l1_.filter = CacheModels::create("lru:write=through,allocate=false").model;
+    }
+    if (l2_.present()) {
+      l2_cache_.emplace(l2_);
+    }
+    make_splits();
+    if (options.elements) {
+      elements_.emplace(options.element_count);
+    }
+    if (options.pixels != 0) {
+      pixels_.emplace(options.pixels);
+    }
+    next_limit_ = limit_after(0);
+  }
+
+  ~Impl() {
+    group_.cancel();
+    try {
+      group_.wait();
+    } catch (...) {
+      // Whoever destroys an analysis before its end has an error already, or wants no result.
+    }
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  void take(const TransactionBlock& block) {
+    if (wants_requests() && block.requests.empty() && !block.transactions.empty()) {
+      broken("blocks without requests, but sums by element or pixel are wanted");
+    }
+    if (!block.cycles.empty() && block.cycles.size() != block.transactions.size()) {
+      broken("a block whose cycles are not one a transaction");
+    }
+    const std::uint64_t before = request_;
+    std::size_t begin = 0;
+    while (begin < block.transactions.size()) {
+      while (request_ >= next_limit_) {
+        end_window();
+      }
+      begin = collect(block, begin, before);
+    }
+    if (!block.requests.empty() && request_ - before != block.requests.size()) {
+      broken("a block whose requests are not the sum of its transactions' lanes");
+    }
+  }
+
+  [[nodiscard]] AnalysisResult finish() {
+    end_window();
+    // Limits that the stream has not reached.
+    while (result_.windows.size() < options_.window_limits.size() + 1) {
+      end_window();
+    }
+    for (const WindowSums& window : result_.windows) {
+      result_.total.merge(window);
+    }
+    result_.requests = request_;
+    if (pixels_) {
+      result_.pixels = pixels_->finish();
+    }
+    finish_levels();
+    return std::move(result_);
+  }
+
+ private:
+  // Options.
+
+  void check_options() const {
+    if (options_.sms == 0 || options_.sms > kMostSms) {
+      refuse("the number of SMs is out of range", "", fmt::format("{}", options_.sms),
+             fmt::format("1 to {}", kMostSms));
+    }
+    const CoalesceOptions& stream = options_.coalescing;
+    check(stream, "analysis of a stream");
+    if (l1_.present() && l1_.geometry.line_bytes != stream.line_bytes) {
+      refuse("the L1's lines are not those of the stream", "L1", fmt::format("{} bytes", l1_.geometry.line_bytes),
+             fmt::format("{} bytes", stream.line_bytes));
+    }
+    if (l2_.present() && l2_.geometry.line_bytes < stream.sector_bytes) {
+      refuse("the L2's lines are smaller than the stream's sectors", "L2",
+             fmt::format("{} bytes", l2_.geometry.line_bytes), fmt::format("at least {}", stream.sector_bytes));
+    }
+    if (options_.window_requests != 0 && !options_.window_limits.empty()) {
+      refuse("windows have limits and a length", "", "both", "one of them");
+    }
+    std::uint64_t before = 0;
+    for (const std::uint64_t limit : options_.window_limits) {
+      if (limit <= before) {
+        refuse("limits of windows do not ascend", "", fmt::format("{} after {}", limit, before), "ascending, above 0");
+      }
+      before = limit;
+    }
+  }
+
+  [[nodiscard]] bool wants_requests() const {
+    return options_.elements || options_.pixels != 0;
+  }
+  /// What comes to the L2, or to DRAM, is what the L1s ask for.
+  [[nodiscard]] bool l1_needed_below() const {
+    return l1_.present() && (options_.l2_feed == L2Feed::Misses || !l2_.present());
+  }
+
+  void make_splits() {
+    const CoalesceOptions& stream = options_.coalescing;
+    if (l1_.present()) {
+      to_l1_.emplace(stream.line_bytes, stream.sector_bytes, l1_.geometry.line_bytes, l1_.geometry.sector());
+    }
+    const std::uint32_t line = stream.line_bytes;
+    sector_mask_ = (1U << (line / stream.sector_bytes)) - 1;
+    const std::uint32_t sector = l1_needed_below() ? l1_.geometry.sector() : stream.sector_bytes;
+    memory_sector_ = l2_.present() ? l2_.geometry.sector() : sector;
+    to_l2_.emplace(line, sector, l2_.present() ? l2_.geometry.line_bytes : line, memory_sector_);
+  }
+
+  // Collecting.
+
+  [[noreturn]] static void broken(const char* what) {
+    throw Error(ErrorKind::Internal,
+                {std::string("memory transactions break their contract: ") + what, "", "", "", ""});
+  }
+
+  [[nodiscard]] std::uint64_t limit_after(std::size_t window) const {
+    if (options_.window_requests != 0) {
+      const std::uint64_t number = window + 1;
+      return number > std::numeric_limits<std::uint64_t>::max() / options_.window_requests
+                 ? std::numeric_limits<std::uint64_t>::max()
+                 : number * options_.window_requests;
+    }
+    return window < options_.window_limits.size() ? options_.window_limits[window]
+                                                  : std::numeric_limits<std::uint64_t>::max();
+  }
+
+  /// Takes transactions from `begin` until the chunk is full, the window ends or the block does; where it stopped.
+  std::size_t collect(const TransactionBlock& block, std::size_t begin, std::uint64_t block_request) {
+    Chunk& chunk = chunks_[current_];
+    if (chunk.transactions.empty()) {
+      chunk.first_request = request_;
+    }
+    const std::uint64_t first = request_;
+    const std::size_t room = std::min(block.transactions.size() - begin, kChunk - chunk.transactions.size());
+    std::size_t i = begin;
+    for (; i < begin + room && request_ < next_limit_; ++i) {
+      const Transaction& transaction = block.transactions[i];
+      if (transaction.sm >= options_.sms || static_cast<std::size_t>(transaction.kind) >= kDataKinds) {
+        broken("an SM that the machine lacks, or an unknown kind");
+      }
+      if (transaction.lanes == 0 || transaction.sectors == 0 || transaction.sectors > sector_mask_) {
+        broken("no lanes, no sectors, or sectors that a line does not have");
+      }
+      request_ += transaction.lanes;
+      if (transaction.kind == DataKind::Unallocated) {
+        result_.unallocated += transaction.lanes;
+      }
+    }
+    if (window_.requests == 0 && !block.cycles.empty()) {
+      window_.first_cycle = block.cycles[begin];
+    }
+    if (!block.cycles.empty()) {
+      window_.last_cycle = block.cycles[i - 1];
+    }
+    window_.requests += request_ - first;
+    result_.transactions += i - begin;
+    chunk.transactions.insert(chunk.transactions.end(), block.transactions.begin() + static_cast<std::ptrdiff_t>(begin),
+                              block.transactions.begin() + static_cast<std::ptrdiff_t>(i));
+    if (wants_requests()) {
+      if (request_ - block_request > block.requests.size()) {
+        broken("a block whose requests are not the sum of its transactions' lanes");
+      }
+      chunk.requests.insert(chunk.requests.end(),
+                            block.requests.begin() + static_cast<std::ptrdiff_t>(first - block_request),
+                            block.requests.begin() + static_cast<std::ptrdiff_t>(request_ - block_request));
+    }
+    if (chunk.transactions.size() == kChunk) {
+      start();
+    }
+    return i;
+  }
+
+  /// The chunk's L1s now, its L2 beside what comes next.
+  void start() {
+    Chunk& chunk = chunks_[current_];
+    if (chunk.transactions.empty()) {
+      return;
+    }
+    upper(chunk);
+    group_.wait();
+    group_.run([this, &chunk] {
+      lower(chunk);
+      chunk.transactions.clear();
+      chunk.requests.clear();
+    });
+    current_ = 1 - current_;
+  }
+
+  void end_window() {
+    start();
+    group_.wait();
+    window_.sms.resize(options_.sms);
+    for (std::size_t sm = 0; sm < sms_.size(); ++sm) {
+      for (std::size_t kind = 0; kind < kDataKinds; ++kind) {
+        window_.levels[kL1][kind].merge(sms_[sm].sums[kind]);
+        window_.sms[sm][kL1].merge(sms_[sm].sums[kind]);
+      }
+      sms_[sm].sums = {};
+      window_.sms[sm][kL2] = l2_sm_sums_[sm];
+      l2_sm_sums_[sm] = {};
+    }
+    window_.levels[kL2] = l2_sums_;
+    l2_sums_ = {};
+    window_.dram_read_bytes = window_read_ + (dram_read_ + kOne / 2) / kOne;
+    window_.dram_write_bytes = dram_write_;
+    window_read_ = 0;
+    dram_read_ = 0;
+    dram_write_ = 0;
+    if (elements_) {
+      const std::vector<ElementRow> rows = elements_->take(static_cast<std::uint32_t>(result_.windows.size()));
+      if (options_.take_elements) {
+        options_.take_elements(static_cast<std::uint32_t>(result_.windows.size()), rows);
+      }
+    }
+    result_.windows.push_back(std::move(window_));
+    window_ = {};
+    window_.first_request = request_;
+    next_limit_ = limit_after(result_.windows.size());
+  }
+
+  // L1s.
+
+  void upper(Chunk& chunk) {
+    const std::size_t n = chunk.transactions.size();
+    chunk.outcomes.assign(n, {});
+    chunk.l2_begin.assign(n + 1, 0);
+    if (l1_.present()) {
+      sort_by_sm(chunk);
+      tbb::parallel_for(std::size_t{0}, sms_.size(), [&](std::size_t sm) {
+        if (chunk.sm_begin[sm] != chunk.sm_begin[sm + 1]) {
+          run_l1(chunk, sm);
+        }
+      });
+    }
+    if (l1_needed_below()) {
+      sum_counts(chunk.l2_begin);
+      chunk.l2.resize(chunk.l2_begin.back());
+      tbb::parallel_for(std::size_t{0}, sms_.size(), [&](std::size_t sm) {
+        if (chunk.sm_begin[sm] != chunk.sm_begin[sm + 1]) {
+          send_down(chunk, sm);
+        }
+      });
+    } else {
+      send_all(chunk);
+    }
+  }
+
+  void sort_by_sm(Chunk& chunk) const {
+    chunk.sm_begin.assign(options_.sms + 1, 0);
+    chunk.order.resize(chunk.transactions.size());
+    for (const Transaction& transaction : chunk.transactions) {
+      ++chunk.sm_begin[transaction.sm + std::size_t{1}];
+    }
+    for (std::size_t sm = 0; sm < options_.sms; ++sm) {
+      chunk.sm_begin[sm + 1] += chunk.sm_begin[sm];
+    }
+    std::vector<std::uint32_t> next(chunk.sm_begin.begin(), chunk.sm_begin.end() - 1);
+    for (std::uint32_t i = 0; i < chunk.transactions.size(); ++i) {
+      chunk.order[next[chunk.transactions[i].sm]++] = i;
+    }
+  }
+
+  void run_l1(Chunk& chunk, std::size_t number) {
+    Sm& sm = sms_[number];
+    if (!sm.cache) {
+      sm.cache.emplace(l1_);
+    }
+    const std::span<const std::uint32_t> rows = sm_rows(chunk, number);
+    sm.accesses.clear();
+    for (const std::uint32_t row : rows) {
+      const Transaction& transaction = chunk.transactions[row];
+      to_l1_->each(transaction.line, transaction.sectors, [&](std::uint64_t line, std::uint8_t sectors) {
+        sm.accesses.push_back({line, sectors, (transaction.flags & kStore) != 0});
+      });
+    }
+    sm.cache->access(sm.accesses, l1_needed_below() ? &sm.down : nullptr);
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const Transaction& transaction = chunk.transactions[rows[k]];
+      sm.cache->add(k, sm.sums[static_cast<std::size_t>(transaction.kind)]);
+      chunk.outcomes[rows[k]].l1_hit = sm.cache->hit(k);
+    }
+    if (l1_needed_below()) {
+      for (const DownAccess& access : sm.down) {
+        std::uint32_t& count = chunk.l2_begin[rows[access.cause]];
+        to_l2_->each(access.line, access.sectors, [&](std::uint64_t, std::uint8_t) { ++count; });
+      }
+    }
+  }
+
+  [[nodiscard]] static std::span<const std::uint32_t> sm_rows(const Chunk& chunk, std::size_t sm) {
+    return std::span(chunk.order).subspan(chunk.sm_begin[sm], chunk.sm_begin[sm + 1] - chunk.sm_begin[sm]);
+  }
+
+  /// From numbers to where they begin.
+  static void sum_counts(std::vector<std::uint32_t>& begin) {
+    std::uint32_t sum = 0;
+    for (std::uint32_t& entry : begin) {
+      const std::uint32_t count = entry;
+      entry = sum;
+      sum += count;
+    }
+  }
+
+  void send_down(Chunk& chunk, std::size_t number) {
+    const std::span<const std::uint32_t> rows = sm_rows(chunk, number);
+    std::uint32_t last = std::numeric_limits<std::uint32_t>::max();
+    std::size_t place = 0;
+    for (const DownAccess& access : sms_[number].down) {
+      if (access.cause != last) {
+        last = access.cause;
+        place = chunk.l2_begin[rows[last]];
+      }
+      to_l2_->each(access.line, access.sectors, [&](std::uint64_t line, std::uint8_t sectors) {
+        chunk.l2[place++] = {line, sectors, access.store};
+      });
+    }
+  }
+
+  void send_all(Chunk& chunk) const {
+    chunk.l2.clear();
+    for (std::size_t i = 0; i < chunk.transactions.size(); ++i) {
+      const Transaction& transaction = chunk.transactions[i];
+      to_l2_->each(transaction.line, transaction.sectors, [&](std::uint64_t line, std::uint8_t sectors) {
+        chunk.l2.push_back({line, sectors, (transaction.flags & kStore) != 0});
+      });
+      chunk.l2_begin[i + 1] = static_cast<std::uint32_t>(chunk.l2.size());
+    }
+  }
+
+  // L2, DRAM, elements, pixels.
+
+  void lower(Chunk& chunk) {
+    if (l2_.present()) {
+      run_l2(chunk);
+    } else {
+      for (std::size_t i = 0; i < chunk.transactions.size(); ++i) {
+        for (std::uint32_t k = chunk.l2_begin[i]; k < chunk.l2_begin[i + 1]; ++k) {
+          to_memory(chunk.outcomes[i], chunk.l2[k], kOne);
+        }
+      }
+    }
+    window_read_ += dram_read_ / kOne;
+    dram_read_ %= kOne;
+    tbb::parallel_invoke(
+        [&] {
+          if (elements_) {
+            elements_->add(chunk.transactions, chunk.requests, chunk.outcomes, chunk.first_request);
+          }
+        },
+        [&] {
+          if (pixels_) {
+            pixels_->add(chunk.transactions, chunk.requests, chunk.outcomes, chunk.first_request);
+          }
+        });
+  }
+
+  /// A load fetches with this probability (fixed point), a store is written.
+  void to_memory(TransactionOutcome& outcome, const LineAccess& access, std::uint64_t probability) {
+    const std::uint64_t bytes = sector_count(access.sectors) * memory_sector_;
+    if (access.store) {
+      dram_write_ += bytes;
+    } else {
+      dram_read_ += probability * bytes;
+      outcome.fetched += probability * bytes;
+    }
+  }
+
+  void run_l2(Chunk& chunk) {
+    const bool exact = l2_.model->exact();
+    l2_cache_->access(chunk.l2, exact ? &l2_down_ : nullptr);
+    auto down = l2_down_.begin();
+    for (std::size_t i = 0; i < chunk.transactions.size(); ++i) {
+      const Transaction& transaction = chunk.transactions[i];
+      TransactionOutcome& outcome = chunk.outcomes[i];
+      const std::uint32_t end = chunk.l2_begin[i + 1];
+      outcome.l2_requests = end - chunk.l2_begin[i];
+      for (std::uint32_t k = chunk.l2_begin[i]; k < end; ++k) {
+        outcome.l2_hits += l2_cache_->hit(k);
+        l2_cache_->add(k, l2_sums_[static_cast<std::size_t>(transaction.kind)]);
+        l2_cache_->add(k, l2_sm_sums_[transaction.sm]);
+        if (!exact) {
+          to_memory(outcome, chunk.l2[k], kOne - l2_cache_->hit(k));
+        }
+      }
+      if (exact) {
+        for (; down != l2_down_.end() && down->cause < end; ++down) {
+          to_memory(outcome, {down->line, down->sectors, down->store}, kOne);
+        }
+      }
+    }
+  }
+
+  // Results.
+
+  void finish_levels() {
+    LevelResult& upper = result_.levels[kL1];
+    upper.geometry = l1_.geometry;
+    upper.model = l1_.spec;
+    for (const Sm& sm : sms_) {
+      if (sm.cache) {
+        merge_counts(upper.counts, sm.cache->counts());
+        upper.histogram.merge(sm.cache->histogram());
+        ++upper.caches;
+      }
+    }
+    LevelResult& lower = result_.levels[kL2];
+    lower.geometry = l2_.geometry;
+    lower.model = l2_.spec;
+    if (l2_cache_) {
+      lower.counts = l2_cache_->counts();
+      lower.histogram = l2_cache_->histogram();
+      lower.caches = lower.counts.accesses == 0 ? 0 : 1;
+    }
+    if (l1_.engine != nullptr || l2_.engine != nullptr) {
+      result_.reuse_engine = engine_.spec;
+      result_.reuse_weight = engine_.model->weight();
+    }
+  }
+
+  static void merge_counts(CacheCounts& sum, const CacheCounts& one) {
+    sum.accesses += one.accesses;
+    sum.hits += one.hits;
+    sum.sector_misses += one.sector_misses;
+    sum.evictions += one.evictions;
+    sum.sectors_filled += one.sectors_filled;
+    sum.sectors_written += one.sectors_written;
+  }
+
+  AnalysisOptions options_;
+  ReuseEngines::Created engine_;
+  LevelModels l1_, l2_;
+  std::optional<LineSplit> to_l1_, to_l2_;
+  std::uint32_t sector_mask_ = 0;    ///< all sectors of a line of the stream
+  std::uint32_t memory_sector_ = 0;  ///< of what goes to DRAM
+
+  std::vector<Sm> sms_;
+  std::optional<CacheUnit> l2_cache_;
+  std::vector<DownAccess> l2_down_;
+  std::optional<ElementTable> elements_;
+  std::optional<PixelTable> pixels_;
+
+  // Of the window.
+  WindowSums window_;
+  KindSums l2_sums_;
+  std::vector<LevelSums> l2_sm_sums_;
+  std::uint64_t window_read_ = 0;  ///< whole bytes of the chunks that are done
+  std::uint64_t dram_read_ = 0;    ///< and what goes on top, fixed point
+  std::uint64_t dram_write_ = 0;
+
+  std::array<Chunk, 2> chunks_;
+  std::size_t current_ = 0;
+  tbb::task_group group_;
+  std::uint64_t request_ = 0;  ///< number of the next
+  std::uint64_t next_limit_ = 0;
+  AnalysisResult result_;
+};
+
+Analysis::Analysis(const AnalysisOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+
+Analysis::~Analysis() = default;
+
+void Analysis::take(const TransactionBlock& block) {
+  impl_->take(block);
+}
+
+AnalysisResult Analysis::finish() {
+  return impl_->finish();
+}
+
+}  // namespace rayreplay::memory

@@ -1,0 +1,50 @@
+// Sums by element and by pixel.
+//
+// Contract: `add` takes transactions with their requests in order; a row counts as sums.hpp says. O(requests).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/memory/allocations.hpp"
+#include "sim/memory/results/sums.hpp"
+#include "sim/memory/streams/transactions.hpp"
+
+namespace rayreplay::memory {
+
+/// What caches made of a transaction.
+struct TransactionOutcome {
+  std::uint32_t l1_hit = 0;  ///< fixed point
+  std::uint32_t l2_requests = 0;
+  std::uint64_t l2_hits = 0;  ///< fixed point
+  std::uint64_t fetched = 0;  ///< bytes from DRAM, fixed point
+};
+
+class ElementTable {
+ public:
+  explicit ElementTable(std::uint32_t elements) : rows_(elements) {}
+  /// Internal for elements that are not there. `first`: number of the first request.
+  void add(std::span<const Transaction> transactions, std::span<const Request> requests,
+           std::span<const TransactionOutcome> outcomes, std::uint64_t first);
+  /// Rows touched since the last call, ascending; forgets them.
+  [[nodiscard]] std::vector<ElementRow> take(std::uint32_t window);
+
+ private:
+  std::vector<RequestSums> rows_;
+  std::vector<std::uint32_t> touched_;  ///< in the order of first touch
+};
+
+class PixelTable {
+ public:
+  explicit PixelTable(std::uint64_t pixels) : rows_(pixels) {}
+  /// Internal for threads that are not there.
+  void add(std::span<const Transaction> transactions, std::span<const Request> requests,
+           std::span<const TransactionOutcome> outcomes, std::uint64_t first);
+  [[nodiscard]] std::vector<PixelSums> finish();
+
+ private:
+  std::vector<PixelSums> rows_;  ///< bytes in fixed point until the end
+};
+
+}  // namespace rayreplay::memory

@@ -1,0 +1,386 @@
+// rayreplay cache as a user runs it: answers, files, report, and everything that can be asked wrongly.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include <hdf5.h>
+#include <nlohmann/json.hpp>
+
+#include "capture/trace/reader.hpp"
+#include "sim/experiment/cache_settings.hpp"
+#include "tests/app/small_trace.hpp"
+
+namespace rayreplay::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+class CacheTest : public SmallTrace {
+ protected:
+  /// Small caches, so that there are misses of every sort.
+  [[nodiscard]] static Outcome ask(const std::vector<std::string>& more, const std::string& file = trace()) {
+    std::vector<std::string> words = {"cache",       file,   "--machine",    "rtx4060-laptop", "--l1",
+                                      "4KiB:ways=4", "--l2", "32KiB:ways=8", "--sms",          "4"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_command(words);
+  }
+  [[nodiscard]] static json answer(const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"--format", "json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = ask(words);
+    EXPECT_EQ(outcome.code, 0) << outcome.errors;
+    return outcome.code == 0 ? json::parse(outcome.output) : json();
+  }
+};
+
+std::set<std::string> keys(const json& object) {
+  std::set<std::string> result;
+  for (const auto& [key, value] : object.items()) {
+    result.insert(key);
+  }
+  return result;
+}
+
+std::string document(const std::string& name) {
+  return read_bytes(std::string(RAYREPLAY_SOURCE_DIR) + "/docs/" + name);
+}
+
+/// A column of an HDF5 file; the file is closed again.
+std::vector<std::uint64_t> read_column(const std::string& path, const char* name) {
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  const hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
+  EXPECT_GE(dataset, 0) << name;
+  const hid_t space = H5Dget_space(dataset);
+  std::vector<std::uint64_t> values(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
+  EXPECT_GE(H5Dread(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
+  H5Sclose(space);
+  H5Dclose(dataset);
+  H5Fclose(file);
+  return values;
+}
+
+std::uint64_t sum(const std::vector<std::uint64_t>& values) {
+  return std::accumulate(values.begin(), values.end(), std::uint64_t{0});
+}
+
+TEST_F(CacheTest, JsonSaysWhatMadeIt) {
+  const json result = answer({"--requests"});
+  EXPECT_EQ(result["schema"], "rayreplay.cache/1");
+  EXPECT_EQ(keys(result),
+            (std::set<std::string>{"schema", "tool", "device", "trace", "configuration", "launch", "machine", "summary",
+                                   "rows", "levels", "reuse_engine", "sms", "windows", "allocations"}));
+  EXPECT_EQ(result["trace"]["hash"], trace::load(trace()).hash);
+  EXPECT_EQ(result["machine"]["sms"], 4);
+  EXPECT_EQ(result["machine"]["l1_bytes"], 4096);
+  EXPECT_EQ(result["configuration"]["l1"], "4KiB:ways=4");
+  EXPECT_THAT(result["configuration"]["schedule"].get<std::string>(), StartsWith("launch"));
+  const std::string surfaces = document("surfaces.md");
+  for (const char* object : {"summary", "configuration"}) {
+    for (const std::string& key : keys(result[object])) {
+      EXPECT_THAT(surfaces, HasSubstr("`" + key + "`")) << object;
+    }
+  }
+  for (const char* list : {"rows", "levels", "sms", "windows", "allocations"}) {
+    ASSERT_FALSE(result[list].empty()) << list;
+    for (const std::string& key : keys(result[list][0])) {
+      EXPECT_THAT(surfaces, HasSubstr("`" + key + "`")) << list;
+    }
+  }
+}
+
+TEST_F(CacheTest, SumsAddUp) {
+  const json result = answer({"--requests"});
+  std::map<std::string, double> accesses, misses, share;
+  std::map<std::string, json> all;
+  for (const json& row : result["rows"]) {
+    const std::string level = row["level"];
+    if (row["kind"] == "all") {
+      all[level] = row;
+      continue;
+    }
+    accesses[level] += row["accesses"].get<double>();
+    misses[level] += row["misses"].get<double>();
+    share[level] += row["share"].get<double>();
+  }
+  for (const char* level : {"L1", "L2"}) {
+    const json& sums = all[level];
+    EXPECT_GT(accesses[level], 0) << level;
+    EXPECT_EQ(sums["accesses"].get<double>(), accesses[level]);
+    EXPECT_DOUBLE_EQ(sums["misses"].get<double>(), misses[level]);
+    EXPECT_NEAR(share[level], 1, 1e-12);
+    EXPECT_DOUBLE_EQ(sums["cold"].get<double>() + sums["capacity"].get<double>() + sums["conflict"].get<double>(),
+                     misses[level]);
+    EXPECT_DOUBLE_EQ(sums["hit_rate"].get<double>(), 1 - misses[level] / accesses[level]);
+  }
+  const json& summary = result["summary"];
+  EXPECT_EQ(all["L1"]["accesses"], summary["transactions"]);
+  EXPECT_GT(summary["requests"], summary["transactions"]);
+  EXPECT_GT(summary["l1_request_hit_rate"], all["L1"]["hit_rate"]);  // lanes that share a line hit together
+  EXPECT_EQ(summary["unallocated_requests"], 0);
+  EXPECT_EQ(summary["rays"], trace::load(trace()).launches[0].data.rays.size());
+  std::uint64_t instructions = 0, l1 = 0;
+  for (const json& sm : result["sms"]) {
+    instructions += sm["instructions"].get<std::uint64_t>();
+    l1 += sm["l1_accesses"].get<std::uint64_t>();
+  }
+  EXPECT_EQ(instructions, summary["instructions"]);
+  EXPECT_EQ(l1, summary["transactions"]);
+  // The curve at the L1's size cannot be told from the histogram of a cache of few ways, but its ends can.
+  for (const json& level : result["levels"]) {
+    const json& curve = level["miss_ratio_curve"];
+    ASSERT_FALSE(curve.empty());
+    EXPECT_LE(curve.back()[1], curve.front()[1]);
+  }
+}
+
+TEST_F(CacheTest, ThreadsDoNotMatter) {
+  const std::vector<std::string> more = {"--format", "json", "--windows", "3", "--force"};
+  const auto run = [&](const std::string& threads, const std::string& name) {
+    std::vector<std::string> words = more;
+    words.insert(words.end(),
+                 {"--threads", threads, "--elements", scratch_ / (name + ".h5"), "--report", scratch_ / name});
+    const Outcome outcome = ask(words);
+    EXPECT_EQ(outcome.code, 0) << outcome.errors;
+    return outcome.output;
+  };
+  EXPECT_EQ(run("1", "one"), run("4", "many"));
+  EXPECT_EQ(read_bytes(scratch_ / "one.h5"), read_bytes(scratch_ / "many.h5"));
+  for (const char* file : {"index.html", "cache.json", "cache.csv", "write-order.png", "write-windows.png"}) {
+    EXPECT_EQ(read_bytes(scratch_ / ("one/" + std::string(file))), read_bytes(scratch_ / ("many/" + std::string(file))))
+        << file;
+  }
+}
+
+TEST_F(CacheTest, ElementsMergeOverWindows) {
+  const std::string whole = scratch_ / "whole.h5", parts = scratch_ / "parts.h5";
+  const json result = answer({"--elements", whole});
+  const json windows = answer({"--elements", parts, "--windows", "5"});
+  ASSERT_EQ(windows["windows"].size(), 5U);
+  EXPECT_EQ(windows["rows"], result["rows"]);
+  const std::uint64_t requests = result["summary"]["requests"];
+  for (const std::string& path : {whole, parts}) {
+    EXPECT_EQ(sum(read_column(path, "elements/requests")), requests);
+    EXPECT_EQ(sum(read_column(path, "pixels/requests")), requests);
+    EXPECT_EQ(sum(read_column(path, "kinds/accesses")), sum(read_column(path, "sms/accesses")));
+    EXPECT_EQ(sum(read_column(path, "windows/requests")), requests);
+  }
+  for (const char* column : {"elements/requests", "elements/l1_hits", "elements/l2_requests", "elements/l2_hits"}) {
+    std::map<std::uint64_t, std::uint64_t> merged;
+    const auto element = read_column(parts, "elements/element");
+    const auto values = read_column(parts, column);
+    for (std::size_t i = 0; i < element.size(); ++i) {
+      merged[element[i]] += values[i];
+    }
+    const auto once = read_column(whole, "elements/element");
+    const auto expected = read_column(whole, column);
+    ASSERT_EQ(merged.size(), once.size());
+    for (std::size_t i = 0; i < once.size(); ++i) {
+      ASSERT_EQ(merged[once[i]], expected[i]) << column << " of element " << once[i];
+    }
+  }
+  for (const json& window : windows["windows"]) {
+    EXPECT_NEAR(window["requests"].get<double>(), static_cast<double>(requests) / 5, 1);
+  }
+}
+
+TEST_F(CacheTest, ElementsAreNodesFacesAndInstances) {
+  const std::string path = scratch_ / "e.h5";
+  const json result = answer({"--elements", path});
+  // Every node that was read has a box, and every element lies in its allocation.
+  const auto boxes = read_column(path, "boxes/element");
+  const std::set<std::uint64_t> boxed(boxes.begin(), boxes.end());
+  EXPECT_EQ(boxed.size(), boxes.size());
+  const auto element = read_column(path, "elements/element");
+  const auto first = read_column(path, "allocations/first_element");
+  const auto count = read_column(path, "allocations/elements");
+  const auto kind = read_column(path, "allocations/kind");
+  std::map<std::uint64_t, std::uint64_t> touched;
+  for (const std::uint64_t e : element) {
+    const auto row = static_cast<std::size_t>(std::upper_bound(first.begin(), first.end(), e) - first.begin()) - 1;
+    ASSERT_LT(e, first[row] + count[row]);
+    ++touched[kind[row]];
+    if (kind[row] == 0) {
+      EXPECT_TRUE(boxed.contains(e)) << e;
+    }
+  }
+  EXPECT_GT(touched[static_cast<std::uint64_t>(memory::DataKind::Node)], 0U);
+  EXPECT_GT(touched[static_cast<std::uint64_t>(memory::DataKind::FrameBuffer)], 0U);
+  // A frame buffer's elements are pixels: each is written once by every thread.
+  const auto written = read_column(path, "pixels/written");
+  EXPECT_EQ(written.size(), 64U * 36 * 2);
+  EXPECT_EQ(std::set<std::uint64_t>(written.begin(), written.end()).size(), written.size());
+}
+
+TEST_F(CacheTest, ReportIsWholeAndMakesItsNumbersAgain) {
+  const std::string folder = scratch_ / "report";
+  const Outcome outcome = ask({"--report", folder, "--windows", "4", "--layout", "wide-4", "--schedule", "z-order"});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  const std::string page = read_bytes(folder + "/index.html");
+  for (const char* part : {"Miss ratio against cache size", "Reuse distances", "Hit rate over time", "l1-hit-rate.png",
+                           "l2-hit-rate.png", "dram-bytes.png", "write-order.png", "write-windows.png"}) {
+    EXPECT_THAT(page, HasSubstr(part));
+  }
+  for (const char* part : {"<script", "http://", "https://", "nan", "inf\""}) {
+    EXPECT_THAT(page, Not(HasSubstr(part)));
+  }
+  const Outcome again = run_command({"cache", trace(), "--config", folder + "/config.toml", "--machine",
+                                     folder + "/machine.toml", "--format", "json"});
+  ASSERT_EQ(again.code, 0) << again.errors;
+  const json before = json::parse(read_bytes(folder + "/cache.json")), after = json::parse(again.output);
+  for (const char* part : {"rows", "levels", "sms", "windows", "machine", "allocations"}) {
+    EXPECT_EQ(before[part], after[part]) << part;
+  }
+  // A folder of one's own is not replaced, a report is.
+  EXPECT_EQ(ask({"--report", folder}).code, 4);
+  EXPECT_EQ(ask({"--report", folder, "--force"}).code, 0);
+}
+
+TEST_F(CacheTest, LanesCountAloneWithoutCoalescing) {
+  const json together = answer({}), alone = answer({"--per-lane"});
+  EXPECT_EQ(together["summary"]["requests"], alone["summary"]["requests"]);
+  EXPECT_EQ(alone["summary"]["requests"], alone["summary"]["transactions"]);
+  EXPECT_LT(together["summary"]["transactions"], alone["summary"]["transactions"]);
+}
+
+TEST_F(CacheTest, WithoutDistancesThereAreNoCurves) {
+  const json with = answer({}), without = answer({"--no-distances"});
+  for (std::size_t i = 0; i < with["rows"].size(); ++i) {
+    EXPECT_EQ(with["rows"][i]["hit_rate"], without["rows"][i]["hit_rate"]);
+    EXPECT_FALSE(with["rows"][i]["cold"].is_null());
+    EXPECT_TRUE(without["rows"][i]["cold"].is_null());
+  }
+  EXPECT_TRUE(without["levels"][0]["miss_ratio_curve"].empty());
+  const Outcome report = ask({"--no-distances", "--report", scratch_ / "r"});
+  ASSERT_EQ(report.code, 0) << report.errors;
+  EXPECT_THAT(read_bytes(scratch_ / "r/index.html"), Not(HasSubstr("Miss ratio against cache size")));
+}
+
+TEST_F(CacheTest, OneLevelIsEnough) {
+  const json no_l1 = answer({"--l1", "none"}), no_l2 = answer({"--l2", "none"});
+  ASSERT_EQ(no_l1["levels"].size(), 1U);
+  EXPECT_EQ(no_l1["levels"][0]["level"], "L2");
+  ASSERT_EQ(no_l2["levels"].size(), 1U);
+  EXPECT_EQ(no_l2["levels"][0]["level"], "L1");
+}
+
+TEST_F(CacheTest, ExportedInstructionsGiveTheSameL1) {
+  for (const bool text : {false, true}) {
+    const std::string file = scratch_ / (text ? "m.txt" : "m.bin");
+    std::vector<std::string> more = {"--export", file};
+    if (text) {
+      more.emplace_back("--export-text");
+    }
+    const json launch = answer(more);
+    const Outcome outcome = run_command({"cache", file, "--machine", "rtx4060-laptop", "--l1", "4KiB:ways=4", "--l2",
+                                         "32KiB:ways=8", "--format", "json"});
+    ASSERT_EQ(outcome.code, 0) << outcome.errors;
+    const json imported = json::parse(outcome.output);
+    EXPECT_EQ(imported["configuration"]["scheduled"], false);
+    EXPECT_EQ(imported["summary"]["requests"], launch["summary"]["requests"]);
+    std::size_t compared = 0;
+    for (std::size_t i = 0; i < launch["rows"].size() && launch["rows"][i]["level"] == "L1"; ++i, ++compared) {
+      EXPECT_EQ(imported["rows"][i], launch["rows"][i]);
+    }
+    EXPECT_GT(compared, 2U);
+    EXPECT_EQ(run_command({"cache", file, "--layout", "wide-4"}).code, 2);
+  }
+}
+
+TEST_F(CacheTest, CapturedScheduleIsTheDefaultWhereThereIsOne) {
+  const std::string captured = std::string(RAYREPLAY_SOURCE_DIR) + "/tests/data/h200/bunny.rrt";
+  const Outcome outcome = run_command({"cache", captured, "--machine", "h200", "--format", "json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  const json result = json::parse(outcome.output);
+  EXPECT_THAT(result["configuration"]["schedule"].get<std::string>(), StartsWith("captured"));
+  EXPECT_EQ(result["configuration"]["captured_sms"], true);
+}
+
+TEST_F(CacheTest, TablesSayWhatMatters) {
+  const Outcome outcome = ask({"--windows", "2"});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  for (const char* part : {"hit rate", "cold", "capacity", "conflict", "frame-buffer", "DRAM, estimated", "requests",
+                           "transactions", "cycles", "loads served by L1", "window"}) {
+    EXPECT_THAT(outcome.output, HasSubstr(part));
+  }
+  const Outcome csv = ask({"--format", "csv"});
+  EXPECT_THAT(csv.output, StartsWith("level,kind,accesses,"));
+  EXPECT_THAT(csv.output, HasSubstr("trace_hash"));
+}
+
+TEST_F(CacheTest, WrongQuestionsAreRefused) {
+  struct Case {
+    std::vector<std::string> more;
+    int code;
+    const char* part;
+  };
+  std::ofstream(scratch_ / "there.h5") << "mine";
+  for (const Case& wrong : std::vector<Case>{
+           {{"--machine", "rtx409"}, 2, "unknown machine"},
+           {{"--layout", "wide-9"}, 2, "unknown layout"},
+           {{"--l1-model", "lruu"}, 2, "did you mean 'lru'"},
+           {{"--schedule", "z-oder"}, 2, "z-order"},
+           {{"--warp-scheduler", "greedy"}, 2, "warp scheduler"},
+           {{"--reuse-engine", "splai"}, 2, "splay"},
+           {{"--l2-feed", "mises"}, 2, "did you mean 'misses'"},
+           {{"--sms", "x"}, 2, "--sms"},
+           {{"--sms", "5000"}, 2, "--sms"},
+           {{"--windows", "0"}, 2, "--windows"},
+           {{"--windows", "2", "--window-requests", "5"}, 2, "one of the two"},
+           {{"--l1", "4KiB:line=100"}, 2, "--l1"},
+           {{"--l1", "4KiB:ways=5"}, 2, "--l1"},
+           {{"--l1", "none", "--l2", "none"}, 2, "no cache"},
+           {{"--elements", scratch_ / "there.h5"}, 4, "there.h5"},
+           {{"--elements", "-"}, 2, "standard output"},
+           {{"--elements", trace(), "--force"}, 2, "also an input"},
+           {{"--payload-bytes", "6"}, 2, "payload"},
+           {{"--colormap", "jet"}, 2, "jet"},
+           {{"--frobnicate"}, 2, "unknown option"},
+       }) {
+    const Outcome outcome = ask(wrong.more);
+    EXPECT_EQ(outcome.code, wrong.code) << wrong.more[0] << ": " << outcome.errors;
+    EXPECT_THAT(outcome.errors, HasSubstr(wrong.part)) << wrong.more[0];
+    EXPECT_EQ(outcome.output, "");
+  }
+}
+
+TEST_F(CacheTest, ConfigurationFilesAreChecked) {
+  const auto run = [&](const std::string& toml) {
+    std::ofstream(scratch_ / "c.toml") << toml;
+    return ask({"--config", scratch_ / "c.toml", "--format", "json"});
+  };
+  const Outcome good = run("[cache]\nlayout = \"wide-4\"\nwindows = 2\ncoalesce = false\n");
+  ASSERT_EQ(good.code, 0) << good.errors;
+  const json result = json::parse(good.output);
+  EXPECT_EQ(result["windows"].size(), 2U);
+  EXPECT_EQ(result["configuration"]["coalesce"], false);
+  const Outcome key = run("[cache]\n\nlayot = \"wide-4\"\n");
+  EXPECT_EQ(key.code, 2);
+  EXPECT_THAT(key.errors, HasSubstr("c.toml:3"));
+  EXPECT_THAT(key.errors, HasSubstr("layout"));
+  EXPECT_EQ(run("[cache]\nwindows = \"many\"\n").code, 2);
+  EXPECT_EQ(run("[cache]\nwindows = [1]\n").code, 2);
+  EXPECT_EQ(run("cache = 3\n").code, 2);
+}
+
+TEST_F(CacheTest, EveryOptionIsDocumented) {
+  const std::string cli = document("cli.md");
+  for (const experiment::CacheParameter& parameter : experiment::cache_parameters()) {
+    EXPECT_THAT(cli, HasSubstr("`" + parameter.declared.name + "`")) << "key of [cache]";
+  }
+  const Outcome help = run_command({"cache", "--help"});
+  for (const char* option :
+       {"--machine", "--l1", "--registers", "--per-lane", "--no-distances", "--elements", "--export", "--report"}) {
+    EXPECT_THAT(help.output, HasSubstr(option));
+  }
+}
+
+}  // namespace
+}  // namespace rayreplay::test
