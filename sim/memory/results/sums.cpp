@@ -12,6 +12,9 @@ void LevelSums::merge(const LevelSums& other) {
   conflict += other.conflict;
   beyond += other.beyond;
   sector_misses += other.sector_misses;
+  load_sectors += other.load_sectors;
+  filled += other.filled;
+  written += other.written;
 }
 
 void WindowSums::merge(const WindowSums& other) {
