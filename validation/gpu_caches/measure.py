@@ -7,9 +7,9 @@ BIN: folder with rayreplay and memory_image; WORK: an empty folder; TRACE…: pr
 instance of one mesh (`rayreplay trace --scene statue --integrator primary --spp 1 --size 512x512`). Needs nvcc and ncu
 (compute capability 9.0). For each configuration of the published study: the counters of tracer.cu under ncu; the same
 kernel's accesses as it issued them, recorded and put through `rayreplay cache`; and what `rayreplay cache` says without
-having seen the GPU. Prints Markdown and writes WORK/measured.json. Sectors are 32 bytes. The tracer reads its rays from
-memory (one sector for each 32 bytes, never twice): rayreplay's own stream has none, so they are taken off the counters
-there, and are in the recorded one.
+having seen the GPU, both with several replacement policies. Prints Markdown and writes WORK/measured.json, anew after
+each configuration. Sectors are 32 bytes. The tracer reads its rays from memory, 32 bytes a ray, never twice; they are
+in the recorded stream but not in rayreplay's own: there one miss a ray is added.
 """
 import csv
 import io
@@ -31,13 +31,14 @@ METRICS = {
 }
 L1_KIB = 124  # 256 less the carve-out of 132 that the tracer's stacks take with 16 warps an SM
 BASE = {"builder": "medium", "vertices": "breadth-first", "form": "while-while", "schedule": "scanline", "size": 512}
+REPLACEMENTS = ("lru", "fifo", "random")
 CONFIGURATIONS = [
     ("base", {}),
     ("median split", {"builder": "median"}),
     ("random vertices", {"vertices": "random"}),
-    ("2048²", {"size": 2048}),
     ("scanline per SM", {"schedule": "scanline-per-sm"}),
     ("if-if", {"form": "if-if"}),
+    ("2048²", {"size": 2048}),
 ]
 
 
@@ -56,9 +57,9 @@ def counters(tracer, image, options):
     return {name: values[metric] for name, metric in METRICS.items()}
 
 
-def cache(binary, path, options):
-    document = json.loads(run(binary, "cache", path, "--machine", "h200", "--l1", f"{L1_KIB}KiB:ways=0", "--format", "json",
-                              "--no-distances", *options))
+def cache(binary, path, replacement, options):
+    document = json.loads(run(binary, "cache", path, "--machine", "h200", "--l1", f"{L1_KIB}KiB:ways=62", "--l1-model",
+                              f"{replacement}:write=through,allocate=false", "--format", "json", "--no-distances", *options))
     l1, l2 = (level["counts"] for level in document["levels"])
     return {"l1_filled": l1["sectors_filled"], "dram_bytes": document["summary"]["dram_read_bytes"],
             "l2_filled": l2["sectors_filled"], "requests": document["summary"]["requests"],
@@ -78,34 +79,44 @@ def measure(binaries, work, traces, name, change):
     tracer = work / "tracer"
     print(run(tracer, image, *options, "--trace", recorded), file=sys.stderr, end="")
     gpu = counters(tracer, image, options)
-    structure = ["--builder", chosen["builder"], "--layout", "binary", "--leaf-size", 1, "--vertex-order", chosen["vertices"]]
-    own = cache(binaries / "rayreplay", trace,
-                structure + ["--warp-traversal", chosen["form"], "--schedule", chosen["schedule"], "--resident-warps", 16,
-                             "--load-bytes", 16, "--payload-bytes", 0, "--record-bytes", 0])
-    seen = cache(binaries / "rayreplay", recorded, [])
+    simulated = ["--builder", chosen["builder"], "--layout", "binary", "--leaf-size", 1, "--vertex-order", chosen["vertices"],
+                 "--warp-traversal", chosen["form"], "--schedule", chosen["schedule"], "--resident-warps", 16,
+                 "--load-bytes", 16, "--payload-bytes", 0, "--record-bytes", 0]
+    own = {model: cache(binaries / "rayreplay", trace, model, simulated) for model in REPLACEMENTS}
+    seen = {model: cache(binaries / "rayreplay", recorded, model, []) for model in REPLACEMENTS}
     recorded.unlink()
     return {"name": name, **chosen, "rays": chosen["size"] ** 2, "gpu": gpu, "recorded": seen, "own": own}
 
 
-def percent(part, whole):
-    return f"{100 * part / whole:.1f} %" if whole else "-"
+def print_table(columns, rows):
+    print("| " + " | ".join(columns) + " |\n| --- |" + " ---: |" * (len(columns) - 1))
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+    print()
 
 
-def table(results):
-    print("| configuration | L1 misses, GPU | recorded | difference | own schedule | difference | L2 misses, GPU | recorded | "
-          "difference | own schedule | difference | L1 hit rate, GPU | recorded |")
-    print("| --- |" + " ---: |" * 12)
+def tables(results):
+    l1_rows, rate_rows, l2_rows, dram_rows = [], [], [], []
     for row in results:
-        gpu, seen, own = row["gpu"], row["recorded"], row["own"]
-        rays = row["rays"]  # sectors of the ray arrays: 32 bytes a ray
+        gpu, rays = row["gpu"], row["rays"]  # sectors of the ray arrays: 32 bytes a ray, which simulated streams lack
         l1 = gpu["l1_sectors"] - gpu["l1_hits"]
         l2 = gpu["l2_sectors"] - gpu["l2_hits"]
-        cells = [row["name"]]
-        for hardware, model, ours in ((l1, seen["l1_filled"], own["l1_filled"]), (l2, seen["l2_filled"], own["l2_filled"])):
-            cells += [f"{hardware:,.0f}", f"{model:,.0f}", f"{100 * (model / hardware - 1):+.1f} %", f"{ours + rays:,.0f}",
-                      f"{100 * ((ours + rays) / hardware - 1):+.1f} %"]
-        cells += [percent(gpu["l1_hits"], gpu["l1_sectors"]), percent(seen["delivered"] - seen["l1_filled"], seen["delivered"])]
-        print("| " + " | ".join(cells) + " |")
+        seen, own = row["recorded"], row["own"]
+        l1_rows.append([row["name"], f"{l1:,.0f}"] +
+                       [f"{100 * (seen[model]['l1_filled'] / l1 - 1):+.1f} %" for model in REPLACEMENTS] +
+                       [f"{100 * ((own[model]['l1_filled'] + rays) / l1 - 1):+.1f} %" for model in REPLACEMENTS])
+        l2_rows.append([row["name"], f"{l2:,.0f}", f"{100 * (seen['lru']['l2_filled'] / l2 - 1):+.1f} %",
+                        f"{100 * ((own['lru']['l2_filled'] + rays) / l2 - 1):+.1f} %"])
+        dram_rows.append([row["name"], f"{gpu['dram_bytes'] / 1e6:.2f} MB",
+                          f"{100 * (seen['lru']['dram_bytes'] / gpu['dram_bytes'] - 1):+.1f} %",
+                          f"{100 * ((own['lru']['dram_bytes'] + 32 * rays) / gpu['dram_bytes'] - 1):+.1f} %"])
+        rates = [f"{100 * (1 - seen[model]['l1_filled'] / seen[model]['delivered']):.1f} %" for model in REPLACEMENTS]
+        rate_rows.append([row["name"], f"{100 * gpu['l1_hits'] / gpu['l1_sectors']:.1f} %"] + rates)
+    names = [f"{what}, {model}" for what in ("recorded", "simulated") for model in REPLACEMENTS]
+    print_table(["L1 sector misses", "GPU", *names], l1_rows)
+    print_table(["L1 hit rate of load sectors", "GPU", *names[:len(REPLACEMENTS)]], rate_rows)
+    print_table(["L2 sector misses", "GPU", "recorded", "simulated"], l2_rows)
+    print_table(["read from DRAM", "GPU", "recorded", "simulated"], dram_rows)
 
 
 def main():
@@ -118,9 +129,12 @@ def main():
     build = {key: value for key, value in os.environ.items() if key != "LD_LIBRARY_PATH"}
     subprocess.run(["nvcc", "-O3", "-arch=sm_90", "-fmad=false", "-std=c++17", "-o", work / "tracer", HERE / "tracer.cu"],
                    check=True, env=build)
-    results = [row for name, change in CONFIGURATIONS if (row := measure(binaries, work, traces, name, change))]
-    (work / "measured.json").write_text(json.dumps(results, indent=1))
-    table(results)
+    results = []
+    for name, change in CONFIGURATIONS:
+        if row := measure(binaries, work, traces, name, change):
+            results.append(row)
+            (work / "measured.json").write_text(json.dumps(results, indent=1))
+    tables(results)
 
 
 if __name__ == "__main__":
