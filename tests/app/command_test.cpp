@@ -199,6 +199,25 @@ TEST_F(CommandTest, InfoAgreesWithTheTrace) {
   EXPECT_THAT(run_command({"info", trace()}).output, HasSubstr(loaded.hash));
 }
 
+TEST_F(CommandTest, DefaultsLieInTheirRanges) {
+  std::size_t checked = 0;
+  for (const json& model : parse_output(run_command({"describe", "--all", "--format", "json"}))) {
+    for (const json& parameter : model["parameters"]) {
+      const std::string range = parameter["range"];
+      const auto to = range.find(" to ");
+      if (to == std::string::npos || parameter["type"] == "text") {
+        continue;
+      }
+      const std::string what = model["name"].get<std::string>() + ":" + parameter["name"].get<std::string>();
+      const double value = std::stod(parameter["default"].get<std::string>());
+      EXPECT_GE(value, std::stod(range)) << what;
+      EXPECT_LE(value, std::stod(range.substr(to + 4))) << what;
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 50U);
+}
+
 TEST_F(CommandTest, ListAndDescribeKnowTheModels) {
   const json list = parse_output(run_command({"list", "packing", "--format", "json"}));
   EXPECT_EQ(list.size(), scheduler::Packings::names().size());

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Holds rayreplay's cache models against the counters of a GPU that runs the same traversal at the same addresses.
 
-  measure.py BIN WORK TRACE512 [TRACE2048]
+  measure.py BIN WORK TRACE512 [TRACE2048 [LARGE]]
 
 BIN: folder with rayreplay and memory_image; WORK: an empty folder; TRACE…: primary rays through one untransformed
-instance of one mesh (`rayreplay trace --scene statue --integrator primary --spp 1 --size 512x512`). Needs nvcc and ncu
+instance of one mesh, of 512x512 and 2048x2048 pixels (`rayreplay trace --scene statue --integrator primary --spp 1
+--size 512x512`), LARGE: of a mesh beyond the L2 (`--scene statue:level=10 --size 1024x1024`). Needs nvcc and ncu
 (compute capability 9.0). For each configuration of the published study: the counters of tracer.cu under ncu; the same
 kernel's accesses as it issued them, recorded and put through `rayreplay cache`; and what `rayreplay cache` says without
 having seen the GPU, both with several replacement policies. Prints Markdown and writes WORK/measured.json, anew after
@@ -16,6 +17,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -30,7 +32,7 @@ METRICS = {
     "carve_out": "launch__shared_mem_config_size",
 }
 L1_KIB = 124  # 256 less the carve-out of 132 that the tracer's stacks take with 16 warps an SM
-BASE = {"builder": "medium", "vertices": "breadth-first", "form": "while-while", "schedule": "scanline", "size": 512}
+BASE = {"builder": "medium", "vertices": "breadth-first", "form": "while-while", "schedule": "scanline", "trace": "512"}
 REPLACEMENTS = ("lru", "fifo", "random")
 CONFIGURATIONS = [
     ("base", {}),
@@ -38,7 +40,8 @@ CONFIGURATIONS = [
     ("random vertices", {"vertices": "random"}),
     ("scanline per SM", {"schedule": "scanline-per-sm"}),
     ("if-if", {"form": "if-if"}),
-    ("2048²", {"size": 2048}),
+    ("8 M triangles, 1024²", {"trace": "large"}),
+    ("2048²", {"trace": "2048"}),
 ]
 
 
@@ -69,15 +72,16 @@ def cache(binary, path, replacement, options):
 
 def measure(binaries, work, traces, name, change):
     chosen = {**BASE, **change}
-    if chosen["size"] not in traces:
+    if chosen["trace"] not in traces:
         return None
-    trace = traces[chosen["size"]]
+    trace = traces[chosen["trace"]]
     image = work / "image.bin"
     recorded = work / "recorded.txt"
     run(binaries / "memory_image", trace, image, chosen["builder"], chosen["vertices"])
     options = ["--form", chosen["form"], "--schedule", chosen["schedule"]]
     tracer = work / "tracer"
-    print(run(tracer, image, *options, "--trace", recorded), file=sys.stderr, end="")
+    checked = run(tracer, image, *options, "--trace", recorded)
+    print(checked, file=sys.stderr, end="")
     gpu = counters(tracer, image, options)
     simulated = ["--builder", chosen["builder"], "--layout", "binary", "--leaf-size", 1, "--vertex-order", chosen["vertices"],
                  "--warp-traversal", chosen["form"], "--schedule", chosen["schedule"], "--resident-warps", 16,
@@ -85,7 +89,7 @@ def measure(binaries, work, traces, name, change):
     own = {model: cache(binaries / "rayreplay", trace, model, simulated) for model in REPLACEMENTS}
     seen = {model: cache(binaries / "rayreplay", recorded, model, []) for model in REPLACEMENTS}
     recorded.unlink()
-    return {"name": name, **chosen, "rays": chosen["size"] ** 2, "gpu": gpu, "recorded": seen, "own": own}
+    return {"name": name, **chosen, "rays": int(re.search(r"of (\d+) hits", checked).group(1)), "gpu": gpu, "recorded": seen, "own": own}
 
 
 def print_table(columns, rows):
@@ -120,11 +124,11 @@ def tables(results):
 
 
 def main():
-    words = [word for word in sys.argv[1:]]
-    if len(words) not in (3, 4):
+    words = sys.argv[1:]
+    if len(words) not in (3, 4, 5):
         sys.exit(__doc__)
     binaries, work = pathlib.Path(words[0]).resolve(), pathlib.Path(words[1]).resolve()
-    traces = dict(zip((512, 2048), (pathlib.Path(word).resolve() for word in words[2:])))
+    traces = dict(zip(("512", "2048", "large"), (pathlib.Path(word).resolve() for word in words[2:])))
     work.mkdir(parents=True, exist_ok=True)
     build = {key: value for key, value in os.environ.items() if key != "LD_LIBRARY_PATH"}
     subprocess.run(["nvcc", "-O3", "-arch=sm_90", "-fmad=false", "-std=c++17", "-o", work / "tracer", HERE / "tracer.cu"],

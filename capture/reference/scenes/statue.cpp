@@ -198,7 +198,7 @@ const Registry<SceneModel>::Registrar kStatue(
      "square picture.",
      "rayreplay",
      {{"level", std::int64_t{8}, "", "How often the octahedron's sides are cut into four.", 0, 11, {}},
-      {"seed", std::int64_t{1}, "", "Of the noise.", 0, {}, {}}}},
+      {"seed", std::int64_t{1}, "", "Of the noise.", 0, 4294967295.0, {}}}},
     [](const Parameters& p) {
       return std::make_unique<Statue>(static_cast<std::uint32_t>(p.get_int("level")),
                                       static_cast<std::uint64_t>(p.get_int("seed")));
