@@ -6,9 +6,11 @@
 //   load, no line              the victim goes, its dirty sectors are written; the sectors touched are filled
 //   store, line there          hit or sector miss, as a load; missing sectors become valid with `allocate`
 //   store, no line             with `allocate` the victim goes as above and the sectors touched become valid, else
-//   nothing
+//   nothing (write-around)
 // Stores fetch nothing: caches keep masks of the bytes written. write=through: a store's sectors are written down.
-// write=back: sectors that are valid after it become dirty, the others are written down. Victim: the first empty way;
+// write=back: sectors that are valid after it become dirty, the others are written down. The unit is the sector: one
+// that a store touched in part is valid as a whole (a later load of it hits, where hardware may fetch the bytes that
+// are missing) and is written down as a whole. Victim: the first empty way;
 // `Lru` the line whose last access is longest ago (any access, stores and sector misses too); `Fifo` the one that came
 // first; `Random` way ⌊ways · r / 2^32⌋, r the high half of split_mix(seed, evictions of this cache so far).
 //
