@@ -225,6 +225,12 @@ TEST(ExactCaches, SpecsResolveToThemselves) {
   EXPECT_EQ(CacheModels::create("fifo:write=through").spec, "fifo:write=through,allocate=true");
 }
 
+TEST(ExactCaches, RefuseMoreLinesThanTheyCanCount) {
+  const CacheGeometry huge{.bytes = std::uint64_t{4} << 30U, .line_bytes = 4, .ways = 0, .sector_bytes = 0};
+  EXPECT_EQ(error_of(ErrorKind::Usage, [&] { return CacheModels::create("lru").model->make(huge); }).expected,
+            "at most 536870912");
+}
+
 /// What an access made of a cache: hit, sector miss or miss, and what went down.
 struct Step {
   LineAccess access;
