@@ -3,8 +3,8 @@
 // Contract: accesses in order, in pieces of any size. `access` gives hits (caches/cache_model.hpp), reuse distances in
 // the cache's own stream of lines if the level has them, and what goes down, which an exact cache of the same geometry
 // (`filter`) decides where the model itself does not know. Sums of traffic are the model's own (sums.hpp): of an exact
-// one what goes down, entry by entry; of another `add` has them. Memory: the cache, the stack, the buffers of the
-// largest call.
+// one what goes down, entry by entry; of another `filled` and what is stored. Memory: the cache, the stack, the buffers
+// of the largest call.
 #pragma once
 
 #include <memory>
@@ -15,6 +15,7 @@
 #include "sim/memory/caches/cache_model.hpp"
 #include "sim/memory/caches/sector_count.hpp"
 #include "sim/memory/results/sums.hpp"
+#include "sim/memory/results/tally.hpp"
 #include "sim/memory/reuse/histogram.hpp"
 #include "sim/memory/reuse/reuse_engine.hpp"
 
@@ -52,7 +53,7 @@ class CacheUnit {
         lines_limit_(models.geometry.lines()),
         exact_(models.model->exact()) {}
 
-  /// Afterwards `hit(i)`, `add(i, …)` and `down` hold for these accesses.
+  /// Afterwards `hit`, `access(i)`, `filled` and `down` hold for these accesses.
   void access(std::span<const LineAccess> accesses) {
     accesses_ = accesses;
     hit_.resize(accesses.size());
@@ -86,37 +87,19 @@ class CacheUnit {
   [[nodiscard]] std::uint32_t hit(std::size_t i) const {
     return hit_[i] & ~kSectorMiss;
   }
-  /// Adds access i; of an exact model without its traffic.
-  void add(std::size_t i, LevelSums& sums) const {
-    const std::uint64_t p = hit(i);
-    const std::uint64_t missed = kOne - p;
-    const std::uint64_t sectors = sector_count(accesses_[i].sectors);
-    const std::uint64_t loaded = accesses_[i].store ? 0 : sectors;
-    ++sums.accesses;
-    sums.hits += p;
-    sums.stores += static_cast<std::uint64_t>(accesses_[i].store);
-    sums.sectors += sectors;
-    sums.load_sectors += loaded;
-    sums.sector_misses += hit_[i] >> 31U;
-    if (!exact_) {
-      constexpr std::uint64_t kUnit = kOne / kOneSector;
-      sums.filled += (loaded * missed + kUnit / 2) / kUnit;
-      sums.written += sectors - loaded;
-    }
-    if (stack_ == nullptr) {
-      return;
-    }
-    const std::uint32_t distance = distances_[i];
-    if (distance == kInfinite) {
-      sums.cold += missed;
-    } else if (distance == kNotSampled) {
-      return;
-    } else if (distance >= lines_limit_) {
-      sums.capacity += missed;
-      sums.beyond += p;
-    } else {
-      sums.conflict += missed;
-    }
+  /// Access i, to be tallied.
+  [[nodiscard]] Tally::Access access(std::size_t i) const {
+    return {.miss = stack_ == nullptr ? MissClass::Unknown : miss_class(i),
+            .store = accesses_[i].store,
+            .hit = hit(i),
+            .sectors = sector_count(accesses_[i].sectors),
+            .sector_misses = hit_[i] >> 31U};
+  }
+  /// What a load fetches, in the unit of LevelSums::filled; 0 of stores. Of models that know probabilities.
+  [[nodiscard]] std::uint64_t filled(std::size_t i) const {
+    constexpr std::uint64_t kUnit = kOne / kOneSector;
+    const std::uint64_t sectors = accesses_[i].store ? 0 : sector_count(accesses_[i].sectors);
+    return (sectors * (kOne - hit(i)) + kUnit / 2) / kUnit;
   }
   [[nodiscard]] CacheCounts counts() const {
     return cache_->counts();
@@ -126,6 +109,14 @@ class CacheUnit {
   }
 
  private:
+  [[nodiscard]] MissClass miss_class(std::size_t i) const {
+    const std::uint32_t distance = distances_[i];
+    if (distance >= kNotSampled) {
+      return distance == kInfinite ? MissClass::Cold : MissClass::Unknown;
+    }
+    return distance >= lines_limit_ ? MissClass::Capacity : MissClass::Conflict;
+  }
+
   std::unique_ptr<Cache> cache_, filter_;
   std::unique_ptr<ReuseStack> stack_;
   std::uint64_t lines_limit_;
