@@ -26,9 +26,12 @@ struct Chunk {
   std::vector<Transaction> transactions;
   std::vector<Request> requests;
   std::uint64_t first_request = 0;
-  std::vector<TransactionOutcome> outcomes;
-  // By SM: rows of `order`, transactions in order.
-  std::vector<std::uint32_t> sm_begin, order;
+  std::vector<TransactionOutcome> outcomes;  ///< where elements or pixels are wanted
+  // By SM: an SM's transactions are rows [sm_begin[sm], sm_begin[sm + 1]), in order.
+  std::vector<std::uint32_t> sm_begin;
+  std::vector<std::uint32_t> order;  ///< which transaction it is
+  std::vector<LineAccess> l1;
+  std::vector<DataKind> kinds;
   // What goes to the L2: rows [l2_begin[i], l2_begin[i + 1]) are transaction i's.
   std::vector<std::uint32_t> l2_begin;
   std::vector<LineAccess> l2;
@@ -37,9 +40,9 @@ struct Chunk {
 /// An L1 with what it sends down.
 struct Sm {
   std::optional<CacheUnit> cache;
-  KindSums sums;  ///< of the window
-  std::vector<LineAccess> accesses;
-  std::vector<DownAccess> down;
+  // Of the window:
+  std::array<Tally, kDataKinds> tallies;
+  KindSums traffic;  ///< of an exact model
 };
 
 [[noreturn]] void refuse(std::string what, std::string where, std::string found, std::string expected) {
@@ -75,7 +78,8 @@ class Analysis::Impl {
         l1_(make_level(options.l1, options.l1_model, "L1", engine_.model.get(), options.distances)),
         l2_(make_level(options.l2, options.l2_model, "L2", engine_.model.get(), options.distances)),
         sms_(options.sms),
-        l2_sm_sums_(options.sms) {
+        l2_sm_tallies_(options.sms),
+        l2_sm_traffic_(options.sms) {
     check_options();
     if (l1_.present() && l1_needed_below() && !l1_.model->exact()) {
       l1_.filter = CacheModels::create("lru:write=through,allocate=false").model;
@@ -276,16 +280,31 @@ class Analysis::Impl {
     group_.wait();
     window_.sms.resize(options_.sms);
     for (std::size_t sm = 0; sm < sms_.size(); ++sm) {
-      for (std::size_t kind = 0; kind < kDataKinds; ++kind) {
-        window_.levels[kL1][kind].merge(sms_[sm].sums[kind]);
-        window_.sms[sm][kL1].merge(sms_[sm].sums[kind]);
+      if (sms_[sm].cache) {
+        for (std::size_t kind = 0; kind < kDataKinds; ++kind) {
+          LevelSums& sums = sms_[sm].traffic[kind];
+          sms_[sm].tallies[kind].add_to(sums, sms_[sm].cache->exact());
+          window_.levels[kL1][kind].merge(sums);
+          window_.sms[sm][kL1].merge(sums);
+        }
+        sms_[sm].tallies = {};
+        sms_[sm].traffic = {};
       }
-      sms_[sm].sums = {};
-      window_.sms[sm][kL2] = l2_sm_sums_[sm];
-      l2_sm_sums_[sm] = {};
+      if (l2_cache_) {
+        l2_sm_tallies_[sm].add_to(l2_sm_traffic_[sm], l2_cache_->exact());
+        window_.sms[sm][kL2] = l2_sm_traffic_[sm];
+        l2_sm_tallies_[sm] = {};
+        l2_sm_traffic_[sm] = {};
+      }
     }
-    window_.levels[kL2] = l2_sums_;
-    l2_sums_ = {};
+    if (l2_cache_) {
+      for (std::size_t kind = 0; kind < kDataKinds; ++kind) {
+        l2_tallies_[kind].add_to(l2_traffic_[kind], l2_cache_->exact());
+      }
+      window_.levels[kL2] = l2_traffic_;
+      l2_tallies_ = {};
+      l2_traffic_ = {};
+    }
     window_.dram_read_bytes = window_read_ + (dram_read_ + kOne / 2) / kOne;
     window_.dram_write_bytes = dram_write_;
     window_read_ = 0;
@@ -307,7 +326,9 @@ class Analysis::Impl {
 
   void upper(Chunk& chunk) {
     const std::size_t n = chunk.transactions.size();
-    chunk.outcomes.assign(n, {});
+    if (wants_requests()) {
+      chunk.outcomes.assign(n, {});
+    }
     chunk.l2_begin.assign(n + 1, 0);
     if (l1_.present()) {
       sort_by_sm(chunk);
@@ -339,9 +360,18 @@ class Analysis::Impl {
     for (std::size_t sm = 0; sm < options_.sms; ++sm) {
       chunk.sm_begin[sm + 1] += chunk.sm_begin[sm];
     }
+    chunk.l1.resize(chunk.transactions.size());
+    chunk.kinds.resize(chunk.transactions.size());
     std::vector<std::uint32_t> next(chunk.sm_begin.begin(), chunk.sm_begin.end() - 1);
     for (std::uint32_t i = 0; i < chunk.transactions.size(); ++i) {
-      chunk.order[next[chunk.transactions[i].sm]++] = i;
+      const Transaction& transaction = chunk.transactions[i];
+      const std::uint32_t row = next[transaction.sm]++;
+      chunk.order[row] = i;
+      chunk.kinds[row] = transaction.kind;
+      // Lines are the same, sectors may not be.
+      to_l1_->each(transaction.line, transaction.sectors, [&](std::uint64_t line, std::uint8_t sectors) {
+        chunk.l1[row] = {line, sectors, (transaction.flags & kStore) != 0};
+      });
     }
   }
 
@@ -351,21 +381,28 @@ class Analysis::Impl {
       sm.cache.emplace(l1_);
     }
     const std::span<const std::uint32_t> rows = sm_rows(chunk, number);
-    sm.accesses.clear();
-    for (const std::uint32_t row : rows) {
-      const Transaction& transaction = chunk.transactions[row];
-      to_l1_->each(transaction.line, transaction.sectors, [&](std::uint64_t line, std::uint8_t sectors) {
-        sm.accesses.push_back({line, sectors, (transaction.flags & kStore) != 0});
-      });
-    }
-    sm.cache->access(sm.accesses, l1_needed_below() ? &sm.down : nullptr);
+    const std::size_t begin = chunk.sm_begin[number];
+    CacheUnit& cache = *sm.cache;
+    cache.access(std::span(chunk.l1).subspan(begin, rows.size()));
     for (std::size_t k = 0; k < rows.size(); ++k) {
-      const Transaction& transaction = chunk.transactions[rows[k]];
-      sm.cache->add(k, sm.sums[static_cast<std::size_t>(transaction.kind)]);
-      chunk.outcomes[rows[k]].l1_hit = sm.cache->hit(k);
+      sm.tallies[static_cast<std::size_t>(chunk.kinds[begin + k])].add(cache.access(k));
+    }
+    if (cache.exact()) {
+      for (const DownAccess& access : cache.down()) {
+        add_traffic(access, sm.traffic[static_cast<std::size_t>(chunk.kinds[begin + access.cause])]);
+      }
+    } else {
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        sm.tallies[static_cast<std::size_t>(chunk.kinds[begin + k])].add_filled(cache.filled(k));
+      }
+    }
+    if (wants_requests()) {
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        chunk.outcomes[rows[k]].l1_hit = cache.hit(k);
+      }
     }
     if (l1_needed_below()) {
-      for (const DownAccess& access : sm.down) {
+      for (const DownAccess& access : cache.down()) {
         std::uint32_t& count = chunk.l2_begin[rows[access.cause]];
         to_l2_->each(access.line, access.sectors, [&](std::uint64_t, std::uint8_t) { ++count; });
       }
@@ -390,7 +427,7 @@ class Analysis::Impl {
     const std::span<const std::uint32_t> rows = sm_rows(chunk, number);
     std::uint32_t last = std::numeric_limits<std::uint32_t>::max();
     std::size_t place = 0;
-    for (const DownAccess& access : sms_[number].down) {
+    for (const DownAccess& access : sms_[number].cache->down()) {
       if (access.cause != last) {
         last = access.cause;
         place = chunk.l2_begin[rows[last]];
@@ -415,12 +452,17 @@ class Analysis::Impl {
   // L2, DRAM, elements, pixels.
 
   void lower(Chunk& chunk) {
+    const bool requests = wants_requests();
+    TransactionOutcome nobodys;
+    const auto outcome_of = [&](std::size_t i) -> TransactionOutcome& {
+      return requests ? chunk.outcomes[i] : nobodys;
+    };
     if (l2_.present()) {
-      run_l2(chunk);
+      run_l2(chunk, outcome_of);
     } else {
       for (std::size_t i = 0; i < chunk.transactions.size(); ++i) {
         for (std::uint32_t k = chunk.l2_begin[i]; k < chunk.l2_begin[i + 1]; ++k) {
-          to_memory(chunk.outcomes[i], chunk.l2[k], kOne);
+          to_memory(outcome_of(i), chunk.l2[k], kOne);
         }
       }
     }
@@ -450,27 +492,38 @@ class Analysis::Impl {
     }
   }
 
-  void run_l2(Chunk& chunk) {
-    const bool exact = l2_.model->exact();
-    l2_cache_->access(chunk.l2, exact ? &l2_down_ : nullptr);
-    auto down = l2_down_.begin();
+  template <class OutcomeOf>
+  void run_l2(Chunk& chunk, const OutcomeOf& outcome_of) {
+    CacheUnit& cache = *l2_cache_;
+    const bool exact = cache.exact();
+    cache.access(chunk.l2);
+    const std::span<const DownAccess> all_down = cache.down();
+    auto down = all_down.begin();
     for (std::size_t i = 0; i < chunk.transactions.size(); ++i) {
-      const Transaction& transaction = chunk.transactions[i];
-      TransactionOutcome& outcome = chunk.outcomes[i];
+      const std::uint32_t begin = chunk.l2_begin[i];
       const std::uint32_t end = chunk.l2_begin[i + 1];
-      outcome.l2_requests = end - chunk.l2_begin[i];
-      for (std::uint32_t k = chunk.l2_begin[i]; k < end; ++k) {
-        outcome.l2_hits += l2_cache_->hit(k);
-        l2_cache_->add(k, l2_sums_[static_cast<std::size_t>(transaction.kind)]);
-        l2_cache_->add(k, l2_sm_sums_[transaction.sm]);
+      if (begin == end) {
+        continue;
+      }
+      const std::uint16_t sm = chunk.transactions[i].sm;
+      const auto kind = static_cast<std::size_t>(chunk.transactions[i].kind);
+      TransactionOutcome& outcome = outcome_of(i);
+      outcome.l2_requests = end - begin;
+      for (std::uint32_t k = begin; k < end; ++k) {
+        const Tally::Access access = cache.access(k);
+        outcome.l2_hits += access.hit;
+        l2_tallies_[kind].add(access);
+        l2_sm_tallies_[sm].add(access);
         if (!exact) {
-          to_memory(outcome, chunk.l2[k], kOne - l2_cache_->hit(k));
+          l2_tallies_[kind].add_filled(cache.filled(k));
+          l2_sm_tallies_[sm].add_filled(cache.filled(k));
+          to_memory(outcome, chunk.l2[k], kOne - access.hit);
         }
       }
-      if (exact) {
-        for (; down != l2_down_.end() && down->cause < end; ++down) {
-          to_memory(outcome, {down->line, down->sectors, down->store}, kOne);
-        }
+      for (; down != all_down.end() && down->cause < end; ++down) {
+        add_traffic(*down, l2_traffic_[kind]);
+        add_traffic(*down, l2_sm_traffic_[sm]);
+        to_memory(outcome, {down->line, down->sectors, down->store}, kOne);
       }
     }
   }
@@ -520,14 +573,15 @@ class Analysis::Impl {
 
   std::vector<Sm> sms_;
   std::optional<CacheUnit> l2_cache_;
-  std::vector<DownAccess> l2_down_;
   std::optional<ElementTable> elements_;
   std::optional<PixelTable> pixels_;
 
   // Of the window.
   WindowSums window_;
-  KindSums l2_sums_;
-  std::vector<LevelSums> l2_sm_sums_;
+  std::array<Tally, kDataKinds> l2_tallies_;
+  KindSums l2_traffic_{};  ///< of an exact model
+  std::vector<Tally> l2_sm_tallies_;
+  std::vector<LevelSums> l2_sm_traffic_;
   std::uint64_t window_read_ = 0;  ///< whole bytes of the chunks that are done
   std::uint64_t dram_read_ = 0;    ///< and what goes on top, fixed point
   std::uint64_t dram_write_ = 0;

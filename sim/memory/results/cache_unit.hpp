@@ -2,7 +2,9 @@
 //
 // Contract: accesses in order, in pieces of any size. `access` gives hits (caches/cache_model.hpp), reuse distances in
 // the cache's own stream of lines if the level has them, and what goes down, which an exact cache of the same geometry
-// decides where the model itself does not know. Memory: the cache, the stack, the buffers of the largest call.
+// (`filter`) decides where the model itself does not know. Sums of traffic are the model's own (sums.hpp): of an exact
+// one what goes down, entry by entry; of another `filled` and what is stored. Memory: the cache, the stack, the buffers
+// of the largest call.
 #pragma once
 
 #include <memory>
@@ -13,6 +15,7 @@
 #include "sim/memory/caches/cache_model.hpp"
 #include "sim/memory/caches/sector_count.hpp"
 #include "sim/memory/results/sums.hpp"
+#include "sim/memory/results/tally.hpp"
 #include "sim/memory/reuse/histogram.hpp"
 #include "sim/memory/reuse/reuse_engine.hpp"
 
@@ -31,21 +34,30 @@ struct LevelModels {
   }
 };
 
+/// Adds what an exact cache asks of the level below.
+inline void add_traffic(const DownAccess& access, LevelSums& sums) {
+  const std::uint64_t sectors = sector_count(access.sectors);
+  if (access.store) {
+    sums.written += sectors;
+  } else {
+    sums.filled += sectors * kOneSector;
+  }
+}
+
 class CacheUnit {
  public:
   explicit CacheUnit(const LevelModels& models)
       : cache_(models.model->make(models.geometry)),
         filter_(models.filter == nullptr ? nullptr : models.filter->make(models.geometry)),
         stack_(models.engine == nullptr ? nullptr : models.engine->make()),
-        lines_limit_(models.geometry.lines()) {}
+        lines_limit_(models.geometry.lines()),
+        exact_(models.model->exact()) {}
 
-  /// `down` is replaced; null: not wanted. Afterwards `hit(i)` and `add(i, …)` hold for these accesses.
-  void access(std::span<const LineAccess> accesses, std::vector<DownAccess>* down) {
+  /// Afterwards `hit`, `access(i)`, `filled` and `down` hold for these accesses.
+  void access(std::span<const LineAccess> accesses) {
     accesses_ = accesses;
     hit_.resize(accesses.size());
-    if (down != nullptr) {
-      down->clear();
-    }
+    down_.clear();
     if (stack_ != nullptr) {
       lines_.resize(accesses.size());
       distances_.resize(accesses.size());
@@ -55,40 +67,39 @@ class CacheUnit {
       stack_->distances(lines_, distances_);
       histogram_.add(distances_);
     }
-    cache_->access(accesses, distances_, hit_, filter_ == nullptr ? down : nullptr);
-    if (filter_ != nullptr && down != nullptr) {
+    cache_->access(accesses, distances_, hit_, exact_ ? &down_ : nullptr);
+    if (filter_ != nullptr) {
       filter_hit_.resize(accesses.size());
-      filter_->access(accesses, {}, filter_hit_, down);
+      filter_->access(accesses, {}, filter_hit_, &down_);
     }
+  }
+
+  /// What goes to the level below, in order; of a model that does not know, and has no filter, nothing.
+  [[nodiscard]] std::span<const DownAccess> down() const {
+    return down_;
+  }
+  /// Whether the model is, so that `down` is its own.
+  [[nodiscard]] bool exact() const {
+    return exact_;
   }
 
   /// Probability that access i hit, in fixed point.
   [[nodiscard]] std::uint32_t hit(std::size_t i) const {
     return hit_[i] & ~kSectorMiss;
   }
-  /// Adds access i.
-  void add(std::size_t i, LevelSums& sums) const {
-    const std::uint64_t p = hit(i);
-    const std::uint64_t missed = kOne - p;
-    ++sums.accesses;
-    sums.hits += p;
-    sums.stores += static_cast<std::uint64_t>(accesses_[i].store);
-    sums.sectors += sector_count(accesses_[i].sectors);
-    sums.sector_misses += hit_[i] >> 31U;
-    if (stack_ == nullptr) {
-      return;
-    }
-    const std::uint32_t distance = distances_[i];
-    if (distance == kInfinite) {
-      sums.cold += missed;
-    } else if (distance == kNotSampled) {
-      return;
-    } else if (distance >= lines_limit_) {
-      sums.capacity += missed;
-      sums.beyond += p;
-    } else {
-      sums.conflict += missed;
-    }
+  /// Access i, to be tallied.
+  [[nodiscard]] Tally::Access access(std::size_t i) const {
+    return {.miss = stack_ == nullptr ? MissClass::Unknown : miss_class(i),
+            .store = accesses_[i].store,
+            .hit = hit(i),
+            .sectors = sector_count(accesses_[i].sectors),
+            .sector_misses = hit_[i] >> 31U};
+  }
+  /// What a load fetches, in the unit of LevelSums::filled; 0 of stores. Of models that know probabilities.
+  [[nodiscard]] std::uint64_t filled(std::size_t i) const {
+    constexpr std::uint64_t kUnit = kOne / kOneSector;
+    const std::uint64_t sectors = accesses_[i].store ? 0 : sector_count(accesses_[i].sectors);
+    return (sectors * (kOne - hit(i)) + kUnit / 2) / kUnit;
   }
   [[nodiscard]] CacheCounts counts() const {
     return cache_->counts();
@@ -98,13 +109,23 @@ class CacheUnit {
   }
 
  private:
+  [[nodiscard]] MissClass miss_class(std::size_t i) const {
+    const std::uint32_t distance = distances_[i];
+    if (distance >= kNotSampled) {
+      return distance == kInfinite ? MissClass::Cold : MissClass::Unknown;
+    }
+    return distance >= lines_limit_ ? MissClass::Capacity : MissClass::Conflict;
+  }
+
   std::unique_ptr<Cache> cache_, filter_;
   std::unique_ptr<ReuseStack> stack_;
   std::uint64_t lines_limit_;
+  bool exact_;
   ReuseHistogram histogram_;
   std::span<const LineAccess> accesses_;
   std::vector<std::uint32_t> hit_, filter_hit_, distances_;
   std::vector<std::uint64_t> lines_;
+  std::vector<DownAccess> down_;
 };
 
 }  // namespace rayreplay::memory
