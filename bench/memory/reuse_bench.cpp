@@ -1,12 +1,17 @@
-// Reuse distances a second: every engine on four streams, and 80 SMs with their L2 in one pass.
+// Reuse distances a second: every engine on four streams, and 80 SMs with their L2 in one pass; and the error of
+// sampled miss-ratio curves.
 //
-// Each round runs the limits ("table update only": the time of the last access kept in an array, or in a hash, and
-// nothing else), the splay tree and the other engines on the same stream, one after the other on one thread; rates come
-// from the least processor time of all rounds, which neighbours on the machine disturb least. Reported: Mref/s, the
-// ratio to our own splay tree and the share of the limit reached (array for dense line numbers). Before a figure is
-// taken every exact engine's distances are compared with the splay tree's. RAYREPLAY_BENCH_SCALE (default 1) scales the
-// streams: 20 M references, uniform 5 M; RAYREPLAY_BENCH_ROUNDS (default 3) the rounds.
+// Each round runs the limits ("table update only": the time of the last access kept in an array, in a hash, or in the
+// engines' own table of lines, and nothing else), the splay tree and the other engines on the same stream, one after
+// the other on one thread; rates come from the least processor time of all rounds, which neighbours on the machine
+// disturb least. Reported: Mref/s, the ratio to our own splay tree and the shares of the limits reached. Before a
+// figure is taken every exact engine's distances are compared with the splay tree's. RAYREPLAY_BENCH_SCALE (default 1)
+// scales the streams: 20 M references, uniform 5 M; RAYREPLAY_BENCH_ROUNDS (default 3) the rounds. Errors are means
+// over ten seeds and 100 sizes from 64 lines to all of them, of the streams and of two captured launches, whose size is
+// their own.
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdlib>
 #include <ctime>
 #include <map>
@@ -23,8 +28,11 @@
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 
+#include "sim/memory/reuse/engines/line_table.hpp"
 #include "sim/memory/reuse/histogram.hpp"
 #include "sim/memory/reuse/reuse_engine.hpp"
+#include "sim/memory/reuse/sample_error.hpp"
+#include "tests/support/reuse_captured.hpp"
 #include "tests/support/reuse_streams.hpp"
 
 namespace {
@@ -110,6 +118,20 @@ std::uint64_t hash_alone(const ReuseStream& stream) {
   return sum;
 }
 
+/// The engines' own table: the same question, of lines that may be any 64-bit numbers.
+std::uint64_t line_table_alone(const ReuseStream& stream) {
+  constexpr std::size_t kChunk = 1024;
+  memory::LineTable table;
+  std::array<std::uint32_t, kChunk> before;
+  std::uint64_t sum = 0;
+  for (std::size_t at = 0; at < stream.line.size(); at += kChunk) {
+    const std::size_t n = std::min(kChunk, stream.line.size() - at);
+    table.exchange(std::span(stream.line).subspan(at, n), static_cast<std::uint32_t>(at + 1), before.data());
+    sum += before[n - 1];
+  }
+  return sum;
+}
+
 constexpr std::size_t kCall = std::size_t{1} << 16U;  ///< accesses handed over at once
 
 void run_engine(const std::string& spec, const ReuseStream& stream, std::vector<std::uint32_t>& out,
@@ -138,6 +160,7 @@ void engines(benchmark::State& state, const std::string& name) {
   for (auto _ : state) {
     keep("array alone", time_of([&] { benchmark::DoNotOptimize(array_alone(stream)); }));
     keep("hash alone", time_of([&] { benchmark::DoNotOptimize(hash_alone(stream)); }));
+    keep("line table alone", time_of([&] { benchmark::DoNotOptimize(line_table_alone(stream)); }));
     keep("splay", time_of([&] { run_engine("splay", stream, expected); }));
     for (const std::string& engine : names) {
       const std::size_t call = engine == "offline" ? size : kCall;
@@ -158,6 +181,7 @@ void engines(benchmark::State& state, const std::string& name) {
   state.counters["bitmap/splay"] = best.at("splay") / best.at("bitmap");
   state.counters["bitmap/array"] = best.at("array alone") / best.at("bitmap");
   state.counters["bitmap/hash"] = best.at("hash alone") / best.at("bitmap");
+  state.counters["bitmap/line table"] = best.at("line table alone") / best.at("bitmap");
 }
 
 /// An L1 stack for each SM and one for the L2, of every access, as an analysis has them: the stream comes in blocks.
@@ -228,6 +252,60 @@ void sms_and_l2(benchmark::State& state, const std::string& name) {
   state.counters["bitmap, all cores, a core"] = million / all_cpu;
 }
 
+/// Of one stream of lines: how far sampled miss-ratio curves are from the exact one, and how far they say they are.
+void sampling_error(benchmark::State& state, const std::vector<std::uint64_t>& lines, double rate) {
+  constexpr int kSeeds = 10;
+  constexpr int kSizes = 100;
+  std::vector<std::uint32_t> out(lines.size());
+  const auto bitmap = ReuseEngines::create("bitmap").model->make();
+  bitmap->distances(lines, out);
+  memory::ReuseHistogram exact;
+  exact.add(out);
+  const auto ratio = [](const memory::ReuseHistogram& histogram, std::uint64_t size) {
+    return static_cast<double>(histogram.misses(size)) / static_cast<double>(histogram.accesses());
+  };
+  double all = 0, resolved = 0, sizes_resolved = 0, worst = 0, unadjusted = 0, squares = 0, stated = 0;
+  for (auto _ : state) {
+    for (int seed = 1; seed <= kSeeds; ++seed) {
+      const auto engine = ReuseEngines::create(fmt::format("sampled:rate={},seed={}", rate, seed)).model;
+      const auto stack = engine->make();
+      stack->distances(lines, out);
+      memory::ReuseHistogram sample;
+      sample.add(out);
+      const memory::ReuseHistogram curve = memory::adjusted(sample, engine->weight());
+      double of_seed = 0;
+      for (int i = 0; i < kSizes; ++i) {  // evenly by logarithm, from 64 lines to all of them
+        const double range = std::log2(static_cast<double>(bitmap->live_lines()) / 64);
+        const auto size = static_cast<std::uint64_t>(std::llround(64 * std::exp2(range * i / (kSizes - 1))));
+        const double off = std::abs(ratio(curve, size) - ratio(exact, size));
+        of_seed += off / kSizes;
+        if (sample.accesses() > 0) {
+          unadjusted += std::abs(ratio(sample, size) - ratio(exact, size)) / kSizes / kSeeds;
+        }
+        if (static_cast<double>(size) * rate >= 10) {
+          const double standard = memory::standard_error(stack->parts(), engine->weight(), size);
+          resolved += off;
+          ++sizes_resolved;
+          squares += off * off;
+          stated += standard * standard;
+        }
+      }
+      all += of_seed / kSeeds;
+      worst = std::max(worst, of_seed);
+    }
+  }
+  state.counters["mean absolute error"] = all;
+  state.counters["worst seed"] = worst;
+  state.counters["unadjusted"] = unadjusted;
+  if (sizes_resolved > 0) {
+    state.counters["from 10/rate lines on"] = resolved / sizes_resolved;
+    state.counters["rms error"] = std::sqrt(squares / sizes_resolved);
+    state.counters["rms standard error"] = std::sqrt(stated / sizes_resolved);
+  }
+}
+
+constexpr std::array kRates = {0.1, 0.01, 0.001};
+
 void report() {
   const auto rounds = static_cast<benchmark::IterationCount>(from_environment("RAYREPLAY_BENCH_ROUNDS", 3));
   for (const char* const name : {"coherent", "incoherent", "zipf", "uniform"}) {
@@ -237,6 +315,23 @@ void report() {
     benchmark::RegisterBenchmark(("80 SMs and L2/" + std::string(name)).c_str(), sms_and_l2, name)
         ->Iterations(rounds)
         ->Unit(benchmark::kMillisecond);
+    for (const double rate : kRates) {
+      benchmark::RegisterBenchmark(
+          fmt::format("sampling error/{}/{}", name, rate).c_str(),
+          [name, rate](benchmark::State& state) { sampling_error(state, stream_of(name).line, rate); })
+          ->Iterations(1)
+          ->Unit(benchmark::kMillisecond);
+    }
+  }
+  for (const test::CapturedCase captured :
+       {test::CapturedCase{"bunny", "wide-8", true, 128}, test::CapturedCase{"teapot-alpha", "binary", false, 128}}) {
+    for (const double rate : kRates) {
+      benchmark::RegisterBenchmark(
+          fmt::format("sampling error/captured {}/{}", captured.trace, rate).c_str(),
+          [captured, rate](benchmark::State& state) { sampling_error(state, captured_lines(captured).l2, rate); })
+          ->Iterations(1)
+          ->Unit(benchmark::kMillisecond);
+    }
   }
 }
 

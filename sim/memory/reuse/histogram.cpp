@@ -72,12 +72,14 @@ void ReuseHistogram::add(std::uint32_t distance, std::uint64_t count) {
   }
 }
 
-void ReuseHistogram::take_back_zeros(std::uint64_t count) {
-  if (!counts_.empty()) {
-    counts_[0] -= std::min(counts_[0], count);
-    if (std::all_of(counts_.begin(), counts_.end(), [](std::uint64_t c) { return c == 0; })) {
-      counts_ = {};
-    }
+void ReuseHistogram::take_back_shortest(std::uint64_t count) {
+  for (std::uint64_t& bin : counts_) {
+    const std::uint64_t taken = std::min(bin, count);
+    bin -= taken;
+    count -= taken;
+  }
+  if (std::all_of(counts_.begin(), counts_.end(), [](std::uint64_t c) { return c == 0; })) {
+    counts_ = {};  // as in add: equal counts are equal histograms
   }
 }
 
@@ -127,7 +129,7 @@ ReuseHistogram adjusted(const ReuseHistogram& sampled, double weight) {
   if (wanted > members) {
     result.add(0, wanted - members);
   } else {
-    result.take_back_zeros(members - wanted);
+    result.take_back_shortest(members - wanted);
   }
   return result;
 }

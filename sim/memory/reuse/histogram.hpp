@@ -41,7 +41,12 @@ class ReuseHistogram {
   /// the whole bin as misses.
   [[nodiscard]] std::uint64_t misses(std::uint64_t lines) const;
 
-  void take_back_zeros(std::uint64_t count);  ///< of distance 0; no more than there are
+  /// The shortest distances first; no more than there are, and no cold ones.
+  void take_back_shortest(std::uint64_t count);
+
+  [[nodiscard]] std::uint64_t memory_bytes() const {
+    return counts_.capacity() * sizeof(std::uint64_t);
+  }
 
   bool operator==(const ReuseHistogram&) const = default;
 
@@ -52,9 +57,10 @@ class ReuseHistogram {
 };
 
 /// Of a sampled stream (`weight`: what one sampled access stands for): the sample has accesses / weight members only on
-/// average, as lines that are touched often are sampled or not. The difference is put right among accesses of distance
-/// 0, as far as there are any, so that ratios refer to the size the sample should have (SHARDS-adj of Waldspurger et
-/// al., FAST 2015).
+/// average, as lines that are touched often are sampled or not. The difference is put right in the first bin, that of
+/// distance 0, so that ratios refer to the size the sample should have (SHARDS-adj of Waldspurger et al., FAST 2015).
+/// Where more is to be taken from that bin than it has, the next ones give the rest: the curve is the one that a
+/// negative first bin makes, cut off at 1.
 [[nodiscard]] ReuseHistogram adjusted(const ReuseHistogram& sampled, double weight);
 
 struct CurvePoint {

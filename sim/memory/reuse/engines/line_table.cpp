@@ -11,11 +11,10 @@
 namespace rayreplay::memory {
 namespace {
 
-constexpr std::size_t kAhead = 32;         ///< accesses between asking for a number's cache line and using it
-constexpr std::size_t kChunk = 256;        ///< accesses between checks
-constexpr std::size_t kMaxSlab = 256;      ///< pages: 2 MB
-constexpr std::size_t kSparse = 16;        ///< numbers in pages to a line: more is too sparse for pages
-constexpr std::size_t kSlack = 1U << 21U;  ///< numbers in pages that never matter
+constexpr std::size_t kAhead = 32;     ///< accesses between asking for a number's cache line and using it
+constexpr std::size_t kChunk = 256;    ///< accesses between checks
+constexpr std::size_t kMaxSlab = 256;  ///< pages: 2 MB
+constexpr std::size_t kSparse = 16;    ///< numbers in pages to a line: more is too sparse for pages
 constexpr std::align_val_t kSlabAlignment{std::size_t{2} << 20U};  ///< a huge page's; the largest slab is one
 constexpr unsigned kPageBits = std::bit_width(LineTable::kPageLines) - 1;
 
@@ -146,7 +145,7 @@ bool LineTable::dense_again() const {
   }
   std::sort(keys.begin(), keys.end());
   const auto pages = static_cast<std::size_t>(std::unique(keys.begin(), keys.end()) - keys.begin());
-  return pages * kPageLines <= (kSparse * entries_used_ + kSlack) / 2;
+  return pages * kPageLines <= (kSparse * entries_used_ + slack_) / 2;
 }
 
 void LineTable::move_to_pages() {
@@ -183,7 +182,7 @@ void LineTable::move_to_hash(std::size_t lines) {
 
 void LineTable::prepare(std::size_t lines) {
   if (in_pages()) {
-    if (pages_ * kPageLines > kSparse * page_lines_ + kSlack) {
+    if (pages_ * kPageLines > kSparse * page_lines_ + slack_) {
       move_to_hash(lines);
     }
   } else if (2 * (entries_used_ + lines) > entries_.size()) {

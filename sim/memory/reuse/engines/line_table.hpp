@@ -2,9 +2,9 @@
 //
 // Contract: every line's number is 0 until it is set. While line numbers are dense, they live in pages of kPageLines
 // numbers. Those within kWindow pages of one another are found by an array of pages, others by a small hash. Where
-// pages are nearly empty (16 numbers in pages to a line, and more than 2^21), everything moves to a hash of lines, and
-// back when that grows and finds pages half as empty. Either way the results are the same. O(1) an access, amortised.
-// Memory: 4 bytes a number in pages, 32 to 64 a line in the hash.
+// pages are nearly empty (16 numbers in pages to a line, and more than `slack`), everything moves to a hash of lines,
+// and back when that grows and finds pages half as empty. Either way the results are the same. O(1) an access,
+// amortised. Memory: 4 bytes a number in pages, 32 to 64 a line in the hash.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +19,10 @@ class LineTable {
  public:
   static constexpr std::size_t kPageLines = 2048;
   static constexpr std::size_t kWindow = 1U << 16U;
+
+  static constexpr std::size_t kSlack = std::size_t{1} << 21U;  ///< 8 MB of pages
+
+  explicit LineTable(std::size_t slack = kSlack) : slack_(slack) {}
 
   /// Sets the number of lines[i] to first + i (never 0) in order; before[i] is what it was.
   void exchange(std::span<const std::uint64_t> lines, std::uint32_t first, std::uint32_t* before);
@@ -80,6 +84,8 @@ class LineTable {
   struct FreeSlab {
     void operator()(std::uint32_t* memory) const;
   };
+
+  std::size_t slack_;  ///< numbers in pages that never matter
 
   std::vector<std::uint32_t*> window_;  ///< of pages from window_begin_ on; null: not there, or not yet asked for
   std::uint64_t window_begin_ = 0;

@@ -255,8 +255,10 @@ inline void take_slots(const View view, std::uint32_t word, std::uint64_t bits) 
   view.tops[word >> (kTopBits - kWordBits)] += count;
 }
 
+/// Always inside a function of the form's instruction set, so that its counts of bits are instructions too.
 template <auto kGroupForm>
-std::uint64_t run(const View view, std::span<const std::uint32_t> previous, std::uint32_t now, std::uint32_t* out) {
+[[gnu::always_inline]] inline std::uint64_t run(const View view, std::span<const std::uint32_t> previous,
+                                                std::uint32_t now, std::uint32_t* out) {
   std::uint64_t fresh = 0;
   for (std::size_t at = 0; at < previous.size(); at += kGroup) {
     const std::size_t n = std::min(kGroup, previous.size() - at);
@@ -281,6 +283,25 @@ std::uint64_t run(const View view, std::span<const std::uint32_t> previous, std:
   }
   return fresh;
 }
+
+std::uint64_t run_portable(const View& view, std::span<const std::uint32_t> previous, std::uint32_t now,
+                           std::uint32_t* out) {
+  return run<group_portable>(view, previous, now, out);
+}
+
+#if defined(__x86_64__)
+
+RAYREPLAY_REUSE_AVX2 std::uint64_t run_avx2(const View& view, std::span<const std::uint32_t> previous,
+                                            std::uint32_t now, std::uint32_t* out) {
+  return run<group_avx2>(view, previous, now, out);
+}
+
+RAYREPLAY_REUSE_AVX512 std::uint64_t run_avx512(const View& view, std::span<const std::uint32_t> previous,
+                                                std::uint32_t now, std::uint32_t* out) {
+  return run<group_avx512>(view, previous, now, out);
+}
+
+#endif
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
@@ -324,14 +345,14 @@ void SlotRank::distances(std::span<const std::uint32_t> previous, std::uint32_t*
   switch (form_) {
 #if defined(__x86_64__)
     case Form::Avx512:
-      fresh = run<group_avx512>(view, previous, now_, out);
+      fresh = run_avx512(view, previous, now_, out);
       break;
     case Form::Avx2:
-      fresh = run<group_avx2>(view, previous, now_, out);
+      fresh = run_avx2(view, previous, now_, out);
       break;
 #endif
     default:
-      fresh = run<group_portable>(view, previous, now_, out);
+      fresh = run_portable(view, previous, now_, out);
   }
   live_ += fresh;
   now_ += static_cast<std::uint32_t>(previous.size());
