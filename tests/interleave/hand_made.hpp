@@ -1,6 +1,7 @@
 // Warps written out by hand, and a record of what the interleaving made of them.
 //
-//   HandMade source({{load({0, 1}), store({4})},   // item 0: loads lines 0 and 1 by one instruction, then stores line 4
+//   HandMade source({{load({0, 1}), store({4})},   // item 0: loads lines 0 and 1 by one instruction, then stores line
+//   4
 //                    {load({0})}});                // item 1
 //   const Played played = play(source, machine, options, {0, 0, 1});   // items to queues, see `queues_of`
 #pragma once
@@ -152,8 +153,8 @@ inline Played play(memory::WarpSource& source, const machine::WorkPlan& plan, co
       now[transaction.sm] = starts.all.at(next++);
     }
     const StartsSink::Start& start = now[transaction.sm];
-    played.issued.push_back({sink.all.cycles[i], transaction.sm, start.item, start.instruction, transaction.line,
-                             outcome_of(transaction)});
+    played.issued.push_back(
+        {sink.all.cycles[i], transaction.sm, start.item, start.instruction, transaction.line, outcome_of(transaction)});
   }
   return played;
 }
