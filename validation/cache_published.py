@@ -6,7 +6,7 @@
 Von Buelow, Riemann, Guthe, Fellner, Profiling and Visualizing GPU Memory Access and Cache Behavior of Ray Tracers, EGPGV
 2023. Its base configuration and changes of it, one at a time, on meshes of ours, first counted as the study counts
 (every lane by itself, probabilities from reuse distances, L2 fed by every access), then step by step as a GPU has it.
-Nothing is fitted. --quick: a sixteenth of mesh, frame, SMs and L2, with the same SM; half a minute. --work keeps the traces there and takes those that are there.
+Nothing is fitted. --quick: a sixteenth of frame, SMs and L2, a quarter of the mesh; half a minute. --work keeps the traces there and takes those that are there.
 Exit code 1 if a published direction does not come out where it is counted as published.
 """
 import argparse
@@ -170,7 +170,26 @@ def directions(study):
     for level in ("L1", "L2"):
         points = {view: study.difference(view, "median split", level, FACES) for view in VIEWS}
         row("median split", f"{level} faces", "about the same", *(f"{value:+.3f}" for value in points.values()), "", "")
+    for kinds in (BOXES, FACES):
+        grown = [study.result(view, "if-if").misses("L1", kinds) / study.result(view, "base").misses("L1", kinds)
+                 for view in VIEWS]
+        row("if-if", f"L1 {NAMES[kinds]}, misses", "worse, boxes most", *(f"× {value:.2f}" for value in grown), "", "")
     return held
+
+
+def densities(program, folder, size, levels):
+    """Boxes against faces by how many faces there are for each ray, with both kinds of leaves."""
+    own = {"builder": "medium"}
+    columns = [(view, leaves, override) for view, text in ((PUBLISHED, "published"), (GPU, "GPU"))
+               for leaves, override in ((f"{text}, {LEAF} a leaf", None), (f"{text}, own leaves", own))]
+    head("mesh", "faces a ray", *(f"{leaves}: boxes, faces" for _, leaves, _ in columns))
+    for level in levels:
+        study = Study(program, folder, f"statue:level={level}", (size,))
+        cells = []
+        for view, _, override in columns:
+            base = study.result(view, "base", override)
+            cells.append(f"{base.rate('L1', BOXES):.1f}, {base.rate('L1', FACES):.1f} %")
+        row(study.scene, f"{8 * 4**level / study.result(PUBLISHED, 'base').rays:g}", *cells)
 
 
 def main():
@@ -184,7 +203,8 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.work or pathlib.Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        scan = Study(given.program, folder, "statue:level=6" if given.quick else "statue", (128, 512) if given.quick else (512, 2048))
+        scan = Study(given.program, folder, f"statue:level={7 if given.quick else 8}",
+                     (128, 512) if given.quick else (512, 2048))
         print(f"### {scan.scene}, counted as published")
         rates(scan, PUBLISHED)
         print(f"\n### {scan.scene}, as a GPU has it: coalesced, exact LRU with sectors, L2 fed by the L1s' misses")
@@ -192,12 +212,14 @@ def main():
         print("\n### Directions: points of hit rate, one step after the other")
         held = directions(scan)
         print("\n### The same with the builder's own leaves, counted as published")
-        own = {"builder": "medium"}
-        rates(scan, PUBLISHED, own, [name for name in scan.names() if name not in (LARGE, "median split")])
+        rates(scan, PUBLISHED, {"builder": "medium"},
+              [name for name in scan.names() if name not in (LARGE, "median split")])
+        print("\n### Boxes and faces in the L1 by density of the mesh")
+        densities(given.program, folder, scan.sizes[0], (5, 6, 7, 8) if given.quick else (6, 7, 8, 9, 10))
         if not given.quick:
-            large = Study(given.program, folder, "statue:level=10", (512,))
-            print(f"\n### {large.scene}: a mesh of the published one's size, counted as published")
-            rates(large, PUBLISHED)
+            dense = Study(given.program, folder, "statue:level=10", (512,))
+            print(f"\n### {dense.scene}: a mesh of the published one's size, counted as published")
+            rates(dense, PUBLISHED)
         made = Study(given.program, folder, "hall", (128,) if given.quick else (512,))
         print(f"\n### {made.scene}: made by hand, not scanned, counted as published")
         rates(made, PUBLISHED, names=["base", "median split"])
