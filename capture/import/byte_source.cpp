@@ -23,7 +23,8 @@ ByteSource::ByteSource(const std::string& path) : name_(path == "-" ? "standard 
   XXH3_128bits_reset(&state_);
   descriptor_ = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0) {
-    throw Error(ErrorKind::Input, {"cannot open the memory trace", name_, std::strerror(errno), "", ""});
+    throw Error(ErrorKind::Input, {"cannot open the memory trace", name_, std::strerror(errno),
+                                   "a file or a pipe that can be read", "check the path, and who may read it"});
   }
 }
 
@@ -44,7 +45,8 @@ std::string_view ByteSource::peek(std::size_t bytes) {
     while (end_ < bytes && !at_end_) {
       const ssize_t got = ::read(descriptor_, buffer_.data() + end_, buffer_.size() - end_);
       if (got < 0 && errno != EINTR) {
-        throw Error(ErrorKind::Input, {"cannot read the memory trace", name_, std::strerror(errno), "", ""});
+        throw Error(ErrorKind::Input, {"cannot read the memory trace", name_, std::strerror(errno),
+                                       "a file or a pipe that can be read", "check the path, and who may read it"});
       }
       at_end_ = got == 0;
       end_ += got > 0 ? static_cast<std::size_t>(got) : 0;

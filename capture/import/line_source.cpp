@@ -23,7 +23,8 @@ bool LineSource::next(std::string_view& line) {
   }
   terminated_ = end != std::string_view::npos;
   if (!terminated_ && ahead.size() > kMaxLine) {
-    fail("a line is too long", fmt::format("more than {} bytes", kMaxLine), "lines as docs/memory-traces.md has them");
+    fail("a line is too long", fmt::format("more than {} bytes", kMaxLine),
+         fmt::format("at most {} bytes and a line feed", kMaxLine), "write each record on a line of its own");
   }
   line = ahead.substr(0, end);
   taken_ = line.size() + (terminated_ ? 1 : 0);

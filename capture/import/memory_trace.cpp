@@ -1,6 +1,7 @@
 #include "capture/import/memory_trace.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -18,6 +19,42 @@ bool starts_text(std::string_view bytes) {
 
 bool starts_binary(std::string_view bytes) {
   return bytes.starts_with(kBinaryMagic);
+}
+
+/// What is not a memory trace but becomes one, or is taken for one.
+struct Lookalike {
+  std::string_view start;
+  const char* fix;
+};
+
+constexpr const char* kUtf16 = "the text is in UTF-16: save it as UTF-8, without a byte order mark";
+constexpr std::array kLookalikes = {
+    Lookalike{"\x1F\x8B", "it is compressed with gzip: gzip -dc FILE | rayreplay import -"},
+    Lookalike{"\x28\xB5\x2F\xFD", "it is compressed with Zstandard: zstd -dc FILE | rayreplay import -"},
+    Lookalike{"\3757zXZ", "it is compressed with xz: xz -dc FILE | rayreplay import -"},
+    Lookalike{"BZh", "it is compressed with bzip2: bzip2 -dc FILE | rayreplay import -"},
+    Lookalike{"PK\x03\x04", "it is a zip archive: unzip -p FILE | rayreplay import -"},
+    Lookalike{"\xEF\xBB\xBF", "the text starts with a byte order mark: save it as UTF-8 without one"},
+    Lookalike{"\xFF\xFE", kUtf16},
+    Lookalike{"\xFE\xFF", kUtf16},
+    Lookalike{"MEMTRACE:", "this is the output of NVBit's mem_trace: rayreplay import FILE --nvbit HEADER -o OUT.rrm"},
+    Lookalike{"------------- NVBit",
+              "this is the output of NVBit's mem_trace: rayreplay import FILE --nvbit HEADER -o OUT.rrm"},
+};
+
+/// What to do about a file that is no memory trace; "": nothing known.
+std::string lookalike_fix(std::string_view first) {
+  const auto found =
+      std::ranges::find_if(kLookalikes, [&](const Lookalike& row) { return first.starts_with(row.start); });
+  return found == kLookalikes.end() ? "" : found->fix;
+}
+
+std::string fix_for(std::string_view first) {
+  if (first.starts_with("\x89HDF") || first.starts_with("RAYREPLAY")) {
+    return "this is a trace of rays: give it to rayreplay cache as it is";
+  }
+  const std::string fix = lookalike_fix(first);
+  return fix.empty() ? "docs/memory-traces.md says how to write one, and how to convert other tools' output" : fix;
 }
 
 /// Checks what is appended before the form writes it.
@@ -55,7 +92,7 @@ bool is_memory_trace(const std::string& path) {
   try {
     ByteSource bytes(path);
     const std::string_view first = bytes.peek(kTextMagic.size());
-    return starts_text(first) || starts_binary(first);
+    return starts_text(first) || starts_binary(first) || !lookalike_fix(first).empty();
   } catch (const Error&) {
     return false;
   }
@@ -75,9 +112,7 @@ std::unique_ptr<MemoryTraceReader> open_memory_trace(const std::string& path) {
       ErrorKind::Input,
       {"this is not a memory trace", bytes->name(), first.empty() ? "an empty file" : quoted(line),
        fmt::format("'{} {}' in the first line, or a file that rayreplay import wrote", kTextMagic, kTextVersion),
-       first.starts_with("\x89HDF") || first.starts_with("RAYREPLAY")
-           ? "this is a trace of rays: give it to rayreplay cache as it is"
-           : "docs/memory-traces.md says how to write one, and how to convert other tools' output"});
+       fix_for(first)});
 }
 
 std::unique_ptr<MemoryTraceWriter> create_memory_trace(const std::string& path, TraceForm form, bool overwrite,

@@ -92,8 +92,9 @@ class MemoryTraceReader {
   [[nodiscard]] virtual std::string hash() const = 0;
 };
 
-/// By its first bytes; false if it cannot be read. "-" and pipes, which could not be read twice, are taken for one: no
-/// other input of rayreplay can come from there.
+/// By its first bytes; false if it cannot be read. True also of compressed files, of text in UTF-16 or with a byte
+/// order mark, and of mem_trace's output: opening them says what to do. "-" and pipes, which could not be read twice,
+/// are taken for one: no other input of rayreplay can come from there.
 [[nodiscard]] bool is_memory_trace(const std::string& path);
 [[nodiscard]] std::unique_ptr<MemoryTraceReader> open_memory_trace(const std::string& path);
 

@@ -100,7 +100,8 @@ class Reader final : public NvbitReader {
     check(header, path);
     if (header.warp_size != kLanes) {
       throw Error(ErrorKind::Input, {"mem_trace prints warps of 32 lanes", path,
-                                     fmt::format("warp size {} in the header", header.warp_size), "32", ""});
+                                     fmt::format("warp size {} in the header", header.warp_size), "32",
+                                     "leave 'warp-size' out of the header"});
     }
   }
 
@@ -143,12 +144,14 @@ class Reader final : public NvbitReader {
     const auto id = field(line, "grid launch id ");
     const auto number = id ? parse_number(*id) : std::nullopt;
     if (!number) {
-      lines_.fail("a launch has no number", quoted(line), "'grid launch id N'");
+      lines_.fail("a launch has no number", quoted(line), "'grid launch id N'",
+                  "docs/memory-traces.md says which versions are read");
     }
     const auto size = field(line, "grid size ");
     const auto grid = size ? parse_triple(*size) : std::nullopt;
     if (size && !grid) {
-      lines_.fail("the size of a grid is not three numbers", quoted(*size), "'grid size X,Y,Z'");
+      lines_.fail("the size of a grid is not three numbers", quoted(*size), "'grid size X,Y,Z'",
+                  "docs/memory-traces.md says which versions are read");
     }
     if (grid) {
       grids_[*number] = *grid;
@@ -215,7 +218,8 @@ class Reader final : public NvbitReader {
       const auto address = parse_number(word);
       if (!address) {
         lines_.fail("an address is missing or not a number", word.empty() ? "the end of the line" : quoted(word),
-                    "32 addresses, 0 for lanes that do not take part");
+                    "32 addresses, 0 for lanes that do not take part",
+                    "the program may have printed into the line: send its own output elsewhere");
       }
       if (*address != 0) {
         mask |= std::uint64_t{1} << lane;

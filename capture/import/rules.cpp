@@ -26,10 +26,11 @@ std::string range_text(const TraceAllocation& row) {
 void check_text(const std::string& text, const std::string& name, const std::string& where) {
   if (text.size() > kMaxText) {
     fail(where, "a text of the header is too long: " + name, fmt::format("{} bytes", text.size()),
-         fmt::format("at most {}", kMaxText));
+         fmt::format("at most {}", kMaxText), "shorten it");
   }
   if (text.starts_with(' ') || text.ends_with(' ')) {
-    fail(where, "a text of the header starts or ends with a blank: " + name, "'" + text + "'", "no blank there");
+    fail(where, "a text of the header starts or ends with a blank: " + name, "'" + text + "'", "no blank there",
+         "remove it");
   }
   const auto control = std::find_if(text.begin(), text.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -37,7 +38,7 @@ void check_text(const std::string& text, const std::string& name, const std::str
   });
   if (control != text.end()) {
     fail(where, "a text of the header has a control character: " + name,
-         fmt::format("byte {:#04x}", static_cast<unsigned char>(*control)), "printable text in UTF-8");
+         fmt::format("byte {:#04x}", static_cast<unsigned char>(*control)), "printable text in UTF-8", "remove it");
   }
 }
 
@@ -45,7 +46,7 @@ void check_allocation(const TraceAllocation& row, const std::string& where) {
   check_text(row.name, "the name of an allocation", where);
   if (row.data >= kDataValues) {
     fail(where, "an allocation holds data of an unknown kind", fmt::format("{}", row.data),
-         fmt::format("0 to {}", kDataValues - 1));
+         fmt::format("0 to {}", kDataValues - 1), "docs/memory-traces.md lists the kinds; 9 is any other data");
   }
   if (row.element_bytes == 0) {
     fail(where, "an allocation has elements of no size", range_text(row), "element size 1 or more",
@@ -55,7 +56,8 @@ void check_allocation(const TraceAllocation& row, const std::string& where) {
     fail(where, "an allocation is empty", range_text(row), "1 byte or more", "leave it out");
   }
   if (row.bytes > kLastAddress - row.start) {
-    fail(where, "an allocation ends behind the last address", range_text(row), "start + bytes below 2^64");
+    fail(where, "an allocation ends behind the last address", range_text(row), "start + bytes below 2^64",
+         "mend its start or its size: the second number is a size, not an end");
   }
 }
 
@@ -67,18 +69,19 @@ void check(const TraceHeader& header, const std::string& where) {
   check_text(header.application, "application", where);
   if (header.warp_size == 0 || header.warp_size > kMaxWarpSize) {
     fail(where, "the warp size is out of range", fmt::format("{}", header.warp_size),
-         fmt::format("1 to {}", kMaxWarpSize));
+         fmt::format("1 to {}", kMaxWarpSize), "cut wider groups into several records; 1 if the program has no warps");
   }
   if (header.sms == 0 || header.sms > kMaxSms) {
-    fail(where, "the number of SMs is out of range", fmt::format("{}", header.sms), fmt::format("1 to {}", kMaxSms));
+    fail(where, "the number of SMs is out of range", fmt::format("{}", header.sms), fmt::format("1 to {}", kMaxSms),
+         "say how many SMs the GPU has; 1 if the tool does not tell SMs apart");
   }
   if ((header.width == 0) != (header.height == 0)) {
     fail(where, "the frame has one side only", fmt::format("{} x {}", header.width, header.height),
-         "two sides of 1 or more, or 0 x 0 where it is not known");
+         "two sides of 1 or more, or 0 x 0 where it is not known", "mend 'frame' in the header, or leave it out");
   }
   if (header.allocations.size() > kMaxAllocations) {
     fail(where, "there are too many allocations", fmt::format("{}", header.allocations.size()),
-         fmt::format("at most {}", kMaxAllocations));
+         fmt::format("at most {}", kMaxAllocations), "leave out those that no record touches");
   }
   for (const TraceAllocation& row : header.allocations) {
     check_allocation(row, where);
@@ -116,12 +119,14 @@ void check(const TraceHeader& header, const RecordBlock& block, std::size_t row,
   }
   if (block.bytes[row] == 0 || block.bytes[row] > kMaxLaneBytes) {
     fail(where, "the size of a lane's access is out of range", fmt::format("{}", block.bytes[row]),
-         fmt::format("1 to {} bytes", kMaxLaneBytes));
+         fmt::format("1 to {} bytes", kMaxLaneBytes),
+         "the size is that of one lane's access in bytes; cut longer copies into several records");
   }
   for (std::uint32_t i = block.first[row]; i < block.first[row + 1]; ++i) {
     if (block.address[i] > kLastAddress - block.bytes[row]) {
       fail(where, "an access ends behind the last address",
-           fmt::format("{:#x}, {} bytes", block.address[i], block.bytes[row]), "address + size below 2^64");
+           fmt::format("{:#x}, {} bytes", block.address[i], block.bytes[row]), "address + size below 2^64",
+           "mend the address, or leave out the lane");
     }
   }
 }

@@ -21,9 +21,28 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
 }
 
-std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
+/// The nearest name, else `otherwise`.
+std::string suggestion(std::string_view word, const std::vector<std::string>& known, const std::string& otherwise) {
   const std::string near = nearest(word, known);
-  return near.empty() ? "" : "did you mean '" + near + "'?";
+  return near.empty() ? otherwise : "did you mean '" + near + "'?";
+}
+
+/// What to do about a word that is no number, or none that fits.
+std::string number_fix(std::string_view word) {
+  if (word.empty()) {
+    return "docs/memory-traces.md shows every line; the file may have been cut";
+  }
+  if (std::ranges::any_of(word, [](char c) { return static_cast<unsigned char>(c) < 0x20; })) {
+    return "the line has bytes that are no text: write it again";
+  }
+  if (word.starts_with('-')) {
+    return "numbers have no sign: print them as unsigned";
+  }
+  if (word.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos &&
+      word.find_first_not_of("0123456789") != std::string_view::npos) {
+    return "hexadecimal numbers start with 0x";
+  }
+  return "mend the number";
 }
 
 class TextReader final : public MemoryTraceReader {
@@ -71,7 +90,9 @@ class TextReader final : public MemoryTraceReader {
     has_line_ = lines_.next(line_);
     if (has_line_ && !lines_.terminated()) {
       lines_.fail("the memory trace is truncated: its last line has no line feed", quoted(line_), "a line feed",
-                  "write the trace again, or add a line feed if it is whole");
+                  line_.find('\r') == std::string_view::npos
+                      ? "write the trace again, or add a line feed if it is whole"
+                      : "its lines end with carriage returns alone: tr '\\r' '\\n' turns them into line feeds");
     }
   }
 
@@ -80,7 +101,8 @@ class TextReader final : public MemoryTraceReader {
     std::string_view rest = line_;
     if (!has_line_ || take_word(rest) != kTextMagic) {
       lines_.fail("this is not a memory trace", has_line_ ? quoted(line_) : std::string("an empty file"),
-                  fmt::format("'{} {}' in the first line", kTextMagic, kTextVersion));
+                  fmt::format("'{} {}' in the first line", kTextMagic, kTextVersion),
+                  "docs/memory-traces.md says how to write one");
     }
     const std::uint64_t version = number(rest, "the version", std::numeric_limits<std::uint32_t>::max());
     if (version != kTextVersion) {
@@ -99,7 +121,7 @@ class TextReader final : public MemoryTraceReader {
                                        : word.empty() ? " is missing"
                                                       : " is not a number"),
                   word.empty() ? "the end of the line" : quoted(word),
-                  fmt::format("a whole number, decimal or hexadecimal with 0x, at most {}", most));
+                  fmt::format("a whole number, decimal or hexadecimal with 0x, at most {}", most), number_fix(word));
     }
     return *value;
   }
@@ -112,7 +134,8 @@ class TextReader final : public MemoryTraceReader {
   void require_end(std::string_view rest) {
     const std::string_view word = take_word(rest);
     if (!word.empty() && !word.starts_with('#')) {
-      lines_.fail("there is more in the line than it can have", quoted(word), "the end of the line");
+      lines_.fail("there is more in the line than it can have", quoted(word), "the end of the line",
+                  "remove the rest, or put a # before it");
     }
   }
 
@@ -123,7 +146,7 @@ class TextReader final : public MemoryTraceReader {
     if (found == kDataNames.end()) {
       lines_.fail("an allocation holds data of an unknown kind", quoted(kind),
                   fmt::format("one of {}", fmt::join(kDataNames, ", ")),
-                  suggestion(kind, {kDataNames.begin(), kDataNames.end()}));
+                  suggestion(kind, {kDataNames.begin(), kDataNames.end()}, "data of any other kind is 'other'"));
     }
     row.data = static_cast<std::uint8_t>(found - kDataNames.begin());
     row.start = number(rest, "the start of an allocation", std::numeric_limits<std::uint64_t>::max());
@@ -132,17 +155,25 @@ class TextReader final : public MemoryTraceReader {
     row.name = trimmed(rest);
     if (header_.allocations.size() >= kMaxAllocations) {
       lines_.fail("there are too many allocations", fmt::format("more than {}", kMaxAllocations),
-                  fmt::format("at most {}", kMaxAllocations));
+                  fmt::format("at most {}", kMaxAllocations), "leave out those that no record touches");
     }
     header_.allocations.push_back(std::move(row));
-    check_one();
   }
 
-  /// The rules of the header's last allocation alone, so that the message has its line.
-  void check_one() {
+  /// The rules of the header's lines by themselves, so that the message says which line.
+  void check_line(bool allocation) {
     TraceHeader one;
-    one.sms = 1;
-    one.allocations.push_back(header_.allocations.back());
+    one.sms = seen_[4] ? header_.sms : 1;
+    if (allocation) {
+      one.allocations.push_back(header_.allocations.back());
+    } else {
+      one.tool = header_.tool;
+      one.device = header_.device;
+      one.application = header_.application;
+      one.warp_size = header_.warp_size;
+      one.width = header_.width;
+      one.height = header_.height;
+    }
     check(one, lines_.where());
   }
 
@@ -153,7 +184,7 @@ class TextReader final : public MemoryTraceReader {
     const std::string_view key = take_word(rest);
     const auto once = [&](bool& seen) {
       if (seen) {
-        lines_.fail("a line of the header comes twice", quoted(key), "one");
+        lines_.fail("a line of the header comes twice", quoted(key), "one", "remove one of them");
       }
       seen = true;
     };
@@ -178,8 +209,9 @@ class TextReader final : public MemoryTraceReader {
       read_allocation(rest);
     } else {
       lines_.fail("unknown line of the header", quoted(key), fmt::format("one of {}", fmt::join(kKeys, ", ")),
-                  suggestion(key, kKeys));
+                  suggestion(key, kKeys, "a record begins with the number of its SM, a comment with #"));
     }
+    check_line(key == "allocation");
   }
 
   void read_header() {
@@ -207,7 +239,7 @@ class TextReader final : public MemoryTraceReader {
     const std::string_view kind = take_word(rest);
     if (kind != "load" && kind != "store") {
       lines_.fail("a record is neither a load nor a store", kind.empty() ? "the end of the line" : quoted(kind),
-                  kRecordForm, suggestion(kind, {"load", "store"}));
+                  kRecordForm, suggestion(kind, {"load", "store"}, "an atomic is a store"));
     }
     const std::uint32_t bytes = number32(rest, "the size of a lane's access");
     const std::uint64_t mask = number(rest, "the lane mask", std::numeric_limits<std::uint64_t>::max());
@@ -218,18 +250,21 @@ class TextReader final : public MemoryTraceReader {
       const std::string_view word = take_word(ahead);
       if (word.empty() || word.starts_with('#')) {
         lines_.fail("a record has fewer addresses than lanes", fmt::format("{} addresses", found),
-                    fmt::format("{}, one for each lane of the mask {:#x}", lanes, mask));
+                    fmt::format("{}, one for each lane of the mask {:#x}", lanes, mask),
+                    "write the addresses of all lanes of the mask and of no other, or mend the mask");
       }
       const auto address = parse_number(word);
       if (!address) {
-        lines_.fail("an address is not a number of at most 64 bits", quoted(word), "hexadecimal with 0x, or decimal");
+        lines_.fail("an address is not a number of at most 64 bits", quoted(word), "hexadecimal with 0x, or decimal",
+                    number_fix(word));
       }
       addresses[static_cast<std::size_t>(found++)] = *address;
     }
     const std::string_view more = take_word(rest);
     if (!more.empty() && !more.starts_with('#')) {
       lines_.fail("a record has more addresses than lanes", quoted(more),
-                  fmt::format("{} addresses, one for each lane of the mask {:#x}", lanes, mask));
+                  fmt::format("{} addresses, one for each lane of the mask {:#x}", lanes, mask),
+                  "write the addresses of all lanes of the mask and of no other, or mend the mask");
     }
     block.add(sm, warp, kind == "store", bytes, mask, addresses.data());
     check(header_, block, block.records() - 1, lines_.where());
@@ -253,7 +288,8 @@ class TextReader final : public MemoryTraceReader {
     }
     for (advance(); has_line_; advance()) {
       if (!is_blank(line_)) {
-        lines_.fail("there is something behind the end", quoted(line_), "nothing but comments");
+        lines_.fail("there is something behind the end", quoted(line_), "nothing but comments",
+                    "put 'end' and the number of records last, or leave it out");
       }
     }
   }

@@ -101,6 +101,9 @@ TEST_P(MalformedText, IsSaid) {
   EXPECT_THAT(info.what, HasSubstr(GetParam().what));
   EXPECT_EQ(info.where, GetParam().line == 0 ? path : fmt::format("{}:{}", path, GetParam().line));
   EXPECT_THAT(info.found + "|" + info.expected + "|" + info.fix, HasSubstr(GetParam().said));
+  EXPECT_NE(info.found, "");
+  EXPECT_NE(info.expected, "");
+  EXPECT_NE(info.fix, "");
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -108,16 +111,31 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Malformed{"empty", "", 0, "not a memory trace", "empty file"},
         Malformed{"other_file", "P6\n640 480\n", 0, "not a memory trace", "'P6'"},
+        Malformed{"gzip", "\x1F\x8B\x08\n", 0, "not a memory trace", "gzip -dc FILE | rayreplay import -"},
+        Malformed{"zstandard", "\x28\xB5\x2F\xFD\x04", 0, "not a memory trace", "zstd -dc"},
+        Malformed{"xz", "\3757zXZ", 0, "not a memory trace", "xz -dc"},
+        Malformed{"bzip2", "BZh91AY", 0, "not a memory trace", "bzip2 -dc"},
+        Malformed{"zip", "PK\x03\x04", 0, "not a memory trace", "unzip -p"},
+        Malformed{"byte_order_mark", "\xEF\xBB\xBFrayreplay-memory-trace 1\n", 0, "not a memory trace",
+                  "byte order mark"},
+        Malformed{"utf16", "\xFF\xFEr", 0, "not a memory trace", "UTF-16"},
+        Malformed{"mem_trace", "MEMTRACE: CTX 0x1 - LAUNCH\n", 0, "not a memory trace", "--nvbit HEADER"},
+        Malformed{"mem_trace_banner", "------------- NVBit (NVidia Binary\n", 0, "not a memory trace",
+                  "--nvbit HEADER"},
+        Malformed{"hdf5", "\x89HDF\r\n", 0, "not a memory trace", "rayreplay cache"},
+        Malformed{"zeros", std::string(5000, '\0'), 0, "not a memory trace", "docs/memory-traces.md"},
         Malformed{"trace_of_rays", "RAYREPLAY\n", 0, "not a memory trace", "rayreplay cache"},
         Malformed{"magic_goes_on", "rayreplay-memory-traces 1\n", 1, "not a memory trace", "memory-traces"},
         Malformed{"no_version", "rayreplay-memory-trace\n", 1, "version is missing", ""},
         Malformed{"version", "rayreplay-memory-trace 2\n", 1, "another version", "version 1"},
         Malformed{"no_sms", "rayreplay-memory-trace 1\n0 0 load 4 1 0x10\n", 2, "how many SMs", "sms N"},
         Malformed{"no_sms_in_sight", "rayreplay-memory-trace 1\n", 1, "how many SMs", "sms N"},
-        Malformed{"zero_sms", "rayreplay-memory-trace 1\nsms 0\n", 0, "number of SMs is out of range", "1 to 4096"},
+        Malformed{"zero_sms", "rayreplay-memory-trace 1\nsms 0\n", 2, "number of SMs is out of range", "1 to 4096"},
         Malformed{"two_sms", "rayreplay-memory-trace 1\nsms 2\nsms 2\n", 3, "comes twice", "'sms'"},
-        Malformed{"warp_size", "rayreplay-memory-trace 1\nsms 2\nwarp-size 65\n", 0, "warp size is out of range", "64"},
-        Malformed{"frame", "rayreplay-memory-trace 1\nsms 2\nframe 7 0\n", 0, "one side only", "7 x 0"},
+        Malformed{"warp_size", "rayreplay-memory-trace 1\nsms 2\nwarp-size 65\n", 3, "warp size is out of range", "64"},
+        Malformed{"warp_size_zero", "rayreplay-memory-trace 1\nwarp-size 0\nsms 2\n", 2, "warp size is out of range",
+                  "1 to 64"},
+        Malformed{"frame", "rayreplay-memory-trace 1\nsms 2\nframe 7 0\n", 3, "one side only", "7 x 0"},
         Malformed{"key", "rayreplay-memory-trace 1\nwarp_size 2\n", 2, "unknown line", "did you mean 'warp-size'?"},
         Malformed{"kind", kHead + "allocation nodes 0 1 1 x\n", 4, "unknown kind", "did you mean 'node'?"},
         Malformed{"kind_unallocated", kHead + "allocation unallocated 0 1 1 x\n", 4, "unknown kind", "'unallocated'"},
@@ -147,10 +165,14 @@ INSTANTIATE_TEST_SUITE_P(
         Malformed{"late_header", kHead + "0 0 load 4 1 16\nsms 3\n", 5, "neither a record nor the end",
                   "before the first record"},
         Malformed{"cut", kHead + "0 0 load 4 1 0x1000\n0 0 load 4 1 0x10", 5, "truncated", "line feed"},
+        Malformed{"carriage_returns_alone", "rayreplay-memory-trace 1\rsms 4\r", 1, "truncated", "tr '\\r' '\\n'"},
+        Malformed{"zero_byte", kHead + "0 0 load 4 1 0x10" + std::string(1, '\0') + "\n", 4, "address is not a number",
+                  "no text"},
+        Malformed{"mask_without_prefix", kHead + "0 0 load 4 ff 1\n", 4, "lane mask is not a number", "start with 0x"},
         Malformed{"lost", kHead + "0 0 load 4 1 0x1000\nend 2\n", 5, "not the one stated", "1 records"},
         Malformed{"behind", kHead + "end 0\n0 0 load 4 1 1\n", 5, "behind the end", ""},
         Malformed{"long", kHead + "# " + std::string(70000, '-') + "\n", 4, "too long", "65536"},
-        Malformed{"control", kHead + "tool a\x01z\n", 0, "control character", "0x01"},
+        Malformed{"control", kHead + "tool a\x01z\n", 4, "control character", "0x01"},
         Malformed{"name", kHead + "allocation node 0 4 4 " + std::string(5000, 'n') + "\n", 4, "too long", "4096"}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
@@ -311,6 +333,7 @@ TEST(MemoryTrace, WhatCannotBeReadIsNoMemoryTrace) {
   EXPECT_FALSE(import::is_memory_trace(folder.path()));
   EXPECT_FALSE(import::is_memory_trace(folder.write("other", "RAYREPLAY\n")));
   EXPECT_TRUE(import::is_memory_trace("-"));
+  EXPECT_TRUE(import::is_memory_trace(folder.write("packed", "\x1F\x8B\x08"))) << "opening it says how to unpack it";
   EXPECT_THAT(error_of(ErrorKind::Input, [&] { return import::open_memory_trace(folder / "missing"); }).found,
               HasSubstr("No such file"));
   error_of(ErrorKind::Input, [&] { return import::open_memory_trace(folder.path()); });
