@@ -37,8 +37,9 @@ struct CacheOptions {
   std::uint32_t compute_cycles = 0;
   std::string packing = "identity";
   bvh::BvhOptions structure{};
-  memory::StreamOptions stream{};  ///< coalescing's sizes come from the machine, its switches from here
-  std::string l1_model = "lru", l2_model = "lru";
+  memory::StreamOptions stream{};                  ///< coalescing's sizes come from the machine, its switches from here
+  std::string l1_model = "lru", l2_model = "lru";  ///< an L1's stores go through and do not allocate, the L2's stay and
+                                                   ///< do, where the spec says neither
   memory::L2Feed l2_feed = memory::L2Feed::Misses;
   std::string reuse_engine = "bitmap";
   bool distances = true;

@@ -175,8 +175,8 @@ CacheResult run_cache_imported(const std::string& path, const CacheOptions& opti
   CacheResult result;
   result.machine = cache_machine(options);
   result.options = options;
-  result.options.l1_model = memory::CacheModels::create(options.l1_model).spec;
-  result.options.l2_model = memory::CacheModels::create(options.l2_model).spec;
+  result.options.l1_model = resolved_model(options.l1_model, memory::kL1);
+  result.options.l2_model = resolved_model(options.l2_model, memory::kL2);
   result.options.reuse_engine = memory::ReuseEngines::create(options.reuse_engine).spec;
   const memory::CoalesceOptions coalescing = coalescing_of(options, result.machine);
   result.options.stream.coalescing = coalescing;

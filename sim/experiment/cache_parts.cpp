@@ -1,6 +1,10 @@
 #include "sim/experiment/cache_parts.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace rayreplay::experiment {
 
@@ -21,6 +25,25 @@ memory::CoalesceOptions coalescing_of(const CacheOptions& options, const machine
   return result;
 }
 
+std::string resolved_model(const std::string& spec, std::size_t level) {
+  const ModelSpec given = parse_spec(spec);
+  const auto names = memory::CacheModels::names();
+  if (level != memory::kL1 || std::ranges::find(names, given.name) == names.end()) {
+    return memory::CacheModels::create(spec).spec;
+  }
+  std::string extended = spec;
+  for (const auto& [key, value] : {std::pair{"write", "through"}, std::pair{"allocate", "false"}}) {
+    const auto has_key = [key = std::string_view(key)](const auto& list, const auto& name_of) {
+      return std::ranges::find(list, key, name_of) != list.end();
+    };
+    if (has_key(memory::CacheModels::describe(given.name).parameters, &Parameter::name) &&
+        !has_key(given.settings, [](const auto& setting) { return std::string_view(setting.first); })) {
+      extended += fmt::format("{}{}={}", extended.find(':') == std::string::npos ? ":" : ",", key, value);
+    }
+  }
+  return memory::CacheModels::create(extended).spec;
+}
+
 std::vector<std::uint64_t> window_limits(std::uint64_t requests, std::uint32_t windows) {
   std::vector<std::uint64_t> limits;
   const auto parts = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(requests, 1, windows));
@@ -36,8 +59,8 @@ memory::AnalysisOptions analysis_of(const CacheOptions& options, const CacheResu
   analysis.sms = result.machine.sms;
   analysis.l1 = l1_of(result.machine);
   analysis.l2 = l2_of(result.machine);
-  analysis.l1_model = options.l1_model;
-  analysis.l2_model = options.l2_model;
+  analysis.l1_model = resolved_model(options.l1_model, memory::kL1);
+  analysis.l2_model = resolved_model(options.l2_model, memory::kL2);
   analysis.l2_feed = options.l2_feed;
   analysis.reuse_engine = options.reuse_engine;
   analysis.distances = options.distances;

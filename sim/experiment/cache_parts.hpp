@@ -1,7 +1,9 @@
 // What experiments about caches share. Internal to this room.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "sim/experiment/cache.hpp"
@@ -13,6 +15,11 @@ namespace rayreplay::experiment {
 
 /// Sizes of the machine's L1, or of its L2 where it has no L1.
 [[nodiscard]] memory::CoalesceOptions coalescing_of(const CacheOptions& options, const machine::Machine& machine);
+
+/// The spec with every parameter. Where it leaves them open, stores go through an L1 and take no line there
+/// (write=through, allocate=false, as in GPUs); below, they stay until their line is evicted (the models' own
+/// defaults).
+[[nodiscard]] std::string resolved_model(const std::string& spec, std::size_t level);
 
 /// Where windows 1 … begin: floor(i · requests / windows).
 [[nodiscard]] std::vector<std::uint64_t> window_limits(std::uint64_t requests, std::uint32_t windows);
