@@ -44,6 +44,7 @@ output::Table cache_rows(const CacheResult& result) {
                    {"accesses", "accesses"},
                    {"share", "share", Show::Percent},
                    {"hit_rate", "hit rate", Show::Percent, 2},
+                   {"sector_hit_rate", "sectors", Show::Percent, 2},
                    {"misses", "misses", Show::Plain, 0},
                    {"cold", "cold", Show::Plain, 0},
                    {"capacity", "capacity", Show::Plain, 0},
@@ -63,7 +64,7 @@ output::Table cache_rows(const CacheResult& result) {
     const KindSums& kinds = result.analysis.total.levels[level];
     const LevelSums all = all_kinds(kinds);
     const bool split = is_split(result, level);
-    const auto add = [&](std::string kind, const LevelSums& sums, bool is_sum) {
+    const auto add = [&](std::string kind, const LevelSums& sums) {
       const double misses = static_cast<double>(sums.accesses) - from_fixed(sums.hits);
       std::vector<Cell> row = {
           std::string(kLevelNames[level]),
@@ -72,6 +73,7 @@ output::Table cache_rows(const CacheResult& result) {
           known(all.accesses > 0,
                 static_cast<double>(sums.accesses) / static_cast<double>(std::max<std::uint64_t>(all.accesses, 1))),
           known(sums.accesses > 0, sums.hit_rate()),
+          known(knows_traffic(found) && sums.load_sectors > 0, sector_hit_rate(sums)),
           misses,
           known(split, from_fixed(sums.cold)),
           known(split, from_fixed(sums.capacity)),
@@ -80,20 +82,16 @@ output::Table cache_rows(const CacheResult& result) {
           sums.sector_misses,
           sums.stores,
           sums.sectors * sector,
-          Cell{},
-          Cell{}};
-      if (is_sum) {
-        row[row.size() - 2] = found.counts.sectors_filled * sector;
-        row[row.size() - 1] = found.counts.sectors_written * sector;
-      }
+          knows_traffic(found) ? Cell{sums.filled * sector} : Cell{},
+          knows_traffic(found) ? Cell{sums.written * sector} : Cell{}};
       table.rows.push_back(std::move(row));
     };
     for (std::size_t kind = 0; kind < memory::kDataKinds; ++kind) {
       if (kinds[kind].accesses > 0) {
-        add(std::string(memory::kDataKindNames[kind]), kinds[kind], false);
+        add(std::string(memory::kDataKindNames[kind]), kinds[kind]);
       }
     }
-    add("all", all, true);
+    add("all", all);
   }
   return table;
 }
