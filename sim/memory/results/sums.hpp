@@ -2,7 +2,8 @@
 //
 // Contract: averages are kept as (sum, count) (seed 004, eq. 3); sums of hit probabilities are fixed point
 // (caches/cache_model.hpp), so that every sum is an integer, and merging by addition gives the same bits for any
-// partition of the accesses. Orders merge by minimum and maximum. Counts are 64 bits: no overflow below 2^34 accesses.
+// partition of the accesses. Orders merge by minimum and maximum. Counts are 64 bits: no overflow below 2^34 accesses
+// (of a level, of any number of caches). `filled` may be 8 sectors an access, so its unit is 2^-27 of a sector, not kOne.
 #pragma once
 
 #include <algorithm>
@@ -20,6 +21,8 @@ inline constexpr std::uint64_t kNever = ~std::uint64_t{0};
 inline constexpr std::size_t kL1 = 0;
 inline constexpr std::size_t kL2 = 1;
 inline constexpr std::size_t kLevels = 2;
+/// One sector in `LevelSums::filled`.
+inline constexpr std::uint64_t kOneSector = kOne / 8;
 
 /// Accesses of one kind of data to one cache level.
 struct LevelSums {
@@ -34,6 +37,14 @@ struct LevelSums {
   std::uint64_t cold = 0, capacity = 0, conflict = 0;  ///< fixed point
   std::uint64_t beyond = 0;                            ///< fixed point
   std::uint64_t sector_misses = 0;                     ///< count of misses that found the line; exact models
+  /// Traffic with the level below, in sectors of this level, by the access that caused it: dirty sectors of a line that
+  /// is evicted count for the access that evicts it. 1 − filled / (kOneSector · load_sectors) is the hit rate by sector
+  /// of loads. Exact models: what the cache asks for. Others: a load fetches its sectors with probability 1 − p
+  /// (rounded to the unit, access by access), a store's sectors all go down. So both describe the level's model, also
+  /// where an exact cache decides in its place what the next level sees (analysis.hpp).
+  std::uint64_t load_sectors = 0;  ///< of `sectors`, those that loads touched
+  std::uint64_t filled = 0;        ///< fetched from below, in units of 1 / kOneSector
+  std::uint64_t written = 0;       ///< sent below: through, around, or back
 
   void merge(const LevelSums& other);
   [[nodiscard]] double hit_rate() const {
