@@ -34,7 +34,7 @@ void add_levels(std::vector<CacheDataset>& list, const char* group) {
                {group, "beyond", kAccessHits, "hits of a reuse distance of at least the cache's lines"},
                {group, "sector_misses", kAccesses, "misses that found the line but not all sectors"},
                {group, "load_sectors", kSectors, "sectors that loads touched"},
-               {group, "filled", kSectors, "sectors that the level fetched from below"},
+               {group, "filled", "sectors * fill_unit", "sectors that the level fetched from below"},
                {group, "written", kSectors, "sectors that the level wrote to below"}});
 }
 

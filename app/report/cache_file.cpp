@@ -281,6 +281,7 @@ void CacheFile::commit(const CacheContext& context) {
   write_text(root, "configuration", cache_configuration(context));
   write_text(root, "machine", machine::to_toml(result.machine));
   write_number64(root, "hit_unit", memory::kOne);
+  write_number64(root, "fill_unit", memory::kOneSector);
   write_number64(root, "requests", result.analysis.requests);
   write_number64(root, "rays", result.tally.rays);
   write_texts(root, "kind_names", {memory::kDataKindNames.begin(), memory::kDataKindNames.end()});

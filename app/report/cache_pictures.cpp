@@ -163,12 +163,15 @@ std::vector<Picture> make_cache_pictures(const CacheResult& result, Colormap col
   }
   const std::vector<PixelSums> sums = flat(result);
   std::vector<Picture> list;
-  for (std::size_t level = 0; level < memory::kLevels; ++level) {
-    if (has_level(result, level)) {
-      list.push_back(rate_picture(result, sums, level, colormap));
+  // Of an imported trace nobody knows which pixel an access was for, but for writes to the frame buffer.
+  if (result.scheduled) {
+    for (std::size_t level = 0; level < memory::kLevels; ++level) {
+      if (has_level(result, level)) {
+        list.push_back(rate_picture(result, sums, level, colormap));
+      }
     }
+    list.push_back(bytes_picture(result, sums, colormap));
   }
-  list.push_back(bytes_picture(result, sums, colormap));
   std::uint64_t written = 0;
   const PixelMap ranks = write_ranks(result, sums, written);
   if (written == 0) {
@@ -181,7 +184,7 @@ std::vector<Picture> make_cache_pictures(const CacheResult& result, Colormap col
   };
   HeatMap order = heat_map(ranks, Colormap::Plasma);
   order.title = "Order of frame-buffer writes";
-  order.note = result.schedule;
+  order.note = result.scheduled ? result.schedule : "as recorded";
   list.push_back({kOrderFile, "When each pixel was first written: dark early, bright late.", finish(order)});
   const std::size_t windows = result.analysis.windows.size();
   if (windows > 1 && windows <= kMostMultiples) {

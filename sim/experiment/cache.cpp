@@ -202,6 +202,7 @@ CacheResult run_cache(const trace::Trace& trace, const std::string& name, const 
           : machine::resident_warps(result.machine, configuration.warp_size, options.registers_per_thread);
 
   memory::AnalysisOptions analysis_options = analysis_of(options, result, stream.coalescing, launch.size.threads());
+  analysis_options.pixels = options.pixels || options.request_sums ? launch.size.threads() : 0;
   const auto start = std::chrono::steady_clock::now();
   if (options.windows > 1) {
     // Another source: what the first one tallies is of one pass.
@@ -216,6 +217,7 @@ CacheResult run_cache(const trace::Trace& trace, const std::string& name, const 
 
   memory::Analysis analysis(analysis_options);
   OverlappedSink overlapped(analysis);
+  WindowGuard guard(options.window_requests, overlapped);
   machine::InterleaveOptions interleaving;
   interleaving.warp_scheduler = options.warp_scheduler;
   interleaving.resident_warps = result.options.resident_warps;
@@ -223,12 +225,15 @@ CacheResult run_cache(const trace::Trace& trace, const std::string& name, const 
   interleaving.cycles = options.windows > 1 || options.window_requests > 0;
   interleaving.raw = options.make_raw ? options.make_raw(result) : nullptr;
   interleaving.progress = options.progress;
-  result.interleaved = machine::interleave(*source, plan, result.machine, interleaving, overlapped);
+  result.interleaved = machine::interleave(*source, plan, result.machine, interleaving, guard);
   overlapped.finish();
   result.stream_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.options.warp_scheduler = result.interleaved.warp_scheduler;
   result.analysis = analysis.finish();
   result.analysis_s = overlapped.seconds();
+  for (const memory::PixelSums& pixel : result.analysis.pixels) {
+    result.requests.merge(pixel.requests);
+  }
   result.tally = source->tally();
   return result;
 }

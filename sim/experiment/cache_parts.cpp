@@ -1,10 +1,13 @@
 #include "sim/experiment/cache_parts.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "base/error.hpp"
 
 namespace rayreplay::experiment {
 
@@ -21,7 +24,7 @@ memory::CoalesceOptions coalescing_of(const CacheOptions& options, const machine
   memory::CoalesceOptions result = options.stream.coalescing;
   result.line_bytes = geometry.line_bytes;
   result.sector_bytes = geometry.sector();
-  result.requests = options.elements || options.pixels;
+  result.requests = options.elements || options.pixels || options.request_sums;
   return result;
 }
 
@@ -51,6 +54,28 @@ std::vector<std::uint64_t> window_limits(std::uint64_t requests, std::uint32_t w
     limits.push_back(i * (requests / parts) + i * (requests % parts) / parts);
   }
   return limits;
+}
+
+WindowGuard::WindowGuard(std::uint64_t window_requests, memory::TransactionSink& inner)
+    : window_requests_(window_requests),
+      left_(window_requests > std::numeric_limits<std::uint64_t>::max() / kMostWindows
+                ? std::numeric_limits<std::uint64_t>::max()
+                : window_requests * kMostWindows),
+      inner_(&inner) {}
+
+void WindowGuard::take(const memory::TransactionBlock& block) {
+  if (window_requests_ > 0) {
+    for (const memory::Transaction& transaction : block.transactions) {
+      if (transaction.lanes > left_) {
+        throw Error(ErrorKind::Usage,
+                    {"the time windows are too short for this stream", "window_requests",
+                     fmt::format("more than {} windows of {} requests", kMostWindows, window_requests_),
+                     fmt::format("at most {} windows", kMostWindows), "make them longer"});
+      }
+      left_ -= transaction.lanes;
+    }
+  }
+  inner_->take(block);
 }
 
 memory::AnalysisOptions analysis_of(const CacheOptions& options, const CacheResult& result,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/experiment/cache.hpp"
+#include "sim/memory/streams/transactions.hpp"
 
 namespace rayreplay::experiment {
 
@@ -23,6 +24,19 @@ namespace rayreplay::experiment {
 
 /// Where windows 1 … begin: floor(i · requests / windows).
 [[nodiscard]] std::vector<std::uint64_t> window_limits(std::uint64_t requests, std::uint32_t windows);
+
+/// Passes a stream on, and refuses it (Usage) where windows of so many requests become more than kMostWindows.
+class WindowGuard : public memory::TransactionSink {
+ public:
+  /// 0 requests: any stream passes.
+  WindowGuard(std::uint64_t window_requests, memory::TransactionSink& inner);
+  void take(const memory::TransactionBlock& block) override;
+
+ private:
+  std::uint64_t window_requests_;
+  std::uint64_t left_;  ///< requests that fit
+  memory::TransactionSink* inner_;
+};
 
 /// All but the windows' limits. `pixels`: of the frame buffer.
 [[nodiscard]] memory::AnalysisOptions analysis_of(const CacheOptions& options, const CacheResult& result,

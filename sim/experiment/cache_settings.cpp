@@ -22,7 +22,6 @@ constexpr double kMostRegisters = 1024;
 constexpr double kMostCycles = 1e6;
 constexpr double kMostEntries = 1024;
 constexpr double kMostBytes = 4096;
-constexpr double kMostWindows = 65536;
 constexpr double kMostRequests = 9e18;
 constexpr double kMostLeaf = 4294967295.0;
 
