@@ -38,6 +38,12 @@ void write_number64(hid_t object, const char* name, std::uint64_t value) {
   checked(H5Awrite(attribute.get(), H5T_NATIVE_UINT64, &value));
 }
 
+void write_real(hid_t object, const char* name, double value) {
+  const Handle space(checked(H5Screate(H5S_SCALAR)));
+  const Handle attribute(checked(H5Acreate2(object, name, H5T_IEEE_F64LE, space.get(), H5P_DEFAULT, H5P_DEFAULT)));
+  checked(H5Awrite(attribute.get(), H5T_NATIVE_DOUBLE, &value));
+}
+
 /// Texts as a dataset: of an attribute there may not be enough room.
 void write_names(hid_t group, const char* name, const std::vector<std::string>& names, const Place& place) {
   std::size_t longest = 1;
@@ -284,6 +290,7 @@ void CacheFile::commit(const CacheContext& context) {
   write_number64(root, "fill_unit", memory::kOneSector);
   write_number64(root, "requests", result.analysis.requests);
   write_number64(root, "rays", result.tally.rays);
+  write_real(root, "reuse_weight", result.analysis.reuse_weight);
   write_texts(root, "kind_names", {memory::kDataKindNames.begin(), memory::kDataKindNames.end()});
   write_texts(root, "level_names", {"L1", "L2"});
   write_allocations(root, result.allocations, place);

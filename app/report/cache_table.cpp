@@ -26,10 +26,6 @@ Cell count(double value) {
   return value == std::floor(value) && value >= 0 ? Cell{static_cast<std::uint64_t>(value)} : Cell{value};
 }
 
-bool is_split(const CacheResult& result, std::size_t level) {
-  return result.analysis.levels[level].histogram.accesses() > 0;
-}
-
 }  // namespace
 
 double from_fixed(std::uint64_t sum) {
@@ -42,6 +38,23 @@ double sectors_filled(const LevelSums& sums) {
 
 double sector_hit_rate(const LevelSums& sums) {
   return 1 - sectors_filled(sums) / static_cast<double>(sums.load_sectors);
+}
+
+std::optional<MissSplit> split_of(const CacheResult& result, std::size_t level, const LevelSums& sums) {
+  if (result.analysis.levels[level].histogram.accesses() == 0) {
+    return std::nullopt;
+  }
+  MissSplit split{from_fixed(sums.cold), from_fixed(sums.capacity), from_fixed(sums.conflict)};
+  if (result.analysis.reuse_weight != 1) {
+    const double misses = static_cast<double>(sums.accesses) - from_fixed(sums.hits);
+    const double sampled = split.cold + split.capacity + split.conflict;
+    if (sampled == 0 && misses > 0) {
+      return std::nullopt;
+    }
+    const double scale = sampled == 0 ? 0 : misses / sampled;
+    split = {split.cold * scale, split.capacity * scale, split.conflict * scale};
+  }
+  return split;
 }
 
 LevelSums all_kinds(const KindSums& kinds) {
@@ -82,9 +95,9 @@ output::Table cache_rows(const CacheResult& result) {
     const std::uint64_t sector = found.geometry.sector();
     const KindSums& kinds = result.analysis.total.levels[level];
     const LevelSums all = all_kinds(kinds);
-    const bool split = is_split(result, level);
     const auto add = [&](std::string kind, const LevelSums& sums) {
       const double misses = static_cast<double>(sums.accesses) - from_fixed(sums.hits);
+      const std::optional<MissSplit> split = split_of(result, level, sums);
       std::vector<Cell> row = {
           std::string(kLevelNames[level]),
           std::move(kind),
@@ -94,10 +107,10 @@ output::Table cache_rows(const CacheResult& result) {
           known(sums.accesses > 0, sums.hit_rate()),
           known(sums.load_sectors > 0, sector_hit_rate(sums)),
           count(misses),
-          split ? count(from_fixed(sums.cold)) : Cell{},
-          split ? count(from_fixed(sums.capacity)) : Cell{},
-          split ? count(from_fixed(sums.conflict)) : Cell{},
-          split ? count(from_fixed(sums.beyond)) : Cell{},
+          split ? count(split->cold) : Cell{},
+          split ? count(split->capacity) : Cell{},
+          split ? count(split->conflict) : Cell{},
+          split ? count(from_fixed(sums.beyond) * result.analysis.reuse_weight) : Cell{},
           sums.sector_misses,
           sums.stores,
           sums.sectors * sector,

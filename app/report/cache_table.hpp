@@ -1,14 +1,16 @@
 // The tables of `rayreplay cache`: accesses by cache level and kind of data, by SM, by time window.
 //
 // Contract: rows of `cache_rows` are kinds of data that a level saw, the level's sum ("all") last. Misses are split
-// where reuse distances were taken, else their cells are empty. Delivered bytes are sectors touched times the sector's
-// size; bytes from below and to below are what the level's model fetches and writes for accesses of the kind, expected
-// values of models that give probabilities. Keys: docs/surfaces.md.
+// where reuse distances were taken, else their cells are empty; with an engine that samples, the split is an estimate.
+// Delivered bytes are sectors touched times the sector's size; bytes from below and to below are what the level's model
+// fetches and writes for accesses of the kind, expected values of models that give probabilities. Keys:
+// docs/surfaces.md.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "app/output/table.hpp"
@@ -24,6 +26,13 @@ inline constexpr std::array<const char*, memory::kLevels> kLevelNames = {"L1", "
 /// without loads.
 [[nodiscard]] double sectors_filled(const memory::LevelSums& sums);
 [[nodiscard]] double sector_hit_rate(const memory::LevelSums& sums);
+/// Misses by what they are, as counts. Of an engine that samples: the shares of the sampled ones, of all misses.
+struct MissSplit {
+  double cold = 0, capacity = 0, conflict = 0;
+};
+/// None without reuse distances, or where no miss was sampled.
+[[nodiscard]] std::optional<MissSplit> split_of(const experiment::CacheResult& result, std::size_t level,
+                                                const memory::LevelSums& sums);
 /// Sum over the kinds of data.
 [[nodiscard]] memory::LevelSums all_kinds(const memory::KindSums& kinds);
 [[nodiscard]] bool has_level(const experiment::CacheResult& result, std::size_t level);
