@@ -93,6 +93,9 @@ void expect_equal(const LevelSums& a, const LevelSums& b) {
   EXPECT_EQ(a.conflict, b.conflict);
   EXPECT_EQ(a.beyond, b.beyond);
   EXPECT_EQ(a.sector_misses, b.sector_misses);
+  EXPECT_EQ(a.load_sectors, b.load_sectors);
+  EXPECT_EQ(a.filled, b.filled);
+  EXPECT_EQ(a.written, b.written);
 }
 
 void expect_equal(const WindowSums& a, const WindowSums& b) {
@@ -275,6 +278,90 @@ TEST(Analysis, WithoutDistancesLeavesTheSplitOut) {
   EXPECT_EQ(node.cold + node.capacity + node.conflict + node.beyond, 0U);
   options.l1_model = "sdcm";
   EXPECT_EQ(run(options, blocks).result.levels[kL1].histogram, with.result.levels[kL1].histogram);
+}
+
+LevelSums sum_of(const KindSums& kinds) {
+  LevelSums sum;
+  for (const LevelSums& kind : kinds) {
+    sum.merge(kind);
+  }
+  return sum;
+}
+
+TEST(Analysis, TrafficByKindIsWhatTheCachesCounted) {
+  const Shape shape;
+  const std::vector<TransactionBlock> blocks = {random_block(5000, shape, 10)};
+  for (const L2Feed feed : {L2Feed::All, L2Feed::Misses}) {
+    for (const char* l1_model : {"lru:write=through,allocate=false", "fifo", "random:allocate=false"}) {
+      AnalysisOptions options = options_of(shape);
+      options.l1_model = l1_model;
+      options.l2_feed = feed;
+      options.window_requests = 7000;
+      const AnalysisResult result = run(options, blocks).result;
+      for (std::size_t level = 0; level < kLevels; ++level) {
+        SCOPED_TRACE(std::string(l1_model) + " L" + std::to_string(level + 1));
+        const LevelSums sum = sum_of(result.total.levels[level]);
+        const CacheCounts& counts = result.levels[level].counts;
+        EXPECT_GT(sum.filled, 0U);
+        EXPECT_GT(sum.written, 0U);
+        EXPECT_EQ(sum.filled, counts.sectors_filled * kOneSector);
+        EXPECT_EQ(sum.written, counts.sectors_written);
+        EXPECT_LT(sum.filled, sum.load_sectors * kOneSector);
+        LevelSums sms;
+        for (const auto& sm : result.total.sms) {
+          sms.merge(sm[level]);
+        }
+        EXPECT_EQ(sms, sum);
+      }
+      // The L2's are bytes to and from DRAM.
+      const LevelSums lower = sum_of(result.total.levels[kL2]);
+      EXPECT_EQ(lower.filled / kOneSector * 32, result.total.dram_read_bytes);
+      EXPECT_EQ(lower.written * 32, result.total.dram_write_bytes);
+    }
+  }
+}
+
+// A model of probabilities: a load fetches its sectors with probability 1 − p, a store's all go down. The model's own
+// traffic it is, not that of the exact cache that decides what the L2 sees.
+TEST(Analysis, TrafficOfProbabilitiesIsExpected) {
+  AnalysisOptions options;
+  options.l1 = {.bytes = 4 * 128, .line_bytes = 128, .ways = 2, .sector_bytes = 32};
+  options.l2 = {.bytes = 64 * 32, .line_bytes = 32, .ways = 4};
+  options.l1_model = "sdcm";
+  options.l2_model = "sdcm";
+  TransactionBlock block;
+  const auto add = [&](std::uint64_t line, std::uint8_t sectors, bool store, DataKind kind) {
+    Transaction one;
+    one.line = line;
+    one.sectors = sectors;
+    one.lanes = 1;
+    one.kind = kind;
+    one.flags = store ? kStore : 0;
+    block.transactions.push_back(one);
+  };
+  for (const std::uint64_t line : {0U, 1U, 2U, 3U}) {
+    add(line, 0b0111, false, DataKind::Node);
+  }
+  add(0, 0b0011, false, DataKind::Vertex);
+  add(1, 0b1111, true, DataKind::Payload);
+  Analysis analysis(options);
+  analysis.take(block);
+  const AnalysisResult result = analysis.finish();
+  const KindSums& upper = result.total.levels[kL1];
+  const auto of = [](const KindSums& kinds, DataKind kind) { return kinds[static_cast<std::size_t>(kind)]; };
+  EXPECT_EQ(of(upper, DataKind::Node).filled, 4 * 3 * kOneSector);
+  // Fewer than 2 of 3 lines in the set of 2: 1/8 + 3/8.
+  EXPECT_EQ(of(upper, DataKind::Vertex).hits, kOne / 2);
+  EXPECT_EQ(of(upper, DataKind::Vertex).filled, 2 * kOneSector / 2);
+  EXPECT_EQ(of(upper, DataKind::Vertex).load_sectors, 2U);
+  EXPECT_EQ(of(upper, DataKind::Payload).filled, 0U);
+  EXPECT_EQ(of(upper, DataKind::Payload).load_sectors, 0U);
+  EXPECT_EQ(of(upper, DataKind::Payload).written, 4U);
+  // The exact cache of 2 sets has lines 0 and 2 in one, so that line 0 is a hit: the L2 is not asked.
+  EXPECT_EQ(of(result.total.levels[kL2], DataKind::Vertex).accesses, 0U);
+  EXPECT_EQ(of(result.total.levels[kL2], DataKind::Payload).written, 4U);
+  EXPECT_EQ(sum_of(result.total.levels[kL2]).filled, 4 * 3 * kOneSector);
+  EXPECT_EQ(result.total.dram_write_bytes, 4U * 32);
 }
 
 TEST(Analysis, OfNothingIsOneEmptyWindow) {

@@ -215,6 +215,110 @@ TEST(ExactCaches, ComeFromTheRegistry) {
   EXPECT_EQ(error_of(ErrorKind::Usage, [] { return CacheModels::create("plru"); }).fix, "did you mean 'lru'?");
 }
 
+TEST(ExactCaches, SpecsResolveToThemselves) {
+  for (const char* spec : {"lru", "fifo", "random", "sdcm", "lru:write=through,allocate=false", "fifo:allocate=false",
+                           "random:write=through,seed=7"}) {
+    const std::string resolved = CacheModels::create(spec).spec;
+    EXPECT_EQ(CacheModels::create(resolved).spec, resolved);
+  }
+  EXPECT_EQ(CacheModels::create("lru").spec, "lru:write=back,allocate=true");
+  EXPECT_EQ(CacheModels::create("fifo:write=through").spec, "fifo:write=through,allocate=true");
+}
+
+TEST(ExactCaches, RefuseMoreLinesThanTheyCanCount) {
+  const CacheGeometry huge{.bytes = std::uint64_t{4} << 30U, .line_bytes = 4, .ways = 0, .sector_bytes = 0};
+  EXPECT_EQ(error_of(ErrorKind::Usage, [&] { return CacheModels::create("lru").model->make(huge); }).expected,
+            "at most 536870912");
+}
+
+/// What an access made of a cache: hit, sector miss or miss, and what went down.
+struct Step {
+  LineAccess access;
+  std::uint32_t hit;
+  std::vector<DownAccess> down;
+};
+
+void expect_steps(const std::string& spec, const std::vector<Step>& steps) {
+  // One line alone, 4 sectors: every other line evicts it.
+  const std::unique_ptr<Cache> cache = CacheModels::create(spec).model->make(geometry(1, 1));
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    SCOPED_TRACE(spec + ", access " + std::to_string(i));
+    std::vector<std::uint32_t> hit(1);
+    std::vector<DownAccess> down;
+    cache->access(std::span(&steps[i].access, 1), {}, hit, &down);
+    EXPECT_EQ(hit[0], steps[i].hit);
+    EXPECT_EQ(down, steps[i].down);
+  }
+}
+
+constexpr bool kLoads = false;
+constexpr bool kStores = true;
+
+// The table of docs/cache-models.md, row by row, for each pair of policies.
+TEST(StorePolicies, WriteBackAllocate) {
+  for (const char* spec : {"lru", "fifo", "random"}) {
+    expect_steps(spec, {
+                           // Store, no line: takes it, fetches nothing, writes nothing.
+                           {{1, 0b0001, kStores}, 0, {}},
+                           // A load of the sector stored hits, whatever part of it was written.
+                           {{1, 0b0001, kLoads}, kOne, {}},
+                           // Store, line there, sector absent: becomes valid and dirty without a fetch.
+                           {{1, 0b0010, kStores}, kSectorMiss, {}},
+                           {{1, 0b0011, kLoads}, kOne, {}},
+                           // Load, line there, sector absent: that sector alone is filled; it is clean.
+                           {{1, 0b0110, kLoads}, kSectorMiss, {{1, 0, 0b0100, kLoads}}},
+                           {{1, 0b0111, kStores}, kOne, {}},
+                           // The dirty sectors of the victim go before the fill of the line that takes its place.
+                           {{2, 0b1000, kLoads}, 0, {{1, 0, 0b0111, kStores}, {2, 0, 0b1000, kLoads}}},
+                           // A clean victim goes silently.
+                           {{3, 0b0001, kLoads}, 0, {{3, 0, 0b0001, kLoads}}},
+                       });
+  }
+}
+
+TEST(StorePolicies, WriteThroughWithoutAllocate) {
+  for (const char* write : {"lru", "fifo", "random"}) {
+    expect_steps(std::string(write) + ":write=through,allocate=false",
+                 {
+                     // Store, no line: around the cache, nothing is kept.
+                     {{1, 0b0001, kStores}, 0, {{1, 0, 0b0001, kStores}}},
+                     {{1, 0b0001, kLoads}, 0, {{1, 0, 0b0001, kLoads}}},
+                     // Hit: the sector stays valid, the store goes down too.
+                     {{1, 0b0001, kStores}, kOne, {{1, 0, 0b0001, kStores}}},
+                     {{1, 0b0001, kLoads}, kOne, {}},
+                     // Line there, sector absent: goes down whole, the sector stays absent.
+                     {{1, 0b0011, kStores}, kSectorMiss, {{1, 0, 0b0011, kStores}}},
+                     {{1, 0b0010, kLoads}, kSectorMiss, {{1, 0, 0b0010, kLoads}}},
+                     // Nothing is ever dirty.
+                     {{2, 0b0001, kLoads}, 0, {{2, 0, 0b0001, kLoads}}},
+                     // A store that misses leaves the line that is there alone.
+                     {{1, 0b1111, kStores}, 0, {{1, 0, 0b1111, kStores}}},
+                     {{2, 0b0001, kLoads}, kOne, {}},
+                 });
+  }
+}
+
+TEST(StorePolicies, WriteThroughWithAllocate) {
+  expect_steps("lru:write=through", {
+                                        {{1, 0b0001, kStores}, 0, {{1, 0, 0b0001, kStores}}},
+                                        {{1, 0b0001, kLoads}, kOne, {}},
+                                        {{1, 0b0011, kStores}, kSectorMiss, {{1, 0, 0b0011, kStores}}},
+                                        {{1, 0b0011, kLoads}, kOne, {}},
+                                        {{2, 0b0001, kLoads}, 0, {{2, 0, 0b0001, kLoads}}},
+                                    });
+}
+
+TEST(StorePolicies, WriteBackWithoutAllocate) {
+  expect_steps("lru:allocate=false", {
+                                         {{1, 0b0001, kStores}, 0, {{1, 0, 0b0001, kStores}}},
+                                         {{1, 0b0001, kLoads}, 0, {{1, 0, 0b0001, kLoads}}},
+                                         // Sectors that are there stay and are dirty, the others go around.
+                                         {{1, 0b0011, kStores}, kSectorMiss, {{1, 0, 0b0010, kStores}}},
+                                         {{1, 0b0010, kLoads}, kSectorMiss, {{1, 0, 0b0010, kLoads}}},
+                                         {{2, 0b0001, kLoads}, 0, {{1, 0, 0b0001, kStores}, {2, 0, 0b0001, kLoads}}},
+                                     });
+}
+
 // Belady's anomaly is FIFO's alone: with more ways LRU never hits less.
 TEST(ExactCaches, LruIsAStack) {
   const Stream stream = streams(geometry(64, 0))[1];

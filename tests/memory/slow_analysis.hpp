@@ -72,8 +72,19 @@ struct SlowUnit {
       sum->accesses += 1;
       sum->hits += outcome.hit;
       sum->stores += access.store ? 1U : 0U;
-      for (std::uint32_t bit = 0; bit < 8; ++bit) {
-        sum->sectors += access.sectors >> bit & 1U;
+      const auto sectors = static_cast<std::uint64_t>(std::popcount(access.sectors));
+      sum->sectors += sectors;
+      sum->load_sectors += access.store ? 0 : sectors;
+      if (table) {
+        // What a model that knows probabilities says, in units of 2^-27 sectors, rounded half up.
+        sum->filled += access.store ? 0 : (2 * sectors * (kOne - outcome.hit) / 8 + 1) / 2;
+        sum->written += access.store ? sectors : 0;
+      } else {
+        for (const DownAccess& down : outcome.down) {
+          const auto moved = static_cast<std::uint64_t>(std::popcount(down.sectors));
+          sum->filled += down.store ? 0 : moved << 27U;
+          sum->written += down.store ? moved : 0;
+        }
       }
       sum->sector_misses += !table && exact == kSectorMiss ? 1U : 0U;
       const std::uint64_t missed = kOne - outcome.hit;

@@ -27,6 +27,9 @@ WindowSums one_access(std::uint64_t i) {
   sums.conflict = bits >> 49U & 7U;
   sums.beyond = bits >> 52U & 7U;
   sums.sector_misses = bits >> 55U & 1U;
+  sums.load_sectors = bits >> 20U & 7U;
+  sums.filled = bits >> 10U & 0xFFFFU;
+  sums.written = bits >> 30U & 15U;
   window.sms.resize(1 + bits % 5);
   window.sms.back()[bits % 2] = sums;
   window.dram_read_bytes = bits >> 56U;
@@ -75,6 +78,27 @@ TEST(Sums, RequestsKeepTheirFirstAndLastOrder) {
   }
   sums.merge({});
   EXPECT_EQ(sums, (RequestSums{3, 3ULL * kOne, 6ULL * kOne, 9, 3, 9}));
+}
+
+// 2^34 accesses of all that an access can add, one more would be too many.
+TEST(Sums, DoNotOverflowBelowTheirLimit) {
+  constexpr std::uint64_t kMost = (std::uint64_t{1} << 34U) - 1;
+  static_assert(kMost * kOne / kOne == kMost);
+  static_assert(kMost * 8 * kOneSector / kOneSector == kMost * 8);
+  LevelSums half;
+  half.accesses = kMost / 2 + 1;
+  half.hits = half.accesses * kOne;
+  half.load_sectors = 8 * half.accesses;
+  half.filled = half.load_sectors * kOneSector;
+  LevelSums most;
+  most.accesses = kMost / 2;
+  most.hits = most.accesses * kOne;
+  most.load_sectors = 8 * most.accesses;
+  most.filled = most.load_sectors * kOneSector;
+  most.merge(half);
+  EXPECT_EQ(most.accesses, kMost);
+  EXPECT_EQ(most.hit_rate(), 1);
+  EXPECT_EQ(most.filled / kOneSector, most.load_sectors);
 }
 
 TEST(Sums, RateOfNothingIsNothing) {

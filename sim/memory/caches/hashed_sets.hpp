@@ -1,10 +1,14 @@
-// Sets of any number of ways: lines are found in one hash table of the whole cache.
+// Sets of any number of ways: lines are found in one hash table of the whole cache, victims in a log of each set.
 //
-// Contract: an organisation, as ranked_sets.hpp says, but a "way" is a slot: set · ways + way. O(1) an access. The
-// table is open addressing with linear probing, at most half full; entries behind a hole move up when a line leaves.
+// Contract: an organisation, as ranked_sets.hpp says, but a "way" is the line's place in the table, which holds until
+// the next `replace`. O(1) an access, amortised, whatever the ways. The table is open addressing with linear probing,
+// at most two thirds full; entries behind a hole move up when a line leaves. Lru: a set's log has its lines in the
+// order of their last use; a line that is used again leaves a gap where it stood and goes to the end, the victim is
+// the first that is no gap; a log that is full is packed (4 to 8 places a way, so that this is rare). A hit touches the
+// line's entry and its two places in the log, and no neighbours as links would. Fifo, Random: the log has place i for
+// way i, Fifo's victims come in turn.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -16,118 +20,195 @@ namespace rayreplay::memory {
 
 class HashedSets {
  public:
+  static constexpr std::uint64_t kMostLines = std::uint64_t{1} << 29U;  ///< places and stamps are 32 bits
+
   HashedSets(std::uint64_t sets, std::uint64_t ways)
       : index_(sets),
         ways_(static_cast<std::uint32_t>(ways)),
-        shift_(static_cast<std::uint32_t>(std::countl_zero(std::bit_ceil(sets * ways * 2))) + 1),
-        slots_(sets * ways),
-        head_(sets),
-        table_(std::bit_ceil(sets * ways * 2), kNoWay) {
-    for (std::uint32_t set = 0; set < sets; ++set) {
-      const std::uint32_t first = set * ways_;
-      for (std::uint32_t way = 0; way < ways_; ++way) {
-        slots_[first + way].next = first + (way == 0 ? ways_ - 1 : way - 1);
-        slots_[first + way].before = first + (way + 1 == ways_ ? 0 : way + 1);
-      }
-      head_[set] = first + ways_ - 1;
-    }
-  }
+        log_bits_(static_cast<std::uint32_t>(std::countr_zero(std::bit_ceil(ways))) + 2),
+        shift_(static_cast<std::uint32_t>(std::countl_zero(slots_for(sets * ways))) + 1),
+        table_(slots_for(sets * ways)),
+        log_(sets << log_bits_, kNone),
+        set_(sets) {}
 
   [[nodiscard]] const SetIndex& index() const {
     return index_;
   }
-  void prefetch(const CachePlace& place) const {
-    __builtin_prefetch(&table_[home(index_.line(place.tag, place.set))]);
+
+ private:
+  static constexpr std::uint32_t kNone = 0xFFFF'FFFFU;
+  static constexpr std::uint32_t kAhead = 12;
+  static std::uint64_t slots_for(std::uint64_t lines) {
+    return std::bit_ceil(lines + lines / 2 + 1);
   }
-  [[nodiscard]] std::uint32_t find(const CachePlace& place) const {
-    const std::uint64_t line = index_.line(place.tag, place.set);
-    for (std::uint64_t i = home(line);; i = after(i)) {
-      if (table_[i] == kNoWay || slots_[table_[i]].line == line) {
-        return table_[i];
+  struct Entry {
+    std::uint64_t line = 0;
+    std::uint32_t stamp = 0;  ///< where it stands in the log of its set, modulo the log's size
+    std::uint8_t valid = 0;   ///< 0: no line here
+    std::uint8_t dirty = 0;
+  };
+  struct Set {
+    std::uint32_t used = 0;            ///< lines
+    std::uint32_t first = 0, end = 0;  ///< of the log; Fifo: `first` is the next victim's way
+  };
+
+ public:
+  /// What works on them; valid until they are moved.
+  class View {
+   public:
+    explicit View(HashedSets& sets)
+        : index_(sets.index_),
+          ways_(sets.ways_),
+          log_bits_(sets.log_bits_),
+          log_mask_((1U << sets.log_bits_) - 1),
+          shift_(sets.shift_),
+          mask_(sets.table_.size() - 1),
+          table_(sets.table_.data()),
+          log_(sets.log_.data()),
+          set_(sets.set_.data()) {}
+
+    [[nodiscard]] CachePlace place(std::uint64_t line) const {
+      // The table is searched by line: no tag is wanted.
+      return {line, index_.place(line).set};
+    }
+    void prefetch(const CachePlace& place) const {
+      __builtin_prefetch(&table_[home(place.tag)], 1);
+    }
+    [[nodiscard]] std::uint32_t find(const CachePlace& place) const {
+      for (std::uint64_t i = home(place.tag);; i = after(i)) {
+        if (table_[i].valid == 0) {
+          return kNoWay;
+        }
+        if (table_[i].line == place.tag) {
+          return static_cast<std::uint32_t>(i);
+        }
       }
     }
-  }
-  void promote(const CachePlace& place, std::uint32_t slot) {
-    std::uint32_t& head = head_[place.set];
-    if (slot == head) {
-      return;
+    void promote(const CachePlace& place, std::uint32_t slot) {
+      Set& set = set_[place.set];
+      Entry& self = table_[slot];
+      if (self.stamp == set.end - 1) {
+        return;
+      }
+      std::uint32_t* log = log_ + (place.set << log_bits_);
+      log[self.stamp & log_mask_] = kNone;
+      append(set, log, self, slot);
     }
-    Slot& self = slots_[slot];
-    const std::uint32_t last = slots_[head].before;
-    if (slot != last) {
-      slots_[self.before].next = self.next;
-      slots_[self.next].before = self.before;
-      slots_[last].next = slot;
-      self.before = last;
-      self.next = head;
-      slots_[head].before = slot;
+    template <Replacement kReplacement, class Choose>
+    std::uint32_t replace(const CachePlace& place, const Choose& choose, Evicted& evicted) {
+      Set& set = set_[place.set];
+      std::uint32_t* log = log_ + (place.set << log_bits_);
+      std::uint32_t way = set.used;
+      if (set.used == ways_) {
+        if constexpr (kReplacement == Replacement::Lru) {
+          way = set.first;
+          while (log[way & log_mask_] == kNone) {
+            ++way;
+          }
+          set.first = way + 1;
+          __builtin_prefetch(&table_[log[(way + kAhead) & log_mask_] & mask_], 1);
+        } else if constexpr (kReplacement == Replacement::Fifo) {
+          way = set.first;
+          set.first = way + 1 == ways_ ? 0 : way + 1;
+          __builtin_prefetch(&table_[log[(way + kAhead) & log_mask_] & mask_], 1);
+        } else {
+          way = choose();
+        }
+        const std::uint32_t victim = log[way & log_mask_];
+        log[way & log_mask_] = kNone;
+        const Entry& gone = table_[victim];
+        evicted = {gone.line, gone.valid, gone.dirty};
+        close(victim);
+      } else {
+        ++set.used;
+      }
+      std::uint64_t i = home(place.tag);
+      while (table_[i].valid != 0) {
+        i = after(i);
+      }
+      const auto slot = static_cast<std::uint32_t>(i);
+      Entry& self = table_[slot];
+      self.line = place.tag;
+      self.valid = 0xFF;  // until the caller says
+      if constexpr (kReplacement == Replacement::Lru) {
+        append(set, log, self, slot);
+      } else {
+        self.stamp = way;
+        log[way] = slot;
+      }
+      return slot;
     }
-    head = slot;
-  }
-  template <class Choose>
-  std::uint32_t replace(const CachePlace& place, const Choose& choose, Evicted& evicted) {
-    const auto first = static_cast<std::uint32_t>(place.set) * ways_;
-    std::uint32_t slot = slots_[head_[place.set]].before;
-    if (slots_[slot].valid != 0) {
-      slot = first + choose(slot - first);
-      forget(slots_[slot].line);
+    [[nodiscard]] std::uint8_t& valid(const CachePlace& /*place*/, std::uint32_t slot) {
+      return table_[slot].valid;
     }
-    Slot& self = slots_[slot];
-    evicted = {self.line, self.valid, self.dirty};
-    self.line = index_.line(place.tag, place.set);
-    std::uint64_t i = home(self.line);
-    while (table_[i] != kNoWay) {
-      i = after(i);
+    [[nodiscard]] std::uint8_t& dirty(const CachePlace& /*place*/, std::uint32_t slot) {
+      return table_[slot].dirty;
     }
-    table_[i] = slot;
-    promote(place, slot);
-    return slot;
-  }
-  [[nodiscard]] std::uint8_t& valid(const CachePlace& /*place*/, std::uint32_t slot) {
-    return slots_[slot].valid;
-  }
-  [[nodiscard]] std::uint8_t& dirty(const CachePlace& /*place*/, std::uint32_t slot) {
-    return slots_[slot].dirty;
+
+   private:
+    [[nodiscard]] std::uint64_t home(std::uint64_t line) const {
+      return (line * kSplitMixGamma) >> shift_;
+    }
+    [[nodiscard]] std::uint64_t after(std::uint64_t i) const {
+      return (i + 1) & mask_;
+    }
+    [[nodiscard]] std::uint32_t& place_in_log(const Entry& entry) const {
+      return log_[(index_.place(entry.line).set << log_bits_) + (entry.stamp & log_mask_)];
+    }
+    void append(Set& set, std::uint32_t* log, Entry& self, std::uint32_t slot) {
+      if (set.end - set.first > log_mask_) {
+        pack(set, log);
+      }
+      self.stamp = set.end++;
+      log[self.stamp & log_mask_] = slot;
+    }
+    /// Closes the gaps of a full log.
+    void pack(Set& set, std::uint32_t* log) {
+      std::uint32_t to = set.first;
+      for (std::uint32_t from = set.first; from != set.end; ++from) {
+        const std::uint32_t slot = log[from & log_mask_];
+        if (slot != kNone) {
+          log[from & log_mask_] = kNone;
+          log[to & log_mask_] = slot;
+          table_[slot].stamp = to++;
+        }
+      }
+      set.end = to;
+    }
+    /// Takes the line out of the table.
+    void close(std::uint64_t hole) {
+      for (std::uint64_t i = after(hole); table_[i].valid != 0; i = after(i)) {
+        // An entry may move up unless its home lies behind the hole.
+        const std::uint64_t from_home = (i - home(table_[i].line)) & mask_;
+        const std::uint64_t from_hole = (i - hole) & mask_;
+        if (from_home >= from_hole) {
+          table_[hole] = table_[i];
+          place_in_log(table_[hole]) = static_cast<std::uint32_t>(hole);
+          hole = i;
+        }
+      }
+      table_[hole].valid = 0;
+    }
+
+    SetIndex index_;
+    std::uint32_t ways_, log_bits_, log_mask_, shift_;
+    std::uint64_t mask_;
+    Entry* table_;
+    std::uint32_t* log_;
+    Set* set_;
+  };
+  [[nodiscard]] View view() {
+    return View(*this);
   }
 
  private:
-  struct Slot {
-    std::uint64_t line = 0;
-    std::uint32_t next = 0;
-    std::uint32_t before = 0;
-    std::uint8_t valid = 0;
-    std::uint8_t dirty = 0;
-  };
-
-  [[nodiscard]] std::uint64_t home(std::uint64_t line) const {
-    return (line * kSplitMixGamma) >> shift_;
-  }
-  [[nodiscard]] std::uint64_t after(std::uint64_t i) const {
-    return (i + 1) & (table_.size() - 1);
-  }
-  void forget(std::uint64_t line) {
-    std::uint64_t hole = home(line);
-    while (slots_[table_[hole]].line != line) {
-      hole = after(hole);
-    }
-    for (std::uint64_t i = after(hole); table_[i] != kNoWay; i = after(i)) {
-      // An entry may move up unless its home lies behind the hole.
-      const std::uint64_t from_home = (i - home(slots_[table_[i]].line)) & (table_.size() - 1);
-      const std::uint64_t from_hole = (i - hole) & (table_.size() - 1);
-      if (from_home >= from_hole) {
-        table_[hole] = table_[i];
-        hole = i;
-      }
-    }
-    table_[hole] = kNoWay;
-  }
-
   SetIndex index_;
   std::uint32_t ways_;
+  std::uint32_t log_bits_;  ///< places of a log, as a power of two
   std::uint32_t shift_;
-  std::vector<Slot> slots_;
-  std::vector<std::uint32_t> head_;
-  std::vector<std::uint32_t> table_;  ///< slots; kNoWay: none
+  std::vector<Entry> table_;
+  std::vector<std::uint32_t> log_;  ///< places in the table; kNone: a gap
+  std::vector<Set> set_;
 };
 
 }  // namespace rayreplay::memory

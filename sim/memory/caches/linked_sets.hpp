@@ -1,7 +1,8 @@
-// Sets of 17 to 256 ways: tags are scanned, the order of use is a ring of links in bytes.
+// Sets of 17 to 256 ways: 16 bits of each tag are scanned, the order of use is a ring of links in bytes.
 //
-// Contract: an organisation, as ranked_sets.hpp says. The ring of a set runs from the most recent way (`head_`) to the
-// victim, which stands before the head. Empty ways stand at its end, the lowest last.
+// Contract: an organisation, as ranked_sets.hpp says. Marks (the low bits of tags) of a set are compared 64 at once;
+// the whole tag decides. The ring of a set runs from the most recent way (`head`) to the victim, which stands before
+// the head. Empty ways stand at its end, the lowest last.
 #pragma once
 
 #include <bit>
@@ -12,41 +13,20 @@
 
 namespace rayreplay::memory {
 
-template <class Tag>
 class LinkedSets {
  public:
   LinkedSets(std::uint64_t sets, std::uint64_t ways)
       : index_(sets),
         ways_(ways),
         padded_((ways + kScan - 1) / kScan * kScan),
-        tag_(sets * padded_, kNoTag),
-        next_(sets * ways),
-        before_(sets * ways),
-        valid_(sets * ways),
-        dirty_(sets * ways),
+        mark_(sets * padded_),
+        way_(sets * ways),
         head_(sets, static_cast<std::uint8_t>(ways - 1)) {
     for (std::uint64_t set = 0; set < sets; ++set) {
       for (std::uint64_t way = 0; way < ways; ++way) {
-        next_[set * ways + way] = static_cast<std::uint8_t>(way == 0 ? ways - 1 : way - 1);
-        before_[set * ways + way] = static_cast<std::uint8_t>(way + 1 == ways ? 0 : way + 1);
-      }
-    }
-  }
-  /// The same state with wider tags.
-  template <class Other>
-  explicit LinkedSets(const LinkedSets<Other>& other)
-      : index_(other.index_),
-        ways_(other.ways_),
-        padded_(other.padded_),
-        tag_(other.tag_.size(), kNoTag),
-        next_(other.next_),
-        before_(other.before_),
-        valid_(other.valid_),
-        dirty_(other.dirty_),
-        head_(other.head_) {
-    for (std::size_t i = 0; i < tag_.size(); ++i) {
-      if (other.tag_[i] != LinkedSets<Other>::kNoTag) {
-        tag_[i] = other.tag_[i];
+        Way& self = way_[set * ways + way];
+        self.next = static_cast<std::uint8_t>(way == 0 ? ways - 1 : way - 1);
+        self.before = static_cast<std::uint8_t>(way + 1 == ways ? 0 : way + 1);
       }
     }
   }
@@ -54,73 +34,109 @@ class LinkedSets {
   [[nodiscard]] const SetIndex& index() const {
     return index_;
   }
-  void prefetch(const CachePlace& place) const {
-    for (std::uint64_t i = 0; i < padded_; i += 64 / sizeof(Tag)) {
-      __builtin_prefetch(&tag_[place.set * padded_ + i]);
+
+ private:
+  static constexpr std::uint32_t kScan = 64;                  ///< marks compared at once
+  static constexpr std::uint64_t kNoTag = ~std::uint64_t{0};  // no line has it (cache_model.hpp)
+  struct Way {
+    std::uint64_t tag = kNoTag;
+    std::uint8_t next = 0, before = 0;
+    std::uint8_t valid = 0, dirty = 0;
+  };
+
+ public:
+  /// What works on them; valid until they are moved.
+  class View {
+   public:
+    explicit View(LinkedSets& sets)
+        : index_(sets.index_),
+          ways_(sets.ways_),
+          padded_(sets.padded_),
+          mark_(sets.mark_.data()),
+          way_(sets.way_.data()),
+          head_(sets.head_.data()) {}
+
+    [[nodiscard]] CachePlace place(std::uint64_t line) const {
+      return index_.place(line);
     }
-  }
-  [[nodiscard]] std::uint32_t find(const CachePlace& place) const {
-    const Tag* tags = &tag_[place.set * padded_];
-    const auto tag = static_cast<Tag>(place.tag);
-    if (tags[head_[place.set]] == tag) {
-      return head_[place.set];
-    }
-    for (std::uint64_t i = 0; i < padded_; i += kScan) {
-      if (const std::uint32_t found = match_tags<kScan>(tags + i, tag); found != 0) {
-        return static_cast<std::uint32_t>(i) + static_cast<std::uint32_t>(std::countr_zero(found));
+    void prefetch(const CachePlace& place) const {
+      for (std::uint64_t i = 0; i < padded_; i += kScan / 2) {
+        __builtin_prefetch(&mark_[place.set * padded_ + i]);
       }
     }
-    return kNoWay;
-  }
-  void promote(const CachePlace& place, std::uint32_t way) {
-    std::uint8_t& head = head_[place.set];
-    if (way == head) {
-      return;
+    [[nodiscard]] std::uint32_t find(const CachePlace& place) const {
+      const Way* ways = &way_[place.set * ways_];
+      const std::uint16_t* marks = &mark_[place.set * padded_];
+      for (std::uint32_t i = 0; i < padded_; i += kScan) {
+        std::uint64_t found = match_marks(marks + i, static_cast<std::uint16_t>(place.tag));
+        for (; found != 0; found &= found - 1) {
+          const std::uint32_t way = i + static_cast<std::uint32_t>(std::countr_zero(found));
+          if (way < ways_ && ways[way].tag == place.tag) {
+            return way;
+          }
+        }
+      }
+      return kNoWay;
     }
-    const auto self = static_cast<std::uint8_t>(way);
-    std::uint8_t* next = &next_[place.set * ways_];
-    std::uint8_t* before = &before_[place.set * ways_];
-    const std::uint8_t last = before[head];
-    if (self != last) {
-      next[before[self]] = next[self];
-      before[next[self]] = before[self];
-      next[last] = self;
-      before[self] = last;
-      next[self] = head;
-      before[head] = self;
+    void promote(const CachePlace& place, std::uint32_t way) {
+      std::uint8_t& head = head_[place.set];
+      if (way == head) {
+        return;
+      }
+      Way* ways = &way_[place.set * ways_];
+      const auto self = static_cast<std::uint8_t>(way);
+      const std::uint8_t first = head;
+      const std::uint8_t last = ways[first].before;
+      if (self != last) {
+        const std::uint8_t next = ways[self].next;
+        const std::uint8_t before = ways[self].before;
+        ways[before].next = next;
+        ways[next].before = before;
+        ways[last].next = self;
+        ways[first].before = self;
+        ways[self].before = last;
+        ways[self].next = first;
+      }
+      head = self;
     }
-    head = self;
-  }
-  template <class Choose>
-  std::uint32_t replace(const CachePlace& place, const Choose& choose, Evicted& evicted) {
-    std::uint32_t way = before_[place.set * ways_ + head_[place.set]];
-    if (valid(place, way) != 0) {
-      way = choose(way);
+    template <Replacement kReplacement, class Choose>
+    std::uint32_t replace(const CachePlace& place, const Choose& choose, Evicted& evicted) {
+      Way* ways = &way_[place.set * ways_];
+      std::uint32_t way = ways[head_[place.set]].before;
+      if (kReplacement == Replacement::Random && ways[way].valid != 0) {
+        way = choose();
+      } else {
+        head_[place.set] = static_cast<std::uint8_t>(way);  // it stood before the head
+      }
+      Way& self = ways[way];
+      evicted = {index_.line(self.tag, place.set), self.valid, self.dirty};
+      self.tag = place.tag;
+      mark_[place.set * padded_ + way] = static_cast<std::uint16_t>(place.tag);
+      return way;
     }
-    Tag& tag = tag_[place.set * padded_ + way];
-    evicted = {index_.line(tag, place.set), valid(place, way), dirty(place, way)};
-    tag = static_cast<Tag>(place.tag);
-    promote(place, way);
-    return way;
-  }
-  [[nodiscard]] std::uint8_t& valid(const CachePlace& place, std::uint32_t way) {
-    return valid_[place.set * ways_ + way];
-  }
-  [[nodiscard]] std::uint8_t& dirty(const CachePlace& place, std::uint32_t way) {
-    return dirty_[place.set * ways_ + way];
+    [[nodiscard]] std::uint8_t& valid(const CachePlace& place, std::uint32_t way) {
+      return way_[place.set * ways_ + way].valid;
+    }
+    [[nodiscard]] std::uint8_t& dirty(const CachePlace& place, std::uint32_t way) {
+      return way_[place.set * ways_ + way].dirty;
+    }
+
+   private:
+    SetIndex index_;
+    std::uint64_t ways_, padded_;
+    std::uint16_t* mark_;
+    Way* way_;
+    std::uint8_t* head_;
+  };
+  [[nodiscard]] View view() {
+    return View(*this);
   }
 
  private:
-  template <class>
-  friend class LinkedSets;
-
-  static constexpr Tag kNoTag = ~Tag{0};
-  static constexpr std::size_t kScan = 16;
-
   SetIndex index_;
   std::uint64_t ways_, padded_;
-  std::vector<Tag> tag_;                                     ///< padded_ of each set
-  std::vector<std::uint8_t> next_, before_, valid_, dirty_;  ///< ways_ of each set
+  std::vector<std::uint16_t> mark_;  ///< padded_ of each set
+  std::vector<Way> way_;             ///< ways_ of each set
   std::vector<std::uint8_t> head_;
 };
 

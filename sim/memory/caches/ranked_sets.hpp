@@ -1,9 +1,9 @@
 // Sets of at most 16 ways: tags that never move, and a word of 4-bit ranks.
 //
-// Contract: an organisation (set_associative.hpp) is `place`, `prefetch`, `find`, `promote`, `replace` and the sector
-// masks of a way; kNoWay where a line is not found. The ranks of a set are its ways, the most recent one in the lowest
-// 4 bits; that of an empty way comes behind those of all others, the lowest empty way last: the victim is always the
-// last rank. A rank is found by searching the word for 4 zero bits, moved by shifts.
+// Contract: an organisation (set_associative.hpp) has a `view` with `place`, `prefetch`, `find`, `promote`, `replace`
+// and the sector masks of a way; kNoWay where a line is not found. The ranks of a set are its ways, the most recent one
+// in the lowest 4 bits; that of an empty way comes behind those of all others, the lowest empty way last: the victim is
+// always the last rank. A rank is found by searching the word for 4 zero bits, moved by shifts.
 #pragma once
 
 #include <array>
@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/memory/caches/set_associative.hpp"
 #include "sim/memory/caches/set_index.hpp"
 #include "sim/memory/caches/tag_match.hpp"
 
@@ -57,52 +58,8 @@ class RankedSets {
   [[nodiscard]] const SetIndex& index() const {
     return index_;
   }
-  void prefetch(const CachePlace& place) const {
-    const auto* set = reinterpret_cast<const char*>(&sets_[place.set]);
-    __builtin_prefetch(set, 1);
-    if constexpr (sizeof(Set) > 64) {
-      __builtin_prefetch(set + 64, 1);
-    }
-  }
-  [[nodiscard]] std::uint32_t find(const CachePlace& place) const {
-    const std::uint32_t found = match_tags<kWays>(sets_[place.set].tag.data(), static_cast<Tag>(place.tag));
-    return found == 0 ? kNoWay : static_cast<std::uint32_t>(std::countr_zero(found));
-  }
-  void promote(const CachePlace& place, std::uint32_t way) {
-    std::uint64_t& order = sets_[place.set].order;
-    constexpr std::uint64_t kOnes = 0x1111'1111'1111'1111U;
-    const std::uint64_t differ = order ^ (kOnes * way);
-    // The lowest 4 zero bits; above them there may be false ones, ranks that are not there among them.
-    const std::uint64_t zero = (differ - kOnes) & ~differ & (kOnes << 3U);
-    const std::uint64_t below = (zero ^ (zero - 1)) >> 4U;  // the bits of lower ranks
-    const std::uint64_t upto = below << 4U | 0xFU;
-    order = (order & ~upto) | (order & below) << 4U | way;
-  }
-  /// Gives the line a way and the first rank. `choose` may change the victim of a full set. What stood there goes to
-  /// `evicted`; its sector masks stay for the caller to set.
-  template <class Choose>
-  std::uint32_t replace(const CachePlace& place, const Choose& choose, Evicted& evicted) {
-    Set& set = sets_[place.set];
-    auto way = static_cast<std::uint32_t>(set.order >> last_ & 0xFU);
-    if (set.valid[way] != 0) {
-      way = choose(way);
-    }
-    evicted = {index_.line(set.tag[way], place.set), set.valid[way], set.dirty[way]};
-    set.tag[way] = static_cast<Tag>(place.tag);
-    promote(place, way);
-    return way;
-  }
-  [[nodiscard]] std::uint8_t& valid(const CachePlace& place, std::uint32_t way) {
-    return sets_[place.set].valid[way];
-  }
-  [[nodiscard]] std::uint8_t& dirty(const CachePlace& place, std::uint32_t way) {
-    return sets_[place.set].dirty[way];
-  }
 
  private:
-  template <class, std::size_t>
-  friend class RankedSets;
-
   static constexpr Tag kNoTag = ~Tag{0};
   struct Set {
     std::array<Tag, kWays> tag{};
@@ -110,6 +67,75 @@ class RankedSets {
     std::array<std::uint8_t, kWays> valid{};
     std::array<std::uint8_t, kWays> dirty{};
   };
+
+ public:
+  /// What works on them; valid until they are moved.
+  class View {
+   public:
+    explicit View(RankedSets& sets) : index_(sets.index_), last_(sets.last_), sets_(sets.sets_.data()) {}
+
+    [[nodiscard]] CachePlace place(std::uint64_t line) const {
+      return index_.place(line);
+    }
+    void prefetch(const CachePlace& place) const {
+      const auto* set = reinterpret_cast<const char*>(&sets_[place.set]);
+      __builtin_prefetch(set, 1);
+      if constexpr (sizeof(Set) > 64) {
+        __builtin_prefetch(set + 64, 1);
+      }
+    }
+    [[nodiscard]] std::uint32_t find(const CachePlace& place) const {
+      const std::uint32_t found = match_tags<kWays>(sets_[place.set].tag.data(), static_cast<Tag>(place.tag));
+      return found == 0 ? kNoWay : static_cast<std::uint32_t>(std::countr_zero(found));
+    }
+    void promote(const CachePlace& place, std::uint32_t way) {
+      std::uint64_t& order = sets_[place.set].order;
+      constexpr std::uint64_t kOnes = 0x1111'1111'1111'1111U;
+      const std::uint64_t differ = order ^ (kOnes * way);
+      // The lowest 4 zero bits; above them there may be false ones, ranks that are not there among them.
+      const std::uint64_t zero = (differ - kOnes) & ~differ & (kOnes << 3U);
+      const std::uint64_t below = (zero ^ (zero - 1)) >> 4U;  // the bits of lower ranks
+      const std::uint64_t upto = below << 4U | 0xFU;
+      order = (order & ~upto) | (order & below) << 4U | way;
+    }
+    /// Gives the line a way and the first rank. The victim of a full set is the last rank or, of Random, what `choose`
+    /// says. What stood there goes to `evicted`; its sector masks stay for the caller to set.
+    template <Replacement kReplacement, class Choose>
+    std::uint32_t replace(const CachePlace& place, const Choose& choose, Evicted& evicted) {
+      Set& set = sets_[place.set];
+      auto way = static_cast<std::uint32_t>(set.order >> last_ & 0xFU);
+      if constexpr (kReplacement == Replacement::Random) {
+        if (set.valid[way] != 0) {
+          way = choose();
+          evicted = {index_.line(set.tag[way], place.set), set.valid[way], set.dirty[way]};
+          set.tag[way] = static_cast<Tag>(place.tag);
+          return way;  // ranks do not matter once the set is full
+        }
+      }
+      evicted = {index_.line(set.tag[way], place.set), set.valid[way], set.dirty[way]};
+      set.tag[way] = static_cast<Tag>(place.tag);
+      set.order = set.order << 4U | way;
+      return way;
+    }
+    [[nodiscard]] std::uint8_t& valid(const CachePlace& place, std::uint32_t way) {
+      return sets_[place.set].valid[way];
+    }
+    [[nodiscard]] std::uint8_t& dirty(const CachePlace& place, std::uint32_t way) {
+      return sets_[place.set].dirty[way];
+    }
+
+   private:
+    SetIndex index_;
+    std::uint32_t last_;
+    Set* sets_;
+  };
+  [[nodiscard]] View view() {
+    return View(*this);
+  }
+
+ private:
+  template <class, std::size_t>
+  friend class RankedSets;
 
   SetIndex index_;
   std::uint32_t last_;  ///< shift of the last rank

@@ -1,9 +1,11 @@
 #include "sim/memory/caches/set_associative.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 #include <variant>
 
+#include "base/error.hpp"
 #include "base/split_mix.hpp"
 #include "sim/memory/caches/hashed_sets.hpp"
 #include "sim/memory/caches/linked_sets.hpp"
@@ -23,11 +25,139 @@ struct Ranked {
 };
 struct Linked {
   template <class Tag>
-  using Sets = LinkedSets<Tag>;
+  using Sets = LinkedSets;
 };
 struct Hashed {
   template <class Tag>
   using Sets = HashedSets;
+};
+
+/// Of a batch. An access sends down what it evicts and what it asks for itself.
+struct Buffers {
+  std::vector<CachePlace> places = std::vector<CachePlace>(kBatch);
+  std::vector<DownAccess> down = std::vector<DownAccess>(2 * kBatch);
+};
+
+/// The rules of set_associative.hpp for at most kBatch accesses.
+template <Replacement kReplacement, class View>
+class BatchRun {
+ public:
+  BatchRun(const View& sets, const CachePolicy& policy, std::uint64_t ways, const CacheCounts& counts, Buffers& buffers)
+      : sets_(sets),
+        policy_(policy),
+        ways_(ways),
+        counts_(counts),
+        places_(buffers.places.data()),
+        down_(buffers.down.data()) {}
+
+  void all(std::span<const LineAccess> batch, std::uint32_t* hit, std::uint32_t cause) {
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      places_[i] = sets_.place(batch[i].line);
+      sets_.prefetch(places_[i]);
+    }
+    std::uint64_t hits = 0;
+    for (std::size_t i = 0; i < batch.size(); ++i, ++cause) {
+      const LineAccess access = batch[i];
+      const CachePlace place = places_[i];
+      const std::uint32_t way = sets_.find(place);
+      if (way == kNoWay) {
+        hit[i] = 0;
+        miss(place, access, cause);
+        continue;
+      }
+      if constexpr (kReplacement == Replacement::Lru) {
+        sets_.promote(place, way);
+      }
+      const auto missing = static_cast<std::uint8_t>(access.sectors & ~sets_.valid(place, way));
+      if (missing == 0) {
+        hit[i] = kOne;
+        ++hits;
+        if (!access.store) {
+          continue;
+        }
+      } else {
+        hit[i] = kSectorMiss;
+        ++counts_.sector_misses;
+      }
+      found(place, way, access, missing, cause);
+    }
+    counts_.hits += hits * kOne;
+    counts_.accesses += batch.size();
+  }
+
+  [[nodiscard]] const CacheCounts& counts() const {
+    return counts_;
+  }
+  [[nodiscard]] std::span<const DownAccess> down() const {
+    return {down_, sent_};
+  }
+
+ private:
+  /// The line is there; what is left to do for stores and missing sectors.
+  void found(const CachePlace& place, std::uint32_t way, const LineAccess& access, std::uint8_t missing,
+             std::uint32_t cause) {
+    std::uint8_t& valid = sets_.valid(place, way);
+    if (!access.store) {
+      valid |= missing;
+      fill(access.line, missing, cause);
+      return;
+    }
+    if (policy_.allocate) {
+      valid |= access.sectors;
+    }
+    std::uint8_t written = access.sectors;
+    if (policy_.write_back) {
+      const auto kept = static_cast<std::uint8_t>(access.sectors & valid);
+      sets_.dirty(place, way) |= kept;
+      written = static_cast<std::uint8_t>(access.sectors & ~kept);
+    }
+    write(access.line, written, cause);
+  }
+
+  void miss(const CachePlace& place, const LineAccess& access, std::uint32_t cause) {
+    if (access.store && !policy_.allocate) {
+      write(access.line, access.sectors, cause);
+      return;
+    }
+    Evicted evicted;
+    const std::uint32_t way = sets_.template replace<kReplacement>(
+        place,
+        [this] {
+          return static_cast<std::uint32_t>((split_mix(policy_.seed, counts_.evictions) >> 32U) * ways_ >> 32U);
+        },
+        evicted);
+    if (evicted.valid != 0) {
+      ++counts_.evictions;
+      write(evicted.line, evicted.dirty, cause);
+    }
+    sets_.valid(place, way) = access.sectors;
+    sets_.dirty(place, way) = access.store && policy_.write_back ? access.sectors : std::uint8_t{0};
+    if (!access.store) {
+      fill(access.line, access.sectors, cause);
+    } else if (!policy_.write_back) {
+      write(access.line, access.sectors, cause);
+    }
+  }
+
+  void fill(std::uint64_t line, std::uint8_t sectors, std::uint32_t cause) {
+    counts_.sectors_filled += sector_count(sectors);
+    down_[sent_++] = {line, cause, sectors, false};
+  }
+  void write(std::uint64_t line, std::uint8_t sectors, std::uint32_t cause) {
+    if (sectors == 0) {
+      return;
+    }
+    counts_.sectors_written += sector_count(sectors);
+    down_[sent_++] = {line, cause, sectors, true};
+  }
+
+  View sets_;
+  CachePolicy policy_;
+  std::uint64_t ways_;
+  CacheCounts counts_;
+  std::size_t sent_ = 0;
+  CachePlace* places_;
+  DownAccess* down_;
 };
 
 template <class Organisation>
@@ -41,7 +171,6 @@ class SetAssociativeCache final : public Cache {
 
   void access(std::span<const LineAccess> accesses, std::span<const std::uint32_t> /*distances*/,
               std::span<std::uint32_t> hit, std::vector<DownAccess>* down) override {
-    counts_.accesses += accesses.size();
     down_ = down;
     for (std::size_t i = 0; i < accesses.size(); i += kBatch) {
       const std::span<const LineAccess> batch = accesses.subspan(i, std::min(kBatch, accesses.size() - i));
@@ -93,104 +222,13 @@ class SetAssociativeCache final : public Cache {
 
   template <Replacement kReplacement, class Sets>
   void run(Sets& sets, std::span<const LineAccess> batch, std::uint32_t* hit, std::uint32_t cause) {
-    std::array<CachePlace, kBatch> places;
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      places[i] = sets.index().place(batch[i].line);
-      sets.prefetch(places[i]);
-    }
-    std::uint64_t hits = 0;
-    for (std::size_t i = 0; i < batch.size(); ++i, ++cause) {
-      const CachePlace& place = places[i];
-      const LineAccess& access = batch[i];
-      const std::uint32_t way = sets.find(place);
-      if (way == kNoWay) {
-        hit[i] = 0;
-        miss<kReplacement>(sets, place, access, cause);
-        continue;
-      }
-      if constexpr (kReplacement == Replacement::Lru) {
-        sets.promote(place, way);
-      }
-      const auto missing = static_cast<std::uint8_t>(access.sectors & ~sets.valid(place, way));
-      if (missing == 0) {
-        hit[i] = kOne;
-        ++hits;
-        if (!access.store) {
-          continue;
-        }
-      } else {
-        hit[i] = kSectorMiss;
-        ++counts_.sector_misses;
-      }
-      found(sets, place, way, access, missing, cause);
-    }
-    counts_.hits += hits * kOne;
-  }
-
-  /// The line is there; what is left to do for stores and missing sectors.
-  template <class Sets>
-  void found(Sets& sets, const CachePlace& place, std::uint32_t way, const LineAccess& access, std::uint8_t missing,
-             std::uint32_t cause) {
-    std::uint8_t& valid = sets.valid(place, way);
-    if (!access.store) {
-      valid |= missing;
-      fill(access.line, missing, cause);
-      return;
-    }
-    if (policy_.allocate) {
-      valid |= access.sectors;
-    }
-    std::uint8_t written = access.sectors;
-    if (policy_.write_back) {
-      const auto kept = static_cast<std::uint8_t>(access.sectors & valid);
-      sets.dirty(place, way) |= kept;
-      written = static_cast<std::uint8_t>(access.sectors & ~kept);
-    }
-    write(access.line, written, cause);
-  }
-
-  template <Replacement kReplacement, class Sets>
-  void miss(Sets& sets, const CachePlace& place, const LineAccess& access, std::uint32_t cause) {
-    if (access.store && !policy_.allocate) {
-      write(access.line, access.sectors, cause);
-      return;
-    }
-    Evicted evicted;
-    const std::uint32_t way = sets.replace(
-        place,
-        [this](std::uint32_t last) {
-          if constexpr (kReplacement == Replacement::Random) {
-            return static_cast<std::uint32_t>((split_mix(policy_.seed, counts_.evictions) >> 32U) * ways_ >> 32U);
-          }
-          return last;
-        },
-        evicted);
-    if (evicted.valid != 0) {
-      ++counts_.evictions;
-      write(evicted.line, evicted.dirty, cause);
-    }
-    sets.valid(place, way) = access.sectors;
-    sets.dirty(place, way) = access.store && policy_.write_back ? access.sectors : std::uint8_t{0};
-    if (!access.store) {
-      fill(access.line, access.sectors, cause);
-    } else if (!policy_.write_back) {
-      write(access.line, access.sectors, cause);
-    }
-  }
-
-  void fill(std::uint64_t line, std::uint8_t sectors, std::uint32_t cause) {
-    counts_.sectors_filled += sector_count(sectors);
+    // All that changes is local: writes of bytes to the sets could otherwise change any of it.
+    BatchRun<kReplacement, typename Sets::View> run(sets.view(), policy_, ways_, counts_, buffers_);
+    run.all(batch, hit, cause);
+    counts_ = run.counts();
     if (down_ != nullptr) {
-      down_->push_back({line, cause, sectors, false});
-    }
-  }
-  void write(std::uint64_t line, std::uint8_t sectors, std::uint32_t cause) {
-    if (sectors == 0) {
-      return;
-    }
-    counts_.sectors_written += sector_count(sectors);
-    if (down_ != nullptr) {
-      down_->push_back({line, cause, sectors, true});
+      const std::span<const DownAccess> sent = run.down();
+      down_->insert(down_->end(), sent.begin(), sent.end());
     }
   }
 
@@ -199,6 +237,7 @@ class SetAssociativeCache final : public Cache {
   std::variant<Short, std::conditional_t<kAnyTag, std::monostate, Long>> sets_;
   std::uint64_t limit_;  ///< lines above it need long tags
   CacheCounts counts_;
+  Buffers buffers_;
   std::vector<DownAccess>* down_ = nullptr;  ///< of the call
 };
 
@@ -217,6 +256,12 @@ std::unique_ptr<Cache> make_set_associative(const CacheGeometry& geometry, const
   }
   if (ways <= kScannedWays) {
     return std::make_unique<SetAssociativeCache<Linked>>(geometry, policy);
+  }
+  if (geometry.lines() > HashedSets::kMostLines) {
+    throw Error(ErrorKind::Usage,
+                {"an exact cache of so many ways has too many lines", to_string(geometry),
+                 fmt::format("{}", geometry.lines()), fmt::format("at most {}", HashedSets::kMostLines),
+                 fmt::format("take at most {} ways, or the model sdcm", kScannedWays)});
   }
   return std::make_unique<SetAssociativeCache<Hashed>>(geometry, policy);
 }

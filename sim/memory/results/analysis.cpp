@@ -39,7 +39,6 @@ struct Sm {
   std::optional<CacheUnit> cache;
   KindSums sums;  ///< of the window
   std::vector<LineAccess> accesses;
-  std::vector<DownAccess> down;
 };
 
 [[noreturn]] void refuse(std::string what, std::string where, std::string found, std::string expected) {
@@ -358,14 +357,20 @@ class Analysis::Impl {
         sm.accesses.push_back({line, sectors, (transaction.flags & kStore) != 0});
       });
     }
-    sm.cache->access(sm.accesses, l1_needed_below() ? &sm.down : nullptr);
+    sm.cache->access(sm.accesses);
     for (std::size_t k = 0; k < rows.size(); ++k) {
       const Transaction& transaction = chunk.transactions[rows[k]];
       sm.cache->add(k, sm.sums[static_cast<std::size_t>(transaction.kind)]);
       chunk.outcomes[rows[k]].l1_hit = sm.cache->hit(k);
     }
+    if (sm.cache->exact()) {
+      for (const DownAccess& access : sm.cache->down()) {
+        const Transaction& transaction = chunk.transactions[rows[access.cause]];
+        add_traffic(access, sm.sums[static_cast<std::size_t>(transaction.kind)]);
+      }
+    }
     if (l1_needed_below()) {
-      for (const DownAccess& access : sm.down) {
+      for (const DownAccess& access : sm.cache->down()) {
         std::uint32_t& count = chunk.l2_begin[rows[access.cause]];
         to_l2_->each(access.line, access.sectors, [&](std::uint64_t, std::uint8_t) { ++count; });
       }
@@ -390,7 +395,7 @@ class Analysis::Impl {
     const std::span<const std::uint32_t> rows = sm_rows(chunk, number);
     std::uint32_t last = std::numeric_limits<std::uint32_t>::max();
     std::size_t place = 0;
-    for (const DownAccess& access : sms_[number].down) {
+    for (const DownAccess& access : sms_[number].cache->down()) {
       if (access.cause != last) {
         last = access.cause;
         place = chunk.l2_begin[rows[last]];
@@ -451,24 +456,29 @@ class Analysis::Impl {
   }
 
   void run_l2(Chunk& chunk) {
-    const bool exact = l2_.model->exact();
-    l2_cache_->access(chunk.l2, exact ? &l2_down_ : nullptr);
-    auto down = l2_down_.begin();
+    const bool exact = l2_cache_->exact();
+    l2_cache_->access(chunk.l2);
+    const std::span<const DownAccess> all_down = l2_cache_->down();
+    auto down = all_down.begin();
     for (std::size_t i = 0; i < chunk.transactions.size(); ++i) {
       const Transaction& transaction = chunk.transactions[i];
       TransactionOutcome& outcome = chunk.outcomes[i];
+      LevelSums& kind_sums = l2_sums_[static_cast<std::size_t>(transaction.kind)];
+      LevelSums& sm_sums = l2_sm_sums_[transaction.sm];
       const std::uint32_t end = chunk.l2_begin[i + 1];
       outcome.l2_requests = end - chunk.l2_begin[i];
       for (std::uint32_t k = chunk.l2_begin[i]; k < end; ++k) {
         outcome.l2_hits += l2_cache_->hit(k);
-        l2_cache_->add(k, l2_sums_[static_cast<std::size_t>(transaction.kind)]);
-        l2_cache_->add(k, l2_sm_sums_[transaction.sm]);
+        l2_cache_->add(k, kind_sums);
+        l2_cache_->add(k, sm_sums);
         if (!exact) {
           to_memory(outcome, chunk.l2[k], kOne - l2_cache_->hit(k));
         }
       }
       if (exact) {
-        for (; down != l2_down_.end() && down->cause < end; ++down) {
+        for (; down != all_down.end() && down->cause < end; ++down) {
+          add_traffic(*down, kind_sums);
+          add_traffic(*down, sm_sums);
           to_memory(outcome, {down->line, down->sectors, down->store}, kOne);
         }
       }
@@ -520,7 +530,6 @@ class Analysis::Impl {
 
   std::vector<Sm> sms_;
   std::optional<CacheUnit> l2_cache_;
-  std::vector<DownAccess> l2_down_;
   std::optional<ElementTable> elements_;
   std::optional<PixelTable> pixels_;
 

@@ -1,9 +1,10 @@
 // What is kept of accesses: sums that merge exactly.
 //
-// Contract: averages are kept as (sum, count) (seed 004, eq. 3); sums of hit probabilities are fixed point
-// (caches/cache_model.hpp), so that every sum is an integer, and merging by addition gives the same bits for any
+// Contract: averages are kept as (sum, count) (von Buelow et al. 2023, eq. 3); sums of hit probabilities are fixed
+// point (caches/cache_model.hpp), so that every sum is an integer, and merging by addition gives the same bits for any
 // partition of the accesses. Orders merge by minimum and maximum. Counts are 64 bits: no overflow below 2^34 accesses
-// (of a level, of any number of caches). `filled` may be 8 sectors an access, so its unit is 2^-27 of a sector, not kOne.
+// (of a level, of any number of caches). `filled` may be 8 sectors an access, so its unit is 2^-27 of a sector, not
+// kOne.
 #pragma once
 
 #include <algorithm>
@@ -54,8 +55,8 @@ struct LevelSums {
 };
 using KindSums = std::array<LevelSums, kDataKinds>;
 
-/// Requests (a lane's use of a transaction) of one element, or one pixel: the tuple (i, o, s_L1, s_L2, N) of seed 004
-/// §4.2.
+/// Requests (a lane's use of a transaction) of one element, or one pixel: the tuple (i, o, s_L1, s_L2, N) of von
+/// Buelow et al. 2023, §4.2.
 struct RequestSums {
   std::uint64_t requests = 0;
   std::uint64_t l1_hits = 0;  ///< fixed point, over requests
