@@ -36,7 +36,7 @@ constexpr std::string_view kMeanings = R"html(<dl class="columns">
 <dt>accesses</dt><dd>Look-ups of the cache: a warp instruction's transactions, one a line that its lanes touch together (or one a
 lane and line, where coalescing is off). A request is one lane's use of a transaction.</dd>
 <dt>hit rate</dt><dd>Over accesses. An access hits when its line is there with every sector that it touches.</dd>
-<dt>sectors</dt><dd>Hit rate by sector, of loads: 1 &#8722; sectors fetched from below / sectors that loads touched. What a GPU's
+<dt>by sector</dt><dd>Hit rate by sector, of loads: 1 &#8722; sectors fetched from below / sectors that loads touched. What a GPU's
 counters call the sector hit rate.</dd>
 <dt>cold, capacity, conflict</dt><dd>Misses of lines never touched before; misses that a fully associative cache of the same size
 would have too (reuse distance of at least its lines); the rest.</dd>

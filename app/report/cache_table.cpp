@@ -76,7 +76,7 @@ output::Table cache_rows(const CacheResult& result) {
                    {"accesses", "accesses"},
                    {"share", "share", Show::Percent},
                    {"hit_rate", "hit rate", Show::Percent, 2},
-                   {"sector_hit_rate", "sectors", Show::Percent, 2},
+                   {"sector_hit_rate", "by sector", Show::Percent, 2},
                    {"misses", "misses", Show::Plain, 0},
                    {"cold", "cold", Show::Plain, 0},
                    {"capacity", "capacity", Show::Plain, 0},
@@ -135,10 +135,10 @@ output::Table cache_sms(const CacheResult& result) {
                    {"last_cycle", "last cycle"},
                    {"l1_accesses", "L1 accesses"},
                    {"l1_hit_rate", "L1 hit rate", Show::Percent, 2},
-                   {"l1_sector_hit_rate", "L1 sectors", Show::Percent, 2},
+                   {"l1_sector_hit_rate", "L1 by sector", Show::Percent, 2},
                    {"l2_accesses", "L2 accesses"},
                    {"l2_hit_rate", "L2 hit rate", Show::Percent, 2},
-                   {"l2_sector_hit_rate", "L2 sectors", Show::Percent, 2}};
+                   {"l2_sector_hit_rate", "L2 by sector", Show::Percent, 2}};
   const auto& sms = result.analysis.total.sms;
   for (std::size_t sm = 0; sm < sms.size(); ++sm) {
     std::vector<Cell> row = {std::uint64_t{sm}, Cell{}, Cell{}};
@@ -166,10 +166,10 @@ output::Table cache_windows(const CacheResult& result) {
                    {"last_cycle", "last cycle"},
                    {"l1_accesses", "L1 accesses"},
                    {"l1_hit_rate", "L1 hit rate", Show::Percent, 2},
-                   {"l1_sector_hit_rate", "L1 sectors", Show::Percent, 2},
+                   {"l1_sector_hit_rate", "L1 by sector", Show::Percent, 2},
                    {"l2_accesses", "L2 accesses"},
                    {"l2_hit_rate", "L2 hit rate", Show::Percent, 2},
-                   {"l2_sector_hit_rate", "L2 sectors", Show::Percent, 2},
+                   {"l2_sector_hit_rate", "L2 by sector", Show::Percent, 2},
                    {"dram_read_bytes", "DRAM read (B)"},
                    {"dram_write_bytes", "DRAM written (B)"}};
   for (std::size_t i = 0; i < result.analysis.windows.size(); ++i) {
