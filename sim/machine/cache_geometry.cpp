@@ -18,7 +18,9 @@ memory::CacheGeometry l2_geometry(const Machine& machine) {
                                        .line_bytes = machine.l2_line_bytes,
                                        .ways = machine.l2_ways,
                                        .sector_bytes = machine.l2_sector_bytes};
-  memory::check(geometry, "machine '" + machine.name + "', L2");
+  if (geometry.bytes != 0) {
+    memory::check(geometry, "machine '" + machine.name + "', L2");
+  }
   return geometry;
 }
 

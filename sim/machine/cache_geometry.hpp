@@ -1,6 +1,6 @@
 // A machine's caches as the cache models take them.
 //
-// Contract: an L1 of 0 bytes is none (bytes 0). Errors: Usage for sizes that do not fit together (check in
+// Contract: a cache of 0 bytes is none (bytes 0). Errors: Usage for sizes that do not fit together (check in
 // sim/memory/caches/cache_model.hpp), naming the machine and the cache.
 #pragma once
 

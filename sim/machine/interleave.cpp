@@ -1,5 +1,7 @@
 #include "sim/machine/interleave.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -10,9 +12,28 @@ namespace rayreplay::machine {
 namespace {
 
 constexpr std::uint64_t kMostLines = std::uint64_t{1} << 28U;
+constexpr std::uint32_t kMostLatencyCycles = 1'000'000;  // as a machine's file allows
 
 [[noreturn]] void wrong(const std::string& what, std::string found, std::string expected) {
   throw Error(ErrorKind::Usage, {what, "", std::move(found), std::move(expected), ""});
+}
+
+/// The machine may not come from a file, which checks its ranges.
+void check_latencies(const Machine& machine) {
+  const std::pair<const char*, std::uint32_t> latencies[] = {{"l1_latency_cycles", machine.l1_latency_cycles},
+                                                             {"l2_latency_cycles", machine.l2_latency_cycles},
+                                                             {"dram_latency_cycles", machine.dram_latency_cycles}};
+  for (const auto& [key, cycles] : latencies) {
+    if (cycles == 0 || cycles > kMostLatencyCycles) {
+      throw Error(ErrorKind::Usage, {"a latency is out of range", fmt::format("machine '{}', {}", machine.name, key),
+                                     fmt::format("{}", cycles), fmt::format("1 to {}", kMostLatencyCycles), ""});
+    }
+  }
+  if (machine.outstanding_misses == 0) {
+    throw Error(ErrorKind::Usage,
+                {"the machine has no outstanding miss", fmt::format("machine '{}', outstanding_misses", machine.name),
+                 "0", "at least 1", ""});
+  }
 }
 
 void check_call(const InterleaveCall& call) {
@@ -25,6 +46,7 @@ void check_call(const InterleaveCall& call) {
     wrong("there are too many compute cycles", fmt::format("{}", options.compute_cycles),
           fmt::format("at most {}", kMostComputeCycles));
   }
+  check_latencies(call.machine);
   if (call.plan.queues() != 1 && call.plan.queues() != call.machine.sms) {
     wrong("the work is distributed over another number of SMs than the machine has",
           fmt::format("{} queues", call.plan.queues()), fmt::format("1 or {}", call.machine.sms));

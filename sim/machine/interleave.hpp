@@ -23,9 +23,10 @@
 // A miss holds one of the SM's `outstanding_misses` from c until what it asked for returns. A transaction that would
 // miss while all are held waits, and the load unit with it, for the first that returns. Lines are thrown out when room
 // is needed, those on their way too: what returns then serves the warps that wait for it and is not kept. A machine
-// without L1: every load is a miss, and nothing merges. Stores go through to the L2, need no outstanding miss and
-// complete when issued; the L1 keeps a line that it has (as its last used one) and takes no new one, the L2 has the
-// sectors written. What real caches make of the stream is sim/memory/results: these here are for latencies alone.
+// without L1: every load is a miss, and nothing merges; one without L2: memory serves what it would. Stores go through
+// to the L2, need no outstanding miss and complete when issued; the L1 keeps a line that it has (as its last used one)
+// and takes no new one, the L2 has the sectors written. What real caches make of the stream is sim/memory/results:
+// these here are for latencies alone.
 //
 // Blocks reach the sink in the order of cycle, then SM; flags of loads say what happened to them (transactions.hpp).
 // `raw` gets each instruction when its first transaction issues, `warp` being the item. Deterministic: the same plan,
@@ -33,9 +34,9 @@
 // transaction, O(log outstanding misses) a miss, O(SMs) a cycle in which anything issues, divided by 64. Memory: the
 // streams of resident warps and of those about to start; 32 bytes a line of the caches. Source: Rogers, O'Connor,
 // Aamodt, MICRO 2012 (warp schedulers); Aila and Laine, HPG 2009 (persistent threads). Errors: Usage for plans of
-// another number of SMs or items than machine and source have, resident warps, latencies or compute cycles out of
-// range, geometries that do not fit the stream's lines and sectors, or no raw instructions where they are wanted;
-// Resource for caches of more than 2^28 lines in all.
+// another number of SMs or items than machine and source have, resident warps, latencies, outstanding misses or compute
+// cycles out of range, geometries that do not fit the stream's lines and sectors, or no raw instructions where they are
+// wanted; Resource for caches of more than 2^28 lines in all.
 #pragma once
 
 #include <array>

@@ -142,6 +142,7 @@ std::vector<std::string> shipped_machines() {
   for (const ShippedText& shipped : shipped_texts()) {
     names.emplace_back(shipped.name);
   }
+  std::sort(names.begin(), names.end());  // files are sorted with their ending
   return names;
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/registry.hpp"
@@ -22,6 +23,7 @@ struct WorkPlan {
   std::vector<std::uint32_t> thread_at;    ///< items · warp_size; scheduler::kNoThread: no thread
   std::vector<std::uint64_t> queue_begin;  ///< queues + 1; queues are 1 or as many as SMs
   std::vector<std::uint32_t> queue;        ///< items, queue by queue in the order in which they are taken
+  std::string note;                        ///< what the model had to assume about this launch; "": nothing
 
   [[nodiscard]] std::uint32_t items() const {
     return warp_size == 0 ? 0 : static_cast<std::uint32_t>(thread_at.size() / warp_size);

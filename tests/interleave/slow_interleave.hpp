@@ -287,7 +287,7 @@ class SlowInterleave {
       if (sm.l1.exists()) {
         sm.l1.touch(transaction.line, false);
       }
-      for (const auto& [number, sectors] : l2_.cut(touched)) {
+      for (const auto& [number, sectors] : l2_.exists() ? l2_.cut(touched) : decltype(l2_.cut(touched)){}) {
         SlowCache::Line* line = l2_.touch(number, true);
         for (const std::uint64_t sector : sectors) {
           line->returns[sector] = 0;
@@ -341,8 +341,12 @@ class SlowInterleave {
   }
 
   std::uint64_t ask_l2(const std::set<std::uint64_t>& asked, memory::Transaction& transaction, std::uint64_t cycle) {
-    bool hit = true;
+    bool hit = l2_.exists();
     std::uint64_t later = 0;
+    if (!hit) {
+      ++result.dram;
+      return cycle + machine_.dram_latency_cycles;
+    }
     for (const auto& [number, sectors] : l2_.cut(asked)) {
       SlowCache::Line* line = l2_.touch(number, true);
       std::set<std::uint64_t> missing;

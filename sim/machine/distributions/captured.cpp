@@ -1,6 +1,6 @@
 // Captured: each warp on the SM that ran it.
 #include <algorithm>
-#include <numeric>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -11,15 +11,12 @@
 namespace rayreplay::machine {
 namespace {
 
-constexpr std::uint32_t kUnknownSm = 0xFFFF'FFFFU;
-
-/// By captured warp id: the SM of its first co-execution group.
-std::vector<std::uint32_t> sms_of_warps(const trace::Launch& launch) {
-  std::vector<std::uint32_t> sm_of(launch.thread_warp.size(), kUnknownSm);
+/// By captured warp id, which may be any number: the SM of its first co-execution group.
+std::unordered_map<std::uint32_t, std::uint32_t> sms_of_warps(const trace::Launch& launch) {
+  std::unordered_map<std::uint32_t, std::uint32_t> sm_of;
   for (std::size_t group = 0; group < launch.groups.size(); ++group) {
-    const std::uint32_t warp = launch.groups.warp[group];
-    if (warp < sm_of.size() && sm_of[warp] == kUnknownSm) {
-      sm_of[warp] = launch.groups.sm[group];
+    if (launch.groups.warp[group] != trace::kNone) {
+      sm_of.try_emplace(launch.groups.warp[group], launch.groups.sm[group]);
     }
   }
   return sm_of;
@@ -39,23 +36,29 @@ class Captured final : public WorkDistribution {
     // Its warps are those captured, with their lanes, in the order of their ids.
     const auto order = scheduler::LaunchOrders::create("captured").model;
     WorkPlan plan = plan_in_start_order(order->assign(launch, assignment.warp_size));
-    const std::vector<std::uint32_t> sm_of_warp = sms_of_warps(launch);
+    const std::unordered_map<std::uint32_t, std::uint32_t> sm_of_warp = sms_of_warps(launch);
+    std::uint64_t unknown = 0;
     std::vector<std::uint32_t> sm_of_item(plan.items());
     for (std::size_t item = 0; item < sm_of_item.size(); ++item) {
       const auto begin = plan.thread_at.begin() + static_cast<std::ptrdiff_t>(item * plan.warp_size);
       const auto thread =
           std::find_if(begin, begin + plan.warp_size, [](std::uint32_t at) { return at != scheduler::kNoThread; });
       const std::uint32_t warp = launch.thread_warp[*thread];
-      const std::uint32_t sm = warp < sm_of_warp.size() ? sm_of_warp[warp] : kUnknownSm;
-      sm_of_item[item] = sm == kUnknownSm ? static_cast<std::uint32_t>(item % sms) : sm;
+      const auto known = sm_of_warp.find(warp);
+      unknown += known == sm_of_warp.end() ? 1U : 0U;
+      sm_of_item[item] = known == sm_of_warp.end() ? static_cast<std::uint32_t>(item % sms) : known->second;
       if (sm_of_item[item] >= sms) {
         throw Error(ErrorKind::Usage,
                     {"the trace has warps on more SMs than the machine has", fmt::format("warp {}", warp),
-                     fmt::format("SM {}", sm), fmt::format("less than {}", sms),
+                     fmt::format("SM {}", sm_of_item[item]), fmt::format("less than {}", sms),
                      "give the SMs of the captured device, or use another work distribution"});
       }
     }
     split_queue(plan, sm_of_item, sms);
+    if (unknown > 0) {
+      plan.note = fmt::format("the capture does not say on which SM {} of {} warps ran: dealt out in turn", unknown,
+                              plan.items());
+    }
     return plan;
   }
 };
@@ -67,7 +70,8 @@ const WorkDistributions::Registrar kRegistrar(
      .text = "Warps are those that were captured, with their threads and lanes. A warp's SM is that of its first "
              "co-execution group; each SM takes its own warps in the order of their captured ids, that is of their "
              "start. Warps without a group (none of their threads was recorded, or all of their groups were of warps "
-             "that the hardware had repacked) are dealt out by their place in that order, modulo the number of SMs. "
+             "that the hardware had repacked) are dealt out by their place in that order, modulo the number of SMs; "
+             "a note says how many. "
              "When a slot becomes free is the interleaving's time, not the captured one.",
      .source = "rayreplay",
      .parameters = {}},

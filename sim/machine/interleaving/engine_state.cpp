@@ -31,6 +31,7 @@ EngineState::EngineState(const InterleaveCall& call)
       l2_latency_(call.machine.l2_latency_cycles),
       dram_latency_(call.machine.dram_latency_cycles),
       has_l1_(l1_geometry_.bytes != 0),
+      has_l2_(l2_geometry_.bytes != 0),
       per_sm_(call.plan.queues() != 1 || call.machine.sms == 1),
       supply_(call.source, call.plan, std::max(kLeastAhead, warps.size() / 4), call.options.raw != nullptr),
       streams_(warps.size()),
@@ -144,6 +145,9 @@ void EngineState::store(std::uint32_t sm, const memory::Transaction& transaction
   if (has_l1_) {
     (void)l1_[sm].find(transaction.line);
   }
+  if (!has_l2_) {
+    return;
+  }
   map_.each_l2_line(transaction.line, transaction.sectors, [&](std::uint64_t number, std::uint8_t sectors) {
     TimingCache::Line* line = l2_.find(number);
     if (line == nullptr) {
@@ -155,6 +159,9 @@ void EngineState::store(std::uint32_t sm, const memory::Transaction& transaction
 }
 
 EngineState::Served EngineState::ask_l2(std::uint64_t line_number, std::uint8_t units, std::uint64_t cycle) {
+  if (!has_l2_) {
+    return {.returns = cycle + dram_latency_, .hit = false};
+  }
   Served served{.returns = 0, .hit = true};
   map_.each_l2_line(line_number, units, [&](std::uint64_t number, std::uint8_t sectors) {
     TimingCache::Line* line = l2_.find(number);

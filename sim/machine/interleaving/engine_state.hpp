@@ -145,7 +145,7 @@ class EngineState {
   SectorMap map_;
   std::uint32_t resident_;
   std::uint64_t l1_latency_, l2_latency_, dram_latency_;
-  bool has_l1_;
+  bool has_l1_, has_l2_;
   bool per_sm_;  ///< a queue for each SM
   bool vacant_ = true;
   ItemSupply supply_;

@@ -28,7 +28,7 @@ SectorMap::SectorMap(const memory::CoalesceOptions& stream, const memory::CacheG
     misfit("the L1's sectors are smaller than those of the accesses", where, fmt::format("{} bytes", l1_sector),
            fmt::format("{} bytes or more", stream.sector_bytes));
   }
-  if (l2.line_bytes < stream.sector_bytes) {
+  if (l2.bytes != 0 && l2.line_bytes < stream.sector_bytes) {
     misfit("the L2's lines are smaller than the sectors of the accesses", where, fmt::format("{} bytes", l2.line_bytes),
            fmt::format("{} bytes or more", stream.sector_bytes));
   }
@@ -43,6 +43,9 @@ SectorMap::SectorMap(const memory::CoalesceOptions& stream, const memory::CacheG
         units_of_l1_[bits] = static_cast<std::uint8_t>(units_of_l1_[bits] | 1U << unit);
       }
     }
+  }
+  if (l2.bytes == 0) {
+    return;
   }
   same_ = l2.line_bytes == stream.line_bytes && l2.sector() == stream.sector_bytes;
   if (l2.line_bytes > stream.line_bytes) {

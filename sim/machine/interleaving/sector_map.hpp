@@ -3,6 +3,7 @@
 // Contract: a *unit* is a sector of the stream's coalescing (transactions.hpp). The L1's lines are the stream's; its
 // sectors are one or more units. The L2's lines are any power of two of a unit or above. Errors: Usage, where `where`
 // names the machine, for an L1 of other lines or of sectors smaller than a unit, or an L2 of lines smaller than a unit.
+// A machine without L2 has no map to it: each_l2_line must not be asked.
 #pragma once
 
 #include <array>

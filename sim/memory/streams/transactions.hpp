@@ -3,8 +3,8 @@
 // Contract: a transaction touches one L1 line, in one or more of its sectors (at most 8). Coalesced: one transaction
 // for each line that the instruction's lanes touch together, in ascending order of lines, `lanes` being the lanes
 // that it serves, `sectors` the union of what they touch; this is what a GPU's load unit does. Not coalesced: one
-// transaction for each line that a lane touches, lane by lane (lowest first), lines ascending: what the published tool
-// counts (seed 004 §4.1). An access that spans lines counts once per line (MODELS.md §11). A *request* is one lane's
+// transaction for each line that a lane touches, lane by lane (lowest first), lines ascending: what a tool counts that
+// looks at every lane by itself (von Buelow et al. 2023, section 4.1). An access that spans lines counts once per line (MODELS.md §11). A *request* is one lane's
 // use of one transaction: both forms have the same requests. Rates per level are over transactions, rates per element
 // and pixel over requests.
 #pragma once
