@@ -261,8 +261,9 @@ ordered_json cache_json(const CacheContext& context) {
   ordered_json document;
   if (context.launch != nullptr) {
     document = context_json(*context.launch, kSchema);
-    document["configuration"].erase("packings");
-    document["configuration"].erase("swizzles");
+    for (const char* key : {"packings", "swizzles", "policy", "costs"}) {
+      document["configuration"].erase(key);
+    }
     document["configuration"]["packing"] = result.packing;
   } else {
     document = {{"schema", kSchema},
