@@ -40,7 +40,11 @@ constexpr std::array<std::string_view, 11> kImportedKeys = {
     "machine", "l1",           "l2",        "coalesce", "l1_model",       "l2_model",
     "l2_feed", "reuse_engine", "distances", "windows",  "window_requests"};
 
+/// Options that are no settings and mean nothing to one either.
+constexpr std::array kLaunchOptions = {"--launch", "--order", "--warp-size", "--packing"};
+
 struct Options {
+  const CLI::App* command = nullptr;
   std::string path;
   ExperimentOptions experiment;
   std::vector<std::optional<std::string>> values;  ///< by experiment::cache_parameters()
@@ -106,7 +110,8 @@ CacheOptions make_options(const Options& given, const experiment::Configuration&
   experiment::apply_cache_settings(given_settings(given), options);
   options.packing = configuration.packings.empty() ? "identity" : configuration.packings.front();
   options.elements = given.elements_option->count() > 0;
-  options.pixels = options.elements || !given.report.empty() || given.requests;
+  options.pixels = options.elements || !given.report.empty();
+  options.request_sums = given.requests;
   return options;
 }
 
@@ -129,6 +134,11 @@ void log_result(const CacheResult& result) {
   if (result.analysis.unallocated > 0) {
     warn(fmt::format("{} of {} requests lie outside every allocation: they are counted as unallocated",
                      result.analysis.unallocated, result.analysis.requests));
+  }
+  if (!result.scheduled && result.options.pixels && result.size.threads() == 0) {
+    console::log(
+        "rayreplay: note: no sums by pixel: the memory trace does not say how large the frame is ('frame WIDTH "
+        "HEIGHT')");
   }
   if (!result.schedule_note.empty()) {
     console::log("rayreplay: note: not by the captured SMs: " + result.schedule_note);
@@ -176,6 +186,10 @@ Outputs check_outputs(const Options& options, const experiment::Configuration& c
                     {"--elements", outputs.elements},
                     {"--export", options.exported}},
                    inputs);
+  if (options.exported == "-" && options.output.path == "-") {
+    throw Error(ErrorKind::Usage, {"the memory trace and the result cannot both go to standard output",
+                                   "--export and --output", "'-'", "a file for one of them", "add --output FILE"});
+  }
   options.output.check();
   for (const std::string& file : {outputs.elements, options.exported}) {
     if (!file.empty() && file != "-") {
@@ -212,10 +226,18 @@ void require_imported_options(const Options& options) {
     throw Error(ErrorKind::Usage, {"an imported memory trace is one already", "--export", "'" + options.path + "'",
                                    "a trace of a launch (.rrt)", "rayreplay import turns one form into the other"});
   }
+  const auto refuse = [&options](const std::string& option) {
+    throw Error(ErrorKind::Usage, {"the option says nothing about an imported memory trace", option,
+                                   "'" + options.path + "'", "a trace of a launch (.rrt)", "leave it out"});
+  };
   for (const CacheSetting& setting : given_settings(options)) {
     if (std::find(kImportedKeys.begin(), kImportedKeys.end(), setting.key) == kImportedKeys.end()) {
-      throw Error(ErrorKind::Usage, {"the option says nothing about an imported memory trace", setting.where,
-                                     "'" + options.path + "'", "a trace of a launch (.rrt)", "leave it out"});
+      refuse(setting.where);
+    }
+  }
+  for (const char* option : kLaunchOptions) {
+    if (options.command->count(option) > 0) {
+      refuse(option);
     }
   }
 }
@@ -317,6 +339,7 @@ void add_cache_command(CLI::App& root, Session& session) {
   CLI::App* command = root.add_subcommand("cache", "Where do the bytes come from? Caches, reuse distances, traffic");
   command->group("Experiments");
   auto options = std::make_shared<Options>();
+  options->command = command;
   command->add_option("trace", options->path, "Trace file (.rrt), or a memory trace of another tool")
       ->type_name("TRACE")
       ->group("Input")

@@ -6,7 +6,9 @@
 
 #include <hdf5.h>
 
-#include "app/report/hdf5_parts.hpp"
+#include "app/report/cache_boxes.hpp"
+#include "app/report/cache_datasets.hpp"
+#include "app/report/hdf5_columns.hpp"
 #include "base/output_file.hpp"
 
 namespace rayreplay::report {
@@ -14,6 +16,8 @@ namespace {
 
 using experiment::CacheResult;
 using hdf5::checked;
+using hdf5::column;
+using hdf5::gather;
 using hdf5::GrowingColumn;
 using hdf5::make_group;
 using hdf5::Place;
@@ -26,77 +30,18 @@ using memory::RequestSums;
 using trace::hdf5::Handle;
 
 constexpr const char* kSchema = "rayreplay.cache-elements/1";
-constexpr std::uint32_t kWorld = 0xFFFF'FFFFU;  // box in world space
-
-/// Where a record of the structure lies, and its box.
-struct PlacedBox {
-  std::uint64_t address = 0;
-  std::uint32_t blas = kWorld;
-  bvh::Box box;
-};
-
-/// Boxes of all records that can be reached from the root: a record's box is what its parent says of it.
-void place_boxes(const bvh::Bvh& structure, const bvh::Level& level, std::uint64_t start, std::uint32_t blas,
-                 std::vector<PlacedBox>& boxes) {
-  if (level.empty()) {
-    return;
-  }
-  struct Open {
-    std::uint32_t record;
-    bvh::Box box;
-  };
-  std::vector<Open> open = {{0, level.bounds}};
-  std::array<bvh::ChildView, bvh::kMaxWidth> children;
-  const auto add = [&](std::uint32_t record, const bvh::Box& box) {
-    boxes.push_back({start + std::uint64_t{record} * level.node_bytes, blas, box});
-  };
-  while (!open.empty()) {
-    const Open node = open.back();
-    open.pop_back();
-    add(node.record, node.box);
-    const std::size_t count = structure.layout->decode(level, node.record, children);
-    for (std::size_t i = 0; i < count; ++i) {
-      if (children[i].count == 0) {
-        open.push_back({children[i].index, children[i].box});
-      } else if (children[i].block != bvh::kNoBlock) {
-        add(children[i].block, children[i].box);
-      }
-    }
-  }
-}
-
-/// A whole column at once.
-template <class Value>
-void column(hid_t group, const char* name, hid_t stored, hid_t native, const std::vector<Value>& values,
-            const Place& place) {
-  GrowingColumn(group, name, stored, native).append(values.data(), values.size(), place);
-}
-
-void column(hid_t group, const char* name, const std::vector<std::uint64_t>& values, const Place& place) {
-  column(group, name, H5T_STD_U64LE, H5T_NATIVE_UINT64, values, place);
-}
-void column(hid_t group, const char* name, const std::vector<std::uint32_t>& values, const Place& place) {
-  column(group, name, H5T_STD_U32LE, H5T_NATIVE_UINT32, values, place);
-}
-void column(hid_t group, const char* name, const std::vector<std::uint8_t>& values, const Place& place) {
-  column(group, name, H5T_STD_U8LE, H5T_NATIVE_UINT8, values, place);
-}
-void column(hid_t group, const char* name, const std::vector<float>& values, const Place& place) {
-  column(group, name, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, values, place);
-}
-
-template <class Rows, class Value>
-auto gather(const Rows& rows, const Value& value) {
-  std::vector<std::remove_cvref_t<std::invoke_result_t<Value, decltype(*std::begin(rows))>>> values;
-  values.reserve(std::size(rows));
-  std::ranges::transform(rows, std::back_inserter(values), value);
-  return values;
-}
+constexpr hsize_t kRowsAtOnce = 65536;
 
 void write_number64(hid_t object, const char* name, std::uint64_t value) {
   const Handle space(checked(H5Screate(H5S_SCALAR)));
   const Handle attribute(checked(H5Acreate2(object, name, H5T_STD_U64LE, space.get(), H5P_DEFAULT, H5P_DEFAULT)));
   checked(H5Awrite(attribute.get(), H5T_NATIVE_UINT64, &value));
+}
+
+void write_real(hid_t object, const char* name, double value) {
+  const Handle space(checked(H5Screate(H5S_SCALAR)));
+  const Handle attribute(checked(H5Acreate2(object, name, H5T_IEEE_F64LE, space.get(), H5P_DEFAULT, H5P_DEFAULT)));
+  checked(H5Awrite(attribute.get(), H5T_NATIVE_DOUBLE, &value));
 }
 
 /// Texts as a dataset: of an attribute there may not be enough room.
@@ -174,7 +119,10 @@ void write_levels(hid_t root, const char* name, const char* which, const std::ve
                                       {"capacity", &LevelSums::capacity},
                                       {"conflict", &LevelSums::conflict},
                                       {"beyond", &LevelSums::beyond},
-                                      {"sector_misses", &LevelSums::sector_misses}}) {
+                                      {"sector_misses", &LevelSums::sector_misses},
+                                      {"load_sectors", &LevelSums::load_sectors},
+                                      {"filled", &LevelSums::filled},
+                                      {"written", &LevelSums::written}}) {
     column(group.get(), title, gather(rows, [member = member](const LevelRow& row) { return row.sums.*member; }),
            place);
   }
@@ -207,32 +155,6 @@ void write_windows(hid_t root, const CacheResult& result, const Place& place) {
   write_levels(root, "sms", "sm", sms, place);
 }
 
-void write_boxes(hid_t root, const std::vector<PlacedBox>& boxes, const memory::Allocations& allocations,
-                 const Place& place) {
-  struct Row {
-    std::uint32_t element;
-    const PlacedBox* placed;
-  };
-  memory::Allocations::Cursor cursor;
-  std::vector<Row> rows;
-  for (const PlacedBox& placed : boxes) {
-    const std::uint32_t allocation = allocations.find(placed.address, cursor);
-    if (allocation != memory::kNoAllocation) {
-      rows.push_back({allocations.element(allocation, placed.address), &placed});
-    }
-  }
-  std::ranges::sort(rows, {}, &Row::element);
-  const Handle group = make_group(root, "boxes");
-  column(group.get(), "element", gather(rows, &Row::element), place);
-  column(group.get(), "blas", gather(rows, [](const Row& row) { return row.placed->blas; }), place);
-  constexpr std::array kNames = {"min_x", "min_y", "min_z", "max_x", "max_y", "max_z"};
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    column(group.get(), kNames[i],
-           gather(rows, [i](const Row& row) { return i < 3 ? row.placed->box.low[i] : row.placed->box.high[i - 3]; }),
-           place);
-  }
-}
-
 /// The columns that grow while the experiment runs.
 struct ElementColumns {
   explicit ElementColumns(hid_t group)
@@ -247,6 +169,59 @@ struct ElementColumns {
 
   GrowingColumn window, element, requests, l1_hits, l2_requests, l2_hits, first, last;
 };
+
+/// Reads a column again, piece by piece.
+class Reader {
+ public:
+  Reader(hid_t group, const char* name)
+      : dataset_(checked(H5Dopen2(group, name, H5P_DEFAULT))), space_(checked(H5Dget_space(dataset_.get()))) {}
+
+  [[nodiscard]] hsize_t rows() const {
+    return static_cast<hsize_t>(H5Sget_simple_extent_npoints(space_.get()));
+  }
+  void read(hsize_t first, std::vector<std::uint64_t>& values) const {
+    const hsize_t count = values.size();
+    checked(H5Sselect_hyperslab(space_.get(), H5S_SELECT_SET, &first, nullptr, &count, nullptr));
+    const Handle memory(checked(H5Screate_simple(1, &count, nullptr)));
+    checked(H5Dread(dataset_.get(), H5T_NATIVE_UINT64, memory.get(), space_.get(), H5P_DEFAULT, values.data()));
+  }
+
+ private:
+  Handle dataset_, space_;
+};
+
+/// What follows from the columns when windows and allocations are known: `allocation`, `access_rate`, `access_order`
+/// (von Buelow et al. 2023, section 5.4).
+void derive_columns(hid_t group, const CacheResult& result, const Place& place) {
+  const Reader window(group, "window"), element(group, "element"), requests(group, "requests"), first(group, "first");
+  GrowingColumn allocation(group, "allocation", H5T_STD_U32LE, H5T_NATIVE_UINT32);
+  GrowingColumn rate(group, "access_rate", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT);
+  GrowingColumn order(group, "access_order", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT);
+  std::vector<std::uint64_t> windows, elements, counts, firsts;
+  std::vector<std::uint32_t> allocations;
+  std::vector<float> rates, orders;
+  for (hsize_t begin = 0; begin < window.rows(); begin += windows.size()) {
+    const auto count = static_cast<std::size_t>(std::min<hsize_t>(window.rows() - begin, kRowsAtOnce));
+    for (const auto& [reader, values] :
+         {std::pair{&window, &windows}, {&element, &elements}, {&requests, &counts}, {&first, &firsts}}) {
+      values->resize(count);
+      reader->read(begin, *values);
+    }
+    allocations.resize(count);
+    rates.resize(count);
+    orders.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const memory::WindowSums& sums = result.analysis.windows[windows[i]];
+      const auto all = static_cast<double>(sums.requests);
+      allocations[i] = result.allocations.allocation_of(static_cast<std::uint32_t>(elements[i]));
+      rates[i] = static_cast<float>(static_cast<double>(counts[i]) / all);
+      orders[i] = static_cast<float>(static_cast<double>(firsts[i] - sums.first_request) / all);
+    }
+    allocation.append(allocations.data(), count, place);
+    rate.append(rates.data(), count, place);
+    order.append(orders.data(), count, place);
+  }
+}
 
 }  // namespace
 
@@ -272,16 +247,7 @@ CacheFile::CacheFile(const std::string& path, bool force) : state_(std::make_uni
 CacheFile::~CacheFile() = default;
 
 void CacheFile::take(const bvh::Bvh& structure) {
-  place_boxes(structure, structure.top, structure.memory.top_nodes, kWorld, state_->boxes);
-  for (std::uint32_t blas = 0; blas < structure.bottoms.size(); ++blas) {
-    place_boxes(structure, structure.bottoms[blas], structure.memory.bottom_nodes[blas], blas, state_->boxes);
-  }
-  for (std::size_t i = 0; i < structure.scene.instances.size(); ++i) {
-    if (structure.scene.instances[i].active) {
-      state_->boxes.push_back({structure.memory.instances + std::uint64_t{i} * bvh::kInstanceBytes, kWorld,
-                               structure.scene.instances[i].world});
-    }
-  }
+  state_->boxes = place_boxes(structure);
 }
 
 void CacheFile::append(const std::vector<memory::ElementRow>& rows) {
@@ -311,15 +277,20 @@ void CacheFile::commit(const CacheContext& context) {
   const Place& place = state_->place;
   const hid_t root = state_->file.get();
   state_->columns.reset();
+  derive_columns(state_->group.get(), result, place);
   state_->group = Handle();
   write_text(root, "schema", kSchema);
   write_text(root, "tool_version", RAYREPLAY_VERSION);
   write_text(root, "trace_hash", result.trace_hash);
   write_text(root, "application", result.application);
+  write_text(root, "device", result.device);
   write_text(root, "configuration", cache_configuration(context));
   write_text(root, "machine", machine::to_toml(result.machine));
   write_number64(root, "hit_unit", memory::kOne);
+  write_number64(root, "fill_unit", memory::kOneSector);
   write_number64(root, "requests", result.analysis.requests);
+  write_number64(root, "rays", result.tally.rays);
+  write_real(root, "reuse_weight", result.analysis.reuse_weight);
   write_texts(root, "kind_names", {memory::kDataKindNames.begin(), memory::kDataKindNames.end()});
   write_texts(root, "level_names", {"L1", "L2"});
   write_allocations(root, result.allocations, place);
@@ -330,6 +301,7 @@ void CacheFile::commit(const CacheContext& context) {
   if (!state_->boxes.empty()) {
     write_boxes(root, state_->boxes, result.allocations, place);
   }
+  describe_datasets(root);
   written(H5Fflush(root, H5F_SCOPE_GLOBAL), place);
   written(state_->file.close() ? 0 : -1, place);
   state_->output.commit();

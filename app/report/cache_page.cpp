@@ -1,7 +1,12 @@
 #include "app/report/cache_page.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -20,10 +25,19 @@ constexpr double kKibi = 1024;
 constexpr std::size_t kCurvePoints = 200;
 constexpr double kBinsPerOctave = 2;
 
+// The table's columns, in two parts.
+constexpr std::array<std::string_view, 6> kRateKeys = {"level", "kind",     "accesses",
+                                                       "share", "hit_rate", "sector_hit_rate"};
+constexpr std::array<std::string_view, 10> kMissKeys = {
+    "level",    "kind",          "misses",          "cold",         "capacity",
+    "conflict", "sector_misses", "delivered_bytes", "filled_bytes", "written_bytes"};
+
 constexpr std::string_view kMeanings = R"html(<dl class="columns">
 <dt>accesses</dt><dd>Look-ups of the cache: a warp instruction's transactions, one a line that its lanes touch together (or one a
 lane and line, where coalescing is off). A request is one lane's use of a transaction.</dd>
 <dt>hit rate</dt><dd>Over accesses. An access hits when its line is there with every sector that it touches.</dd>
+<dt>by sector</dt><dd>Hit rate by sector, of loads: 1 &#8722; sectors fetched from below / sectors that loads touched. What a GPU's
+counters call the sector hit rate.</dd>
 <dt>cold, capacity, conflict</dt><dd>Misses of lines never touched before; misses that a fully associative cache of the same size
 would have too (reuse distance of at least its lines); the rest.</dd>
 <dt>sector misses</dt><dd>Misses that found the line but not all of its sectors.</dd>
@@ -39,6 +53,12 @@ double line_kib(const memory::LevelResult& level) {
   return level.geometry.line_bytes / kKibi;
 }
 
+std::string sampled_note(const CacheResult& result) {
+  return result.analysis.reuse_weight == 1
+             ? ""
+             : fmt::format(" Estimated from one line in {:.0f}.", result.analysis.reuse_weight);
+}
+
 std::string curve_chart(const CacheResult& result) {
   LineChart chart;
   chart.title = "Miss ratio against cache size";
@@ -46,7 +66,8 @@ std::string curve_chart(const CacheResult& result) {
   chart.y_title = "miss ratio (%)";
   chart.caption =
       "Fully associative LRU caches of every size, from the reuse distances of one pass: L1s of each SM, and the L2 "
-      "behind the L1s as they are. Rings mark the machine's sizes.";
+      "behind the L1s as they are. Rings mark the machine's sizes." +
+      sampled_note(result);
   chart.log_x = true;
   chart.y_high = kPercent;
   for (std::size_t level = 0; level < memory::kLevels; ++level) {
@@ -108,7 +129,8 @@ std::string histogram_chart(const CacheResult& result) {
     cold += fmt::format("{}{}: {:.3g} %", cold.empty() ? "" : ", ", kLevelNames[level],
                         kPercent * static_cast<double>(histogram.cold()) / static_cast<double>(histogram.accesses()));
   }
-  chart.caption = "Half an octave a point, share of all accesses. First touches are not shown (" + cold + ").";
+  chart.caption = "Half an octave a point, share of all accesses. First touches are not shown (" + cold + ")." +
+                  sampled_note(result);
   return chart.lines.empty() ? std::string() : to_svg(chart);
 }
 
@@ -121,7 +143,7 @@ std::string window_chart(const CacheResult& result) {
   chart.title = "Hit rate over time";
   chart.x_title = "time window";
   chart.y_title = "hit rate (%)";
-  chart.caption = "Each window has as many requests as the others; caches keep what they hold from one to the next.";
+  chart.caption = "Windows of equal numbers of requests; caches keep what they hold from one to the next.";
   chart.whole_x = true;
   chart.y_high = kPercent;
   for (std::size_t level = 0; level < memory::kLevels; ++level) {
@@ -140,18 +162,56 @@ std::string window_chart(const CacheResult& result) {
   return to_svg(chart);
 }
 
+std::string traffic_chart(const CacheResult& result) {
+  const auto& windows = result.analysis.windows;
+  if (windows.size() < 2) {
+    return "";
+  }
+  LineChart chart;
+  chart.title = "DRAM traffic over time";
+  chart.x_title = "time window";
+  chart.y_title = "estimated (KiB a window)";
+  chart.caption = "What the last level fetched and wrote in each window.";
+  chart.whole_x = true;
+  ChartLine read{"read", 3, {}}, written{"written", 4, {}};
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    read.points.push_back({static_cast<double>(i), static_cast<double>(windows[i].dram_read_bytes) / kKibi});
+    written.points.push_back({static_cast<double>(i), static_cast<double>(windows[i].dram_write_bytes) / kKibi});
+  }
+  chart.lines = {std::move(read), std::move(written)};
+  return to_svg(chart);
+}
+
+/// The columns that have one of these keys.
+output::Table only(const output::Table& table, std::span<const std::string_view> keys) {
+  std::vector<std::size_t> places;
+  output::Table result;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (std::ranges::find(keys, table.columns[i].key) != keys.end()) {
+      places.push_back(i);
+      result.columns.push_back(table.columns[i]);
+      result.columns.back().detail = false;
+    }
+  }
+  for (const auto& row : table.rows) {
+    result.rows.emplace_back();
+    std::ranges::transform(places, std::back_inserter(result.rows.back()), [&row](std::size_t i) { return row[i]; });
+  }
+  return result;
+}
+
 /// Where the accesses of each kind ended: hit in L1, hit in L2, missed.
 std::string kinds_chart(const CacheResult& result) {
   StackChart chart;
   chart.title = "Hits and misses by kind of data";
   chart.x_title = "accesses (%)";
-  chart.caption = "Share of all accesses of the level; misses split where reuse distances were taken.";
+  chart.caption =
+      "Share of all accesses of the level; misses split where reuse distances were taken." + sampled_note(result);
   chart.series = {{"hits"}, {"conflict misses"}, {"capacity misses"}, {"cold misses"}, {"misses, not split"}};
   for (std::size_t level = 0; level < memory::kLevels; ++level) {
     if (!has_level(result, level)) {
       continue;
     }
-    const bool split = result.analysis.levels[level].histogram.accesses() > 0;
     const memory::KindSums& kinds = result.analysis.total.levels[level];
     const double all = static_cast<double>(std::max<std::uint64_t>(all_kinds(kinds).accesses, 1));
     for (std::size_t kind = 0; kind < memory::kDataKinds; ++kind) {
@@ -161,9 +221,9 @@ std::string kinds_chart(const CacheResult& result) {
       }
       chart.categories.push_back(fmt::format("{} {}", kLevelNames[level], memory::kDataKindNames[kind]));
       const double misses = static_cast<double>(sums.accesses) - from_fixed(sums.hits);
-      const std::array parts = {from_fixed(sums.hits), split ? from_fixed(sums.conflict) : 0,
-                                split ? from_fixed(sums.capacity) : 0, split ? from_fixed(sums.cold) : 0,
-                                split ? 0 : misses};
+      const std::optional<MissSplit> split = split_of(result, level, sums);
+      const MissSplit known = split.value_or(MissSplit{});
+      const std::array parts = {from_fixed(sums.hits), known.conflict, known.capacity, known.cold, split ? 0 : misses};
       for (std::size_t i = 0; i < parts.size(); ++i) {
         chart.series[i].values.push_back(kPercent * parts[i] / all);
       }
@@ -247,10 +307,12 @@ std::string to_html(const CachePage& page) {
               : "<p class=\"soft\">A memory trace of another tool, in the order in which it was recorded, "
                 "through a modelled machine's caches.</p>\n";
   html += facts(page.context);
-  html += "<h2>Accesses by level and kind of data</h2>\n" + html_table(cache_rows(result), "hit_rate");
+  const output::Table rows = cache_rows(result);
+  html += "<h2>Hit rates by level and kind of data</h2>\n" + html_table(only(rows, kRateKeys), "hit_rate");
   html += sentences(result);
+  html += "<h2>Misses and traffic</h2>\n" + html_table(only(rows, kMissKeys), "");
   html += "<h2>Plots</h2>\n<div class=\"charts\">\n" + curve_chart(result) + histogram_chart(result) +
-          kinds_chart(result) + window_chart(result) + sm_chart(result) + "</div>\n";
+          kinds_chart(result) + window_chart(result) + traffic_chart(result) + sm_chart(result) + "</div>\n";
   if (!page.pictures.empty()) {
     html += "<h2>Per pixel</h2>\n<div class=\"pictures\">\n";
     for (const Picture& picture : page.pictures) {

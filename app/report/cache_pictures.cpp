@@ -83,7 +83,8 @@ Picture rate_picture(const CacheResult& result, const std::vector<PixelSums>& su
   HeatMap heat = heat_map(map, colormap);
   heat.title = fmt::format("{} hit rate per pixel", kLevelNames[level]);
   heat.note = fmt::format("all pixels: {:.2f} %", all > 0 ? kPercent * found / all : 0.0);
-  heat.unit = "hits of the requests that the pixel's thread made (%)";
+  heat.unit = level == memory::kL1 ? "hits of the requests that the pixel's thread made (%)"
+                                   : "hits of the requests that reached the L2 (%)";
   heat.high = kPercent;
   return {level == memory::kL1 ? kL1File : kL2File,
           level == memory::kL1
@@ -128,23 +129,24 @@ PixelMap write_ranks(const CacheResult& result, const std::vector<PixelSums>& su
   return map;
 }
 
-/// One small picture a window, in rows: the pixels that were written in it, coloured by their order.
+/// One small picture a window, in rows: the pixels that were written in it, coloured by their order. Dark lines part
+/// them.
 PixelMap multiples(const CacheResult& result, const std::vector<PixelSums>& sums, const PixelMap& ranks,
                    std::uint32_t windows, std::uint32_t columns) {
   const std::uint32_t rows = (windows + columns - 1) / columns;
   PixelMap map;
   map.width = columns * (ranks.width + kGap) - kGap;
   map.height = rows * (ranks.height + kGap) - kGap;
-  map.values.assign(std::size_t{map.width} * map.height, kNoData);
+  map.values.assign(std::size_t{map.width} * map.height, 0);
   for (std::uint32_t i = 0; i < windows; ++i) {
     const memory::WindowSums& window = result.analysis.windows[i];
     const std::size_t left = std::size_t{i % columns} * (ranks.width + kGap);
     const std::size_t top = std::size_t{i / columns} * (ranks.height + kGap);
     for (std::size_t pixel = 0; pixel < sums.size(); ++pixel) {
       const std::uint64_t written = sums[pixel].written;
-      if (written >= window.first_request && written - window.first_request < window.requests) {
-        map.values[(top + pixel / ranks.width) * map.width + left + pixel % ranks.width] = ranks.values[pixel];
-      }
+      const bool here = written >= window.first_request && written - window.first_request < window.requests;
+      map.values[(top + pixel / ranks.width) * map.width + left + pixel % ranks.width] =
+          here ? ranks.values[pixel] : kNoData;
     }
   }
   return map;
@@ -163,12 +165,15 @@ std::vector<Picture> make_cache_pictures(const CacheResult& result, Colormap col
   }
   const std::vector<PixelSums> sums = flat(result);
   std::vector<Picture> list;
-  for (std::size_t level = 0; level < memory::kLevels; ++level) {
-    if (has_level(result, level)) {
-      list.push_back(rate_picture(result, sums, level, colormap));
+  // Of an imported trace nobody knows which pixel an access was for, but for writes to the frame buffer.
+  if (result.scheduled) {
+    for (std::size_t level = 0; level < memory::kLevels; ++level) {
+      if (has_level(result, level)) {
+        list.push_back(rate_picture(result, sums, level, colormap));
+      }
     }
+    list.push_back(bytes_picture(result, sums, colormap));
   }
-  list.push_back(bytes_picture(result, sums, colormap));
   std::uint64_t written = 0;
   const PixelMap ranks = write_ranks(result, sums, written);
   if (written == 0) {
@@ -181,7 +186,7 @@ std::vector<Picture> make_cache_pictures(const CacheResult& result, Colormap col
   };
   HeatMap order = heat_map(ranks, Colormap::Plasma);
   order.title = "Order of frame-buffer writes";
-  order.note = result.schedule;
+  order.note = result.scheduled ? result.schedule : "as recorded";
   list.push_back({kOrderFile, "When each pixel was first written: dark early, bright late.", finish(order)});
   const std::size_t windows = result.analysis.windows.size();
   if (windows > 1 && windows <= kMostMultiples) {

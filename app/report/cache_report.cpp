@@ -90,21 +90,30 @@ ordered_json levels_json(const CacheResult& result) {
   return levels;
 }
 
+double share(std::uint64_t part, std::uint64_t all) {
+  return all == 0 ? 0 : static_cast<double>(part) / static_cast<double>(all);
+}
+
 ordered_json summary_json(const CacheResult& result) {
   const CacheSummary summary = summarise(result);
   const machine::InterleaveResult& interleaved = result.interleaved;
   const auto rate = [](double value) { return value < 0 ? ordered_json() : ordered_json(value); };
+  const bool both = has_level(result, memory::kL1) && has_level(result, memory::kL2);
+  const auto between = [both](std::uint64_t bytes) { return both ? ordered_json(bytes) : ordered_json(); };
   ordered_json json = {{"requests", summary.requests},
                        {"transactions", summary.transactions},
                        {"unallocated_requests", result.analysis.unallocated},
                        {"l1_request_hit_rate", rate(summary.l1_request_rate)},
                        {"l2_request_hit_rate", rate(summary.l2_request_rate)},
+                       {"l2_to_l1_bytes", between(summary.filled_bytes[memory::kL1])},
+                       {"l1_to_l2_bytes", between(summary.written_bytes[memory::kL1])},
                        {"dram_read_bytes", summary.dram_read_bytes},
                        {"dram_write_bytes", summary.dram_write_bytes}};
   if (!result.scheduled) {
     return json;
   }
   json["instructions"] = summary.instructions;
+  json["transactions_per_instruction"] = share(summary.transactions, summary.instructions);
   json["cycles"] = interleaved.cycles;
   json["milliseconds"] = summary.milliseconds;
   json["dram_bytes_per_second"] = summary.dram_bytes_per_second;
@@ -114,6 +123,13 @@ ordered_json summary_json(const CacheResult& result) {
                           {"l2", interleaved.l2_hits},
                           {"dram", interleaved.dram}};
   json["rays"] = result.tally.rays;
+  for (const char* key : {"instructions", "transactions", "requests", "l2_to_l1_bytes", "l1_to_l2_bytes",
+                          "dram_read_bytes", "dram_write_bytes"}) {
+    const ordered_json& value = json[key];
+    json["per_ray"][key] = value.is_null() || result.tally.rays == 0
+                               ? ordered_json()
+                               : ordered_json(share(value.get<std::uint64_t>(), result.tally.rays));
+  }
   json["ignored_rays"] = result.tally.ignored_rays;
   json["unobserved_candidates"] = result.tally.unobserved;
   json["structure_bytes"] = result.structure_bytes;
@@ -137,10 +153,6 @@ void line(std::string& text, std::string_view name, const std::string& value) {
   text += fmt::format("{:<8} {}\n", name, value);
 }
 
-double share(std::uint64_t part, std::uint64_t all) {
-  return all == 0 ? 0 : static_cast<double>(part) / static_cast<double>(all);
-}
-
 std::string level_line(const CacheResult& result, std::size_t level) {
   if (!has_level(result, level)) {
     return "none";
@@ -157,12 +169,18 @@ std::string level_line(const CacheResult& result, std::size_t level) {
 std::string cache_sentences(const CacheResult& result) {
   const CacheSummary summary = summarise(result);
   const machine::InterleaveResult& interleaved = result.interleaved;
+  const std::uint64_t rays = result.tally.rays;
+  const auto per_ray = [rays](std::uint64_t amount, const char* unit) {
+    return rays == 0 ? std::string() : fmt::format(" ({:.1f}{} a ray)", share(amount, rays), unit);
+  };
+  const auto bytes = [&per_ray](std::uint64_t amount) { return output::bytes_text(amount) + per_ray(amount, " B"); };
   std::string text;
   if (result.scheduled) {
-    text += fmt::format("{} warp instructions, {} transactions ({:.2f} an instruction, {}), ",
-                        output::with_separators(summary.instructions), output::with_separators(summary.transactions),
-                        share(summary.transactions, summary.instructions),
-                        result.options.stream.coalescing.coalesce ? "coalesced" : "every lane its own");
+    text +=
+        fmt::format("{} rays, {} warp instructions, {} transactions ({:.2f} an instruction, {}), ",
+                    output::with_separators(rays), output::with_separators(summary.instructions),
+                    output::with_separators(summary.transactions), share(summary.transactions, summary.instructions),
+                    result.options.stream.coalescing.coalesce ? "coalesced" : "every lane its own");
   } else {
     text += fmt::format("{} transactions, ", output::with_separators(summary.transactions));
   }
@@ -177,15 +195,20 @@ std::string cache_sentences(const CacheResult& result) {
   if (result.scheduled) {
     text += fmt::format(
         "{} cycles ({:.3f} ms at {:.0f} MHz); loads served by L1 {:.1f} %, a miss on its way {:.1f} %, "
-        "L2 {:.1f} %, DRAM {:.1f} %\n",
+        "L2 {:.1f} %, DRAM {:.1f} %; load units wait for a free miss in {:.1f} % of SM-cycles\n",
         output::with_separators(interleaved.cycles), summary.milliseconds, result.machine.clock_mhz,
         100 * share(interleaved.l1_hits, summary.loads), 100 * share(interleaved.merged, summary.loads),
-        100 * share(interleaved.l2_hits, summary.loads), 100 * share(interleaved.dram, summary.loads));
+        100 * share(interleaved.l2_hits, summary.loads), 100 * share(interleaved.dram, summary.loads),
+        100 * share(interleaved.stalled_cycles, interleaved.cycles * result.machine.sms));
   }
-  text += fmt::format("DRAM, estimated: {} read, {} written", output::bytes_text(summary.dram_read_bytes),
-                      output::bytes_text(summary.dram_write_bytes));
+  if (has_level(result, memory::kL1) && has_level(result, memory::kL2)) {
+    text += fmt::format("L2 to L1: {}; L1 to L2: {}\n", bytes(summary.filled_bytes[memory::kL1]),
+                        bytes(summary.written_bytes[memory::kL1]));
+  }
+  text += fmt::format("DRAM, estimated: {} read, {} written", bytes(summary.dram_read_bytes),
+                      bytes(summary.dram_write_bytes));
   if (result.scheduled) {
-    text += fmt::format(", {:.1f} GB/s of {:.0f} over those cycles", summary.dram_bytes_per_second / 1e9,
+    text += fmt::format("; {:.1f} GB/s of {:.0f} over those cycles", summary.dram_bytes_per_second / 1e9,
                         result.machine.dram_bytes_per_second / 1e9);
   }
   return text + "\n";
@@ -238,8 +261,9 @@ ordered_json cache_json(const CacheContext& context) {
   ordered_json document;
   if (context.launch != nullptr) {
     document = context_json(*context.launch, kSchema);
-    document["configuration"].erase("packings");
-    document["configuration"].erase("swizzles");
+    for (const char* key : {"packings", "swizzles", "policy", "costs"}) {
+      document["configuration"].erase(key);
+    }
     document["configuration"]["packing"] = result.packing;
   } else {
     document = {{"schema", kSchema},

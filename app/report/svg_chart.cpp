@@ -71,7 +71,7 @@ class Scale {
     const double step = values.size() > 1 ? values[1] - values[0] : 1;
     for (const double value : values) {
       if (!whole || value == std::floor(value)) {
-        result.emplace_back(value, pictures::tick_label(value, step));
+        result.emplace_back(value, pictures::tick_label(value, whole ? std::max(step, 1.0) : step));
       }
     }
     return result;

@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
+#include "sim/experiment/cache_parts.hpp"
 #include "sim/experiment/overlapped_sink.hpp"
 #include "sim/experiment/whatif.hpp"
 #include "sim/machine/warp_scheduler.hpp"
@@ -26,14 +27,6 @@ constexpr const char* kAuto = "auto";
 constexpr const char* kCaptured = "captured";
 constexpr const char* kLaunch = "launch";
 
-CacheGeometry l1_of(const Machine& machine) {
-  return {machine.l1_bytes, machine.l1_line_bytes, machine.l1_ways, machine.l1_sector_bytes};
-}
-
-CacheGeometry l2_of(const Machine& machine) {
-  return {machine.l2_bytes, machine.l2_line_bytes, machine.l2_ways, machine.l2_sector_bytes};
-}
-
 /// What `options` replace of a cache, checked.
 CacheGeometry replaced(const CacheGeometry& base, const std::string& text, const std::string& option,
                        const std::string& machine) {
@@ -43,15 +36,6 @@ CacheGeometry replaced(const CacheGeometry& base, const std::string& text, const
     memory::check(geometry, where);
   }
   return geometry;
-}
-
-memory::CoalesceOptions coalescing(const CacheOptions& options, const Machine& machine) {
-  const CacheGeometry geometry = machine.l1_bytes > 0 ? l1_of(machine) : l2_of(machine);
-  memory::CoalesceOptions result = options.stream.coalescing;
-  result.line_bytes = geometry.line_bytes;
-  result.sector_bytes = geometry.sector();
-  result.requests = options.elements || options.pixels;
-  return result;
 }
 
 /// Requests of all items, by making every stream once.
@@ -79,16 +63,6 @@ std::uint64_t count_requests(memory::WarpSource& source, Progress* progress) {
     progress->finish();
   }
   return requests;
-}
-
-/// Where windows 1 … begin: floor(i · requests / windows).
-std::vector<std::uint64_t> window_limits(std::uint64_t requests, std::uint32_t windows) {
-  std::vector<std::uint64_t> limits;
-  const auto parts = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(requests, 1, windows));
-  for (std::uint64_t i = 1; i < parts; ++i) {
-    limits.push_back(i * (requests / parts) + i * (requests % parts) / parts);
-  }
-  return limits;
 }
 
 machine::WorkPlan make_plan(const trace::Launch& launch, const scheduler::WarpAssignment& assignment,
@@ -151,13 +125,13 @@ void check(const CacheOptions& options) {
   static_cast<void>(traversal::WarpTraversals::create(options.stream.warp_traversal));
   static_cast<void>(scheduler::Packings::create(options.packing));
   static_cast<void>(machine::WarpSchedulers::create(options.warp_scheduler));
-  static_cast<void>(memory::CacheModels::create(options.l1_model));
-  static_cast<void>(memory::CacheModels::create(options.l2_model));
+  static_cast<void>(resolved_model(options.l1_model, memory::kL1));
+  static_cast<void>(resolved_model(options.l2_model, memory::kL2));
   static_cast<void>(memory::ReuseEngines::create(options.reuse_engine));
   if (options.schedule != kAuto) {
     static_cast<void>(machine::WorkDistributions::create(options.schedule));
   }
-  memory::check(coalescing(options, machine), "machine '" + machine.name + "', L1");
+  memory::check(coalescing_of(options, machine), "machine '" + machine.name + "', L1");
   if (options.windows > 1 && options.window_requests > 0) {
     throw Error(ErrorKind::Usage, {"time windows are either so many or so long", "windows, window_requests", "both",
                                    "one of the two", "leave one out"});
@@ -204,7 +178,7 @@ CacheResult run_cache(const trace::Trace& trace, const std::string& name, const 
 
   memory::StreamOptions stream = options.stream;
   stream.warp_size = configuration.warp_size;
-  stream.coalescing = coalescing(options, result.machine);
+  stream.coalescing = coalescing_of(options, result.machine);
   stream.coalescing.keep_raw = options.make_raw != nullptr;
   const auto source = memory::make_launch_source(trace, launch, structure, plan.thread_at, stream);
   result.warp_traversal = source->warp_traversal();
@@ -219,29 +193,16 @@ CacheResult run_cache(const trace::Trace& trace, const std::string& name, const 
   result.options.packing = result.packing;
   result.options.stream = stream;
   result.options.stream.warp_traversal = result.warp_traversal;
-  result.options.l1_model = memory::CacheModels::create(options.l1_model).spec;
-  result.options.l2_model = memory::CacheModels::create(options.l2_model).spec;
+  result.options.l1_model = resolved_model(options.l1_model, memory::kL1);
+  result.options.l2_model = resolved_model(options.l2_model, memory::kL2);
   result.options.reuse_engine = memory::ReuseEngines::create(options.reuse_engine).spec;
   result.options.resident_warps =
       options.resident_warps > 0
           ? options.resident_warps
           : machine::resident_warps(result.machine, configuration.warp_size, options.registers_per_thread);
 
-  memory::AnalysisOptions analysis_options;
-  analysis_options.sms = result.machine.sms;
-  analysis_options.l1 = l1_of(result.machine);
-  analysis_options.l2 = l2_of(result.machine);
-  analysis_options.l1_model = options.l1_model;
-  analysis_options.l2_model = options.l2_model;
-  analysis_options.l2_feed = options.l2_feed;
-  analysis_options.reuse_engine = options.reuse_engine;
-  analysis_options.distances = options.distances;
-  analysis_options.coalescing = stream.coalescing;
-  analysis_options.window_requests = options.window_requests;
-  analysis_options.elements = options.elements;
-  analysis_options.element_count = result.allocations.elements();
-  analysis_options.pixels = options.pixels ? launch.size.threads() : 0;
-  analysis_options.take_elements = options.take_elements;
+  memory::AnalysisOptions analysis_options = analysis_of(options, result, stream.coalescing, launch.size.threads());
+  analysis_options.pixels = options.pixels || options.request_sums ? launch.size.threads() : 0;
   const auto start = std::chrono::steady_clock::now();
   if (options.windows > 1) {
     // Another source: what the first one tallies is of one pass.
@@ -256,6 +217,7 @@ CacheResult run_cache(const trace::Trace& trace, const std::string& name, const 
 
   memory::Analysis analysis(analysis_options);
   OverlappedSink overlapped(analysis);
+  WindowGuard guard(options.window_requests, overlapped);
   machine::InterleaveOptions interleaving;
   interleaving.warp_scheduler = options.warp_scheduler;
   interleaving.resident_warps = result.options.resident_warps;
@@ -263,12 +225,15 @@ CacheResult run_cache(const trace::Trace& trace, const std::string& name, const 
   interleaving.cycles = options.windows > 1 || options.window_requests > 0;
   interleaving.raw = options.make_raw ? options.make_raw(result) : nullptr;
   interleaving.progress = options.progress;
-  result.interleaved = machine::interleave(*source, plan, result.machine, interleaving, overlapped);
+  result.interleaved = machine::interleave(*source, plan, result.machine, interleaving, guard);
   overlapped.finish();
   result.stream_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.options.warp_scheduler = result.interleaved.warp_scheduler;
   result.analysis = analysis.finish();
   result.analysis_s = overlapped.seconds();
+  for (const memory::PixelSums& pixel : result.analysis.pixels) {
+    result.requests.merge(pixel.requests);
+  }
   result.tally = source->tally();
   return result;
 }

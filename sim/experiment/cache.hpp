@@ -6,7 +6,8 @@
 // caches there. Windows: `windows` equal parts by requests (part i begins with request floor(i·N / windows)) need the
 // number N of requests, which an extra pass counts before; `window_requests` needs none. Making of the stream and
 // analysis run side by side. Memory: trace, structure, resident warps' streams, two blocks, and what analysis.hpp says.
-// Errors: those of the parts; Usage for options that do not go together, before any work.
+// Errors: those of the parts; Usage for options that do not go together, before any work, and for `window_requests`
+// that make too many windows, when they do.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,8 @@
 
 namespace rayreplay::experiment {
 
+inline constexpr std::uint32_t kMostWindows = 65536;
+
 struct CacheResult;
 
 struct CacheOptions {
@@ -37,15 +40,17 @@ struct CacheOptions {
   std::uint32_t compute_cycles = 0;
   std::string packing = "identity";
   bvh::BvhOptions structure{};
-  memory::StreamOptions stream{};  ///< coalescing's sizes come from the machine, its switches from here
-  std::string l1_model = "lru", l2_model = "lru";
+  memory::StreamOptions stream{};                  ///< coalescing's sizes come from the machine, its switches from here
+  std::string l1_model = "lru", l2_model = "lru";  ///< an L1's stores go through and do not allocate, the L2's stay and
+                                                   ///< do, where the spec says neither
   memory::L2Feed l2_feed = memory::L2Feed::Misses;
   std::string reuse_engine = "bitmap";
   bool distances = true;
   std::uint32_t windows = 1;
   std::uint64_t window_requests = 0;  ///< 0: by `windows`
   bool elements = false;              ///< sums by element, handed to take_elements
-  bool pixels = false;                ///< sums by pixel
+  bool pixels = false;                ///< sums by pixel; of imported traces only where they say how large the frame is
+  bool request_sums = false;          ///< CacheResult::requests
   std::function<void(std::uint32_t window, const std::vector<memory::ElementRow>& rows)> take_elements{};
   /// Called once when allocations and machine are known and nothing has run: the sink gets every instruction as it is
   /// issued (it may be null, and must outlive the run). May be null. Not of imported traces.
@@ -73,6 +78,8 @@ struct CacheResult {
   memory::SourceTally tally;
   memory::Allocations allocations;
   machine::InterleaveResult interleaved;  ///< zeros of imported traces
+  /// Of a launch: all requests. Of an imported trace: those that lie in an allocation. None unless asked for.
+  memory::RequestSums requests;
   memory::AnalysisResult analysis;
   double stream_s = 0, analysis_s = 0;  ///< wall clock
 };

@@ -175,8 +175,8 @@ CacheResult run_cache_imported(const std::string& path, const CacheOptions& opti
   CacheResult result;
   result.machine = cache_machine(options);
   result.options = options;
-  result.options.l1_model = memory::CacheModels::create(options.l1_model).spec;
-  result.options.l2_model = memory::CacheModels::create(options.l2_model).spec;
+  result.options.l1_model = resolved_model(options.l1_model, memory::kL1);
+  result.options.l2_model = resolved_model(options.l2_model, memory::kL2);
   result.options.reuse_engine = memory::ReuseEngines::create(options.reuse_engine).spec;
   const memory::CoalesceOptions coalescing = coalescing_of(options, result.machine);
   result.options.stream.coalescing = coalescing;
@@ -188,10 +188,6 @@ CacheResult run_cache_imported(const std::string& path, const CacheOptions& opti
 
   const auto reader = import::open_memory_trace(path);
   const import::TraceHeader& header = reader->header();
-  if (options.pixels && header.width == 0) {
-    throw Error(ErrorKind::Missing, {"the memory trace does not say how large the frame buffer is", path, "", "",
-                                     "add 'frame WIDTH HEIGHT' to its header, or do without sums by pixel"});
-  }
   result.application = header.application;
   result.device = header.device;
   result.size = {header.width, header.height, 1};
@@ -207,15 +203,27 @@ CacheResult run_cache_imported(const std::string& path, const CacheOptions& opti
   if (options.windows > 1) {
     analysis_options.window_limits = window_limits(counted.requests, options.windows);
   }
+  if (options.request_sums) {
+    analysis_options.elements = true;
+    analysis_options.take_elements = [&](std::uint32_t window, const std::vector<memory::ElementRow>& rows) {
+      for (const memory::ElementRow& row : rows) {
+        result.requests.merge(row.sums);
+      }
+      if (options.take_elements) {
+        options.take_elements(window, rows);
+      }
+    };
+  }
   memory::Analysis analysis(analysis_options);
   OverlappedSink overlapped(analysis);
+  WindowGuard guard(options.window_requests, overlapped);
   Transactions transactions(header, result.allocations, coalescing);
   if (options.progress != nullptr) {
     options.progress->start("reading the memory trace", 0);
   }
   import::RecordBlock records;
   while (reader->next(records)) {
-    overlapped.take(transactions.take(records));
+    guard.take(transactions.take(records));
     if (options.progress != nullptr) {
       options.progress->advance(records.records());
     }

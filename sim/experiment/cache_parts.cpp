@@ -1,6 +1,13 @@
 #include "sim/experiment/cache_parts.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
 
 namespace rayreplay::experiment {
 
@@ -17,8 +24,27 @@ memory::CoalesceOptions coalescing_of(const CacheOptions& options, const machine
   memory::CoalesceOptions result = options.stream.coalescing;
   result.line_bytes = geometry.line_bytes;
   result.sector_bytes = geometry.sector();
-  result.requests = options.elements || options.pixels;
+  result.requests = options.elements || options.pixels || options.request_sums;
   return result;
+}
+
+std::string resolved_model(const std::string& spec, std::size_t level) {
+  const ModelSpec given = parse_spec(spec);
+  const auto names = memory::CacheModels::names();
+  if (level != memory::kL1 || std::ranges::find(names, given.name) == names.end()) {
+    return memory::CacheModels::create(spec).spec;
+  }
+  std::string extended = spec;
+  for (const auto& [key, value] : {std::pair{"write", "through"}, std::pair{"allocate", "false"}}) {
+    const auto has_key = [key = std::string_view(key)](const auto& list, const auto& name_of) {
+      return std::ranges::find(list, key, name_of) != list.end();
+    };
+    if (has_key(memory::CacheModels::describe(given.name).parameters, &Parameter::name) &&
+        !has_key(given.settings, [](const auto& setting) { return std::string_view(setting.first); })) {
+      extended += fmt::format("{}{}={}", extended.find(':') == std::string::npos ? ":" : ",", key, value);
+    }
+  }
+  return memory::CacheModels::create(extended).spec;
 }
 
 std::vector<std::uint64_t> window_limits(std::uint64_t requests, std::uint32_t windows) {
@@ -30,14 +56,36 @@ std::vector<std::uint64_t> window_limits(std::uint64_t requests, std::uint32_t w
   return limits;
 }
 
+WindowGuard::WindowGuard(std::uint64_t window_requests, memory::TransactionSink& inner)
+    : window_requests_(window_requests),
+      left_(window_requests > std::numeric_limits<std::uint64_t>::max() / kMostWindows
+                ? std::numeric_limits<std::uint64_t>::max()
+                : window_requests * kMostWindows),
+      inner_(&inner) {}
+
+void WindowGuard::take(const memory::TransactionBlock& block) {
+  if (window_requests_ > 0) {
+    for (const memory::Transaction& transaction : block.transactions) {
+      if (transaction.lanes > left_) {
+        throw Error(ErrorKind::Usage,
+                    {"the time windows are too short for this stream", "window_requests",
+                     fmt::format("more than {} windows of {} requests", kMostWindows, window_requests_),
+                     fmt::format("at most {} windows", kMostWindows), "make them longer"});
+      }
+      left_ -= transaction.lanes;
+    }
+  }
+  inner_->take(block);
+}
+
 memory::AnalysisOptions analysis_of(const CacheOptions& options, const CacheResult& result,
                                     const memory::CoalesceOptions& coalescing, std::uint64_t pixels) {
   memory::AnalysisOptions analysis;
   analysis.sms = result.machine.sms;
   analysis.l1 = l1_of(result.machine);
   analysis.l2 = l2_of(result.machine);
-  analysis.l1_model = options.l1_model;
-  analysis.l2_model = options.l2_model;
+  analysis.l1_model = resolved_model(options.l1_model, memory::kL1);
+  analysis.l2_model = resolved_model(options.l2_model, memory::kL2);
   analysis.l2_feed = options.l2_feed;
   analysis.reuse_engine = options.reuse_engine;
   analysis.distances = options.distances;

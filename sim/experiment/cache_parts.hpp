@@ -1,10 +1,13 @@
 // What experiments about caches share. Internal to this room.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "sim/experiment/cache.hpp"
+#include "sim/memory/streams/transactions.hpp"
 
 namespace rayreplay::experiment {
 
@@ -14,8 +17,26 @@ namespace rayreplay::experiment {
 /// Sizes of the machine's L1, or of its L2 where it has no L1.
 [[nodiscard]] memory::CoalesceOptions coalescing_of(const CacheOptions& options, const machine::Machine& machine);
 
+/// The spec with every parameter. Where it leaves them open, stores go through an L1 and take no line there
+/// (write=through, allocate=false, as in GPUs); below, they stay until their line is evicted (the models' own
+/// defaults).
+[[nodiscard]] std::string resolved_model(const std::string& spec, std::size_t level);
+
 /// Where windows 1 … begin: floor(i · requests / windows).
 [[nodiscard]] std::vector<std::uint64_t> window_limits(std::uint64_t requests, std::uint32_t windows);
+
+/// Passes a stream on, and refuses it (Usage) where windows of so many requests become more than kMostWindows.
+class WindowGuard : public memory::TransactionSink {
+ public:
+  /// 0 requests: any stream passes.
+  WindowGuard(std::uint64_t window_requests, memory::TransactionSink& inner);
+  void take(const memory::TransactionBlock& block) override;
+
+ private:
+  std::uint64_t window_requests_;
+  std::uint64_t left_;  ///< requests that fit
+  memory::TransactionSink* inner_;
+};
 
 /// All but the windows' limits. `pixels`: of the frame buffer.
 [[nodiscard]] memory::AnalysisOptions analysis_of(const CacheOptions& options, const CacheResult& result,

@@ -22,7 +22,6 @@ constexpr double kMostRegisters = 1024;
 constexpr double kMostCycles = 1e6;
 constexpr double kMostEntries = 1024;
 constexpr double kMostBytes = 4096;
-constexpr double kMostWindows = 65536;
 constexpr double kMostRequests = 9e18;
 constexpr double kMostLeaf = 4294967295.0;
 
@@ -157,9 +156,13 @@ const std::vector<Entry>& entries() {
           "coalesce", kStream, "Whether lanes that touch one line share a transaction; false: every lane counts",
           [](auto& o) -> auto& { return o.stream.coalescing.coalesce; }),
       text(
-          "l1_model", kCaches, "SPEC", "Cache model of the L1s", [](auto& o) -> auto& { return o.l1_model; }),
+          "l1_model", kCaches, "SPEC",
+          "Cache model of the L1s; stores go through and take no line unless the spec has write=back or allocate=true",
+          [](auto& o) -> auto& { return o.l1_model; }),
       text(
-          "l2_model", kCaches, "SPEC", "Cache model of the L2", [](auto& o) -> auto& { return o.l2_model; }),
+          "l2_model", kCaches, "SPEC",
+          "Cache model of the L2; stores take lines and stay until evicted unless it has write=through, allocate=false",
+          [](auto& o) -> auto& { return o.l2_model; }),
       l2_feed(),
       text(
           "reuse_engine", kCaches, "SPEC", "Engine of reuse distances",
