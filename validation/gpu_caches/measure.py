@@ -12,6 +12,7 @@ having seen the GPU, both with several replacement policies. Prints Markdown and
 each configuration. Sectors are 32 bytes. The tracer reads its rays from memory, 32 bytes a ray, never twice; they are
 in the recorded stream but not in rayreplay's own: there one miss a ray is added.
 """
+import concurrent.futures
 import csv
 import io
 import json
@@ -86,10 +87,13 @@ def measure(binaries, work, traces, name, change):
     simulated = ["--builder", chosen["builder"], "--layout", "binary", "--leaf-size", 1, "--vertex-order", chosen["vertices"],
                  "--warp-traversal", chosen["form"], "--schedule", chosen["schedule"], "--resident-warps", 16,
                  "--load-bytes", 16, "--payload-bytes", 0, "--record-bytes", 0]
-    own = {model: cache(binaries / "rayreplay", trace, model, simulated) for model in REPLACEMENTS}
-    seen = {model: cache(binaries / "rayreplay", recorded, model, []) for model in REPLACEMENTS}
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        own = {model: pool.submit(cache, binaries / "rayreplay", trace, model, simulated) for model in REPLACEMENTS}
+        seen = {model: pool.submit(cache, binaries / "rayreplay", recorded, model, []) for model in REPLACEMENTS}
+        own, seen = ({model: job.result() for model, job in jobs.items()} for jobs in (own, seen))
     recorded.unlink()
-    return {"name": name, **chosen, "rays": int(re.search(r"of (\d+) hits", checked).group(1)), "gpu": gpu, "recorded": seen, "own": own}
+    rays = int(re.search(r"of (\d+) hits", checked).group(1))
+    return {"name": name, **chosen, "rays": rays, "gpu": gpu, "recorded": seen, "own": own}
 
 
 def print_table(columns, rows):
