@@ -418,9 +418,10 @@ TEST(Analysis, RefusesWhatItCannotSum) {
   EXPECT_EQ(error_of(ErrorKind::Resource, [&] { const Analysis analysis(options); }).found, "268435457");
   options = options_of({});
   options.sms = 65536;
-  options.window_requests = 1;
-  const TransactionBlock many = random_block(20, {}, 9);
-  EXPECT_EQ(error_of(ErrorKind::Resource, [&] { return run(options, {many}); }).found, "257");
+  for (std::uint64_t limit = 1; limit <= 256; ++limit) {
+    options.window_limits.push_back(limit);
+  }
+  EXPECT_EQ(error_of(ErrorKind::Resource, [&] { const Analysis analysis(options); }).found, "257");
 }
 
 // A table of four thousand million elements, and lines at the end of the address space.
