@@ -56,8 +56,8 @@ TransactionBlock random_block(std::size_t size, const Shape& shape, std::uint64_
 AnalysisOptions options_of(const Shape& shape) {
   AnalysisOptions options;
   options.sms = shape.sms;
-  options.l1 = {.bytes = 16 * 128, .line_bytes = 128, .ways = 4, .sector_bytes = 32};
-  options.l2 = {.bytes = 48 * 128, .line_bytes = 128, .ways = 8, .sector_bytes = 32};
+  options.l1 = {.bytes = std::uint64_t{16} * 128, .line_bytes = 128, .ways = 4, .sector_bytes = 32};
+  options.l2 = {.bytes = std::uint64_t{48} * 128, .line_bytes = 128, .ways = 8, .sector_bytes = 32};
   options.elements = true;
   options.element_count = kElements;
   options.pixels = kPixels;
@@ -171,14 +171,14 @@ void compare(const AnalysisOptions& options, const std::vector<TransactionBlock>
 TEST(Analysis, DoesAsTheSlowTwin) {
   const Shape shape;
   const std::vector<TransactionBlock> blocks = {random_block(300, shape, 1), {}, random_block(600, shape, 2)};
-  const CacheGeometry unsectored{.bytes = 16 * 128, .line_bytes = 128, .ways = 0, .sector_bytes = 0};
-  const CacheGeometry half{.bytes = 24 * 128, .line_bytes = 128, .ways = 3, .sector_bytes = 64};
-  const CacheGeometry fine{.bytes = 32 * 128, .line_bytes = 128, .ways = 8, .sector_bytes = 16};
+  const CacheGeometry unsectored{.bytes = std::uint64_t{16} * 128, .line_bytes = 128, .ways = 0, .sector_bytes = 0};
+  const CacheGeometry half{.bytes = std::uint64_t{24} * 128, .line_bytes = 128, .ways = 3, .sector_bytes = 64};
+  const CacheGeometry fine{.bytes = std::uint64_t{32} * 128, .line_bytes = 128, .ways = 8, .sector_bytes = 16};
   const CacheGeometry none{.bytes = 0};
-  const CacheGeometry small_lines{.bytes = 192 * 32, .line_bytes = 32, .ways = 16, .sector_bytes = 0};
-  const CacheGeometry middle_lines{.bytes = 96 * 64, .line_bytes = 64, .ways = 4, .sector_bytes = 32};
-  const CacheGeometry large_lines{.bytes = 24 * 256, .line_bytes = 256, .ways = 8, .sector_bytes = 32};
-  const CacheGeometry huge_lines{.bytes = 8 * 1024, .line_bytes = 1024, .ways = 0, .sector_bytes = 128};
+  const CacheGeometry small_lines{.bytes = std::uint64_t{192} * 32, .line_bytes = 32, .ways = 16, .sector_bytes = 0};
+  const CacheGeometry middle_lines{.bytes = std::uint64_t{96} * 64, .line_bytes = 64, .ways = 4, .sector_bytes = 32};
+  const CacheGeometry large_lines{.bytes = std::uint64_t{24} * 256, .line_bytes = 256, .ways = 8, .sector_bytes = 32};
+  const CacheGeometry huge_lines{.bytes = std::uint64_t{8} * 1024, .line_bytes = 1024, .ways = 0, .sector_bytes = 128};
   const AnalysisOptions base = options_of(shape);
   for (const CacheGeometry& l1 : {base.l1, unsectored, half, fine, none}) {
     for (const CacheGeometry& l2 : {base.l2, small_lines, middle_lines, large_lines, huge_lines, none}) {
@@ -227,7 +227,7 @@ TEST(Analysis, TakesStreamsOfOneLaneAndOtherSectors) {
   const std::vector<TransactionBlock> blocks = {random_block(3000, shape, 5)};
   AnalysisOptions options = options_of(shape);
   options.coalescing = {.line_bytes = 64, .sector_bytes = 32, .coalesce = false, .requests = true, .keep_raw = false};
-  options.l1 = {.bytes = 16 * 64, .line_bytes = 64, .ways = 16, .sector_bytes = 8};
+  options.l1 = {.bytes = std::uint64_t{16} * 64, .line_bytes = 64, .ways = 16, .sector_bytes = 8};
   compare(options, blocks);
   options.elements = false;
   options.pixels = 0;
@@ -325,8 +325,8 @@ TEST(Analysis, TrafficByKindIsWhatTheCachesCounted) {
 // traffic it is, not that of the exact cache that decides what the L2 sees.
 TEST(Analysis, TrafficOfProbabilitiesIsExpected) {
   AnalysisOptions options;
-  options.l1 = {.bytes = 4 * 128, .line_bytes = 128, .ways = 2, .sector_bytes = 32};
-  options.l2 = {.bytes = 64 * 32, .line_bytes = 32, .ways = 4};
+  options.l1 = {.bytes = std::uint64_t{4} * 128, .line_bytes = 128, .ways = 2, .sector_bytes = 32};
+  options.l2 = {.bytes = std::uint64_t{64} * 32, .line_bytes = 32, .ways = 4};
   options.l1_model = "sdcm";
   options.l2_model = "sdcm";
   TransactionBlock block;
@@ -349,7 +349,7 @@ TEST(Analysis, TrafficOfProbabilitiesIsExpected) {
   const AnalysisResult result = analysis.finish();
   const KindSums& upper = result.total.levels[kL1];
   const auto of = [](const KindSums& kinds, DataKind kind) { return kinds[static_cast<std::size_t>(kind)]; };
-  EXPECT_EQ(of(upper, DataKind::Node).filled, 4 * 3 * kOneSector);
+  EXPECT_EQ(of(upper, DataKind::Node).filled, kOneSector * 12);
   // Fewer than 2 of 3 lines in the set of 2: 1/8 + 3/8.
   EXPECT_EQ(of(upper, DataKind::Vertex).hits, kOne / 2);
   EXPECT_EQ(of(upper, DataKind::Vertex).filled, 2 * kOneSector / 2);
@@ -360,7 +360,7 @@ TEST(Analysis, TrafficOfProbabilitiesIsExpected) {
   // The exact cache of 2 sets has lines 0 and 2 in one, so that line 0 is a hit: the L2 is not asked.
   EXPECT_EQ(of(result.total.levels[kL2], DataKind::Vertex).accesses, 0U);
   EXPECT_EQ(of(result.total.levels[kL2], DataKind::Payload).written, 4U);
-  EXPECT_EQ(sum_of(result.total.levels[kL2]).filled, 4 * 3 * kOneSector);
+  EXPECT_EQ(sum_of(result.total.levels[kL2]).filled, kOneSector * 12);
   EXPECT_EQ(result.total.dram_write_bytes, 4U * 32);
 }
 
@@ -438,7 +438,7 @@ TEST(Analysis, TakesTheLargestNumbersThereAre) {
     for (const char* model : {"lru", "sdcm"}) {
       AnalysisOptions options = options_of(shape);
       options.element_count = kNoElement;
-      options.l2 = {.bytes = 48 * 1024, .line_bytes = l2_line, .ways = 8, .sector_bytes = 0};
+      options.l2 = {.bytes = std::uint64_t{48} * 1024, .line_bytes = l2_line, .ways = 8, .sector_bytes = 0};
       options.l2_model = model;
       options.l2_feed = l2_line == 128 ? L2Feed::All : L2Feed::Misses;
       compare(options, {block});

@@ -151,7 +151,8 @@ TEST(StackDistanceModel, IsCloseWhereLinesAreSpread) {
   const rayreplay::test::ReuseStream spread = rayreplay::test::zipf_stream(200'000, 8192, 0.99, 3);
   const rayreplay::test::ReuseStream tree = rayreplay::test::incoherent_stream(200'000, 14, 2);
   for (const std::uint32_t ways : {1U, 2U, 4U, 8U, 16U, 64U}) {
-    const CacheGeometry geometry{.bytes = 1024 * 128, .line_bytes = 128, .ways = ways, .sector_bytes = 0};
+    const CacheGeometry geometry{
+        .bytes = std::uint64_t{1024} * 128, .line_bytes = 128, .ways = ways, .sector_bytes = 0};
     const double exact = rate(hits_of("lru", geometry, spread.line));
     EXPECT_GT(exact, 0.3);
     EXPECT_LT(exact, 0.9);
