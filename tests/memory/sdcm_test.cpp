@@ -115,6 +115,7 @@ std::vector<std::uint32_t> hits_of(const std::string& model, const CacheGeometry
   std::vector<std::uint32_t> distances(lines.size());
   ReuseEngines::create("bitmap").model->make()->distances(lines, distances);
   std::vector<LineAccess> accesses;
+  accesses.reserve(lines.size());
   for (const std::uint64_t line : lines) {
     accesses.push_back({line, 1, false});
   }
