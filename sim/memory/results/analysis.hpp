@@ -27,12 +27,13 @@
 // called from `take` and `finish`. Memory: the caches, the reuse stacks, 48 bytes an element (of pages of 4096 that are
 // touched) and 72 a pixel when wanted, 30 MiB of buffers and, for those sums, 8 bytes for each request of 2^18
 // transactions; 4 KiB an SM, 192 bytes an SM and window. Sums of traffic (`filled`, `written`) are the level's model's
-// own, also where an exact cache decides what goes down. Errors: Resource for streams
-// whose sums would not be exact (more than `most_accesses` requests, L2 accesses, or L2 accesses of requests), more
-// than kMostPixels pixels, or windows beyond 2^24 / `sms`; Usage for geometries and specs that do not fit, an L1 line
-// that is not the coalescer's, an L2 line smaller than the transactions' sectors, a model that needs distances with an
-// engine that samples, limits that do not ascend; Internal for streams that break the contract of transactions.hpp or
-// name SMs, elements or threads beyond what the options say.
+// own, also where an exact cache decides what goes down.
+//
+// Errors: Resource for streams whose sums would not be exact (more than `most_accesses` requests, or L2 accesses of
+// requests), more than kMostPixels pixels, or windows beyond 2^24 / `sms`; Usage for geometries and specs that do not
+// fit, an L1 line that is not the coalescer's, an L2 line smaller than the transactions' sectors, a model that needs
+// distances with an engine that samples, limits that do not ascend; Internal for streams that break the contract of
+// transactions.hpp or name SMs, elements or threads beyond what the options say.
 #pragma once
 
 #include <array>
