@@ -42,7 +42,7 @@ constexpr std::size_t kBlock = std::size_t{1} << 16U;
 
 double from_environment(const char* name, double otherwise) {
   const char* const text = std::getenv(name);
-  return text != nullptr ? std::atof(text) : otherwise;
+  return text != nullptr ? std::strtod(text, nullptr) : otherwise;
 }
 
 double seconds(clockid_t clock) {

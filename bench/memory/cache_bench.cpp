@@ -41,7 +41,7 @@ using memory::LineAccess;
 
 double from_environment(const char* name, double otherwise) {
   const char* const text = std::getenv(name);
-  return text != nullptr ? std::atof(text) : otherwise;
+  return text != nullptr ? std::strtod(text, nullptr) : otherwise;
 }
 
 double seconds() {

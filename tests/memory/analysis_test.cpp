@@ -56,8 +56,8 @@ TransactionBlock random_block(std::size_t size, const Shape& shape, std::uint64_
 AnalysisOptions options_of(const Shape& shape) {
   AnalysisOptions options;
   options.sms = shape.sms;
-  options.l1 = {.bytes = 16 * 128, .line_bytes = 128, .ways = 4, .sector_bytes = 32};
-  options.l2 = {.bytes = 48 * 128, .line_bytes = 128, .ways = 8, .sector_bytes = 32};
+  options.l1 = {.bytes = std::uint64_t{16} * 128, .line_bytes = 128, .ways = 4, .sector_bytes = 32};
+  options.l2 = {.bytes = std::uint64_t{48} * 128, .line_bytes = 128, .ways = 8, .sector_bytes = 32};
   options.elements = true;
   options.element_count = kElements;
   options.pixels = kPixels;
@@ -171,14 +171,14 @@ void compare(const AnalysisOptions& options, const std::vector<TransactionBlock>
 TEST(Analysis, DoesAsTheSlowTwin) {
   const Shape shape;
   const std::vector<TransactionBlock> blocks = {random_block(300, shape, 1), {}, random_block(600, shape, 2)};
-  const CacheGeometry unsectored{.bytes = 16 * 128, .line_bytes = 128, .ways = 0, .sector_bytes = 0};
-  const CacheGeometry half{.bytes = 24 * 128, .line_bytes = 128, .ways = 3, .sector_bytes = 64};
-  const CacheGeometry fine{.bytes = 32 * 128, .line_bytes = 128, .ways = 8, .sector_bytes = 16};
+  const CacheGeometry unsectored{.bytes = std::uint64_t{16} * 128, .line_bytes = 128, .ways = 0, .sector_bytes = 0};
+  const CacheGeometry half{.bytes = std::uint64_t{24} * 128, .line_bytes = 128, .ways = 3, .sector_bytes = 64};
+  const CacheGeometry fine{.bytes = std::uint64_t{32} * 128, .line_bytes = 128, .ways = 8, .sector_bytes = 16};
   const CacheGeometry none{.bytes = 0};
-  const CacheGeometry small_lines{.bytes = 192 * 32, .line_bytes = 32, .ways = 16, .sector_bytes = 0};
-  const CacheGeometry middle_lines{.bytes = 96 * 64, .line_bytes = 64, .ways = 4, .sector_bytes = 32};
-  const CacheGeometry large_lines{.bytes = 24 * 256, .line_bytes = 256, .ways = 8, .sector_bytes = 32};
-  const CacheGeometry huge_lines{.bytes = 8 * 1024, .line_bytes = 1024, .ways = 0, .sector_bytes = 128};
+  const CacheGeometry small_lines{.bytes = std::uint64_t{192} * 32, .line_bytes = 32, .ways = 16, .sector_bytes = 0};
+  const CacheGeometry middle_lines{.bytes = std::uint64_t{96} * 64, .line_bytes = 64, .ways = 4, .sector_bytes = 32};
+  const CacheGeometry large_lines{.bytes = std::uint64_t{24} * 256, .line_bytes = 256, .ways = 8, .sector_bytes = 32};
+  const CacheGeometry huge_lines{.bytes = std::uint64_t{8} * 1024, .line_bytes = 1024, .ways = 0, .sector_bytes = 128};
   const AnalysisOptions base = options_of(shape);
   for (const CacheGeometry& l1 : {base.l1, unsectored, half, fine, none}) {
     for (const CacheGeometry& l2 : {base.l2, small_lines, middle_lines, large_lines, huge_lines, none}) {
@@ -227,7 +227,7 @@ TEST(Analysis, TakesStreamsOfOneLaneAndOtherSectors) {
   const std::vector<TransactionBlock> blocks = {random_block(3000, shape, 5)};
   AnalysisOptions options = options_of(shape);
   options.coalescing = {.line_bytes = 64, .sector_bytes = 32, .coalesce = false, .requests = true, .keep_raw = false};
-  options.l1 = {.bytes = 16 * 64, .line_bytes = 64, .ways = 16, .sector_bytes = 8};
+  options.l1 = {.bytes = std::uint64_t{16} * 64, .line_bytes = 64, .ways = 16, .sector_bytes = 8};
   compare(options, blocks);
   options.elements = false;
   options.pixels = 0;
@@ -325,8 +325,8 @@ TEST(Analysis, TrafficByKindIsWhatTheCachesCounted) {
 // traffic it is, not that of the exact cache that decides what the L2 sees.
 TEST(Analysis, TrafficOfProbabilitiesIsExpected) {
   AnalysisOptions options;
-  options.l1 = {.bytes = 4 * 128, .line_bytes = 128, .ways = 2, .sector_bytes = 32};
-  options.l2 = {.bytes = 64 * 32, .line_bytes = 32, .ways = 4};
+  options.l1 = {.bytes = std::uint64_t{4} * 128, .line_bytes = 128, .ways = 2, .sector_bytes = 32};
+  options.l2 = {.bytes = std::uint64_t{64} * 32, .line_bytes = 32, .ways = 4};
   options.l1_model = "sdcm";
   options.l2_model = "sdcm";
   TransactionBlock block;
@@ -349,7 +349,7 @@ TEST(Analysis, TrafficOfProbabilitiesIsExpected) {
   const AnalysisResult result = analysis.finish();
   const KindSums& upper = result.total.levels[kL1];
   const auto of = [](const KindSums& kinds, DataKind kind) { return kinds[static_cast<std::size_t>(kind)]; };
-  EXPECT_EQ(of(upper, DataKind::Node).filled, 4 * 3 * kOneSector);
+  EXPECT_EQ(of(upper, DataKind::Node).filled, kOneSector * 12);
   // Fewer than 2 of 3 lines in the set of 2: 1/8 + 3/8.
   EXPECT_EQ(of(upper, DataKind::Vertex).hits, kOne / 2);
   EXPECT_EQ(of(upper, DataKind::Vertex).filled, 2 * kOneSector / 2);
@@ -360,7 +360,7 @@ TEST(Analysis, TrafficOfProbabilitiesIsExpected) {
   // The exact cache of 2 sets has lines 0 and 2 in one, so that line 0 is a hit: the L2 is not asked.
   EXPECT_EQ(of(result.total.levels[kL2], DataKind::Vertex).accesses, 0U);
   EXPECT_EQ(of(result.total.levels[kL2], DataKind::Payload).written, 4U);
-  EXPECT_EQ(sum_of(result.total.levels[kL2]).filled, 4 * 3 * kOneSector);
+  EXPECT_EQ(sum_of(result.total.levels[kL2]).filled, kOneSector * 12);
   EXPECT_EQ(result.total.dram_write_bytes, 4U * 32);
 }
 
@@ -398,6 +398,117 @@ TEST(Analysis, RefusesWhatDoesNotFit) {
             "both");
 }
 
+TEST(Analysis, RefusesWhatItCannotSum) {
+  const std::vector<TransactionBlock> blocks = {random_block(200, {}, 9)};
+  AnalysisOptions options = options_of({});
+  options.elements = false;
+  options.pixels = 0;
+  const std::uint64_t requests = run(options, blocks).result.requests;
+  options.most_accesses = requests - 1;
+  EXPECT_EQ(error_of(ErrorKind::Resource, [&] { return run(options, blocks); }).found, std::to_string(requests));
+  options.l1.bytes = 0;
+  options.most_accesses = requests;
+  EXPECT_EQ(run(options, blocks).result.requests, requests);
+  options.l2.line_bytes = 32;  // up to four accesses a request
+  EXPECT_EQ(error_of(ErrorKind::Resource, [&] { return run(options, blocks); }).expected,
+            "at most " + std::to_string(requests));
+
+  options = options_of({});
+  options.pixels = kMostPixels + 1;
+  EXPECT_EQ(error_of(ErrorKind::Resource, [&] { const Analysis analysis(options); }).found, "268435457");
+  options = options_of({});
+  options.sms = 65536;
+  for (std::uint64_t limit = 1; limit <= 256; ++limit) {
+    options.window_limits.push_back(limit);
+  }
+  EXPECT_EQ(error_of(ErrorKind::Resource, [&] { const Analysis analysis(options); }).found, "257");
+}
+
+// A table of four thousand million elements, and lines at the end of the address space.
+TEST(Analysis, TakesTheLargestNumbersThereAre) {
+  Shape shape;
+  shape.most_lanes = 1;
+  TransactionBlock block = random_block(500, shape, 11);
+  for (std::size_t i = 0; i < block.transactions.size(); ++i) {
+    block.transactions[i].line = (std::uint64_t{1} << 57U) - 1 - block.transactions[i].line;
+    block.requests[i].element =
+        block.requests[i].element == kNoElement ? kNoElement : kNoElement - 1 - static_cast<std::uint32_t>(7 * (i % 9));
+  }
+  for (const std::uint32_t l2_line : {32U, 128U, 1024U}) {
+    for (const char* model : {"lru", "sdcm"}) {
+      AnalysisOptions options = options_of(shape);
+      options.element_count = kNoElement;
+      options.l2 = {.bytes = std::uint64_t{48} * 1024, .line_bytes = l2_line, .ways = 8, .sector_bytes = 0};
+      options.l2_model = model;
+      options.l2_feed = l2_line == 128 ? L2Feed::All : L2Feed::Misses;
+      compare(options, {block});
+    }
+  }
+}
+
+/// Everything drawn at random, and the slow twin says the same.
+TEST(Analysis, DoesAsTheSlowTwinForAnyOptions) {
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    std::uint64_t next = 0;
+    const auto draw = [&](std::uint64_t limit) { return split_mix(1000 + seed, next++) % limit; };
+    Shape shape;
+    shape.sms = static_cast<std::uint32_t>(1 + draw(9));
+    shape.lines = 1 + draw(200);
+    shape.sectors = 1U << draw(4);
+    shape.most_lanes = static_cast<std::uint32_t>(1 + draw(64));
+    const auto sector = static_cast<std::uint32_t>(4U << draw(4));
+    AnalysisOptions options = options_of(shape);
+    options.coalescing = {.line_bytes = sector * shape.sectors,
+                          .sector_bytes = sector,
+                          .coalesce = true,
+                          .requests = true,
+                          .keep_raw = false};
+    const auto geometry = [&](std::uint32_t line) {
+      CacheGeometry made;
+      made.line_bytes = line;
+      made.ways = static_cast<std::uint32_t>(1 + draw(20));
+      made.bytes = std::uint64_t{line} * made.ways * (1 + draw(12));
+      made.sector_bytes = std::max(line >> draw(4), 1U);
+      made.ways = draw(5) == 0 ? 0 : made.ways;
+      made.bytes = draw(6) == 0 ? 0 : made.bytes;
+      return made;
+    };
+    options.l1 = geometry(options.coalescing.line_bytes);
+    options.l2 = geometry(std::max(sector << draw(6), sector));
+    const std::array<const char*, 7> models = {
+        "lru", "lru:write=through", "lru:allocate=false", "lru:write=through,allocate=false", "fifo", "sdcm", "sdcm"};
+    options.l1_model = models[draw(models.size())];
+    options.l2_model = models[draw(models.size())];
+    options.l2_feed = draw(2) == 0 ? L2Feed::All : L2Feed::Misses;
+    options.reuse_engine = draw(3) == 0 ? "splay" : "bitmap";
+    options.elements = draw(3) != 0;
+    options.pixels = draw(3) != 0 ? kPixels : 0;
+    if (draw(2) == 0) {
+      options.window_requests = draw(2) == 0 ? 0 : 1 + draw(5000);
+    } else {
+      for (std::uint64_t limit = 1 + draw(3000), i = draw(4); i > 0; --i, limit += 1 + draw(3000)) {
+        options.window_limits.push_back(limit);
+      }
+    }
+    std::vector<TransactionBlock> blocks;
+    for (std::uint64_t i = 1 + draw(4); i > 0; --i) {
+      blocks.push_back(random_block(draw(250), shape, 50'000 + 10 * seed + i));
+      // The first line is somewhere, the last one at the end of the address space.
+      const std::uint64_t first =
+          seed % 3 == 0 ? ~std::uint64_t{0} / options.coalescing.line_bytes - shape.lines - 8 : seed * 12345;
+      for (Transaction& one : blocks.back().transactions) {
+        one.line += first;
+      }
+    }
+    SCOPED_TRACE("seed " + std::to_string(seed) + ": " + to_string(options.l1) + " " + options.l1_model + ", " +
+                 to_string(options.l2) + " " + options.l2_model);
+    compare(options, blocks);
+    if (HasFailure()) {
+      return;
+    }
+  }
+}
+
 TEST(Analysis, RefusesStreamsThatBreakTheirContract) {
   const auto broken = [](const auto& change) {
     TransactionBlock block = random_block(200, {}, 9);
@@ -410,6 +521,8 @@ TEST(Analysis, RefusesStreamsThatBreakTheirContract) {
   };
   broken([](TransactionBlock& b) { b.transactions[100].sm = 5; });
   broken([](TransactionBlock& b) { b.transactions[100].lanes = 0; });
+  broken([](TransactionBlock& b) { b.transactions[100].lanes = 65; });
+  broken([](TransactionBlock& b) { b.transactions[100].line = std::uint64_t{1} << 57U; });
   broken([](TransactionBlock& b) { b.transactions[100].sectors = 0; });
   broken([](TransactionBlock& b) { b.transactions[100].sectors = 16; });
   broken([](TransactionBlock& b) { b.transactions[100].kind = static_cast<DataKind>(kDataKinds); });

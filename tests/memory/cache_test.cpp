@@ -332,7 +332,7 @@ TEST(ExactCaches, LruIsAStack) {
     for (LineAccess& access : accesses) {
       access.sectors = 1;
     }
-    make_set_associative(geometry(ways * 4, ways), {})->access(accesses, {}, hit, nullptr);
+    make_set_associative(geometry(std::uint64_t{4} * ways, ways), {})->access(accesses, {}, hit, nullptr);
     for (std::size_t i = 0; i < hit.size(); ++i) {
       ASSERT_LE(before[i], hit[i]) << ways;
     }

@@ -233,7 +233,7 @@ inline AnalysisResult slow_analysis(const AnalysisOptions& options, const std::v
         if (options.pixels != 0 && block.requests[row].thread != kNoThread) {
           PixelSums& pixel = pixels[block.requests[row].thread];
           pixel.requests.merge(one);
-          pixel.bytes += fetched / transaction.lanes;
+          pixel.bytes += (fetched / transaction.lanes) >> 16U;  // in 2^-14 bytes
           if (store && transaction.kind == DataKind::FrameBuffer) {
             pixel.written = std::min(pixel.written, order);
           }
@@ -250,7 +250,7 @@ inline AnalysisResult slow_analysis(const AnalysisOptions& options, const std::v
   if (options.pixels != 0) {
     result.pixels.resize(options.pixels);
     for (auto& [thread, pixel] : pixels) {
-      pixel.bytes /= kOne;
+      pixel.bytes >>= 14U;
       result.pixels[thread] = pixel;
     }
   }

@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::size_t kChunk = std::size_t{1} << 17U;
 constexpr std::uint32_t kMostSms = 65536;
+constexpr std::uint32_t kMostLanes = 64;
+constexpr std::uint64_t kMostWindowRows = std::uint64_t{1} << 24U;  ///< windows · SMs
 
 /// A piece of the stream, of one window, and what becomes of it.
 struct Chunk {
@@ -49,6 +51,11 @@ struct Sm {
   throw Error(ErrorKind::Usage, {std::move(what), std::move(where), std::move(found), std::move(expected), ""});
 }
 
+[[noreturn]] void too_much(std::string what, std::uint64_t found, std::uint64_t limit, std::string fix) {
+  throw Error(ErrorKind::Resource,
+              {std::move(what), "", fmt::format("{}", found), fmt::format("at most {}", limit), std::move(fix)});
+}
+
 LevelModels make_level(const CacheGeometry& geometry, const std::string& spec, const std::string& where,
                        const ReuseEngine* engine, bool distances) {
   LevelModels level;
@@ -76,11 +83,11 @@ class Analysis::Impl {
       : options_(options),
         engine_(ReuseEngines::create(options.reuse_engine)),
         l1_(make_level(options.l1, options.l1_model, "L1", engine_.model.get(), options.distances)),
-        l2_(make_level(options.l2, options.l2_model, "L2", engine_.model.get(), options.distances)),
-        sms_(options.sms),
-        l2_sm_tallies_(options.sms),
-        l2_sm_traffic_(options.sms) {
+        l2_(make_level(options.l2, options.l2_model, "L2", engine_.model.get(), options.distances)) {
     check_options();
+    sms_.resize(options.sms);
+    l2_sm_tallies_.resize(options.sms);
+    l2_sm_traffic_.resize(options.sms);
     if (l1_.present() && l1_needed_below() && !l1_.model->exact()) {
       l1_.filter = CacheModels::create("lru:write=through,allocate=false").model;
     }
@@ -166,12 +173,28 @@ class Analysis::Impl {
     if (options_.window_requests != 0 && !options_.window_limits.empty()) {
       refuse("windows have limits and a length", "", "both", "one of them");
     }
+    if (options_.pixels > kMostPixels) {
+      too_much("the frame has too many pixels for sums by pixel", options_.pixels, kMostPixels,
+               "leave the sums by pixel out");
+    }
+    check_windows(options_.window_limits.size() + 1);
     std::uint64_t before = 0;
     for (const std::uint64_t limit : options_.window_limits) {
       if (limit <= before) {
         refuse("limits of windows do not ascend", "", fmt::format("{} after {}", limit, before), "ascending, above 0");
       }
       before = limit;
+    }
+  }
+
+  void check_windows(std::uint64_t windows) const {
+    if (windows > kMostWindowRows / options_.sms) {
+      too_much("there are too many time windows", windows, kMostWindowRows / options_.sms, "make them longer");
+    }
+  }
+  void check_accesses(std::uint64_t accesses) const {
+    if (accesses > options_.most_accesses) {
+      too_much("the stream is too long for exact sums", accesses, options_.most_accesses, "cut it into parts");
     }
   }
 
@@ -190,6 +213,7 @@ class Analysis::Impl {
     }
     const std::uint32_t line = stream.line_bytes;
     sector_mask_ = (1U << (line / stream.sector_bytes)) - 1;
+    last_line_ = std::numeric_limits<std::uint64_t>::max() / line;
     const std::uint32_t sector = l1_needed_below() ? l1_.geometry.sector() : stream.sector_bytes;
     memory_sector_ = l2_.present() ? l2_.geometry.sector() : sector;
     to_l2_.emplace(line, sector, l2_.present() ? l2_.geometry.line_bytes : line, memory_sector_);
@@ -227,8 +251,9 @@ class Analysis::Impl {
       if (transaction.sm >= options_.sms || static_cast<std::size_t>(transaction.kind) >= kDataKinds) {
         broken("an SM that the machine lacks, or an unknown kind");
       }
-      if (transaction.lanes == 0 || transaction.sectors == 0 || transaction.sectors > sector_mask_) {
-        broken("no lanes, no sectors, or sectors that a line does not have");
+      if (transaction.lanes == 0 || transaction.lanes > kMostLanes || transaction.sectors == 0 ||
+          transaction.sectors > sector_mask_ || transaction.line > last_line_) {
+        broken("a number of lanes, sectors, or a line that cannot be");
       }
       request_ += transaction.lanes;
       if (transaction.kind == DataKind::Unallocated) {
@@ -241,6 +266,7 @@ class Analysis::Impl {
     if (!block.cycles.empty()) {
       window_.last_cycle = block.cycles[i - 1];
     }
+    check_accesses(request_);
     window_.requests += request_ - first;
     result_.transactions += i - begin;
     chunk.transactions.insert(chunk.transactions.end(), block.transactions.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -276,6 +302,7 @@ class Analysis::Impl {
   }
 
   void end_window() {
+    check_windows(result_.windows.size() + 1);
     start();
     group_.wait();
     window_.sms.resize(options_.sms);
@@ -509,6 +536,8 @@ class Analysis::Impl {
       const auto kind = static_cast<std::size_t>(chunk.transactions[i].kind);
       TransactionOutcome& outcome = outcome_of(i);
       outcome.l2_requests = end - begin;
+      l2_accesses_of_requests_ += std::uint64_t{end - begin} * chunk.transactions[i].lanes;
+      check_accesses(l2_accesses_of_requests_);
       for (std::uint32_t k = begin; k < end; ++k) {
         const Tally::Access access = cache.access(k);
         outcome.l2_hits += access.hit;
@@ -569,12 +598,15 @@ class Analysis::Impl {
   LevelModels l1_, l2_;
   std::optional<LineSplit> to_l1_, to_l2_;
   std::uint32_t sector_mask_ = 0;    ///< all sectors of a line of the stream
+  std::uint64_t last_line_ = 0;      ///< of the address space
   std::uint32_t memory_sector_ = 0;  ///< of what goes to DRAM
 
   std::vector<Sm> sms_;
   std::optional<CacheUnit> l2_cache_;
   std::optional<ElementTable> elements_;
   std::optional<PixelTable> pixels_;
+
+  std::uint64_t l2_accesses_of_requests_ = 0;  ///< at least as many as accesses
 
   // Of the window.
   WindowSums window_;

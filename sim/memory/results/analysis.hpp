@@ -24,11 +24,16 @@
 // element, or without a thread, are in no row.
 //
 // Parallel over SMs, the L2 beside the next transactions' L1s; same bytes for any number of threads. `take_elements` is
-// called from `take` and `finish`. Memory: the caches, the reuse stacks, 48 bytes an element and 72 a pixel when
-// wanted, 30 MiB of buffers, 20 KiB a window. Errors: Usage for geometries and specs that do not fit, an L1 line that
-// is not the coalescer's, an L2 line smaller than the transactions' sectors, a model that needs distances with an
-// engine that samples, limits that do not ascend; Internal for streams that break the contract of transactions.hpp or
-// name SMs, elements or threads beyond what the options say.
+// called from `take` and `finish`. Memory: the caches, the reuse stacks, 48 bytes an element (of pages of 4096 that are
+// touched) and 72 a pixel when wanted, 30 MiB of buffers and, for those sums, 8 bytes for each request of 2^18
+// transactions; 4 KiB an SM, 192 bytes an SM and window. Sums of traffic (`filled`, `written`) are the level's model's
+// own, also where an exact cache decides what goes down.
+//
+// Errors: Resource for streams whose sums would not be exact (more than `most_accesses` requests, or L2 accesses of
+// requests), more than kMostPixels pixels, or windows beyond 2^24 / `sms`; Usage for geometries and specs that do not
+// fit, an L1 line that is not the coalescer's, an L2 line smaller than the transactions' sectors, a model that needs
+// distances with an engine that samples, limits that do not ascend; Internal for streams that break the contract of
+// transactions.hpp or name SMs, elements or threads beyond what the options say.
 #pragma once
 
 #include <array>
@@ -42,6 +47,8 @@
 #include "sim/memory/streams/transactions.hpp"
 
 namespace rayreplay::memory {
+
+inline constexpr std::uint64_t kMostPixels = std::uint64_t{1} << 28U;
 
 enum class L2Feed : std::uint8_t { All, Misses };
 
@@ -60,7 +67,8 @@ struct AnalysisOptions {
   std::uint64_t window_requests = 0;  ///< … or every so many requests; 0: not
   bool elements = false;              ///< blocks must have requests
   std::uint32_t element_count = 0;
-  std::uint64_t pixels = 0;  ///< threads of the launch; 0: no sums by pixel
+  std::uint64_t pixels = 0;                     ///< threads of the launch, at most kMostPixels; 0: no sums by pixel
+  std::uint64_t most_accesses = kMostAccesses;  ///< at most that
   /// Called at the end of each window, in order, with its elements that were touched, ascending. May be null.
   std::function<void(std::uint32_t window, const std::vector<ElementRow>& rows)> take_elements;
 };

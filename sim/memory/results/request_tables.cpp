@@ -34,14 +34,14 @@ void ElementTable::add(std::span<const Transaction> transactions, std::span<cons
       if (element == kNoElement) {
         continue;
       }
-      if (element >= rows_.size()) {
-        out_of_range("element", element, rows_.size());
+      if (element >= elements_) {
+        out_of_range("element", element, elements_);
       }
-      RequestSums& row = rows_[element];
-      if (row.requests == 0) {
+      RequestSums& sums = row(element);
+      if (sums.requests == 0) {
         touched_.push_back(element);
       }
-      count(row, outcomes[i], first + next);
+      count(sums, outcomes[i], first + next);
     }
   }
 }
@@ -51,8 +51,9 @@ std::vector<ElementRow> ElementTable::take(std::uint32_t window) {
   std::vector<ElementRow> result;
   result.reserve(touched_.size());
   for (const std::uint32_t element : touched_) {
-    result.push_back({window, element, rows_[element]});
-    rows_[element] = {};
+    RequestSums& sums = row(element);
+    result.push_back({window, element, sums});
+    sums = {};
   }
   touched_.clear();
   return result;
@@ -64,7 +65,7 @@ void PixelTable::add(std::span<const Transaction> transactions, std::span<const 
   for (std::size_t i = 0; i < transactions.size(); ++i) {
     const Transaction& transaction = transactions[i];
     const bool writes = transaction.kind == DataKind::FrameBuffer && (transaction.flags & kStore) != 0;
-    const std::uint64_t share = outcomes[i].fetched / transaction.lanes;
+    const std::uint64_t share = outcomes[i].fetched / transaction.lanes / (kOne / kOneByte);
     for (const std::size_t end = next + transaction.lanes; next < end; ++next) {
       const std::uint32_t thread = requests[next].thread;
       if (thread == kNoThread) {
@@ -85,7 +86,7 @@ void PixelTable::add(std::span<const Transaction> transactions, std::span<const 
 
 std::vector<PixelSums> PixelTable::finish() {
   for (PixelSums& row : rows_) {
-    row.bytes /= kOne;
+    row.bytes /= kOneByte;
   }
   return std::move(rows_);
 }

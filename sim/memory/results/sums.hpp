@@ -24,6 +24,10 @@ inline constexpr std::size_t kL2 = 1;
 inline constexpr std::size_t kLevels = 2;
 /// One sector in `LevelSums::filled`.
 inline constexpr std::uint64_t kOneSector = kOne / 8;
+/// One byte while PixelSums::bytes is summed: 2^34 requests of 64 KiB each fit.
+inline constexpr std::uint64_t kOneByte = std::uint64_t{1} << 14U;
+/// Accesses for which all sums are exact; a stream that needs more is an error (analysis.hpp).
+inline constexpr std::uint64_t kMostAccesses = (std::uint64_t{1} << 34U) - 1;
 
 /// Accesses of one kind of data to one cache level.
 struct LevelSums {
@@ -79,7 +83,7 @@ struct RequestSums {
 struct PixelSums {
   RequestSums requests;  ///< of all kinds
   /// Read from memory (DRAM): each request has an equal share in what its transaction made the last level fetch, in
-  /// 2^-30 bytes, rounded down; the sum is rounded down to bytes.
+  /// units of 1 / kOneByte bytes, rounded down; the sum is rounded down to bytes.
   std::uint64_t bytes = 0;
   std::uint64_t written = kNever;  ///< order of its first frame-buffer store
   bool operator==(const PixelSums&) const = default;
