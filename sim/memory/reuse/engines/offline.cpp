@@ -10,7 +10,6 @@
 // slices as Niu et al., "PARDA", IPDPS 2012, cut them, but exact without passing misses from slice to slice.
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <vector>
 
 #include <oneapi/tbb/blocked_range.h>
@@ -211,7 +210,7 @@ class OfflineStack final : public ReuseStack {
       tables_[shard].for_each_number([&](std::uint32_t& number) {
         const std::uint32_t slot = number - 1;
         const std::uint64_t before = words[slot >> 6U] & ((std::uint64_t{1} << (slot & 63U)) - 1);
-        number = ranks[slot >> 6U] + static_cast<std::uint32_t>(std::popcount(before)) + 1;
+        number = ranks[slot >> 6U] + count_bits(before) + 1;
       });
     });
     if (std::max(4 * live, live + wanted) > slots_.capacity()) {
