@@ -207,7 +207,7 @@ RAYREPLAY_REUSE_AVX512 GroupMasks group_avx512(const View& view, const std::uint
   _mm512_store_si512(slot_of.data(), slots);
   for (std::size_t i = 0; i < n; ++i) {
     const __mmask16 later = _mm512_cmpgt_epi32_mask(slots, _mm512_set1_epi32(static_cast<int>(slot_of[i])));
-    const std::uint32_t left =
+    const auto left =
         static_cast<std::uint32_t>(__builtin_popcount(static_cast<std::uint32_t>(later) & ((1U << i) - 1)));
     result[i] = static_cast<std::uint32_t>(i) - left;
   }
