@@ -4,11 +4,11 @@
 // Each round runs the limits ("table update only": the time of the last access kept in an array, in a hash, or in the
 // engines' own table of lines, and nothing else), the splay tree and the other engines on the same stream, one after
 // the other on one thread; rates come from the least processor time of all rounds, which neighbours on the machine
-// disturb least. Reported: Mref/s, the ratio to our own splay tree and the shares of the limits reached. Before a
-// figure is taken every exact engine's distances are compared with the splay tree's. RAYREPLAY_BENCH_SCALE (default 1)
-// scales the streams: 20 M references, uniform 5 M; RAYREPLAY_BENCH_ROUNDS (default 3) the rounds. Errors are means
-// over ten seeds and 100 sizes from 64 lines to all of them, of the streams and of two captured launches, whose size is
-// their own.
+// disturb least. Reported: Mref/s, the ratio to our own splay tree, the shares of the limits reached, and the memory
+// that an engine holds at the end by access. Before a figure is taken every exact engine's distances are compared with
+// the splay tree's. RAYREPLAY_BENCH_SCALE (default 1) scales the streams: 20 M references, uniform 5 M;
+// RAYREPLAY_BENCH_ROUNDS (default 3) the rounds. Errors are means over ten seeds and 100 sizes from 64 lines to all of
+// them, of the streams and of two captured launches, whose size is their own.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -134,13 +134,15 @@ std::uint64_t line_table_alone(const ReuseStream& stream) {
 
 constexpr std::size_t kCall = std::size_t{1} << 16U;  ///< accesses handed over at once
 
-void run_engine(const std::string& spec, const ReuseStream& stream, std::vector<std::uint32_t>& out,
-                std::size_t call = kCall) {
+/// Bytes that the stack holds at the end.
+std::uint64_t run_engine(const std::string& spec, const ReuseStream& stream, std::vector<std::uint32_t>& out,
+                         std::size_t call = kCall) {
   const std::unique_ptr<ReuseStack> stack = ReuseEngines::create(spec).model->make();
   for (std::size_t at = 0; at < stream.line.size(); at += call) {
     const std::size_t n = std::min(call, stream.line.size() - at);
     stack->distances(std::span(stream.line).subspan(at, n), std::span(out).subspan(at, n));
   }
+  return stack->memory_bytes();
 }
 
 void engines(benchmark::State& state, const std::string& name) {
@@ -150,6 +152,7 @@ void engines(benchmark::State& state, const std::string& name) {
   std::vector<std::uint32_t> expected(size);
   std::vector<std::uint32_t> out(size);
   std::map<std::string, double> best;
+  std::map<std::string, std::uint64_t> bytes;
   const auto keep = [&](const std::string& what, double time) {
     const auto [it, fresh] = best.emplace(what, time);
     it->second = std::min(it->second, time);
@@ -161,10 +164,10 @@ void engines(benchmark::State& state, const std::string& name) {
     keep("array alone", time_of([&] { benchmark::DoNotOptimize(array_alone(stream)); }));
     keep("hash alone", time_of([&] { benchmark::DoNotOptimize(hash_alone(stream)); }));
     keep("line table alone", time_of([&] { benchmark::DoNotOptimize(line_table_alone(stream)); }));
-    keep("splay", time_of([&] { run_engine("splay", stream, expected); }));
+    keep("splay", time_of([&] { bytes["splay"] = run_engine("splay", stream, expected); }));
     for (const std::string& engine : names) {
       const std::size_t call = engine == "offline" ? size : kCall;
-      keep(engine, time_of([&] { run_engine(engine, stream, out, call); }));
+      keep(engine, time_of([&] { bytes[engine] = run_engine(engine, stream, out, call); }));
       if (engine != "sampled" && out != expected) {
         throw std::runtime_error(engine + " differs from the splay tree on " + name);
       }
@@ -177,6 +180,9 @@ void engines(benchmark::State& state, const std::string& name) {
   }
   for (const auto& [what, time] : best) {
     state.counters[what] = million / time;
+  }
+  for (const auto& [what, held] : bytes) {
+    state.counters[what + ", bytes/access"] = static_cast<double>(held) / static_cast<double>(size);
   }
   state.counters["bitmap/splay"] = best.at("splay") / best.at("bitmap");
   state.counters["bitmap/array"] = best.at("array alone") / best.at("bitmap");

@@ -129,10 +129,10 @@ TEST(ReuseHistogram, MissesAreThoseOfLruCachesOfEverySize) {
     // All points: nothing changes between them, and the last has the cold misses alone.
     const std::vector<CurvePoint> full = miss_ratio_curve(histogram, 1000);
     auto at = full.begin();
-    for (const auto& [size, ratio] : expected) {
-      at = std::find_if(full.begin(), full.end(), [&](const CurvePoint& point) { return point.lines > size; });
+    for (const auto& entry : expected) {
+      at = std::find_if(full.begin(), full.end(), [&](const CurvePoint& point) { return point.lines > entry.first; });
       ASSERT_NE(at, full.begin());
-      EXPECT_EQ((at - 1)->miss_ratio, ratio) << size;
+      EXPECT_EQ((at - 1)->miss_ratio, entry.second) << entry.first;
     }
   }
   EXPECT_TRUE(miss_ratio_curve({}, 10).empty());

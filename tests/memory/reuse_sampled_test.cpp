@@ -54,11 +54,12 @@ double miss_ratio(const ReuseHistogram& histogram, std::uint64_t lines) {
 
 /// 60 sizes, evenly by logarithm, from what a sample can tell apart to every line.
 std::vector<std::uint64_t> sizes(double weight, std::uint64_t lines) {
-  std::vector<std::uint64_t> result;
+  std::vector<std::uint64_t> result(60);
   const double first = std::log2(10 * weight);
   const double last = std::log2(static_cast<double>(lines));
-  for (int i = 0; i < 60; ++i) {
-    result.push_back(static_cast<std::uint64_t>(std::exp2(first + (last - first) * i / 59)));
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const double step = static_cast<double>(i) / static_cast<double>(result.size() - 1);
+    result[i] = static_cast<std::uint64_t>(std::exp2(first + (last - first) * step));
   }
   return result;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include "base/error.hpp"
 
@@ -25,7 +24,7 @@ void BitmapStack::renumber() {
   table_.for_each_number([&](std::uint32_t& number) {
     const std::uint32_t slot = number - 1;
     const std::uint64_t before = words[slot >> 6U] & ((std::uint64_t{1} << (slot & 63U)) - 1);
-    number = ranks[slot >> 6U] + static_cast<std::uint32_t>(std::popcount(before)) + 1;
+    number = ranks[slot >> 6U] + count_bits(before) + 1;
   });
   if (kSlotsPerLine * live > slots_.capacity()) {
     slots_ = SlotRank(2 * kSlotsPerLine * live, form_);

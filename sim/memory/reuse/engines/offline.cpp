@@ -5,12 +5,11 @@
 // page of line, in order; every table finds its lines' last accesses. (2) Slices of the piece say which slots of time
 // they leave; what earlier slices leave and take gives every slice the bits of the slots that are live at its start.
 // (3) Each slice counts as the bitmap engine does. No step depends on the number of threads. O(1) work an access, 2.5
-// to 3 times the bitmap engine's; memory: that of the bitmap engine, 24 bytes for each access of a piece and a bit for
+// to 3 times the bitmap engine's; memory: that of the bitmap engine, 8 bytes for each access of a piece and a bit for
 // every slot and slice (256 MB at most). Source: the formula d(i) = i − prev(i) − 1 − #{j < i : prev(j) > prev(i)};
 // slices as Niu et al., "PARDA", IPDPS 2012, cut them, but exact without passing misses from slice to slice.
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <vector>
 
 #include <oneapi/tbb/blocked_range.h>
@@ -34,7 +33,8 @@ constexpr std::size_t kSlice = std::size_t{1} << 16U;  ///< accesses, at least: 
 constexpr std::size_t kMaxSlices = 32;
 constexpr std::uint64_t kSliceBits = std::uint64_t{1} << 31U;  ///< for all slices: slots times slices
 constexpr std::size_t kDealt = std::size_t{1} << 15U;          ///< accesses of a task that deals them out
-constexpr std::size_t kFewAccesses = 4096;                     ///< not worth dealing out
+constexpr std::size_t kGathered = 1024;     ///< accesses of a shard that go through its table at once
+constexpr std::size_t kFewAccesses = 4096;  ///< not worth dealing out
 constexpr std::uint64_t kMaxLines = SlotRank::kMaxSlots / 2;
 
 class OfflineStack final : public ReuseStack {
@@ -51,9 +51,8 @@ class OfflineStack final : public ReuseStack {
     return slots_.live();
   }
   [[nodiscard]] std::uint64_t memory_bytes() const override {
-    std::uint64_t sum = slots_.memory_bytes() + previous_.capacity() * sizeof(previous_[0]) +
-                        dealt_lines_.capacity() * sizeof(dealt_lines_[0]) +
-                        (numbers_.capacity() + before_.capacity()) * sizeof(numbers_[0]);
+    std::uint64_t sum =
+        slots_.memory_bytes() + previous_.capacity() * sizeof(previous_[0]) + numbers_.capacity() * sizeof(numbers_[0]);
     for (const LineTable& table : tables_) {
       sum += table.memory_bytes();
     }
@@ -112,30 +111,41 @@ class OfflineStack final : public ReuseStack {
       }
     }
     starts[kShards] = place;
-    dealt_lines_.resize(size);
     numbers_.resize(size);
-    before_.resize(size);
     const std::uint32_t first = slots_.now() + 1;
     tbb::parallel_for(std::size_t{0}, tasks, [&](std::size_t task) {
       std::array<std::uint32_t, kShards>& to = places[task];
       for (std::size_t i = task * kDealt; i < std::min(size, (task + 1) * kDealt); ++i) {
         const std::uint32_t at = to[shard_of(lines[i])]++;
-        dealt_lines_[at] = lines[i];
         numbers_[at] = first + static_cast<std::uint32_t>(i);
       }
     });
     tbb::parallel_for(tbb::blocked_range<std::size_t>(0, kShards, 1),
                       [&](const tbb::blocked_range<std::size_t>& range) {
                         for (std::size_t shard = range.begin(); shard < range.end(); ++shard) {
-                          const std::size_t begin = starts[shard];
-                          const std::size_t end = starts[shard + 1];
-                          tables_[shard].exchange(std::span(dealt_lines_).subspan(begin, end - begin),
-                                                  numbers_.data() + begin, before_.data() + begin);
-                          for (std::size_t at = begin; at < end; ++at) {
-                            previous_[numbers_[at] - first] = before_[at];
-                          }
+                          const std::span<const std::uint32_t> numbers =
+                              std::span(numbers_).subspan(starts[shard], starts[shard + 1] - starts[shard]);
+                          find_in_shard(tables_[shard], lines, numbers, first);
                         }
                       });
+  }
+
+  /// `numbers`: first + the shard's accesses, ascending.
+  void find_in_shard(LineTable& table, std::span<const std::uint64_t> lines, std::span<const std::uint32_t> numbers,
+                     std::uint32_t first) {
+    std::array<std::uint64_t, kGathered> gathered;
+    std::array<std::uint32_t, kGathered> before;
+    while (!numbers.empty()) {
+      const std::size_t n = std::min(numbers.size(), kGathered);
+      for (std::size_t i = 0; i < n; ++i) {
+        gathered[i] = lines[numbers[i] - first];
+      }
+      table.exchange(std::span(gathered).first(n), numbers.data(), before.data());
+      for (std::size_t i = 0; i < n; ++i) {
+        previous_[numbers[i] - first] = before[i];
+      }
+      numbers = numbers.subspan(n);
+    }
   }
 
   void count_in_slices(std::size_t slices, std::span<std::uint32_t> out) {
@@ -211,7 +221,7 @@ class OfflineStack final : public ReuseStack {
       tables_[shard].for_each_number([&](std::uint32_t& number) {
         const std::uint32_t slot = number - 1;
         const std::uint64_t before = words[slot >> 6U] & ((std::uint64_t{1} << (slot & 63U)) - 1);
-        number = ranks[slot >> 6U] + static_cast<std::uint32_t>(std::popcount(before)) + 1;
+        number = ranks[slot >> 6U] + count_bits(before) + 1;
       });
     });
     if (std::max(4 * live, live + wanted) > slots_.capacity()) {
@@ -222,9 +232,8 @@ class OfflineStack final : public ReuseStack {
 
   std::array<LineTable, kShards> tables_;
   SlotRank slots_{std::uint64_t{1} << 16U};
-  std::vector<std::uint32_t> previous_;     ///< slots of the last accesses, plus one
-  std::vector<std::uint64_t> dealt_lines_;  ///< by shard, then in order
-  std::vector<std::uint32_t> numbers_, before_;
+  std::vector<std::uint32_t> previous_;  ///< slots of the last accesses, plus one
+  std::vector<std::uint32_t> numbers_;   ///< slots of the accesses, plus one: by shard, then in order
 };
 
 class Offline final : public ReuseEngine {

@@ -21,6 +21,7 @@ constexpr unsigned kRowBits = 12;    ///< slots of 64 words
 constexpr unsigned kPlateBits = 17;  ///< slots of 32 rows
 constexpr unsigned kTopBits = 21;    ///< slots of 16 plates
 constexpr std::size_t kGroup = 16;   ///< accesses whose sums do not wait for one another
+constexpr std::size_t kAhead = 2;    ///< groups between asking for an access's words and using them
 
 /// Of a group: which of its own slots are live after it, and which accesses leave a slot from before it.
 struct GroupMasks {
@@ -206,7 +207,7 @@ RAYREPLAY_REUSE_AVX512 GroupMasks group_avx512(const View& view, const std::uint
   _mm512_store_si512(slot_of.data(), slots);
   for (std::size_t i = 0; i < n; ++i) {
     const __mmask16 later = _mm512_cmpgt_epi32_mask(slots, _mm512_set1_epi32(static_cast<int>(slot_of[i])));
-    const std::uint32_t left =
+    const auto left =
         static_cast<std::uint32_t>(__builtin_popcount(static_cast<std::uint32_t>(later) & ((1U << i) - 1)));
     result[i] = static_cast<std::uint32_t>(i) - left;
   }
@@ -262,8 +263,8 @@ template <auto kGroupForm>
   std::uint64_t fresh = 0;
   for (std::size_t at = 0; at < previous.size(); at += kGroup) {
     const std::size_t n = std::min(kGroup, previous.size() - at);
-    const std::size_t soon_end = std::min(previous.size(), at + 2 * kGroup);
-    for (std::size_t i = at + kGroup; i < soon_end; ++i) {
+    const std::size_t soon_end = std::min(previous.size(), at + (kAhead + 1) * kGroup);
+    for (std::size_t i = at + kAhead * kGroup; i < soon_end; ++i) {
       const std::uint32_t slot = previous[i] != 0 ? previous[i] - 1 : now;
       __builtin_prefetch(&view.bits[slot >> kWordBits], 1);
       __builtin_prefetch(&view.words[slot >> kWordBits], 1);
@@ -369,7 +370,7 @@ void SlotRank::recount(std::uint32_t now) {
   std::fill_n(tops_.data(), tops_.size(), 0U);
   live_ = 0;
   for (std::size_t word = 0; word < bits_.size(); ++word) {
-    const auto count = static_cast<std::uint32_t>(std::popcount(bits_.data()[word]));
+    const std::uint32_t count = count_bits(bits_.data()[word]);
     words_.data()[word] = static_cast<std::uint8_t>(count);
     std::uint16_t& row = rows_.data()[word >> (kRowBits - kWordBits)];
     row = static_cast<std::uint16_t>(row + count);

@@ -51,6 +51,14 @@ class AlignedZeros {
   std::unique_ptr<T, Free> data_;
 };
 
+/// std::popcount, which is a call to a library where the instruction may not be there.
+constexpr std::uint32_t count_bits(std::uint64_t bits) {
+  bits -= bits >> 1U & 0x5555'5555'5555'5555U;
+  bits = (bits & 0x3333'3333'3333'3333U) + (bits >> 2U & 0x3333'3333'3333'3333U);
+  bits = (bits + (bits >> 4U)) & 0x0F0F'0F0F'0F0F'0F0FU;
+  return static_cast<std::uint32_t>(bits * 0x0101'0101'0101'0101U >> 56U);
+}
+
 class SlotRank {
  public:
   static constexpr std::uint64_t kMaxSlots = std::uint64_t{1} << 31U;
