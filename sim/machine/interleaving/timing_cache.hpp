@@ -1,12 +1,14 @@
 // A cache that is there for latencies: exact LRU by line, data by sector, and when it comes.
 //
-// Contract: lines are found by a hash table and stand in their set in the order of last use: O(1) each. A geometry
-// without bytes has no lines and must not be asked. Memory: 32 bytes a line and 4 to 8 of the table.
+// Contract: lines are found by a hash table and stand in their set in the order of last use: O(1) each. The table has
+// part of the hash beside each line's place, so that a line that is not there is missed without a look at the lines. A
+// geometry without bytes has no lines and must not be asked. Memory: 32 bytes a line and 16 to 32 of the table.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "sim/machine/interleaving/bring_near.hpp"
 #include "sim/memory/caches/cache_model.hpp"
 
 namespace rayreplay::machine {
@@ -39,16 +41,30 @@ class TimingCache {
 
   /// The line, now its set's last used; null if it is not there.
   [[nodiscard]] Line* find(std::uint64_t number) {
-    for (std::uint64_t at = place(number);; at = (at + 1) & mask_) {
-      const std::uint32_t index = table_[at];
-      if (index == kNone) {
+    const std::uint32_t tag = tag_of(number);
+    for (std::uint64_t at = place(tag);; at = (at + 1) & mask_) {
+      const Slot slot = table_[at];
+      if (slot.line == kNone) {
         return nullptr;
       }
-      if (lines_[index].number == number) {
-        use(index, set_of(number));
-        return &lines_[index];
+      if (slot.tag == tag && lines_[slot.line].number == number) {
+        use(slot.line, set_of(number));
+        return &lines_[slot.line];
       }
     }
+  }
+  /// Brings near what `find` and `insert` will look at first …
+  void prefetch(std::uint64_t number) const {
+    bring_near(&table_[place(tag_of(number))]);
+    bring_near(&sets_[set_of(number)]);
+  }
+  /// … and, when that is there, what they look at next: the line, or the one that it would replace.
+  void prefetch_line(std::uint64_t number) const {
+    const std::uint32_t tag = tag_of(number);
+    const Slot slot = table_[place(tag)];
+    const Ends ends = sets_[set_of(number)];
+    bring_near(&lines_[slot.line != kNone && slot.tag == tag ? slot.line : ends.oldest]);
+    bring_near(&lines_[ends.newest]);
   }
   /// A line that is not there takes the place of its set's longest unused.
   Line& insert(std::uint64_t number);
@@ -61,8 +77,17 @@ class TimingCache {
     std::uint32_t newest = 0, oldest = 0;
   };
 
-  [[nodiscard]] std::uint64_t place(std::uint64_t number) const {
-    return (number * 0x9E37'79B9'7F4A'7C15U) >> shift_;
+  struct Slot {
+    std::uint32_t tag = 0;
+    std::uint32_t line = kNone;
+  };
+
+  [[nodiscard]] static std::uint32_t tag_of(std::uint64_t number) {
+    return static_cast<std::uint32_t>((number * 0x9E37'79B9'7F4A'7C15U) >> 32U);
+  }
+  /// Where a line of this tag belongs.
+  [[nodiscard]] std::uint64_t place(std::uint32_t tag) const {
+    return tag >> shift_;
   }
   [[nodiscard]] std::uint64_t set_of(std::uint64_t number) const {
     return sets_mask_ != 0 || sets_.size() == 1 ? number & sets_mask_ : number % sets_.size();
@@ -83,12 +108,12 @@ class TimingCache {
     line.older = ends.newest;
     ends.newest = index;
   }
-  void forget(std::uint64_t number);
+  void forget(std::uint64_t number, std::uint32_t line);
 
   std::vector<Line> lines_;  ///< set by set
   std::vector<Ends> sets_;
   std::uint64_t sets_mask_ = 0;       ///< 0: the number of sets is 1, or no power of two
-  std::vector<std::uint32_t> table_;  ///< at most half full, linear probing
+  std::vector<Slot> table_;      ///< at most half full, linear probing
   std::uint64_t mask_ = 0;
   unsigned shift_ = 0;
 };
