@@ -124,7 +124,7 @@ class Streams : public memory::WarpSource {
     std::iota(all.begin(), all.end(), 0U);
     std::vector<memory::WarpStream> once(all.size());
     source->generate(all, once);
-    while (transactions_ < 4'000'000) {
+    while (transactions_ < 12'000'000) {
       for (const memory::WarpStream& stream : once) {
         streams_.push_back(stream);
         transactions_ += stream.transactions.size();

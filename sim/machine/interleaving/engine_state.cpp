@@ -131,8 +131,8 @@ std::uint64_t EngineState::load(std::uint32_t sm, const memory::Transaction& tra
   }
   std::uint64_t returns = served.returns;
   auto from = returns != cycle + (served.hit ? l2_latency_ : dram_latency_) ? MissReturns::From::Earlier
-              : served.hit                                                   ? MissReturns::From::L2
-                                                                             : MissReturns::From::Memory;
+              : served.hit                                                  ? MissReturns::From::L2
+                                                                            : MissReturns::From::Memory;
   if (has_l1_) {
     if (line == nullptr) {
       line = &l1_[sm].insert(transaction.line);

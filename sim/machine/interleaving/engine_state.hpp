@@ -92,12 +92,13 @@ class EngineState {
     }
   }
   void prefetch_lines(std::uint32_t sm) const {
-    const std::uint64_t line = sms[sm].next->line;
-    if (has_l1_) {
-      l1_[sm].prefetch_line(line);
+    const memory::Transaction& next = *sms[sm].next;
+    if (has_l1_ && l1_[sm].prefetch_line(next.line) && (next.flags & memory::kStore) == 0) {
+      return;  // seldom asks the L2
     }
     if (has_l2_) {
-      l2_.prefetch_line(map_.first_l2_line(line));
+      map_.each_l2_line(next.line, next.sectors,
+                        [this](std::uint64_t number, std::uint8_t /*sectors*/) { (void)l2_.prefetch_line(number); });
     }
   }
   /// False if the SM has to wait for a miss to return.

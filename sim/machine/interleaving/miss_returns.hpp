@@ -1,8 +1,8 @@
 // When an SM's outstanding misses return.
 //
 // Contract: at most `most` at a time. Those that have returned are taken out only when room is needed. Most return one
-// latency after they are asked for, of the L2 or of memory: these come in the order of time, and wait in a queue of each
-// latency, O(1). The others, which wait for lines that were asked for earlier, go into a heap.
+// latency after they are asked for, of the L2 or of memory: these come in the order of time, and wait in a queue of
+// each latency, O(1). The others, which wait for lines that were asked for earlier, go into a heap.
 #pragma once
 
 #include <algorithm>

@@ -58,13 +58,16 @@ class TimingCache {
     bring_near(&table_[place(tag_of(number))]);
     bring_near(&sets_[set_of(number)]);
   }
-  /// … and, when that is there, what they look at next: the line, or the one that it would replace.
-  void prefetch_line(std::uint64_t number) const {
+  /// … and, when that is there, what they look at next: the line, or the one that it would replace. Whether the line
+  /// seems to be there.
+  bool prefetch_line(std::uint64_t number) const {
     const std::uint32_t tag = tag_of(number);
     const Slot slot = table_[place(tag)];
     const Ends ends = sets_[set_of(number)];
-    bring_near(&lines_[slot.line != kNone && slot.tag == tag ? slot.line : ends.oldest]);
+    const bool there = slot.line != kNone && slot.tag == tag;
+    bring_near(&lines_[there ? slot.line : ends.oldest]);
     bring_near(&lines_[ends.newest]);
+    return there;
   }
   /// A line that is not there takes the place of its set's longest unused.
   Line& insert(std::uint64_t number);
@@ -82,12 +85,14 @@ class TimingCache {
     std::uint32_t line = kNone;
   };
 
+  /// Hash of the line's group of four, and which of them it is: sectors of one L1 line are often neighbours in the L2.
   [[nodiscard]] static std::uint32_t tag_of(std::uint64_t number) {
-    return static_cast<std::uint32_t>((number * 0x9E37'79B9'7F4A'7C15U) >> 32U);
+    return (static_cast<std::uint32_t>(((number >> 2U) * 0x9E37'79B9'7F4A'7C15U) >> 32U) & ~3U) |
+           static_cast<std::uint32_t>(number & 3U);
   }
-  /// Where a line of this tag belongs.
+  /// Where a line of this tag belongs: groups lie together.
   [[nodiscard]] std::uint64_t place(std::uint32_t tag) const {
-    return tag >> shift_;
+    return ((tag >> shift_) & ~std::uint64_t{3}) | (tag & 3U);
   }
   [[nodiscard]] std::uint64_t set_of(std::uint64_t number) const {
     return sets_mask_ != 0 || sets_.size() == 1 ? number & sets_mask_ : number % sets_.size();
@@ -112,7 +117,7 @@ class TimingCache {
 
   std::vector<Line> lines_;  ///< set by set
   std::vector<Ends> sets_;
-  std::uint64_t sets_mask_ = 0;       ///< 0: the number of sets is 1, or no power of two
+  std::uint64_t sets_mask_ = 0;  ///< 0: the number of sets is 1, or no power of two
   std::vector<Slot> table_;      ///< at most half full, linear probing
   std::uint64_t mask_ = 0;
   unsigned shift_ = 0;
