@@ -12,12 +12,12 @@ TimingCache::TimingCache(const memory::CacheGeometry& geometry) {
   const auto ways = static_cast<std::uint32_t>(geometry.associativity());
   lines_.resize(geometry.lines());
   sets_.resize(geometry.sets());
-  if (std::has_single_bit(sets_.size())) {
-    sets_mask_ = sets_.size() - 1;
-  }
+  // For one set 2^64 − 1: the quotient is one too small then, which set_of mends as it does elsewhere.
+  reciprocal_ = sets_.size() == 1 ? ~std::uint64_t{0} : (~std::uint64_t{0} - (sets_.size() - 1)) / sets_.size() + 1;
   for (std::uint32_t set = 0; set < sets_.size(); ++set) {
     const std::uint32_t first = set * ways;
     for (std::uint32_t way = 0; way < ways; ++way) {
+      lines_[first + way].set = set;
       lines_[first + way].newer = first + way - 1;
       lines_[first + way].older = first + way + 1;
     }

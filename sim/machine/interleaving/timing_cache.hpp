@@ -19,6 +19,7 @@ class TimingCache {
     std::uint64_t number = kEmpty;
     std::uint64_t returns = 0;  ///< when the sectors on their way do
     std::uint32_t newer = 0, older = 0;
+    std::uint32_t set = 0;
     std::uint8_t sectors = 0;  ///< present, or on their way
     std::uint8_t coming = 0;   ///< of them on their way, unless `returns` has passed
 
@@ -48,7 +49,7 @@ class TimingCache {
         return nullptr;
       }
       if (slot.tag == tag && lines_[slot.line].number == number) {
-        use(slot.line, set_of(number));
+        use(slot.line, lines_[slot.line].set);
         return &lines_[slot.line];
       }
     }
@@ -80,6 +81,7 @@ class TimingCache {
     std::uint32_t newest = 0, oldest = 0;
   };
 
+  __extension__ using Wide = unsigned __int128;
   struct Slot {
     std::uint32_t tag = 0;
     std::uint32_t line = kNone;
@@ -94,8 +96,11 @@ class TimingCache {
   [[nodiscard]] std::uint64_t place(std::uint32_t tag) const {
     return ((tag >> shift_) & ~std::uint64_t{3}) | (tag & 3U);
   }
+  /// number mod sets, without a division: the quotient is that by ⌊2^64 / sets⌋, or one more.
   [[nodiscard]] std::uint64_t set_of(std::uint64_t number) const {
-    return sets_mask_ != 0 || sets_.size() == 1 ? number & sets_mask_ : number % sets_.size();
+    const auto quotient = static_cast<std::uint64_t>(static_cast<Wide>(number) * reciprocal_ >> 64U);
+    const std::uint64_t rest = number - quotient * sets_.size();
+    return rest >= sets_.size() ? rest - sets_.size() : rest;
   }
   void use(std::uint32_t index, std::uint64_t set) {
     Ends& ends = sets_[set];
@@ -117,7 +122,7 @@ class TimingCache {
 
   std::vector<Line> lines_;  ///< set by set
   std::vector<Ends> sets_;
-  std::uint64_t sets_mask_ = 0;  ///< 0: the number of sets is 1, or no power of two
+  std::uint64_t reciprocal_ = 0;  ///< floor(2^64 / sets); of one set 2^64 - 1
   std::vector<Slot> table_;      ///< at most half full, linear probing
   std::uint64_t mask_ = 0;
   unsigned shift_ = 0;
