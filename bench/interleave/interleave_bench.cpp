@@ -1,36 +1,52 @@
 // Warp memory instructions per second of the interleaving, on one core.
 //
-//   coherent    warps of neighbouring pixels walk down a binary tree of 2^20 leaves: 16 nodes, each for all lanes
-//   incoherent  every lane goes its own way: after a few levels each instruction touches up to 32 lines
-//   stores      coherent, every fourth instruction a store
-// Streams are made before timing; the source hands out copies in memory that is used again. Machine: rtx2080-ti with
-// the published study's caches, 32 warps an SM. The peer is a plain walk over the same transactions, warp by warp,
-// which sums what it reads and writes it to blocks: what moving them costs. `of_walk`: that time to ours, median of the
-// iterations, each run right after the other.
+//   coherent    warps of neighbouring pixels walk down a binary tree of 2^20 leaves: 41 instructions, each for all
+//   lanes incoherent  every lane goes its own way: after a few levels each instruction touches up to 32 lines stores
+//   coherent, every fourth instruction a store captured    all accesses of a captured launch
+//   (tests/data/h200/bunny.rrt), replayed while-while, coalesced slots       captured, with 1 to 64 resident warps:
+//   what the number of warps costs
+// Streams are made before timing; the source hands out copies in memory that is used again. Machine:
+// rtx2080-ti-published, 32 warps an SM. The peers: a plain walk over the same transactions, warp by warp, which sums
+// what it reads and writes it to blocks, what moving them costs; and the same transactions through the interleaving's
+// own caches without any schedule, SM by SM, what looking them up costs. `of_walk`, `of_caches`: the peer's time to
+// ours, median of the iterations, each run right after the other. All times are processor time.
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <map>
 #include <memory>
 #include <numeric>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 #include <tbb/global_control.h>
 
 #include "base/split_mix.hpp"
+#include "bvh/bvh.hpp"
+#include "capture/trace/reader.hpp"
+#include "scheduler-models/launch_order.hpp"
+#include "sim/machine/cache_geometry.hpp"
 #include "sim/machine/interleave.hpp"
+#include "sim/machine/interleaving/timing_cache.hpp"
+#include "sim/memory/streams/launch_source.hpp"
 
 namespace rayreplay::machine {
 namespace {
 
-enum class Shape : std::uint8_t { Coherent, Incoherent, Stores };
+enum class Shape : std::uint8_t { Coherent, Incoherent, Stores, Captured };
 
 constexpr std::uint32_t kDepth = 20;
 
 class Streams : public memory::WarpSource {
  public:
   Streams(Shape shape, std::uint32_t items) {
+    if (shape == Shape::Captured) {
+      capture();
+      return;
+    }
     std::uint64_t drawn = 0;
     const auto draw = [&](std::uint32_t below) {
       return static_cast<std::uint32_t>((split_mix(11, drawn++) >> 32U) * below >> 32U);
@@ -94,6 +110,28 @@ class Streams : public memory::WarpSource {
   }
 
  private:
+  /// Items of a launch, again and again until there are enough for all SMs.
+  void capture() {
+    const trace::Trace trace = trace::load(RAYREPLAY_SOURCE_DIR "/tests/data/h200/bunny.rrt");
+    const trace::Launch& launch = trace.launches[0];
+    const bvh::Bvh structure = bvh::build_bvh(trace.scene, launch.tlas, "bunny");
+    const auto assignment = scheduler::LaunchOrders::create("z-order").model->assign(launch, 32);
+    const WorkPlan plan = WorkDistributions::create("z-order").model->plan(launch, assignment, 68);
+    memory::StreamOptions options;
+    options.coalescing.requests = false;
+    const auto source = memory::make_launch_source(trace, launch, structure, plan.thread_at, options);
+    std::vector<std::uint32_t> all(source->items());
+    std::iota(all.begin(), all.end(), 0U);
+    std::vector<memory::WarpStream> once(all.size());
+    source->generate(all, once);
+    while (transactions_ < 12'000'000) {
+      for (const memory::WarpStream& stream : once) {
+        streams_.push_back(stream);
+        transactions_ += stream.transactions.size();
+        instructions_ += stream.instructions();
+      }
+    }
+  }
   /// Nodes of 32 bytes, ascending.
   static void add(memory::WarpStream& stream, const std::vector<std::uint64_t>& nodes, bool store) {
     for (std::size_t i = 0; i < nodes.size();) {
@@ -144,66 +182,129 @@ void walk(Streams& source, Counting& sink) {
   }
 }
 
-void interleave_speed(benchmark::State& state, Shape shape, const char* scheduler) {
+/// The same transactions, SM by SM in turn, through caches of the machine's geometry alone. Returns how many the L1s
+/// had.
+std::uint64_t look_up(const Streams& source, const Machine& machine) {
+  std::vector<TimingCache> l1;
+  for (std::uint32_t sm = 0; sm < machine.sms; ++sm) {
+    l1.emplace_back(l1_geometry(machine));
+  }
+  TimingCache l2(l2_geometry(machine));
+  std::uint64_t hits = 0;
+  const auto take = [&hits](TimingCache& cache, std::uint64_t number, unsigned sectors) {
+    TimingCache::Line* line = cache.find(number);
+    const bool hit = line != nullptr && (sectors & ~line->sectors) == 0;
+    if (line == nullptr) {
+      line = &cache.insert(number);
+    }
+    line->sectors = static_cast<std::uint8_t>(line->sectors | sectors);
+    hits += hit ? 1 : 0;
+    return hit;
+  };
+  std::uint32_t sm = 0;
+  for (const memory::WarpStream& stream : source.streams()) {
+    for (const memory::Transaction& transaction : stream.transactions) {
+      if (!take(l1[sm], transaction.line, transaction.sectors)) {
+        for (unsigned part = 0; part < 4; ++part) {
+          if ((transaction.sectors >> part & 1U) != 0) {
+            take(l2, transaction.line * 4 + part, 1);
+          }
+        }
+      }
+    }
+    sm = sm + 1 == machine.sms ? 0 : sm + 1;
+  }
+  return hits;
+}
+
+double now() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
+double median(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+void interleave_speed(benchmark::State& state, Shape shape, const char* scheduler, std::uint32_t slots = 32) {
   const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
   static std::map<Shape, std::unique_ptr<Streams>> kept;
   std::unique_ptr<Streams>& source = kept[shape];
   if (!source) {
-    source = std::make_unique<Streams>(shape, shape == Shape::Incoherent ? 8192U : 65536U);
+    source = std::make_unique<Streams>(shape, shape == Shape::Incoherent ? 4096U : 32768U);
   }
-  Machine machine = load_machine("rtx2080-ti");
-  machine.l1_bytes = 32 << 10;
+  const Machine machine = load_machine("rtx2080-ti-published");
   WorkPlan plan;
   plan.warp_size = 1;
   plan.thread_at.resize(source->items());
   plan.queue.resize(source->items());
   std::iota(plan.queue.begin(), plan.queue.end(), 0U);
   plan.queue_begin = {0, plan.queue.size()};
-  InterleaveOptions options;
-  options.warp_scheduler = scheduler;
+  const InterleaveOptions options{.warp_scheduler = scheduler, .resident_warps = slots};
   InterleaveResult result;
-  std::vector<double> ratios;
-  double seconds = 0;
-  for (auto _ : state) {
+  std::vector<double> walks;
+  std::vector<double> lookups;
+  std::vector<double> times;
+  for (auto round : state) {
     Counting sink;
-    const auto start = std::chrono::steady_clock::now();
+    double start = now();
     result = interleave(*source, plan, machine, options, sink);
-    const auto middle = std::chrono::steady_clock::now();
-    state.PauseTiming();
+    const double ours = now() - start;
+    start = now();
     walk(*source, sink);
+    walks.push_back((now() - start) / ours);
+    start = now();
+    std::uint64_t hits = look_up(*source, machine);
+    benchmark::DoNotOptimize(hits);
+    lookups.push_back((now() - start) / ours);
     benchmark::DoNotOptimize(sink.lines);
-    const double ours = std::chrono::duration<double>(middle - start).count();
-    ratios.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - middle).count() / ours);
-    seconds += ours;
-    state.ResumeTiming();
+    times.push_back(ours);
   }
-  const auto runs = static_cast<double>(state.iterations());
-  std::nth_element(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2), ratios.end());
-  state.counters["Minstr_s"] = static_cast<double>(source->instructions()) * runs / seconds / 1e6;
-  state.counters["Mtrans_s"] = static_cast<double>(source->transactions()) * runs / seconds / 1e6;
+  const double seconds = median(times);
+  state.counters["Minstr_s"] = static_cast<double>(source->instructions()) / seconds / 1e6;
+  state.counters["Mtrans_s"] = static_cast<double>(source->transactions()) / seconds / 1e6;
   state.counters["trans_instr"] =
       static_cast<double>(source->transactions()) / static_cast<double>(source->instructions());
-  state.counters["of_walk"] = ratios[ratios.size() / 2];
+  state.counters["of_walk"] = median(walks);
+  state.counters["of_caches"] = median(lookups);
   const auto loads = static_cast<double>(result.l1_hits + result.merged + result.l2_hits + result.dram);
-  state.counters["l1_hit"] = static_cast<double>(result.l1_hits) / loads;
+  state.counters["l1_hit"] = static_cast<double>(result.l1_hits + result.merged) / loads;
   state.counters["l2_hit"] = static_cast<double>(result.l2_hits) / loads;
   state.counters["dram"] = static_cast<double>(result.dram) / loads;
   state.counters["cycles"] = static_cast<double>(result.cycles);
 }
 
-BENCHMARK_CAPTURE(interleave_speed, coherent / loose_round_robin, Shape::Coherent, "loose-round-robin")
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(interleave_speed, coherent / greedy_then_oldest, Shape::Coherent, "greedy-then-oldest")
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(interleave_speed, coherent / random, Shape::Coherent, "random")->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(interleave_speed, stores / loose_round_robin, Shape::Stores, "loose-round-robin")
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(interleave_speed, incoherent / loose_round_robin, Shape::Incoherent, "loose-round-robin")
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(interleave_speed, incoherent / greedy_then_oldest, Shape::Incoherent, "greedy-then-oldest")
-    ->Unit(benchmark::kMillisecond);
-
 }  // namespace
+
+static void add_rows() {
+  const auto row = [](const std::string& name, Shape shape, const char* scheduler, std::uint32_t slots = 32) {
+    benchmark::RegisterBenchmark(
+        name.c_str(),
+        [shape, scheduler, slots](benchmark::State& state) { interleave_speed(state, shape, scheduler, slots); })
+        ->Unit(benchmark::kMillisecond)
+        ->Iterations(3);
+  };
+  const std::pair<const char*, Shape> shapes[] = {{"captured", Shape::Captured},
+                                                  {"coherent", Shape::Coherent},
+                                                  {"stores", Shape::Stores},
+                                                  {"incoherent", Shape::Incoherent}};
+  for (const auto& [name, shape] : shapes) {
+    for (const char* scheduler : {"loose-round-robin", "greedy-then-oldest", "random"}) {
+      row(fmt::format("{}/{}", name, scheduler), shape, scheduler);
+    }
+  }
+  for (const std::uint32_t slots : {1U, 8U, 32U, 64U}) {
+    row(fmt::format("slots/loose-round-robin/{}", slots), Shape::Captured, "loose-round-robin", slots);
+    row(fmt::format("slots/greedy-then-oldest/{}", slots), Shape::Captured, "greedy-then-oldest", slots);
+  }
+}
+
 }  // namespace rayreplay::machine
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  rayreplay::machine::add_rows();
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

@@ -134,7 +134,8 @@ class SlowInterleave {
 
   machine::InterleaveResult result;
   memory::TransactionBlock all;
-  std::vector<std::uint32_t> items;  ///< of each transaction
+  std::vector<std::uint32_t> items;        ///< of each transaction
+  std::vector<std::uint64_t> completions;  ///< of each transaction
   std::uint32_t most_running = 0;
 
  private:
@@ -251,6 +252,7 @@ class SlowInterleave {
     }
     all.cycles.push_back(cycle);
     items.push_back(warp.item);
+    completions.push_back(*completes);
     ++result.transactions;
     sm.completes = std::max(sm.completes, *completes);
     ++sm.transaction;

@@ -229,6 +229,103 @@ TEST(Coalesce, FormsHaveTheSameRequests) {
   EXPECT_EQ(sorted(together.requests), sorted(single.requests));
 }
 
+/// What one instruction of 64 lanes becomes.
+WarpStream of_lanes(std::uint64_t start, std::uint64_t stride, std::uint32_t bytes, const CoalesceOptions& options,
+                    bool store = false) {
+  Instructions from;
+  std::vector<std::uint64_t> addresses;
+  for (std::uint64_t lane = 0; lane < 64; ++lane) {
+    addresses.push_back(start + lane * stride);
+  }
+  append(from, ~std::uint64_t{0}, addresses, bytes, DataKind::Payload, store);
+  compare(from, options);
+  WarpStream made;
+  memory::coalesce(from, options, made);
+  return made;
+}
+
+TEST(Coalesce, SixtyFourLanesByHand) {
+  // Consecutive words: two lines, whole. Each lane its own line. All lanes the same word.
+  const WarpStream words = of_lanes(256, 4, 4, {});
+  ASSERT_EQ(words.transactions.size(), 2U);
+  EXPECT_EQ(words.transactions[0], (Transaction{2, 0, 0b1111, 32, DataKind::Payload, memory::kFirst, 128}));
+  EXPECT_EQ(words.transactions[1], (Transaction{3, 0, 0b1111, 32, DataKind::Payload, 0, 128}));
+  const WarpStream lines = of_lanes(0, 128, 16, {}, true);
+  EXPECT_EQ(lines.transactions.size(), 64U);
+  EXPECT_EQ(lines.transactions[63], (Transaction{63, 0, 0b0001, 1, DataKind::Payload, memory::kStore, 16}));
+  const WarpStream same = of_lanes(1000, 0, 4, {});
+  ASSERT_EQ(same.transactions.size(), 1U);
+  EXPECT_EQ(same.transactions[0], (Transaction{7, 0, 0b1000, 64, DataKind::Payload, memory::kFirst, 4}));
+  EXPECT_EQ(same.requests.size(), 64U);
+  // As many lines as there can be: each lane spans two that no other touches.
+  const WarpStream spans = of_lanes(120, 256, 16, {});
+  EXPECT_EQ(spans.transactions.size(), 128U);
+  EXPECT_EQ(spans.requests.size(), 128U);
+  EXPECT_EQ(of_lanes(120, 256, 16, {.coalesce = false}).transactions.size(), 128U);
+  // A lane of 256 bytes from the middle of a line touches three.
+  EXPECT_EQ(of_lanes(64, 384, 256, {}).transactions.size(), 64U * 3);
+}
+
+// Every offset of an access in its line, and one byte before and behind its end.
+TEST(Coalesce, AccessesAtEveryBorder) {
+  for (const std::uint32_t bytes : {1U, 4U, 12U, 31U, 32U, 33U, 127U, 128U, 129U, 256U}) {
+    Instructions from;
+    for (std::uint64_t offset = 0; offset <= 128; ++offset) {
+      append(from, 0b1, {1024 + offset}, bytes);
+      append(from, 0b11, {1024 + offset, 1024}, bytes);                   // overlapping
+      append(from, 0b11, {1024 + offset, 1024 + offset + bytes}, bytes);  // side by side
+    }
+    for (const bool coalesce : {true, false}) {
+      compare(from, {.coalesce = coalesce});
+      compare(from, {.line_bytes = 64, .sector_bytes = 64, .coalesce = coalesce});
+    }
+  }
+}
+
+TEST(Coalesce, TheEndOfTheAddressSpace) {
+  constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
+  Instructions from;
+  append(from, 0b1, {kLast}, 1);
+  append(from, 0b1, {kLast}, 256);  // one byte is left of it
+  append(from, 0b11, {kLast - 200, kLast}, 256);
+  append(from, 0b111, {0, kLast, kLast - 3}, 4);  // both ends at once
+  append(from, 0b11, {kLast - 3, kLast - 3}, 4, DataKind::Stack, true);
+  for (const bool coalesce : {true, false}) {
+    compare(from, {.coalesce = coalesce});
+    compare(from, {.line_bytes = 32768, .sector_bytes = 4096, .coalesce = coalesce});
+    compare(from, {.line_bytes = 1, .sector_bytes = 1, .coalesce = coalesce});
+  }
+  WarpStream made;
+  memory::coalesce(from, {}, made);
+  EXPECT_EQ(made.transactions[1], (Transaction{kLast / 128, 0, 0b1000, 1, DataKind::Node, memory::kFirst, 1}));
+}
+
+// Lanes out of order, twice at the same place, with gaps in the mask, in loads and stores.
+TEST(Coalesce, DuplicatesOutOfOrder) {
+  Instructions from;
+  const std::vector<std::uint64_t> addresses = {900, 100, 900, 500, 100, 96, 900, 124};
+  for (const bool store : {true, false}) {
+    append(from, 0b1101'0110'1001'0000'1000, {addresses.begin(), addresses.end()}, 8, DataKind::Vertex, store);
+    append(from, 0xFF00'0000'0000'0000, {addresses.begin(), addresses.end()}, 4, DataKind::Vertex, store);
+  }
+  for (const bool coalesce : {true, false}) {
+    compare(from, {.coalesce = coalesce});
+  }
+  WarpStream made;
+  memory::coalesce(from, {}, made);
+  // Lines ascend, whatever lanes come first: 0 (96, 100, 100, 124 and its 8 bytes), 1 (the end of 124), 3 (500), 7
+  // (900).
+  ASSERT_GE(made.transactions.size(), 4U);
+  EXPECT_EQ(made.transactions[0].line, 0U);
+  EXPECT_EQ(made.transactions[0].lanes, 4U);
+  EXPECT_EQ(made.transactions[0].bytes, 12U + 4);
+  EXPECT_EQ(made.transactions[1].line, 1U);
+  EXPECT_EQ(made.transactions[3].lanes, 3U);
+  for (std::size_t i = 0; i < made.first[2]; ++i) {
+    EXPECT_TRUE((made.transactions[i].flags & memory::kStore) != 0);
+  }
+}
+
 TEST(Coalesce, WrongSizesAreErrors) {
   const auto message = [](std::uint32_t line, std::uint32_t sector) {
     return error_of(ErrorKind::Usage, [&] {

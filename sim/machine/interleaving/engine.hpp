@@ -1,7 +1,7 @@
 // The interleaving's engine: rules of interleave.hpp, with a policy of a warp scheduler (warp_scheduler.hpp) built in.
 //
 // How: a ring of lists says which warps become ready, or end, in which cycle; two sets of SMs say who can issue now and
-// who has a free slot. A cycle in which something happens is looked at once, SM by SM; others are skipped.
+// who has a free slot. A cycle in which something happens is looked at, SM by SM; others are skipped.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +38,11 @@ class InterleaveEngine {
       if (state_.vacant()) {
         state_.fill(start);
       }
+      // Four times over the SMs instead of once, so that what one of them has to read is on its way while others are
+      // looked at. Which instruction an SM begins does not depend on what others issue in this cycle.
+      state_.active.each([&](std::uint32_t sm) { begin(sm); });
+      state_.active.each([&](std::uint32_t sm) { state_.prefetch_places(sm); });
+      state_.active.each([&](std::uint32_t sm) { state_.prefetch_lines(sm); });
       state_.active.each([&](std::uint32_t sm) { issue(sm, cycle); });
       cycle = state_.active.any() ? cycle + 1 : state_.wake.after(cycle);
     }
@@ -66,14 +71,19 @@ class InterleaveEngine {
       state_.end_warp(sm, slot);
       return;
     }
+    state_.prefetch_instruction(id);
     make_ready(sm, slot);
   }
 
-  void issue(std::uint32_t sm, std::uint64_t cycle) {
-    SmState& unit = state_.sms[sm];
+  void begin(std::uint32_t sm) {
+    const SmState& unit = state_.sms[sm];
     if (unit.next == unit.end) {
       state_.begin_instruction(sm, policies_[sm].choose());
     }
+  }
+
+  void issue(std::uint32_t sm, std::uint64_t cycle) {
+    const SmState& unit = state_.sms[sm];
     if (!state_.issue_transaction(sm, cycle)) {
       state_.active.erase(sm);
       return;

@@ -5,8 +5,8 @@
 namespace rayreplay::machine {
 namespace {
 
-constexpr std::size_t kBlockTransactions = 1U << 15U;
-constexpr std::size_t kBlockRequests = 1U << 19U;
+constexpr std::size_t kBlockTransactions = 1U << 12U;
+constexpr std::size_t kBlockRequests = 1U << 16U;
 constexpr std::size_t kLeastAhead = 256;  // items: enough to make in parallel
 
 std::uint64_t horizon(const Machine& machine, const InterleaveOptions& options) {
@@ -64,10 +64,10 @@ void EngineState::begin_instruction(std::uint32_t sm, std::uint32_t slot) {
   unit.warp = sm * resident_ + slot;
   unit.begun = false;
   unit.completes = 0;
-  const memory::WarpStream& stream = streams_[unit.warp];
-  const std::uint32_t instruction = warps[unit.warp].next;
-  unit.next = stream.transactions.data() + stream.first[instruction];
-  unit.end = stream.transactions.data() + stream.first[instruction + 1];
+  const WarpState& warp = warps[unit.warp];
+  unit.next = warp.transactions + warp.first[warp.next];
+  unit.end = warp.transactions + warp.first[warp.next + 1];
+  bring_near(unit.next);
 }
 
 bool EngineState::issue_transaction(std::uint32_t sm, std::uint64_t cycle) {
@@ -130,14 +130,20 @@ std::uint64_t EngineState::load(std::uint32_t sm, const memory::Transaction& tra
     ++result_.dram;
   }
   std::uint64_t returns = served.returns;
+  auto from = returns != cycle + (served.hit ? l2_latency_ : dram_latency_) ? MissReturns::From::Earlier
+              : served.hit                                                  ? MissReturns::From::L2
+                                                                            : MissReturns::From::Memory;
   if (has_l1_) {
     if (line == nullptr) {
       line = &l1_[sm].insert(transaction.line);
     }
     line->ask(missing, served.returns, cycle);
-    returns = line->returns;
+    if (line->returns != returns) {
+      from = MissReturns::From::Earlier;
+      returns = line->returns;
+    }
   }
-  returns_[sm].add(returns);
+  returns_[sm].add(returns, from);
   return returns;
 }
 
@@ -195,11 +201,9 @@ void EngineState::emit(SmState& unit, std::uint32_t sm, const memory::Transactio
   memory::Transaction& issued = block_.transactions.emplace_back(transaction);
   issued.sm = static_cast<std::uint16_t>(sm);
   issued.flags = flags;
-  const memory::WarpStream& stream = streams_[unit.warp];
-  if (!stream.requests.empty()) {
-    WarpState& warp = warps[unit.warp];
-    const auto first = stream.requests.begin() + static_cast<std::ptrdiff_t>(warp.request);
-    block_.requests.insert(block_.requests.end(), first, first + transaction.lanes);
+  WarpState& warp = warps[unit.warp];
+  if (warp.request != nullptr) {
+    block_.requests.insert(block_.requests.end(), warp.request, warp.request + transaction.lanes);
     warp.request += transaction.lanes;
   }
   if (call_.options.cycles) {

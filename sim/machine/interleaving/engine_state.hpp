@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/machine/interleaving/bring_near.hpp"
 #include "sim/machine/interleaving/item_supply.hpp"
 #include "sim/machine/interleaving/miss_returns.hpp"
 #include "sim/machine/interleaving/sector_map.hpp"
@@ -18,11 +19,14 @@
 
 namespace rayreplay::machine {
 
+/// With the parts of its stream that are read for every instruction.
 struct WarpState {
   std::uint32_t next = 0;  ///< instruction
   std::uint32_t instructions = 0;
   std::uint32_t item = 0;
-  std::uint64_t request = 0;  ///< row of the next instruction's first request
+  const std::uint32_t* first = nullptr;
+  const memory::Transaction* transactions = nullptr;
+  const memory::Request* request = nullptr;  ///< the next transaction's first; null: none are kept
 };
 
 struct SmState {
@@ -73,6 +77,30 @@ class EngineState {
   }
   void end_warp(std::uint32_t sm, std::uint32_t slot);
   void begin_instruction(std::uint32_t sm, std::uint32_t slot);
+  /// Brings near what the warp's next instruction will read, and what the SM's next transaction will look up.
+  void prefetch_instruction(std::uint32_t id) const {
+    const WarpState& warp = warps[id];
+    bring_near(warp.first + warp.next);
+  }
+  void prefetch_places(std::uint32_t sm) const {
+    const std::uint64_t line = sms[sm].next->line;
+    if (has_l1_) {
+      l1_[sm].prefetch(line);
+    }
+    if (has_l2_) {
+      l2_.prefetch(map_.first_l2_line(line));
+    }
+  }
+  void prefetch_lines(std::uint32_t sm) const {
+    const memory::Transaction& next = *sms[sm].next;
+    if (has_l1_ && l1_[sm].prefetch_line(next.line) && (next.flags & memory::kStore) == 0) {
+      return;  // seldom asks the L2
+    }
+    if (has_l2_) {
+      map_.each_l2_line(next.line, next.sectors,
+                        [this](std::uint64_t number, std::uint8_t /*sectors*/) { (void)l2_.prefetch_line(number); });
+    }
+  }
   /// False if the SM has to wait for a miss to return.
   bool issue_transaction(std::uint32_t sm, std::uint64_t cycle);
   void end_instruction(std::uint32_t sm);
@@ -123,7 +151,12 @@ class EngineState {
     if (call_.options.progress != nullptr) {
       call_.options.progress->advance(1);
     }
-    warps[id] = {.instructions = static_cast<std::uint32_t>(streams_[id].instructions()), .item = item};
+    const memory::WarpStream& stream = streams_[id];
+    warps[id] = {.instructions = static_cast<std::uint32_t>(stream.instructions()),
+                 .item = item,
+                 .first = stream.first.data(),
+                 .transactions = stream.transactions.data(),
+                 .request = stream.requests.empty() ? nullptr : stream.requests.data()};
     if (warps[id].instructions > 0) {
       free_slots_[sm].erase(slot);
       ++sms[sm].running;

@@ -50,6 +50,11 @@ class SectorMap {
     }
   }
 
+  /// The L2's line with the first byte of this one.
+  [[nodiscard]] std::uint64_t first_l2_line(std::uint64_t line) const {
+    return l2_line_shift_ == 0 ? line * parts_ : line >> l2_line_shift_;
+  }
+
  private:
   /// Sectors of the L2 that the unit at this offset in its line touches.
   [[nodiscard]] unsigned covered(std::uint64_t offset) const;

@@ -1,6 +1,7 @@
 // A set of SMs, gone through in ascending order.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -18,12 +19,7 @@ class SmSet {
     words_[sm / 64] &= ~(std::uint64_t{1} << (sm % 64));
   }
   [[nodiscard]] bool any() const {
-    for (const std::uint64_t word : words_) {
-      if (word != 0) {
-        return true;
-      }
-    }
-    return false;
+    return std::any_of(words_.begin(), words_.end(), [](std::uint64_t word) { return word != 0; });
   }
   /// Calls each(sm), which may erase that SM.
   template <class Each>

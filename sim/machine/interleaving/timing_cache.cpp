@@ -12,21 +12,21 @@ TimingCache::TimingCache(const memory::CacheGeometry& geometry) {
   const auto ways = static_cast<std::uint32_t>(geometry.associativity());
   lines_.resize(geometry.lines());
   sets_.resize(geometry.sets());
-  if (std::has_single_bit(sets_.size())) {
-    sets_mask_ = sets_.size() - 1;
-  }
+  // For one set 2^64 − 1: the quotient is one too small then, which set_of mends as it does elsewhere.
+  reciprocal_ = sets_.size() == 1 ? ~std::uint64_t{0} : (~std::uint64_t{0} - (sets_.size() - 1)) / sets_.size() + 1;
   for (std::uint32_t set = 0; set < sets_.size(); ++set) {
     const std::uint32_t first = set * ways;
     for (std::uint32_t way = 0; way < ways; ++way) {
+      lines_[first + way].set = set;
       lines_[first + way].newer = first + way - 1;
       lines_[first + way].older = first + way + 1;
     }
     sets_[set] = {first, first + ways - 1};
   }
-  const std::uint64_t places = std::bit_ceil(2 * std::max<std::uint64_t>(lines_.size(), 1));
-  table_.assign(places, kNone);
+  const std::uint64_t places = std::bit_ceil(2 * std::max<std::uint64_t>(lines_.size(), 2));
+  table_.resize(places);
   mask_ = places - 1;
-  shift_ = 64U - static_cast<unsigned>(std::bit_width(mask_));
+  shift_ = 32U - static_cast<unsigned>(std::bit_width(mask_));  // at most 2^29 places: kMostLines of interleave.cpp
 }
 
 TimingCache::Line& TimingCache::insert(std::uint64_t number) {
@@ -34,35 +34,36 @@ TimingCache::Line& TimingCache::insert(std::uint64_t number) {
   const std::uint32_t index = sets_[set].oldest;
   Line& line = lines_[index];
   if (line.number != kEmpty) {
-    forget(line.number);
+    forget(line.number, index);
   }
   use(index, set);
   line.number = number;
   line.returns = 0;
   line.sectors = 0;
   line.coming = 0;
-  std::uint64_t at = place(number);
-  while (table_[at] != kNone) {
+  const std::uint32_t tag = tag_of(number);
+  std::uint64_t at = place(tag);
+  while (table_[at].line != kNone) {
     at = (at + 1) & mask_;
   }
-  table_[at] = index;
+  table_[at] = {tag, index};
   return line;
 }
 
 /// Closes the gap in the table: what was pushed on by the line forgotten moves back.
-void TimingCache::forget(std::uint64_t number) {
-  std::uint64_t gap = place(number);
-  while (lines_[table_[gap]].number != number) {
+void TimingCache::forget(std::uint64_t number, std::uint32_t line) {
+  std::uint64_t gap = place(tag_of(number));
+  while (table_[gap].line != line) {
     gap = (gap + 1) & mask_;
   }
-  for (std::uint64_t at = (gap + 1) & mask_; table_[at] != kNone; at = (at + 1) & mask_) {
-    const std::uint64_t home = place(lines_[table_[at]].number);
+  for (std::uint64_t at = (gap + 1) & mask_; table_[at].line != kNone; at = (at + 1) & mask_) {
+    const std::uint64_t home = place(table_[at].tag);
     if (((at - home) & mask_) >= ((at - gap) & mask_)) {
       table_[gap] = table_[at];
       gap = at;
     }
   }
-  table_[gap] = kNone;
+  table_[gap] = {};
 }
 
 }  // namespace rayreplay::machine

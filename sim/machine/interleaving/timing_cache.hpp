@@ -1,12 +1,14 @@
 // A cache that is there for latencies: exact LRU by line, data by sector, and when it comes.
 //
-// Contract: lines are found by a hash table and stand in their set in the order of last use: O(1) each. A geometry
-// without bytes has no lines and must not be asked. Memory: 32 bytes a line and 4 to 8 of the table.
+// Contract: lines are found by a hash table and stand in their set in the order of last use: O(1) each. The table has
+// part of the hash beside each line's place, so that a line that is not there is missed without a look at the lines. A
+// geometry without bytes has no lines and must not be asked. Memory: 32 bytes a line and 16 to 32 of the table.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "sim/machine/interleaving/bring_near.hpp"
 #include "sim/memory/caches/cache_model.hpp"
 
 namespace rayreplay::machine {
@@ -17,6 +19,7 @@ class TimingCache {
     std::uint64_t number = kEmpty;
     std::uint64_t returns = 0;  ///< when the sectors on their way do
     std::uint32_t newer = 0, older = 0;
+    std::uint32_t set = 0;
     std::uint8_t sectors = 0;  ///< present, or on their way
     std::uint8_t coming = 0;   ///< of them on their way, unless `returns` has passed
 
@@ -39,16 +42,33 @@ class TimingCache {
 
   /// The line, now its set's last used; null if it is not there.
   [[nodiscard]] Line* find(std::uint64_t number) {
-    for (std::uint64_t at = place(number);; at = (at + 1) & mask_) {
-      const std::uint32_t index = table_[at];
-      if (index == kNone) {
+    const std::uint32_t tag = tag_of(number);
+    for (std::uint64_t at = place(tag);; at = (at + 1) & mask_) {
+      const Slot slot = table_[at];
+      if (slot.line == kNone) {
         return nullptr;
       }
-      if (lines_[index].number == number) {
-        use(index, set_of(number));
-        return &lines_[index];
+      if (slot.tag == tag && lines_[slot.line].number == number) {
+        use(slot.line, lines_[slot.line].set);
+        return &lines_[slot.line];
       }
     }
+  }
+  /// Brings near what `find` and `insert` will look at first …
+  void prefetch(std::uint64_t number) const {
+    bring_near(&table_[place(tag_of(number))]);
+    bring_near(&sets_[set_of(number)]);
+  }
+  /// … and, when that is there, what they look at next: the line, or the one that it would replace. Whether the line
+  /// seems to be there.
+  bool prefetch_line(std::uint64_t number) const {
+    const std::uint32_t tag = tag_of(number);
+    const Slot slot = table_[place(tag)];
+    const Ends ends = sets_[set_of(number)];
+    const bool there = slot.line != kNone && slot.tag == tag;
+    bring_near(&lines_[there ? slot.line : ends.oldest]);
+    bring_near(&lines_[ends.newest]);
+    return there;
   }
   /// A line that is not there takes the place of its set's longest unused.
   Line& insert(std::uint64_t number);
@@ -61,11 +81,26 @@ class TimingCache {
     std::uint32_t newest = 0, oldest = 0;
   };
 
-  [[nodiscard]] std::uint64_t place(std::uint64_t number) const {
-    return (number * 0x9E37'79B9'7F4A'7C15U) >> shift_;
+  __extension__ using Wide = unsigned __int128;
+  struct Slot {
+    std::uint32_t tag = 0;
+    std::uint32_t line = kNone;
+  };
+
+  /// Hash of the line's group of four, and which of them it is: sectors of one L1 line are often neighbours in the L2.
+  [[nodiscard]] static std::uint32_t tag_of(std::uint64_t number) {
+    return (static_cast<std::uint32_t>(((number >> 2U) * 0x9E37'79B9'7F4A'7C15U) >> 32U) & ~3U) |
+           static_cast<std::uint32_t>(number & 3U);
   }
+  /// Where a line of this tag belongs: groups lie together.
+  [[nodiscard]] std::uint64_t place(std::uint32_t tag) const {
+    return ((tag >> shift_) & ~std::uint64_t{3}) | (tag & 3U);
+  }
+  /// number mod sets, without a division: the quotient is that by ⌊2^64 / sets⌋, or one more.
   [[nodiscard]] std::uint64_t set_of(std::uint64_t number) const {
-    return sets_mask_ != 0 || sets_.size() == 1 ? number & sets_mask_ : number % sets_.size();
+    const auto quotient = static_cast<std::uint64_t>(static_cast<Wide>(number) * reciprocal_ >> 64U);
+    const std::uint64_t rest = number - quotient * sets_.size();
+    return rest >= sets_.size() ? rest - sets_.size() : rest;
   }
   void use(std::uint32_t index, std::uint64_t set) {
     Ends& ends = sets_[set];
@@ -83,12 +118,12 @@ class TimingCache {
     line.older = ends.newest;
     ends.newest = index;
   }
-  void forget(std::uint64_t number);
+  void forget(std::uint64_t number, std::uint32_t line);
 
   std::vector<Line> lines_;  ///< set by set
   std::vector<Ends> sets_;
-  std::uint64_t sets_mask_ = 0;       ///< 0: the number of sets is 1, or no power of two
-  std::vector<std::uint32_t> table_;  ///< at most half full, linear probing
+  std::uint64_t reciprocal_ = 0;  ///< floor(2^64 / sets); of one set 2^64 - 1
+  std::vector<Slot> table_;      ///< at most half full, linear probing
   std::uint64_t mask_ = 0;
   unsigned shift_ = 0;
 };

@@ -1,0 +1,129 @@
+// The worked example of docs/schedules.md: is its table what the interleaving, and its slow twin, really do?
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/machine/interleave.hpp"
+#include "tests/interleave/hand_made.hpp"
+#include "tests/interleave/slow_interleave.hpp"
+
+namespace rayreplay::machine {
+namespace {
+
+using test::hand_made;
+using test::load;
+using test::store;
+
+constexpr const char* kPage = RAYREPLAY_SOURCE_DIR "/docs/schedules.md";
+
+/// Cells of the rows of the page's table that begins with this header row, blanks at their ends left out.
+std::vector<std::vector<std::string>> table_under(const std::string& header) {
+  std::ifstream page(kPage);
+  std::vector<std::vector<std::string>> rows;
+  bool inside = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line == header) {
+      inside = true;
+      continue;
+    }
+    if (!inside || line.starts_with("| ---")) {
+      continue;
+    }
+    if (!line.starts_with("|")) {
+      break;
+    }
+    std::vector<std::string>& cells = rows.emplace_back();
+    std::istringstream row(line.substr(1));
+    for (std::string cell; std::getline(row, cell, '|');) {
+      const std::size_t begin = cell.find_first_not_of(' ');
+      const std::size_t end = cell.find_last_not_of(' ');
+      cells.push_back(begin == std::string::npos ? "" : cell.substr(begin, end - begin + 1));
+    }
+  }
+  return rows;
+}
+
+const char* name_of(test::Outcome outcome) {
+  switch (outcome) {
+    case test::Outcome::Hit:
+      return "hit";
+    case test::Outcome::Merged:
+      return "merged";
+    case test::Outcome::L2:
+      return "L2";
+    case test::Outcome::Memory:
+      return "memory";
+    case test::Outcome::Store:
+      break;
+  }
+  return "store";
+}
+
+Machine example_machine() {
+  Machine machine;
+  machine.sms = 2;
+  machine.l1_bytes = std::uint64_t{4} * 128;
+  machine.l1_ways = 0;
+  machine.l2_bytes = std::uint64_t{16} * 128;
+  machine.l2_ways = 0;
+  machine.l1_latency_cycles = 4;
+  machine.l2_latency_cycles = 10;
+  machine.dram_latency_cycles = 30;
+  machine.outstanding_misses = 2;
+  return machine;
+}
+
+test::KeptSource example_items() {
+  return hand_made({{load({0, 1}), load({0})},
+                    {load({0}), store({4}), load({4})},
+                    {load({2}), load({1})},
+                    {load({0})},
+                    {load({4})}});
+}
+
+TEST(SchedulesPage, TheWorkedExample) {
+  test::KeptSource source = example_items();
+  const WorkPlan plan = test::plan_of(source.items());
+  const Machine machine = example_machine();
+  InterleaveOptions options{.resident_warps = 2, .cycles = true};
+  test::SlowInterleave slow(source.streams, source.options, plan, machine, options);
+  slow.run();
+  const test::Played played = test::play(source, plan, machine, options);
+  ASSERT_EQ(played.issued.size(), slow.completions.size());
+  std::vector<std::vector<std::string>> made;
+  std::string text;
+  for (std::size_t i = 0; i < played.issued.size(); ++i) {
+    const test::Issued& row = played.issued[i];
+    made.push_back({fmt::format("{}", row.cycle), fmt::format("{}", row.sm), fmt::format("{}", row.item),
+                    fmt::format("{}", row.instruction), fmt::format("{}", row.line), name_of(row.outcome),
+                    fmt::format("{}", slow.completions[i])});
+    text += fmt::format("| {} |\n", fmt::join(made.back(), " | "));
+  }
+  std::vector<std::vector<std::string>> said =
+      table_under("| cycle | SM | item | instruction | line | served by | completes | |");
+  for (std::vector<std::string>& row : said) {
+    row.resize(7);  // without the remark
+  }
+  EXPECT_EQ(said, made) << "the interleaving does this:\n" << text;
+  const std::vector<std::vector<std::string>> sums = table_under("| sum | value |");
+  const std::vector<std::vector<std::string>> expected = {
+      {"cycles", fmt::format("{}", played.result.cycles)},
+      {"instructions", fmt::format("{}", played.result.instructions)},
+      {"transactions", fmt::format("{}", played.result.transactions)},
+      {"L1 hits", fmt::format("{}", played.result.l1_hits)},
+      {"merged", fmt::format("{}", played.result.merged)},
+      {"L2 hits", fmt::format("{}", played.result.l2_hits)},
+      {"from memory", fmt::format("{}", played.result.dram)},
+      {"stalled SM-cycles", fmt::format("{}", played.result.stalled_cycles)}};
+  EXPECT_EQ(sums, expected);
+}
+
+}  // namespace
+}  // namespace rayreplay::machine
