@@ -179,13 +179,7 @@ class BinaryReader final : public MemoryTraceReader {
       block.address[a] = get<std::uint64_t>(places + a * 8);
     }
     for (std::size_t i = 0; i < records; ++i) {
-      try {
-        check(header_, block, i, head_where);
-      } catch (const Error& error) {
-        ErrorInfo info = error.info();
-        info.where += fmt::format(", record {}", records_ + i);
-        throw Error(error.kind(), info);
-      }
+      check_row(header_, block, i, [&] { return fmt::format("{}, record {}", head_where, records_ + i); });
     }
     records_ += records;
     addresses_ += addresses;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string_view>
 
+#include "base/error.hpp"
 #include "capture/import/byte_source.hpp"
 #include "capture/import/memory_trace.hpp"
 #include "capture/import/trace_output.hpp"
@@ -23,5 +24,17 @@ inline constexpr std::uint32_t kBinaryVersion = 1;
                                                                   const TraceHeader& header);
 [[nodiscard]] std::unique_ptr<MemoryTraceWriter> make_binary_writer(std::unique_ptr<TraceOutput> output,
                                                                     const TraceHeader& header);
+
+/// As `check` of a record; `place` makes the text of where it is, when it is needed.
+template <class Place>
+void check_row(const TraceHeader& header, const RecordBlock& block, std::size_t row, const Place& place) {
+  try {
+    check(header, block, row, {});
+  } catch (const Error& error) {
+    ErrorInfo info = error.info();
+    info.where = place();
+    throw Error(error.kind(), info);
+  }
+}
 
 }  // namespace rayreplay::import

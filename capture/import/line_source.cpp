@@ -1,5 +1,6 @@
 #include "capture/import/line_source.hpp"
 
+#include <array>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -43,27 +44,62 @@ void LineSource::fail(const std::string& what, const std::string& found, const s
   throw Error(ErrorKind::Input, {what, where(), found, expected, fix});
 }
 
-std::string_view take_word(std::string_view& line) {
-  const std::size_t begin = line.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) {
-    line = {};
-    return {};
+namespace {
+
+constexpr std::uint8_t kNoDigit = 0xFF;
+
+constexpr std::array<std::uint8_t, 256> kHexDigits = [] {
+  std::array<std::uint8_t, 256> digits{};
+  digits.fill(kNoDigit);
+  for (std::uint8_t i = 0; i < 10; ++i) {
+    digits[static_cast<std::size_t>('0' + i)] = i;
   }
-  line.remove_prefix(begin);
-  const std::size_t end = std::min(line.find_first_of(" \t"), line.size());
-  const std::string_view word = line.substr(0, end);
-  line.remove_prefix(end);
-  return word;
+  for (std::uint8_t i = 0; i < 6; ++i) {
+    digits[static_cast<std::size_t>('a' + i)] = digits[static_cast<std::size_t>('A' + i)] =
+        static_cast<std::uint8_t>(10 + i);
+  }
+  return digits;
+}();
+
+// Most of a text trace is addresses, and most of reading it was std::from_chars and find_first_of.
+std::optional<std::uint64_t> parse_hexadecimal(std::string_view digits) {
+  std::uint64_t value = 0;
+  for (const char c : digits) {
+    const std::uint8_t digit = kHexDigits[static_cast<unsigned char>(c)];
+    if (digit == kNoDigit || value >> 60U != 0) {
+      return {};
+    }
+    value = value << 4U | digit;
+  }
+  return digits.empty() ? std::nullopt : std::optional(value);
+}
+
+bool is_blank(char c) {
+  return c == ' ' || c == '\t';
+}
+
+}  // namespace
+
+std::string_view take_word(std::string_view& line) {
+  const char* const end = line.data() + line.size();
+  const char* first = line.data();
+  while (first != end && is_blank(*first)) {
+    ++first;
+  }
+  const char* last = first;
+  while (last != end && !is_blank(*last)) {
+    ++last;
+  }
+  line = {last, static_cast<std::size_t>(end - last)};
+  return {first, static_cast<std::size_t>(last - first)};
 }
 
 std::optional<std::uint64_t> parse_number(std::string_view word) {
-  int base = 10;
-  if (word.starts_with("0x") || word.starts_with("0X")) {
-    base = 16;
-    word.remove_prefix(2);
+  if (word.size() > 1 && word[0] == '0' && (word[1] == 'x' || word[1] == 'X')) {
+    return parse_hexadecimal(word.substr(2));
   }
   std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, base);
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (word.empty() || error != std::errc{} || end != word.data() + word.size()) {
     return {};
   }

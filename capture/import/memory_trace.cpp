@@ -65,7 +65,7 @@ class CheckedWriter final : public MemoryTraceWriter {
 
   void append(const RecordBlock& block) override {
     for (std::size_t i = 0; i < block.records(); ++i) {
-      check(header_, block, i, fmt::format("record {}", records_ + i));
+      check_row(header_, block, i, [&] { return fmt::format("record {}", records_ + i); });
     }
     records_ += block.records();
     writer_->append(block);

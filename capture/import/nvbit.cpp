@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "capture/import/forms.hpp"
 #include "capture/import/line_source.hpp"
 
 namespace rayreplay::import {
@@ -237,7 +238,7 @@ class Reader final : public NvbitReader {
     block.add(static_cast<std::uint16_t>(number % header_.sms),
               static_cast<std::uint32_t>(number * kWarpsOfBlock + *warp % kWarpsOfBlock), kind.store, size_of(opcode),
               mask, addresses.data());
-    check(header_, block, block.records() - 1, lines_.where());
+    check_row(header_, block, block.records() - 1, [&] { return lines_.where(); });
   }
 
   LineSource lines_;

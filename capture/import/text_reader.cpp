@@ -267,7 +267,7 @@ class TextReader final : public MemoryTraceReader {
                   "write the addresses of all lanes of the mask and of no other, or mend the mask");
     }
     block.add(sm, warp, kind == "store", bytes, mask, addresses.data());
-    check(header_, block, block.records() - 1, lines_.where());
+    check_row(header_, block, block.records() - 1, [&] { return lines_.where(); });
     ++records_;
   }
 
