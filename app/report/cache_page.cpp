@@ -307,7 +307,7 @@ std::string to_html(const CachePage& page) {
               : "<p class=\"soft\">A memory trace of another tool, in the order in which it was recorded, "
                 "through a modelled machine's caches.</p>\n";
   html += facts(page.context);
-  const output::Table rows = cache_rows(result);
+  const output::Table rows = for_people(cache_rows(result));
   html += "<h2>Hit rates by level and kind of data</h2>\n" + html_table(only(rows, kRateKeys), "hit_rate");
   html += sentences(result);
   html += "<h2>Misses and traffic</h2>\n" + html_table(only(rows, kMissKeys), "");

@@ -249,7 +249,7 @@ std::string cache_text(const CacheContext& context) {
   for (const auto& [name, value] : cache_facts(result)) {
     line(text, name, value);
   }
-  text += "\n" + output::to_text(cache_rows(result)) + "\n" + cache_sentences(result);
+  text += "\n" + output::to_text(for_people(cache_rows(result))) + "\n" + cache_sentences(result);
   if (result.analysis.windows.size() > 1) {
     text += "\n" + output::to_text(cache_windows(result));
   }
