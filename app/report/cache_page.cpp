@@ -229,10 +229,6 @@ std::string kinds_chart(const CacheResult& result) {
       }
     }
   }
-  // A part that nothing has needs no place in the legend, but keeps its colour.
-  while (!chart.series.empty() && std::ranges::all_of(chart.series.back().values, [](double x) { return x == 0; })) {
-    chart.series.pop_back();
-  }
   return to_svg(chart);
 }
 
