@@ -141,7 +141,7 @@ void log_result(const CacheResult& result) {
         "HEIGHT')");
   }
   if (!result.schedule_note.empty()) {
-    console::log("rayreplay: note: not by the captured SMs: " + result.schedule_note);
+    console::log("rayreplay: note: schedule: " + result.schedule_note);
   }
   if (result.scheduled && result.warp_size != result.machine.warp_size) {
     warn(fmt::format("warps have {} lanes here, on the machine {} {}", result.warp_size, result.machine.name,

@@ -229,10 +229,6 @@ std::string kinds_chart(const CacheResult& result) {
       }
     }
   }
-  // A part that nothing has needs no place in the legend, but keeps its colour.
-  while (!chart.series.empty() && std::ranges::all_of(chart.series.back().values, [](double x) { return x == 0; })) {
-    chart.series.pop_back();
-  }
   return to_svg(chart);
 }
 
@@ -307,7 +303,7 @@ std::string to_html(const CachePage& page) {
               : "<p class=\"soft\">A memory trace of another tool, in the order in which it was recorded, "
                 "through a modelled machine's caches.</p>\n";
   html += facts(page.context);
-  const output::Table rows = cache_rows(result);
+  const output::Table rows = for_people(cache_rows(result));
   html += "<h2>Hit rates by level and kind of data</h2>\n" + html_table(only(rows, kRateKeys), "hit_rate");
   html += sentences(result);
   html += "<h2>Misses and traffic</h2>\n" + html_table(only(rows, kMissKeys), "");

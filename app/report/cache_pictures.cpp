@@ -87,9 +87,10 @@ Picture rate_picture(const CacheResult& result, const std::vector<PixelSums>& su
                                    : "hits of the requests that reached the L2 (%)";
   heat.high = kPercent;
   return {level == memory::kL1 ? kL1File : kL2File,
-          level == memory::kL1
-              ? "L1 hit rate over the requests of the pixel's threads."
-              : "L2 hit rate over the requests that reached the L2. Grey: none did, the L1 had everything.",
+          level == memory::kL1 ? "L1 hit rate over the requests of the pixel's threads."
+          : has_level(result, memory::kL1)
+              ? "L2 hit rate over the requests that reached the L2. Grey: none did, the L1 had everything."
+              : "L2 hit rate over the requests of the pixel's threads.",
           encode_png(render(heat))};
 }
 
@@ -138,8 +139,9 @@ PixelMap multiples(const CacheResult& result, const std::vector<PixelSums>& sums
   map.width = columns * (ranks.width + kGap) - kGap;
   map.height = rows * (ranks.height + kGap) - kGap;
   map.values.assign(std::size_t{map.width} * map.height, 0);
-  for (std::uint32_t i = 0; i < windows; ++i) {
-    const memory::WindowSums& window = result.analysis.windows[i];
+  for (std::uint32_t i = 0; i < rows * columns; ++i) {
+    // Behind the last window: places of nothing.
+    const memory::WindowSums window = i < windows ? result.analysis.windows[i] : memory::WindowSums{};
     const std::size_t left = std::size_t{i % columns} * (ranks.width + kGap);
     const std::size_t top = std::size_t{i / columns} * (ranks.height + kGap);
     for (std::size_t pixel = 0; pixel < sums.size(); ++pixel) {

@@ -160,8 +160,9 @@ std::string level_line(const CacheResult& result, std::size_t level) {
   const memory::LevelResult& found = result.analysis.levels[level];
   return fmt::format("{}, {}{}", to_string(found.geometry), found.model,
                      level == memory::kL1 ? fmt::format(", {} of {} SMs used", found.caches, result.machine.sms)
-                     : result.options.l2_feed == memory::L2Feed::All ? ", fed by every access"
-                                                                     : ", fed by the L1s' misses");
+                     : result.options.l2_feed == memory::L2Feed::All || !has_level(result, memory::kL1)
+                         ? ", fed by every access"
+                         : ", fed by the L1s' misses");
 }
 
 }  // namespace
@@ -249,7 +250,7 @@ std::string cache_text(const CacheContext& context) {
   for (const auto& [name, value] : cache_facts(result)) {
     line(text, name, value);
   }
-  text += "\n" + output::to_text(cache_rows(result)) + "\n" + cache_sentences(result);
+  text += "\n" + output::to_text(for_people(cache_rows(result))) + "\n" + cache_sentences(result);
   if (result.analysis.windows.size() > 1) {
     text += "\n" + output::to_text(cache_windows(result));
   }

@@ -128,6 +128,18 @@ output::Table cache_rows(const CacheResult& result) {
   return table;
 }
 
+output::Table for_people(output::Table table) {
+  for (auto& row : table.rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const auto* value = std::get_if<double>(&row[i]);
+      if (value != nullptr && table.columns[i].show == Show::Plain && table.columns[i].decimals == 0 && *value >= 0) {
+        row[i] = static_cast<std::uint64_t>(std::llround(*value));
+      }
+    }
+  }
+  return table;
+}
+
 output::Table cache_sms(const CacheResult& result) {
   output::Table table;
   table.columns = {{"sm", "SM"},

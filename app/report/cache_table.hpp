@@ -38,6 +38,8 @@ struct MissSplit {
 [[nodiscard]] bool has_level(const experiment::CacheResult& result, std::size_t level);
 
 [[nodiscard]] output::Table cache_rows(const experiment::CacheResult& result);
+/// Expected numbers rounded to whole ones where the column shows no decimals: "1,370,721".
+[[nodiscard]] output::Table for_people(output::Table table);
 [[nodiscard]] output::Table cache_sms(const experiment::CacheResult& result);
 [[nodiscard]] output::Table cache_windows(const experiment::CacheResult& result);
 

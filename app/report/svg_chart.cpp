@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -128,10 +129,20 @@ std::string part_class(std::size_t part) {
   return fmt::format("p{}", part % kPartColors);
 }
 
+/// A series without a value other than 0 has no place in a stack's legend.
+bool is_empty(const BarSeries& series) {
+  return std::ranges::all_of(series.values, [](double value) { return !std::isfinite(value) || value == 0; });
+}
+
 template <class Items, class Class>
-std::string end(const Items& items, const Class& class_of, const std::string& caption) {
+std::string end(const Items& items, const Class& class_of, const std::string& caption, bool skip_empty = false) {
   std::string html = "</svg>\n<ul class=\"legend\">";
   for (std::size_t i = 0; i < items.size(); ++i) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(items[i])>, BarSeries>) {
+      if (skip_empty && is_empty(items[i])) {
+        continue;
+      }
+    }
     html += fmt::format("<li><span class=\"{}\"></span>{}</li>", class_of(i), escape_html(items[i].name));
   }
   return html + fmt::format("</ul>\n<figcaption>{}</figcaption></figure>\n", escape_html(caption));
@@ -252,7 +263,7 @@ std::string to_svg(const StackChart& chart) {
   }
   svg += line(left, bottom, kWidth - kRight, bottom, "axis");
   svg += text((left + kWidth - kRight) / 2, height - 12, "middle", chart.x_title, " class=\"name\"");
-  return svg + end(chart.series, part_class, chart.caption);
+  return svg + end(chart.series, part_class, chart.caption, true);
 }
 
 }  // namespace rayreplay::report

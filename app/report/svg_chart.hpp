@@ -49,7 +49,8 @@ struct BarChart {
   std::vector<BarSeries> series;
 };
 
-/// Each category one horizontal bar, its series one after another, in colours of their own.
+/// Each category one horizontal bar, its series one after another, in colours of their own. A series of nothing but
+/// zeros is not in the legend.
 struct StackChart {
   std::string title;
   std::string x_title;

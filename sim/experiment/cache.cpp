@@ -26,6 +26,7 @@ constexpr std::uint32_t kCountedItems = 256;  // made at a time, when requests a
 constexpr const char* kAuto = "auto";
 constexpr const char* kCaptured = "captured";
 constexpr const char* kLaunch = "launch";
+constexpr const char* kIdentity = "identity";
 
 /// What `options` replace of a cache, checked.
 CacheGeometry replaced(const CacheGeometry& base, const std::string& text, const std::string& option,
@@ -65,31 +66,84 @@ std::uint64_t count_requests(memory::WarpSource& source, Progress* progress) {
   return requests;
 }
 
-machine::WorkPlan make_plan(const trace::Launch& launch, const scheduler::WarpAssignment& assignment,
-                            const CacheOptions& options, const Machine& machine, CacheResult& result) {
-  const auto plan_by = [&](const std::string& spec) {
-    const auto created = machine::WorkDistributions::create(spec);
-    machine::WorkPlan plan = created.model->plan(launch, assignment, machine.sms);
-    machine::check(plan, launch.size.threads(), machine.sms);
-    result.schedule = created.spec;
-    result.captured_sms = parse_spec(created.spec).name == kCaptured;
-    return plan;
-  };
-  if (options.schedule != kAuto) {
-    return plan_by(options.schedule);
+/// How a launch's threads are packed into warps.
+struct Placement {
+  std::string order, packing;  ///< specs
+  scheduler::WarpAssignment in_order, packed;
+};
+
+/// Why the captured warps are not taken though the trace has them; "": they are.
+std::string reason_not_captured(const Placement& placement, const machine::WorkPlan& plan) {
+  if (parse_spec(placement.order).name != kCaptured || placement.packing != kIdentity) {
+    return "another order or packing of threads was asked for";
   }
-  if (!launch.thread_warp.empty() && launch.groups.size() > 0) {
-    try {
-      return plan_by(kCaptured);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::Missing && error.kind() != ErrorKind::Usage) {
-        throw;
+  std::size_t used = 0;
+  for (std::size_t queue = 0; queue < plan.queues(); ++queue) {
+    used += plan.queue_begin[queue] != plan.queue_begin[queue + 1] ? 1U : 0U;
+  }
+  return used > 1 || plan.queues() == 1 ? "" : "the capture saw one SM alone, as software devices have";
+}
+
+class Planner {
+ public:
+  Planner(const trace::Launch& launch, const Placement& placement, CacheResult& result)
+      : launch_(&launch), placement_(&placement), result_(&result) {}
+
+  [[nodiscard]] machine::WorkPlan plan(const std::string& schedule) {
+    if (schedule != kAuto) {
+      return noted(by(schedule));
+    }
+    if (!launch_->thread_warp.empty() && launch_->groups.size() > 0) {
+      try {
+        machine::WorkPlan plan = by(kCaptured);
+        const std::string reason = reason_not_captured(*placement_, plan);
+        if (reason.empty()) {
+          return noted(std::move(plan));
+        }
+        add_note("not by the captured SMs: " + reason);
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::Missing && error.kind() != ErrorKind::Usage) {
+          throw;
+        }
+        add_note(std::string("not by the captured SMs: ") + error.what());
       }
-      result.schedule_note = error.what();
+    }
+    return noted(by(kLaunch));
+  }
+
+ private:
+  void add_note(const std::string& note) {
+    if (!note.empty()) {
+      result_->schedule_note += (result_->schedule_note.empty() ? "" : "; ") + note;
     }
   }
-  return plan_by(kLaunch);
-}
+
+  /// The plan that is taken.
+  machine::WorkPlan noted(machine::WorkPlan plan) {
+    add_note(plan.note);
+    if (placement_->packing != kIdentity) {
+      const auto model = machine::WorkDistributions::create(result_->schedule).model;
+      if (model->plan(*launch_, placement_->in_order, result_->machine.sms).thread_at == plan.thread_at) {
+        add_note("the packing changes nothing: this schedule makes warps of its own");
+      }
+    }
+    return plan;
+  }
+
+  machine::WorkPlan by(const std::string& spec) {
+    const auto created = machine::WorkDistributions::create(spec);
+    const std::uint32_t sms = result_->machine.sms;
+    machine::WorkPlan plan = created.model->plan(*launch_, placement_->packed, sms);
+    machine::check(plan, launch_->size.threads(), sms);
+    result_->schedule = created.spec;
+    result_->captured_sms = parse_spec(created.spec).name == kCaptured;
+    return plan;
+  }
+
+  const trace::Launch* launch_;
+  const Placement* placement_;
+  CacheResult* result_;
+};
 
 }  // namespace
 
@@ -171,10 +225,11 @@ CacheResult run_cache(const trace::Trace& trace, const std::string& name, const 
   }
 
   result.packing = scheduler::Packings::create(options.packing).spec;
-  const scheduler::WarpAssignment order =
+  Placement placement{configuration.order, result.packing, {}, {}};
+  placement.in_order =
       scheduler::LaunchOrders::create(configuration.order).model->assign(launch, configuration.warp_size);
-  const machine::WorkPlan plan =
-      make_plan(launch, pack(launch, order, result.packing), options, result.machine, result);
+  placement.packed = pack(launch, placement.in_order, result.packing);
+  const machine::WorkPlan plan = Planner(launch, placement, result).plan(options.schedule);
 
   memory::StreamOptions stream = options.stream;
   stream.warp_size = configuration.warp_size;

@@ -31,8 +31,8 @@ struct CacheResult;
 struct CacheOptions {
   std::string machine = "rtx4090";  ///< name or path
   std::string l1, l2;               ///< geometry that replaces parts of the machine's (parse_geometry); "": as it is
-  std::string schedule = "auto";    ///< work distribution spec; auto: captured where the trace has its warps and their
-                                    ///< SMs, else launch
+  std::string schedule = "auto";    ///< work distribution spec; auto: captured where the trace has warps on several SMs
+                                    ///< and neither order nor packing is another one, else launch
   std::string warp_scheduler = "loose-round-robin";
   std::uint32_t sms = 0;             ///< 0: the machine's
   std::uint32_t resident_warps = 0;  ///< 0: the machine's, by registers_per_thread
@@ -71,8 +71,8 @@ struct CacheResult {
   std::string schedule, warp_traversal, packing;          ///< resolved specs
   bool scheduled = true;                                  ///< false: imported, the order is the file's
   bool captured_sms = false;                              ///< SMs are those that the capture saw
-  std::string schedule_note;                              ///< why `auto` did not take the captured one; "": it did, or
-                                                          ///< nothing was captured
+  std::string schedule_note;  ///< what the schedule assumed, why `auto` did not take the captured one, what the packing
+                              ///< does not change; "": nothing of that
   std::uint64_t structure_bytes = 0;
   bvh::Ignored ignored;
   memory::SourceTally tally;

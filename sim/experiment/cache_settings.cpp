@@ -106,7 +106,8 @@ const std::vector<Entry>& entries() {
           "sms", kMachine, "SMs", "SMs; 0: the machine's", 0, kMostSms, [](auto& o) -> auto& { return o.sms; }),
       text(
           "schedule", kMachine, "SPEC",
-          "Work distribution: which warp runs where; auto: captured where the trace has warps and SMs, else launch",
+          "Work distribution: which warp runs where; auto: captured where the trace has warps on several SMs, else "
+          "launch",
           [](auto& o) -> auto& { return o.schedule; }),
       text(
           "warp_scheduler", kMachine, "SPEC", "Which of an SM's ready warps issues next",

@@ -8,13 +8,15 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <sstream>
+#include <tuple>
 
 #include <hdf5.h>
 #include <nlohmann/json.hpp>
 
 #include "capture/trace/reader.hpp"
 #include "sim/experiment/cache_settings.hpp"
-#include "tests/app/small_trace.hpp"
+#include "tests/app/cache_command.hpp"
 
 namespace rayreplay::test {
 namespace {
@@ -24,30 +26,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-class CacheTest : public SmallTrace {
- protected:
-  /// Small caches, so that there are misses of every sort.
-  [[nodiscard]] static Outcome ask(const std::vector<std::string>& more, const std::string& file = trace()) {
-    std::vector<std::string> words = {"cache", file};
-    for (const auto& [option, value] : {std::pair{"--machine", "rtx4060-laptop"},
-                                        {"--l1", "4KiB:ways=4"},
-                                        {"--l2", "32KiB:ways=8"},
-                                        {"--sms", "4"}}) {
-      if (std::ranges::find(more, option) == more.end()) {
-        words.insert(words.end(), {option, value});
-      }
-    }
-    words.insert(words.end(), more.begin(), more.end());
-    return run_command(words);
-  }
-  [[nodiscard]] static json answer(const std::vector<std::string>& more) {
-    std::vector<std::string> words = {"--format", "json"};
-    words.insert(words.end(), more.begin(), more.end());
-    const Outcome outcome = ask(words);
-    EXPECT_EQ(outcome.code, 0) << outcome.errors;
-    return outcome.code == 0 ? json::parse(outcome.output) : json();
-  }
-};
+using CacheTest = CacheCommand;
 
 std::set<std::string> keys(const json& object) {
   std::set<std::string> result;
@@ -55,10 +34,6 @@ std::set<std::string> keys(const json& object) {
     result.insert(key);
   }
   return result;
-}
-
-std::string document(const std::string& name) {
-  return read_bytes(std::string(RAYREPLAY_SOURCE_DIR) + "/docs/" + name);
 }
 
 /// A column of an HDF5 file; the file is closed again.
@@ -148,6 +123,73 @@ TEST_F(CacheTest, SumsAddUp) {
   }
 }
 
+TEST_F(CacheTest, TrafficAddsUpBetweenLevels) {
+  const json result = answer({});
+  std::map<std::string, json> all;
+  std::map<std::string, std::uint64_t> filled, written;
+  for (const json& row : result["rows"]) {
+    const std::string level = row["level"];
+    if (row["kind"] == "all") {
+      all[level] = row;
+    } else {
+      filled[level] += row["filled_bytes"].get<std::uint64_t>();
+      written[level] += row["written_bytes"].get<std::uint64_t>();
+      EXPECT_EQ(row["sector_hit_rate"].is_null(), row["stores"] == row["accesses"]) << row["kind"];
+    }
+  }
+  const json& summary = result["summary"];
+  for (const json& level : result["levels"]) {
+    const std::string name = level["level"];
+    const auto sector = level["geometry"]["sector_bytes"].get<std::uint64_t>();
+    EXPECT_EQ(all[name]["filled_bytes"], filled[name]);
+    EXPECT_EQ(all[name]["written_bytes"], written[name]);
+    EXPECT_EQ(filled[name], level["counts"]["sectors_filled"].get<std::uint64_t>() * sector);
+    EXPECT_EQ(written[name], level["counts"]["sectors_written"].get<std::uint64_t>() * sector);
+  }
+  // What leaves the L1s is what the L2 is asked for, and what leaves the L2 is DRAM's.
+  EXPECT_EQ(filled["L1"] + written["L1"], all["L2"]["delivered_bytes"]);
+  EXPECT_EQ(summary["l2_to_l1_bytes"], filled["L1"]);
+  EXPECT_EQ(summary["l1_to_l2_bytes"], written["L1"]);
+  EXPECT_EQ(summary["dram_read_bytes"], filled["L2"]);
+  EXPECT_EQ(summary["dram_write_bytes"], written["L2"]);
+  EXPECT_DOUBLE_EQ(summary["per_ray"]["l2_to_l1_bytes"],
+                   static_cast<double>(filled["L1"]) / summary["rays"].get<double>());
+  EXPECT_DOUBLE_EQ(
+      summary["transactions_per_instruction"],
+      summary["transactions"].get<double>() / static_cast<double>(summary["instructions"].get<std::uint64_t>()));
+}
+
+TEST_F(CacheTest, StorePoliciesFollowTheLevel) {
+  for (const auto& [spec, l1, l2] : std::vector<std::tuple<std::string, std::string, std::string>>{
+           {"lru", "lru:write=through,allocate=false", "lru:write=back,allocate=true"},
+           {"fifo", "fifo:write=through,allocate=false", "fifo:write=back,allocate=true"},
+           {"random", "random:write=through,allocate=false,seed=0", "random:write=back,allocate=true,seed=0"},
+           {"lru:write=back", "lru:write=back,allocate=false", "lru:write=back,allocate=true"},
+           {"lru:allocate=true", "lru:write=through,allocate=true", "lru:write=back,allocate=true"},
+           {"lru:write=through,allocate=false", "lru:write=through,allocate=false", "lru:write=through,allocate=false"},
+           {"sdcm", "sdcm", "sdcm"}}) {
+    const json result = answer({"--l1-model", spec, "--l2-model", spec});
+    EXPECT_EQ(result["configuration"]["l1_model"], l1);
+    EXPECT_EQ(result["configuration"]["l2_model"], l2);
+    EXPECT_EQ(result["levels"][0]["model"], l1);
+    EXPECT_EQ(result["levels"][1]["model"], l2);
+  }
+  // Said or not, the same numbers.
+  EXPECT_EQ(answer({})["rows"], answer({"--l1-model", "lru:write=through,allocate=false"})["rows"]);
+  EXPECT_NE(answer({})["rows"], answer({"--l1-model", "lru:write=back,allocate=true"})["rows"]);
+}
+
+TEST_F(CacheTest, SampledDistancesSplitAllMisses) {
+  const json result = answer({"--reuse-engine", "sampled:rate=0.25"});
+  EXPECT_EQ(result["reuse_engine"]["weight"], 4);
+  for (const json& row : result["rows"]) {
+    if (!row["cold"].is_null()) {
+      EXPECT_NEAR(row["cold"].get<double>() + row["capacity"].get<double>() + row["conflict"].get<double>(),
+                  row["misses"].get<double>(), 1e-6 * row["misses"].get<double>());
+    }
+  }
+}
+
 TEST_F(CacheTest, ThreadsDoNotMatter) {
   const std::vector<std::string> more = {"--format", "json", "--windows", "3", "--force"};
   const auto run = [&](const std::string& threads, const std::string& name) {
@@ -168,12 +210,17 @@ TEST_F(CacheTest, ThreadsDoNotMatter) {
 
 TEST_F(CacheTest, ElementsMergeOverWindows) {
   const std::string whole = scratch_ / "whole.h5", parts = scratch_ / "parts.h5";
-  const json result = answer({"--elements", whole});
+  const json result = answer({"--elements", whole, "--requests"});
   const json windows = answer({"--elements", parts, "--windows", "5"});
   ASSERT_EQ(windows["windows"].size(), 5U);
   EXPECT_EQ(windows["rows"], result["rows"]);
   const std::uint64_t requests = result["summary"]["requests"];
   for (const std::string& path : {whole, parts}) {
+    // Over requests, elements and pixels say the same as the command.
+    EXPECT_DOUBLE_EQ(
+        static_cast<double>(sum(read_column(path, "elements/l1_hits"))) / (1U << 30U) / static_cast<double>(requests),
+        result["summary"]["l1_request_hit_rate"].get<double>());
+    EXPECT_EQ(sum(read_column(path, "elements/l2_hits")), sum(read_column(path, "pixels/l2_hits")));
     EXPECT_EQ(sum(read_column(path, "elements/requests")), requests);
     EXPECT_EQ(sum(read_column(path, "pixels/requests")), requests);
     EXPECT_EQ(sum(read_column(path, "kinds/accesses")), sum(read_column(path, "sms/accesses")));
@@ -380,9 +427,12 @@ TEST_F(CacheTest, ConfigurationFilesAreChecked) {
 
 TEST_F(CacheTest, EveryOptionIsDocumented) {
   const std::string cli = document("cli.md");
-  for (const experiment::CacheParameter& parameter : experiment::cache_parameters()) {
-    EXPECT_THAT(cli, HasSubstr("`" + parameter.declared.name + "`")) << "key of [cache]";
+  std::istringstream defaults(experiment::cache_toml({}));
+  std::size_t lines = 0;
+  for (std::string line; std::getline(defaults, line); ++lines) {
+    EXPECT_THAT(cli, HasSubstr("\n" + line)) << "the table [cache] with its defaults";
   }
+  EXPECT_EQ(lines, experiment::cache_parameters().size() + 1);
   const Outcome help = run_command({"cache", "--help"});
   for (const char* option :
        {"--machine", "--l1", "--registers", "--per-lane", "--no-distances", "--elements", "--export", "--report"}) {

@@ -1,0 +1,189 @@
+// rayreplay cache and bad input, full disks, interruptions: one clear message, nothing half-written, nothing dropped
+// without a word.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "capture/trace/reader.hpp"
+#include "capture/trace/writer.hpp"
+#include "tests/app/cache_command.hpp"
+#include "tests/support/launch_builder.hpp"
+
+namespace rayreplay::test {
+namespace {
+
+using nlohmann::json;
+using testing::AnyOf;
+using testing::Eq;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+class CacheFailure : public CacheCommand {
+ protected:
+  /// A text memory trace with this header and these records.
+  [[nodiscard]] std::string memory_trace(const std::string& name, const std::string& lines) const {
+    std::ofstream(scratch_ / name) << "rayreplay-memory-trace 1\nsms 2\n" << lines;
+    return scratch_ / name;
+  }
+  [[nodiscard]] static Outcome import_ask(const std::string& file, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = {"cache", file, "--machine", "rtx4060-laptop"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_command(words);
+  }
+};
+
+constexpr const char* kTwoNodes = "allocation node 0x1000 4096 64 n\n0 0 load 4 3 0x1000 0x999999\n";
+
+TEST_F(CacheFailure, TruncatedMemoryTraces) {
+  ASSERT_EQ(ask({"--export", scratch_ / "m.rrm"}).code, 0);
+  const std::string whole = read_bytes(scratch_ / "m.rrm");
+  std::ofstream(scratch_ / "cut.rrm", std::ios::binary) << whole.substr(0, whole.size() / 2);
+  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--windows", "3"}}) {
+    const Outcome outcome = import_ask(scratch_ / "cut.rrm", more);
+    EXPECT_EQ(outcome.code, 3);
+    EXPECT_EQ(outcome.output, "");
+    EXPECT_THAT(outcome.errors, HasSubstr("truncated"));
+    EXPECT_THAT(outcome.errors, HasSubstr("cut.rrm"));
+  }
+}
+
+TEST_F(CacheFailure, ElementsOfNoSize) {
+  const Outcome outcome = import_ask(memory_trace("z.txt", "allocation node 0x1000 4096 0 n\n0 0 load 4 1 0x1000\n"));
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.errors, HasSubstr("z.txt:3"));
+  EXPECT_THAT(outcome.errors, HasSubstr("elements of no size"));
+}
+
+TEST_F(CacheFailure, AddressesOutsideEveryAllocationAreCounted) {
+  const std::string file = memory_trace("u.txt", kTwoNodes);
+  const Outcome outcome = import_ask(file, {"--format", "json", "--requests"});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.errors, HasSubstr("1 of 2 requests lie outside every allocation"));
+  const json result = json::parse(outcome.output);
+  EXPECT_EQ(result["summary"]["unallocated_requests"], 1);
+  EXPECT_EQ(result["summary"]["requests"], 2);
+  EXPECT_EQ(result["summary"]["l1_request_hit_rate"], 0);  // of the one that lies in an allocation
+  bool found = false;
+  for (const json& row : result["rows"]) {
+    found = found || (row["level"] == "L1" && row["kind"] == "unallocated" && row["accesses"] == 1);
+  }
+  EXPECT_TRUE(found);
+}
+
+TEST_F(CacheFailure, MemoryTracesWithoutFrameOrRecords) {
+  const std::string file = memory_trace("u.txt", kTwoNodes);
+  const Outcome outcome = import_ask(file, {"--report", scratch_ / "r", "--elements", scratch_ / "u.h5"});
+  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.errors, HasSubstr("no sums by pixel"));
+  EXPECT_THAT(read_bytes(scratch_ / "r/index.html"), Not(HasSubstr("Per pixel")));
+  const Outcome empty = import_ask(memory_trace("e.txt", ""), {"--format", "json", "--requests", "--windows", "4"});
+  ASSERT_EQ(empty.code, 0) << empty.errors;
+  EXPECT_EQ(json::parse(empty.output)["summary"]["transactions"], 0);
+  EXPECT_TRUE(json::parse(empty.output)["rows"][0]["hit_rate"].is_null());
+}
+
+TEST_F(CacheFailure, OptionsOfLaunchesAreRefusedForMemoryTraces) {
+  const std::string file = memory_trace("u.txt", kTwoNodes);
+  for (const auto& [option, value] : {std::pair{"--layout", "wide-4"},
+                                      {"--schedule", "launch"},
+                                      {"--sms", "2"},
+                                      {"--launch", "0"},
+                                      {"--order", "z-order"},
+                                      {"--warp-size", "16"},
+                                      {"--packing", "numrays"},
+                                      {"--payload-bytes", "16"},
+                                      {"--export", "-"}}) {
+    const Outcome outcome = import_ask(file, {option, value, "-o", scratch_ / "o"});
+    EXPECT_EQ(outcome.code, 2) << option;
+    EXPECT_THAT(outcome.errors, HasSubstr(option));
+  }
+}
+
+TEST_F(CacheFailure, AnEmptyLaunchHasNoAccesses) {
+  trace::Trace empty = trace::load(trace());
+  const std::uint32_t tlas = empty.launches[0].tlas;
+  empty.launches[0] = LaunchBuilder({16, 4, 1}).build();
+  empty.launches[0].tlas = tlas;
+  trace::write(empty, scratch_ / "empty.rrt");
+  const Outcome outcome =
+      ask({"--format", "json", "--windows", "3", "--report", scratch_ / "r", "--elements", scratch_ / "e.h5"},
+          scratch_ / "empty.rrt");
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  const json result = json::parse(outcome.output);
+  EXPECT_EQ(result["summary"]["transactions"], 0);
+  EXPECT_EQ(result["summary"]["cycles"], 0);
+  EXPECT_TRUE(result["summary"]["per_ray"]["transactions"].is_null());
+  EXPECT_THAT(read_bytes(scratch_ / "r/index.html"), Not(AnyOf(HasSubstr("nan"), HasSubstr("inf "))));
+  EXPECT_EQ(ask({}, scratch_ / "empty.rrt").code, 0);
+}
+
+TEST_F(CacheFailure, LaunchesThatAreNotThere) {
+  const Outcome outcome = ask({"--launch", "7"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.errors, HasSubstr("expected 0 to 0"));
+}
+
+TEST_F(CacheFailure, TooManyWindows) {
+  const Outcome outcome = ask({"--window-requests", "1", "--elements", scratch_ / "e.h5"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.errors, HasSubstr("more than 65536 windows of 1 requests"));
+  EXPECT_THAT(scratch_.names(), IsEmpty());
+  EXPECT_EQ(ask({"--windows", "65537"}).code, 2);
+}
+
+TEST_F(CacheFailure, TwoResultsOnStandardOutput) {
+  const Outcome outcome = ask({"--export", "-"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.output, "");
+  EXPECT_THAT(outcome.errors, HasSubstr("standard output"));
+  const Outcome piped = ask({"--export", "-", "--export-text", "-o", scratch_ / "table.txt"});
+  EXPECT_EQ(piped.code, 0);
+  EXPECT_THAT(piped.output, StartsWith("rayreplay-memory-trace 1\n"));
+}
+
+TEST_F(CacheFailure, FullDisksLeaveNothing) {
+  // Large enough for the message on standard error, too small for the outputs.
+  RunOptions full;
+  full.max_file_bytes = 4096;
+  for (const auto& [option, name] : {std::pair{"--elements", "e.h5"}, {"--report", "r"}, {"--export", "m.rrm"}}) {
+    const Outcome outcome = ask({option, scratch_ / name}, trace(), full);
+    EXPECT_EQ(outcome.code, 4) << option << ": " << outcome.errors;
+    EXPECT_EQ(outcome.output, "") << option;
+    EXPECT_THAT(outcome.errors, HasSubstr(name));
+    EXPECT_THAT(scratch_.names(), IsEmpty()) << option;
+  }
+  const Outcome table = ask({"-o", "/dev/full"});
+  EXPECT_EQ(table.code, 4);
+  EXPECT_THAT(table.errors, HasSubstr("/dev/full"));
+}
+
+TEST_F(CacheFailure, AnInterruptionLeavesNothing) {
+  RunOptions interrupted;
+  // As soon as an output has been begun: so many windows take longer.
+  interrupted.interrupt_when = [this] { return !scratch_.names().empty(); };
+  const Outcome outcome = ask({"--elements", scratch_ / "e.h5", "--export", scratch_ / "m.rrm", "--windows", "65536"},
+                              trace(), interrupted);
+  EXPECT_EQ(outcome.code, 130);
+  EXPECT_EQ(outcome.output, "");
+  EXPECT_THAT(scratch_.names(), IsEmpty());
+}
+
+TEST_F(CacheFailure, OutputsThatCannotBeMade) {
+  for (const char* option : {"--elements", "--export", "--report", "-o"}) {
+    const Outcome outcome = ask({option, scratch_ / "nowhere/x"});
+    EXPECT_EQ(outcome.code, 4) << option;
+    EXPECT_THAT(outcome.errors, HasSubstr("nowhere"));
+    EXPECT_EQ(outcome.output, "");
+  }
+  std::ofstream(scratch_ / "there") << "mine";
+  for (const char* option : {"--elements", "--export", "--report", "-o"}) {
+    EXPECT_EQ(ask({option, scratch_ / "there"}).code, 4) << option;
+  }
+  EXPECT_EQ(read_bytes(scratch_ / "there"), "mine");
+}
+
+}  // namespace
+}  // namespace rayreplay::test
