@@ -44,7 +44,7 @@ using test::ReuseStream;
 
 double from_environment(const char* name, double otherwise) {
   const char* const text = std::getenv(name);
-  return text != nullptr ? std::atof(text) : otherwise;
+  return text != nullptr ? std::strtod(text, nullptr) : otherwise;
 }
 
 /// Processor time of this thread, or of all of them.
@@ -182,7 +182,7 @@ void engines(benchmark::State& state, const std::string& name) {
     state.counters[what] = million / time;
   }
   for (const auto& [what, held] : bytes) {
-    state.counters[what + ", bytes/access"] = static_cast<double>(held) / static_cast<double>(size);
+    state.counters[fmt::format("{}, bytes/access", what)] = static_cast<double>(held) / static_cast<double>(size);
   }
   state.counters["bitmap/splay"] = best.at("splay") / best.at("bitmap");
   state.counters["bitmap/array"] = best.at("array alone") / best.at("bitmap");
