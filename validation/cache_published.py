@@ -6,7 +6,8 @@
 Von Buelow, Riemann, Guthe, Fellner, Profiling and Visualizing GPU Memory Access and Cache Behavior of Ray Tracers, EGPGV
 2023. Its base configuration and changes of it, one at a time, on meshes of ours, first counted as the study counts
 (every lane by itself, probabilities from reuse distances, L2 fed by every access), then step by step as a GPU has it.
-Nothing is fitted. --quick: a sixteenth of frame, SMs and L2, a quarter of the mesh; half a minute. --work keeps the traces there and takes those that are there.
+Nothing is fitted. --quick: a sixteenth of frame, SMs and L2, a quarter of the mesh; a minute or two. --work keeps the
+traces there and takes those that are there.
 Exit code 1 if a published direction does not come out where it is counted as published.
 """
 import argparse
@@ -108,9 +109,10 @@ class Study:
         return path
 
     def result(self, view, name, override=None):
+        """`override` replaces parts of the base configuration; the change wins over it."""
         key = (view, name, str(override))
         if key not in self.results:
-            options = {**BASE, **dict(CHANGES)[name], **(override or {})}
+            options = {**BASE, **(override or {}), **dict(CHANGES)[name]}
             words = [word for option, value in options.items() for word in (f"--{option}", value)]
             output = run(self.program, "cache", self.traces[name == LARGE], *words, *VIEWS[view], "--no-distances",
                          "--format", "json")
@@ -192,6 +194,21 @@ def densities(program, folder, size, levels):
         row(study.scene, f"{8 * 4**level / study.result(PUBLISHED, 'base').rays:g}", *cells)
 
 
+def l1_sizes(study, sizes):
+    """What if-if does to the L1's hit rates by the size of the L1, with the builder's own leaves."""
+    head("L1 of an SM", *(f"{text}: {name}" for text in ("published", "GPU")
+                          for name in ("boxes, faces", "all", "if-if's change of boxes, faces", "of all")))
+    for size in sizes:
+        override = {"builder": "medium", "l1": f"{size}KiB:line=128,ways=64,sector=32"}
+        cells = []
+        for view in (PUBLISHED, GPU):
+            base = study.result(view, "base", override)
+            cells += [f"{base.rate('L1', BOXES):.1f}, {base.rate('L1', FACES):.1f} %", f"{base.rate('L1', ALL):.1f} %"]
+            change = [study.difference(view, "if-if", "L1", kinds, override) for kinds in (BOXES, FACES, ALL)]
+            cells += [f"{change[0]:+.1f}, {change[1]:+.1f}", f"{change[2]:+.1f}"]
+        row(f"{size} KiB", *cells)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small meshes and frames")
@@ -214,6 +231,8 @@ def main():
         print("\n### The same with the builder's own leaves, counted as published")
         rates(scan, PUBLISHED, {"builder": "medium"},
               [name for name in scan.names() if name not in (LARGE, "median split")])
+        print("\n### if-if by the size of the L1")
+        l1_sizes(scan, (32, 128) if given.quick else (16, 32, 64, 128, 256))
         print("\n### Boxes and faces in the L1 by density of the mesh")
         densities(given.program, folder, scan.sizes[0], (5, 6, 7, 8) if given.quick else (6, 7, 8, 9, 10))
         if not given.quick:
