@@ -73,7 +73,8 @@ Picture rate_picture(const CacheResult& result, const std::vector<PixelSums>& su
     return from_fixed(level == memory::kL1 ? pixel.requests.l1_hits : pixel.requests.l2_hits);
   };
   const PixelMap map = make_map(result, sums, [&](const PixelSums& pixel) {
-    return requests(pixel) == 0 ? double{kNoData} : kPercent * hits(pixel) / static_cast<double>(requests(pixel));
+    return requests(pixel) == 0 ? static_cast<double>(kNoData)
+                                : kPercent * hits(pixel) / static_cast<double>(requests(pixel));
   });
   double all = 0, found = 0;
   for (const PixelSums& pixel : sums) {
@@ -100,7 +101,7 @@ Picture bytes_picture(const CacheResult& result, const std::vector<PixelSums>& s
   const auto typical =
       sorted.begin() + static_cast<std::ptrdiff_t>(std::floor(kScaleShare * static_cast<double>(sorted.size() - 1)));
   std::nth_element(sorted.begin(), typical, sorted.end());
-  const double largest = *std::max_element(typical, sorted.end());
+  const auto largest = static_cast<double>(*std::max_element(typical, sorted.end()));
   const double mean = std::accumulate(map.values.begin(), map.values.end(), 0.0) / static_cast<double>(sorted.size());
   HeatMap heat = heat_map(map, colormap);
   heat.high = std::max(1.0, static_cast<double>(*typical));

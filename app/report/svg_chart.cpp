@@ -60,8 +60,11 @@ class Scale {
   [[nodiscard]] std::vector<std::pair<double, std::string>> ticks(bool whole) const {
     std::vector<std::pair<double, std::string>> result;
     if (logarithmic_) {
-      for (double decade = std::pow(10.0, std::ceil(std::log10(low_) - 1e-9)); decade <= high_ * (1 + 1e-9);
-           decade *= 10) {
+      for (int exponent = static_cast<int>(std::ceil(std::log10(low_) - 1e-9));; ++exponent) {
+        const double decade = std::pow(10.0, exponent);
+        if (!(decade <= high_ * (1 + 1e-9))) {
+          break;
+        }
         result.emplace_back(decade, decade >= 1e6   ? fmt::format("{:g}M", decade / 1e6)
                                     : decade >= 1e3 ? fmt::format("{:g}k", decade / 1e3)
                                                     : fmt::format("{:g}", decade));
@@ -174,20 +177,20 @@ std::string to_svg(const LineChart& chart) {
   if (chart.rule) {
     svg += line(kLeft, y(*chart.rule), kWidth - kRight, y(*chart.rule), "rule");
   }
-  for (std::size_t i = 0; i < chart.lines.size(); ++i) {
+  for (const ChartLine& one : chart.lines) {
     std::string points;
-    for (const ChartPoint& point : chart.lines[i].points) {
+    for (const ChartPoint& point : one.points) {
       if (x.shows(point.x) && y.shows(point.y)) {
         points += fmt::format("{}{:.2f},{:.2f}", points.empty() ? "" : " ", x(point.x), y(point.y));
       }
     }
-    svg += fmt::format("<polyline class=\"{}\" points=\"{}\"><title>{}</title></polyline>\n",
-                       color_class(chart.lines[i].color), points, escape_html(chart.lines[i].name));
-    const std::optional<ChartPoint>& marked = chart.lines[i].marked;
+    svg += fmt::format("<polyline class=\"{}\" points=\"{}\"><title>{}</title></polyline>\n", color_class(one.color),
+                       points, escape_html(one.name));
+    const std::optional<ChartPoint>& marked = one.marked;
     if (marked && x.shows(marked->x) && y.shows(marked->y)) {
       svg += fmt::format("<circle class=\"{}\" cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"6\"><title>{}</title></circle>\n",
-                         color_class(chart.lines[i].color), x(marked->x), y(marked->y),
-                         escape_html(fmt::format("{}: {:.0f}", chart.lines[i].name, marked->x)));
+                         color_class(one.color), x(marked->x), y(marked->y),
+                         escape_html(fmt::format("{}: {:.0f}", one.name, marked->x)));
     }
   }
   return svg + end(
