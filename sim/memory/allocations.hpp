@@ -1,8 +1,8 @@
 // The allocation table: which address is which element of what.
 //
-// Contract: allocations do not overlap. The element of an address is (address − start) / element_bytes (von Buelow
-// et al. 2023, eq. 1; MODELS.md §11); elements of the whole table are numbered consecutively, allocation by allocation
-// in the order added: element number = first_element + offset. A last element that is cut off by the allocation's end
+// Contract: allocations do not overlap. The element of an address is (address − start) / element_bytes (von Buelow et
+// al. 2023, eq. 1; MODELS.md §11); elements of the whole table are numbered consecutively, allocation by allocation in
+// the order added: element number = first_element + offset. A last element that is cut off by the allocation's end
 // counts as one. An address outside every allocation has no element (kNoElement), and its access is of kind
 // Unallocated: counted and reported, never dropped. Errors: Usage (place: `source`) for an element size of 0, no bytes,
 // an end above 2^64 − 1, an overlap (names both); Resource for 2^32 − 1 elements or more in all. `find` is O(log
