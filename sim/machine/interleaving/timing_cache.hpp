@@ -123,7 +123,7 @@ class TimingCache {
   std::vector<Line> lines_;  ///< set by set
   std::vector<Ends> sets_;
   std::uint64_t reciprocal_ = 0;  ///< floor(2^64 / sets); of one set 2^64 - 1
-  std::vector<Slot> table_;      ///< at most half full, linear probing
+  std::vector<Slot> table_;       ///< at most half full, linear probing
   std::uint64_t mask_ = 0;
   unsigned shift_ = 0;
 };
