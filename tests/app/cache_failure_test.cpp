@@ -15,7 +15,6 @@ namespace {
 
 using nlohmann::json;
 using testing::AnyOf;
-using testing::Eq;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
