@@ -8,6 +8,7 @@
 //   of_lines  read() and memchr for the line feeds / our time (text)
 // Processor time of this thread; the median of the iterations. MB are 10^6 bytes of the file.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -55,8 +57,8 @@ File make(const Settings& settings, TraceForm form) {
   file.path = settings.folder / fmt::format("import_bench-{}.{}", ::getpid(), form == TraceForm::Text ? "txt" : "rrm");
   const TraceHeader header = made_up_header();
   const auto writer = create_memory_trace(file.path, form, true, header);
-  constexpr std::uint32_t kLanes[] = {32, 32, 32, 8, 1};
-  constexpr std::uint32_t kBytes[] = {4, 12, 16};
+  constexpr std::array<std::uint32_t, 5> kLanes = {32, 32, 32, 8, 1};
+  constexpr std::array<std::uint32_t, 3> kBytes = {4, 12, 16};
   std::uint64_t drawn = 0;
   const auto draw = [&](std::uint64_t below) { return (split_mix(7, drawn++) >> 32U) * below >> 32U; };
   RecordBlock block;
@@ -64,14 +66,14 @@ File make(const Settings& settings, TraceForm form) {
   while (file.records < settings.records) {
     block.clear();
     for (; block.records() < kMaxBlockRecords && file.records < settings.records; ++file.records) {
-      const std::uint32_t lanes = kLanes[draw(std::size(kLanes))];
+      const std::uint32_t lanes = kLanes[draw(kLanes.size())];
       const std::uint64_t start = header.allocations[draw(5) < 3 ? 0 : 1].start + draw(1U << 24U) * 32;
       addresses.clear();
       for (std::uint32_t lane = 0; lane < lanes; ++lane) {
         addresses.push_back(start + draw(8) * 64);
       }
       block.add(static_cast<std::uint16_t>(draw(header.sms)), static_cast<std::uint32_t>(draw(32)), draw(8) == 0,
-                kBytes[draw(std::size(kBytes))], (std::uint64_t{1} << lanes) - 1, addresses.data());
+                kBytes[draw(kBytes.size())], (std::uint64_t{1} << lanes) - 1, addresses.data());
       file.lanes += lanes;
     }
     writer->append(block);

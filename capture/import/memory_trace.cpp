@@ -1,8 +1,8 @@
 #include "capture/import/memory_trace.hpp"
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -44,9 +44,12 @@ constexpr std::array kLookalikes = {
 
 /// What to do about a file that is no memory trace; "": nothing known.
 std::string lookalike_fix(std::string_view first) {
-  const auto found =
-      std::ranges::find_if(kLookalikes, [&](const Lookalike& row) { return first.starts_with(row.start); });
-  return found == kLookalikes.end() ? "" : found->fix;
+  for (const Lookalike& row : kLookalikes) {
+    if (first.starts_with(row.start)) {
+      return row.fix;
+    }
+  }
+  return "";
 }
 
 std::string fix_for(std::string_view first) {
@@ -60,8 +63,8 @@ std::string fix_for(std::string_view first) {
 /// Checks what is appended before the form writes it.
 class CheckedWriter final : public MemoryTraceWriter {
  public:
-  CheckedWriter(std::unique_ptr<MemoryTraceWriter> writer, const TraceHeader& header)
-      : writer_(std::move(writer)), header_(header) {}
+  CheckedWriter(std::unique_ptr<MemoryTraceWriter> writer, TraceHeader header)
+      : writer_(std::move(writer)), header_(std::move(header)) {}
 
   void append(const RecordBlock& block) override {
     for (std::size_t i = 0; i < block.records(); ++i) {

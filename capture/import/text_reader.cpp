@@ -142,7 +142,7 @@ class TextReader final : public MemoryTraceReader {
   void read_allocation(std::string_view rest) {
     TraceAllocation row;
     const std::string_view kind = take_word(rest);
-    const auto found = std::find(kDataNames.begin(), kDataNames.end(), kind);
+    const auto* const found = std::find(kDataNames.begin(), kDataNames.end(), kind);
     if (found == kDataNames.end()) {
       lines_.fail("an allocation holds data of an unknown kind", quoted(kind),
                   fmt::format("one of {}", fmt::join(kDataNames, ", ")),
