@@ -1,10 +1,13 @@
 // The interleaving's engine: rules of interleave.hpp, with a policy of a warp scheduler (warp_scheduler.hpp) built in.
 //
-// How: a ring of lists says which warps become ready, or end, in which cycle; two sets of SMs say who can issue now and
-// who has a free slot. A cycle in which something happens is looked at, SM by SM; others are skipped.
+// How: window by window (engine_state.hpp), SM by SM through the cycles in which something happens. Where all SMs take
+// items from one queue, an SM stops in the cycle in which a slot becomes free; when all others have come to that cycle,
+// or stopped later, the SMs that stopped first are given items and go on.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <queue>
 #include <utility>
 #include <vector>
 
@@ -28,76 +31,104 @@ class InterleaveEngine {
   }
 
   InterleaveResult run() {
-    const auto start = [this](std::uint32_t sm, std::uint32_t slot) {
-      policies_[sm].started(slot);
-      make_ready(sm, slot);
-    };
-    state_.fill(start);
-    for (std::uint64_t cycle = 0; cycle != WakeRing::kNever;) {
-      state_.wake.take(cycle, [&](std::uint32_t id) { awake(id); });
-      if (state_.vacant()) {
-        state_.fill(start);
+    while (state_.open_window() != SmUnit::kNever) {
+      for (SmUnit& unit : state_.units) {
+        advance(unit);
       }
-      // Four times over the SMs instead of once, so that what one of them has to read is on its way while others are
-      // looked at. Which instruction an SM begins does not depend on what others issue in this cycle.
-      state_.active.each([&](std::uint32_t sm) { begin(sm); });
-      state_.active.each([&](std::uint32_t sm) { state_.prefetch_places(sm); });
-      state_.active.each([&](std::uint32_t sm) { state_.prefetch_lines(sm); });
-      state_.active.each([&](std::uint32_t sm) { issue(sm, cycle); });
-      cycle = state_.active.any() ? cycle + 1 : state_.wake.after(cycle);
+      while (!stopped_.empty()) {
+        go_on();
+      }
+      state_.close_window();
     }
     return state_.finish();
   }
 
  private:
-  void make_ready(std::uint32_t sm, std::uint32_t slot) {
-    policies_[sm].ready(slot);
-    if (!state_.sms[sm].waits) {
-      state_.active.insert(sm);
-    }
+  [[nodiscard]] auto start() {
+    return [this](std::uint32_t sm, std::uint32_t slot) {
+      policies_[sm].started(slot);
+      policies_[sm].ready(slot);
+    };
   }
 
-  void awake(std::uint32_t id) {
-    if (id >= state_.warps.size()) {  // an SM that waited for a miss
-      const auto sm = static_cast<std::uint32_t>(id - state_.warps.size());
-      state_.sms[sm].waits = false;
-      state_.active.insert(sm);
-      return;
-    }
-    const std::uint32_t sm = state_.sm_of(id);
-    const std::uint32_t slot = state_.slot_of(id);
-    if (state_.warps[id].next == state_.warps[id].instructions) {
-      policies_[sm].ended(slot);
-      state_.end_warp(sm, slot);
-      return;
-    }
-    state_.prefetch_instruction(id);
-    make_ready(sm, slot);
-  }
-
-  void begin(std::uint32_t sm) {
-    const SmState& unit = state_.sms[sm];
-    if (unit.next == unit.end) {
-      state_.begin_instruction(sm, policies_[sm].choose());
-    }
-  }
-
-  void issue(std::uint32_t sm, std::uint64_t cycle) {
-    const SmState& unit = state_.sms[sm];
-    if (!state_.issue_transaction(sm, cycle)) {
-      state_.active.erase(sm);
-      return;
-    }
-    if (unit.next == unit.end) {
-      state_.end_instruction(sm);
-      if (!policies_[sm].any()) {
-        state_.active.erase(sm);
+  /// Through the rest of the window, or until it needs an item.
+  void advance(SmUnit& unit) {
+    Policy& policy = policies_[unit.sm];
+    const std::uint64_t end = state_.window_end();
+    std::uint64_t cycle = unit.time;
+    for (; cycle < end; cycle = after(unit, policy, cycle)) {
+      while (unit.first_wake() <= cycle) {
+        awake(unit, policy, unit.take_wake());
+      }
+      if (unit.waits && unit.until <= cycle) {
+        unit.waits = false;
+      }
+      if (unit.vacant) {
+        if (!state_.exhausted()) {
+          if (!state_.per_sm()) {
+            unit.time = cycle;
+            stopped_.emplace(cycle, unit.sm);
+            return;
+          }
+          state_.fill(unit, start());
+        }
+        unit.vacant = false;
+      }
+      if (can_issue(unit, policy)) {
+        issue(unit, policy, cycle);
       }
     }
+    unit.time = cycle;
   }
+
+  /// SMs that stopped in the earliest cycle get items.
+  void go_on() {
+    const std::uint64_t cycle = stopped_.top().first;
+    going_on_.clear();
+    for (; !stopped_.empty() && stopped_.top().first == cycle; stopped_.pop()) {
+      going_on_.push_back(stopped_.top().second);
+    }
+    state_.fill(going_on_, start());
+    for (const std::uint32_t sm : going_on_) {
+      state_.units[sm].vacant = false;
+      advance(state_.units[sm]);
+    }
+  }
+
+  [[nodiscard]] static bool can_issue(const SmUnit& unit, const Policy& policy) {
+    return !unit.waits && (unit.next != unit.end || policy.any());
+  }
+
+  /// The next cycle in which something happens.
+  [[nodiscard]] static std::uint64_t after(const SmUnit& unit, const Policy& policy, std::uint64_t cycle) {
+    return can_issue(unit, policy) ? cycle + 1 : std::min(unit.first_wake(), unit.waits ? unit.until : SmUnit::kNever);
+  }
+
+  void awake(SmUnit& unit, Policy& policy, std::uint32_t slot) {
+    const WarpState& warp = state_.warp(unit, slot);
+    if (warp.next == warp.instructions) {
+      policy.ended(slot);
+      state_.end_warp(unit, slot);
+    } else {
+      policy.ready(slot);
+    }
+  }
+
+  void issue(SmUnit& unit, Policy& policy, std::uint64_t cycle) {
+    if (unit.next == unit.end) {
+      state_.begin_instruction(unit, policy.choose());
+    }
+    if (state_.issue(unit, cycle) && unit.next == unit.end) {
+      state_.end_instruction(unit);
+    }
+  }
+
+  using Stop = std::pair<std::uint64_t, std::uint32_t>;  // cycle, SM
 
   EngineState state_;
   std::vector<Policy> policies_;
+  std::priority_queue<Stop, std::vector<Stop>, std::greater<>> stopped_;
+  std::vector<std::uint32_t> going_on_;
 };
 
 template <class MakePolicy>

@@ -7,22 +7,23 @@ namespace {
 
 constexpr std::size_t kBlockTransactions = 1U << 12U;
 constexpr std::size_t kBlockRequests = 1U << 16U;
-constexpr std::size_t kLeastAhead = 256;  // items: enough to make in parallel
+constexpr std::size_t kLeastAhead = 256;               // items: enough to make in parallel
+constexpr std::uint64_t kMostWindowCycles = 1U << 9U;  // what is issued in a window stays near
+constexpr std::uint64_t kMostIssued = 1U << 17U;       // of all SMs
+constexpr std::size_t kAheadPlaces = 24, kAheadLines = 12;
 
-std::uint64_t horizon(const Machine& machine, const InterleaveOptions& options) {
-  const std::uint32_t latency =
-      std::max({machine.l1_latency_cycles, machine.l2_latency_cycles, machine.dram_latency_cycles});
-  return std::uint64_t{latency} + options.compute_cycles + 2;
+/// Nothing asked for in a window returns within it.
+std::uint64_t window_cycles(const Machine& machine, bool has_l2) {
+  const std::uint64_t least =
+      has_l2 ? std::min(machine.l2_latency_cycles, machine.dram_latency_cycles) : machine.dram_latency_cycles;
+  return std::clamp<std::uint64_t>(least, 1,
+                                   std::clamp<std::uint64_t>(kMostIssued / machine.sms, 1, kMostWindowCycles));
 }
 
 }  // namespace
 
 EngineState::EngineState(const InterleaveCall& call)
-    : wake(std::uint64_t{call.machine.sms} * (call.options.resident_warps + 1), horizon(call.machine, call.options)),
-      active(call.machine.sms),
-      warps(std::size_t{call.machine.sms} * call.options.resident_warps),
-      sms(call.machine.sms),
-      call_(call),
+    : call_(call),
       l1_geometry_(l1_geometry(call.machine)),
       l2_geometry_(l2_geometry(call.machine)),
       map_(call.source.coalescing(), l1_geometry_, l2_geometry_, "machine '" + call.machine.name + "'"),
@@ -33,124 +34,223 @@ EngineState::EngineState(const InterleaveCall& call)
       has_l1_(l1_geometry_.bytes != 0),
       has_l2_(l2_geometry_.bytes != 0),
       per_sm_(call.plan.queues() != 1 || call.machine.sms == 1),
-      supply_(call.source, call.plan, std::max(kLeastAhead, warps.size() / 4), call.options.raw != nullptr),
-      streams_(warps.size()),
-      free_slots_(call.machine.sms),
-      vacant_sms_(call.machine.sms),
-      l2_(l2_geometry_) {
-  sm_of_.reserve(warps.size());
-  l1_.reserve(sms.size());
-  for (std::uint32_t sm = 0; sm < sms.size(); ++sm) {
-    sm_of_.insert(sm_of_.end(), resident_, static_cast<std::uint16_t>(sm));
-    l1_.emplace_back(l1_geometry_);
-    returns_.emplace_back(call.machine.outstanding_misses);
-    vacant_sms_.insert(sm);
+      streams_outlive_(call.source.coalescing().requests || call.options.raw != nullptr),
+      length_(window_cycles(call.machine, has_l2_)),
+      supply_(call.source, call.plan,
+              std::max(kLeastAhead, std::size_t{call.machine.sms} * call.options.resident_warps / 4),
+              call.options.raw != nullptr),
+      warps_(std::size_t{call.machine.sms} * call.options.resident_warps),
+      streams_(warps_.size()),
+      l2_(l2_geometry_),
+      begin_(length_ + 1) {
+  for (auto& stream : streams_) {
+    stream = std::make_unique<memory::WarpStream>();
+  }
+  units.reserve(call.machine.sms);
+  for (std::uint32_t sm = 0; sm < call.machine.sms; ++sm) {
+    units.emplace_back(sm, l1_geometry_, call.machine.outstanding_misses);
     for (std::uint32_t slot = 0; slot < resident_; ++slot) {
-      free_slots_[sm].insert(slot);
+      units[sm].free_slots.insert(slot);
     }
   }
   block_.transactions.reserve(kBlockTransactions);
 }
 
-void EngineState::end_warp(std::uint32_t sm, std::uint32_t slot) {
-  free_slots_[sm].insert(slot);
-  --sms[sm].running;
-  vacant_sms_.insert(sm);
-  vacant_ = true;
-}
-
-void EngineState::begin_instruction(std::uint32_t sm, std::uint32_t slot) {
-  SmState& unit = sms[sm];
-  unit.warp = sm * resident_ + slot;
-  unit.begun = false;
-  unit.completes = 0;
-  const WarpState& warp = warps[unit.warp];
-  unit.next = warp.transactions + warp.first[warp.next];
-  unit.end = warp.transactions + warp.first[warp.next + 1];
-  bring_near(unit.next);
-}
-
-bool EngineState::issue_transaction(std::uint32_t sm, std::uint64_t cycle) {
-  SmState& unit = sms[sm];
+bool EngineState::issue(SmUnit& unit, std::uint64_t cycle) {
   const memory::Transaction& transaction = *unit.next;
-  std::uint8_t flags = transaction.flags & (memory::kStore | memory::kFirst);
-  std::uint64_t completes = cycle + 1;
-  if ((flags & memory::kStore) != 0) {
-    store(sm, transaction);
-  } else {
-    completes = load(sm, transaction, cycle, flags);
-    if (completes == 0) {
-      return false;
+  WarpState& warp = this->warp(unit, unit.slot);
+  if ((transaction.flags & memory::kStore) != 0) {
+    if (has_l1_) {
+      (void)unit.l1.find(transaction.line);
     }
+    unit.issued.push_back({transaction, static_cast<std::uint32_t>(cycle - window_), SmUnit::kNone});
+    unit.issued.back().transaction.flags = transaction.flags & (memory::kStore | memory::kFirst);
+    warp.completes = std::max(warp.completes, cycle + 1);
+  } else if (!load(unit, warp, transaction, cycle)) {
+    return false;
   }
   if (!unit.begun) {
     unit.begun = true;
     ++unit.instructions;
     if (call_.options.raw != nullptr) {
-      const WarpState& warp = warps[unit.warp];
-      call_.options.raw->take(sm, warp.item, cycle, streams_[unit.warp].raw, warp.next);
+      unit.raw.push_back({&streams_[unit.sm * resident_ + unit.slot]->raw, warp.next, warp.item});
     }
   }
-  emit(unit, sm, transaction, flags, cycle);
-  unit.completes = std::max(unit.completes, completes);
+  if (warp.request != nullptr) {
+    unit.requests.push_back(warp.request);
+    warp.request += transaction.lanes;
+  }
   ++unit.next;
   return true;
 }
 
-/// When it completes; 0 if it has to wait for a miss to return.
-std::uint64_t EngineState::load(std::uint32_t sm, const memory::Transaction& transaction, std::uint64_t cycle,
-                                std::uint8_t& flags) {
+bool EngineState::load(SmUnit& unit, WarpState& warp, const memory::Transaction& transaction, std::uint64_t cycle) {
   const std::uint8_t wanted = map_.l1_sectors(transaction.sectors);
-  TimingCache::Line* line = has_l1_ ? l1_[sm].find(transaction.line) : nullptr;
+  TimingCache::Line* line = has_l1_ ? unit.l1.find(transaction.line) : nullptr;
   const auto missing = static_cast<std::uint8_t>(line == nullptr ? wanted : wanted & ~line->sectors);
-  const bool waits = line != nullptr && line->waits(wanted, cycle);
+  std::uint8_t flags = transaction.flags & memory::kFirst;
+  std::uint32_t miss = SmUnit::kNone;
   if (missing == 0) {
-    if (waits) {
-      ++result_.merged;
+    warp.completes = std::max(warp.completes, cycle + l1_latency_);
+    if (line->waits(wanted, cycle)) {
+      ++unit.merged;
       flags |= memory::kTimedMerged;
-      return std::max(cycle + l1_latency_, line->returns);
+      if ((line->returns & SmUnit::kLater) != 0) {
+        unit.waiters.push_back({static_cast<std::uint32_t>(line->returns), unit.slot});
+        warp.waits = true;
+      } else {
+        warp.completes = std::max(warp.completes, line->returns);
+      }
+    } else {
+      ++unit.l1_hits;
+      flags |= memory::kTimedHit;
     }
-    ++result_.l1_hits;
-    flags |= memory::kTimedHit;
-    return cycle + l1_latency_;
+  } else {
+    if (!holds_another(unit, cycle)) {
+      return false;
+    }
+    miss = static_cast<std::uint32_t>(unit.misses.size());
+    unit.misses.push_back({0, 0, 0, has_l1_ ? map_.units(missing) : transaction.sectors, MissReturns::From::L2});
+    if (has_l1_) {
+      if (line == nullptr) {
+        line = &unit.l1.insert(transaction.line);
+      }
+      unit.misses.back().before = line->returns;
+      unit.misses.back().l1_line = unit.l1.index_of(*line);
+      line->ask(missing, SmUnit::kLater + miss, cycle);
+    }
+    unit.waiters.push_back({miss, unit.slot});
+    warp.waits = true;
   }
-  SmState& unit = sms[sm];
-  if (!returns_[sm].has_room(cycle)) {
-    unit.waits = true;
-    const std::uint64_t until = returns_[sm].first();
-    result_.stalled_cycles += until - cycle;
-    wake.add(static_cast<std::uint32_t>(warps.size()) + sm, until);
-    return 0;
+  unit.issued.push_back({transaction, static_cast<std::uint32_t>(cycle - window_), miss});
+  unit.issued.back().transaction.flags = flags;
+  return true;
+}
+
+/// Of the SM's outstanding misses; if not, it waits.
+bool EngineState::holds_another(SmUnit& unit, std::uint64_t cycle) const {
+  if (unit.returns.has_room(cycle)) {
+    unit.returns.hold();
+    return true;
   }
-  const Served served = ask_l2(transaction.line, has_l1_ ? map_.units(missing) : transaction.sectors, cycle);
+  unit.waits = true;
+  unit.since = cycle;
+  unit.until = unit.returns.first();
+  unit.open = unit.until >= window_end();  // one asked for in this window may return before
+  if (unit.open) {
+    unit.until = SmUnit::kNever;
+  } else {
+    unit.stalled_cycles += unit.until - cycle;
+  }
+  return false;
+}
+
+void EngineState::end_instruction(SmUnit& unit) {
+  WarpState& warp = this->warp(unit, unit.slot);
+  ++warp.next;
+  if (warp.waits) {
+    unit.ended.push_back(unit.slot);
+  } else {
+    completed(unit, warp, unit.slot);
+  }
+}
+
+void EngineState::completed(SmUnit& unit, const WarpState& warp, std::uint32_t slot) {
+  unit.last_cycle = std::max(unit.last_cycle, warp.completes);
+  const bool last = warp.next == warp.instructions;
+  unit.wake_at(last ? warp.completes : warp.completes + call_.options.compute_cycles, slot);
+}
+
+std::uint64_t EngineState::open_window() {
+  window_ = SmUnit::kNever;
+  for (const SmUnit& unit : units) {
+    window_ = std::min(window_, unit.time);
+  }
+  return window_;
+}
+
+/// A counting sort: in each cycle an SM issues once at most.
+void EngineState::sort_issued() {
+  std::fill(begin_.begin(), begin_.end(), 0);
+  for (const SmUnit& unit : units) {
+    for (const SmUnit::Issued& issued : unit.issued) {
+      ++begin_[issued.offset + 1];
+    }
+  }
+  for (std::size_t cycle = 1; cycle < begin_.size(); ++cycle) {
+    begin_[cycle] += begin_[cycle - 1];
+  }
+  order_.resize(begin_.back());
+  for (const SmUnit& unit : units) {
+    for (std::uint32_t index = 0; index < unit.issued.size(); ++index) {
+      order_[begin_[unit.issued[index].offset]++] = {unit.sm, index};
+    }
+  }
+}
+
+void EngineState::close_window() {
+  sort_issued();
+  const std::size_t n = order_.size();
+  raw_next_.assign(call_.options.raw != nullptr ? units.size() : 0, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i + kAheadPlaces < n) {
+      prefetch_places(units[order_[i + kAheadPlaces].sm].issued[order_[i + kAheadPlaces].index]);
+    }
+    if (i + kAheadLines < n) {
+      prefetch_lines(units[order_[i + kAheadLines].sm].issued[order_[i + kAheadLines].index]);
+    }
+    SmUnit& unit = units[order_[i].sm];
+    serve(unit, unit.issued[order_[i].index]);
+    emit(unit, order_[i].index);
+  }
+  for (SmUnit& unit : units) {
+    if (!unit.issued.empty() || unit.open) {
+      settle(unit);
+    }
+  }
+  std::move(retired_.begin(), retired_.end(), std::back_inserter(spare_));
+  retired_.clear();
+}
+
+void EngineState::prefetch_places(const SmUnit::Issued& issued) const {
+  if (asks_l2(issued)) {
+    l2_.prefetch(map_.first_l2_line(issued.transaction.line));
+  }
+}
+
+void EngineState::prefetch_lines(const SmUnit::Issued& issued) const {
+  if (asks_l2(issued)) {
+    map_.each_l2_line(issued.transaction.line, issued.transaction.sectors,
+                      [this](std::uint64_t number, std::uint8_t /*sectors*/) { (void)l2_.prefetch_line(number); });
+  }
+}
+
+/// What the L2 does about it.
+void EngineState::serve(SmUnit& unit, SmUnit::Issued& issued) {
+  memory::Transaction& transaction = issued.transaction;
+  if ((transaction.flags & memory::kStore) != 0) {
+    store(transaction);
+    return;
+  }
+  if (issued.miss == SmUnit::kNone) {
+    return;
+  }
+  SmUnit::Miss& miss = unit.misses[issued.miss];
+  const std::uint64_t cycle = window_ + issued.offset;
+  const Served served = ask_l2(transaction.line, miss.units, cycle);
   if (served.hit) {
     ++result_.l2_hits;
-    flags |= memory::kTimedL2Hit;
+    transaction.flags |= memory::kTimedL2Hit;
   } else {
     ++result_.dram;
   }
-  std::uint64_t returns = served.returns;
-  auto from = returns != cycle + (served.hit ? l2_latency_ : dram_latency_) ? MissReturns::From::Earlier
-              : served.hit                                                  ? MissReturns::From::L2
-                                                                            : MissReturns::From::Memory;
-  if (has_l1_) {
-    if (line == nullptr) {
-      line = &l1_[sm].insert(transaction.line);
-    }
-    line->ask(missing, served.returns, cycle);
-    if (line->returns != returns) {
-      from = MissReturns::From::Earlier;
-      returns = line->returns;
-    }
-  }
-  returns_[sm].add(returns, from);
-  return returns;
+  miss.returns = served.returns;
+  miss.from = served.returns != cycle + (served.hit ? l2_latency_ : dram_latency_) ? MissReturns::From::Earlier
+              : served.hit                                                         ? MissReturns::From::L2
+                                                                                   : MissReturns::From::Memory;
 }
 
-void EngineState::store(std::uint32_t sm, const memory::Transaction& transaction) {
-  if (has_l1_) {
-    (void)l1_[sm].find(transaction.line);
-  }
+void EngineState::store(const memory::Transaction& transaction) {
   if (!has_l2_) {
     return;
   }
@@ -164,12 +264,12 @@ void EngineState::store(std::uint32_t sm, const memory::Transaction& transaction
   });
 }
 
-EngineState::Served EngineState::ask_l2(std::uint64_t line_number, std::uint8_t units, std::uint64_t cycle) {
+EngineState::Served EngineState::ask_l2(std::uint64_t line_number, std::uint8_t units_asked, std::uint64_t cycle) {
   if (!has_l2_) {
     return {.returns = cycle + dram_latency_, .hit = false};
   }
   Served served{.returns = 0, .hit = true};
-  map_.each_l2_line(line_number, units, [&](std::uint64_t number, std::uint8_t sectors) {
+  map_.each_l2_line(line_number, units_asked, [&](std::uint64_t number, std::uint8_t sectors) {
     TimingCache::Line* line = l2_.find(number);
     const auto missing = static_cast<std::uint8_t>(line == nullptr ? sectors : sectors & ~line->sectors);
     if (line != nullptr && line->waits(sectors, cycle)) {
@@ -187,24 +287,18 @@ EngineState::Served EngineState::ask_l2(std::uint64_t line_number, std::uint8_t 
   return served;
 }
 
-void EngineState::end_instruction(std::uint32_t sm) {
-  SmState& unit = sms[sm];
-  WarpState& warp = warps[unit.warp];
-  unit.last_cycle = std::max(unit.last_cycle, unit.completes);
-  ++warp.next;
-  const bool last = warp.next == warp.instructions;
-  wake.add(unit.warp, last ? unit.completes : unit.completes + call_.options.compute_cycles);
-}
-
-void EngineState::emit(SmState& unit, std::uint32_t sm, const memory::Transaction& transaction, std::uint8_t flags,
-                       std::uint64_t cycle) {
-  memory::Transaction& issued = block_.transactions.emplace_back(transaction);
-  issued.sm = static_cast<std::uint16_t>(sm);
-  issued.flags = flags;
-  WarpState& warp = warps[unit.warp];
-  if (warp.request != nullptr) {
-    block_.requests.insert(block_.requests.end(), warp.request, warp.request + transaction.lanes);
-    warp.request += transaction.lanes;
+void EngineState::emit(const SmUnit& unit, std::uint32_t index) {
+  const SmUnit::Issued& issued = unit.issued[index];
+  memory::Transaction& transaction = block_.transactions.emplace_back(issued.transaction);
+  transaction.sm = static_cast<std::uint16_t>(unit.sm);
+  const std::uint64_t cycle = window_ + issued.offset;
+  if (!raw_next_.empty() && (transaction.flags & memory::kFirst) != 0) {
+    const SmUnit::Raw& raw = unit.raw[raw_next_[unit.sm]++];
+    call_.options.raw->take(unit.sm, raw.item, cycle, *raw.rows, raw.row);
+  }
+  if (!unit.requests.empty()) {
+    const memory::Request* const request = unit.requests[index];
+    block_.requests.insert(block_.requests.end(), request, request + transaction.lanes);
   }
   if (call_.options.cycles) {
     block_.cycles.push_back(cycle);
@@ -220,12 +314,58 @@ void EngineState::hand_over() {
   block_.clear();
 }
 
+/// When its misses return, and who waits for them how long.
+void EngineState::settle(SmUnit& unit) {
+  for (std::uint32_t number = 0; number < unit.misses.size(); ++number) {
+    SmUnit::Miss& miss = unit.misses[number];
+    const std::uint64_t before = (miss.before & SmUnit::kLater) != 0
+                                     ? unit.misses[static_cast<std::uint32_t>(miss.before)].returns
+                                     : miss.before;
+    if (before > miss.returns) {
+      miss.returns = before;
+      miss.from = MissReturns::From::Earlier;
+    }
+    if (has_l1_) {
+      TimingCache::Line& line = unit.l1.line(miss.l1_line);
+      if (line.returns == SmUnit::kLater + number) {
+        line.returns = miss.returns;
+      }
+    }
+    unit.returns.add(miss.returns, miss.from);
+  }
+  for (const SmUnit::Waiter& waiter : unit.waiters) {
+    WarpState& warp = this->warp(unit, waiter.slot);
+    warp.completes = std::max(warp.completes, unit.misses[waiter.miss].returns);
+  }
+  for (const std::uint32_t slot : unit.ended) {
+    completed(unit, warp(unit, slot), slot);
+  }
+  if (unit.next != unit.end) {
+    warp(unit, unit.slot).waits = false;  // the rest of it may wait again
+  }
+  if (unit.open) {
+    unit.open = false;
+    unit.until = unit.returns.first();
+    unit.stalled_cycles += unit.until - unit.since;
+  }
+  unit.time = std::min({unit.time, unit.first_wake(), unit.waits ? unit.until : SmUnit::kNever});
+  unit.issued.clear();
+  unit.misses.clear();
+  unit.waiters.clear();
+  unit.ended.clear();
+  unit.requests.clear();
+  unit.raw.clear();
+}
+
 InterleaveResult EngineState::finish() {
   if (!block_.transactions.empty()) {
     hand_over();
   }
-  for (const SmState& unit : sms) {
+  for (const SmUnit& unit : units) {
     result_.instructions += unit.instructions;
+    result_.l1_hits += unit.l1_hits;
+    result_.merged += unit.merged;
+    result_.stalled_cycles += unit.stalled_cycles;
     result_.cycles = std::max(result_.cycles, unit.last_cycle);
     result_.sm_instructions.push_back(unit.instructions);
     result_.sm_last_cycle.push_back(unit.last_cycle);

@@ -1,115 +1,98 @@
 // What the interleaving's engine keeps of machine and warps, whatever the warp scheduler (engine.hpp has the loop).
+//
+// Contract: time goes by in windows no longer than it takes a miss to return. What an SM does in a window depends on
+// nothing that other SMs do in it, but for items of a common queue: each SM is taken through the window by itself,
+// which finds its caches and warps nearby, and writes down what it issues. Then `close_window` asks the L2 in the order
+// of cycle, then SM, says when misses return, and hands the transactions over in that order. Same results as one cycle
+// after the other (conservative simulation with lookahead: Chandy and Misra, IEEE TSE 1979).
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <queue>
 #include <utility>
 #include <vector>
 
 #include "sim/machine/interleaving/bring_near.hpp"
 #include "sim/machine/interleaving/item_supply.hpp"
-#include "sim/machine/interleaving/miss_returns.hpp"
 #include "sim/machine/interleaving/sector_map.hpp"
-#include "sim/machine/interleaving/slot_set.hpp"
-#include "sim/machine/interleaving/sm_set.hpp"
-#include "sim/machine/interleaving/timing_cache.hpp"
-#include "sim/machine/interleaving/wake_ring.hpp"
+#include "sim/machine/interleaving/sm_unit.hpp"
 #include "sim/machine/warp_scheduler.hpp"
 
 namespace rayreplay::machine {
-
-/// With the parts of its stream that are read for every instruction.
-struct WarpState {
-  std::uint32_t next = 0;  ///< instruction
-  std::uint32_t instructions = 0;
-  std::uint32_t item = 0;
-  const std::uint32_t* first = nullptr;
-  const memory::Transaction* transactions = nullptr;
-  const memory::Request* request = nullptr;  ///< the next transaction's first; null: none are kept
-};
-
-struct SmState {
-  // The instruction that holds the load unit; next == end: none does.
-  const memory::Transaction* next = nullptr;
-  const memory::Transaction* end = nullptr;
-  std::uint64_t completes = 0;
-  std::uint64_t waits_since = 0;
-  std::uint32_t warp = 0;     ///< whose instruction it is
-  std::uint32_t running = 0;  ///< warps
-  bool begun = false;         ///< its first transaction has issued
-  bool waits = false;         ///< for a miss to return
-  std::uint64_t instructions = 0;
-  std::uint64_t last_cycle = 0;
-};
 
 class EngineState {
  public:
   explicit EngineState(const InterleaveCall& call);
 
-  /// Gives items to free slots; calls start(sm, slot) for those with instructions.
+  /// A queue for each SM, not one for all.
+  [[nodiscard]] bool per_sm() const {
+    return per_sm_;
+  }
+  [[nodiscard]] bool exhausted() const {
+    return supply_.exhausted();
+  }
+  /// Items of the SM's own queue for its free slots; calls start(sm, slot) for those with instructions.
   template <class Start>
-  void fill(Start start) {
-    if (supply_.exhausted()) {
-      vacant_ = false;
-      return;
+  void fill(SmUnit& unit, Start start) {
+    while (unit.free_slots.any() && begin_item(unit.sm, unit, start)) {
     }
-    if (per_sm_) {
-      vacant_sms_.each([&](std::uint32_t sm) {
-        while (free_slots_[sm].any() && begin_item(sm, sm, start)) {
-        }
-        vacant_sms_.erase(sm);
-      });
-    } else {
-      fill_from_one_queue(start);
+  }
+  /// Items of the one queue for SMs whose slots are free in the same cycle.
+  template <class Start>
+  void fill(const std::vector<std::uint32_t>& vacant, Start start) {
+    using Candidate = std::pair<std::uint32_t, std::uint32_t>;  // warps, SM
+    std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> places;
+    for (const std::uint32_t sm : vacant) {
+      places.emplace(units[sm].running, sm);
     }
-    vacant_ = false;
+    while (!places.empty()) {
+      SmUnit& unit = units[places.top().second];
+      places.pop();
+      if (!begin_item(0, unit, start)) {
+        return;
+      }
+      if (unit.free_slots.any()) {
+        places.emplace(unit.running, unit.sm);
+      }
+    }
   }
 
-  [[nodiscard]] bool vacant() const {
-    return vacant_;
+  [[nodiscard]] WarpState& warp(const SmUnit& unit, std::uint32_t slot) {
+    return warps_[unit.sm * resident_ + slot];
   }
-  [[nodiscard]] std::uint32_t sm_of(std::uint32_t id) const {
-    return sm_of_[id];
+  void end_warp(SmUnit& unit, std::uint32_t slot) const {
+    unit.free_slots.insert(slot);
+    --unit.running;
+    unit.vacant = true;
   }
-  [[nodiscard]] std::uint32_t slot_of(std::uint32_t id) const {
-    return id - sm_of_[id] * resident_;
-  }
-  void end_warp(std::uint32_t sm, std::uint32_t slot);
-  void begin_instruction(std::uint32_t sm, std::uint32_t slot);
-  /// Brings near what the warp's next instruction will read, and what the SM's next transaction will look up.
-  void prefetch_instruction(std::uint32_t id) const {
-    const WarpState& warp = warps[id];
-    bring_near(warp.first + warp.next);
-  }
-  void prefetch_places(std::uint32_t sm) const {
-    const std::uint64_t line = sms[sm].next->line;
-    if (has_l1_) {
-      l1_[sm].prefetch(line);
-    }
-    if (has_l2_) {
-      l2_.prefetch(map_.first_l2_line(line));
-    }
-  }
-  void prefetch_lines(std::uint32_t sm) const {
-    const memory::Transaction& next = *sms[sm].next;
-    if (has_l1_ && l1_[sm].prefetch_line(next.line) && (next.flags & memory::kStore) == 0) {
-      return;  // seldom asks the L2
-    }
-    if (has_l2_) {
-      map_.each_l2_line(next.line, next.sectors,
-                        [this](std::uint64_t number, std::uint8_t /*sectors*/) { (void)l2_.prefetch_line(number); });
-    }
+  void begin_instruction(SmUnit& unit, std::uint32_t slot) {
+    WarpState& one = warp(unit, slot);
+    unit.slot = slot;
+    unit.begun = false;
+    one.completes = 0;
+    one.waits = false;
+    unit.next = one.transactions + one.first[one.next];
+    unit.end = one.transactions + one.first[one.next + 1];
+    // The warp's next instruction is read in some cycles.
+    bring_near(unit.end);
+    bring_near(one.first + one.next + 2);
   }
   /// False if the SM has to wait for a miss to return.
-  bool issue_transaction(std::uint32_t sm, std::uint64_t cycle);
-  void end_instruction(std::uint32_t sm);
+  bool issue(SmUnit& unit, std::uint64_t cycle);
+  void end_instruction(SmUnit& unit);
+
+  /// The first cycle in which something happens; kNever.
+  [[nodiscard]] std::uint64_t open_window();
+  [[nodiscard]] std::uint64_t window_end() const {
+    return window_ + length_;
+  }
+  void close_window();
   [[nodiscard]] InterleaveResult finish();
 
-  WakeRing wake;                 ///< of warps, then of SMs that wait
-  SmSet active;                  ///< SMs that can issue
-  std::vector<WarpState> warps;  ///< SM · resident warps + slot
-  std::vector<SmState> sms;
+  std::vector<SmUnit> units;
 
  private:
   /// Of the L2, for sectors that the L1 has not.
@@ -117,33 +100,24 @@ class EngineState {
     std::uint64_t returns;
     bool hit;
   };
-
-  template <class Start>
-  void fill_from_one_queue(Start start) {
-    using Place = std::pair<std::uint32_t, std::uint32_t>;  // warps, SM
-    std::priority_queue<Place, std::vector<Place>, std::greater<>> places;
-    vacant_sms_.each([&](std::uint32_t sm) {
-      places.emplace(sms[sm].running, sm);
-      vacant_sms_.erase(sm);
-    });
-    while (!places.empty()) {
-      const std::uint32_t sm = places.top().second;
-      places.pop();
-      if (!begin_item(0, sm, start)) {
-        return;
-      }
-      if (free_slots_[sm].any()) {
-        places.emplace(sms[sm].running, sm);
-      }
-    }
-  }
+  struct Place {
+    std::uint32_t sm, index;
+  };
 
   /// False if the queue has no item.
   template <class Start>
-  bool begin_item(std::size_t queue, std::uint32_t sm, Start start) {
-    const std::uint32_t slot = free_slots_[sm].at_or_above(0);
-    const std::uint32_t id = sm * resident_ + slot;
-    const std::uint32_t item = supply_.take(queue, streams_[id]);
+  bool begin_item(std::size_t queue, SmUnit& unit, Start start) {
+    const std::uint32_t slot = unit.free_slots.at_or_above(0);
+    const std::uint32_t id = unit.sm * resident_ + slot;
+    if (streams_outlive_) {
+      retired_.push_back(std::move(streams_[id]));
+      if (spare_.empty()) {
+        spare_.push_back(std::make_unique<memory::WarpStream>());
+      }
+      streams_[id] = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    const std::uint32_t item = supply_.take(queue, *streams_[id]);
     if (item == ItemSupply::kNone) {
       return false;
     }
@@ -151,27 +125,36 @@ class EngineState {
     if (call_.options.progress != nullptr) {
       call_.options.progress->advance(1);
     }
-    const memory::WarpStream& stream = streams_[id];
-    warps[id] = {.instructions = static_cast<std::uint32_t>(stream.instructions()),
-                 .item = item,
-                 .first = stream.first.data(),
-                 .transactions = stream.transactions.data(),
-                 .request = stream.requests.empty() ? nullptr : stream.requests.data()};
-    if (warps[id].instructions > 0) {
-      free_slots_[sm].erase(slot);
-      ++sms[sm].running;
-      start(sm, slot);
+    const memory::WarpStream& stream = *streams_[id];
+    warps_[id] = {.instructions = static_cast<std::uint32_t>(stream.instructions()),
+                  .item = item,
+                  .first = stream.first.data(),
+                  .transactions = stream.transactions.data(),
+                  .request = stream.requests.empty() ? nullptr : stream.requests.data()};
+    if (warps_[id].instructions > 0) {
+      unit.free_slots.erase(slot);
+      ++unit.running;
+      start(unit.sm, slot);
     }
     return true;
   }
 
-  std::uint64_t load(std::uint32_t sm, const memory::Transaction& transaction, std::uint64_t cycle,
-                     std::uint8_t& flags);
-  void store(std::uint32_t sm, const memory::Transaction& transaction);
+  /// False if it has to wait for a miss to return.
+  bool load(SmUnit& unit, WarpState& warp, const memory::Transaction& transaction, std::uint64_t cycle);
+  [[nodiscard]] bool holds_another(SmUnit& unit, std::uint64_t cycle) const;
+  void sort_issued();
+  [[nodiscard]] bool asks_l2(const SmUnit::Issued& issued) const {
+    return has_l2_ && (issued.miss != SmUnit::kNone || (issued.transaction.flags & memory::kStore) != 0);
+  }
+  void prefetch_places(const SmUnit::Issued& issued) const;
+  void prefetch_lines(const SmUnit::Issued& issued) const;
+  void serve(SmUnit& unit, SmUnit::Issued& issued);
+  void store(const memory::Transaction& transaction);
   Served ask_l2(std::uint64_t line, std::uint8_t units, std::uint64_t cycle);
-  void emit(SmState& unit, std::uint32_t sm, const memory::Transaction& transaction, std::uint8_t flags,
-            std::uint64_t cycle);
+  void emit(const SmUnit& unit, std::uint32_t index);
   void hand_over();
+  void settle(SmUnit& unit);
+  void completed(SmUnit& unit, const WarpState& warp, std::uint32_t slot);
 
   InterleaveCall call_;
   memory::CacheGeometry l1_geometry_, l2_geometry_;
@@ -179,16 +162,18 @@ class EngineState {
   std::uint32_t resident_;
   std::uint64_t l1_latency_, l2_latency_, dram_latency_;
   bool has_l1_, has_l2_;
-  bool per_sm_;  ///< a queue for each SM
-  bool vacant_ = true;
+  bool per_sm_;
+  bool streams_outlive_;  ///< their warps, until the window is closed
+  std::uint64_t window_ = 0, length_;
   ItemSupply supply_;
-  std::vector<std::uint16_t> sm_of_;
-  std::vector<memory::WarpStream> streams_;  ///< of resident warps
-  std::vector<SlotSet> free_slots_;          ///< by SM
-  SmSet vacant_sms_;                         ///< with free slots since the last fill
-  std::vector<TimingCache> l1_;              ///< by SM
+  std::vector<WarpState> warps_;  ///< SM · resident warps + slot
+  using Streams = std::vector<std::unique_ptr<memory::WarpStream>>;
+  Streams streams_;  ///< of resident warps
+  Streams retired_, spare_;
   TimingCache l2_;
-  std::vector<MissReturns> returns_;  ///< by SM
+  std::vector<std::uint32_t> begin_;  ///< of each cycle of the window in order_
+  std::vector<Place> order_;          ///< what was issued, by cycle, then SM
+  std::vector<std::uint32_t> raw_next_;
   memory::TransactionBlock block_;
   InterleaveResult result_;
 };

@@ -1,8 +1,9 @@
 // When an SM's outstanding misses return.
 //
-// Contract: at most `most` at a time. Those that have returned are taken out only when room is needed. Most return one
-// latency after they are asked for, of the L2 or of memory: these come in the order of time, and wait in a queue of
-// each latency, O(1). The others, which wait for lines that were asked for earlier, go into a heap.
+// Contract: at most `most` at a time. One is held from when it is asked for; when it returns is said later (`add`, in
+// the order of asking). Those that have returned are taken out only when room is needed. Most return one latency after
+// they are asked for, of the L2 or of memory: these come in the order of time, and wait in a queue of each latency,
+// O(1). The others, which wait for lines that were asked for earlier, go into a heap.
 #pragma once
 
 #include <algorithm>
@@ -20,6 +21,10 @@ class MissReturns {
 
   explicit MissReturns(std::uint32_t most) : most_(most) {}
 
+  /// One is asked for, and may not return before `add` was called for it.
+  void hold() {
+    ++count_;
+  }
   /// Whether another fits in this cycle.
   [[nodiscard]] bool has_room(std::uint64_t cycle) {
     if (count_ < most_) {
@@ -38,9 +43,8 @@ class MissReturns {
     }
     return count_ < most_;
   }
-  /// From L2 and Memory: not before the one added last.
+  /// When the next that is held returns. From L2 and Memory: not before the one added last.
   void add(std::uint64_t returns, From from) {
-    ++count_;
     if (from == From::Earlier) {
       heap_.push_back(returns);
       std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
@@ -48,7 +52,7 @@ class MissReturns {
       queues_[static_cast<std::size_t>(from)].push(returns);
     }
   }
-  /// Of those that are outstanding; there must be one.
+  /// The first to return of those of which it is known; 2^64 − 1: of none.
   [[nodiscard]] std::uint64_t first() const {
     const std::uint64_t queued = std::min(queues_[0].front(), queues_[1].front());
     return heap_.empty() ? queued : std::min(queued, heap_.front());

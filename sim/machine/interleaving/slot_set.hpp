@@ -24,11 +24,14 @@ class SlotSet {
   /// The slot must not be in the set.
   void insert(std::uint32_t slot) {
     words_[slot / 64] |= std::uint64_t{1} << (slot % 64);
+    filled_ |= 1U << (slot / 64);
     ++count_;
   }
   /// The slot must be in the set.
   void erase(std::uint32_t slot) {
-    words_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
+    std::uint64_t& word = words_[slot / 64];
+    word &= ~(std::uint64_t{1} << (slot % 64));
+    filled_ &= ~((word == 0 ? 1U : 0U) << (slot / 64));
     --count_;
   }
   /// The lowest slot of `from` or above; kNone.
@@ -38,10 +41,12 @@ class SlotSet {
     }
     std::size_t word = from / 64;
     std::uint64_t bits = words_[word] & (~std::uint64_t{0} << (from % 64));
-    while (bits == 0) {
-      if (++word == words_.size()) {
+    if (bits == 0) {
+      const std::uint32_t later = filled_ & (~std::uint32_t{1} << word);
+      if (later == 0) {
         return kNone;
       }
+      word = static_cast<std::size_t>(std::countr_zero(later));
       bits = words_[word];
     }
     return static_cast<std::uint32_t>(word * 64) + static_cast<std::uint32_t>(std::countr_zero(bits));
@@ -69,10 +74,15 @@ class SlotSet {
       words_[word - 1] |= words_[word] << 63U;
       words_[word] >>= 1U;
     }
+    filled_ = 0;
+    for (std::size_t word = 0; word < words_.size(); ++word) {
+      filled_ |= (words_[word] == 0 ? 0U : 1U) << word;
+    }
   }
 
  private:
   std::array<std::uint64_t, kMost / 64> words_{};
+  std::uint32_t filled_ = 0;  ///< words with a slot
   std::uint32_t count_ = 0;
 };
 

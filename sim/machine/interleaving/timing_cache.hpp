@@ -72,6 +72,13 @@ class TimingCache {
   }
   /// A line that is not there takes the place of its set's longest unused.
   Line& insert(std::uint64_t number);
+  /// Lines have numbers, which stay.
+  [[nodiscard]] std::uint32_t index_of(const Line& line) const {
+    return static_cast<std::uint32_t>(&line - lines_.data());
+  }
+  [[nodiscard]] Line& line(std::uint32_t index) {
+    return lines_[index];
+  }
 
  private:
   static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};

@@ -1,0 +1,108 @@
+// An SM of the interleaving between two windows of time, and what it did in the one that runs (engine_state.hpp).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "sim/machine/interleaving/miss_returns.hpp"
+#include "sim/machine/interleaving/slot_set.hpp"
+#include "sim/machine/interleaving/timing_cache.hpp"
+#include "sim/memory/streams/transactions.hpp"
+
+namespace rayreplay::machine {
+
+/// With the parts of its stream that are read for every instruction.
+struct WarpState {
+  std::uint32_t next = 0;  ///< instruction
+  std::uint32_t instructions = 0;
+  std::uint32_t item = 0;
+  bool waits = false;           ///< its last instruction has a part that completes later than the window
+  std::uint64_t completes = 0;  ///< what is known of it: all other parts of that instruction
+  const std::uint32_t* first = nullptr;
+  const memory::Transaction* transactions = nullptr;
+  const memory::Request* request = nullptr;  ///< the next transaction's first; null: none are kept
+};
+
+struct SmUnit {
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
+  static constexpr std::uint32_t kNone = 0xFFFF'FFFFU;
+  /// Of a line that was asked for in this window: with the number of the miss, when it returns is not known yet, but
+  /// behind the window.
+  static constexpr std::uint64_t kLater = std::uint64_t{1} << 63U;
+
+  struct Issued {
+    memory::Transaction transaction;
+    std::uint32_t offset;  ///< cycle, from the window's first
+    std::uint32_t miss;    ///< kNone: it is none
+  };
+  struct Miss {
+    std::uint64_t before;   ///< when what was on its way of the line returns; kLater + a miss
+    std::uint64_t returns;  ///< what the L2 says; then with `before`
+    std::uint32_t l1_line;  ///< its place in the L1
+    std::uint8_t units;     ///< asked of the L2
+    MissReturns::From from;
+  };
+  struct Waiter {
+    std::uint32_t miss, slot;
+  };
+  struct Raw {
+    const memory::Instructions* rows;
+    std::uint32_t row, item;
+  };
+
+  SmUnit(std::uint32_t number, const memory::CacheGeometry& l1_geometry, std::uint32_t outstanding_misses)
+      : sm(number), l1(l1_geometry), returns(outstanding_misses) {}
+
+  // The instruction that holds the load unit; next == end: none does.
+  const memory::Transaction* next = nullptr;
+  const memory::Transaction* end = nullptr;
+  std::uint64_t time = 0;  ///< the next cycle in which something happens
+  std::uint32_t sm;
+  std::uint32_t slot = 0;     ///< whose instruction it is
+  std::uint32_t running = 0;  ///< warps
+  bool begun = false;         ///< its first transaction has issued
+  bool vacant = true;         ///< slots have become free that may be filled
+  bool waits = false;         ///< for a miss to return …
+  bool open = false;          ///< … and which one is known when the window ends
+  std::uint64_t until = 0;    ///< when it does
+  std::uint64_t since = 0;    ///< waits
+  std::uint64_t instructions = 0;
+  std::uint64_t last_cycle = 0;
+  std::uint64_t l1_hits = 0, merged = 0, stalled_cycles = 0;
+
+  SlotSet free_slots;
+  TimingCache l1;
+  MissReturns returns;
+
+  // Of this window.
+  std::vector<Issued> issued;
+  std::vector<Miss> misses;
+  std::vector<Waiter> waiters;
+  std::vector<std::uint32_t> ended;              ///< slots of instructions that wait for misses
+  std::vector<const memory::Request*> requests;  ///< of issued; empty: none are kept
+  std::vector<Raw> raw;                          ///< of issued that are first; empty: not wanted
+
+  void wake_at(std::uint64_t cycle, std::uint32_t wakes) {
+    wakes_.push_back(cycle << kSlotBits | wakes);
+    std::push_heap(wakes_.begin(), wakes_.end(), std::greater<>());
+  }
+  [[nodiscard]] std::uint64_t first_wake() const {
+    return wakes_.empty() ? kNever : wakes_.front() >> kSlotBits;
+  }
+  std::uint32_t take_wake() {
+    const auto wakes = static_cast<std::uint32_t>(wakes_.front() & ((1U << kSlotBits) - 1));
+    std::pop_heap(wakes_.begin(), wakes_.end(), std::greater<>());
+    wakes_.pop_back();
+    return wakes;
+  }
+
+ private:
+  static constexpr unsigned kSlotBits = 10;
+  static_assert(SlotSet::kMost == 1U << kSlotBits);
+
+  std::vector<std::uint64_t> wakes_;  ///< heap: cycle and slot of warps that become ready, or end
+};
+
+}  // namespace rayreplay::machine
