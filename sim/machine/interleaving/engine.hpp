@@ -32,8 +32,11 @@ class InterleaveEngine {
 
   InterleaveResult run() {
     while (state_.open_window() != SmUnit::kNever) {
-      for (SmUnit& unit : state_.units) {
-        advance(unit);
+      for (std::size_t i = 0; i < state_.units.size(); ++i) {
+        if (i + 1 < state_.units.size()) {
+          state_.prefetch(state_.units[i + 1]);
+        }
+        advance(state_.units[i]);
       }
       while (!stopped_.empty()) {
         go_on();
@@ -96,7 +99,7 @@ class InterleaveEngine {
   }
 
   [[nodiscard]] static bool can_issue(const SmUnit& unit, const Policy& policy) {
-    return !unit.waits && (unit.next != unit.end || policy.any());
+    return !unit.waits && (unit.holds || policy.any());
   }
 
   /// The next cycle in which something happens.
@@ -106,7 +109,7 @@ class InterleaveEngine {
 
   void awake(SmUnit& unit, Policy& policy, std::uint32_t slot) {
     const WarpState& warp = state_.warp(unit, slot);
-    if (warp.next == warp.instructions) {
+    if (warp.next == warp.end) {
       policy.ended(slot);
       state_.end_warp(unit, slot);
     } else {
@@ -115,12 +118,10 @@ class InterleaveEngine {
   }
 
   void issue(SmUnit& unit, Policy& policy, std::uint64_t cycle) {
-    if (unit.next == unit.end) {
+    if (!unit.holds) {
       state_.begin_instruction(unit, policy.choose());
     }
-    if (state_.issue(unit, cycle) && unit.next == unit.end) {
-      state_.end_instruction(unit);
-    }
+    state_.issue(unit, cycle);
   }
 
   using Stop = std::pair<std::uint64_t, std::uint32_t>;  // cycle, SM

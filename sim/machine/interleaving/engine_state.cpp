@@ -56,9 +56,9 @@ EngineState::EngineState(const InterleaveCall& call)
   block_.transactions.reserve(kBlockTransactions);
 }
 
-bool EngineState::issue(SmUnit& unit, std::uint64_t cycle) {
-  const memory::Transaction& transaction = *unit.next;
+void EngineState::issue(SmUnit& unit, std::uint64_t cycle) {
   WarpState& warp = this->warp(unit, unit.slot);
+  const memory::Transaction& transaction = *warp.next;
   if ((transaction.flags & memory::kStore) != 0) {
     if (has_l1_) {
       (void)unit.l1.find(transaction.line);
@@ -67,21 +67,28 @@ bool EngineState::issue(SmUnit& unit, std::uint64_t cycle) {
     unit.issued.back().transaction.flags = transaction.flags & (memory::kStore | memory::kFirst);
     warp.completes = std::max(warp.completes, cycle + 1);
   } else if (!load(unit, warp, transaction, cycle)) {
-    return false;
+    return;
   }
-  if (!unit.begun) {
-    unit.begun = true;
+  if ((transaction.flags & memory::kFirst) != 0) {
     ++unit.instructions;
     if (call_.options.raw != nullptr) {
-      unit.raw.push_back({&streams_[unit.sm * resident_ + unit.slot]->raw, warp.next, warp.item});
+      unit.raw.push_back({&streams_[unit.sm * resident_ + unit.slot]->raw, warp.row, warp.item});
     }
+    ++warp.row;
   }
   if (warp.request != nullptr) {
     unit.requests.push_back(warp.request);
     warp.request += transaction.lanes;
   }
-  ++unit.next;
-  return true;
+  ++warp.next;
+  if (warp.next == warp.end || (warp.next->flags & memory::kFirst) != 0) {
+    unit.holds = false;
+    if (warp.waits) {
+      unit.ended.push_back(unit.slot);
+    } else {
+      completed(unit, warp, unit.slot);
+    }
+  }
 }
 
 bool EngineState::load(SmUnit& unit, WarpState& warp, const memory::Transaction& transaction, std::uint64_t cycle) {
@@ -145,19 +152,9 @@ bool EngineState::holds_another(SmUnit& unit, std::uint64_t cycle) const {
   return false;
 }
 
-void EngineState::end_instruction(SmUnit& unit) {
-  WarpState& warp = this->warp(unit, unit.slot);
-  ++warp.next;
-  if (warp.waits) {
-    unit.ended.push_back(unit.slot);
-  } else {
-    completed(unit, warp, unit.slot);
-  }
-}
-
 void EngineState::completed(SmUnit& unit, const WarpState& warp, std::uint32_t slot) {
   unit.last_cycle = std::max(unit.last_cycle, warp.completes);
-  const bool last = warp.next == warp.instructions;
+  const bool last = warp.next == warp.end;
   unit.wake_at(last ? warp.completes : warp.completes + call_.options.compute_cycles, slot);
 }
 
@@ -221,7 +218,7 @@ void EngineState::prefetch_places(const SmUnit::Issued& issued) const {
 void EngineState::prefetch_lines(const SmUnit::Issued& issued) const {
   if (asks_l2(issued)) {
     map_.each_l2_line(issued.transaction.line, issued.transaction.sectors,
-                      [this](std::uint64_t number, std::uint8_t /*sectors*/) { (void)l2_.prefetch_line(number); });
+                      [this](std::uint64_t number, std::uint8_t /*sectors*/) { l2_.prefetch_line(number); });
   }
 }
 
@@ -340,7 +337,7 @@ void EngineState::settle(SmUnit& unit) {
   for (const std::uint32_t slot : unit.ended) {
     completed(unit, warp(unit, slot), slot);
   }
-  if (unit.next != unit.end) {
+  if (unit.holds) {
     warp(unit, unit.slot).waits = false;  // the rest of it may wait again
   }
   if (unit.open) {

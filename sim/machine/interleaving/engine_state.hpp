@@ -70,19 +70,18 @@ class EngineState {
   }
   void begin_instruction(SmUnit& unit, std::uint32_t slot) {
     WarpState& one = warp(unit, slot);
-    unit.slot = slot;
-    unit.begun = false;
     one.completes = 0;
     one.waits = false;
-    unit.next = one.transactions + one.first[one.next];
-    unit.end = one.transactions + one.first[one.next + 1];
-    // The warp's next instruction is read in some cycles.
-    bring_near(unit.end);
-    bring_near(one.first + one.next + 2);
+    unit.slot = slot;
+    unit.holds = true;
   }
-  /// False if the SM has to wait for a miss to return.
-  bool issue(SmUnit& unit, std::uint64_t cycle);
-  void end_instruction(SmUnit& unit);
+  /// What its warps will read in this window.
+  void prefetch(const SmUnit& unit) const {
+    unit.each_wake_before(window_end(),
+                          [&](std::uint32_t slot) { bring_near(warps_[unit.sm * resident_ + slot].next); });
+  }
+  /// The next transaction of the instruction that holds the load unit, unless the SM has to wait for a miss to return.
+  void issue(SmUnit& unit, std::uint64_t cycle);
 
   /// The first cycle in which something happens; kNever.
   [[nodiscard]] std::uint64_t open_window();
@@ -126,12 +125,11 @@ class EngineState {
       call_.options.progress->advance(1);
     }
     const memory::WarpStream& stream = *streams_[id];
-    warps_[id] = {.instructions = static_cast<std::uint32_t>(stream.instructions()),
-                  .item = item,
-                  .first = stream.first.data(),
-                  .transactions = stream.transactions.data(),
-                  .request = stream.requests.empty() ? nullptr : stream.requests.data()};
-    if (warps_[id].instructions > 0) {
+    warps_[id] = {.next = stream.transactions.data(),
+                  .end = stream.transactions.data() + stream.transactions.size(),
+                  .request = stream.requests.empty() ? nullptr : stream.requests.data(),
+                  .item = item};
+    if (!stream.transactions.empty()) {
       unit.free_slots.erase(slot);
       ++unit.running;
       start(unit.sm, slot);

@@ -66,9 +66,14 @@ void ItemSupply::check(const memory::WarpStream& stream, std::uint32_t item) con
   const bool ends_meet = stream.first.empty()
                              ? stream.transactions.empty()
                              : stream.first.front() == 0 && stream.first.back() == stream.transactions.size();
-  // Strictly ascending: no instruction is without transactions.
+  // Strictly ascending: no instruction is without transactions. The engine goes by the flags.
+  const auto begun = std::count_if(stream.transactions.begin(), stream.transactions.end(),
+                                   [](const memory::Transaction& one) { return (one.flags & memory::kFirst) != 0; });
   if (!ends_meet ||
-      std::adjacent_find(stream.first.begin(), stream.first.end(), std::greater_equal<>()) != stream.first.end()) {
+      std::adjacent_find(stream.first.begin(), stream.first.end(), std::greater_equal<>()) != stream.first.end() ||
+      static_cast<std::size_t>(begun) != stream.instructions() ||
+      !std::all_of(stream.first.begin(), stream.first.end() - (stream.first.empty() ? 0 : 1),
+                   [&](std::uint32_t first) { return (stream.transactions[first].flags & memory::kFirst) != 0; })) {
     throw Error(ErrorKind::Internal, {"the stream of a warp breaks its contract", fmt::format("item {}", item), "",
                                       "instructions of one transaction or more", ""});
   }

@@ -13,16 +13,14 @@
 
 namespace rayreplay::machine {
 
-/// With the parts of its stream that are read for every instruction.
 struct WarpState {
-  std::uint32_t next = 0;  ///< instruction
-  std::uint32_t instructions = 0;
-  std::uint32_t item = 0;
-  bool waits = false;           ///< its last instruction has a part that completes later than the window
-  std::uint64_t completes = 0;  ///< what is known of it: all other parts of that instruction
-  const std::uint32_t* first = nullptr;
-  const memory::Transaction* transactions = nullptr;
+  const memory::Transaction* next = nullptr;  ///< of its stream; flags say where an instruction begins
+  const memory::Transaction* end = nullptr;
   const memory::Request* request = nullptr;  ///< the next transaction's first; null: none are kept
+  std::uint64_t completes = 0;               ///< its last instruction: all parts of which it is known
+  bool waits = false;                        ///< for parts that complete later than the window
+  std::uint32_t item = 0;
+  std::uint32_t row = 0;  ///< of the next instruction
 };
 
 struct SmUnit {
@@ -55,14 +53,11 @@ struct SmUnit {
   SmUnit(std::uint32_t number, const memory::CacheGeometry& l1_geometry, std::uint32_t outstanding_misses)
       : sm(number), l1(l1_geometry), returns(outstanding_misses) {}
 
-  // The instruction that holds the load unit; next == end: none does.
-  const memory::Transaction* next = nullptr;
-  const memory::Transaction* end = nullptr;
   std::uint64_t time = 0;  ///< the next cycle in which something happens
   std::uint32_t sm;
-  std::uint32_t slot = 0;     ///< whose instruction it is
+  std::uint32_t slot = 0;     ///< whose instruction holds the load unit
   std::uint32_t running = 0;  ///< warps
-  bool begun = false;         ///< its first transaction has issued
+  bool holds = false;         ///< one does
   bool vacant = true;         ///< slots have become free that may be filled
   bool waits = false;         ///< for a miss to return …
   bool open = false;          ///< … and which one is known when the window ends
@@ -87,6 +82,15 @@ struct SmUnit {
   void wake_at(std::uint64_t cycle, std::uint32_t wakes) {
     wakes_.push_back(cycle << kSlotBits | wakes);
     std::push_heap(wakes_.begin(), wakes_.end(), std::greater<>());
+  }
+  /// Calls each(slot) for those up to a cycle, and perhaps others.
+  template <class Each>
+  void each_wake_before(std::uint64_t cycle, Each each) const {
+    for (const std::uint64_t wake : wakes_) {
+      if (wake >> kSlotBits < cycle) {
+        each(static_cast<std::uint32_t>(wake & ((1U << kSlotBits) - 1)));
+      }
+    }
   }
   [[nodiscard]] std::uint64_t first_wake() const {
     return wakes_.empty() ? kNever : wakes_.front() >> kSlotBits;

@@ -14,14 +14,20 @@ TimingCache::TimingCache(const memory::CacheGeometry& geometry) {
   sets_.resize(geometry.sets());
   // For one set 2^64 − 1: the quotient is one too small then, which set_of mends as it does elsewhere.
   reciprocal_ = sets_.size() == 1 ? ~std::uint64_t{0} : (~std::uint64_t{0} - (sets_.size() - 1)) / sets_.size() + 1;
+  ways_ = ways;
+  links_.resize(lines_.size());
   for (std::uint32_t set = 0; set < sets_.size(); ++set) {
     const std::uint32_t first = set * ways;
     for (std::uint32_t way = 0; way < ways; ++way) {
-      lines_[first + way].set = set;
-      lines_[first + way].newer = first + way - 1;
-      lines_[first + way].older = first + way + 1;
+      links_[first + way] = {first + way - 1, first + way + 1};
     }
     sets_[set] = {first, first + ways - 1};
+  }
+  if (ways <= kMostMarked) {
+    stride_ = (ways + 15) / 16 * 16;
+    marks_.resize(sets_.size() * stride_);
+    mask_ = ~std::uint64_t{0} >> (kMostMarked - ways);
+    return;
   }
   const std::uint64_t places = std::bit_ceil(2 * std::max<std::uint64_t>(lines_.size(), 2));
   table_.resize(places);
@@ -33,14 +39,15 @@ TimingCache::Line& TimingCache::insert(std::uint64_t number) {
   const std::uint64_t set = set_of(number);
   const std::uint32_t index = sets_[set].oldest;
   Line& line = lines_[index];
-  if (line.number != kEmpty) {
+  if (stride_ == 0 && line.number != kEmpty) {
     forget(line.number, index);
   }
   use(index, set);
-  line.number = number;
-  line.returns = 0;
-  line.sectors = 0;
-  line.coming = 0;
+  line = {.number = number};
+  if (stride_ != 0) {
+    marks_[set * stride_ + (index - set * ways_)] = mark_of(number);
+    return line;
+  }
   const std::uint32_t tag = tag_of(number);
   std::uint64_t at = place(tag);
   while (table_[at].line != kNone) {

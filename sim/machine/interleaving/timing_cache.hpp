@@ -1,15 +1,18 @@
 // A cache that is there for latencies: exact LRU by line, data by sector, and when it comes.
 //
-// Contract: lines are found by a hash table and stand in their set in the order of last use: O(1) each. The table has
-// part of the hash beside each line's place, so that a line that is not there is missed without a look at the lines. A
-// geometry without bytes has no lines and must not be asked. Memory: 32 bytes a line and 16 to 32 of the table.
+// Contract: lines stand in their set in the order of last use. In sets of at most 64 ways they are found by marks of 16
+// bits that are compared all at once, in larger ones by a hash table: O(1). Either way a line that is not there is
+// missed without a look at the lines. A geometry without bytes has no lines and must not be asked. Memory: 32 bytes a
+// line, and 2 of its mark, or 16 to 32 of the table.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
 #include "sim/machine/interleaving/bring_near.hpp"
 #include "sim/memory/caches/cache_model.hpp"
+#include "sim/memory/caches/tag_match.hpp"
 
 namespace rayreplay::machine {
 
@@ -18,10 +21,8 @@ class TimingCache {
   struct Line {
     std::uint64_t number = kEmpty;
     std::uint64_t returns = 0;  ///< when the sectors on their way do
-    std::uint32_t newer = 0, older = 0;
-    std::uint32_t set = 0;
-    std::uint8_t sectors = 0;  ///< present, or on their way
-    std::uint8_t coming = 0;   ///< of them on their way, unless `returns` has passed
+    std::uint8_t sectors = 0;   ///< present, or on their way
+    std::uint8_t coming = 0;    ///< of them on their way, unless `returns` has passed
 
     /// Those of `wanted` that are on their way in this cycle.
     [[nodiscard]] bool waits(std::uint8_t wanted, std::uint64_t cycle) const {
@@ -42,33 +43,37 @@ class TimingCache {
 
   /// The line, now its set's last used; null if it is not there.
   [[nodiscard]] Line* find(std::uint64_t number) {
-    const std::uint32_t tag = tag_of(number);
-    for (std::uint64_t at = place(tag);; at = (at + 1) & mask_) {
-      const Slot slot = table_[at];
-      if (slot.line == kNone) {
-        return nullptr;
-      }
-      if (slot.tag == tag && lines_[slot.line].number == number) {
-        use(slot.line, lines_[slot.line].set);
-        return &lines_[slot.line];
-      }
+    const std::uint64_t set = set_of(number);
+    const std::uint32_t index = look_up(number, set);
+    if (index == kNone) {
+      return nullptr;
     }
+    use(index, set);
+    return &lines_[index];
   }
   /// Brings near what `find` and `insert` will look at first …
   void prefetch(std::uint64_t number) const {
-    bring_near(&table_[place(tag_of(number))]);
-    bring_near(&sets_[set_of(number)]);
+    const std::uint64_t set = set_of(number);
+    if (stride_ != 0) {
+      bring_near(&marks_[set * stride_]);
+    } else {
+      bring_near(&table_[place(tag_of(number))]);
+    }
+    bring_near(&sets_[set]);
+    bring_near(&links_[set * ways_]);
   }
-  /// … and, when that is there, what they look at next: the line, or the one that it would replace. Whether the line
-  /// seems to be there.
-  bool prefetch_line(std::uint64_t number) const {
-    const std::uint32_t tag = tag_of(number);
-    const Slot slot = table_[place(tag)];
-    const Ends ends = sets_[set_of(number)];
-    const bool there = slot.line != kNone && slot.tag == tag;
-    bring_near(&lines_[there ? slot.line : ends.oldest]);
-    bring_near(&lines_[ends.newest]);
-    return there;
+  /// … and, when that is there, what they look at next: the line, or the one that it would replace.
+  void prefetch_line(std::uint64_t number) const {
+    const std::uint64_t set = set_of(number);
+    if (stride_ != 0) {
+      const std::uint64_t found = marked(mark_of(number), set);
+      bring_near(
+          &lines_[found != 0 ? set * ways_ + static_cast<std::uint64_t>(std::countr_zero(found)) : sets_[set].oldest]);
+    } else {
+      const std::uint32_t tag = tag_of(number);
+      const Slot slot = table_[place(tag)];
+      bring_near(&lines_[slot.line != kNone && slot.tag == tag ? slot.line : sets_[set].oldest]);
+    }
   }
   /// A line that is not there takes the place of its set's longest unused.
   Line& insert(std::uint64_t number);
@@ -84,8 +89,13 @@ class TimingCache {
   static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
   static constexpr std::uint32_t kNone = 0xFFFF'FFFFU;
 
+  static constexpr std::uint32_t kMostMarked = 64;  // ways
+
   struct Ends {
     std::uint32_t newest = 0, oldest = 0;
+  };
+  struct Link {
+    std::uint32_t newer = 0, older = 0;
   };
 
   __extension__ using Wide = unsigned __int128;
@@ -109,29 +119,64 @@ class TimingCache {
     const std::uint64_t rest = number - quotient * sets_.size();
     return rest >= sets_.size() ? rest - sets_.size() : rest;
   }
+  [[nodiscard]] static std::uint16_t mark_of(std::uint64_t number) {
+    return static_cast<std::uint16_t>((number * 0x9E37'79B9'7F4A'7C15U) >> 48U);
+  }
+  /// Ways of the set with this mark.
+  [[nodiscard]] std::uint64_t marked(std::uint16_t mark, std::uint64_t set) const {
+    const std::uint16_t* const marks = &marks_[set * stride_];
+    std::uint64_t found = 0;
+    for (std::uint32_t way = 0; way < stride_; way += 16) {
+      found |= memory::match_16_marks(marks + way, mark) << way;
+    }
+    return found & mask_;
+  }
+  [[nodiscard]] std::uint32_t look_up(std::uint64_t number, std::uint64_t set) const {
+    if (stride_ != 0) {
+      for (std::uint64_t found = marked(mark_of(number), set); found != 0; found &= found - 1) {
+        const auto index =
+            static_cast<std::uint32_t>(set * ways_) + static_cast<std::uint32_t>(std::countr_zero(found));
+        if (lines_[index].number == number) {
+          return index;
+        }
+      }
+      return kNone;
+    }
+    const std::uint32_t tag = tag_of(number);
+    for (std::uint64_t at = place(tag);; at = (at + 1) & mask_) {
+      const Slot slot = table_[at];
+      if (slot.line == kNone || (slot.tag == tag && lines_[slot.line].number == number)) {
+        return slot.line;
+      }
+    }
+  }
   void use(std::uint32_t index, std::uint64_t set) {
     Ends& ends = sets_[set];
     if (ends.newest == index) {
       return;
     }
-    Line& line = lines_[index];
-    lines_[line.newer].older = line.older;
+    Link& link = links_[index];
+    links_[link.newer].older = link.older;
     if (ends.oldest == index) {
-      ends.oldest = line.newer;
+      ends.oldest = link.newer;
     } else {
-      lines_[line.older].newer = line.newer;
+      links_[link.older].newer = link.newer;
     }
-    lines_[ends.newest].newer = index;
-    line.older = ends.newest;
+    links_[ends.newest].newer = index;
+    link.older = ends.newest;
     ends.newest = index;
   }
   void forget(std::uint64_t number, std::uint32_t line);
 
-  std::vector<Line> lines_;  ///< set by set
+  std::uint64_t ways_ = 0;
+  std::uint32_t stride_ = 0;  ///< marks of a set; 0: lines are in the table
+  std::vector<Line> lines_;   ///< set by set
+  std::vector<Link> links_;   ///< of lines
+  std::vector<std::uint16_t> marks_;
   std::vector<Ends> sets_;
   std::uint64_t reciprocal_ = 0;  ///< floor(2^64 / sets); of one set 2^64 - 1
   std::vector<Slot> table_;       ///< at most half full, linear probing
-  std::uint64_t mask_ = 0;
+  std::uint64_t mask_ = 0;        ///< of the table's places; with marks: of the ways that there are
   unsigned shift_ = 0;
 };
 

@@ -42,24 +42,27 @@ template <std::size_t kCount, class Tag>
   return result;
 }
 
-/// Bit i of the result: marks[i] == mark, for 64 marks.
-[[nodiscard]] inline std::uint64_t match_marks(const std::uint16_t* marks, std::uint16_t mark) {
-  std::uint64_t result = 0;
+/// Bit i of the result: marks[i] == mark, for 16 marks.
+[[nodiscard]] inline std::uint64_t match_16_marks(const std::uint16_t* marks, std::uint16_t mark) {
 #if defined(__SSE2__)
   const __m128i wanted = _mm_set1_epi16(static_cast<std::int16_t>(mark));
   const auto compare = [&](std::size_t eight) {
     return _mm_cmpeq_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(marks + 8 * eight)), wanted);
   };
-  const auto sixteen = [&](std::size_t i) {
-    return static_cast<std::uint64_t>(_mm_movemask_epi8(_mm_packs_epi16(compare(2 * i), compare(2 * i + 1))));
-  };
-  result = sixteen(0) | sixteen(1) << 16U | sixteen(2) << 32U | sixteen(3) << 48U;
+  return static_cast<std::uint64_t>(_mm_movemask_epi8(_mm_packs_epi16(compare(0), compare(1))));
 #else
-  for (std::size_t i = 0; i < 64; ++i) {
+  std::uint64_t result = 0;
+  for (std::size_t i = 0; i < 16; ++i) {
     result |= static_cast<std::uint64_t>(marks[i] == mark) << i;
   }
-#endif
   return result;
+#endif
+}
+
+/// … for 64 marks.
+[[nodiscard]] inline std::uint64_t match_marks(const std::uint16_t* marks, std::uint16_t mark) {
+  return match_16_marks(marks, mark) | match_16_marks(marks + 16, mark) << 16U |
+         match_16_marks(marks + 32, mark) << 32U | match_16_marks(marks + 48, mark) << 48U;
 }
 
 }  // namespace rayreplay::memory
