@@ -30,9 +30,10 @@
 //
 // Blocks reach the sink in the order of cycle, then SM; flags of loads say what happened to them (transactions.hpp).
 // `raw` gets each instruction when its first transaction issues, `warp` being the item. Deterministic: the same plan,
-// machine, scheduler and source give the same interleaving on every computer and for any number of threads. O(1) a
-// transaction, O(log outstanding misses) a miss, O(SMs) a cycle in which anything issues, divided by 64. Memory: the
-// streams of resident warps and of those about to start; 48 to 64 bytes a line of the caches. Source: Rogers, O'Connor,
+// machine, scheduler and source give the same interleaving on every computer and for any number of threads. O(log
+// resident warps) an instruction, O(1) a transaction, O(log outstanding misses) a miss, O(SMs) for as many cycles as the
+// L2's latency. Memory: the
+// streams of resident warps and of those about to start; 34 to 64 bytes a line of the caches. Source: Rogers, O'Connor,
 // Aamodt, MICRO 2012 (warp schedulers); Aila and Laine, HPG 2009 (persistent threads). Errors: Usage for plans of
 // another number of SMs or items than machine and source have, resident warps, latencies, outstanding misses or compute
 // cycles out of range, geometries that do not fit the stream's lines and sectors, or no raw instructions where they are

@@ -81,6 +81,7 @@ void EngineState::issue(SmUnit& unit, std::uint64_t cycle) {
     warp.request += transaction.lanes;
   }
   ++warp.next;
+  bring_near(warp.next + 4);  // the stream's next cache line, for a later cycle
   if (warp.next == warp.end || (warp.next->flags & memory::kFirst) != 0) {
     unit.holds = false;
     if (warp.waits) {
@@ -152,7 +153,7 @@ bool EngineState::holds_another(SmUnit& unit, std::uint64_t cycle) const {
   return false;
 }
 
-void EngineState::completed(SmUnit& unit, const WarpState& warp, std::uint32_t slot) {
+void EngineState::completed(SmUnit& unit, const WarpState& warp, std::uint32_t slot) const {
   unit.last_cycle = std::max(unit.last_cycle, warp.completes);
   const bool last = warp.next == warp.end;
   unit.wake_at(last ? warp.completes : warp.completes + call_.options.compute_cycles, slot);
@@ -178,9 +179,15 @@ void EngineState::sort_issued() {
     begin_[cycle] += begin_[cycle - 1];
   }
   order_.resize(begin_.back());
+  from_.resize(streams_outlive_ ? order_.size() : 0);
   for (const SmUnit& unit : units) {
     for (std::uint32_t index = 0; index < unit.issued.size(); ++index) {
-      order_[begin_[unit.issued[index].offset]++] = {unit.sm, index};
+      const std::uint32_t place = begin_[unit.issued[index].offset]++;
+      order_[place] = unit.issued[index];
+      order_[place].transaction.sm = static_cast<std::uint16_t>(unit.sm);
+      if (streams_outlive_) {
+        from_[place] = index;
+      }
     }
   }
 }
@@ -191,14 +198,13 @@ void EngineState::close_window() {
   raw_next_.assign(call_.options.raw != nullptr ? units.size() : 0, 0);
   for (std::size_t i = 0; i < n; ++i) {
     if (i + kAheadPlaces < n) {
-      prefetch_places(units[order_[i + kAheadPlaces].sm].issued[order_[i + kAheadPlaces].index]);
+      prefetch_places(order_[i + kAheadPlaces]);
     }
     if (i + kAheadLines < n) {
-      prefetch_lines(units[order_[i + kAheadLines].sm].issued[order_[i + kAheadLines].index]);
+      prefetch_lines(order_[i + kAheadLines]);
     }
-    SmUnit& unit = units[order_[i].sm];
-    serve(unit, unit.issued[order_[i].index]);
-    emit(unit, order_[i].index);
+    serve(order_[i]);
+    emit(order_[i], streams_outlive_ ? from_[i] : 0);
   }
   for (SmUnit& unit : units) {
     if (!unit.issued.empty() || unit.open) {
@@ -223,7 +229,7 @@ void EngineState::prefetch_lines(const SmUnit::Issued& issued) const {
 }
 
 /// What the L2 does about it.
-void EngineState::serve(SmUnit& unit, SmUnit::Issued& issued) {
+void EngineState::serve(SmUnit::Issued& issued) {
   memory::Transaction& transaction = issued.transaction;
   if ((transaction.flags & memory::kStore) != 0) {
     store(transaction);
@@ -232,7 +238,7 @@ void EngineState::serve(SmUnit& unit, SmUnit::Issued& issued) {
   if (issued.miss == SmUnit::kNone) {
     return;
   }
-  SmUnit::Miss& miss = unit.misses[issued.miss];
+  SmUnit::Miss& miss = units[transaction.sm].misses[issued.miss];
   const std::uint64_t cycle = window_ + issued.offset;
   const Served served = ask_l2(transaction.line, miss.units, cycle);
   if (served.hit) {
@@ -284,18 +290,20 @@ EngineState::Served EngineState::ask_l2(std::uint64_t line_number, std::uint8_t 
   return served;
 }
 
-void EngineState::emit(const SmUnit& unit, std::uint32_t index) {
-  const SmUnit::Issued& issued = unit.issued[index];
-  memory::Transaction& transaction = block_.transactions.emplace_back(issued.transaction);
-  transaction.sm = static_cast<std::uint16_t>(unit.sm);
+void EngineState::emit(const SmUnit::Issued& issued, std::uint32_t index) {
+  const memory::Transaction& transaction = issued.transaction;
+  block_.transactions.push_back(transaction);
   const std::uint64_t cycle = window_ + issued.offset;
-  if (!raw_next_.empty() && (transaction.flags & memory::kFirst) != 0) {
-    const SmUnit::Raw& raw = unit.raw[raw_next_[unit.sm]++];
-    call_.options.raw->take(unit.sm, raw.item, cycle, *raw.rows, raw.row);
-  }
-  if (!unit.requests.empty()) {
-    const memory::Request* const request = unit.requests[index];
-    block_.requests.insert(block_.requests.end(), request, request + transaction.lanes);
+  if (streams_outlive_) {
+    const SmUnit& unit = units[transaction.sm];
+    if (!raw_next_.empty() && (transaction.flags & memory::kFirst) != 0) {
+      const SmUnit::Raw& raw = unit.raw[raw_next_[unit.sm]++];
+      call_.options.raw->take(unit.sm, raw.item, cycle, *raw.rows, raw.row);
+    }
+    if (!unit.requests.empty()) {
+      const memory::Request* const request = unit.requests[index];
+      block_.requests.insert(block_.requests.end(), request, request + transaction.lanes);
+    }
   }
   if (call_.options.cycles) {
     block_.cycles.push_back(cycle);

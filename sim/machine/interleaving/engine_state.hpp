@@ -99,9 +99,6 @@ class EngineState {
     std::uint64_t returns;
     bool hit;
   };
-  struct Place {
-    std::uint32_t sm, index;
-  };
 
   /// False if the queue has no item.
   template <class Start>
@@ -146,13 +143,13 @@ class EngineState {
   }
   void prefetch_places(const SmUnit::Issued& issued) const;
   void prefetch_lines(const SmUnit::Issued& issued) const;
-  void serve(SmUnit& unit, SmUnit::Issued& issued);
+  void serve(SmUnit::Issued& issued);
   void store(const memory::Transaction& transaction);
   Served ask_l2(std::uint64_t line, std::uint8_t units, std::uint64_t cycle);
-  void emit(const SmUnit& unit, std::uint32_t index);
+  void emit(const SmUnit::Issued& issued, std::uint32_t index);
   void hand_over();
   void settle(SmUnit& unit);
-  void completed(SmUnit& unit, const WarpState& warp, std::uint32_t slot);
+  void completed(SmUnit& unit, const WarpState& warp, std::uint32_t slot) const;
 
   InterleaveCall call_;
   memory::CacheGeometry l1_geometry_, l2_geometry_;
@@ -169,8 +166,9 @@ class EngineState {
   Streams streams_;  ///< of resident warps
   Streams retired_, spare_;
   TimingCache l2_;
-  std::vector<std::uint32_t> begin_;  ///< of each cycle of the window in order_
-  std::vector<Place> order_;          ///< what was issued, by cycle, then SM
+  std::vector<std::uint32_t> begin_;   ///< of each cycle of the window in order_
+  std::vector<SmUnit::Issued> order_;  ///< what was issued, by cycle, then SM
+  std::vector<std::uint32_t> from_;    ///< its places in the SMs' lists
   std::vector<std::uint32_t> raw_next_;
   memory::TransactionBlock block_;
   InterleaveResult result_;
