@@ -44,8 +44,9 @@ struct NamedPath {
   std::string path;
 };
 
-/// Throws Usage if two outputs are one file or one lies in a folder that another is, if an output is an input, or if an input lies in a folder that is an
-/// output: writing one would destroy the other. Links are followed. "" and "-", devices and pipes are never the same.
+/// Throws Usage if two outputs are one file or one lies in a folder that another is, if an output is an input, or if an
+/// input lies in a folder that is an output: writing one would destroy the other. Links are followed. "" and "-",
+/// devices and pipes are never the same.
 void require_distinct(const std::vector<NamedPath>& outputs, const std::vector<NamedPath>& inputs);
 
 /// Throws Usage for "-": an output in a binary form, which only goes to files.
