@@ -277,7 +277,7 @@ CacheResult run_cache(const trace::Trace& trace, const std::string& name, const 
   interleaving.warp_scheduler = options.warp_scheduler;
   interleaving.resident_warps = result.options.resident_warps;
   interleaving.compute_cycles = options.compute_cycles;
-  interleaving.cycles = options.windows > 1 || options.window_requests > 0;
+  interleaving.cycles = true;
   interleaving.raw = options.make_raw ? options.make_raw(result) : nullptr;
   interleaving.progress = options.progress;
   result.interleaved = machine::interleave(*source, plan, result.machine, interleaving, guard);

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "sim/memory/caches/cache_model.hpp"
@@ -130,6 +131,38 @@ double rate(const std::vector<std::uint32_t>& hits) {
     sum += hit == kOne ? 1 : hit < kOne ? static_cast<double>(hit) / kOne : 0;
   }
   return sum / static_cast<double>(hits.size());
+}
+
+// An analysis makes its L1s on all threads.
+TEST(StackDistanceModel, MakesCachesOnSeveralThreads) {
+  const auto created = CacheModels::create("sdcm");
+  const auto geometry_of = [](std::size_t i) {
+    return CacheGeometry{.bytes = (64 + i % 3) * 64 * 128, .line_bytes = 128, .ways = 64, .sector_bytes = 0};
+  };
+  const std::vector<std::uint32_t> distances = {0, 1000, 4000, 4100, 100000};
+  const std::vector<LineAccess> accesses(distances.size());
+  const auto hits = [&](const rayreplay::memory::CacheModel& model, std::size_t i) {
+    std::vector<std::uint32_t> hit(distances.size());
+    model.make(geometry_of(i))->access(accesses, distances, hit, nullptr);
+    return hit;
+  };
+  std::vector<std::vector<std::uint32_t>> expected;
+  for (std::size_t i = 0; i < 3; ++i) {
+    expected.push_back(hits(*CacheModels::create("sdcm").model, i));
+  }
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (std::size_t thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (std::size_t i = 0; i < 300; ++i) {
+        wrong += hits(*created.model, i / 50 + thread) == expected[(i / 50 + thread) % 3] ? 0 : 1;
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(wrong, 0);
 }
 
 // Access by access, whatever the stream: a fully associative LRU cache hits where D < B.

@@ -103,7 +103,7 @@ class CacheModel {
  public:
   static constexpr const char* kModelKind = "cache model";
   virtual ~CacheModel() = default;
-  /// The geometry has bytes > 0 and passed `check`.
+  /// The geometry has bytes > 0 and passed `check`. Called from several threads at a time.
   [[nodiscard]] virtual std::unique_ptr<Cache> make(const CacheGeometry& geometry) const = 0;
   [[nodiscard]] virtual bool wants_distances() const {
     return false;

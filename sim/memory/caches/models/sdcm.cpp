@@ -3,6 +3,7 @@
 // Contract: caches/stack_distance.hpp. Knows lines alone: sectors, stores and evictions are not modelled, nothing goes
 // `down`. O(1) an access; one table for all caches that a model makes of one geometry, one after the other.
 #include <memory>
+#include <mutex>
 
 #include "base/error.hpp"
 #include "sim/memory/caches/cache_model.hpp"
@@ -41,6 +42,7 @@ class StackDistanceCache final : public Cache {
 class StackDistanceModel final : public CacheModel {
  public:
   [[nodiscard]] std::unique_ptr<Cache> make(const CacheGeometry& geometry) const override {
+    const std::lock_guard lock(making_);
     if (table_ == nullptr || !(geometry == geometry_)) {
       table_ = std::make_shared<const StackDistanceTable>(geometry.associativity(), geometry.lines());
       geometry_ = geometry;
@@ -55,6 +57,7 @@ class StackDistanceModel final : public CacheModel {
   }
 
  private:
+  mutable std::mutex making_;
   mutable std::shared_ptr<const StackDistanceTable> table_;  // of the last geometry
   mutable CacheGeometry geometry_;
 };
