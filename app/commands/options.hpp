@@ -44,8 +44,9 @@ struct NamedPath {
   std::string path;
 };
 
-/// Throws Usage if two outputs are one file or one lies in a folder that another is, if an output is an input, or if an input lies in a folder that is an
-/// output: writing one would destroy the other. Links are followed. "" and "-", devices and pipes are never the same.
+/// Throws Usage if two outputs are one file or one lies in a folder that another is, if an output is an input, or if an
+/// input lies in a folder that is an output: writing one would destroy the other. Links are followed. "" and "-",
+/// devices and pipes are never the same.
 void require_distinct(const std::vector<NamedPath>& outputs, const std::vector<NamedPath>& inputs);
 
 /// Throws Usage for "-": an output in a binary form, which only goes to files.
@@ -53,7 +54,11 @@ void require_file_name(const std::string& path, const std::string& option);
 
 /// The positional TRACE of nearly every command.
 CLI::Option* add_trace_file(CLI::App& command, std::string& path);
-/// Reads and checks it, with a progress bar. `rules`: as in capture/trace/reader.hpp.
+/// Throws Input for a memory trace, which is for `cache` and `import` alone.
+void require_no_memory_trace(const std::string& path);
+/// Throws Input for a file that is neither a trace of rays nor a memory trace; what cannot be read is for the reader.
+void require_known_trace(const std::string& path);
+/// Reads and checks it, with a progress bar; a memory trace is refused. `rules`: as in capture/trace/reader.hpp.
 [[nodiscard]] trace::Trace load_trace(const std::string& path, bool rules = true);
 
 /// What a trace does not hold, on standard error: its first lines, and how many more there are.
