@@ -135,13 +135,17 @@ void log_result(const CacheResult& result) {
     warn(fmt::format("{} of {} requests lie outside every allocation: they are counted as unallocated",
                      result.analysis.unallocated, result.analysis.requests));
   }
+  if (!result.scheduled && result.analysis.transactions == 0) {
+    warn("the memory trace has no records: every result is zero");
+  }
   if (!result.scheduled && result.options.pixels && result.size.threads() == 0) {
     console::log(
         "rayreplay: note: no sums by pixel: the memory trace does not say how large the frame is ('frame WIDTH "
         "HEIGHT')");
   }
   if (!result.schedule_note.empty()) {
-    console::log("rayreplay: note: schedule: " + result.schedule_note);
+    console::log(
+        fmt::format("rayreplay: note: schedule {}: {}", parse_spec(result.schedule).name, result.schedule_note));
   }
   if (result.scheduled && result.warp_size != result.machine.warp_size) {
     warn(fmt::format("warps have {} lanes here, on the machine {} {}", result.warp_size, result.machine.name,
@@ -293,7 +297,7 @@ int run_launch(const Options& given, const Outputs& outputs, experiment::Configu
     exported->commit();
   }
   log_not_captured(trace.header);
-  const report::Context context{given.path, trace, resolved, {}};
+  const report::Context context{given.path, trace, resolved, {}, false};
   write(given, outputs, {given.path, result, &context}, elements.get());
   return 0;
 }
@@ -304,8 +308,11 @@ int act(const Options& given) {
   const CacheOptions options = make_options(given, configuration);
   experiment::check(options);
   const Outputs outputs = check_outputs(given, configuration, options);
-  return import::is_memory_trace(given.path) ? run_imported(given, outputs, options)
-                                             : run_launch(given, outputs, configuration, options);
+  if (import::is_memory_trace(given.path)) {
+    return run_imported(given, outputs, options);
+  }
+  require_known_trace(given.path);
+  return run_launch(given, outputs, configuration, options);
 }
 
 void add_settings(CLI::App& command, Options& options) {

@@ -204,6 +204,9 @@ int act(const Options& options) {
     }
   }
   const Sums& outside = sums.summary().rows.back();
+  if (sums.summary().records == 0) {
+    console::log("rayreplay: warning: the memory trace has no records");
+  }
   if (outside.loads + outside.stores > 0) {
     console::log(fmt::format("rayreplay: warning: {} accesses of lanes lie outside every allocation",
                              output::with_separators(outside.loads + outside.stores)));

@@ -120,6 +120,7 @@ nlohmann::ordered_json info_json(const std::string& path, const trace::FileInfo&
 }
 
 std::string show(const std::string& path, output::Format format) {
+  require_no_memory_trace(path);
   const trace::FileInfo info = trace::read_info(path);
   switch (format) {
     case output::Format::Json:

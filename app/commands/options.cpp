@@ -15,6 +15,7 @@
 #include "app/console/progress.hpp"
 #include "base/error.hpp"
 #include "base/output_file.hpp"
+#include "capture/import/memory_trace.hpp"
 #include "capture/trace/reader.hpp"
 
 namespace rayreplay::app {
@@ -142,7 +143,38 @@ CLI::Option* add_trace_file(CLI::App& command, std::string& path) {
   return command.add_option("trace", path, "Trace file (.rrt)")->type_name("TRACE")->group("Input");
 }
 
+void require_no_memory_trace(const std::string& path) {
+  if (import::has_memory_trace_start(path)) {
+    throw Error(ErrorKind::Input, {"this is a memory trace", path, "", "a trace of rays (.rrt)",
+                                   "rayreplay cache takes it as it is, rayreplay import says what it holds"});
+  }
+}
+
+void require_known_trace(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    return;
+  }
+  constexpr std::array<std::string_view, 2> kStarts = {"RAYREPLAY", "\x89HDF"};
+  std::string first(kStarts[0].size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(first.data(), static_cast<std::streamsize>(first.size()));
+  first.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  // What is cut within its first bytes is a truncated trace.
+  const bool known = std::any_of(kStarts.begin(), kStarts.end(), [&first](std::string_view start) {
+    return first.starts_with(start) || start.starts_with(first);
+  });
+  if (!known && !import::has_memory_trace_start(path)) {
+    throw Error(ErrorKind::Input,
+                {"this is neither a trace of rays nor a memory trace", path, "a file of another kind",
+                 "a trace of rays (.rrt), which starts with RAYREPLAY, or a memory trace (.rrm or text), which starts "
+                 "with RRMEMTR or rayreplay-memory-trace",
+                 "rayreplay capture, ingest and trace make the one; docs/memory-traces.md says how to make the other"});
+  }
+}
+
 trace::Trace load_trace(const std::string& path, bool rules) {
+  require_no_memory_trace(path);
   const std::unique_ptr<Progress> progress = console::make_progress();
   trace::LoadOptions options;
   options.progress = progress.get();

@@ -54,7 +54,11 @@ void require_file_name(const std::string& path, const std::string& option);
 
 /// The positional TRACE of nearly every command.
 CLI::Option* add_trace_file(CLI::App& command, std::string& path);
-/// Reads and checks it, with a progress bar. `rules`: as in capture/trace/reader.hpp.
+/// Throws Input for a memory trace, which is for `cache` and `import` alone.
+void require_no_memory_trace(const std::string& path);
+/// Throws Input for a file that is neither a trace of rays nor a memory trace; what cannot be read is for the reader.
+void require_known_trace(const std::string& path);
+/// Reads and checks it, with a progress bar; a memory trace is refused. `rules`: as in capture/trace/reader.hpp.
 [[nodiscard]] trace::Trace load_trace(const std::string& path, bool rules = true);
 
 /// What a trace does not hold, on standard error: its first lines, and how many more there are.

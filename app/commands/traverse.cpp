@@ -107,7 +107,7 @@ int act(const Options& given) {
   }
   log_not_captured(trace.header);
   log_speed(result);
-  const report::Context context{given.path, trace, resolved, report::traverse_context(result)};
+  const report::Context context{given.path, trace, resolved, report::traverse_context(result), false};
   const output::Table table = report::traverse_table(result, resolved.warp_size);
   switch (format) {
     case output::Format::Table:

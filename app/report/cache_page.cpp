@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "app/report/cache_curve.hpp"
 #include "app/report/cache_table.hpp"
 #include "app/report/html_parts.hpp"
 #include "app/report/svg_chart.hpp"
@@ -54,9 +55,13 @@ double line_kib(const memory::LevelResult& level) {
 }
 
 std::string sampled_note(const CacheResult& result) {
-  return result.analysis.reuse_weight == 1
-             ? ""
-             : fmt::format(" Estimated from one line in {:.0f}.", result.analysis.reuse_weight);
+  return is_sampled(result) ? fmt::format(" Estimated from one line in {:.4g}.", result.analysis.reuse_weight) : "";
+}
+
+/// What bands mean, and how far the rings may be off.
+std::string error_note(const CacheResult& result) {
+  const std::string sizes = sampled_sizes_text(result);
+  return sizes.empty() ? "" : " Bands are one standard error of the sample to each side; at the rings: " + sizes + ".";
 }
 
 std::string curve_chart(const CacheResult& result) {
@@ -67,7 +72,7 @@ std::string curve_chart(const CacheResult& result) {
   chart.caption =
       "Fully associative LRU caches of every size, from the reuse distances of one pass: L1s of each SM, and the L2 "
       "behind the L1s as they are. Rings mark the machine's sizes." +
-      sampled_note(result);
+      sampled_note(result) + error_note(result);
   chart.log_x = true;
   chart.y_high = kPercent;
   for (std::size_t level = 0; level < memory::kLevels; ++level) {
@@ -76,17 +81,25 @@ std::string curve_chart(const CacheResult& result) {
       continue;
     }
     ChartLine one{kLevelNames[level], level + 1, {}};
-    for (const memory::CurvePoint& point : miss_ratio_curve(found.histogram, kCurvePoints)) {
-      one.points.push_back({static_cast<double>(point.lines) * line_kib(found), kPercent * point.miss_ratio});
+    const auto add = [&one](double size, const memory::SampledPoint& point) {
+      one.points.push_back({size, kPercent * point.miss_ratio});
+      one.spread.push_back(kPercent * std::max(point.error, 0.0));
+    };
+    for (const memory::SampledPoint& point : level_curve(result, level, kCurvePoints)) {
+      add(static_cast<double>(point.lines) * line_kib(found), point);
     }
     // The curve is level behind its last point: it goes on to the machine's size.
     const double size = static_cast<double>(found.geometry.bytes) / kKibi;
-    const double there = kPercent * static_cast<double>(found.histogram.misses(found.geometry.lines())) /
-                         static_cast<double>(found.histogram.accesses());
-    if (!one.points.empty() && one.points.back().x < size) {
-      one.points.push_back({size, there});
+    const std::optional<memory::SampledPoint> there = curve_at_size(result, level);
+    if (there && !one.points.empty() && one.points.back().x < size) {
+      add(size, *there);
     }
-    one.marked = {size, there};
+    if (there) {
+      one.marked = {size, kPercent * there->miss_ratio};
+    }
+    if (!is_sampled(result)) {
+      one.spread.clear();
+    }
     chart.lines.push_back(std::move(one));
   }
   return chart.lines.empty() ? std::string() : to_svg(chart);
@@ -121,7 +134,7 @@ std::string histogram_chart(const CacheResult& result) {
   chart.y_high = kPercent;
   std::string cold;
   for (std::size_t level = 0; level < memory::kLevels; ++level) {
-    const ReuseHistogram& histogram = result.analysis.levels[level].histogram;
+    const ReuseHistogram histogram = adjusted_distances(result, level);
     if (!has_level(result, level) || histogram.accesses() == 0) {
       continue;
     }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/report/cache_curve.hpp"
 #include "app/report/cache_page.hpp"
 #include "app/report/cache_pictures.hpp"
 #include "app/report/cache_table.hpp"
@@ -70,8 +71,12 @@ ordered_json levels_json(const CacheResult& result) {
     }
     const memory::LevelResult& found = result.analysis.levels[level];
     ordered_json curve = ordered_json::array();
-    for (const memory::CurvePoint& point : miss_ratio_curve(found.histogram, kCurvePoints)) {
-      curve.push_back({point.lines, point.miss_ratio});
+    for (const memory::SampledPoint& point : level_curve(result, level, kCurvePoints)) {
+      ordered_json row = {point.lines, point.miss_ratio};
+      if (is_sampled(result)) {
+        row.push_back(point.error < 0 ? ordered_json() : ordered_json(point.error));
+      }
+      curve.push_back(std::move(row));
     }
     levels.push_back({{"level", kLevelNames[level]},
                       {"model", found.model},
@@ -226,13 +231,21 @@ std::vector<std::pair<std::string, std::string>> cache_facts(const CacheResult& 
              {"memory", fmt::format("{}: nodes {}, vertices {}", output::bytes_text(result.structure_bytes),
                                     result.node_order, result.vertex_order)},
              {"accesses", result.warp_traversal}};
+    if (!result.schedule_note.empty()) {
+      facts.insert(facts.begin() + 2, {"note", result.schedule_note});
+    }
   } else {
     facts = {{"caches", fmt::format("of {}", result.machine.name)}};
   }
   facts.emplace_back("L1", level_line(result, memory::kL1));
   facts.emplace_back("L2", level_line(result, memory::kL2));
   if (!result.analysis.reuse_engine.empty()) {
-    facts.emplace_back("reuse", result.analysis.reuse_engine);
+    const std::string sizes = sampled_sizes_text(result);
+    facts.emplace_back("reuse", result.analysis.reuse_engine +
+                                    (sizes.empty() ? ""
+                                                   : "; misses of fully associative LRU caches of these sizes, ± "
+                                                     "standard error: " +
+                                                         sizes));
   }
   return facts;
 }
@@ -282,6 +295,7 @@ ordered_json cache_json(const CacheContext& context) {
   }
   document["configuration"]["scheduled"] = result.scheduled;
   document["configuration"]["captured_sms"] = result.captured_sms;
+  document["configuration"]["schedule_note"] = result.schedule_note;
   document["machine"] = machine_json(result.machine);
   document["summary"] = summary_json(result);
   document["rows"] = to_json(cache_rows(result));

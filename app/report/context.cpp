@@ -43,8 +43,8 @@ std::string context_text(const Context& context) {
                              launch.size.height, launch.size.depth, output::with_separators(launch.size.threads()),
                              output::with_separators(launch.data.rays.size()),
                              output::with_separators(launch.data.events.size())));
-  line("warps", fmt::format("{} lanes, order {}, policy {}", configuration.warp_size, configuration.order,
-                            simt::to_string(configuration.policy)));
+  line("warps", fmt::format("{} lanes, order {}{}", configuration.warp_size, configuration.order,
+                            context.replayed ? fmt::format(", policy {}", simt::to_string(configuration.policy)) : ""));
   const std::string costs = costs_text(context);
   if (!costs.empty()) {
     line("costs", costs);

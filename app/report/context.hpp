@@ -21,6 +21,7 @@ struct Context {
   const trace::Trace& trace;
   const experiment::Resolved& configuration;
   std::vector<std::pair<std::string, std::string>> more;  ///< key and value, for example the one packing replayed
+  bool replayed = true;  ///< by the configuration's policy; false: `context_text` leaves the policy out
 };
 
 [[nodiscard]] std::string context_text(const Context& context);

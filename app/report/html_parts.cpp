@@ -34,6 +34,7 @@ figcaption { margin-top: .4rem; font-size: .9rem; }
 svg text { font-size: 12px; fill: var(--soft); } svg text.name { fill: var(--ink); }
 .grid { stroke: var(--line); } .axis { stroke: var(--soft); } .rule { stroke: var(--ink); stroke-dasharray: 2 3; }
 polyline { fill: none; stroke: var(--k); stroke-width: 2; } polyline.dashed { stroke-dasharray: 6 4; }
+polygon { fill: var(--k); opacity: .2; }
 circle { fill: var(--paper); stroke: var(--k); stroke-width: 2.5; } rect { fill: var(--k); } rect.dashed { opacity: .6; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: .1rem 1.1rem; margin: .2rem 0 0; padding: 0; font-size: .9rem; }
 .legend span { display: inline-block; width: .8rem; height: .8rem; margin-right: .4rem; background: var(--k); }

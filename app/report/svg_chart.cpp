@@ -137,6 +137,23 @@ bool is_empty(const BarSeries& series) {
   return std::ranges::all_of(series.values, [](double value) { return !std::isfinite(value) || value == 0; });
 }
 
+/// Of a line with `spread`: along its upper side and back along the lower one, within [low, high].
+std::string band(const ChartLine& one, const Scale& x, const Scale& y, double low, double high) {
+  std::string upper, lower;
+  for (std::size_t i = 0; i < one.points.size() && i < one.spread.size(); ++i) {
+    const ChartPoint& point = one.points[i];
+    if (x.shows(point.x) && y.shows(point.y) && std::isfinite(one.spread[i])) {
+      upper += fmt::format("{:.2f},{:.2f} ", x(point.x), y(std::min(point.y + one.spread[i], high)));
+      lower = fmt::format("{:.2f},{:.2f} ", x(point.x), y(std::max(point.y - one.spread[i], low))) + lower;
+    }
+  }
+  if (upper.empty()) {
+    return "";
+  }
+  lower.pop_back();
+  return fmt::format("<polygon class=\"{}\" points=\"{}{}\"></polygon>\n", color_class(one.color), upper, lower);
+}
+
 template <class Items, class Class>
 std::string end(const Items& items, const Class& class_of, const std::string& caption, bool skip_empty = false) {
   std::string html = "</svg>\n<ul class=\"legend\">";
@@ -176,6 +193,9 @@ std::string to_svg(const LineChart& chart) {
   std::string svg = start(chart.title, kHeight) + axes(x, y, chart.x_title, chart.y_title, chart.whole_x, true);
   if (chart.rule) {
     svg += line(kLeft, y(*chart.rule), kWidth - kRight, y(*chart.rule), "rule");
+  }
+  for (const ChartLine& one : chart.lines) {
+    svg += band(one, x, y, floor, chart.y_high.value_or(rounded_up(top)));
   }
   for (const ChartLine& one : chart.lines) {
     std::string points;

@@ -20,6 +20,7 @@ struct ChartLine {
   std::size_t color = 0;               ///< the same number, the same colour in every chart
   std::vector<ChartPoint> points{};    ///< ascending in x
   std::optional<ChartPoint> marked{};  ///< drawn as a ring
+  std::vector<double> spread{};        ///< by point: a band reaches so far above and below; empty: none
 };
 
 struct LineChart {

@@ -83,7 +83,24 @@ class CheckedWriter final : public MemoryTraceWriter {
   std::uint64_t records_ = 0;
 };
 
+/// Of a file; false if it cannot be read.
+template <class Says>
+bool first_bytes(const std::string& path, const Says& says) {
+  try {
+    ByteSource bytes(path);
+    return says(bytes.peek(kTextMagic.size()));
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 }  // namespace
+
+bool has_memory_trace_start(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error) &&
+         first_bytes(path, [](std::string_view first) { return starts_text(first) || starts_binary(first); });
+}
 
 bool is_memory_trace(const std::string& path) {
   std::error_code error;
@@ -92,13 +109,9 @@ bool is_memory_trace(const std::string& path) {
                                  status.type() == std::filesystem::file_type::character))) {
     return true;
   }
-  try {
-    ByteSource bytes(path);
-    const std::string_view first = bytes.peek(kTextMagic.size());
+  return first_bytes(path, [](std::string_view first) {
     return starts_text(first) || starts_binary(first) || !lookalike_fix(first).empty();
-  } catch (const Error&) {
-    return false;
-  }
+  });
 }
 
 std::unique_ptr<MemoryTraceReader> open_memory_trace(const std::string& path) {

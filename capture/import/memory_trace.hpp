@@ -96,6 +96,8 @@ class MemoryTraceReader {
 /// order mark, and of mem_trace's output: opening them says what to do. "-" and pipes, which could not be read twice,
 /// are taken for one: no other input of rayreplay can come from there.
 [[nodiscard]] bool is_memory_trace(const std::string& path);
+/// Whether a file's first bytes are a memory trace's; false of all others, and of what cannot be read twice.
+[[nodiscard]] bool has_memory_trace_start(const std::string& path);
 [[nodiscard]] std::unique_ptr<MemoryTraceReader> open_memory_trace(const std::string& path);
 
 enum class TraceForm : std::uint8_t { Binary, Text };

@@ -187,8 +187,8 @@ void check(const CacheOptions& options) {
   }
   memory::check(coalescing_of(options, machine), "machine '" + machine.name + "', L1");
   if (options.windows > 1 && options.window_requests > 0) {
-    throw Error(ErrorKind::Usage, {"time windows are either so many or so long", "windows, window_requests", "both",
-                                   "one of the two", "leave one out"});
+    throw Error(ErrorKind::Usage, {"time windows are either so many or so long", "--windows and --window-requests",
+                                   "both", "one of the two", "leave one out"});
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "sim/machine/toml_quote.hpp"
 
 namespace rayreplay::experiment {
@@ -88,6 +89,19 @@ Entry l2_feed() {
             options.l2_feed = std::get<std::string>(value) == feed_name(memory::L2Feed::All) ? memory::L2Feed::All
                                                                                              : memory::L2Feed::Misses;
           }};
+}
+
+/// An option names its key itself.
+Parameters resolve_at(const CacheSetting& setting, const std::vector<Parameter>& declared) {
+  try {
+    return rayreplay::resolve(declared, {{setting.key, setting.value}}, setting.where);
+  } catch (const Error& error) {
+    ErrorInfo info = error.info();
+    if (setting.where.starts_with("--")) {
+      info.where = setting.where;
+    }
+    throw Error(error.kind(), info);
+  }
 }
 
 const std::vector<Entry>& entries() {
@@ -196,7 +210,7 @@ void apply_cache_settings(const std::vector<CacheSetting>& settings, CacheOption
   std::vector<Parameter> declared;
   std::ranges::transform(cache_parameters(), std::back_inserter(declared), &CacheParameter::declared);
   for (const CacheSetting& setting : settings) {
-    const Parameters values = rayreplay::resolve(declared, {{setting.key, setting.value}}, setting.where);
+    const Parameters values = resolve_at(setting, declared);
     for (std::size_t i = 0; i < values.all().size(); ++i) {
       if (values.all()[i].first == setting.key) {
         entries()[i].set(options, values.all()[i].second);

@@ -80,8 +80,38 @@ TEST_F(CacheFailure, MemoryTracesWithoutFrameOrRecords) {
   EXPECT_THAT(read_bytes(scratch_ / "r/index.html"), Not(HasSubstr("Per pixel")));
   const Outcome empty = import_ask(memory_trace("e.txt", ""), {"--format", "json", "--requests", "--windows", "4"});
   ASSERT_EQ(empty.code, 0) << empty.errors;
+  EXPECT_THAT(empty.errors, HasSubstr("warning: the memory trace has no records"));
   EXPECT_EQ(json::parse(empty.output)["summary"]["transactions"], 0);
   EXPECT_TRUE(json::parse(empty.output)["rows"][0]["hit_rate"].is_null());
+}
+
+// Each command says which of the two kinds of traces it takes, and which command takes the other.
+TEST_F(CacheFailure, TracesOfTheOtherKindAndOfNone) {
+  std::ofstream(scratch_ / "other") << "hello\n";
+  const Outcome unknown = ask({}, scratch_ / "other");
+  EXPECT_EQ(unknown.code, 3);
+  for (const char* part : {"other", "neither a trace of rays nor a memory trace", ".rrt", ".rrm",
+                           "Fix: rayreplay capture", "docs/memory-traces.md"}) {
+    EXPECT_THAT(unknown.errors, HasSubstr(part));
+  }
+  std::ofstream(scratch_ / "cut") << "RAYRE";
+  std::ofstream(scratch_ / "empty") << "";
+  for (const char* name : {"cut", "empty", "missing"}) {
+    const Outcome outcome = ask({}, scratch_ / name);
+    EXPECT_EQ(outcome.code, 3);
+    EXPECT_THAT(outcome.errors, Not(HasSubstr("neither"))) << name;
+  }
+  ASSERT_EQ(ask({"--export", scratch_ / "m.rrm"}).code, 0);
+  for (const std::string& file : {std::string(scratch_ / "m.rrm"), memory_trace("u.txt", kTwoNodes)}) {
+    for (const char* command : {"info", "whatif", "replay", "bvh"}) {
+      const Outcome outcome = run_command({command, file});
+      EXPECT_EQ(outcome.code, 3) << command;
+      EXPECT_THAT(outcome.errors, HasSubstr("this is a memory trace")) << command;
+      EXPECT_THAT(outcome.errors, HasSubstr("Fix: rayreplay cache takes it")) << command;
+      EXPECT_THAT(outcome.errors, HasSubstr("rayreplay import")) << command;
+    }
+    EXPECT_EQ(ask({}, trace()).code, 0);
+  }
 }
 
 TEST_F(CacheFailure, OptionsOfLaunchesAreRefusedForMemoryTraces) {

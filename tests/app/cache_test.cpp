@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "capture/trace/reader.hpp"
+#include "capture/trace/writer.hpp"
 #include "sim/experiment/cache_settings.hpp"
 #include "tests/app/cache_command.hpp"
 
@@ -22,6 +23,7 @@ namespace rayreplay::test {
 namespace {
 
 using nlohmann::json;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -190,6 +192,61 @@ TEST_F(CacheTest, SampledDistancesSplitAllMisses) {
   }
 }
 
+/// Miss ratio of a fully associative cache of so many lines, as the curve has it: its last point that is not larger.
+json point_of(const json& level, std::uint64_t lines) {
+  json last;
+  for (const json& point : level["miss_ratio_curve"]) {
+    if (point[0].get<std::uint64_t>() <= lines) {
+      last = point;
+    }
+  }
+  return last;
+}
+
+TEST_F(CacheTest, SampledCurvesAreAdjustedAndSayTheirError) {
+  const json exact = answer({});
+  const json sampled = answer({"--reuse-engine", "sampled:rate=0.5"});
+  for (std::size_t i = 0; i < 2; ++i) {
+    const json& level = sampled["levels"][i];
+    for (const json& point : exact["levels"][i]["miss_ratio_curve"]) {
+      EXPECT_EQ(point.size(), 2U) << "exact: no error";
+    }
+    ASSERT_FALSE(level["miss_ratio_curve"].empty());
+    for (const json& point : level["miss_ratio_curve"]) {
+      ASSERT_EQ(point.size(), 3U);
+      EXPECT_GE(point[2], 0);
+      EXPECT_LT(point[2], 0.5);
+    }
+    // Over the accesses that the sample should have, not those that it has.
+    const json& reuse = level["reuse_distances"];
+    double cold = reuse["cold"];
+    const json& counts = level["counts"];
+    EXPECT_NEAR(level["miss_ratio_curve"].back()[1].get<double>(), cold * 2 / counts["accesses"].get<double>(), 1e-4);
+    const std::uint64_t lines = level["geometry"]["lines"];
+    const json found = point_of(level, lines), wanted = point_of(exact["levels"][i], lines);
+    EXPECT_NEAR(found[1].get<double>(), wanted[1].get<double>(), 6 * found[2].get<double>() + 0.01) << i;
+  }
+  const json alone = answer({"--reuse-engine", "sampled:rate=0.5,parts=0"});
+  EXPECT_TRUE(alone["levels"][0]["miss_ratio_curve"][0][2].is_null()) << "no parts, no error";
+  EXPECT_EQ(alone["levels"][0]["miss_ratio_curve"][0][1], sampled["levels"][0]["miss_ratio_curve"][0][1]);
+}
+
+TEST_F(CacheTest, SampledReuseSaysItsErrorToPeople) {
+  const Outcome outcome = ask({"--reuse-engine", "sampled:rate=0.5", "--report", scratch_ / "r"});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, ContainsRegex("reuse    sampled:.* standard error: L1 [0-9.]* ± [0-9.]* %, L2 .* ±"));
+  const std::string page = read_bytes(scratch_ / "r/index.html");
+  EXPECT_THAT(page, HasSubstr("standard error of the sample"));
+  EXPECT_THAT(page, HasSubstr("<polygon class=\"c1\""));
+  // A sample that cannot tell the sizes apart says so; without parts no error is known.
+  const Outcome few = ask({"--reuse-engine", "sampled:rate=0.1,parts=0"});
+  EXPECT_THAT(few.output, HasSubstr("too small for the rate"));
+  EXPECT_THAT(few.output, Not(HasSubstr(" ± 0")));
+  const Outcome exact = ask({"--report", scratch_ / "e"});
+  EXPECT_THAT(exact.output, Not(HasSubstr("standard error")));
+  EXPECT_THAT(read_bytes(scratch_ / "e/index.html"), Not(HasSubstr("<polygon")));
+}
+
 TEST_F(CacheTest, ThreadsDoNotMatter) {
   const std::vector<std::string> more = {"--format", "json", "--windows", "3", "--force"};
   const auto run = [&](const std::string& threads, const std::string& name) {
@@ -356,6 +413,37 @@ TEST_F(CacheTest, CapturedScheduleIsTheDefaultWhereThereIsOne) {
   const json result = json::parse(outcome.output);
   EXPECT_THAT(result["configuration"]["schedule"].get<std::string>(), StartsWith("captured"));
   EXPECT_EQ(result["configuration"]["captured_sms"], true);
+  EXPECT_THAT(outcome.errors, HasSubstr("rayreplay: note: schedule captured: " +
+                                        result["configuration"]["schedule_note"].get<std::string>()));
+}
+
+// Half of the captured warps have no SM: the others stay where they were, and everybody is told.
+TEST_F(CacheTest, CapturedScheduleSaysWhatItAssumes) {
+  trace::Trace partly = trace::load(trace());
+  trace::Launch& launch = partly.launches[0];
+  launch.thread_warp.resize(launch.size.threads());
+  launch.thread_lane.resize(launch.size.threads());
+  for (std::uint32_t thread = 0; thread < launch.size.threads(); ++thread) {
+    launch.thread_warp[thread] = thread / 32;
+    launch.thread_lane[thread] = static_cast<std::uint8_t>(thread % 32);
+  }
+  const auto warps = static_cast<std::uint32_t>(launch.size.threads() / 32);
+  for (std::uint32_t warp = 0; warp < warps / 2; ++warp) {
+    launch.groups.warp.push_back(warp);
+    launch.groups.sm.push_back(static_cast<std::uint16_t>(warp % 3));
+    launch.groups.lane_mask.push_back(0xFFFF'FFFFU);
+    launch.groups.clock.push_back(warp);
+  }
+  partly.header.warp_size = 32;
+  trace::write(partly, scratch_ / "partly.rrt");
+  const std::string note = "the capture does not say on which SM 36 of 72 warps ran: dealt out in turn";
+  const Outcome outcome = ask({"--format", "json", "--report", scratch_ / "r"}, scratch_ / "partly.rrt");
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.errors, HasSubstr("rayreplay: note: schedule captured: " + note));
+  const json result = json::parse(outcome.output);
+  EXPECT_EQ(result["configuration"]["schedule_note"], note);
+  EXPECT_EQ(result["configuration"]["captured_sms"], true);
+  EXPECT_THAT(read_bytes(scratch_ / "r/index.html"), HasSubstr(note));
 }
 
 TEST_F(CacheTest, TablesSayWhatMatters) {
@@ -368,6 +456,7 @@ TEST_F(CacheTest, TablesSayWhatMatters) {
   const Outcome csv = ask({"--format", "csv"});
   EXPECT_THAT(csv.output, StartsWith("level,kind,accesses,"));
   EXPECT_THAT(csv.output, HasSubstr("trace_hash"));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("policy"))) << "nothing is replayed by one";
 }
 
 TEST_F(CacheTest, WrongQuestionsAreRefused) {
@@ -387,7 +476,7 @@ TEST_F(CacheTest, WrongQuestionsAreRefused) {
            {{"--l2-feed", "mises"}, 2, "did you mean 'misses'"},
            {{"--sms", "x"}, 2, "--sms"},
            {{"--sms", "5000"}, 2, "--sms"},
-           {{"--windows", "0"}, 2, "--windows"},
+           {{"--windows", "0"}, 2, "error: --windows: the value"},
            {{"--windows", "2", "--window-requests", "5"}, 2, "one of the two"},
            {{"--l1", "4KiB:line=100"}, 2, "--l1"},
            {{"--l1", "4KiB:ways=5"}, 2, "--l1"},
@@ -420,6 +509,7 @@ TEST_F(CacheTest, ConfigurationFilesAreChecked) {
   EXPECT_EQ(key.code, 2);
   EXPECT_THAT(key.errors, HasSubstr("c.toml:3"));
   EXPECT_THAT(key.errors, HasSubstr("layout"));
+  EXPECT_THAT(run("[cache]\nwindows = 0\n").errors, HasSubstr("c.toml:2, windows: the value"));
   EXPECT_EQ(run("[cache]\nwindows = \"many\"\n").code, 2);
   EXPECT_EQ(run("[cache]\nwindows = [1]\n").code, 2);
   EXPECT_EQ(run("cache = 3\n").code, 2);

@@ -15,6 +15,7 @@ using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 constexpr const char* kText =
@@ -110,6 +111,13 @@ TEST_F(ImportTest, WrongQuestionsAreRefused) {
   EXPECT_EQ(run_command({"import", text, "-o", scratch_ / "there.rrm"}).code, 4);
   EXPECT_EQ(read_bytes(scratch_ / "there.rrm"), "mine");
   EXPECT_THAT(scratch_.names(), ElementsAre("cut.txt", "other.txt", "t.txt", "there.rrm", "zero.txt"));
+}
+
+TEST_F(ImportTest, ATraceWithoutRecordsIsWarnedOf) {
+  const Outcome empty = run_command({"import", write("e.txt", "rayreplay-memory-trace 1\nsms 1\n")});
+  EXPECT_EQ(empty.code, 0);
+  EXPECT_THAT(empty.errors, HasSubstr("warning: the memory trace has no records"));
+  EXPECT_THAT(run_command({"import", write("t.txt", kText)}).errors, Not(HasSubstr("no records")));
 }
 
 TEST_F(ImportTest, ADamagedTraceLeavesNoOutput) {

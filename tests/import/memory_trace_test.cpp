@@ -333,6 +333,10 @@ TEST(MemoryTrace, WhatCannotBeReadIsNoMemoryTrace) {
   EXPECT_FALSE(import::is_memory_trace(folder.path()));
   EXPECT_FALSE(import::is_memory_trace(folder.write("other", "RAYREPLAY\n")));
   EXPECT_TRUE(import::is_memory_trace("-"));
+  EXPECT_FALSE(import::has_memory_trace_start("-"));
+  EXPECT_FALSE(import::has_memory_trace_start(folder / "missing"));
+  EXPECT_FALSE(import::has_memory_trace_start(folder.write("packed", "\x1F\x8B\x08")));
+  EXPECT_TRUE(import::has_memory_trace_start(folder.write("text", "rayreplay-memory-trace 1\n")));
   EXPECT_TRUE(import::is_memory_trace(folder.write("packed", "\x1F\x8B\x08"))) << "opening it says how to unpack it";
   EXPECT_THAT(error_of(ErrorKind::Input, [&] { return import::open_memory_trace(folder / "missing"); }).found,
               HasSubstr("No such file"));

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/split_mix.hpp"
 #include "sim/memory/allocations.hpp"
 #include "sim/memory/results/line_split.hpp"
+#include "sim/memory/reuse/sample_error.hpp"
 #include "tests/memory/slow_analysis.hpp"
 #include "tests/support/error_of.hpp"
 
@@ -139,6 +141,7 @@ void expect_equal(const Outcome& a, const Outcome& b) {
   for (std::size_t level = 0; level < kLevels; ++level) {
     EXPECT_EQ(a.result.levels[level].counts, b.result.levels[level].counts) << level;
     EXPECT_EQ(a.result.levels[level].histogram, b.result.levels[level].histogram) << level;
+    EXPECT_TRUE(a.result.levels[level].parts == b.result.levels[level].parts) << level;
     EXPECT_EQ(a.result.levels[level].caches, b.result.levels[level].caches) << level;
   }
   ASSERT_EQ(a.result.pixels.size(), b.result.pixels.size());
@@ -259,6 +262,44 @@ TEST(Analysis, DoesNotDependOnCutsOrThreads) {
   expect_equal(at_once, run(options, pieces));
   const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
   expect_equal(at_once, run(options, {whole}));
+}
+
+// A stack for each SM, and one for the L2, which gets everything: part by part their sum is the level's.
+TEST(Analysis, KeepsThePartsOfSamples) {
+  const Shape shape{.sms = 4, .lines = 3000};
+  const std::vector<TransactionBlock> blocks = {random_block(20'000, shape, 8), random_block(70'000, shape, 9)};
+  AnalysisOptions options = options_of(shape);
+  options.reuse_engine = "sampled:rate=0.25,parts=3";
+  options.l2_feed = L2Feed::All;
+  const ReuseEngines::Created engine = ReuseEngines::create(options.reuse_engine);
+  std::array<std::vector<ReuseHistogram>, kLevels> parts;
+  for (std::uint32_t sm = 0; sm <= shape.sms; ++sm) {  // the last is the L2
+    std::vector<std::uint64_t> lines;
+    for (const TransactionBlock& block : blocks) {
+      for (const Transaction& transaction : block.transactions) {
+        if (transaction.sm == sm || sm == shape.sms) {
+          lines.push_back(transaction.line);
+        }
+      }
+    }
+    const std::unique_ptr<ReuseStack> stack = engine.model->make();
+    std::vector<std::uint32_t> distances(lines.size());
+    stack->distances(lines, distances);
+    merge_parts(parts[sm == shape.sms ? kL2 : kL1], stack->parts());
+  }
+  const Outcome made = run(options, blocks);
+  for (std::size_t level = 0; level < kLevels; ++level) {
+    const LevelResult& found = made.result.levels[level];
+    EXPECT_TRUE(found.parts == parts[level]) << level;
+    EXPECT_EQ(found.parts.size(), 3U);
+    EXPECT_GT(standard_error(found.parts, made.result.reuse_weight, found.geometry.lines()), 0);
+  }
+  expect_equal(made, [&] {
+    const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
+    return run(options, blocks);
+  }());
+  options.reuse_engine = "bitmap";
+  EXPECT_TRUE(run(options, blocks).result.levels[kL1].parts.empty());
 }
 
 TEST(Analysis, WithoutDistancesLeavesTheSplitOut) {

@@ -14,6 +14,7 @@
 #include "sim/memory/results/cache_unit.hpp"
 #include "sim/memory/results/line_split.hpp"
 #include "sim/memory/results/request_tables.hpp"
+#include "sim/memory/reuse/sample_error.hpp"
 
 namespace rayreplay::memory {
 namespace {
@@ -567,6 +568,7 @@ class Analysis::Impl {
       if (sm.cache) {
         merge_counts(upper.counts, sm.cache->counts());
         upper.histogram.merge(sm.cache->histogram());
+        merge_parts(upper.parts, sm.cache->parts());
         ++upper.caches;
       }
     }
@@ -576,6 +578,7 @@ class Analysis::Impl {
     if (l2_cache_) {
       lower.counts = l2_cache_->counts();
       lower.histogram = l2_cache_->histogram();
+      merge_parts(lower.parts, l2_cache_->parts());
       lower.caches = lower.counts.accesses == 0 ? 0 : 1;
     }
     if (l1_.engine != nullptr || l2_.engine != nullptr) {

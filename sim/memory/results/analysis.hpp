@@ -75,10 +75,12 @@ struct AnalysisOptions {
 
 struct LevelResult {
   CacheGeometry geometry;
-  std::string model;         ///< resolved spec; "" where there is no such level
-  CacheCounts counts;        ///< summed over the level's caches
-  ReuseHistogram histogram;  ///< summed over the level's caches; empty without distances
-  std::uint64_t caches = 0;  ///< of them with an access
+  std::string model;                  ///< resolved spec; "" where there is no such level
+  CacheCounts counts;                 ///< summed over the level's caches
+  ReuseHistogram histogram;           ///< summed over the level's caches; empty without distances
+  std::vector<ReuseHistogram> parts;  ///< of an engine that samples, summed part by part; what the curve's standard
+                                      ///< error is made of (reuse/sample_error.hpp); empty of exact ones
+  std::uint64_t caches = 0;           ///< of them with an access
 };
 
 struct AnalysisResult {

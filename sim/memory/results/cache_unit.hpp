@@ -107,6 +107,10 @@ class CacheUnit {
   [[nodiscard]] const ReuseHistogram& histogram() const {
     return histogram_;
   }
+  /// Of an engine that samples (ReuseStack::parts).
+  [[nodiscard]] std::span<const ReuseHistogram> parts() const {
+    return stack_ == nullptr ? std::span<const ReuseHistogram>() : stack_->parts();
+  }
 
  private:
   [[nodiscard]] MissClass miss_class(std::size_t i) const {
