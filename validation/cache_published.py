@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """The published study of ray tracers' caches beside ours: the tables of docs/validation.md.
 
-  cache_published.py [--quick] [--work DIR] [RAYREPLAY]
+  cache_published.py [--quick] [--work DIR] [--jobs N] [RAYREPLAY]
 
 Von Buelow, Riemann, Guthe, Fellner, Profiling and Visualizing GPU Memory Access and Cache Behavior of Ray Tracers, EGPGV
 2023. Its base configuration and changes of it, one at a time, on meshes of ours, first counted as the study counts
 (every lane by itself, probabilities from reuse distances, L2 fed by every access), then step by step as a GPU has it.
 Nothing is fitted. --quick: a sixteenth of frame, SMs and L2, a quarter of the mesh; a minute or two. --work keeps the
-traces there and takes those that are there.
+traces there and takes those that are there. --jobs: so many simulations at a time, each of which wants two or three
+cores and a gigabyte; the tables are the same.
 Exit code 1 if a published direction does not come out where it is counted as published.
 """
 import argparse
+import concurrent.futures
 import json
 import pathlib
 import subprocess
@@ -111,7 +113,7 @@ class Study:
     def result(self, view, name, override=None):
         """`override` replaces parts of the base configuration; the change wins over it."""
         key = (view, name, str(override))
-        if key not in self.results:
+        if key not in self.results:  # asked for twice at a time, it is computed twice
             options = {**BASE, **(override or {}), **dict(CHANGES)[name]}
             words = [word for option, value in options.items() for word in (f"--{option}", value)]
             output = run(self.program, "cache", self.traces[name == LARGE], *words, *VIEWS[view], "--no-distances",
@@ -129,6 +131,13 @@ class Study:
 
     def label(self, name):
         return f"{self.sizes[1]}² for {self.sizes[0]}²" if name == LARGE else name
+
+
+def compute(jobs, wanted):
+    """Results that will be asked for, `jobs` at a time. wanted: (study, view, name, override)."""
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for future in [pool.submit(study.result, *key) for study, *key in wanted]:
+            future.result()
 
 
 def row(*cells):
@@ -179,19 +188,24 @@ def directions(study):
     return held
 
 
-def densities(program, folder, size, levels):
+OWN = {"builder": "medium"}
+DENSITY_COLUMNS = [(view, leaves, override) for view, text in ((PUBLISHED, "published"), (GPU, "GPU"))
+                   for leaves, override in ((f"{text}, {LEAF} a leaf", None), (f"{text}, own leaves", OWN))]
+
+
+def densities(studies):
     """Boxes against faces by how many faces there are for each ray, with both kinds of leaves."""
-    own = {"builder": "medium"}
-    columns = [(view, leaves, override) for view, text in ((PUBLISHED, "published"), (GPU, "GPU"))
-               for leaves, override in ((f"{text}, {LEAF} a leaf", None), (f"{text}, own leaves", own))]
-    head("mesh", "faces a ray", *(f"{leaves}: boxes, faces" for _, leaves, _ in columns))
-    for level in levels:
-        study = Study(program, folder, f"statue:level={level}", (size,))
+    head("mesh", "faces a ray", *(f"{leaves}: boxes, faces" for _, leaves, _ in DENSITY_COLUMNS))
+    for level, study in studies.items():
         cells = []
-        for view, _, override in columns:
+        for view, _, override in DENSITY_COLUMNS:
             base = study.result(view, "base", override)
             cells.append(f"{base.rate('L1', BOXES):.1f}, {base.rate('L1', FACES):.1f} %")
         row(study.scene, f"{8 * 4**level / study.result(PUBLISHED, 'base').rays:g}", *cells)
+
+
+def of_l1(size):
+    return {**OWN, "l1": f"{size}KiB:line=128,ways=64,sector=32"}
 
 
 def l1_sizes(study, sizes):
@@ -199,7 +213,7 @@ def l1_sizes(study, sizes):
     head("L1 of an SM", *(f"{text}: {name}" for text in ("published", "GPU")
                           for name in ("boxes, faces", "all", "if-if's change of boxes, faces", "of all")))
     for size in sizes:
-        override = {"builder": "medium", "l1": f"{size}KiB:line=128,ways=64,sector=32"}
+        override = of_l1(size)
         cells = []
         for view in (PUBLISHED, GPU):
             base = study.result(view, "base", override)
@@ -213,6 +227,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small meshes and frames")
     parser.add_argument("--work", type=pathlib.Path, help="folder that keeps the traces")
+    parser.add_argument("--jobs", type=int, default=1, help="simulations at a time [1]")
     parser.add_argument("program", nargs="?", default="build/release/rayreplay", help="[build/release/rayreplay]")
     given = parser.parse_args()
     if given.quick:
@@ -222,6 +237,22 @@ def main():
         folder.mkdir(parents=True, exist_ok=True)
         scan = Study(given.program, folder, f"statue:level={7 if given.quick else 8}",
                      (128, 512) if given.quick else (512, 2048))
+        leaf_names = [name for name in scan.names() if name not in (LARGE, "median split")]
+        sizes = (32, 128) if given.quick else (16, 32, 64, 128, 256)
+        meshes = {level: Study(given.program, folder, f"statue:level={level}", scan.sizes[:1])
+                  for level in ((5, 6, 7, 8) if given.quick else (6, 7, 8, 9, 10))}
+        made = Study(given.program, folder, "hall", (128,) if given.quick else (512,))
+        dense = None if given.quick else meshes[10]
+        compute(given.jobs, [
+            *((scan, view, LARGE, None) for view in VIEWS),  # the longest first
+            *((dense, PUBLISHED, name, None) for name in (dense.names() if dense else ())),
+            *((scan, view, name, None) for view in VIEWS for name in scan.names()),
+            *((scan, PUBLISHED, name, OWN) for name in leaf_names),
+            *((scan, view, name, of_l1(size)) for size in sizes for view in (PUBLISHED, GPU)
+              for name in ("base", "if-if")),
+            *((study, view, "base", override) for study in meshes.values() for view, _, override in DENSITY_COLUMNS),
+            *((made, PUBLISHED, name, None) for name in ("base", "median split")),
+        ])
         print(f"### {scan.scene}, counted as published")
         rates(scan, PUBLISHED)
         print(f"\n### {scan.scene}, as a GPU has it: coalesced, exact LRU with sectors, L2 fed by the L1s' misses")
@@ -229,17 +260,14 @@ def main():
         print("\n### Directions: points of hit rate, one step after the other")
         held = directions(scan)
         print("\n### The same with the builder's own leaves, counted as published")
-        rates(scan, PUBLISHED, {"builder": "medium"},
-              [name for name in scan.names() if name not in (LARGE, "median split")])
+        rates(scan, PUBLISHED, OWN, leaf_names)
         print("\n### if-if by the size of the L1")
-        l1_sizes(scan, (32, 128) if given.quick else (16, 32, 64, 128, 256))
+        l1_sizes(scan, sizes)
         print("\n### Boxes and faces in the L1 by density of the mesh")
-        densities(given.program, folder, scan.sizes[0], (5, 6, 7, 8) if given.quick else (6, 7, 8, 9, 10))
-        if not given.quick:
-            dense = Study(given.program, folder, "statue:level=10", (512,))
+        densities(meshes)
+        if dense:
             print(f"\n### {dense.scene}: a mesh of the published one's size, counted as published")
             rates(dense, PUBLISHED)
-        made = Study(given.program, folder, "hall", (128,) if given.quick else (512,))
         print(f"\n### {made.scene}: made by hand, not scanned, counted as published")
         rates(made, PUBLISHED, names=["base", "median split"])
     sys.exit(0 if held else 1)
