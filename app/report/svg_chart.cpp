@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/pictures/heatmap.hpp"
 #include "app/report/html_parts.hpp"
@@ -139,19 +140,19 @@ bool is_empty(const BarSeries& series) {
 
 /// Of a line with `spread`: along its upper side and back along the lower one, within [low, high].
 std::string band(const ChartLine& one, const Scale& x, const Scale& y, double low, double high) {
-  std::string upper, lower;
+  std::vector<std::string> upper, lower;
   for (std::size_t i = 0; i < one.points.size() && i < one.spread.size(); ++i) {
     const ChartPoint& point = one.points[i];
     if (x.shows(point.x) && y.shows(point.y) && std::isfinite(one.spread[i])) {
-      upper += fmt::format("{:.2f},{:.2f} ", x(point.x), y(std::min(point.y + one.spread[i], high)));
-      lower = fmt::format("{:.2f},{:.2f} ", x(point.x), y(std::max(point.y - one.spread[i], low))) + lower;
+      upper.push_back(fmt::format("{:.2f},{:.2f}", x(point.x), y(std::min(point.y + one.spread[i], high))));
+      lower.push_back(fmt::format("{:.2f},{:.2f}", x(point.x), y(std::max(point.y - one.spread[i], low))));
     }
   }
   if (upper.empty()) {
     return "";
   }
-  lower.pop_back();
-  return fmt::format("<polygon class=\"{}\" points=\"{}{}\"></polygon>\n", color_class(one.color), upper, lower);
+  upper.insert(upper.end(), lower.rbegin(), lower.rend());
+  return fmt::format("<polygon class=\"{}\" points=\"{}\"></polygon>\n", color_class(one.color), fmt::join(upper, " "));
 }
 
 template <class Items, class Class>

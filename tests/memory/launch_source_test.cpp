@@ -13,6 +13,7 @@
 #include <ostream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bvh/bvh.hpp"
@@ -89,9 +90,8 @@ struct Lane {
 
 class Twin {
  public:
-  Twin(const trace::Trace& trace, const trace::Launch& launch, const bvh::Bvh& structure, const Allocations& table,
-       const StreamOptions& options)
-      : trace_(trace), launch_(launch), structure_(structure), table_(table), options_(options) {}
+  Twin(const trace::Launch& launch, const bvh::Bvh& structure, const Allocations& table, StreamOptions options)
+      : launch_(launch), structure_(structure), table_(table), options_(std::move(options)) {}
 
   Instructions run(std::uint32_t item, const std::vector<std::uint32_t>& thread_at) {
     out_ = {};
@@ -320,7 +320,6 @@ class Twin {
     }
   }
 
-  const trace::Trace& trace_;
   const trace::Launch& launch_;
   const bvh::Bvh& structure_;
   const Allocations& table_;
@@ -475,7 +474,7 @@ TEST_P(StreamsOfLaunches, TakeNoMoreMemoryThanTheyNeed) {
 TEST_P(StreamsOfLaunches, EqualTheTwin) {
   const auto source = make_launch_source(trace_, launch(), structure_, places_, options_);
   const std::vector<WarpStream> streams = all_streams(*source);
-  Twin twin(trace_, launch(), structure_, source->allocations(), options_);
+  Twin twin(launch(), structure_, source->allocations(), options_);
   const std::uint32_t step = streams.size() > 400 ? 7 : 1;
   for (std::uint32_t item = 0; item < streams.size(); item += step) {
     SCOPED_TRACE(item);
@@ -507,13 +506,11 @@ TEST_P(StreamsOfLaunches, BytesAreThoseOfTheTraversal) {
       expected[static_cast<std::size_t>(kKinds[static_cast<std::size_t>(access.kind)])] += access.bytes;
     }
   }
-  std::uint64_t pixels = 0;
   for (const WarpStream& stream : all_streams(*source)) {
     Allocations::Cursor cursor;
     for (const Instruction& row : stream.raw.rows) {
       const auto lanes = static_cast<std::uint32_t>(std::popcount(row.mask));
       made[static_cast<std::size_t>(row.kind)] += std::uint64_t{lanes} * row.bytes;
-      pixels += row.kind == DataKind::FrameBuffer && row.first < stream.raw.address.size() ? lanes : 0;
       for (std::uint32_t i = row.first; i < row.first + lanes; ++i) {
         const std::uint64_t address = stream.raw.address[i];
         const std::uint32_t index = source->allocations().find(address, cursor);

@@ -114,7 +114,7 @@ inline std::map<std::uint64_t, std::uint8_t> slow_split(std::uint64_t line, std:
                                                         std::uint32_t to_line, std::uint32_t to_sector) {
   std::map<std::uint64_t, std::uint8_t> result;
   for (std::uint32_t byte = 0; byte < line_bytes; ++byte) {
-    if ((sectors >> (byte / sector_bytes) & 1U) != 0) {
+    if ((std::uint32_t{sectors} >> (byte / sector_bytes) & 1U) != 0) {
       const std::uint64_t address = line * line_bytes + byte;
       result[address / to_line] |= static_cast<std::uint8_t>(1U << (address % to_line / to_sector));
     }
