@@ -457,6 +457,21 @@ TEST_P(StreamsOfLaunches, AnyCutAndNumberOfThreadsGiveTheSame) {
   EXPECT_TRUE(same(other->tally(), tally)) << "items that are made again are counted once";
 }
 
+TEST_P(StreamsOfLaunches, TakeNoMoreMemoryThanTheyNeed) {
+  const auto source = make_launch_source(trace_, launch(), structure_, places_, options_);
+  // Into a stream that held the largest one.
+  std::vector<WarpStream> streams(1);
+  for (std::uint32_t item = source->items(); item-- > 0;) {
+    source->generate({&item, 1}, streams);
+    const WarpStream& stream = streams[0];
+    ASSERT_EQ(stream.first.capacity(), stream.first.size());
+    ASSERT_EQ(stream.transactions.capacity(), stream.transactions.size());
+    ASSERT_EQ(stream.requests.capacity(), stream.requests.size());
+    ASSERT_EQ(stream.raw.rows.capacity(), stream.raw.rows.size());
+    ASSERT_EQ(stream.raw.address.capacity(), stream.raw.address.size());
+  }
+}
+
 TEST_P(StreamsOfLaunches, EqualTheTwin) {
   const auto source = make_launch_source(trace_, launch(), structure_, places_, options_);
   const std::vector<WarpStream> streams = all_streams(*source);

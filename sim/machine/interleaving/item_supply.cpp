@@ -35,7 +35,7 @@ std::uint32_t ItemSupply::take(std::size_t queue, memory::WarpStream& stream) {
     refill();
   }
   const std::uint64_t place = queues_[queue].given++;
-  std::swap(stream, kept(queue, place));
+  stream = std::exchange(kept(queue, place), {});
   return plan_->queue[place];
 }
 
@@ -56,7 +56,7 @@ void ItemSupply::refill() {
     const std::uint64_t until = std::min<std::uint64_t>(row.given + depth_, plan_->queue_begin[queue + 1]);
     for (; row.made < until; ++row.made) {
       check(streams_[next], items_[next]);
-      std::swap(kept(queue, row.made), streams_[next]);
+      kept(queue, row.made) = std::exchange(streams_[next], {});
       ++next;
     }
   }

@@ -1,9 +1,9 @@
 // The next items of each queue, made ahead of time and in batches.
 //
-// Contract: `take` hands out the items of a queue in its order, each once, with its stream. Streams are exchanged, not
-// copied: the buffers that come in are used again. A queue that has run dry has all queues filled up with a call of the
-// source, so that it has many items to make in parallel. Errors: Internal for streams that break their contract; Usage
-// when raw instructions are wanted and missing.
+// Contract: `take` hands out the items of a queue in its order, each once, with its stream. Streams are moved: what was
+// handed out is no longer held here, and what comes in is freed. A queue that has run dry has all queues filled up with
+// a call of the source, so that it has many items to make in parallel. Memory: the streams made and not handed out.
+// Errors: Internal for streams that break their contract; Usage when raw instructions are wanted and missing.
 #pragma once
 
 #include <cstdint>

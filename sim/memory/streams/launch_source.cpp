@@ -250,13 +250,13 @@ class Source final : public LaunchSource {
     std::size_t step = 0;
     std::uint64_t lane = 0;
     Instructions scratch;
+    WarpStream made;  // its vectors grow; what is kept, for as long as the item is resident, has its size
     for (std::size_t item = 0; item < jobs.size(); ++item) {
-      WarpStream& stream = *jobs[item].stream;
-      stream.first.clear();
-      stream.transactions.clear();
-      stream.requests.clear();
-      stream.raw.clear();
-      Instructions& raw = options_.coalescing.keep_raw ? stream.raw : scratch;
+      *jobs[item].stream = {};
+      made.first.clear();
+      made.transactions.clear();
+      made.requests.clear();
+      Instructions& raw = options_.coalescing.keep_raw ? made.raw : scratch;
       raw.clear();
       InstructionWriter out(raw, options_.load_bytes);
       append_start(chunk, item, out);
@@ -278,7 +278,8 @@ class Source final : public LaunchSource {
         append_calls(chunk, item, group - chunk.first_group[item] + 1, jobs[item].item, out);
         append_pixels(chunk, item, group - chunk.first_group[item] + 1, out);
       }
-      coalesce(raw, options_.coalescing, stream);
+      coalesce(raw, options_.coalescing, made);
+      *jobs[item].stream = WarpStream(made);
     }
     tally.unobserved = shaders.unobserved();
     return tally;

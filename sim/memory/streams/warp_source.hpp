@@ -19,7 +19,7 @@ class WarpSource {
   [[nodiscard]] virtual std::uint32_t items() const = 0;
   [[nodiscard]] virtual const Allocations& allocations() const = 0;
   [[nodiscard]] virtual const CoalesceOptions& coalescing() const = 0;
-  /// streams[i] is replaced by that of items[i]; its memory is used again.
+  /// streams[i] is replaced by that of items[i], with no more memory than it needs: many are kept at a time.
   virtual void generate(std::span<const std::uint32_t> items, std::span<WarpStream> streams) = 0;
 };
 
