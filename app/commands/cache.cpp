@@ -15,6 +15,7 @@
 #include "app/output/output_folder.hpp"
 #include "app/pictures/heatmap.hpp"
 #include "app/report/cache_file.hpp"
+#include "app/report/cache_pictures.hpp"
 #include "app/report/cache_report.hpp"
 #include "base/error.hpp"
 #include "base/keep_memory.hpp"
@@ -101,6 +102,13 @@ std::string elements_path(const Options& options) {
   if (!options.elements.empty()) {
     return options.elements;
   }
+  std::error_code error;
+  const auto status = std::filesystem::status(options.path, error);
+  if (options.path == "-" || (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+                              !std::filesystem::is_directory(status))) {
+    throw Error(ErrorKind::Usage, {"the file of elements is named after the trace, which is no file here", "--elements",
+                                   "'" + options.path + "'", "a name", "say --elements FILE"});
+  }
   return std::filesystem::path(options.path).replace_extension(kElementsEnd).string();
 }
 
@@ -117,6 +125,33 @@ CacheOptions make_options(const Options& given, const experiment::Configuration&
 
 void warn(const std::string& text) {
   console::log("rayreplay: warning: " + text);
+}
+
+/// Sums by pixel of an imported trace: what they lack, and what they mix.
+void log_frame(const CacheResult& result) {
+  if (result.scheduled || !result.options.pixels) {
+    return;
+  }
+  if (result.size.threads() == 0) {
+    console::log(
+        "rayreplay: note: no sums by pixel: the memory trace does not say how large the frame is ('frame WIDTH "
+        "HEIGHT')");
+    return;
+  }
+  if (result.beyond_frame > 0) {
+    warn(
+        fmt::format("{} accesses of lanes to elements of a frame buffer behind pixel {} of the frame ({} x {}) are in "
+                    "no sum by pixel",
+                    result.beyond_frame, result.size.threads() - 1, result.size.width, result.size.height));
+  }
+  const auto buffers =
+      std::ranges::count(result.allocations.rows(), memory::DataKind::FrameBuffer, &memory::Allocation::kind);
+  if (buffers > 1) {
+    warn(
+        fmt::format("the memory trace has {} frame buffers: a pixel's sums are those of its element in all of them "
+                    "together",
+                    buffers));
+  }
 }
 
 void log_result(const CacheResult& result) {
@@ -138,11 +173,7 @@ void log_result(const CacheResult& result) {
   if (!result.scheduled && result.analysis.transactions == 0) {
     warn("the memory trace has no records: every result is zero");
   }
-  if (!result.scheduled && result.options.pixels && result.size.threads() == 0) {
-    console::log(
-        "rayreplay: note: no sums by pixel: the memory trace does not say how large the frame is ('frame WIDTH "
-        "HEIGHT')");
-  }
+  log_frame(result);
   if (!result.schedule_note.empty()) {
     console::log(
         fmt::format("rayreplay: note: schedule {}: {}", parse_spec(result.schedule).name, result.schedule_note));
@@ -209,6 +240,9 @@ Outputs check_outputs(const Options& options, const experiment::Configuration& c
 void write(const Options& options, const Outputs& outputs, const report::CacheContext& context,
            report::CacheFile* elements) {
   log_result(context.result);
+  if (!options.report.empty() && report::is_one_row(context.result)) {
+    console::log(fmt::format("rayreplay: note: {}", report::kNoPicturesOfOneRow));
+  }
   if (elements != nullptr) {
     elements->commit(context);
   }

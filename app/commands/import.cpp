@@ -151,6 +151,7 @@ std::vector<std::string> left_out(const import::NvbitTally& tally) {
   add(tally.shared, "accesses to shared memory");
   add(tally.local, "accesses to local memory");
   add(tally.idle, "instructions without an active lane");
+  add(tally.zero_lanes, "lanes with address 0 of other instructions (mem_trace prints 0 for lanes that take no part)");
   for (const auto& [opcode, count] : tally.unknown) {
     add(count, "instructions of the unknown opcode " + opcode);
   }
@@ -167,6 +168,12 @@ int act(const Options& options) {
     reader = import::open_memory_trace(options.input);
   } else {
     const auto head = import::open_memory_trace(options.nvbit_header);
+    import::RecordBlock records;
+    if (head->next(records)) {
+      throw Error(ErrorKind::Input, {"the header for the output of mem_trace has records, which would be lost",
+                                     options.nvbit_header, "a memory trace with records", "the lines of a header alone",
+                                     "leave out the records; a memory trace that is whole is read without --nvbit"});
+    }
     auto opened = import::open_nvbit_trace(options.input, head->header());
     nvbit = opened.get();
     reader = std::move(opened);

@@ -52,7 +52,8 @@ void add_requests(std::vector<CacheDataset>& list, const char* group, const char
 std::vector<CacheDataset> make_list() {
   std::vector<CacheDataset> list = {
       {"elements", "window", kNumber, "time window; rows ascend by window, then element"},
-      {"elements", "element", kNumber, "element of the allocation table; elements that nobody touched have no row"},
+      {"elements", "element", kNumber,
+       "element of the allocation table; elements that nobody touched have no row, nor have unallocated requests"},
       {"elements", "allocation", kNumber, "row of the group allocations"}};
   add_requests(list, "elements", "requests for the element in the window");
   list.insert(list.end(),
@@ -79,16 +80,19 @@ std::vector<CacheDataset> make_list() {
                {"boxes", "max_y", kLength, "upper corner"},
                {"boxes", "max_z", kLength, "upper corner"}});
   add_requests(list, "pixels", "requests of the pixel's thread");
-  list.insert(list.end(), {{"pixels", "dram_bytes", kBytes, "the pixel's share in what was fetched from DRAM"},
-                           {"pixels", "written", kOrder, "order of its first frame-buffer store; 2^64 - 1: none"},
-                           {"windows", "first_request", kOrder, "with which the window begins"},
-                           {"windows", "requests", kRequests, "in the window"},
-                           {"windows", "first_cycle", kCycles, "of issue, of its first transaction; 0: not known"},
-                           {"windows", "last_cycle", kCycles, "of issue, of its last transaction; 0: not known"},
-                           {"windows", "dram_read_bytes", kBytes, "fetched from DRAM, estimated"},
-                           {"windows", "dram_write_bytes", kBytes, "written to DRAM, estimated"},
-                           {"kinds", "kind", kNumber, "kind of data (attribute kind_names)"},
-                           {"sms", "sm", kNumber, "SM that made the accesses"}});
+  list.insert(
+      list.end(),
+      {{"pixels", "dram_bytes", kBytes,
+        "the pixel's share in what was fetched from DRAM; shares are rounded down to 2^-14 bytes, their sum to bytes"},
+       {"pixels", "written", kOrder, "order of its first frame-buffer store; 2^64 - 1: none"},
+       {"windows", "first_request", kOrder, "with which the window begins"},
+       {"windows", "requests", kRequests, "in the window"},
+       {"windows", "first_cycle", kCycles, "of issue, of its first transaction; 0: not known"},
+       {"windows", "last_cycle", kCycles, "of issue, of its last transaction; 0: not known"},
+       {"windows", "dram_read_bytes", kBytes, "fetched from DRAM, estimated"},
+       {"windows", "dram_write_bytes", kBytes, "written to DRAM, estimated"},
+       {"kinds", "kind", kNumber, "kind of data (attribute kind_names)"},
+       {"sms", "sm", kNumber, "SM that made the accesses"}});
   add_levels(list, "kinds");
   add_levels(list, "sms");
   return list;

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "app/report/cache_curve.hpp"
+#include "app/report/cache_pictures.hpp"
 #include "app/report/cache_table.hpp"
 #include "app/report/html_parts.hpp"
 #include "app/report/svg_chart.hpp"
@@ -272,7 +273,8 @@ std::string facts(const CacheContext& context) {
   std::string html = "<dl class=\"facts\">\n";
   html += fact("trace", context.trace_file);
   html += fact("trace hash", result.trace_hash);
-  html += fact("application", result.application + (result.device.empty() ? "" : ", " + result.device));
+  html += fact("application",
+               result.application + (result.application.empty() || result.device.empty() ? "" : ", ") + result.device);
   if (context.launch != nullptr) {
     const trace::Launch& launch = context.launch->trace.launches[context.launch->configuration.launch];
     html += fact("launch", fmt::format("{}: {} x {} x {}, {} threads, {} rays", context.launch->configuration.launch,
@@ -328,6 +330,8 @@ std::string to_html(const CachePage& page) {
       html += figure(picture.file, picture.caption);
     }
     html += "</div>\n";
+  } else if (is_one_row(result)) {
+    html += fmt::format("<h2>Per pixel</h2>\n<p class=\"soft\">There are {}.</p>\n", kNoPicturesOfOneRow);
   }
   if (result.analysis.windows.size() > 1) {
     html += "<h2>Time windows</h2>\n" + html_table(cache_windows(result), "");

@@ -157,6 +157,10 @@ PixelMap multiples(const CacheResult& result, const std::vector<PixelSums>& sums
 
 }  // namespace
 
+bool is_one_row(const CacheResult& result) {
+  return !result.analysis.pixels.empty() && result.size.height == 1;
+}
+
 const std::vector<std::string>& cache_picture_files() {
   static const std::vector<std::string> names = {kL1File, kL2File, kBytesFile, kOrderFile, kWindowsFile};
   return names;

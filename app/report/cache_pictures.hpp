@@ -15,6 +15,10 @@
 
 namespace rayreplay::report {
 
+/// Sums by pixel were taken, of a frame of one row: there are no pictures of it.
+[[nodiscard]] bool is_one_row(const experiment::CacheResult& result);
+inline constexpr const char* kNoPicturesOfOneRow = "no pictures per pixel: the frame has one row";
+
 [[nodiscard]] std::vector<Picture> make_cache_pictures(const experiment::CacheResult& result,
                                                        pictures::Colormap colormap);
 /// All names that a picture may have.

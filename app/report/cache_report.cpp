@@ -256,9 +256,9 @@ std::string cache_text(const CacheContext& context) {
   if (context.launch != nullptr) {
     text = context_text(*context.launch);
   } else {
-    line(text, "trace",
-         fmt::format("{} ({}{})", context.trace_file, result.application,
-                     result.device.empty() ? "" : ", " + result.device));
+    const std::string both =
+        result.application + (result.application.empty() || result.device.empty() ? "" : ", ") + result.device;
+    line(text, "trace", context.trace_file + (both.empty() ? "" : " (" + both + ")"));
   }
   for (const auto& [name, value] : cache_facts(result)) {
     line(text, name, value);

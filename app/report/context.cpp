@@ -38,11 +38,16 @@ std::string context_text(const Context& context) {
   const auto line = [&text](std::string_view name, const std::string& value) {
     text += fmt::format("{:<8} {}\n", name, value);
   };
-  line("trace", fmt::format("{} ({})", context.trace_file, context.trace.header.application));
-  line("launch", fmt::format("{}: {}x{}x{}, {} threads, {} rays, {} events", configuration.launch, launch.size.width,
-                             launch.size.height, launch.size.depth, output::with_separators(launch.size.threads()),
-                             output::with_separators(launch.data.rays.size()),
-                             output::with_separators(launch.data.events.size())));
+  const std::string& application = context.trace.header.application;
+  line("trace", context.trace_file + (application.empty() ? "" : " (" + application + ")"));
+  line("launch",
+       fmt::format("{}: {}x{}x{}, {} threads, {} rays, {} events",
+                   context.trace.launches.size() == 1
+                       ? fmt::format("{}", configuration.launch)
+                       : fmt::format("{} of {}", configuration.launch, context.trace.launches.size()),
+                   launch.size.width, launch.size.height, launch.size.depth,
+                   output::with_separators(launch.size.threads()), output::with_separators(launch.data.rays.size()),
+                   output::with_separators(launch.data.events.size())));
   line("warps", fmt::format("{} lanes, order {}{}", configuration.warp_size, configuration.order,
                             context.replayed ? fmt::format(", policy {}", simt::to_string(configuration.policy)) : ""));
   const std::string costs = costs_text(context);

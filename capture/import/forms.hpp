@@ -1,7 +1,10 @@
 // The forms' readers and writers. Internal to this room; docs/memory-traces.md describes the forms.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/error.hpp"
@@ -24,6 +27,14 @@ inline constexpr std::uint32_t kBinaryVersion = 1;
                                                                   const TraceHeader& header);
 [[nodiscard]] std::unique_ptr<MemoryTraceWriter> make_binary_writer(std::unique_ptr<TraceOutput> output,
                                                                     const TraceHeader& header);
+
+/// Rows of two allocations that overlap; `low` has the lower start.
+struct Overlap {
+  std::uint32_t low = 0, high = 0;
+};
+/// O(n log n).
+[[nodiscard]] std::optional<Overlap> find_overlap(const TraceHeader& header);
+[[noreturn]] void fail_overlap(const TraceHeader& header, const Overlap& overlap, const std::string& where);
 
 /// As `check` of a record; `place` makes the text of where it is, when it is needed.
 template <class Place>

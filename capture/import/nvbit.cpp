@@ -123,12 +123,19 @@ class Reader final : public NvbitReader {
         lines_.fail("the output of mem_trace is truncated: its last line has no line feed", quoted(line), kForm,
                     "run it again, or remove that line");
       }
+      ++tally_.tool_lines;
       line.remove_prefix(at + kTag.size());
       if (line.find(" - LAUNCH - ") != std::string_view::npos) {
         read_launch(line);
       } else {
         read_access(line, block);
       }
+    }
+    if (block.records() == 0 && tally_.tool_lines == 0) {
+      throw Error(ErrorKind::Input,
+                  {"this is not the output of mem_trace: no line of it is of that tool", lines_.bytes().name(),
+                   fmt::format("{} lines, none with '{}'", tally_.other_lines, kTag.substr(0, kTag.size() - 1)), kForm,
+                   "give the text that the tool printed; a memory trace is read without --nvbit"});
     }
     return block.records() > 0;
   }
@@ -234,6 +241,7 @@ class Reader final : public NvbitReader {
       ++tally_.idle;
       return;
     }
+    tally_.zero_lanes += kLanes - active;
     const std::uint64_t number = block_number(*launch, *cta);
     block.add(static_cast<std::uint16_t>(number % header_.sms),
               static_cast<std::uint32_t>(number * kWarpsOfBlock + *warp % kWarpsOfBlock), kind.store, size_of(opcode),

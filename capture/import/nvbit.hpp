@@ -9,7 +9,7 @@
 // warp is unique in its block. Shared memory has no cache of its own here, local memory no address that others could
 // have: both are left out and counted, as are opcodes that are not known; other lines (the application's own) are
 // counted too. Let no two processes print to one file. Streaming; one table entry a kernel launch. Errors: Input, with
-// file and line.
+// file and line; Input also, at the end, for a text without any line of the tool.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,8 @@ namespace rayreplay::import {
 struct NvbitTally {
   std::uint64_t launches = 0;
   std::uint64_t other_lines = 0;                  ///< not of the tool
+  std::uint64_t tool_lines = 0;                   ///< of the tool: launches and instructions
+  std::uint64_t zero_lanes = 0;                   ///< lanes with address 0 of instructions that have others
   std::uint64_t shared = 0, local = 0, idle = 0;  ///< instructions left out: of that memory, without an active lane
   std::map<std::string, std::uint64_t> unknown;   ///< instructions left out, by opcode (the part before the first dot)
 };

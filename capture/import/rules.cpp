@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "capture/import/forms.hpp"
 #include "capture/import/memory_trace.hpp"
 
 namespace rayreplay::import {
@@ -86,6 +87,12 @@ void check(const TraceHeader& header, const std::string& where) {
   for (const TraceAllocation& row : header.allocations) {
     check_allocation(row, where);
   }
+  if (const auto overlap = find_overlap(header)) {
+    fail_overlap(header, *overlap, where);
+  }
+}
+
+std::optional<Overlap> find_overlap(const TraceHeader& header) {
   std::vector<std::uint32_t> order(header.allocations.size());
   std::iota(order.begin(), order.end(), 0U);
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -95,11 +102,17 @@ void check(const TraceHeader& header, const std::string& where) {
     const TraceAllocation& low = header.allocations[order[i - 1]];
     const TraceAllocation& high = header.allocations[order[i]];
     if (high.start - low.start < low.bytes) {
-      fail(where, "two allocations overlap", range_text(low) + ", and " + range_text(high),
-           "every address in one allocation at most",
-           "memory that was freed and given out again has to become one allocation, or one trace for each use");
+      return Overlap{order[i - 1], order[i]};
     }
   }
+  return {};
+}
+
+void fail_overlap(const TraceHeader& header, const Overlap& overlap, const std::string& where) {
+  fail(where, "two allocations overlap",
+       range_text(header.allocations[overlap.low]) + ", and " + range_text(header.allocations[overlap.high]),
+       "every address in one allocation at most",
+       "memory that was freed and given out again has to become one allocation, or one trace for each use");
 }
 
 void check(const TraceHeader& header, const RecordBlock& block, std::size_t row, const std::string& where) {
@@ -123,9 +136,9 @@ void check(const TraceHeader& header, const RecordBlock& block, std::size_t row,
          "the size is that of one lane's access in bytes; cut longer copies into several records");
   }
   for (std::uint32_t i = block.first[row]; i < block.first[row + 1]; ++i) {
-    if (block.address[i] > kLastAddress - block.bytes[row]) {
+    if (block.address[i] > kLastAddress - (block.bytes[row] - 1)) {
       fail(where, "an access ends behind the last address",
-           fmt::format("{:#x}, {} bytes", block.address[i], block.bytes[row]), "address + size below 2^64",
+           fmt::format("{:#x}, {} bytes", block.address[i], block.bytes[row]), "address + size at most 2^64",
            "mend the address, or leave out the lane");
     }
   }

@@ -158,6 +158,7 @@ class TextReader final : public MemoryTraceReader {
                   fmt::format("at most {}", kMaxAllocations), "leave out those that no record touches");
     }
     header_.allocations.push_back(std::move(row));
+    allocation_lines_.push_back(lines_.number());
   }
 
   /// The rules of the header's lines by themselves, so that the message says which line.
@@ -229,6 +230,12 @@ class TextReader final : public MemoryTraceReader {
       lines_.fail("the header does not say how many SMs there are", "no line 'sms N' before the first record", "one",
                   "add 'sms 1' if the tool does not tell SMs apart");
     }
+    if (const auto overlap = find_overlap(header_)) {
+      fail_overlap(header_, *overlap,
+                   fmt::format("{}:{}", lines_.bytes().name(),
+                               std::max(allocation_lines_[overlap->low], allocation_lines_[overlap->high])));
+    }
+    allocation_lines_ = {};
     check(header_, lines_.bytes().name());
   }
 
@@ -299,6 +306,7 @@ class TextReader final : public MemoryTraceReader {
   bool has_line_ = false;
   std::array<bool, 6> seen_{};
   TraceHeader header_;
+  std::vector<std::uint64_t> allocation_lines_;  ///< until the header has been read
   std::uint64_t records_ = 0;
 };
 

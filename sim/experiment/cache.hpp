@@ -77,6 +77,8 @@ struct CacheResult {
   bvh::Ignored ignored;
   memory::SourceTally tally;
   memory::Allocations allocations;
+  std::uint64_t beyond_frame = 0;  ///< of imported traces: accesses of lanes to elements of a frame buffer behind the
+                                   ///< frame's last pixel; they are in no sum by pixel
   machine::InterleaveResult interleaved;  ///< zeros of imported traces
   /// Of a launch: all requests. Of an imported trace: those that lie in an allocation. None unless asked for.
   memory::RequestSums requests;

@@ -37,6 +37,11 @@ class Transactions {
     pixels_ = std::uint64_t{header.width} * header.height;
   }
 
+  /// Accesses of lanes to elements of a frame buffer behind the frame's last pixel; 0 without a frame.
+  [[nodiscard]] std::uint64_t beyond_frame() const {
+    return beyond_frame_;
+  }
+
   /// The result is valid until the next call.
   const memory::TransactionBlock& take(const import::RecordBlock& records) {
     instructions_.clear();
@@ -82,8 +87,13 @@ class Transactions {
       } else if (faces[lane] != memory::kNoElement) {
         result.element = faces[lane];
       }
-    } else if (row.kind == DataKind::FrameBuffer && result.element - row.first_element < pixels_) {
-      result.thread = result.element - row.first_element;
+    } else if (row.kind == DataKind::FrameBuffer && pixels_ > 0) {
+      const std::uint32_t pixel = result.element - row.first_element;
+      if (pixel < pixels_) {
+        result.thread = pixel;
+      } else {
+        ++beyond_frame_;
+      }
     }
     return result;
   }
@@ -131,6 +141,7 @@ class Transactions {
   memory::CoalesceOptions options_;
   LaneFaces faces_;
   std::uint64_t pixels_ = 0;
+  std::uint64_t beyond_frame_ = 0;
   memory::Allocations::Cursor cursor_;
   std::vector<Lane> lanes_;
   memory::Instructions instructions_;
@@ -232,6 +243,7 @@ CacheResult run_cache_imported(const std::string& path, const CacheOptions& opti
   if (options.progress != nullptr) {
     options.progress->finish();
   }
+  result.beyond_frame = transactions.beyond_frame();
   result.trace_hash = reader->hash();
   if (options.windows > 1 && counted.hash != result.trace_hash) {
     throw Error(ErrorKind::Input, {"the memory trace changed while it was read", path, "", "", "run again"});

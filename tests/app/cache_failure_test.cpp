@@ -114,6 +114,50 @@ TEST_F(CacheFailure, TracesOfTheOtherKindAndOfNone) {
   }
 }
 
+TEST_F(CacheFailure, FrameBuffersThatAreNotTheFrame) {
+  const std::string large = memory_trace("l.txt",
+                                         "frame 2 2\nallocation frame-buffer 0x9000 4096 4 fb\n"
+                                         "0 0 store 4 3 0x9000 0x9010\n0 0 store 4 1 0x9100\n0 0 load 4 1 0x9004\n");
+  const Outcome outcome = import_ask(large, {"--elements", scratch_ / "l.h5"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.errors, HasSubstr("2 accesses of lanes to elements of a frame buffer behind pixel 3"));
+  EXPECT_THAT(outcome.errors, Not(HasSubstr("frame buffers")));
+  EXPECT_THAT(import_ask(large).errors, Not(HasSubstr("pixel")));  // none were asked for
+  const std::string two = memory_trace(
+      "t.txt",
+      "frame 2 2\nallocation frame-buffer 0x9000 16 4 a\nallocation frame-buffer 0xa000 16 4 b\n0 0 load 4 1 0xa004\n");
+  const Outcome both = import_ask(two, {"--elements", scratch_ / "t.h5"});
+  EXPECT_EQ(both.code, 0);
+  EXPECT_THAT(both.errors, HasSubstr("the memory trace has 2 frame buffers"));
+  EXPECT_THAT(both.errors, Not(HasSubstr("behind pixel")));
+}
+
+TEST_F(CacheFailure, AFrameOfOneRowHasNoPictures) {
+  const std::string file = memory_trace(
+      "r.txt", "frame 4 1\nallocation frame-buffer 0x9000 16 4 fb\n0 0 store 4 0xf 0x9000 0x9004 0x9008 0x900c\n");
+  const Outcome outcome = import_ask(file, {"--report", scratch_ / "r"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.errors, HasSubstr("no pictures per pixel: the frame has one row"));
+  EXPECT_THAT(read_bytes(scratch_ / "r/index.html"), HasSubstr("There are no pictures per pixel"));
+}
+
+TEST_F(CacheFailure, TracesThatAreNoFilesNameNoElements) {
+  const std::string file = memory_trace("u.txt", kTwoNodes);
+  for (const char* input : {"-", "/dev/stdin", "/dev/null"}) {
+    const Outcome outcome = import_ask(input, {"--elements"});
+    EXPECT_EQ(outcome.code, 2) << input;
+    EXPECT_THAT(outcome.errors, HasSubstr("say --elements FILE"));
+  }
+  EXPECT_EQ(import_ask(file, {"--elements"}).code, 0);
+  EXPECT_THAT(scratch_.names(), testing::ElementsAre("u.cache.h5", "u.txt"));
+}
+
+TEST_F(CacheFailure, ATraceOfNobodyHasNoEmptyBrackets) {
+  const Outcome outcome = import_ask(memory_trace("u.txt", kTwoNodes));
+  EXPECT_THAT(outcome.output, HasSubstr("u.txt\n"));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("()")));
+}
+
 TEST_F(CacheFailure, OptionsOfLaunchesAreRefusedForMemoryTraces) {
   const std::string file = memory_trace("u.txt", kTwoNodes);
   for (const auto& [option, value] : {std::pair{"--layout", "wide-4"},

@@ -143,6 +143,21 @@ TEST_F(ImportTest, OutputOfMemTrace) {
   EXPECT_EQ(json::parse(outcome.output)["records"], 1);
   EXPECT_EQ(json::parse(outcome.output)["allocations"][0]["bytes_read"], 16);
   EXPECT_THAT(outcome.errors, HasSubstr("1 lines that are not of mem_trace"));
+  EXPECT_THAT(outcome.errors, HasSubstr("left out: 30 lanes with address 0"));
+}
+
+TEST_F(ImportTest, RecordsInTheHeaderForMemTraceWouldBeLost) {
+  const std::string whole = write("whole.txt", kText);
+  const std::string log = write("log.txt", "MEMTRACE: CTX 0x0 - LAUNCH - grid launch id 0 - grid size 1,1,1 - \n");
+  const Outcome outcome = run_command({"import", log, "--nvbit", whole, "-o", scratch_ / "o.rrm"});
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.errors, HasSubstr("whole.txt"));
+  EXPECT_THAT(outcome.errors, HasSubstr("has records, which would be lost"));
+  const std::string head = write("head.txt", "rayreplay-memory-trace 1\nsms 4\n");
+  const Outcome other = run_command({"import", whole, "--nvbit", head, "-o", scratch_ / "o.rrm"});
+  EXPECT_EQ(other.code, 3);
+  EXPECT_THAT(other.errors, HasSubstr("not the output of mem_trace"));
+  EXPECT_THAT(scratch_.names(), ElementsAre("head.txt", "log.txt", "whole.txt"));
 }
 
 }  // namespace

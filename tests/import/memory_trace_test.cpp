@@ -145,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(
         Malformed{"empty_allocation", kHead + "allocation node 0 0 4 x\n", 4, "allocation is empty", ""},
         Malformed{"allocation_end", kHead + "allocation node 0xffffffffffffff00 0x100 4 x\n", 4, "behind the last",
                   "2^64"},
-        Malformed{"overlap", kHead + "allocation index 0x10ff 16 4 other\n", 0, "overlap", "'some nodes' at 0x1000"},
+        Malformed{"overlap", kHead + "allocation index 0x10ff 16 4 other\n", 4, "overlap", "'some nodes' at 0x1000"},
         Malformed{"negative", kHead + "-1 0 load 4 1 0x10\n", 4, "unknown line", "'-1'"},
         Malformed{"sm", kHead + "4 0 load 4 1 0x10\n", 4, "SM is out of range", "below 4"},
         Malformed{"sm_far", kHead + "70000 0 load 4 1 0x10\n", 4, "SM is out of range", "70000"},
@@ -175,6 +175,14 @@ INSTANTIATE_TEST_SUITE_P(
         Malformed{"control", kHead + "tool a\x01z\n", 4, "control character", "0x01"},
         Malformed{"name", kHead + "allocation node 0 4 4 " + std::string(5000, 'n') + "\n", 4, "too long", "4096"}),
     [](const auto& instance) { return std::string(instance.param.name); });
+
+TEST(MemoryTrace, TheLastByteOfTheAddressSpaceCanBeAccessed) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.write("t.txt", kHead +
+                                                     "0 0 load 16 1 0xfffffffffffffff0\n"
+                                                     "0 0 load 1 1 0xffffffffffffffff\n");
+  EXPECT_EQ(test::read_whole(path).records.records(), 2U);
+}
 
 TEST(MemoryTrace, AnEndIsOptionalInText) {
   const test::TemporaryFolder folder;

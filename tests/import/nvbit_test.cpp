@@ -74,6 +74,8 @@ TEST(Nvbit, LinesBecomeRecords) {
   EXPECT_EQ(tally.shared, 1U);
   EXPECT_EQ(tally.local, 1U);
   EXPECT_EQ(tally.idle, 1U);
+  EXPECT_EQ(tally.tool_lines, 12U);
+  EXPECT_EQ(tally.zero_lanes, 30U + 4 * 31);
   EXPECT_THAT(tally.unknown, ElementsAre(testing::Pair("'UTMALDG'", 1)));
 }
 
@@ -99,6 +101,22 @@ TEST(Nvbit, MalformedLinesAreSaid) {
   EXPECT_THAT(complaint(access(0, "1,1,0", 1, "LDG.E", 3, 0x1000, 4)), HasSubstr("how large the grid is"));
   EXPECT_THAT(complaint(good.substr(0, good.size() - 1) + "0x17\n"), HasSubstr("not a line of mem_trace"));
   EXPECT_THAT(complaint(launch(0, "1,x,1")), HasSubstr("three numbers"));
+}
+
+TEST(Nvbit, TextOfAnotherProgramIsSaid) {
+  const test::TemporaryFolder folder;
+  for (const char* text : {"", "hello\nworld\n", "rayreplay-memory-trace 1\nsms 1\n0 0 load 4 1 0x10\n"}) {
+    const std::string path = folder.write("log", text);
+    const ErrorInfo info = error_of(ErrorKind::Input, [&] {
+      const auto reader = import::open_nvbit_trace(path, test::some_header());
+      return read(*reader);
+    });
+    EXPECT_THAT(info.what, HasSubstr("not the output of mem_trace"));
+    EXPECT_EQ(info.where, path);
+  }
+  // A program that launched and touched no memory.
+  const auto reader = import::open_nvbit_trace(folder.write("log", launch(0, "1,1,1")), test::some_header());
+  EXPECT_EQ(read(*reader).records(), 0U);
 }
 
 TEST(Nvbit, WarpsHave32Lanes) {

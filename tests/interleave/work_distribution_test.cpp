@@ -226,8 +226,14 @@ TEST(WorkDistribution, CapturedWarpsMayHaveAnyNumbers) {
 TEST(WorkDistribution, CapturedSaysHowManyWarpsHaveNoSm) {
   trace::Launch launch = captured_launch({4, 3, 1}, 4);
   add_group(launch, 1, 2);
+  // Threads 0 to 3, of warp 2, have no events: it runs nothing, wherever that is.
+  launch.data.event_offset.assign(13, 0);
+  EXPECT_EQ(plan_by("captured", launch, 4, 3).note, "");
+  for (std::uint32_t thread = 4; thread < 12; ++thread) {
+    launch.data.event_offset[thread + 1] = thread - 3;
+  }
   const WorkPlan plan = plan_by("captured", launch, 4, 3);
-  EXPECT_EQ(plan.note, "the capture does not say on which SM 2 of 3 warps ran: dealt out in turn");
+  EXPECT_EQ(plan.note, "the capture does not say on which SM 1 of 2 warps with events ran: dealt out in turn");
   EXPECT_THAT(queue_of(plan, 0), ElementsAre(0U));
   EXPECT_THAT(queue_of(plan, 2), ElementsAre(1U, 2U));  // item 2 by its place, modulo 3
 }

@@ -37,7 +37,8 @@ class Captured final : public WorkDistribution {
     const auto order = scheduler::LaunchOrders::create("captured").model;
     WorkPlan plan = plan_in_start_order(order->assign(launch, assignment.warp_size));
     const std::unordered_map<std::uint32_t, std::uint32_t> sm_of_warp = sms_of_warps(launch);
-    std::uint64_t unknown = 0;
+    std::uint64_t unknown = 0;   // of those with events: the others have nothing to run
+    std::uint64_t recorded = 0;  // warps with events
     std::vector<std::uint32_t> sm_of_item(plan.items());
     for (std::size_t item = 0; item < sm_of_item.size(); ++item) {
       const auto begin = plan.thread_at.begin() + static_cast<std::ptrdiff_t>(item * plan.warp_size);
@@ -45,7 +46,11 @@ class Captured final : public WorkDistribution {
           std::find_if(begin, begin + plan.warp_size, [](std::uint32_t at) { return at != scheduler::kNoThread; });
       const std::uint32_t warp = launch.thread_warp[*thread];
       const auto known = sm_of_warp.find(warp);
-      unknown += known == sm_of_warp.end() ? 1U : 0U;
+      const bool has_events = std::any_of(thread, begin + plan.warp_size, [&](std::uint32_t at) {
+        return at < launch.data.threads() && launch.data.event_offset[at] != launch.data.event_offset[at + 1];
+      });
+      recorded += has_events ? 1U : 0U;
+      unknown += known == sm_of_warp.end() && has_events ? 1U : 0U;
       sm_of_item[item] = known == sm_of_warp.end() ? static_cast<std::uint32_t>(item % sms) : known->second;
       if (sm_of_item[item] >= sms) {
         throw Error(ErrorKind::Usage,
@@ -56,8 +61,8 @@ class Captured final : public WorkDistribution {
     }
     split_queue(plan, sm_of_item, sms);
     if (unknown > 0) {
-      plan.note = fmt::format("the capture does not say on which SM {} of {} warps ran: dealt out in turn", unknown,
-                              plan.items());
+      plan.note = fmt::format("the capture does not say on which SM {} of {} warps with events ran: dealt out in turn",
+                              unknown, recorded);
     }
     return plan;
   }
@@ -71,7 +76,7 @@ const WorkDistributions::Registrar kRegistrar(
              "co-execution group; each SM takes its own warps in the order of their captured ids, that is of their "
              "start. Warps without a group (none of their threads was recorded, or all of their groups were of warps "
              "that the hardware had repacked) are dealt out by their place in that order, modulo the number of SMs; "
-             "a note says how many. "
+             "a note says how many of those with events. "
              "When a slot becomes free is the interleaving's time, not the captured one.",
      .source = "rayreplay",
      .parameters = {}},
