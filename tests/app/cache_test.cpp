@@ -436,7 +436,7 @@ TEST_F(CacheTest, CapturedScheduleSaysWhatItAssumes) {
   }
   partly.header.warp_size = 32;
   trace::write(partly, scratch_ / "partly.rrt");
-  const std::string note = "the capture does not say on which SM 36 of 72 warps ran: dealt out in turn";
+  const std::string note = "the capture does not say on which SM 36 of 72 warps with events ran: dealt out in turn";
   const Outcome outcome = ask({"--format", "json", "--report", scratch_ / "r"}, scratch_ / "partly.rrt");
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
   EXPECT_THAT(outcome.errors, HasSubstr("rayreplay: note: schedule captured: " + note));
