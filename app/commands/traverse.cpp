@@ -47,6 +47,7 @@ void choose_models(experiment::TraverseOptions& options) {
 
 std::vector<std::string> resolved_specs(const std::vector<std::string>& traversals) {
   std::vector<std::string> specs;
+  specs.reserve(traversals.size());
   for (const std::string& spec : traversals) {
     specs.push_back(traversal::Traversals::create(spec).spec);
   }
