@@ -413,8 +413,8 @@ TEST_F(CacheTest, CapturedScheduleIsTheDefaultWhereThereIsOne) {
   const json result = json::parse(outcome.output);
   EXPECT_THAT(result["configuration"]["schedule"].get<std::string>(), StartsWith("captured"));
   EXPECT_EQ(result["configuration"]["captured_sms"], true);
-  EXPECT_THAT(outcome.errors, HasSubstr("rayreplay: note: schedule captured: " +
-                                        result["configuration"]["schedule_note"].get<std::string>()));
+  // Of every warp with events it is known on which SM it ran.
+  EXPECT_THAT(outcome.errors, Not(HasSubstr("note: schedule")));
 }
 
 // Half of the captured warps have no SM: the others stay where they were, and everybody is told.
