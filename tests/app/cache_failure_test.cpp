@@ -14,6 +14,7 @@ namespace rayreplay::test {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -143,6 +144,35 @@ TEST_F(CacheFailure, OptionsOfLaunchesAreRefusedForMemoryTraces) {
     EXPECT_EQ(outcome.code, 2) << option;
     EXPECT_THAT(outcome.errors, HasSubstr(option));
   }
+}
+
+TEST_F(CacheFailure, KeysOfLaunchesInAConfigurationAreWarnedOfForMemoryTraces) {
+  const std::string file = memory_trace("u.txt", kTwoNodes);
+  std::ofstream(scratch_ / "c.toml")
+      << "order = \"linear\"\n[cache]\nlayout = \"wide-4\"\nl1 = \"8KiB:ways=8\"\nsms = 0\n";
+  const Outcome outcome = import_ask(file, {"--config", scratch_ / "c.toml"});
+  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.errors, HasSubstr("is not used: " + (scratch_ / "c.toml") + ":3, layout; order\n"));
+  // A report's own configuration has every key, as it is.
+  ASSERT_EQ(import_ask(file, {"--report", scratch_ / "r"}).code, 0);
+  const Outcome again = run_command({"cache", file, "--config", scratch_ / "r/config.toml", "--machine", "rtx4090"});
+  EXPECT_EQ(again.code, 0) << again.errors;
+  EXPECT_THAT(again.errors, Not(HasSubstr("is not used")));
+}
+
+TEST_F(CacheFailure, DistancesThatAModelNeedsAreSaid) {
+  const std::string file = memory_trace("u.txt", kTwoNodes);
+  EXPECT_THAT(import_ask(file, {"--l1-model", "sdcm", "--no-distances"}).errors,
+              AllOf(HasSubstr("reuse distances of the L1 are taken all the same: its model sdcm needs them"),
+                    Not(HasSubstr("of the L2"))));
+  EXPECT_THAT(import_ask(file, {"--no-distances"}).errors, Not(HasSubstr("all the same")));
+}
+
+TEST_F(CacheFailure, AnOrderThatChangesNothingIsSaid) {
+  constexpr const char* kNote = "the order changes nothing";
+  EXPECT_THAT(ask({"--schedule", "scanline", "--order", "linear"}).errors, HasSubstr(kNote));
+  EXPECT_THAT(ask({"--schedule", "scanline"}).errors, Not(HasSubstr(kNote)));
+  EXPECT_THAT(ask({"--schedule", "launch", "--order", "linear"}).errors, Not(HasSubstr(kNote)));
 }
 
 TEST_F(CacheFailure, AnEmptyLaunchHasNoAccesses) {
