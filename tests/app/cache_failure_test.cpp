@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 
 #include "capture/trace/reader.hpp"
 #include "capture/trace/writer.hpp"
@@ -71,6 +72,25 @@ TEST_F(CacheFailure, AddressesOutsideEveryAllocationAreCounted) {
     found = found || (row["level"] == "L1" && row["kind"] == "unallocated" && row["accesses"] == 1);
   }
   EXPECT_TRUE(found);
+}
+
+TEST_F(CacheFailure, AccessesThatStraddleGoByTheirFirstByte) {
+  const std::string file = memory_trace("s.txt",
+                                        "allocation node 0x1000 128 64 n\nallocation other 0x1080 128 64 o\n"
+                                        "0 0 load 16 1 0x1078\n"   // into the next allocation and line
+                                        "0 0 load 16 1 0x10f8\n"   // behind all
+                                        "0 0 load 16 1 0xff8\n");  // from nowhere
+  const Outcome outcome = import_ask(file, {"--format", "json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  const json result = json::parse(outcome.output);
+  std::map<std::string, int> accesses;
+  for (const json& row : result["rows"]) {
+    if (row["level"] == "L1") {
+      accesses[row["kind"]] = row["accesses"];
+    }
+  }
+  EXPECT_EQ(accesses, (std::map<std::string, int>{{"node", 2}, {"other", 2}, {"unallocated", 2}, {"all", 6}}));
+  EXPECT_EQ(result["summary"]["unallocated_requests"], 2);
 }
 
 TEST_F(CacheFailure, MemoryTracesWithoutFrameOrRecords) {
