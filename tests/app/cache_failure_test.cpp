@@ -213,6 +213,14 @@ TEST_F(CacheFailure, AnEmptyLaunchHasNoAccesses) {
   EXPECT_EQ(ask({}, scratch_ / "empty.rrt").code, 0);
 }
 
+TEST_F(CacheFailure, TheTableSaysOfHowManyLaunches) {
+  trace::Trace two = trace::load(trace());
+  two.launches.push_back(two.launches[0]);
+  trace::write(two, scratch_ / "two.rrt");
+  EXPECT_THAT(ask({"--launch", "1"}, scratch_ / "two.rrt").output, HasSubstr("launch   1 of 2: "));
+  EXPECT_THAT(ask({}).output, HasSubstr("launch   0: "));
+}
+
 TEST_F(CacheFailure, LaunchesThatAreNotThere) {
   const Outcome outcome = ask({"--launch", "7"});
   EXPECT_EQ(outcome.code, 2);
