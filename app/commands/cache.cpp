@@ -17,6 +17,7 @@
 #include "app/report/cache_file.hpp"
 #include "app/report/cache_pictures.hpp"
 #include "app/report/cache_report.hpp"
+#include "app/report/cache_table.hpp"
 #include "base/error.hpp"
 #include "base/keep_memory.hpp"
 #include "base/output_file.hpp"
@@ -154,6 +155,20 @@ void log_frame(const CacheResult& result) {
   }
 }
 
+/// Distances that were taken though nobody wanted them.
+void log_distances(const CacheResult& result) {
+  if (result.options.distances) {
+    return;
+  }
+  for (const memory::LevelResult& level : result.analysis.levels) {
+    if (level.histogram.accesses() > 0) {
+      console::log(fmt::format(
+          "rayreplay: note: reuse distances of the {} are taken all the same: its model {} needs them",
+          report::kLevelNames[static_cast<std::size_t>(&level - result.analysis.levels.data())], level.model));
+    }
+  }
+}
+
 void log_result(const CacheResult& result) {
   for (const std::string& line : describe(result.ignored)) {
     warn("ignored: " + line);
@@ -174,6 +189,7 @@ void log_result(const CacheResult& result) {
     warn("the memory trace has no records: every result is zero");
   }
   log_frame(result);
+  log_distances(result);
   if (!result.schedule_note.empty()) {
     console::log(
         fmt::format("rayreplay: note: schedule {}: {}", parse_spec(result.schedule).name, result.schedule_note));
@@ -280,8 +296,39 @@ void require_imported_options(const Options& options) {
   }
 }
 
-int run_imported(const Options& given, const Outputs& outputs, CacheOptions options) {
+/// Keys of a configuration that have no meaning here and are not what they are without it: a configuration that a
+/// report wrote has every key.
+void log_unused_keys(const experiment::Configuration& configuration, const CacheOptions& options) {
+  std::vector<std::string> unused;
+  const CacheOptions defaults;
+  const auto given = experiment::cache_settings(options);
+  const auto without = experiment::cache_settings(defaults);
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const auto& [key, value] = given[i];
+    if (std::ranges::find(kImportedKeys, key) == kImportedKeys.end() && value != without[i].second) {
+      const auto place = options.where.find(key);
+      unused.push_back(place == options.where.end() ? key : place->second);
+    }
+  }
+  const experiment::Configuration none;
+  for (const auto& [key, differs] : {std::pair{"launch", configuration.launch != none.launch},
+                                     {"warp_size", configuration.warp_size != none.warp_size},
+                                     {"order", configuration.order != none.order},
+                                     {"packings", options.packing != defaults.packing}}) {
+    if (differs) {
+      unused.emplace_back(key);
+    }
+  }
+  if (!unused.empty()) {
+    warn(fmt::format("the configuration says what means nothing to an imported memory trace and is not used: {}",
+                     fmt::join(unused, "; ")));
+  }
+}
+
+int run_imported(const Options& given, const Outputs& outputs, const experiment::Configuration& configuration,
+                 CacheOptions options) {
   require_imported_options(given);
+  log_unused_keys(configuration, options);
   keep_freed_memory();
   const std::unique_ptr<Progress> progress = console::make_progress();
   options.progress = progress.get();
@@ -343,7 +390,7 @@ int act(const Options& given) {
   experiment::check(options);
   const Outputs outputs = check_outputs(given, configuration, options);
   if (import::is_memory_trace(given.path)) {
-    return run_imported(given, outputs, options);
+    return run_imported(given, outputs, configuration, options);
   }
   require_known_trace(given.path);
   return run_launch(given, outputs, configuration, options);

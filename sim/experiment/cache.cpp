@@ -28,15 +28,66 @@ constexpr const char* kCaptured = "captured";
 constexpr const char* kLaunch = "launch";
 constexpr const char* kIdentity = "identity";
 
-/// What `options` replace of a cache, checked.
-CacheGeometry replaced(const CacheGeometry& base, const std::string& text, const std::string& option,
-                       const std::string& machine) {
-  const std::string where = text.empty() ? fmt::format("machine '{}', {}", machine, option.substr(2)) : option;
-  const CacheGeometry geometry = text.empty() ? base : memory::parse_geometry(text, base, option);
+/// Where a value was asked for: an option, or a key of a file.
+std::string place_of(const CacheOptions& options, const std::string& key) {
+  const auto found = options.where.find(key);
+  if (found != options.where.end()) {
+    return found->second;
+  }
+  std::string option = "--" + key;
+  std::ranges::replace(option, '_', '-');
+  return option;
+}
+
+/// `make()`; what it throws says where the value of this key was asked for.
+template <class Make>
+auto placed(const CacheOptions& options, const std::string& key, const Make& make) {
+  try {
+    return make();
+  } catch (const Error& error) {
+    const auto found = options.where.find(key);
+    if (found == options.where.end()) {
+      throw;
+    }
+    ErrorInfo info = error.info();
+    info.where = found->second + (info.where.empty() ? "" : ", " + info.where);
+    throw Error(error.kind(), info);
+  }
+}
+
+Machine asked_machine(const CacheOptions& options) {
+  // What is wrong within a machine's file is said at its line.
+  const auto known = machine::shipped_machines();
+  return options.machine.find('/') == std::string::npos && !options.machine.ends_with(".toml") &&
+                 std::ranges::find(known, options.machine) == known.end()
+             ? placed(options, "machine", [&] { return machine::load_machine(options.machine); })
+             : machine::load_machine(options.machine);
+}
+
+/// What `options` replace of a cache, checked. `key`: "l1" or "l2".
+CacheGeometry replaced(const CacheGeometry& base, const std::string& text, const CacheOptions& options,
+                       const std::string& key, const std::string& machine) {
+  const std::string where = text.empty() ? fmt::format("machine '{}', {}", machine, key) : place_of(options, key);
+  const CacheGeometry geometry = text.empty() ? base : memory::parse_geometry(text, base, where);
   if (geometry.bytes > 0) {
     memory::check(geometry, where);
   }
+  const double most = key == "l1" ? machine::kMostL1Bytes : machine::kMostL2Bytes;
+  if (static_cast<double>(geometry.bytes) > most) {  // the machine could not be written to a file
+    throw Error(ErrorKind::Usage, {"the cache is too large", where, fmt::format("{} bytes", geometry.bytes),
+                                   fmt::format("at most {:.0f} bytes", most), ""});
+  }
   return geometry;
+}
+
+/// Sizes in memory that lanes read word by word.
+void check_words(const CacheOptions& options, const char* key, std::uint32_t bytes) {
+  constexpr std::uint32_t kWord = 4;
+  if (bytes % kWord != 0) {
+    throw Error(ErrorKind::Usage,
+                {"the size is not a number of words", place_of(options, key), fmt::format("{} bytes", bytes),
+                 fmt::format("a multiple of {}, 0 to {}", kWord, kMostSize), ""});
+  }
 }
 
 /// Requests of all items, by making every stream once.
@@ -69,6 +120,7 @@ std::uint64_t count_requests(memory::WarpSource& source, Progress* progress) {
 /// How a launch's threads are packed into warps.
 struct Placement {
   std::string order, packing;  ///< specs
+  bool order_asked = false;    ///< it is another than what the trace would have by itself
   scheduler::WarpAssignment in_order, packed;
 };
 
@@ -112,6 +164,14 @@ class Planner {
   }
 
  private:
+  /// Whether another order of the threads would have given another plan.
+  [[nodiscard]] bool uses_assignment(const machine::WorkPlan& plan) const {
+    scheduler::WarpAssignment other = placement_->packed;
+    std::ranges::reverse(other.thread_at);
+    const auto model = machine::WorkDistributions::create(result_->schedule).model;
+    return model->plan(*launch_, other, result_->machine.sms).thread_at != plan.thread_at;
+  }
+
   void add_note(const std::string& note) {
     if (!note.empty()) {
       result_->schedule_note += (result_->schedule_note.empty() ? "" : "; ") + note;
@@ -121,6 +181,9 @@ class Planner {
   /// The plan that is taken.
   machine::WorkPlan noted(machine::WorkPlan plan) {
     add_note(plan.note);
+    if (placement_->order_asked && !uses_assignment(plan)) {
+      add_note("the order changes nothing: this schedule has one of its own");
+    }
     if (placement_->packing != kIdentity) {
       const auto model = machine::WorkDistributions::create(result_->schedule).model;
       if (model->plan(*launch_, placement_->in_order, result_->machine.sms).thread_at == plan.thread_at) {
@@ -148,9 +211,9 @@ class Planner {
 }  // namespace
 
 Machine cache_machine(const CacheOptions& options) {
-  Machine machine = machine::load_machine(options.machine);
-  const CacheGeometry l1 = replaced(l1_of(machine), options.l1, "--l1", machine.name);
-  const CacheGeometry l2 = replaced(l2_of(machine), options.l2, "--l2", machine.name);
+  Machine machine = asked_machine(options);
+  const CacheGeometry l1 = replaced(l1_of(machine), options.l1, options, "l1", machine.name);
+  const CacheGeometry l2 = replaced(l2_of(machine), options.l2, options, "l2", machine.name);
   if (l1.bytes == 0 && l2.bytes == 0) {
     throw Error(ErrorKind::Usage,
                 {"the machine has no cache", "machine '" + machine.name + "'", "no L1, no L2", "one of them", ""});
@@ -172,20 +235,29 @@ Machine cache_machine(const CacheOptions& options) {
 
 void check(const CacheOptions& options) {
   const Machine machine = cache_machine(options);
-  static_cast<void>(bvh::Builders::create(options.structure.builder));
-  static_cast<void>(bvh::Layouts::create(options.structure.layout));
-  static_cast<void>(bvh::NodeOrders::create(options.structure.node_order));
-  static_cast<void>(bvh::VertexOrders::create(options.structure.vertex_order));
-  static_cast<void>(traversal::WarpTraversals::create(options.stream.warp_traversal));
+  const auto creates = [&options](const char* key, const auto& create) {
+    placed(options, key, [&] { static_cast<void>(create()); });
+  };
+  creates("builder", [&] { return bvh::Builders::create(options.structure.builder); });
+  creates("layout", [&] { return bvh::Layouts::create(options.structure.layout); });
+  creates("node_order", [&] { return bvh::NodeOrders::create(options.structure.node_order); });
+  creates("vertex_order", [&] { return bvh::VertexOrders::create(options.structure.vertex_order); });
+  creates("warp_traversal", [&] { return traversal::WarpTraversals::create(options.stream.warp_traversal); });
   static_cast<void>(scheduler::Packings::create(options.packing));
-  static_cast<void>(machine::WarpSchedulers::create(options.warp_scheduler));
-  static_cast<void>(resolved_model(options.l1_model, memory::kL1));
-  static_cast<void>(resolved_model(options.l2_model, memory::kL2));
-  static_cast<void>(memory::ReuseEngines::create(options.reuse_engine));
+  creates("warp_scheduler", [&] { return machine::WarpSchedulers::create(options.warp_scheduler); });
+  creates("l1_model", [&] { return resolved_model(options.l1_model, memory::kL1); });
+  creates("l2_model", [&] { return resolved_model(options.l2_model, memory::kL2); });
+  creates("reuse_engine", [&] { return memory::ReuseEngines::create(options.reuse_engine); });
   if (options.schedule != kAuto) {
-    static_cast<void>(machine::WorkDistributions::create(options.schedule));
+    creates("schedule", [&] { return machine::WorkDistributions::create(options.schedule); });
   }
-  memory::check(coalescing_of(options, machine), "machine '" + machine.name + "', L1");
+  check_words(options, "payload_bytes", options.stream.payload_bytes);
+  check_words(options, "load_bytes", options.stream.load_bytes);
+  const bool has_l1 = machine.l1_bytes > 0;
+  const std::string& geometry = has_l1 ? options.l1 : options.l2;
+  memory::check(coalescing_of(options, machine),
+                geometry.empty() ? fmt::format("machine '{}', {}", machine.name, has_l1 ? "L1" : "L2")
+                                 : place_of(options, has_l1 ? "l1" : "l2"));
   if (options.windows > 1 && options.window_requests > 0) {
     throw Error(ErrorKind::Usage, {"time windows are either so many or so long", "--windows and --window-requests",
                                    "both", "one of the two", "leave one out"});
@@ -225,7 +297,11 @@ CacheResult run_cache(const trace::Trace& trace, const std::string& name, const 
   }
 
   result.packing = scheduler::Packings::create(options.packing).spec;
-  Placement placement{configuration.order, result.packing, {}, {}};
+  Placement placement{configuration.order, result.packing, false, {}, {}};
+  Configuration unasked;
+  unasked.launch = configuration.launch;
+  unasked.warp_size = configuration.warp_size;
+  placement.order_asked = resolve(unasked, trace).order != configuration.order;
   placement.in_order =
       scheduler::LaunchOrders::create(configuration.order).model->assign(launch, configuration.warp_size);
   placement.packed = pack(launch, placement.in_order, result.packing);

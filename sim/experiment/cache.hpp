@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,6 +58,8 @@ struct CacheOptions {
   std::function<memory::InstructionSink*(const CacheResult& result)> make_raw{};
   /// Called with the structure when it is built. May be null. Not of imported traces.
   std::function<void(const bvh::Bvh& structure)> take_structure{};
+  /// By key (cache_settings.hpp) of what was asked for: where, for messages ("--l1", "mine.toml:3, l1").
+  std::map<std::string, std::string> where{};
   Progress* progress = nullptr;
 };
 

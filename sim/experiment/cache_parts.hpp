@@ -14,6 +14,9 @@ namespace rayreplay::experiment {
 [[nodiscard]] memory::CacheGeometry l1_of(const machine::Machine& machine);
 [[nodiscard]] memory::CacheGeometry l2_of(const machine::Machine& machine);
 
+/// Largest payload, shader record, pixel and load of the options.
+inline constexpr std::uint32_t kMostSize = 4096;
+
 /// Sizes of the machine's L1, or of its L2 where it has no L1.
 [[nodiscard]] memory::CoalesceOptions coalescing_of(const CacheOptions& options, const machine::Machine& machine);
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "sim/experiment/cache_parts.hpp"
 #include "sim/machine/toml_quote.hpp"
 
 namespace rayreplay::experiment {
@@ -22,7 +23,7 @@ constexpr double kMostWarps = 1024;
 constexpr double kMostRegisters = 1024;
 constexpr double kMostCycles = 1e6;
 constexpr double kMostEntries = 1024;
-constexpr double kMostBytes = 4096;
+constexpr double kMostBytes = kMostSize;
 constexpr double kMostRequests = 9e18;
 constexpr double kMostLeaf = 4294967295.0;
 
@@ -214,6 +215,8 @@ void apply_cache_settings(const std::vector<CacheSetting>& settings, CacheOption
     for (std::size_t i = 0; i < values.all().size(); ++i) {
       if (values.all()[i].first == setting.key) {
         entries()[i].set(options, values.all()[i].second);
+        options.where[setting.key] =
+            setting.where.starts_with("--") ? setting.where : setting.where + ", " + setting.key;
       }
     }
   }

@@ -2,8 +2,9 @@
 //
 // Contract: one list of parameters with defaults, ranges and texts; keys are snake_case, options of the command line
 // the same words with '-'. `apply_cache_settings` sets what is named, in order; Usage for unknown keys (names the
-// nearest) and for values of the wrong type or out of range, at the setting's `where`. Specs are not looked up here:
-// `check` (cache.hpp) does. What `cache_toml` writes is read back to the same options.
+// nearest) and for values of the wrong type or out of range, at the setting's `where`, which is kept for later messages
+// (CacheOptions::where). Specs are not looked up here: `check` (cache.hpp) does. What `cache_toml` writes is read back
+// to the same options.
 #pragma once
 
 #include <string>

@@ -60,7 +60,8 @@ void check_call(const InterleaveCall& call) {
   if (lines > kMostLines) {
     throw Error(ErrorKind::Resource,
                 {"the machine's caches have too many lines", "machine '" + call.machine.name + "'",
-                 fmt::format("{}, those of all L1s and of the L2", lines), fmt::format("at most {}", kMostLines), ""});
+                 fmt::format("{}, those of all L1s and of the L2", lines), fmt::format("at most {}", kMostLines),
+                 "make the caches smaller, their lines longer, or the SMs fewer"});
   }
 }
 

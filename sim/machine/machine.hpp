@@ -16,6 +16,9 @@
 
 namespace rayreplay::machine {
 
+inline constexpr double kMostL1Bytes = 1 << 30;
+inline constexpr double kMostL2Bytes = 1e12;
+
 struct Machine {
   std::string name = "generic";
   std::string vendor;

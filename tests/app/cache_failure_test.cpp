@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 
 #include "capture/trace/reader.hpp"
 #include "capture/trace/writer.hpp"
@@ -14,6 +15,7 @@ namespace rayreplay::test {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -70,6 +72,25 @@ TEST_F(CacheFailure, AddressesOutsideEveryAllocationAreCounted) {
     found = found || (row["level"] == "L1" && row["kind"] == "unallocated" && row["accesses"] == 1);
   }
   EXPECT_TRUE(found);
+}
+
+TEST_F(CacheFailure, AccessesThatStraddleGoByTheirFirstByte) {
+  const std::string file = memory_trace("s.txt",
+                                        "allocation node 0x1000 128 64 n\nallocation other 0x1080 128 64 o\n"
+                                        "0 0 load 16 1 0x1078\n"   // into the next allocation and line
+                                        "0 0 load 16 1 0x10f8\n"   // behind all
+                                        "0 0 load 16 1 0xff8\n");  // from nowhere
+  const Outcome outcome = import_ask(file, {"--format", "json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  const json result = json::parse(outcome.output);
+  std::map<std::string, int> accesses;
+  for (const json& row : result["rows"]) {
+    if (row["level"] == "L1") {
+      accesses[row["kind"]] = row["accesses"];
+    }
+  }
+  EXPECT_EQ(accesses, (std::map<std::string, int>{{"node", 2}, {"other", 2}, {"unallocated", 2}, {"all", 6}}));
+  EXPECT_EQ(result["summary"]["unallocated_requests"], 2);
 }
 
 TEST_F(CacheFailure, MemoryTracesWithoutFrameOrRecords) {
@@ -175,6 +196,35 @@ TEST_F(CacheFailure, OptionsOfLaunchesAreRefusedForMemoryTraces) {
   }
 }
 
+TEST_F(CacheFailure, KeysOfLaunchesInAConfigurationAreWarnedOfForMemoryTraces) {
+  const std::string file = memory_trace("u.txt", kTwoNodes);
+  std::ofstream(scratch_ / "c.toml")
+      << "order = \"linear\"\n[cache]\nlayout = \"wide-4\"\nl1 = \"8KiB:ways=8\"\nsms = 0\n";
+  const Outcome outcome = import_ask(file, {"--config", scratch_ / "c.toml"});
+  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.errors, HasSubstr("is not used: " + (scratch_ / "c.toml") + ":3, layout; order\n"));
+  // A report's own configuration has every key, as it is.
+  ASSERT_EQ(import_ask(file, {"--report", scratch_ / "r"}).code, 0);
+  const Outcome again = run_command({"cache", file, "--config", scratch_ / "r/config.toml", "--machine", "rtx4090"});
+  EXPECT_EQ(again.code, 0) << again.errors;
+  EXPECT_THAT(again.errors, Not(HasSubstr("is not used")));
+}
+
+TEST_F(CacheFailure, DistancesThatAModelNeedsAreSaid) {
+  const std::string file = memory_trace("u.txt", kTwoNodes);
+  EXPECT_THAT(import_ask(file, {"--l1-model", "sdcm", "--no-distances"}).errors,
+              AllOf(HasSubstr("reuse distances of the L1 are taken all the same: its model sdcm needs them"),
+                    Not(HasSubstr("of the L2"))));
+  EXPECT_THAT(import_ask(file, {"--no-distances"}).errors, Not(HasSubstr("all the same")));
+}
+
+TEST_F(CacheFailure, AnOrderThatChangesNothingIsSaid) {
+  constexpr const char* kNote = "the order changes nothing";
+  EXPECT_THAT(ask({"--schedule", "scanline", "--order", "linear"}).errors, HasSubstr(kNote));
+  EXPECT_THAT(ask({"--schedule", "scanline"}).errors, Not(HasSubstr(kNote)));
+  EXPECT_THAT(ask({"--schedule", "launch", "--order", "linear"}).errors, Not(HasSubstr(kNote)));
+}
+
 TEST_F(CacheFailure, AnEmptyLaunchHasNoAccesses) {
   trace::Trace empty = trace::load(trace());
   const std::uint32_t tlas = empty.launches[0].tlas;
@@ -191,6 +241,14 @@ TEST_F(CacheFailure, AnEmptyLaunchHasNoAccesses) {
   EXPECT_TRUE(result["summary"]["per_ray"]["transactions"].is_null());
   EXPECT_THAT(read_bytes(scratch_ / "r/index.html"), Not(AnyOf(HasSubstr("nan"), HasSubstr("inf "))));
   EXPECT_EQ(ask({}, scratch_ / "empty.rrt").code, 0);
+}
+
+TEST_F(CacheFailure, TheTableSaysOfHowManyLaunches) {
+  trace::Trace two = trace::load(trace());
+  two.launches.push_back(two.launches[0]);
+  trace::write(two, scratch_ / "two.rrt");
+  EXPECT_THAT(ask({"--launch", "1"}, scratch_ / "two.rrt").output, HasSubstr("launch   1 of 2: "));
+  EXPECT_THAT(ask({}).output, HasSubstr("launch   0: "));
 }
 
 TEST_F(CacheFailure, LaunchesThatAreNotThere) {

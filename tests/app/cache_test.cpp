@@ -23,6 +23,7 @@ namespace rayreplay::test {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
@@ -484,7 +485,16 @@ TEST_F(CacheTest, WrongQuestionsAreRefused) {
            {{"--elements", scratch_ / "there.h5"}, 4, "there.h5"},
            {{"--elements", "-"}, 2, "standard output"},
            {{"--elements", trace(), "--force"}, 2, "also an input"},
-           {{"--payload-bytes", "6"}, 2, "payload"},
+           {{"--payload-bytes", "6"},
+            2,
+            "--payload-bytes: the size is not a number of words (found 6 bytes; expected a multiple of 4, 0 to 4096)"},
+           {{"--payload-bytes", "1000000"}, 2, "expected 0 to 4096"},
+           {{"--l1", "2048MiB"}, 2, "--l1: the cache is too large"},
+           {{"--load-bytes", "3"}, 2, "--load-bytes"},
+           {{"--l1", "64KiB:line=128,line=64"}, 2, "given twice"},
+           {{"--l1", "1MiB:line=65536,ways=4,sector=8192"},
+            2,
+            "--l1: the line size is out of range (found 65536 bytes; expected at most 32768 bytes)"},
            {{"--colormap", "jet"}, 2, "jet"},
            {{"--frobnicate"}, 2, "unknown option"},
        }) {
@@ -511,6 +521,18 @@ TEST_F(CacheTest, ConfigurationFilesAreChecked) {
   EXPECT_THAT(key.errors, HasSubstr("layout"));
   EXPECT_THAT(run("[cache]\nwindows = 0\n").errors, HasSubstr("c.toml:2, windows: the value"));
   EXPECT_EQ(run("[cache]\nwindows = \"many\"\n").code, 2);
+  // What is wrong about a value is said at its line too.
+  std::ofstream(scratch_ / "d.toml") << "[cache]\n\nl1 = \"64KiB:line=100\"\n";
+  EXPECT_THAT(run_command({"cache", trace(), "--config", scratch_ / "d.toml"}).errors,
+              AllOf(HasSubstr("d.toml:3, l1: "), Not(HasSubstr("--l1"))));
+  for (const auto& [line, part] : {std::pair{"layout = \"wide-9\"", "c.toml:2, layout: unknown layout"},
+                                   {"schedule = \"z-oder\"", "c.toml:2, schedule: unknown work distribution"},
+                                   {"load_bytes = 3", "c.toml:2, load_bytes: the size"},
+                                   {"l1_model = \"lru:wriet=back\"", "c.toml:2, l1_model, "}}) {
+    const Outcome value = run(std::string("[cache]\n") + line + "\n");
+    EXPECT_EQ(value.code, 2) << line;
+    EXPECT_THAT(value.errors, HasSubstr(part));
+  }
   EXPECT_EQ(run("[cache]\nwindows = [1]\n").code, 2);
   EXPECT_EQ(run("cache = 3\n").code, 2);
 }

@@ -50,6 +50,7 @@ TEST(CacheGeometryText, SaysWhatIsWrong) {
   EXPECT_EQ(parse("32KiB:line=96").found, "96 bytes");
   EXPECT_EQ(parse("32KiB:line=96").where, "machine 'x', L1");
   EXPECT_EQ(parse("32KiB:line=131072").expected, "a power of two, 4 to 65536");
+  EXPECT_EQ(parse("64KiB:line=128,line=64").what, "a key of a cache is given twice");
   EXPECT_EQ(parse("32KiB:ways=48").found, "48 ways, 256 lines");
   EXPECT_EQ(parse("32KiB:sector=8").found, "8 bytes, lines of 128");
   EXPECT_EQ(parse("32KiB:sector=256").found, "256 bytes, lines of 128");

@@ -66,9 +66,14 @@ std::uint32_t parse_number(std::string_view key, std::string_view text, std::str
   return number;
 }
 
-void set_key(CacheGeometry& geometry, std::string_view setting, const std::string& where) {
+void set_key(CacheGeometry& geometry, std::string_view setting, std::vector<std::string>& seen,
+             const std::string& where) {
   const std::size_t equals = setting.find('=');
   const std::string key(setting.substr(0, equals));
+  if (std::ranges::find(seen, key) != seen.end()) {
+    refuse("a key of a cache is given twice", where, fmt::format("'{}'", key), "each key once");
+  }
+  seen.push_back(key);
   const std::string_view value = equals == std::string_view::npos ? std::string_view{} : setting.substr(equals + 1);
   if (key == "line") {
     geometry.line_bytes = parse_number(key, value, "", where);
@@ -129,9 +134,10 @@ CacheGeometry parse_geometry(const std::string& text, const CacheGeometry& base,
     }
     rest.remove_prefix(colon + 1);
   }
+  std::vector<std::string> seen;
   for (;;) {
     const std::size_t comma = rest.find(',');
-    set_key(geometry, rest.substr(0, comma), where);
+    set_key(geometry, rest.substr(0, comma), seen, where);
     if (comma == std::string_view::npos) {
       break;
     }
