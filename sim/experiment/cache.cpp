@@ -298,10 +298,8 @@ CacheResult run_cache(const trace::Trace& trace, const std::string& name, const 
 
   result.packing = scheduler::Packings::create(options.packing).spec;
   Placement placement{configuration.order, result.packing, false, {}, {}};
-  Configuration unasked;
-  unasked.launch = configuration.launch;
-  unasked.warp_size = configuration.warp_size;
-  placement.order_asked = resolve(unasked, trace).order != configuration.order;
+  const char* const unasked = launch.thread_warp.empty() ? "z-order" : kCaptured;
+  placement.order_asked = scheduler::LaunchOrders::create(unasked).spec != configuration.order;
   placement.in_order =
       scheduler::LaunchOrders::create(configuration.order).model->assign(launch, configuration.warp_size);
   placement.packed = pack(launch, placement.in_order, result.packing);

@@ -418,6 +418,15 @@ TEST_F(CacheTest, CapturedScheduleIsTheDefaultWhereThereIsOne) {
   EXPECT_THAT(outcome.errors, Not(HasSubstr("note: schedule")));
 }
 
+// Captured warps of another size are left alone when a modelled order is asked for.
+TEST_F(CacheTest, WarpsOfAnotherSizeThanCaptured) {
+  const std::string captured = std::string(RAYREPLAY_SOURCE_DIR) + "/tests/data/h200/bunny.rrt";
+  const Outcome outcome = run_command({"cache", captured, "--machine", "rtx4060-laptop", "--warp-size", "16", "--order",
+                                       "z-order", "--format", "json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_EQ(json::parse(outcome.output)["configuration"]["warp_size"], 16);
+}
+
 // Half of the captured warps have no SM: the others stay where they were, and everybody is told.
 TEST_F(CacheTest, CapturedScheduleSaysWhatItAssumes) {
   trace::Trace partly = trace::load(trace());
