@@ -11,8 +11,6 @@
 #include <oneapi/tbb/global_control.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <ctime>
 #include <map>
 #include <memory>
 #include <span>
@@ -21,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/memory/bench_time.hpp"
 #include "sim/memory/caches/cache_model.hpp"
 #include "sim/memory/results/analysis.hpp"
 #include "sim/memory/reuse/reuse_engine.hpp"
@@ -40,22 +39,12 @@ constexpr std::uint32_t kElements = 1U << 20U;
 constexpr std::uint32_t kPixels = 1U << 20U;
 constexpr std::size_t kBlock = std::size_t{1} << 16U;
 
-double from_environment(const char* name, double otherwise) {
-  const char* const text = std::getenv(name);
-  return text != nullptr ? std::strtod(text, nullptr) : otherwise;
-}
+using bench::from_environment;
 
-double seconds(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
-
+/// Of all threads.
 template <class Function>
 double time_of(const Function& function) {
-  const double start = seconds(CLOCK_PROCESS_CPUTIME_ID);
-  function();
-  return seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
+  return bench::time_of(function, CLOCK_PROCESS_CPUTIME_ID);
 }
 
 const std::vector<TransactionBlock>& blocks_of(const std::string& name) {

@@ -13,8 +13,6 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <ctime>
 #include <list>
 #include <map>
 #include <memory>
@@ -25,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/memory/bench_time.hpp"
 #include "sim/memory/caches/cache_model.hpp"
 #include "sim/memory/caches/set_index.hpp"
 #include "sim/memory/reuse/reuse_engine.hpp"
@@ -39,23 +38,8 @@ using memory::CacheModels;
 using memory::DownAccess;
 using memory::LineAccess;
 
-double from_environment(const char* name, double otherwise) {
-  const char* const text = std::getenv(name);
-  return text != nullptr ? std::strtod(text, nullptr) : otherwise;
-}
-
-double seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
-
-template <class Function>
-double time_of(const Function& function) {
-  const double start = seconds();
-  function();
-  return seconds() - start;
-}
+using bench::from_environment;
+using bench::time_of;
 
 struct Accesses {
   std::vector<LineAccess> loads;  ///< whole lines

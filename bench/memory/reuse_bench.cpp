@@ -12,8 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
-#include <ctime>
 #include <map>
 #include <memory>
 #include <span>
@@ -28,6 +26,7 @@
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 
+#include "bench/memory/bench_time.hpp"
 #include "sim/memory/reuse/engines/line_table.hpp"
 #include "sim/memory/reuse/histogram.hpp"
 #include "sim/memory/reuse/reuse_engine.hpp"
@@ -42,24 +41,8 @@ using memory::ReuseEngines;
 using memory::ReuseStack;
 using test::ReuseStream;
 
-double from_environment(const char* name, double otherwise) {
-  const char* const text = std::getenv(name);
-  return text != nullptr ? std::strtod(text, nullptr) : otherwise;
-}
-
-/// Processor time of this thread, or of all of them.
-double seconds(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
-
-template <class Function>
-double time_of(const Function& function, clockid_t clock = CLOCK_THREAD_CPUTIME_ID) {
-  const double start = seconds(clock);
-  function();
-  return seconds(clock) - start;
-}
+using bench::from_environment;
+using bench::time_of;
 
 const ReuseStream& stream_of(const std::string& name) {
   static std::map<std::string, ReuseStream> kept;
