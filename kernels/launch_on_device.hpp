@@ -1,0 +1,63 @@
+// A launch whose columns stay on the devices while it is asked about: what replays, packings and regroupings share.
+//
+// Contract: made for one launch, which must outlive it unchanged. `column` uploads a column of that launch to a device
+// the first time it is asked for there, and keeps it; the buffer holds the column's elements one after another.
+// `derived` keeps what a stage computed from the launch alone under a name of its own ("simt.codes:…"): the second call
+// with that name gives the buffer of the first; the name must say everything that it depends on. Devices may be used
+// side by side by different threads. Errors: DeviceError, std::bad_alloc.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "capture/trace/trace.hpp"
+#include "kernels/accelerator.hpp"
+
+namespace rayreplay::kernels {
+
+class LaunchOnDevice {
+ public:
+  LaunchOnDevice(Accelerator& accelerator, const trace::Launch& launch)
+      : accelerator_(&accelerator), launch_(&launch) {}
+
+  [[nodiscard]] Accelerator& accelerator() const {
+    return *accelerator_;
+  }
+  [[nodiscard]] const trace::Launch& launch() const {
+    return *launch_;
+  }
+
+  /// At least 16 bytes, also of an empty column.
+  template <class T>
+  [[nodiscard]] const Buffer& column(Device& device, Stream& stream, const trace::Column<T>& column) {
+    return uploaded(device, stream, column.data(), std::as_bytes(std::span(column)));
+  }
+  /// `make(device, stream)` returns the Buffer.
+  [[nodiscard]] const Buffer& derived(Device& device, Stream& stream, const std::string& name,
+                                      const std::function<Buffer(Device&, Stream&)>& make);
+  /// Gives all memory on the device back. What runs there must have been waited for.
+  void release(Device& device);
+
+ private:
+  struct OnOne {
+    std::map<const void*, Buffer> columns;
+    std::map<std::string, Buffer> derived;
+  };
+
+  [[nodiscard]] const Buffer& uploaded(Device& device, Stream& stream, const void* key,
+                                       std::span<const std::byte> bytes);
+  [[nodiscard]] OnOne& on(Device& device);
+
+  Accelerator* accelerator_;
+  const trace::Launch* launch_;
+  std::mutex mutex_;
+  std::map<Device*, OnOne> devices_;
+};
+
+}  // namespace rayreplay::kernels
