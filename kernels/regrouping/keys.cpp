@@ -3,16 +3,16 @@
 #include <algorithm>
 
 #include "kernels/regrouping/common.hpp"
-#include "regroup_keys.spv.hpp"
-#include "regroup_widest.spv.hpp"
+#include "RegroupKeys.spv.hpp"
+#include "RegroupWidest.spv.hpp"
 
 namespace rayreplay::kernels {
 namespace {
 
 using namespace regrouping;
 
-const Shader kKeys{"regroup: keys", kregroup_keys};
-const Shader kWidest{"regroup: widest hint", kregroup_widest};
+const Shader kKeys{"regroup: keys", kRegroupKeys};
+const Shader kWidest{"regroup: widest hint", kRegroupWidest};
 
 }  // namespace
 

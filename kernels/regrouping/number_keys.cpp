@@ -5,18 +5,18 @@
 #include "kernels/regrouping/common.hpp"
 #include "kernels/sort/exclusive_sum.hpp"
 #include "kernels/sort/radix_sort.hpp"
-#include "regroup_heads.spv.hpp"
-#include "regroup_iota.spv.hpp"
-#include "regroup_rank.spv.hpp"
-#include "regroup_vary.spv.hpp"
+#include "RegroupHeads.spv.hpp"
+#include "RegroupIota.spv.hpp"
+#include "RegroupRank.spv.hpp"
+#include "RegroupVary.spv.hpp"
 
 namespace rayreplay::kernels::regrouping {
 namespace {
 
-const Shader kHeads{"regroup: stretches", kregroup_heads};
-const Shader kIota{"regroup: segments in order", kregroup_iota};
-const Shader kRank{"regroup: keys numbered", kregroup_rank};
-const Shader kVary{"regroup: bits that differ", kregroup_vary};
+const Shader kHeads{"regroup: stretches", kRegroupHeads};
+const Shader kIota{"regroup: segments in order", kRegroupIota};
+const Shader kRank{"regroup: keys numbered", kRegroupRank};
+const Shader kVary{"regroup: bits that differ", kRegroupVary};
 
 }  // namespace
 

@@ -13,40 +13,40 @@
 #include "kernels/regrouping/number_keys.hpp"
 #include "kernels/sort/exclusive_sum.hpp"
 #include "kernels/sort/radix_sort.hpp"
-#include "regroup_claim.spv.hpp"
-#include "regroup_decide.spv.hpp"
-#include "regroup_form.spv.hpp"
-#include "regroup_gather.spv.hpp"
-#include "regroup_heads.spv.hpp"
-#include "regroup_living.spv.hpp"
-#include "regroup_moved.spv.hpp"
-#include "regroup_open.spv.hpp"
-#include "regroup_permute.spv.hpp"
-#include "regroup_stay.spv.hpp"
-#include "regroup_stretch_warps.spv.hpp"
-#include "regroup_stretches.spv.hpp"
-#include "regroup_threads.spv.hpp"
-#include "regroup_warp_starts.spv.hpp"
+#include "RegroupClaim.spv.hpp"
+#include "RegroupDecide.spv.hpp"
+#include "RegroupForm.spv.hpp"
+#include "RegroupGather.spv.hpp"
+#include "RegroupHeads.spv.hpp"
+#include "RegroupLiving.spv.hpp"
+#include "RegroupMoved.spv.hpp"
+#include "RegroupOpen.spv.hpp"
+#include "RegroupPermute.spv.hpp"
+#include "RegroupStay.spv.hpp"
+#include "RegroupStretchWarps.spv.hpp"
+#include "RegroupStretches.spv.hpp"
+#include "RegroupThreads.spv.hpp"
+#include "RegroupWarpStarts.spv.hpp"
 
 namespace rayreplay::kernels {
 namespace {
 
 using namespace regrouping;
 
-const Shader kClaim{"regroup: claims", kregroup_claim};
-const Shader kDecide{"regroup: units that stay", kregroup_decide};
-const Shader kForm{"regroup: form warps", kregroup_form};
-const Shader kGather{"regroup: gather", kregroup_gather};
-const Shader kHeads{"regroup: stretches", kregroup_heads};
-const Shader kLiving{"regroup: living warps", kregroup_living};
-const Shader kMoved{"regroup: moved", kregroup_moved};
-const Shader kOpen{"regroup: first round", kregroup_open};
-const Shader kPermute{"regroup: units in order", kregroup_permute};
-const Shader kStay{"regroup: stay", kregroup_stay};
-const Shader kStretchWarps{"regroup: warps of stretches", kregroup_stretch_warps};
-const Shader kStretches{"regroup: begins of stretches", kregroup_stretches};
-const Shader kThreads{"regroup: segments of threads", kregroup_threads};
-const Shader kWarpStarts{"regroup: begins of warps", kregroup_warp_starts};
+const Shader kClaim{"regroup: claims", kRegroupClaim};
+const Shader kDecide{"regroup: units that stay", kRegroupDecide};
+const Shader kForm{"regroup: form warps", kRegroupForm};
+const Shader kGather{"regroup: gather", kRegroupGather};
+const Shader kHeads{"regroup: stretches", kRegroupHeads};
+const Shader kLiving{"regroup: living warps", kRegroupLiving};
+const Shader kMoved{"regroup: moved", kRegroupMoved};
+const Shader kOpen{"regroup: first round", kRegroupOpen};
+const Shader kPermute{"regroup: units in order", kRegroupPermute};
+const Shader kStay{"regroup: stay", kRegroupStay};
+const Shader kStretchWarps{"regroup: warps of stretches", kRegroupStretchWarps};
+const Shader kStretches{"regroup: begins of stretches", kRegroupStretches};
+const Shader kThreads{"regroup: segments of threads", kRegroupThreads};
+const Shader kWarpStarts{"regroup: begins of warps", kRegroupWarpStarts};
 
 constexpr std::uint64_t kWord = sizeof(std::uint32_t);
 constexpr std::uint64_t kMostWarps = std::uint64_t{1} << 26;

@@ -4,7 +4,7 @@
 
 #include "kernels/regrouping/common.hpp"
 #include "kernels/sort/exclusive_sum.hpp"
-#include "regroup_cut.spv.hpp"
+#include "RegroupCut.spv.hpp"
 
 namespace rayreplay::kernels {
 namespace {
@@ -23,7 +23,7 @@ static_assert(static_cast<uint>(EventKind::ClosestHit) == kClosestHit);
 static_assert(static_cast<uint>(EventKind::Callable) == kCallable);
 static_assert(static_cast<uint>(EventKind::Reorder) == kReorder);
 
-const Shader kCut{"regroup: cut paths", kregroup_cut};
+const Shader kCut{"regroup: cut paths", kRegroupCut};
 
 std::uint32_t flags_of(const PathCut& cut) {
   return (cut.pending_calls ? kCutPendingCalls : 0U) | (cut.every_call ? kCutEveryCall : 0U) |
