@@ -14,6 +14,7 @@ constexpr Shader kEncode{"simt encode", kSimtEncode};
 constexpr std::uint64_t kMostPieceRows = std::uint64_t{1} << 25;
 constexpr std::uint64_t kLeastPieceRows = std::uint64_t{1} << 16;
 constexpr std::uint64_t kBytesOfRow = 3;
+constexpr std::uint16_t kNoNarrowCall = 0xFF;
 
 void run_encoder(Device& device, Stream& stream, std::uint32_t code_bytes, const EncodePush& push) {
   const Program program = device.program(kEncode, std::array<std::uint32_t, 1>{code_bytes});
@@ -62,7 +63,9 @@ std::vector<std::uint8_t> find_pairs(LaunchOnDevice& launch, Device& device, Str
       launch.derived(device, stream, "simt.pairs:" + std::to_string(shaders), [&](Device& on, Stream& by) {
         Buffer words = on.allocate_array<std::uint32_t>(entries, "calls that occur");
         by.fill(words, 0);
-        over_columns(launch, on, by, 0, {.seen = words.address()});
+        EncodePush push{};
+        push.seen = words.address();
+        over_columns(launch, on, by, 0, push);
         return words;
       });
   std::vector<std::uint32_t> words(entries);
@@ -75,9 +78,8 @@ std::vector<std::uint8_t> find_pairs(LaunchOnDevice& launch, Device& device, Str
 }
 
 Codes encode(LaunchOnDevice& launch, Device& device, Stream& stream, std::span<const std::uint16_t> code_of) {
-  constexpr std::uint16_t kMostNarrow = 254;
-  const bool narrow =
-      std::all_of(code_of.begin(), code_of.end(), [](auto code) { return code <= kMostNarrow || code == kNoCall; });
+  const bool narrow = std::all_of(code_of.begin(), code_of.end(),
+                                  [](std::uint16_t code) { return code < kNoNarrowCall || code == kNoCall; });
   const std::uint32_t bytes = narrow ? 1 : 2;
   std::string name = "simt.codes:";
   name.append(reinterpret_cast<const char*>(code_of.data()), code_of.size_bytes());
@@ -88,7 +90,10 @@ Codes encode(LaunchOnDevice& launch, Device& device, Stream& stream, std::span<c
     Buffer column = on.allocate(rows * bytes + kSlack, "the launch's calls as codes");
     const Buffer table = on.allocate_array<std::uint16_t>(code_of.size(), "table of codes");
     by.upload_array(table, code_of);
-    over_columns(launch, on, by, bytes, {.codes = column.address(), .code_of = table.address()});
+    EncodePush push{};
+    push.codes = column.address();
+    push.code_of = table.address();
+    over_columns(launch, on, by, bytes, push);
     by.wait();
     return column;
   });

@@ -73,7 +73,7 @@ struct ReplayPush {
   uint64_t codes;     ///< by row, aligned to 16 and readable up to a multiple of 16
   uint64_t offsets;   ///< pieces + 1 rows, 64-bit
   uint64_t piece_at;  ///< by place, a word; all ones where nobody runs
-  uint64_t sums;      ///< see sums_words
+  uint64_t sums;      ///< see below
   uint64_t call_rows;
   uint64_t by_warp;          ///< four 64-bit sums a warp
   uint64_t by_place;         ///< the same a place, over the warp events that its piece took part in

@@ -1,6 +1,7 @@
 #include "kernels/simt/replay.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <string>
 
@@ -31,7 +32,6 @@ std::uint32_t shared_counters(std::uint32_t calls) {
 }  // namespace
 
 std::uint64_t sums_words(std::uint32_t calls) {
-  // Whatever the kernel's counters are rounded up to is flushed only where it is not 0, which it never is.
   return 2 * (std::uint64_t{2} * calls + RR_SIMT_LANE_COUNTS) + 1;
 }
 
@@ -82,8 +82,8 @@ Sums replay(Device& device, Stream& stream, const Warps& warps, std::span<const 
   const bool detail = warps.rays_before != 0;
   const Buffer places = device.allocate_array<std::uint32_t>(piece_at.size(), "places of a replay");
   const Buffer sums = device.allocate_array<std::uint32_t>(words, "sums of a replay");
-  const Buffer by_warp = room(!host.by_warp.empty(), batch * sizeof(TallyRow), "sums by warp");
-  const Buffer by_place = room(!host.by_place.empty(), batch * warps.warp_size * sizeof(TallyRow), "sums by place");
+  const Buffer by_warp = room(!host.by_warp.empty(), batch * kTallyBytes, "sums by warp");
+  const Buffer by_place = room(!host.by_place.empty(), batch * warps.warp_size * kTallyBytes, "sums by place");
   const Buffer weights = room(!host.weights.empty(), batch * warps.tables * sizeof(std::uint64_t), "weights by warp");
   const std::uint64_t bounce_words = std::uint64_t{4} * RR_SIMT_BOUNCES * warps.calls;
   const Buffer bounces = room(detail, bounce_words * sizeof(std::uint32_t), "sums by bounce");
@@ -95,18 +95,18 @@ Sums replay(Device& device, Stream& stream, const Warps& warps, std::span<const 
   for (std::uint64_t first = 0; first < count; first += batch) {
     const std::uint64_t now = std::min(batch, count - first);
     const std::uint64_t place = first * warps.warp_size;
-    stream.upload_array(places, piece_at.subspan(place, now * warps.warp_size), place);
+    stream.upload_beside(places, std::as_bytes(piece_at.subspan(place, now * warps.warp_size)),
+                         place * sizeof(std::uint32_t));
     replay_resident(device, stream, warps, places.address() + place * sizeof(std::uint32_t), now,
                     {sums.address(), by_warp.address(), by_place.address(), weights.address(), bounces.address()});
-    const auto take = [&](const Buffer& from, auto to, std::uint64_t items_of_warp) {
+    const auto take = [&](const Buffer& from, std::span<std::byte> to, std::uint64_t bytes_of_warp) {
       if (!to.empty()) {
-        auto part = to.subspan(first * items_of_warp, now * items_of_warp);
-        stream.download_array(from, part);
+        stream.download(from, to.subspan(first * bytes_of_warp, now * bytes_of_warp));
       }
     };
-    take(by_warp, host.by_warp, 1);
-    take(by_place, host.by_place, warps.warp_size);
-    take(weights, host.weights, warps.tables);
+    take(by_warp, host.by_warp, kTallyBytes);
+    take(by_place, host.by_place, warps.warp_size * kTallyBytes);
+    take(weights, host.weights, warps.tables * sizeof(std::uint64_t));
     if (advance) {
       stream.wait();
       advance(now);
@@ -132,10 +132,10 @@ Sums replay(Device& device, Stream& stream, const Warps& warps, std::span<const 
   const std::uint32_t faults = raw.back();
   result.unknown_piece = (faults & RR_SIMT_UNKNOWN_PIECE) != 0;
   if ((faults & RR_SIMT_LONG_PIECE) != 0) {
-    throw DeviceError(Fault::Unsupported,
-                      {"a thread has more events than a device replays", "", "more than " + std::to_string(RR_SIMT_MOST_ROWS),
-                       "at most " + std::to_string(RR_SIMT_MOST_ROWS) + " of one thread or segment",
-                       "replay on the processor: --device cpu"});
+    throw DeviceError(Fault::Unsupported, {"a thread has more events than a device replays", "",
+                                           "more than " + std::to_string(RR_SIMT_MOST_ROWS),
+                                           "at most " + std::to_string(RR_SIMT_MOST_ROWS) + " of one thread or segment",
+                                           "replay on the processor: --device cpu"});
   }
   return result;
 }

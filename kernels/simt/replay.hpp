@@ -57,9 +57,6 @@ struct Results {
 void replay_resident(Device& device, Stream& stream, const Warps& warps, std::uint64_t piece_at, std::uint64_t count,
                      const Results& results);
 
-/// Four sums over warp events, as simt::Tally.
-using TallyRow = std::array<std::uint64_t, 4>;
-
 struct Sums {
   std::vector<std::array<std::uint64_t, 2>> by_call;  ///< by code: warp events, active lanes
   std::array<std::uint64_t, RR_SIMT_LANE_COUNTS> active_lanes{};
@@ -67,11 +64,14 @@ struct Sums {
   bool unknown_piece = false;                           ///< a place names none of the pieces: nothing here counts
 };
 
+/// Bytes of a row of sums by warp or place: warp events, active lanes, and both weighted by cost, 64 bits each.
+inline constexpr std::uint64_t kTallyBytes = 32;
+
 /// Empty: not asked for.
 struct HostResults {
-  std::span<TallyRow> by_warp;
-  std::span<TallyRow> by_place;
-  std::span<std::uint64_t> weights;  ///< warp · tables + table
+  std::span<std::byte> by_warp;   ///< kTallyBytes each
+  std::span<std::byte> by_place;  ///< kTallyBytes each
+  std::span<std::byte> weights;   ///< 64-bit, warp · tables + table
 };
 
 inline constexpr std::uint64_t kMostPlaces = std::uint64_t{1} << 22;
