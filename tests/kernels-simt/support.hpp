@@ -20,6 +20,12 @@ inline kernels::Device& shared_device() {
   return *device;
 }
 
+/// The same, as what a stage is given.
+inline simt::Devices one_device() {
+  static kernels::Device* const device = &shared_device();
+  return {&device, 1};
+}
+
 /// `count` further devices of an accelerator; errors are not fallen back from.
 inline kernels::Accelerator accelerator_of(std::size_t count, const kernels::DeviceOptions& options = {}) {
   std::vector<std::unique_ptr<kernels::Device>> devices;
