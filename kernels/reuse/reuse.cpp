@@ -3,35 +3,34 @@
 #include <algorithm>
 #include <bit>
 
-#include "bits.spv.hpp"
-#include "digit_count.spv.hpp"
-#include "digit_split.spv.hpp"
-#include "distances.spv.hpp"
-#include "elements.spv.hpp"
-#include "histogram.spv.hpp"
-#include "leaf.spv.hpp"
-#include "link.spv.hpp"
-#include "link_long.spv.hpp"
-#include "number.spv.hpp"
+#include "ReuseBits.spv.hpp"
+#include "ReuseDigitCount.spv.hpp"
+#include "ReuseDigitSplit.spv.hpp"
+#include "ReuseDistances.spv.hpp"
+#include "ReuseElements.spv.hpp"
+#include "ReuseHistogram.spv.hpp"
+#include "ReuseLeaf.spv.hpp"
+#include "ReuseLink.spv.hpp"
+#include "ReuseLinkLong.spv.hpp"
+#include "ReuseNumber.spv.hpp"
 
 #include "kernels/reuse/arguments.h"
-#include "kernels/sort/sort.hpp"
 
 namespace rayreplay::kernels {
 namespace {
 
 using namespace reuse;
 
-constexpr Shader kNumber{.name = "reuse: numbers", .code = knumber};
-constexpr Shader kLink{.name = "reuse: next uses", .code = klink};
-constexpr Shader kLinkLong{.name = "reuse: next uses, 64-bit lines", .code = klink_long};
-constexpr Shader kBits{.name = "reuse: bits of words", .code = kbits};
-constexpr Shader kElements{.name = "reuse: permutation", .code = kelements};
-constexpr Shader kDigitCount{.name = "reuse: digit counts", .code = kdigit_count};
-constexpr Shader kDigitSplit{.name = "reuse: digit split", .code = kdigit_split};
-constexpr Shader kLeaf{.name = "reuse: leaves", .code = kleaf};
-constexpr Shader kDistances{.name = "reuse: distances", .code = kdistances};
-constexpr Shader kHistogram{.name = "reuse: histograms", .code = khistogram};
+constexpr Shader kNumber{.name = "reuse: numbers", .code = kReuseNumber};
+constexpr Shader kLink{.name = "reuse: next uses", .code = kReuseLink};
+constexpr Shader kLinkLong{.name = "reuse: next uses, 64-bit lines", .code = kReuseLinkLong};
+constexpr Shader kBits{.name = "reuse: bits of words", .code = kReuseBits};
+constexpr Shader kElements{.name = "reuse: permutation", .code = kReuseElements};
+constexpr Shader kDigitCount{.name = "reuse: digit counts", .code = kReuseDigitCount};
+constexpr Shader kDigitSplit{.name = "reuse: digit split", .code = kReuseDigitSplit};
+constexpr Shader kLeaf{.name = "reuse: leaves", .code = kReuseLeaf};
+constexpr Shader kDistances{.name = "reuse: distances", .code = kReuseDistances};
+constexpr Shader kHistogram{.name = "reuse: histograms", .code = kReuseHistogram};
 
 static_assert(kReuseBins == RR_REUSE_BINS && kNoReuse == RR_REUSE_NONE);
 static_assert(sizeof(HistogramPiece) == RR_REUSE_PIECE_WORDS * sizeof(std::uint32_t));
@@ -45,9 +44,8 @@ constexpr std::uint64_t tiles_of(std::uint64_t accesses) {
 constexpr std::uint64_t padded(std::uint64_t accesses) {
   return tiles_of(accesses) * RR_REUSE_TILE;
 }
-/// Of bits, and one more.
 constexpr std::uint64_t words_of(std::uint64_t accesses) {
-  return divided(accesses, 32) + 1;
+  return divided(accesses, 32);
 }
 constexpr std::uint64_t threads(std::uint64_t count) {
   return divided(count, RR_REUSE_THREADS);
@@ -96,9 +94,13 @@ ReuseSpace make_reuse_space(Device& device, std::uint64_t accesses, unsigned key
   space.other_keys = device.allocate(room * key_bytes, "lines, sorted");
   space.index = device.allocate_array<std::uint32_t>(room, "accesses");
   space.other_index = device.allocate_array<std::uint32_t>(room, "accesses, sorted");
-  space.cold_before = device.allocate_array<std::uint32_t>(words_of(accesses), "counts of first uses");
-  space.last_before = device.allocate_array<std::uint32_t>(words_of(accesses), "counts of last uses");
+  space.word_counts = device.allocate_array<std::uint32_t>(words_of(accesses), "bits of words");
+  space.cold_before = device.allocate_array<std::uint32_t>(words_of(accesses) + 1, "counts of first uses");
+  space.last_before = device.allocate_array<std::uint32_t>(words_of(accesses) + 1, "counts of last uses");
   space.digit_counts = device.allocate_array<std::uint32_t>(digit_counts_of(accesses), "counts of digits");
+  space.digit_begins = device.allocate_array<std::uint32_t>(digit_counts_of(accesses) + 1, "beginnings of digits");
+  space.sorter = std::make_unique<Sorter>(device);
+  space.summer = std::make_unique<Summer>(device);
   space.accesses = accesses;
   space.key_bytes = key_bytes;
   return space;
@@ -106,9 +108,9 @@ ReuseSpace make_reuse_space(Device& device, std::uint64_t accesses, unsigned key
 
 std::uint64_t reuse_bytes(std::uint64_t accesses, unsigned key_bytes) {
   const std::uint64_t arrays = padded(accesses) * (2 * key_bytes + 3 * sizeof(std::uint32_t));
-  const std::uint64_t bits = 4 * words_of(accesses) * sizeof(std::uint32_t);
-  // The sort counts digits of 8 bits in tiles, and sums need one number for each of theirs: less than 1/8 of a word.
-  return arrays + bits + digit_counts_of(accesses) * sizeof(std::uint32_t) + accesses / 2 + (1U << 20U);
+  const std::uint64_t words = 5 * words_of(accesses) + 2 * digit_counts_of(accesses) + 3;
+  constexpr std::uint64_t kScratch = std::uint64_t{5} << 20U;  // of the sort, and of sums
+  return arrays + words * sizeof(std::uint32_t) + kScratch;
 }
 
 void link_uses(Device& device, Stream& stream, std::uint64_t accesses, unsigned end_bit, const Buffer& begins,
@@ -121,7 +123,7 @@ void link_uses(Device& device, Stream& stream, std::uint64_t accesses, unsigned 
              NumberArguments{.first_group = 0, .count = count, .numbers = space.index.address()});
   SortArrays arrays{&space.keys, &space.index, &space.other_keys, &space.other_index};
   if (end_bit != 0) {
-    radix_sort(device, stream, accesses, space.key_bytes, 0, end_bit, arrays);
+    space.sorter->sort(stream, accesses, space.key_bytes, 0, end_bit, arrays);
   }
   stream.fill(links.cold, 0, 0, words_of(accesses) * sizeof(std::uint32_t));
   stream.fill(links.last, 0, 0, words_of(accesses) * sizeof(std::uint32_t));
@@ -150,8 +152,8 @@ const Buffer& reuse_distances(Device& device, Stream& stream, std::uint64_t acce
                BitsArguments{.first_group = 0,
                              .words = static_cast<std::uint32_t>(words),
                              .bits = bits.address(),
-                             .counts = before.address()});
-    exclusive_sum(device, stream, before, before, words);
+                             .counts = space.word_counts.address()});
+    space.summer->exclusive_sum(stream, space.word_counts, before, words, SumBits::Of32);
   };
   count_before(links.cold, space.cold_before);
   count_before(links.last, space.last_before);
@@ -164,7 +166,7 @@ const Buffer& reuse_distances(Device& device, Stream& stream, std::uint64_t acce
              ElementArguments{.first_group = 0,
                               .count = count,
                               .padded = static_cast<std::uint32_t>(padded(accesses)),
-                              .words = static_cast<std::uint32_t>(words - 1),
+                              .words = static_cast<std::uint32_t>(words),
                               .next = links.next.address(),
                               .cold = links.cold.address(),
                               .cold_before = space.cold_before.address(),
@@ -175,7 +177,6 @@ const Buffer& reuse_distances(Device& device, Stream& stream, std::uint64_t acce
   const std::uint64_t tiles = tiles_of(accesses);
   DigitArguments arguments{};
   arguments.tiles = static_cast<std::uint32_t>(tiles);
-  arguments.counts = space.digit_counts.address();
   const auto point = [&] {
     arguments.values = values->address();
     arguments.sums = sums->address();
@@ -186,9 +187,11 @@ const Buffer& reuse_distances(Device& device, Stream& stream, std::uint64_t acce
     point();
     arguments.shift = level.shift;
     arguments.per_node = static_cast<std::uint32_t>(level.per_node);
+    arguments.counts = space.digit_counts.address();
     stream.run(device.program(kDigitCount), level.nodes * level.per_node, arguments);
-    exclusive_sum(device, stream, space.digit_counts, space.digit_counts,
-                  level.nodes * level.per_node * RR_REUSE_DIGITS);
+    space.summer->exclusive_sum(stream, space.digit_counts, space.digit_begins,
+                                level.nodes * level.per_node * RR_REUSE_DIGITS, SumBits::Of32);
+    arguments.counts = space.digit_begins.address();
     stream.run(device.program(kDigitSplit), tiles, arguments);
     std::swap(values, other_values);
     std::swap(sums, other_sums);

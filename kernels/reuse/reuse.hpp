@@ -22,10 +22,12 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <memory>
 #include <vector>
 
 #include "kernels/device/device.hpp"
+#include "kernels/sort/exclusive_sum.hpp"
+#include "kernels/sort/radix_sort.hpp"
 
 namespace rayreplay::kernels {
 
@@ -34,7 +36,7 @@ inline constexpr std::uint64_t kMostReuseAccesses = std::uint64_t{1} << 30U;
 /// Bins of a histogram on the device: those of sim/memory/reuse/histogram.hpp, then cold accesses.
 inline constexpr std::uint32_t kReuseBins = 5376;
 
-/// Bit i of word i / 32: access i is the first or the last one of its stream to its line. One word more than they need.
+/// Bit i of word i / 32: access i is the first or the last one of its stream to its line.
 struct UseLinks {
   Buffer next;  ///< 32-bit words: number of the next access; kNoReuse: none
   Buffer cold;
@@ -45,8 +47,11 @@ struct UseLinks {
 struct ReuseSpace {
   Buffer keys, other_keys;    ///< of `key_bytes`
   Buffer index, other_index;  ///< 32-bit words
-  Buffer cold_before, last_before;
-  Buffer digit_counts;
+  Buffer word_counts;                 ///< of bits
+  Buffer cold_before, last_before;    ///< their sums, one more
+  Buffer digit_counts, digit_begins;  ///< and those of digits
+  std::unique_ptr<Sorter> sorter;
+  std::unique_ptr<Summer> summer;
   std::uint64_t accesses = 0;  ///< what there is room for
   unsigned key_bytes = 0;
 };
