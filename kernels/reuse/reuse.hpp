@@ -11,9 +11,9 @@
 //                     published #{j < i : p(j) > p(i)}, seen from p). With c(i) cold accesses before i that is
 //                     c(i) − p(i) − 1 + #{q < p(i) : n(q) < i}: what comes before with a smaller value in a permutation
 //                     of numbers. It is counted digit by digit, from the highest: elements go to the nodes of their
-//                     digit (a wavelet tree of 16 children, in order), and each counts those of smaller digits before it
-//                     in its node. As values are a permutation, all nodes are whole and begin at multiples of powers of
-//                     two; below 2048 values a workgroup counts the rest in shared memory.
+//                     digit (a wavelet tree of 16 children, in order), and each counts those of smaller digits before
+//                     it in its node. As values are a permutation, all nodes are whole and begin at multiples of powers
+//                     of two; below 2048 values a workgroup counts the rest in shared memory.
 //
 // Work O(n · (bits of lines / 8 + log n / 4)). Device memory a byte for byte list: `reuse_bytes`; 21 bytes an access
 // with keys of 32 bits (51 million accesses a GiB), 29 with 64 (37 million). Moved a level: 20 bytes an access; for
@@ -45,8 +45,8 @@ struct UseLinks {
 
 /// What is worked in. Four arrays of accesses change their roles: what they hold is said where it matters.
 struct ReuseSpace {
-  Buffer keys, other_keys;    ///< of `key_bytes`
-  Buffer index, other_index;  ///< 32-bit words
+  Buffer keys, other_keys;            ///< of `key_bytes`
+  Buffer index, other_index;          ///< 32-bit words
   Buffer word_counts;                 ///< of bits
   Buffer cold_before, last_before;    ///< their sums, one more
   Buffer digit_counts, digit_begins;  ///< and those of digits

@@ -28,13 +28,12 @@ using kernels::Device;
 using kernels::DeviceError;
 
 constexpr const char* kStage = "reuse distances";
-constexpr std::size_t kSlice = std::size_t{1} << 18U;        ///< lines that one task works on
-constexpr std::size_t kUploaded = std::size_t{1} << 22U;     ///< lines that are made ready at a time
-constexpr std::size_t kScratch = std::size_t{1} << 16U;      ///< distances that nobody wants
+constexpr std::size_t kSlice = std::size_t{1} << 18U;     ///< lines that one task works on
+constexpr std::size_t kUploaded = std::size_t{1} << 22U;  ///< lines that are made ready at a time
+constexpr std::size_t kScratch = std::size_t{1} << 16U;   ///< distances that nobody wants
 constexpr std::uint64_t kLeastBatch = std::uint64_t{1} << 16U;
 constexpr std::uint64_t kMostBatch = std::uint64_t{1} << 28U;
 constexpr std::uint64_t kMostHistograms = 4096;  ///< of a batch, on the device
-constexpr std::uint64_t kFreeOverhead = std::uint64_t{1} << 22U;
 constexpr int kStacksACore = 4;  ///< with fewer cores for a stack, a stack stays on one
 
 /// New accesses of one stack in a batch, behind its live lines.
@@ -85,7 +84,8 @@ class DeviceStacks::Impl {
                  std::span<std::uint32_t> out) {
     if (begins.size() != live_.size() + 1 || begins.front() != 0 || begins.back() != lines.size() ||
         (!out.empty() && out.size() != lines.size())) {
-      throw Error(ErrorKind::Internal, {"reuse distances of streams that are not cut as they should be", "", "", "", ""});
+      throw Error(ErrorKind::Internal,
+                  {"reuse distances of streams that are not cut as they should be", "", "", "", ""});
     }
     lines_ = lines;
     out_ = out;
@@ -176,7 +176,7 @@ class DeviceStacks::Impl {
   }
 
   void leave_if_slow() {
-    if (sent_again_ > options_.most_overhead * sent_ + kFreeOverhead && any_left_or_more()) {
+    if (sent_again_ > options_.most_overhead * sent_ + options_.free_overhead && any_left_or_more()) {
       accelerator_->note_cpu(kStage, "the pieces of the stream are short against the lines that live");
       on_processor_ = true;
     }
@@ -298,7 +298,9 @@ class DeviceStacks::Impl {
           }
           return found;
         },
-        [](const Range& a, const Range& b) { return Range{std::min(a.low, b.low), std::max(a.high, b.high)}; });
+        [](const Range& a, const Range& b) {
+          return Range{std::min(a.low, b.low), std::max(a.high, b.high)};
+        });
   }
 
   template <class Key>

@@ -6,11 +6,11 @@
 // before the new accesses of a stack go its live lines in order of last use, oldest first, which is all that the past
 // means to them; their own distances are dropped. That costs as much as so many accesses: where calls are short against
 // what lives, the processor takes over for good. It does also where there is no device or it fails
-// (kernels/accelerator.hpp), from the same live lines. On the processor: a stack each of the engine `bitmap`, several at
-// a time; `offline` where there are too few of them for the cores. Histograms are counted on the device too, so that
-// distances that nobody wants need not come back. Several devices share the stacks. Memory: on the processor that of the engines;
-// else 8 bytes a live line and a bit an access of a batch; a device's is in kernels/reuse/reuse.hpp. Errors: Resource
-// for more than 2^30 live lines of a stack.
+// (kernels/accelerator.hpp), from the same live lines. On the processor: a stack each of the engine `bitmap`, several
+// at a time; `offline` where there are too few of them for the cores. Histograms are counted on the device too, so that
+// distances that nobody wants need not come back. Several devices share the stacks. Memory: on the processor that of
+// the engines; else 8 bytes a live line and a bit an access of a batch; a device's is in kernels/reuse/reuse.hpp.
+// Errors: Resource for more than 2^30 live lines of a stack.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,9 @@ namespace rayreplay::memory {
 struct DeviceStacksOptions {
   /// Accesses of a batch at most, live lines included; 0: what fits into half of the device's free memory.
   std::uint64_t batch = 0;
-  /// The processor takes over when live lines that were sent again exceed so many times the accesses, and 2^22.
+  /// The processor takes over when live lines that were sent again exceed so many times the accesses, and so many more.
   std::uint64_t most_overhead = 3;
+  std::uint64_t free_overhead = std::uint64_t{1} << 22U;
   bool once = false;  ///< `distances` is called once: nothing is kept for more
 };
 
