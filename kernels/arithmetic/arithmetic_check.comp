@@ -26,7 +26,7 @@ void main() {
   precise const double product = a * b;
   precise double chain = a * b;
   chain = chain + a;
-  const uint to = 8u * i;
+  const uint to = 9u * i;
   Longs(results).at[to] = doubleBitsToUint64(exact_divide(a, b));
   Longs(results).at[to + 1u] = doubleBitsToUint64(exact_sqrt(a));
   Longs(results).at[to + 2u] = uint64_t(exact_to_float(a));
@@ -35,4 +35,5 @@ void main() {
   Longs(results).at[to + 5u] = doubleBitsToUint64(difference);
   Longs(results).at[to + 6u] = doubleBitsToUint64(product);
   Longs(results).at[to + 7u] = doubleBitsToUint64(chain);
+  Longs(results).at[to + 8u] = (a < b ? 1ul : 0ul) | (a <= b ? 2ul : 0ul) | (a == b ? 4ul : 0ul) | (abs(a) > 0.0LF ? 8ul : 0ul);
 }

@@ -1,14 +1,15 @@
 // Whether a device's doubles can be made to equal the processor's.
 //
-// Contract: kernels that compute with doubles use +, −, × on `precise` variables and exact.glsl for the rest, which
-// gives the processor's bits where neither operands nor results are subnormal doubles (division, square root and
-// conversions: for all). `doubles_are_exact` runs some thousand cases of each on the device, among them those that are
-// hardest to round, and compares them with the processor's; the answer is kept for the device's name, uuid and driver.
-// A few milliseconds the first time. `require_exact_doubles` throws Unsupported where they are not, or where the device
-// has no doubles.
+// Contract: kernels that compute with doubles use +, −, ×, comparisons on `precise` variables, and exact.glsl for the
+// rest; the results are then the processor's bit for bit, subnormals included, as long as nothing is infinite or no
+// number (exact.glsl: then, too). `doubles_are_exact` runs some ten thousand cases of each on the device, among them
+// those that are hardest to round, and compares them with the processor's; the answer is kept for the device's name,
+// uuid and driver. A few milliseconds, the first time. `require_exact_doubles` throws Unsupported where they are not,
+// or where the device has no doubles.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "kernels/device/device.hpp"

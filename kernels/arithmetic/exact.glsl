@@ -1,10 +1,9 @@
 // Division, square root and conversions of doubles as IEEE 754 rounds them: to nearest, ties to even.
 //
 // Contract: equal bit for bit to a processor's, for every operand; a NaN is some NaN. Vulkan leaves the error of
-// division and square root open, the direction of conversions too, and devices may flush subnormals: the device's own
-// result is only a guess here, put right in integers. The guess must be good to about 2^-50, which
-// arithmetic_check.hpp asks each device once, together with whether +, − and × are exact where neither operands nor
-// result are subnormal. About 40 integer operations each. Needs float64 and common.glsl.
+// division and square root open, and the direction of conversions: the device's own result is only a guess here, put
+// right in integers. The guess must be good to about 2^-50, which arithmetic_check.hpp asks each device once, together
+// with whether +, −, × and comparisons are exact. About 40 integer operations each. Needs float64 and common.glsl.
 
 const uint64_t kExactSign = 1ul << 63;
 const uint64_t kExactHidden = 1ul << 52;
