@@ -44,6 +44,7 @@ layout(push_constant, scalar) uniform Push {
 };
 
 const uint kNowhere = 0x7FC00000u;  // a NaN
+const uint kNoKey = 0xFFFFFFFFu;
 
 shared uint small[kSmallSums];
 
@@ -127,12 +128,27 @@ void main() {
   }
   barrier();
   const uint i = (gl_WorkGroupID.x + first_group) * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
-  const bool has = i < count;
+  bool has = i < count;
+  TestRecord test;
+  if (has) {
+    test = Tests(tests).at[i];
+    if ((test.flags & kTestLeftOut) != 0u) {
+      has = false;
+      if (thread_keys != 0ul) {
+        Words(thread_keys).at[i] = kNoKey;
+      }
+      if (ray_keys != 0ul) {
+        Words(ray_keys).at[i] = kNoKey;
+      }
+      if (object_keys != 0ul) {
+        Words(object_keys).at[i] = kNoKey;
+      }
+    }
+  }
   uint row = 0u;
   uint flags = 0u;
   bool rests_on_t_star = false;
   if (has) {
-    const TestRecord test = Tests(tests).at[i];
     const RayRecord ray = Rays(rays).at[test.ray];
     const InstanceRecord instance = Instances(instances).at[test.instance];
     const VerdictRecord verdict = judge(test, ray, instance);

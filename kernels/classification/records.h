@@ -32,8 +32,9 @@ RR_CONSTANT kJudgedEnlargementOrOrder = 5u;
 RR_CONSTANT kRayFirstHit = 1u;  // RayRecord::flags: ends on its first hit
 RR_CONSTANT kRayAssumed = 2u;   // its t* rests on an assumption
 
-RR_CONSTANT kTestHit = 1u;         // TestRecord::flags: hit at `t`
-RR_CONSTANT kTestTriangle = 2u;    // else a procedural primitive
+RR_CONSTANT kTestHit = 1u;       // TestRecord::flags: hit at `t`
+RR_CONSTANT kTestTriangle = 2u;  // else a procedural primitive
+RR_CONSTANT kTestLeftOut = 4u;   // counted nowhere; its verdict means nothing
 
 RR_CONSTANT kInstanceActive = 1u;    // InstanceRecord::flags
 RR_CONSTANT kInstanceIdentity = 2u;  // its space is the world's
