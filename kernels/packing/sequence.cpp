@@ -101,8 +101,7 @@ struct Ties {
 
 class SequenceSort {
  public:
-  SequenceSort(Packer& packer, Symbols symbols, std::uint64_t threads)
-      : packer_(packer), symbols_(std::move(symbols)) {
+  SequenceSort(Packer& packer, Symbols symbols, std::uint64_t threads) : packer_(packer), symbols_(std::move(symbols)) {
     const auto words = [&](const char* what) { return packer.device.allocate_array<std::uint32_t>(threads + 1, what); };
     cursor_ = packer.device.allocate_array<std::uint64_t>(threads, "how far the sequences were read");
     keys_ = packer.device.allocate_array<std::uint64_t>(threads, "the words");
@@ -120,8 +119,7 @@ class SequenceSort {
     const std::uint32_t word_symbols = (kWordBits - group_bits) / symbols_.bits;
     read_words(ties, word_symbols, is_first);
     SortArrays arrays{&keys_, &ties.threads, &other_keys_, &spare_};
-    const std::uint64_t mask =
-        packer_.sorter.varying_bits(packer_.stream, keys_, ties.count, sizeof(std::uint64_t));
+    const std::uint64_t mask = packer_.sorter.varying_bits(packer_.stream, keys_, ties.count, sizeof(std::uint64_t));
     packer_.sorter.sort_by_mask(packer_.stream, ties.count, sizeof(std::uint64_t), mask, arrays);
     if (arrays.keys != &keys_) {
       std::swap(keys_, other_keys_);

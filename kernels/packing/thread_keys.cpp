@@ -42,8 +42,7 @@ Buffer bounds_of(Packer& packer, const KeyPush& keys) {
 /// Returns the bits by which to sort.
 std::uint64_t curve_keys(Packer& packer, const PackingRequest& request, KeyPush push) {
   const trace::ThreadData& data = packer.launch.launch().data;
-  const bool directions =
-      request.key == PackingKey::DirectionMorton || request.key == PackingKey::DirectionHilbert;
+  const bool directions = request.key == PackingKey::DirectionMorton || request.key == PackingKey::DirectionHilbert;
   const bool hilbert = request.key == PackingKey::OriginHilbert || request.key == PackingKey::DirectionHilbert;
   const auto column = [&](const trace::Column<float>& origin, const trace::Column<float>& direction) {
     return packer.launch.column(packer.device, packer.stream, directions ? direction : origin).address();
