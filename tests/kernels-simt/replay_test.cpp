@@ -115,8 +115,7 @@ TEST(ReplayOnDevice, GivesTheDefinitionsListing) {
     simt::ReplayOptions options;
     options.policy = policy;
     options.on_device = &resident;
-    const auto result =
-        simt::replay_on(test::one_device(), launch, shaders, test::linear_assignment(4, 4), options);
+    const auto result = simt::replay_on(test::one_device(), launch, shaders, test::linear_assignment(4, 4), options);
     EXPECT_DOUBLE_EQ(result.total.efficiency(4), 13.0 / 20);
     const std::vector<simt::Tally> expected{{1, 4, 1, 4}, {1, 2, 1, 2}, {1, 3, 1, 3}, {1, 1, 1, 1}, {1, 3, 1, 3}};
     EXPECT_EQ(result.by_shader, expected) << to_string(policy);

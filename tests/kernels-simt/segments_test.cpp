@@ -28,9 +28,9 @@ void compare(const trace::Launch& launch, const std::vector<trace::Shader>& shad
   kernels::LaunchOnDevice resident(nobody, launch);
   const auto expected = simt::replay_segments(launch, shaders, segments, segment_at, warp_size, options);
   options.on_device = &resident;
-  test::expect_equal(simt::replay_segments_on(test::one_device(), launch, shaders, segments, segment_at, warp_size,
-                                              options, limits),
-                     expected);
+  test::expect_equal(
+      simt::replay_segments_on(test::one_device(), launch, shaders, segments, segment_at, warp_size, options, limits),
+      expected);
 }
 
 TEST(Segments, GiveTheProcessorsSums) {
@@ -38,8 +38,7 @@ TEST(Segments, GiveTheProcessorsSums) {
   for (const auto& [shader_count, warp_size] :
        {std::pair<std::size_t, std::uint32_t>{6, 1}, {6, 5}, {60, 32}, {3000, 32}, {6, 64}}) {
     const auto shaders = test::shaders_of_all_stages(shader_count);
-    const trace::Launch launch =
-        test::RandomLaunch(shader_count, random()).make(300, shader_count > 1000 ? 25 : 5);
+    const trace::Launch launch = test::RandomLaunch(shader_count, random()).make(300, shader_count > 1000 ? 25 : 5);
     const auto segments = scheduler::cut_paths(launch, {.at = scheduler::CutAt::PendingCall});
     const auto places = test::shuffled_assignment(segments.size(), warp_size, random);
     simt::SegmentReplayOptions options;
