@@ -29,8 +29,8 @@
 // Parallel over SMs, the L2 beside the next transactions' L1s; same bytes for any number of threads. `take_elements` is
 // called from `take` and `finish`. Memory: the caches, the reuse stacks, 48 bytes an element (of pages of 4096 that are
 // touched) and 72 a pixel when wanted, 30 MiB of buffers and, for those sums, 8 bytes for each request of 2^18
-// transactions (with a device 2 GiB, and for those sums 2^21 transactions); 4 KiB an SM, 192 bytes an SM and window. Sums of traffic (`filled`, `written`) are the level's model's
-// own, also where an exact cache decides what goes down.
+// transactions (with a device 2 GiB, and for those sums 2^21 transactions); 4 KiB an SM, 192 bytes an SM and window.
+// Sums of traffic (`filled`, `written`) are the level's model's own, also where an exact cache decides what goes down.
 //
 // Errors: Resource for streams whose sums would not be exact (more than `most_accesses` requests, or L2 accesses of
 // requests), more than kMostPixels pixels, or windows beyond 2^24 / `sms`; Usage for geometries and specs that do not

@@ -1,7 +1,8 @@
 // One cache of the hierarchy with everything that is asked about it.
 //
 // Contract: accesses in order, in pieces of any size. `access` gives hits (caches/cache_model.hpp), reuse distances in
-// the cache's own stream of lines if the level has them (its own stack's, or given), and what goes down, which an exact cache of the same geometry
+// the cache's own stream of lines if the level has them (its own stack's, or given), and what goes down, which an exact
+// cache of the same geometry
 // (`filter`) decides where the model itself does not know. Sums of traffic are the model's own (sums.hpp): of an exact
 // one what goes down, entry by entry; of another `filled` and what is stored. Memory: the cache, the stack, the buffers
 // of the largest call.
