@@ -29,7 +29,7 @@ shared uint to_next_place[kBins];
 uint match(uint digit, out uint peers, out uint leader) {
   if (kSubgroup <= 32) {
     uint same = 0xFFFFFFFFu;
-    [[unroll]] for (uint bit = 0; bit < 8; ++bit) {
+    EACH for (uint bit = 0; bit < 8; ++bit) {
       const bool is_set = (digit >> bit & 1) != 0;
       const uint set = subgroupBallot(is_set).x;
       same &= is_set ? set : ~set;
@@ -66,13 +66,13 @@ void main() {
   {
     uint total[kBinsPerThread];
     uint sum = 0;
-    [[unroll]] for (uint b = 0; b < kBinsPerThread; ++b) {
+    EACH for (uint b = 0; b < kBinsPerThread; ++b) {
       total[b] = has_bins ? Words(push.totals).at[first_bin + b] : 0;
       sum += total[b];
     }
     uint all;
     uint before = sum_before(sum, all);
-    [[unroll]] for (uint b = 0; b < kBinsPerThread; ++b) {
+    EACH for (uint b = 0; b < kBinsPerThread; ++b) {
       next_place[b] = has_bins ? before + word_at(push.counts, (first_bin + b) * push.blocks + block).at[0] : 0;
       before += total[b];
     }
@@ -90,12 +90,12 @@ void main() {
     Key key[kItems];
     if (full) {
       Keys from = key_at(push.keys, base + first_item);
-      [[unroll]] for (uint i = 0; i < kItems; ++i) {
+      EACH for (uint i = 0; i < kItems; ++i) {
         key[i] = from.at[i * kSubgroup];
       }
     } else {
       // Behind the last key stand keys of ones, which have the last digit and so keep behind all others.
-      [[unroll]] for (uint i = 0; i < kItems; ++i) {
+      EACH for (uint i = 0; i < kItems; ++i) {
         const uint item = first_item + i * kSubgroup;
         key[i] = ~Key(0);
         if (item < left) {
@@ -106,7 +106,7 @@ void main() {
     barrier();
 
     uint rank[kItems];
-    [[unroll]] for (uint i = 0; i < kItems; ++i) {
+    EACH for (uint i = 0; i < kItems; ++i) {
       const uint digit = digit_of(key[i]);
       uint peers;
       uint leader;
@@ -122,7 +122,7 @@ void main() {
     // Counts per subgroup become the sums of the subgroups before.
     uint total[kBinsPerThread];
     uint sum = 0;
-    [[unroll]] for (uint b = 0; b < kBinsPerThread; ++b) {
+    EACH for (uint b = 0; b < kBinsPerThread; ++b) {
       uint running = 0;
       if (has_bins) {
         for (uint s = 0; s < kSubgroups; ++s) {
@@ -138,7 +138,7 @@ void main() {
     uint all;
     uint before = sum_before(sum, all);
     if (has_bins) {
-      [[unroll]] for (uint b = 0; b < kBinsPerThread; ++b) {
+      EACH for (uint b = 0; b < kBinsPerThread; ++b) {
         first_place[first_bin + b] = before;
         to_next_place[first_bin + b] = next_place[b] - before;
         before += total[b];
@@ -146,7 +146,7 @@ void main() {
       }
     }
     barrier();
-    [[unroll]] for (uint i = 0; i < kItems; ++i) {
+    EACH for (uint i = 0; i < kItems; ++i) {
       const uint digit = digit_of(key[i]);
       rank[i] += first_place[digit] + pool[counts + digit];
     }
@@ -155,11 +155,11 @@ void main() {
       // Asked for here, so that they arrive while the keys are written.
       if (full) {
         Words from = word_at(push.values, base + first_item);
-        [[unroll]] for (uint i = 0; i < kItems; ++i) {
+        EACH for (uint i = 0; i < kItems; ++i) {
           value[i] = from.at[i * kSubgroup];
         }
       } else {
-        [[unroll]] for (uint i = 0; i < kItems; ++i) {
+        EACH for (uint i = 0; i < kItems; ++i) {
           const uint item = first_item + i * kSubgroup;
           value[i] = 0;
           if (item < left) {
@@ -170,7 +170,7 @@ void main() {
     }
     barrier();
 
-    [[unroll]] for (uint i = 0; i < kItems; ++i) {
+    EACH for (uint i = 0; i < kItems; ++i) {
 #ifdef KEY64
       pool[rank[i]] = uint(key[i]);
       pool[kTile + rank[i]] = uint(key[i] >> 32);
@@ -180,7 +180,7 @@ void main() {
     }
     barrier();
     uint place[kItems];
-    [[unroll]] for (uint i = 0; i < kItems; ++i) {
+    EACH for (uint i = 0; i < kItems; ++i) {
       const uint from = i * kThreads + thread;
 #ifdef KEY64
       const Key sorted = uint64_t(pool[kTile + from]) << 32 | pool[from];
@@ -194,11 +194,11 @@ void main() {
     }
     if (kValues) {
       barrier();
-      [[unroll]] for (uint i = 0; i < kItems; ++i) {
+      EACH for (uint i = 0; i < kItems; ++i) {
         pool[rank[i]] = value[i];
       }
       barrier();
-      [[unroll]] for (uint i = 0; i < kItems; ++i) {
+      EACH for (uint i = 0; i < kItems; ++i) {
         const uint from = i * kThreads + thread;
         if (full || from < left) {
           word_at(push.to_values, place[i]).at[0] = pool[from];

@@ -2,7 +2,8 @@
 //
 // Contract: specialization constants 0: threads of a workgroup, 1: keys a thread takes of each tile, 2: the size of a
 // subgroup, all of which are full. A workgroup of 8 subgroups has 32 to 1024 threads, a power of two. KEY64 is defined
-// for 64-bit keys.
+// for 64-bit keys. ROLLED keeps the loops over a thread's keys as loops, for devices that are processors: unrolled,
+// they take their compilers many seconds and bring nothing there; elsewhere they keep the keys in registers.
 #extension GL_EXT_control_flow_attributes : require
 #include "kernels/shaders/common.glsl"
 #include "kernels/sort/sort_types.h"
@@ -17,6 +18,12 @@ const uint kSubgroups = kThreads / kSubgroup;
 const uint kTile = kThreads * kItems;
 /// Bins that a thread looks after: one, or several where there are fewer threads than bins.
 const uint kBinsPerThread = kThreads < kBins ? kBins / kThreads : 1;
+
+#ifdef ROLLED
+#define EACH [[dont_unroll]]
+#else
+#define EACH [[unroll]]
+#endif
 
 layout(push_constant, scalar) uniform Push {
   SortPush push;

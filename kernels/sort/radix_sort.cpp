@@ -9,6 +9,10 @@
 
 #include "Downsweep32.spv.hpp"
 #include "Downsweep64.spv.hpp"
+#include "RolledDownsweep32.spv.hpp"
+#include "RolledDownsweep64.spv.hpp"
+#include "RolledUpsweep32.spv.hpp"
+#include "RolledUpsweep64.spv.hpp"
 #include "ScanRows.spv.hpp"
 #include "Upsweep32.spv.hpp"
 #include "Upsweep64.spv.hpp"
@@ -22,10 +26,12 @@ namespace {
 using sort_types::SortPush;
 using sort_types::VaryingPush;
 
-const Shader kUpsweepOf32{"sort.upsweep 32", kUpsweep32};
-const Shader kUpsweepOf64{"sort.upsweep 64", kUpsweep64};
-const Shader kDownsweepOf32{"sort.downsweep 32", kDownsweep32};
-const Shader kDownsweepOf64{"sort.downsweep 64", kDownsweep64};
+/// [loops are rolled][keys of 64 bits]
+using Variants = std::array<std::array<Shader, 2>, 2>;
+const Variants kUpsweeps{{{{{"sort.upsweep 32", kUpsweep32}, {"sort.upsweep 64", kUpsweep64}}},
+                          {{{"sort.upsweep 32", kRolledUpsweep32}, {"sort.upsweep 64", kRolledUpsweep64}}}}};
+const Variants kDownsweeps{{{{{"sort.downsweep 32", kDownsweep32}, {"sort.downsweep 64", kDownsweep64}}},
+                            {{{"sort.downsweep 32", kRolledDownsweep32}, {"sort.downsweep 64", kRolledDownsweep64}}}}};
 const Shader kRows{"sort.scan_rows", kScanRows};
 const Shader kVaryingOf32{"sort.varying_bits 32", kVaryingBits32};
 const Shader kVaryingOf64{"sort.varying_bits 64", kVaryingBits64};
@@ -33,7 +39,7 @@ const Shader kVaryingOf64{"sort.varying_bits 64", kVaryingBits64};
 constexpr std::uint32_t kBins = 256;
 constexpr std::uint32_t kDigitBits = 8;
 constexpr std::uint32_t kUsualSubgroup = 32;
-constexpr std::uint32_t kSubgroups = 8;   // of a workgroup
+constexpr std::uint32_t kSubgroups = 8;  // of a workgroup
 constexpr std::uint32_t kUsualItems = 16;
 constexpr std::uint32_t kUsualBlocks = 4096;
 constexpr std::uint32_t kSharedBesides = 2 * kBins * 4 + 256;
@@ -43,8 +49,8 @@ constexpr std::uint64_t kMostKeys = 0xFFFF'FFFFU;
 
 void check_key_bytes(std::uint32_t key_bytes) {
   if (key_bytes != 4 && key_bytes != 8) {
-    throw Error(ErrorKind::Usage, {"keys of this size cannot be sorted", "", fmt::format("{} bytes", key_bytes),
-                                   "4 or 8 bytes", ""});
+    throw Error(ErrorKind::Usage,
+                {"keys of this size cannot be sorted", "", fmt::format("{} bytes", key_bytes), "4 or 8 bytes", ""});
   }
 }
 
@@ -115,10 +121,13 @@ void Sorter::pass(Stream& stream, std::uint32_t count, std::uint32_t key_bytes, 
   const auto program = [&](const Shader& shader, std::size_t used) {
     return device_->program(shader, std::span(constants).first(used), shape.subgroup);
   };
-  const bool wide = key_bytes == 8;
-  stream.run(program(wide ? kUpsweepOf64 : kUpsweepOf32, 3), push.blocks, push);
+  const std::size_t wide = key_bytes == 8 ? 1 : 0;
+  const bool is_processor = device_->info().type == DeviceType::Cpu;
+  const std::size_t rolled =
+      shape_.loops == SortLoops::Rolled || (shape_.loops == SortLoops::Usual && is_processor) ? 1 : 0;
+  stream.run(program(kUpsweeps[rolled][wide], 3), push.blocks, push);
   stream.run(program(kRows, 3), kBins, push);
-  stream.run(program(wide ? kDownsweepOf64 : kDownsweepOf32, 4), push.blocks, push);
+  stream.run(program(kDownsweeps[rolled][wide], 4), push.blocks, push);
   std::swap(arrays.keys, arrays.other_keys);
   std::swap(arrays.values, arrays.other_values);
 }

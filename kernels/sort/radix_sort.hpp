@@ -7,10 +7,10 @@
 //
 // Method: least significant digit first, 8 bits a pass (Merrill and Grimshaw, "High performance and scalable radix
 // sorting", Parallel Processing Letters 2011); bits in which all keys agree need no pass, if the caller knows them
-// (`varying_bits`). A pass counts the digits of each block of keys (upsweep), sums the counts (scan_rows), and moves keys
-// and values to their places, sorted tile by tile in shared memory first (downsweep). No workgroup waits for another, so
-// a launch may be cut anywhere. A pass moves 3 keys and 2 values per item through memory: 32 bytes for 64-bit keys with
-// values. Results are the same whatever the device: a stable order is unique.
+// (`varying_bits`). A pass counts the digits of each block of keys (upsweep), sums the counts (scan_rows), and moves
+// keys and values to their places, sorted tile by tile in shared memory first (downsweep). No workgroup waits for
+// another, so a launch may be cut anywhere. A pass moves 3 keys and 2 values per item through memory: 32 bytes for
+// 64-bit keys with values. Results are the same whatever the device: a stable order is unique.
 //
 // A Sorter keeps its scratch memory (about 1 KiB per 4096 keys up to 4 MiB) until it is destroyed, before which the
 // stream must have been waited for. It belongs to one device and one thread; sorts of several streams may not overlap.
@@ -29,11 +29,15 @@ struct SortArrays {
   Buffer* other_values = nullptr;
 };
 
+/// Of the kernels' loops over a thread's keys.
+enum class SortLoops : std::uint8_t { Usual, Rolled, Unrolled };
+
 /// How the work is divided; 0: what is best for the device. Never changes results.
 struct SortShape {
-  std::uint32_t items = 0;      ///< keys per thread and tile
-  std::uint32_t threads = 0;    ///< of a workgroup: a power of two, a multiple of the subgroup
-  std::uint32_t most_blocks = 0;  ///< workgroups of a pass
+  std::uint32_t items = 0;             ///< keys per thread and tile
+  std::uint32_t threads = 0;           ///< of a workgroup: a power of two, a multiple of the subgroup
+  std::uint32_t most_blocks = 0;       ///< workgroups of a pass
+  SortLoops loops = SortLoops::Usual;  ///< rolled for devices that are processors
 };
 
 class Sorter {

@@ -22,10 +22,10 @@ void main() {
   while (left >= kTile) {
     Keys from = key_at(push.keys, base + thread);
     Key key[kItems];
-    [[unroll]] for (uint i = 0; i < kItems; ++i) {
+    EACH for (uint i = 0; i < kItems; ++i) {
       key[i] = from.at[i * kThreads];
     }
-    [[unroll]] for (uint i = 0; i < kItems; ++i) {
+    EACH for (uint i = 0; i < kItems; ++i) {
       atomicAdd(bins[mine + digit_of(key[i])], 1);
     }
     base += kTile;

@@ -150,8 +150,15 @@ TEST_F(RadixSort, KeysOfManyShapes) {
   compare(random_keys<std::uint32_t>(kCount, 0x8000'0001U), 0, 32, kUneven, "first and last bit");
 }
 
-TEST_F(RadixSort, MillionsOfKeys) {
-  compare(random_keys<std::uint64_t>(3'000'001), 4, 44, {}, "millions");
+TEST_F(RadixSort, AMillionKeys) {
+  compare(random_keys<std::uint64_t>(1'200'001), 4, 44, {}, "a million");
+}
+
+// As GPUs run it.
+TEST_F(RadixSort, WithUnrolledLoops) {
+  const SortShape shape{.items = 2, .threads = 64, .most_blocks = 4, .loops = SortLoops::Unrolled};
+  compare(random_keys<std::uint64_t>(3001), 0, 64, shape, "unrolled");
+  compare(random_keys<std::uint32_t>(3001), 0, 32, shape, "unrolled");
 }
 
 TEST_F(RadixSort, ByTheBitsOfAMask) {
