@@ -31,6 +31,7 @@ struct SegmentReplayOptions {
   std::vector<CallWeights> weights;        ///< at most kMostWeights
   bool detail = false;                     ///< also `active_lanes` and `by_bounce`
   Progress* progress = nullptr;
+  kernels::LaunchOnDevice* on_device = nullptr;  ///< as in ReplayOptions
 };
 
 struct SegmentReplayResult {
