@@ -51,10 +51,8 @@ double divide(double dividend, double divisor) {
     }
     rest <<= 1;
   }
-  uint64_t rounded = quotient >> 1;
-  if ((quotient & 1) != 0 && (rest != 0 || (rounded & 1) != 0)) {
-    rounded += 1;
-  }
+  // Never half way: that quotient would have 54 bits, and times the divisor more than the dividend's 53.
+  const uint64_t rounded = (quotient >> 1) + (quotient & 1);
   // The leading 1 adds itself to the exponent, as does what rounding carries over.
   return from_bits(sign | (((exponent - 1) << 52) + rounded));
 }

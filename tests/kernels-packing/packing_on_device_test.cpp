@@ -189,10 +189,15 @@ TEST_F(PackingOnDevice, CoordinatesAtTheBordersOfCells) {
 
 TEST_F(PackingOnDevice, OfTracedAndCapturedScenes) {
   const trace::Trace traced = rayreplay::test::mixed_trace(3, "path");
+  const trace::Launch& small = traced.launches.at(0);
+  compare_all(small, {assign("z-order:warp=8x4,tile=16x16", small, 32)});
+  // Nearly a million threads, most of them idle.
   const trace::Trace captured = rayreplay::test::load_capture("one-weekend");
-  for (const trace::Trace* trace : {&traced, &captured}) {
-    const trace::Launch& launch = trace->launches.at(0);
-    compare_all(launch, {assign("z-order:warp=8x4,tile=16x16", launch, 32)});
+  const trace::Launch& large = captured.launches.at(0);
+  const WarpAssignment assignment = assign("captured", large, 32);
+  kernels::LaunchOnDevice on_device(*accelerator_, large);
+  for (const char* spec : {"numrays", "tiled-objects", "shader-sequence", "origin-hilbert"}) {
+    compare(spec, large, assignment, on_device);
   }
 }
 
