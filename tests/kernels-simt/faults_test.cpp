@@ -196,7 +196,7 @@ TEST(ReplayKernel, RefusesQueuesThatItsSumsCouldNotHold) {
   OneLane lane((std::uint64_t{1} << 26U) + 1);
   const std::vector<std::uint32_t> piece_at{0};
   try {
-    (void)kernels::simt::replay(lane.device, lane.stream, lane.warps, piece_at, {}, {});
+    (void)kernels::simt::replay(lane.device, lane.stream, lane.warps, {piece_at}, {}, {});
     ADD_FAILURE() << "nothing was refused";
   } catch (const kernels::DeviceError& error) {
     EXPECT_EQ(error.fault(), kernels::Fault::Unsupported);
