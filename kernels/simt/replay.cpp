@@ -6,11 +6,15 @@
 #include <string>
 
 #include "SimtReplay.spv.hpp"
+#include "SimtReplayLarge.spv.hpp"
 
 namespace rayreplay::kernels::simt {
 namespace {
 
 constexpr Shader kReplay{"simt replay", kSimtReplay};
+constexpr Shader kReplayLarge{"simt replay", kSimtReplayLarge};
+/// Sets of lanes are one word up to here, two beyond.
+constexpr std::uint32_t kWordLanes = 32;
 /// 32-bit counters of a workgroup in shared memory, at most: 16 KiB leave room for several workgroups.
 constexpr std::uint32_t kMostCounters = 4096;
 
@@ -43,7 +47,7 @@ void replay_resident(Device& device, Stream& stream, const Warps& warps, std::ui
       (results.by_warp != 0 ? RR_SIMT_BY_WARP : 0) | (results.by_place != 0 ? RR_SIMT_BY_PLACE : 0) |
       (results.weights != 0 ? RR_SIMT_WEIGHTS : 0) | (warps.rays_before != 0 ? RR_SIMT_DETAIL : 0);
   const Program program =
-      device.program(kReplay,
+      device.program(warps.warp_size <= kWordLanes ? kReplay : kReplayLarge,
                      std::array<std::uint32_t, 6>{subgroup, warps.warp_size, static_cast<std::uint32_t>(warps.choice),
                                                   warps.codes.bytes, outputs, shared_counters(warps.calls)},
                      subgroup);

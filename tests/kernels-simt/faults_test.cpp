@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "base/error.hpp"
+#include "kernels/simt/replay.hpp"
 #include "tests/kernels-simt/support.hpp"
 
 namespace rayreplay {
@@ -145,6 +146,55 @@ TEST_F(OnDevices, RefusesWhatTheProcessorRefuses) {
   kernels::LaunchOnDevice of_other(accelerator, other);
   with_devices.on_device = &of_other;
   EXPECT_THAT(message(), testing::HasSubstr("another launch's columns"));
+}
+
+/// One warp of one lane, whose queue is `calls` calls of code 0, for the kernels themselves.
+struct OneLane {
+  explicit OneLane(std::uint64_t calls) {
+    // Rows beyond `calls` are not read: the queue is refused before.
+    const std::vector<std::uint8_t> column(std::min<std::uint64_t>(calls, 1024), 0);
+    stream.upload_array(codes, column);
+    stream.upload_array(offsets, std::vector<std::uint64_t>{0, calls});
+    stream.upload_array(places, std::vector<std::uint32_t>{0});
+    warps.codes = {codes.address(), 1};
+    warps.offsets = offsets.address();
+    warps.pieces = 1;
+    warps.warp_size = 1;
+    warps.calls = 1;
+  }
+  kernels::Device& device = test::shared_device();
+  kernels::Stream stream{device};
+  kernels::Buffer codes = device.allocate(1024, "codes");
+  kernels::Buffer offsets = device.allocate(16, "offsets");
+  kernels::Buffer places = device.allocate(16, "places");
+  kernels::simt::Warps warps;
+};
+
+TEST(ReplayKernel, SumsCarryIntoTheirHighWord) {
+  OneLane lane(100);
+  const std::uint64_t words = kernels::simt::sums_words(1);
+  const kernels::Buffer sums = lane.device.allocate_array<std::uint32_t>(words, "sums");
+  lane.stream.fill(sums, 0xFFFF'FFFFU);
+  kernels::simt::Results results;
+  results.sums = sums.address();
+  kernels::simt::replay_resident(lane.device, lane.stream, lane.warps, lane.places.address(), 1, results);
+  std::vector<std::uint32_t> found(words);
+  lane.stream.download_array(sums, found);
+  lane.stream.wait();
+  EXPECT_THAT(std::vector(found.begin(), found.begin() + 6),
+              testing::ElementsAre(99U, 0U, 99U, 0U, 0xFFFF'FFFFU, 0xFFFF'FFFFU));
+}
+
+TEST(ReplayKernel, RefusesQueuesThatItsSumsCouldNotHold) {
+  OneLane lane((std::uint64_t{1} << 26U) + 1);
+  const std::vector<std::uint32_t> piece_at{0};
+  try {
+    (void)kernels::simt::replay(lane.device, lane.stream, lane.warps, piece_at, {}, {});
+    ADD_FAILURE() << "nothing was refused";
+  } catch (const kernels::DeviceError& error) {
+    EXPECT_EQ(error.fault(), kernels::Fault::Unsupported);
+    EXPECT_THAT(error.what(), testing::HasSubstr("more events than a device replays"));
+  }
 }
 
 }  // namespace

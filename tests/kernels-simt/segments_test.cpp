@@ -28,18 +28,17 @@ void compare(const trace::Launch& launch, const std::vector<trace::Shader>& shad
   kernels::LaunchOnDevice resident(nobody, launch);
   const auto expected = simt::replay_segments(launch, shaders, segments, segment_at, warp_size, options);
   options.on_device = &resident;
-  test::expect_equal(simt::replay_segments_on(test::one_device(), launch, shaders, segments, segment_at, warp_size,
-                                              options, limits),
-                     expected);
+  test::expect_equal(
+      simt::replay_segments_on(test::one_device(), launch, shaders, segments, segment_at, warp_size, options, limits),
+      expected);
 }
 
 TEST(Segments, GiveTheProcessorsSums) {
   std::mt19937_64 random(4);
   for (const auto& [shader_count, warp_size] :
-       {std::pair<std::size_t, std::uint32_t>{6, 1}, {6, 5}, {60, 32}, {3000, 32}, {6, 64}}) {
+       {std::pair<std::size_t, std::uint32_t>{6, 5}, {60, 32}, {3000, 8}, {6, 48}}) {
     const auto shaders = test::shaders_of_all_stages(shader_count);
-    const trace::Launch launch =
-        test::RandomLaunch(shader_count, random()).make(300, shader_count > 1000 ? 25 : 5);
+    const trace::Launch launch = test::RandomLaunch(shader_count, random()).make(300, shader_count > 1000 ? 25 : 5);
     const auto segments = scheduler::cut_paths(launch, {.at = scheduler::CutAt::PendingCall});
     const auto places = test::shuffled_assignment(segments.size(), warp_size, random);
     simt::SegmentReplayOptions options;
@@ -48,9 +47,11 @@ TEST(Segments, GiveTheProcessorsSums) {
     options.weights = random_weights(warp_size == 5 ? 3 : simt::kMostWeights, shader_count, random);
     options.shader_cost = test::some_costs(shader_count);
     compare(launch, shaders, segments, places.thread_at, warp_size, options);
-    // The detail alone, and none.
-    options.weights = {};
-    compare(launch, shaders, segments, places.thread_at, warp_size, options, {.most_places = 100});
+    if (warp_size == 32) {
+      compare(launch, shaders, segments, places.thread_at, warp_size, options, {.most_places = 100});
+      options.weights = {};
+      compare(launch, shaders, segments, places.thread_at, warp_size, options);
+    }
   }
 }
 
