@@ -1,11 +1,13 @@
-// SER on the device (kernels/regrouping): cutting 100 million events into segments, their keys, and all rounds of warps.
+// SER on the device (kernels/regrouping): cutting 100 million events into segments, their keys, and all rounds of
+// warps.
 //
-// The launch's columns, the order in which warps start and which warps exchange threads are in device memory; what comes
-// out stays there. Every run does the rest: two passes over the events, keys of shader and hint, and round after round.
-// Bytes of a round: of each thread that goes on, the place, the segment, its key and the mark that it is not a first one
-// (a sector of 32 bytes each of the latter two), keys and places written, sorted and read, the segment again, the list of
-// warps that give threads, and where the thread stands then.
+// The launch's columns, the order in which warps start and which warps exchange threads are in device memory; what
+// comes out stays there. Every run does the rest: two passes over the events, keys of shader and hint, and round after
+// round. Bytes of a round: of each thread that goes on, the place, the segment, its key and the mark that it is not a
+// first one (a sector of 32 bytes each of the latter two), keys and places written, sorted and read, the segment again,
+// the list of warps that give threads, and where the thread stands then.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -19,7 +21,10 @@
 #include "kernels/regrouping/keys.hpp"
 #include "kernels/regrouping/rounds.hpp"
 #include "scheduler-models/regrouping/regroup.hpp"
+#include "scheduler-models/regrouping/rounds_on_device.hpp"
+#include "scheduler-models/regrouping/segments_on_device.hpp"
 #include "scheduler-models/regrouping/units.hpp"
+#include "sim/simt/on_device.hpp"
 
 namespace rayreplay::bench {
 namespace {
@@ -80,6 +85,31 @@ class SerCase {
     spec.unit_begin = units_.begin;
     there_ = kernels::schedule_rounds(*device_, stream, cut_there_, &keys, thread_at_, spec);
   }
+  /// As a comparison of models asks for it: segments and schedule come to the processor too, places are uploaded.
+  void ser_on_device() {
+    const scheduler::Segments segments = scheduler::cut_on_device(*device_, resident_, kCut);
+    scheduler::PlanContext plan = context(segments);
+    plan.on_device = &resident_;
+    const scheduler::SegmentSchedule schedule =
+        scheduler::schedule_on_device(*device_, plan, scheduler::KeyParts{}, regrouping_);
+    simt::SegmentReplayOptions options;
+    options.on_device = &resident_;
+    options.schedule_on_device = schedule.on_device.get();
+    replays_[0] = simt::replay_segments_on({&device_, 1}, launch(), trace_.shaders, segments, schedule.segment_at,
+                                           kWarpSize, options)
+                      .replay;
+  }
+  void ser_on_processor() {
+    cut_on_processor();
+    schedule_on_processor();
+    replays_[1] = simt::replay_segments(launch(), trace_.shaders, segments_, twin_.segment_at, kWarpSize, {}).replay;
+  }
+  void check_ser() const {
+    if (replays_[0].total != replays_[1].total || replays_[0].by_shader != replays_[1].by_shader) {
+      throw Error(ErrorKind::Internal, {"replays differ between device and processor", "", "", "", ""});
+    }
+  }
+
   void cut_on_processor() {
     segments_ = scheduler::cut_paths(launch(), kCut);
   }
@@ -128,6 +158,10 @@ class SerCase {
     const double keys = segments * (8 + 8 + 2 * kSector);
     return keys + going_on * (4 + 4 + 2 * kSector + 2 * 8 + 2 * 8 + 4 + 4 + 4 + 4);
   }
+  /// A byte an event, a place and a row of offsets a segment.
+  [[nodiscard]] double replay_bytes() const {
+    return events() + 12 * static_cast<double>(segments_.size());
+  }
   [[nodiscard]] std::string size() const {
     return fmt::format("{:.4g} M events, {:.3g} M segments, {} rounds", events() / 1e6,
                        static_cast<double>(segments_.size()) / 1e6, segments_.most_of_a_thread);
@@ -153,7 +187,21 @@ class SerCase {
   kernels::SegmentsOnDevice cut_there_;
   kernels::ScheduleOnDevice there_;
   scheduler::SegmentSchedule twin_;
+  std::array<simt::ReplayResult, 2> replays_;  ///< the device's, the processor's
 };
+
+PreparedCase prepare_ser(kernels::Device& device, double scale, Workload workload) {
+  const auto ser = std::make_shared<SerCase>(device, trace_of(workload, scale), Regrouping{});
+  PreparedCase result;
+  result.size = fmt::format("{}, {}", to_string(workload), ser->size());
+  result.unit = "events";
+  result.items = ser->events();
+  result.least_bytes = ser->cut_bytes() + ser->schedule_bytes() + ser->replay_bytes();
+  result.device = [=] { ser->ser_on_device(); };
+  result.cpu = [=] { ser->ser_on_processor(); };
+  result.check = [=] { ser->check_ser(); };
+  return result;
+}
 
 PreparedCase prepare(kernels::Device& device, double scale, Workload workload, const Regrouping& regrouping, bool cuts,
                      bool schedules) {
@@ -200,7 +248,15 @@ const Regrouping kQueues{.split_keys = true, .keep_lanes = false};
 const Regrouping kBySm{.scope = Scope::Sm};
 const Regrouping kByPool{.scope = Scope::Pool, .pool_warps = 16};
 
+GpuCase whole_case(Workload workload) {
+  return {"SER: cut, repack, replay; downloads too", {}, [=](kernels::Device& device, double scale) {
+            return prepare_ser(device, scale, workload);
+          }};
+}
+
 const GpuCases::Registrar kRegistrars[] = {
+    GpuCases::Registrar(whole_case(Workload::Weekend)),
+    GpuCases::Registrar(whole_case(Workload::Divergent)),
     GpuCases::Registrar(ser_case("regroup: cut paths", Workload::Weekend, {}, true, false)),
     GpuCases::Registrar(ser_case("regroup: rounds, wavefront", Workload::Weekend, kQueues, false, true)),
     GpuCases::Registrar(ser_case("regroup: rounds, SM", Workload::Weekend, kBySm, false, true)),
