@@ -148,7 +148,7 @@ PreparedCase prepare_replay(const Setting& setting, kernels::Device& device, dou
   auto prepared = std::make_shared<Prepared>(setting, device, scale);
   prepared->compute(true);
   const double efficiency = prepared->results[0].total.efficiency(setting.warp_size);
-  const double pieces =
+  const auto pieces =
       static_cast<double>(setting.segments ? prepared->segments.size() : prepared->made.launch.data.threads());
   const auto warps = static_cast<double>(prepared->order.warps());
   constexpr double kTally = 32;
