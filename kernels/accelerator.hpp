@@ -47,7 +47,7 @@ class Accelerator {
     if (!able.empty()) {
       try {
         auto result = on_device(std::span<Device* const>(able));
-        record(stage, able, {});
+        record(stage, able);
         return result;
       } catch (const DeviceError& error) {
         fall_back(stage, error);
@@ -66,7 +66,8 @@ class Accelerator {
  private:
   /// Records and tells why none is able.
   [[nodiscard]] std::vector<Device*> able_devices(std::string_view stage, const Needs& needs);
-  void record(std::string_view stage, const std::vector<Device*>& devices, const std::string& reason);
+  void record(std::string_view stage, const std::vector<Device*>& devices);
+  void add_record(std::string_view stage, std::string device, std::string reason);
   /// Throws the error on if devices were asked for by name.
   void fall_back(std::string_view stage, const DeviceError& error);
 

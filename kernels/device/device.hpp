@@ -13,7 +13,9 @@
 //             take long is cut into several, so that a display's watchdog never ends it and no other program waits long
 //             (DeviceOptions::batch_seconds); kernels may therefore not wait for other workgroups. What a program costs
 //             is measured as it runs.
-// Uploads overlap with commands that run, downloads with each other.
+// Large uploads go through a copy queue, where the device has one: beside commands that run, if nothing was recorded
+// since the buffer was allocated or the caller says so (`upload_beside`). Copies between staging memory and the
+// caller's go beside the device's own, in both directions.
 //
 // Kernels: GLSL in kernels/, compiled for Vulkan 1.2 at build time. Every device has 64-bit integers, 8- and 16-bit
 // storage and arithmetic, scalar layout, buffer addresses, and subgroup basic, vote, ballot, shuffle and arithmetic
@@ -45,7 +47,7 @@ struct Shader {
 struct DeviceOptions {
   std::uint64_t memory_limit = 0;  ///< bytes of device memory at most; 0: what the device has
   double batch_seconds = 0.2;      ///< one submission should take no longer
-  std::string cache_folder;        ///< where compiled pipelines are kept; empty: nowhere
+  std::string cache_folder{};      ///< where compiled pipelines are kept; empty: nowhere
   /// Faults on purpose, for tests: the device is lost at the N-th submission; 0: never.
   std::uint64_t lose_at_submission = 0;
 };
@@ -82,6 +84,7 @@ class Buffer {
  private:
   friend class Device;
   friend class Stream;
+  friend struct detail::StreamState;
   std::unique_ptr<detail::BufferState> state_;
   std::uint64_t address_ = 0;
   std::uint64_t bytes_ = 0;
@@ -92,6 +95,7 @@ class Program {
  private:
   friend class Device;
   friend class Stream;
+  friend struct detail::StreamState;
   explicit Program(detail::ProgramState* state) : state_(state) {}
   detail::ProgramState* state_;
 };
@@ -104,6 +108,7 @@ class Device {
   Device& operator=(const Device&) = delete;
 
   [[nodiscard]] const DeviceInfo& info() const;
+  [[nodiscard]] bool is_lost() const;
 
   /// Contents are undefined; at least 16 bytes long, aligned to 256. `what` names it in messages.
   [[nodiscard]] Buffer allocate(std::uint64_t bytes, const char* what);
@@ -127,7 +132,7 @@ class Device {
 
  private:
   friend class Stream;
-  std::unique_ptr<detail::DeviceState> state_;
+  std::shared_ptr<detail::DeviceState> state_;
 };
 
 class Stream {
@@ -139,6 +144,8 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
 
   void upload(const Buffer& to, std::span<const std::byte> bytes, std::uint64_t offset = 0);
+  /// The same for bytes that no command recorded so far touches, which the caller promises: goes beside those that run.
+  void upload_beside(const Buffer& to, std::span<const std::byte> bytes, std::uint64_t offset = 0);
   template <class Range>
   void upload_array(const Buffer& to, const Range& items, std::uint64_t first_item = 0) {
     const std::span view(items);

@@ -9,7 +9,7 @@
 
 #include "kernels/device/device.hpp"
 
-namespace rayreplay::testing {
+namespace rayreplay::test {
 
 [[nodiscard]] inline std::unique_ptr<kernels::Device> open_test_device(const kernels::DeviceOptions& options = {}) {
   const std::vector<kernels::DeviceInfo> devices = kernels::list_devices();
@@ -27,4 +27,4 @@ namespace rayreplay::testing {
   return std::make_unique<kernels::Device>(*found, options);
 }
 
-}  // namespace rayreplay::testing
+}  // namespace rayreplay::test

@@ -1,0 +1,276 @@
+#include "kernels/accelerator.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+namespace rayreplay::kernels {
+namespace {
+
+constexpr const char* kVulkan = "vulkan";
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+/// 0: not a GPU.
+int rank(const DeviceInfo& info) {
+  switch (info.type) {
+    case DeviceType::Discrete:
+      return 3;
+    case DeviceType::Integrated:
+      return 2;
+    case DeviceType::Virtual:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+std::string describe(const std::vector<DeviceInfo>& devices) {
+  std::string text;
+  for (const DeviceInfo& info : devices) {
+    text += fmt::format("{}vulkan:{} ({})", text.empty() ? "" : ", ", info.index, info.name);
+  }
+  return text.empty() ? "no Vulkan device" : text;
+}
+
+Error no_such(const std::string& choice, const std::vector<DeviceInfo>& devices, const char* what) {
+  return {ErrorKind::Usage,
+          {what, "--device", choice, "auto, cpu, or one of " + describe(devices), "rayreplay devices lists them"}};
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+std::string without_prefix(const std::string& text) {
+  const std::string prefix = std::string(kVulkan) + ":";
+  return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
+}
+
+const DeviceInfo& find(const std::string& choice, const std::vector<DeviceInfo>& devices) {
+  const std::string wanted = without_prefix(lower(choice));
+  if (wanted.size() < choice.size() && is_number(wanted)) {
+    constexpr std::size_t kMostDigits = 6;
+    const std::size_t index = wanted.size() > kMostDigits ? devices.size() : std::stoul(wanted);
+    if (index >= devices.size()) {
+      throw no_such(choice, devices, "there is no such device");
+    }
+    return devices[index];
+  }
+  if (wanted.empty()) {
+    throw no_such(choice, devices, "there is no such device");
+  }
+  std::string uuid = wanted;
+  uuid.erase(std::remove(uuid.begin(), uuid.end(), '-'), uuid.end());
+  const DeviceInfo* found = nullptr;
+  for (const DeviceInfo& info : devices) {
+    const bool exact = info.uuid == uuid || lower(info.name) == wanted;
+    if (exact) {
+      return info;
+    }
+    if (lower(info.name).find(wanted) != std::string::npos) {
+      if (found != nullptr) {
+        throw no_such(choice, devices, "several devices have that in their name");
+      }
+      found = &info;
+    }
+  }
+  if (found == nullptr) {
+    throw no_such(choice, devices, "there is no such device");
+  }
+  return *found;
+}
+
+std::vector<DeviceInfo> fit_gpus(const std::vector<DeviceInfo>& devices) {
+  std::vector<DeviceInfo> gpus;
+  std::copy_if(devices.begin(), devices.end(), std::back_inserter(gpus),
+               [](const DeviceInfo& info) { return rank(info) > 0 && info.unfit.empty(); });
+  std::stable_sort(gpus.begin(), gpus.end(),
+                   [](const DeviceInfo& a, const DeviceInfo& b) { return rank(a) > rank(b); });
+  return gpus;
+}
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    parts.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+Error no_gpu(const std::string& choice, const std::vector<DeviceInfo>& devices) {
+  std::string why;
+  for (const DeviceInfo& info : devices) {
+    why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", info.name,
+                       info.unfit.empty() ? "a processor; ask for it by its number" : info.unfit);
+  }
+  return {ErrorKind::Missing,
+          {"there is no GPU that can run the kernels", "--device " + choice, why.empty() ? "no Vulkan device" : why, "",
+           "--device auto or cpu does without"}};
+}
+
+std::vector<DeviceInfo> chosen(const std::string& choice, const std::vector<DeviceInfo>& devices) {
+  if (choice == kVulkan || choice == "all") {
+    std::vector<DeviceInfo> gpus = fit_gpus(devices);
+    if (gpus.empty()) {
+      throw no_gpu(choice, devices);
+    }
+    if (choice == kVulkan) {
+      gpus.resize(1);
+    }
+    return gpus;
+  }
+  // Names may hold commas themselves.
+  const bool whole = std::any_of(devices.begin(), devices.end(), [&](const DeviceInfo& info) {
+    return !choice.empty() && lower(info.name).find(without_prefix(lower(choice))) != std::string::npos;
+  });
+  std::vector<DeviceInfo> result;
+  for (const std::string& part : whole ? std::vector{choice} : split(choice)) {
+    const DeviceInfo& info = find(part, devices);
+    if (!info.unfit.empty()) {
+      throw Error(ErrorKind::Missing, {"the device cannot run the kernels: " + info.unfit, "--device " + part,
+                                       info.name, "", "--device auto or cpu does without"});
+    }
+    result.push_back(info);
+  }
+  return result;
+}
+
+std::vector<std::unique_ptr<Device>> open_all(const std::vector<DeviceInfo>& infos, const DeviceOptions& options) {
+  std::vector<std::unique_ptr<Device>> devices;
+  for (const DeviceInfo& info : infos) {
+    devices.push_back(std::make_unique<Device>(info, options));
+  }
+  return devices;
+}
+
+}  // namespace
+
+Accelerator::Accelerator(std::vector<std::unique_ptr<Device>> devices, bool required, Log log)
+    : devices_(std::move(devices)), lost_(devices_.size(), false), required_(required), log_(std::move(log)) {}
+
+bool Accelerator::has_device() const {
+  return std::find(lost_.begin(), lost_.end(), false) != lost_.end();
+}
+
+std::vector<Device*> Accelerator::devices() const {
+  std::vector<Device*> result;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (!lost_[i]) {
+      result.push_back(devices_[i].get());
+    }
+  }
+  return result;
+}
+
+void Accelerator::add_record(std::string_view stage, std::string device, std::string reason) {
+  const auto found = std::find_if(records_.begin(), records_.end(), [&](const StageRecord& record) {
+    return record.stage == stage && record.device == device && record.reason == reason;
+  });
+  if (found != records_.end()) {
+    ++found->runs;
+    return;
+  }
+  if (!reason.empty() && log_) {
+    log_(fmt::format("{} runs on the processor: {}", stage, reason));
+  }
+  records_.push_back({std::string(stage), std::move(device), std::move(reason), 1});
+}
+
+std::vector<Device*> Accelerator::able_devices(std::string_view stage, const Needs& needs) {
+  std::vector<Device*> able;
+  std::string reason;
+  for (Device* device : devices()) {
+    const std::string missing = device->info().lacks(needs);
+    if (missing.empty()) {
+      able.push_back(device);
+    } else {
+      reason = fmt::format("{} lacks {}", device->info().name, missing);
+    }
+  }
+  if (able.empty()) {
+    if (required_ && !reason.empty()) {
+      throw DeviceError(Fault::Unsupported, {fmt::format("{} cannot run on the device", stage), "--device", reason, "",
+                                             "--device auto or cpu does without"});
+    }
+    if (reason.empty() && !devices_.empty()) {
+      if (required_) {
+        throw DeviceError(Fault::Lost, {fmt::format("{} cannot run: the device was lost", stage), "--device", "", "",
+                                        "--device auto or cpu does without"});
+      }
+      reason = "the device was lost";
+    }
+    add_record(stage, "CPU", reason);
+  }
+  return able;
+}
+
+void Accelerator::record(std::string_view stage, const std::vector<Device*>& devices) {
+  std::string names;
+  for (const Device* device : devices) {
+    names += (names.empty() ? "" : ", ") + device->info().name;
+  }
+  add_record(stage, names, {});
+}
+
+void Accelerator::note_cpu(std::string_view stage, const std::string& reason) {
+  add_record(stage, "CPU", devices_.empty() ? std::string() : reason);
+}
+
+void Accelerator::fall_back(std::string_view stage, const DeviceError& error) {
+  if (error.fault() == Fault::Lost) {
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      lost_[i] = lost_[i] || devices_[i]->is_lost();
+    }
+  }
+  if (required_) {
+    throw DeviceError(error);
+  }
+  add_record(stage, "CPU", error.what());
+}
+
+std::unique_ptr<Accelerator> make_accelerator(const std::string& choice, const DeviceOptions& options,
+                                              Accelerator::Log log) {
+  if (choice == "cpu") {
+    return std::make_unique<Accelerator>(std::vector<std::unique_ptr<Device>>{}, false, std::move(log));
+  }
+  const bool required = choice != "auto";
+  std::vector<DeviceInfo> devices;
+  try {
+    devices = list_devices();
+  } catch (const Error&) {
+    if (required) {
+      throw;
+    }
+  }
+  if (required) {
+    return std::make_unique<Accelerator>(open_all(chosen(choice, devices), options), true, std::move(log));
+  }
+  std::vector<DeviceInfo> gpus = fit_gpus(devices);
+  if (!gpus.empty()) {
+    gpus.resize(1);
+    try {
+      return std::make_unique<Accelerator>(open_all(gpus, options), false, log);
+    } catch (const DeviceError& error) {
+      if (log) {
+        log(fmt::format("everything runs on the processor: {}", error.what()));
+      }
+    }
+  } else {
+    for (const DeviceInfo& info : devices) {
+      if (rank(info) > 0 && log) {
+        log(fmt::format("everything runs on the processor: {} cannot run the kernels: {}", info.name, info.unfit));
+      }
+    }
+  }
+  return std::make_unique<Accelerator>(std::vector<std::unique_ptr<Device>>{}, false, std::move(log));
+}
+
+}  // namespace rayreplay::kernels

@@ -1,0 +1,111 @@
+// What a Device, its buffers, programs and streams share. Internal to this folder.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "kernels/device/device.hpp"
+#include "kernels/device/device_facts.hpp"
+#include "kernels/device/vulkan.hpp"
+
+namespace rayreplay::kernels::detail {
+
+/// A buffer with its memory, in use or waiting in the pool to be used again.
+struct Allocation {
+  std::vector<vk::raii::DeviceMemory> memory;  ///< several: a sparse buffer
+  vk::raii::Buffer buffer = nullptr;
+  std::uint64_t bytes = 0;
+  std::uint64_t address = 0;
+  /// Commands that were recorded before it was given back may still use it: those up to this number.
+  std::uint64_t busy_until = 0;
+};
+
+/// Memory that both the processor and the device see, on its way between them.
+struct StagingChunk {
+  static constexpr std::uint64_t kBytes = std::uint64_t{16} << 20U;
+  vk::raii::DeviceMemory memory = nullptr;
+  vk::raii::Buffer buffer = nullptr;
+  std::byte* mapped = nullptr;
+};
+
+struct BufferState {
+  std::shared_ptr<DeviceState> device;
+  Allocation allocation;
+  std::uint64_t recorded_before = 0;  ///< commands when it was allocated
+  ~BufferState();
+};
+
+struct ProgramState {
+  std::string name;
+  std::uint32_t push_bytes = 0;
+  vk::raii::Pipeline pipeline = nullptr;
+  double seconds_per_group = 0;  ///< measured; 0: not yet
+};
+
+struct DeviceState : std::enable_shared_from_this<DeviceState> {
+  DeviceState(const DeviceInfo& wanted, const DeviceOptions& given);
+  ~DeviceState();
+
+  DeviceOptions options;
+  vk::raii::PhysicalDevice physical = nullptr;
+  DeviceFacts facts;
+  vk::raii::Device device = nullptr;
+  vk::raii::Queue compute_queue = nullptr;
+  vk::raii::Queue transfer_queue = nullptr;  ///< null where there is no family for it
+  vk::raii::PipelineCache cache = nullptr;
+  vk::raii::PipelineLayout layout = nullptr;
+  std::uint32_t device_memory_type = 0;
+  std::uint32_t host_memory_type = 0;
+  vk::MemoryPropertyFlags host_memory_flags;
+
+  std::multimap<std::uint64_t, Allocation> pool;  ///< by size: given back, kept for the next that asks
+  std::vector<Allocation> graveyard;              ///< given back while several streams were at work
+  std::vector<StagingChunk> free_chunks;
+  std::uint64_t live_bytes = 0, pooled_bytes = 0, peak_bytes = 0;
+
+  std::map<std::tuple<const std::uint32_t*, std::vector<std::uint32_t>, std::uint32_t>, std::unique_ptr<ProgramState>>
+      programs;
+  std::map<std::string, ProgramTime> times;
+
+  std::set<StreamState*> streams;
+  std::uint64_t recorded = 0;   ///< commands so far
+  std::uint64_t completed = 0;  ///< all up to this number are done
+  std::uint64_t submissions = 0;
+  bool lost = false;
+
+  [[nodiscard]] Allocation allocate(std::uint64_t bytes, const char* what);
+  void give_back(Allocation allocation);
+  /// Frees what waits in the pool; what commands in flight use is waited for.
+  void empty_pool();
+  [[nodiscard]] std::uint64_t free_bytes() const;
+  [[nodiscard]] StagingChunk take_chunk();
+  /// Vulkan's exceptions as DeviceError. `what` is a clause.
+  template <class F>
+  auto guard(const char* what, const F& call) {
+    try {
+      return call();
+    } catch (const vk::SystemError& error) {
+      throw_as_device_error(what, error);
+    }
+  }
+  void require_alive() const;
+  void submit(const vk::raii::Queue& queue, const vk::SubmitInfo& info);
+  void save_pipeline_cache() const noexcept;
+
+ private:
+  [[noreturn]] void throw_as_device_error(const char* what, const vk::SystemError& error);
+  [[nodiscard]] Allocation create(std::uint64_t bytes);
+  [[nodiscard]] Allocation create_sparse(std::uint64_t bytes);
+  [[nodiscard]] vk::raii::DeviceMemory device_memory(std::uint64_t bytes) const;
+  void load_pipeline_cache();
+  [[nodiscard]] std::string cache_file() const;
+};
+
+/// Until everything that the stream has recorded is done.
+void finish(StreamState& stream);
+
+}  // namespace rayreplay::kernels::detail

@@ -1,0 +1,84 @@
+// Compiled pipelines, kept on disk between runs.
+//
+// Contract: one file a device and driver, named after both. A file that is damaged, of another driver or not readable
+// is as good as none; one that cannot be written is not written: the cache saves time and nothing else. The header's
+// sum comes before the driver sees a byte, since drivers trust what they wrote.
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include "base/output_file.hpp"
+#include "kernels/device/device_state.hpp"
+
+namespace rayreplay::kernels::detail {
+namespace {
+
+struct Header {
+  std::array<char, 8> magic{'r', 'r', 'p', 'i', 'p', 'e', '0', '1'};
+  std::uint64_t bytes = 0;
+  std::uint64_t sum = 0;
+};
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20U;
+
+std::string read_cache(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  Header header;
+  if (!file.read(reinterpret_cast<char*>(&header), sizeof(header)) || header.magic != Header{}.magic ||
+      header.bytes > kMostBytes) {
+    return {};
+  }
+  std::string data(header.bytes, '\0');
+  if (!file.read(data.data(), static_cast<std::streamsize>(data.size())) ||
+      XXH3_64bits(data.data(), data.size()) != header.sum) {
+    return {};
+  }
+  return data;
+}
+
+}  // namespace
+
+std::string DeviceState::cache_file() const {
+  std::string uuid;
+  for (const std::uint8_t byte : facts.cache_uuid) {
+    uuid += fmt::format("{:02x}", byte);
+  }
+  return fmt::format("{}/{}-{}.pipelines", options.cache_folder, facts.info.uuid, uuid);
+}
+
+void DeviceState::load_pipeline_cache() {
+  const std::string data = options.cache_folder.empty() ? std::string() : read_cache(cache_file());
+  vk::PipelineCacheCreateInfo info;
+  info.initialDataSize = data.size();
+  info.pInitialData = data.data();
+  cache = vk::raii::PipelineCache(device, info);
+}
+
+void DeviceState::save_pipeline_cache() const noexcept {
+  if (options.cache_folder.empty() || lost || programs.empty()) {
+    return;
+  }
+  try {
+    const std::vector<std::uint8_t> data = cache.getData();
+    Header header;
+    header.bytes = data.size();
+    header.sum = XXH3_64bits(data.data(), data.size());
+    std::string bytes(sizeof(header) + data.size(), '\0');
+    std::memcpy(bytes.data(), &header, sizeof(header));
+    std::memcpy(bytes.data() + sizeof(header), data.data(), data.size());
+    if (read_cache(cache_file()).size() == data.size()) {
+      return;  // nothing was compiled that it does not hold
+    }
+    std::filesystem::create_directories(options.cache_folder);
+    write_file(cache_file(), bytes, true);
+  } catch (const std::exception&) {
+    return;  // contract: not written
+  }
+}
+
+}  // namespace rayreplay::kernels::detail

@@ -1,0 +1,153 @@
+#include "kernels/accelerator.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kernels/launch_on_device.hpp"
+#include "tests/kernels/affine_kernel.hpp"
+#include "tests/support/error_of.hpp"
+#include "tests/support/vulkan_device.hpp"
+
+namespace rayreplay::kernels {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Fixture {
+  std::vector<std::string> logged;
+  std::unique_ptr<Accelerator> accelerator;
+
+  explicit Fixture(bool required, const DeviceOptions& options = {}, int devices = 1) {
+    std::vector<std::unique_ptr<Device>> opened;
+    for (int i = 0; i < devices; ++i) {
+      opened.push_back(test::open_test_device(options));
+    }
+    accelerator = std::make_unique<Accelerator>(std::move(opened), required,
+                                                [this](const std::string& line) { logged.push_back(line); });
+  }
+
+  std::string run(const Needs& needs = {}) const {
+    return accelerator->run(
+        "affine", needs,
+        [](std::span<Device* const> devices) {
+          for (Device* device : devices) {
+            EXPECT_EQ(affine(*device, numbers(10)), affine_twin(numbers(10)));
+          }
+          return std::string("device");
+        },
+        [] { return std::string("processor"); });
+  }
+};
+
+TEST(Accelerator, RunsOnItsDeviceAndRecordsIt) {
+  const Fixture fixture(false);
+  EXPECT_EQ(fixture.run(), "device");
+  EXPECT_EQ(fixture.run(), "device");
+  const std::string name = fixture.accelerator->devices().at(0)->info().name;
+  EXPECT_EQ(fixture.accelerator->records(), (std::vector<StageRecord>{{"affine", name, "", 2}}));
+  EXPECT_TRUE(fixture.logged.empty());
+}
+
+TEST(Accelerator, SeveralDevicesShareAStage) {
+  const Fixture fixture(false, {}, 2);
+  EXPECT_EQ(fixture.run(), "device");
+  EXPECT_THAT(fixture.accelerator->records().at(0).device, HasSubstr(", "));
+}
+
+TEST(Accelerator, GoesOnOnTheProcessorWhenTheDeviceIsLost) {
+  DeviceOptions options;
+  options.lose_at_submission = 2;
+  const Fixture fixture(false, options);
+  EXPECT_EQ(fixture.run(), "device");
+  EXPECT_EQ(fixture.run(), "processor");
+  EXPECT_FALSE(fixture.accelerator->has_device());
+  EXPECT_EQ(fixture.run(), "processor");
+  EXPECT_EQ(fixture.run(), "processor");
+  const auto& records = fixture.accelerator->records();
+  ASSERT_EQ(records.size(), 3U);
+  EXPECT_EQ(records[1].device, "CPU");
+  EXPECT_THAT(records[1].reason, HasSubstr("lost"));
+  EXPECT_EQ(records[2].runs, 2U);
+  EXPECT_EQ(fixture.logged.size(), 2U);
+}
+
+TEST(Accelerator, ADeviceAskedForByNameIsNotReplaced) {
+  DeviceOptions options;
+  options.lose_at_submission = 1;
+  const Fixture fixture(true, options);
+  EXPECT_THROW((void)fixture.run(), DeviceError);
+  EXPECT_THROW((void)fixture.accelerator->run(
+                   "memory", {},
+                   [](std::span<Device* const>) -> int {
+                     throw DeviceError(Fault::Memory, {"too much", "", "", "", ""});
+                   },
+                   [] { return 1; }),
+               DeviceError);
+}
+
+TEST(Accelerator, ErrorsThatAreNoFaultsOfTheDeviceGoOn) {
+  const Fixture fixture(false);
+  EXPECT_THROW((void)fixture.accelerator->run(
+                   "bad input", {}, [](std::span<Device* const>) -> int { throw Error(ErrorKind::Input, {}); },
+                   [] { return 1; }),
+               Error);
+}
+
+TEST(Accelerator, WithoutDevicesTheProcessorIsNothingToTell) {
+  Accelerator accelerator({}, false, {});
+  EXPECT_EQ(accelerator.run(
+                "a", {}, [](std::span<Device* const>) { return 1; }, [] { return 2; }),
+            2);
+  accelerator.note_cpu("b", "there is no kernel");
+  EXPECT_EQ(accelerator.records(), (std::vector<StageRecord>{{"a", "CPU", "", 1}, {"b", "CPU", "", 1}}));
+}
+
+TEST(Choice, ByNumberNameAndUuid) {
+  const DeviceInfo info = test::open_test_device()->info();
+  const auto open = [](const std::string& choice) { return make_accelerator(choice, {}, {}); };
+  for (const std::string& choice :
+       {"vulkan:" + std::to_string(info.index), info.uuid, info.name, info.name.substr(0, 5), "vulkan:" + info.name}) {
+    ASSERT_EQ(open(choice)->devices().size(), 1U) << choice;
+    EXPECT_EQ(open(choice)->devices()[0]->info().index, info.index);
+  }
+  EXPECT_EQ(open("vulkan:" + std::to_string(info.index) + "," + info.uuid)->devices().size(), 2U);
+  EXPECT_FALSE(open("cpu")->has_device());
+}
+
+TEST(Choice, WhatIsNotThere) {
+  for (const char* choice : {"vulkan:999", "vulkan:99999999999999999999", "no-such-gpu", "", "vulkan:", "cpu,cpu"}) {
+    const ErrorInfo error = test::error_of(ErrorKind::Usage, [&] { return make_accelerator(choice, {}, {}); });
+    EXPECT_THAT(error.fix, HasSubstr("rayreplay devices")) << choice;
+  }
+}
+
+TEST(LaunchOnDevice, UploadsAColumnOnce) {
+  const Fixture fixture(false);
+  trace::Launch launch;
+  for (std::uint16_t i = 0; i < 100; ++i) {
+    launch.data.events.shader.push_back(i);
+  }
+  LaunchOnDevice on_device(*fixture.accelerator, launch);
+  Device& device = *fixture.accelerator->devices()[0];
+  Stream stream(device);
+  const Buffer& column = on_device.column(device, stream, launch.data.events.shader);
+  EXPECT_EQ(&on_device.column(device, stream, launch.data.events.shader), &column);
+  EXPECT_GE(on_device.column(device, stream, launch.data.events.t).bytes(), 16U);
+  int made = 0;
+  const auto make = [&](Device& one, Stream&) {
+    ++made;
+    return one.allocate(64, "derived");
+  };
+  const Buffer& derived = on_device.derived(device, stream, "test", make);
+  EXPECT_EQ(&on_device.derived(device, stream, "test", make), &derived);
+  EXPECT_EQ(made, 1);
+  trace::Column<std::uint16_t> result(100);
+  stream.download_array(column, result);
+  stream.wait();
+  EXPECT_EQ(result, launch.data.events.shader);
+  on_device.release(device);
+  EXPECT_EQ(device.allocated_bytes(), 0U);
+}
+
+}  // namespace
+}  // namespace rayreplay::kernels
