@@ -1,0 +1,80 @@
+#include "kernels/traversal/programs.hpp"
+
+#include <utility>
+
+#include "OrderedKernel.spv.hpp"
+#include "TraverseKernel.spv.hpp"
+#include "WarpKernel.spv.hpp"
+
+namespace rayreplay::kernels::traversal {
+namespace {
+
+constexpr std::uint32_t kOnChip = 6;  ///< of lane.glsl
+constexpr std::uint32_t kFilter = 1;
+
+/// Entries of local memory; in steps, so that like structures share a pipeline.
+std::uint32_t local_stack(const BvhOnDevice& bvh) {
+  constexpr std::uint32_t kStep = 32;
+  const std::uint32_t most = bvh.most_waiting() > kOnChip ? bvh.most_waiting() - kOnChip : 1;
+  return (most + kStep - 1) / kStep * kStep;
+}
+
+std::uint32_t word(bool value) {
+  return value ? 1 : 0;
+}
+
+}  // namespace
+
+Program scalar_program(Device& device, const BvhOnDevice& bvh, Order order, const Variant& variant) {
+  const auto layout = static_cast<std::uint32_t>(bvh.nodes());
+  const auto log = static_cast<std::uint32_t>(variant.log);
+  if (order == Order::Ordered) {
+    const std::array constants{kThreads,         layout, word(variant.counters), log, word(variant.answers),
+                               bvh.count_bits(), kFilter};
+    return device.program({"traversal: ordered", kOrderedKernel, kNeeds}, constants);
+  }
+  const std::array constants{kThreads,
+                             layout,
+                             word(order == Order::NearFirst),
+                             word(variant.counters),
+                             log,
+                             word(variant.answers),
+                             local_stack(bvh),
+                             bvh.count_bits(),
+                             kFilter};
+  return device.program({"traversal: depth-first", kTraverseKernel, kNeeds}, constants);
+}
+
+Program warp_program(Device& device, const BvhOnDevice& bvh, Schedule schedule, std::uint32_t warp_size,
+                     const Variant& variant, bool writes_steps) {
+  const std::array constants{warp_size,
+                             static_cast<std::uint32_t>(bvh.nodes()),
+                             word(variant.counters),
+                             static_cast<std::uint32_t>(variant.log),
+                             word(variant.answers),
+                             local_stack(bvh),
+                             bvh.count_bits(),
+                             kFilter,
+                             word(schedule == Schedule::WhileWhile),
+                             word(writes_steps)};
+  return device.program({"traversal: warps", kWarpKernel, kNeeds}, constants);
+}
+
+AnswersOnDevice::AnswersOnDevice(Device& device, Stream& stream, const Answers& answers) {
+  const auto put = [&](const auto& values, const char* what) {
+    using T = typename std::decay_t<decltype(values)>::value_type;
+    arrays_.push_back(device.allocate_array<T>(values.size(), what));
+    stream.upload_array(arrays_.back(), values);
+    return arrays_.back().address();
+  };
+  AnswerRecord record{};
+  record.ray_of_place = answers.ray_of_place.empty() ? 0 : put(answers.ray_of_place, "the rays of the answers");
+  record.offset = put(answers.offset, "the calls' offsets");
+  record.calls = put(answers.calls, "the calls of shaders");
+  record.reports = put(answers.reports, "the reports of shaders");
+  record.t_min = put(answers.t_min, "the rays' t_min");
+  record_ = device.allocate(sizeof(record), "the answers of shaders");
+  stream.upload(record_, std::as_bytes(std::span(&record, 1)));
+}
+
+}  // namespace rayreplay::kernels::traversal
