@@ -15,6 +15,7 @@ bool has_node;
 uint leaf_next;  // references of a leaf that are left
 uint leaf_end;
 bool in_instance;
+bool space_is_stale;
 uint suspended_next;  // of the top level, while in an instance
 uint suspended_end;
 uint64_t nodes;        // of this level
@@ -62,7 +63,8 @@ void begin_lane(uint ray_row) {
   has_node = false;
   leaf_next = 0u;
   leaf_end = 0u;
-  if (begin_search(ray_row)) {
+  space_is_stale = true;
+  if (begin_search(ray_row) && !done) {
     SceneRef scene = SceneRef(push.scene);
     start_level(scene.it.top_nodes, scene.it.top_references);
   }
@@ -70,6 +72,14 @@ void begin_lane(uint ray_row) {
 
 bool wants_leaf() {
   return leaf_next != leaf_end;
+}
+
+// Makes `space` that of the level. In one place of a kernel, before a step: the code is long.
+void refresh_space() {
+  if (space_is_stale) {
+    space_is_stale = false;
+    space = make_box_ray(visited_ray(), t_min);
+  }
 }
 
 // Finds what the lane can do next.
@@ -92,7 +102,8 @@ void settle() {
     }
     // The instance is done: back to the leaf of the top level that it was in.
     in_instance = false;
-    leave_space();
+    space_is_stale = !visit.identity;
+    visit.identity = true;
     SceneRef scene = SceneRef(push.scene);
     nodes = scene.it.top_nodes;
     level_items = scene.it.top_references;
@@ -141,7 +152,7 @@ void descend() {
   held += count - 1u;
 }
 
-// The caller settles.
+// The caller has refreshed the space, and settles.
 void step_node() {
   has_node = false;
   ++counters.nodes;
@@ -165,7 +176,7 @@ void step_leaf() {
     in_instance = true;
     suspended_next = leaf_next;
     suspended_end = leaf_end;
-    enter_space();
+    space_is_stale = !visit.identity;
     LevelRef level = LevelRef(SceneRef(push.scene).it.levels);
     start_level(level.at[visit.blas].nodes, level.at[visit.blas].primitives);
   }

@@ -3,7 +3,7 @@
 // Contract: after `meet_node(nodes, record)`, bit s of `met` is set if slot s is met, `entry_of[s]` is its entry (else
 // infinity), and `child_word(s)` packs what a met child is: the low bits a record or the first reference, the
 // high kCountBits bits the number of references. `boxes` is how many children there are. Layouts: bvh/layouts/.
-// Constants asked for: kLayout, kCountBits.
+// Constants asked for: kLayout, kCountBits, kBackward.
 const uint kBinary = 0u;
 const uint kWide8 = 1u;
 const uint kCompressed8 = 2u;
@@ -33,22 +33,13 @@ void meet_slot(int slot, const vec3 planes_near, const vec3 planes_far) {
   keep(slot, near, far);
 }
 
-void meet_slot_backward(int slot, const vec3 low, const vec3 high) {
-  const BoxEntry entry = meet(low, high, space, limit);
-  entry_of[slot] = entry.met ? entry.entry : kInfinity;
-  met |= entry.met ? 1u << slot : 0u;
-}
-
-vec3 low_of(const vec3 planes_near, const vec3 planes_far) {
-  return mix(planes_near, planes_far, space.negative);
-}
-vec3 high_of(const vec3 planes_near, const vec3 planes_far) {
-  return mix(planes_far, planes_near, space.negative);
-}
-
+// kBackward: some rays' t_min is below 0.
 void meet_either(int slot, const vec3 planes_near, const vec3 planes_far) {
-  if (space.t_min < 0.0) {
-    meet_slot_backward(slot, low_of(planes_near, planes_far), high_of(planes_near, planes_far));
+  if (kBackward != 0u) {
+    const BoxEntry entry = meet(mix(planes_near, planes_far, space.negative),
+                                mix(planes_far, planes_near, space.negative), space, limit);
+    entry_of[slot] = entry.met ? entry.entry : kInfinity;
+    met |= entry.met ? 1u << slot : 0u;
   } else {
     meet_slot(slot, planes_near, planes_far);
   }

@@ -82,9 +82,22 @@ double divided(double a, double b) {
   return double_of((nearest + (uint64_t(int64_t(exponent)) << 52)) | ((a_bits ^ b_bits) & kSign));
 }
 
+// The float as a double, by integers: compilers take double(float(x)) for x, and devices flush denormals.
+double widened(float x) {
+  const uint bits = floatBitsToUint(x);
+  const uint64_t sign = uint64_t(bits & 0x80000000u) << 32;
+  const uint64_t size = uint64_t(bits & 0x7FFFFFFFu);
+  const uint exponent = (bits >> 23) & 0xFFu;
+  if (exponent == 0u) {
+    precise double denormal = double(uint(size)) * 1.401298464324817e-45LF;  // 2^-149
+    return double_of(bits_of(denormal) | sign);
+  }
+  return double_of(exponent == 0xFFu ? sign | 0x7FF0000000000000ul : sign | ((size << 29) + 0x3800000000000000ul));
+}
+
 float round_down(double x) {
   const float near = float(x);
-  if (!(double(near) > x)) {
+  if (!(widened(near) > x)) {
     return near;
   }
   const uint bits = floatBitsToUint(near);

@@ -13,10 +13,11 @@ layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint kThreads = 64;
 layout(constant_id = 1) const uint kLayout = 2;
 layout(constant_id = 2) const uint kCounters = 1;
-layout(constant_id = 3) const uint kLog = 0;  // 1: counts rows, 2: writes them
+layout(constant_id = 3) const uint kLog = 0;  // counts rows, or writes them where push.row_at is not 0
 layout(constant_id = 4) const uint kAnswers = 0;
 layout(constant_id = 5) const uint kCountBits = 2;
-layout(constant_id = 6) const uint kFilter = 1;
+layout(constant_id = 6) const uint kBackward = 0;
+const uint kFilter = 1u;
 
 layout(push_constant, scalar) uniform Push { TracePush push; };
 
@@ -26,6 +27,8 @@ layout(push_constant, scalar) uniform Push { TracePush push; };
 const uint kChild = 0u;
 const uint kInstance = 1u;
 const uint kPrimitive = 2u;
+
+const uint kNowhere = 0xFFFFFFFEu;  // of visit.instance: `space` is not made yet
 
 uint waiting;
 uint joined;
@@ -99,21 +102,27 @@ void go_to(uint instance) {
   if (visit.instance == instance) {
     return;
   }
-  leave_space();
+  // Of the top level first; an instance's entry is met there.
+  bool stale = visit.instance == kNowhere || !visit.identity;
   visit.instance = instance;
   visit.identity = true;
-  if (instance == kNone) {
-    return;
+  [[dont_unroll]] for (int level = 0; level < 2; ++level) {
+    if (stale) {
+      space = make_box_ray(visited_ray(), t_min);
+    }
+    if (instance == kNone || level == 1) {
+      return;
+    }
+    InstanceRef instances = InstanceRef(SceneRef(push.scene).it.instances);
+    const vec3 low = world_low(instance);
+    const vec3 high = world_high(instance);
+    const uint bits = instances.at[instance].bits;
+    visit.entry = meet(low, high, space, limit).entry;
+    visit.blas = instances.at[instance].blas;
+    visit.flags = (bits >> 8) & 0xFFu;
+    visit.identity = ((bits >> 16) & 1u) != 0u;
+    stale = !visit.identity;
   }
-  InstanceRef instances = InstanceRef(SceneRef(push.scene).it.instances);
-  const vec3 low = vec3(instances.at[instance].world[0], instances.at[instance].world[1], instances.at[instance].world[2]);
-  const vec3 high = vec3(instances.at[instance].world[3], instances.at[instance].world[4], instances.at[instance].world[5]);
-  const uint bits = instances.at[instance].bits;
-  visit.blas = instances.at[instance].blas;
-  visit.flags = (bits >> 8) & 0xFFu;
-  visit.identity = ((bits >> 16) & 1u) != 0u;
-  visit.entry = meet(low, high, space, limit).entry;
-  enter_space();
 }
 
 void visit_node(uint record, uint64_t nodes, uint64_t memory_nodes) {
@@ -161,7 +170,6 @@ void meet_primitive(uint64_t primitives, uint place) {
 }
 
 void visit_child(uint instance, uint word) {
-  go_to(instance);
   const bool top = instance == kNone;
   SceneRef scene = SceneRef(push.scene);
   LevelRef levels = LevelRef(scene.it.levels);
@@ -188,12 +196,14 @@ void main() {
   if (ray >= push.rays) {
     return;
   }
-  log_row = kLog == 2u ? Longs(push.row_first_at).at[ray] : 0ul;
+  log_row = 0ul;
+  if (kLog != 0u && push.row_at != 0ul) {
+    log_row = Longs(push.row_first_at + uint64_t(ray) * 8ul).at[0];
+  }
   waiting = 0u;
   joined = 0u;
   overflowed = 0u;
-  visit.instance = kNone;
-  visit.identity = true;
+  visit.instance = kNowhere;
   if (begin_search(ray)) {
     join_queue(t_min, kChild, kNone, 0u);
   }
@@ -203,18 +213,20 @@ void main() {
       continue;
     }
     const uint kind = next.y & 3u;
+    if (kind == kInstance) {
+      join_queue(uintBitsToFloat(next.x), kChild, next.z, 0u);
+      continue;
+    }
+    go_to(next.z);
     if (kind == kChild) {
       visit_child(next.z, next.w);
-    } else if (kind == kInstance) {
-      join_queue(uintBitsToFloat(next.x), kChild, next.z, 0u);
     } else {
-      go_to(next.z);
       test_primitive(LevelRef(SceneRef(push.scene).it.levels).at[visit.blas].primitives, next.w);
     }
   }
   end_search();
   Words(push.overflow_at).at[ray] = overflowed;
-  if (kLog == 1u) {
-    Words(push.row_count_at).at[ray] = uint(log_row);
+  if (kLog != 0u && push.row_at == 0ul) {
+    Words(push.row_count_at + uint64_t(ray) * 4ul).at[0] = uint(log_row);
   }
 }

@@ -1,6 +1,12 @@
 #include "kernels/traversal/programs.hpp"
 
-#include <utility>
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <type_traits>
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
 
 #include "OrderedKernel.spv.hpp"
 #include "TraverseKernel.spv.hpp"
@@ -10,7 +16,6 @@ namespace rayreplay::kernels::traversal {
 namespace {
 
 constexpr std::uint32_t kOnChip = 6;  ///< of lane.glsl
-constexpr std::uint32_t kFilter = 1;
 
 /// Entries of local memory; in steps, so that like structures share a pipeline.
 std::uint32_t local_stack(const BvhOnDevice& bvh) {
@@ -27,37 +32,52 @@ std::uint32_t word(bool value) {
 
 Program scalar_program(Device& device, const BvhOnDevice& bvh, Order order, const Variant& variant) {
   const auto layout = static_cast<std::uint32_t>(bvh.nodes());
-  const auto log = static_cast<std::uint32_t>(variant.log);
   if (order == Order::Ordered) {
-    const std::array constants{kThreads,         layout, word(variant.counters), log, word(variant.answers),
-                               bvh.count_bits(), kFilter};
+    const std::array constants{kThreads,
+                               layout,
+                               word(variant.counters),
+                               word(variant.log),
+                               word(variant.answers),
+                               bvh.count_bits(),
+                               word(variant.backward)};
     return device.program({"traversal: ordered", kOrderedKernel, kNeeds}, constants);
   }
   const std::array constants{kThreads,
                              layout,
                              word(order == Order::NearFirst),
                              word(variant.counters),
-                             log,
+                             word(variant.log),
                              word(variant.answers),
                              local_stack(bvh),
                              bvh.count_bits(),
-                             kFilter};
+                             word(variant.filter),
+                             word(variant.backward)};
   return device.program({"traversal: depth-first", kTraverseKernel, kNeeds}, constants);
 }
 
-Program warp_program(Device& device, const BvhOnDevice& bvh, Schedule schedule, std::uint32_t warp_size,
-                     const Variant& variant, bool writes_steps) {
-  const std::array constants{warp_size,
+Program warp_program(Device& device, const BvhOnDevice& bvh, std::uint32_t warp_size, const Variant& variant) {
+  constexpr std::uint32_t kHalf = 32;
+  const std::array constants{warp_size <= kHalf ? kHalf : 2 * kHalf,
                              static_cast<std::uint32_t>(bvh.nodes()),
-                             word(variant.counters),
-                             static_cast<std::uint32_t>(variant.log),
+                             word(variant.log),
                              word(variant.answers),
                              local_stack(bvh),
                              bvh.count_bits(),
-                             kFilter,
-                             word(schedule == Schedule::WhileWhile),
-                             word(writes_steps)};
+                             word(variant.backward)};
   return device.program({"traversal: warps", kWarpKernel, kNeeds}, constants);
+}
+
+bool any_backward(std::span<const RayRecord> rays) {
+  constexpr std::size_t kGrain = 16384;
+  std::atomic<bool> found = false;
+  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, rays.size(), kGrain), [&](const auto& range) {
+    for (std::size_t i = range.begin(); i < range.end() && !found.load(std::memory_order_relaxed); ++i) {
+      if (rays[i].t_min < 0) {
+        found = true;
+      }
+    }
+  });
+  return found;
 }
 
 AnswersOnDevice::AnswersOnDevice(Device& device, Stream& stream, const Answers& answers) {

@@ -1,9 +1,8 @@
 // The programs of the traversal kernels, specialised for a structure and what is asked for.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/traversal/trace.hpp"
@@ -12,18 +11,21 @@ namespace rayreplay::kernels::traversal {
 
 inline constexpr std::uint32_t kThreads = 64;  ///< of a workgroup, one ray each
 
-/// Rows of the access log: as the shaders' kLog.
-enum class Log : std::uint32_t { None, Count, Write };
-
 struct Variant {
   bool counters = false;
-  Log log = Log::None;
+  bool log = false;  ///< of accesses: counts rows, or writes them where the push constants say where
   bool answers = false;
+  bool backward = false;  ///< some t_min is below 0
+  bool filter = true;     ///< a float test of triangles before the exact one; the same results
 };
 
 [[nodiscard]] Program scalar_program(Device& device, const BvhOnDevice& bvh, Order order, const Variant& variant);
-[[nodiscard]] Program warp_program(Device& device, const BvhOnDevice& bvh, Schedule schedule, std::uint32_t warp_size,
-                                   const Variant& variant, bool writes_steps);
+/// `filter` and `counters` are of no concern here.
+[[nodiscard]] Program warp_program(Device& device, const BvhOnDevice& bvh, std::uint32_t warp_size,
+                                   const Variant& variant);
+
+/// Whether any ray's t_min is below 0.
+[[nodiscard]] bool any_backward(std::span<const RayRecord> rays);
 
 [[nodiscard]] constexpr std::uint64_t groups_for(std::uint64_t rays) {
   return (rays + kThreads - 1) / kThreads;

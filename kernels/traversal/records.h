@@ -135,8 +135,8 @@ struct WarpPush {
   uint64_t first_ray_at;  // u64 per warp and one more, less those before `first_place`
   uint64_t tally_at;      // WarpTally per warp: written, or where its rows start
   uint64_t step_at, lane_at, access_end_at, row_at;
-  uint32_t first_warp;  // number of warp 0 in the steps
-  uint32_t warp_size;
+  uint32_t first_warp;   // number of warp 0 in the steps
+  uint32_t while_while;  // 0: if-if
 };
 
 #define RAYREPLAY_GEOMETRY_BOX 0x80000000u

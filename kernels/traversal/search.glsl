@@ -71,10 +71,10 @@ bool has(uint flag) {
 }
 
 void log_access(uint64_t address, uint bytes, uint kind) {
-  if (kLog == 2u) {
-    AccessRef(push.row_at + log_row * 16ul).at[0] = uvec4(unpackUint2x32(address), bytes, kind);
-  }
   if (kLog != 0u) {
+    if (push.row_at != 0ul) {
+      AccessRef(push.row_at + log_row * 16ul).at[0] = uvec4(unpackUint2x32(address), bytes, kind);
+    }
     ++log_row;
   }
 }
@@ -85,28 +85,25 @@ PreciseRay world_ray() {
                     dvec3(ray.direction_x, ray.direction_y, ray.direction_z));
 }
 
-PreciseRay object_ray(uint instance) {
-  const PreciseRay world = world_ray();
-  InstanceRef instances = InstanceRef(SceneRef(push.scene).it.instances);
-  PreciseRay result;
-  for (int i = 0; i < 3; ++i) {
-    const double m0 = instances.at[instance].to_object[i * 4];
-    const double m1 = instances.at[instance].to_object[i * 4 + 1];
-    const double m2 = instances.at[instance].to_object[i * 4 + 2];
-    const double m3 = instances.at[instance].to_object[i * 4 + 3];
-    precise double o = m0 * world.origin.x + m1 * world.origin.y + m2 * world.origin.z + m3;
-    precise double d = m0 * world.direction.x + m1 * world.direction.y + m2 * world.direction.z;
-    result.origin[i] = o;
-    result.direction[i] = d;
-  }
-  return result;
-}
-
+// The ray in the space of the instance that is visited.
 PreciseRay visited_ray() {
-  if (visit.identity) {
-    return world_ray();
+  PreciseRay ray = world_ray();
+  if (!visit.identity) {
+    InstanceRef instances = InstanceRef(SceneRef(push.scene).it.instances);
+    PreciseRay transformed;
+    [[dont_unroll]] for (int i = 0; i < 3; ++i) {
+      const double m0 = instances.at[visit.instance].to_object[i * 4];
+      const double m1 = instances.at[visit.instance].to_object[i * 4 + 1];
+      const double m2 = instances.at[visit.instance].to_object[i * 4 + 2];
+      const double m3 = instances.at[visit.instance].to_object[i * 4 + 3];
+      precise double o = m0 * ray.origin.x + m1 * ray.origin.y + m2 * ray.origin.z + m3;
+      precise double d = m0 * ray.direction.x + m1 * ray.direction.y + m2 * ray.direction.z;
+      transformed.origin[i] = o;
+      transformed.direction[i] = d;
+    }
+    ray = transformed;
   }
-  return object_ray(visit.instance);
+  return ray;
 }
 
 bool is_finite(float x) {
@@ -116,7 +113,7 @@ bool is_zero(float x) {
   return (floatBitsToUint(x) << 1) == 0u;
 }
 
-// False if the ray hits nothing without being traversed.
+// False if the ray hits nothing without being traversed. Else `done` may be set already: its t range is beyond floats.
 bool begin_search(uint ray_row) {
   row = ray_row;
   done = true;
@@ -135,14 +132,12 @@ bool begin_search(uint ray_row) {
   t_min = ray.t_min;
   limit = std_min(ray.t_max, kFarthest);
   done = !(t_min <= limit);
-  if (!done) {
-    space = make_box_ray(world_ray(), t_min);
-  }
-  return !done;
+  visit.identity = true;
+  return true;
 }
 
 void end_search() {
-  if (kCounters != 0u) {
+  if (kCounters != 0u && push.counter_at != 0ul) {
     CounterRef(push.counter_at).at[row] = counters;
   }
   if (kAnswers != 0u) {
@@ -316,27 +311,31 @@ bool is_reached(const vec3 a, const vec3 b, const vec3 c, inout float t) {
     low[axis] = std_min(std_min(a[axis], b[axis]), c[axis]);
     high[axis] = std_max(std_max(a[axis], b[axis]), c[axis]);
   }
+  BoxRay line = space;
   if (!(t >= t_min)) {
-    BoxRay line = space;
+    // Where the whole line enters the box; then as any other.
     line.t_min = -kInfinity;
-    t = std_max(t, meet(low, high, line, limit).entry);
-    if (!(t >= t_min)) {
+  }
+  [[dont_unroll]] while (true) {
+    const BoxEntry entry = meet(low, high, line, limit);
+    if (line.t_min != t_min) {
+      t = std_max(t, entry.entry);
+      if (!(t >= t_min)) {
+        return false;
+      }
+      line.t_min = t_min;
+      continue;
+    }
+    if (!entry.met) {
       return false;
     }
+    t = std_max(t, std_max(entry.entry, visit.entry));
+    return t <= limit;
   }
-  const BoxEntry entry = meet(low, high, space, limit);
-  if (!entry.met) {
-    return false;
-  }
-  t = std_max(t, std_max(entry.entry, visit.entry));
-  return t <= limit;
 }
 
 void log_triangle(uint row_of_geometry, uint primitive) {
-  if (kLog == 0u) {
-    return;
-  }
-  if (kLog == 1u) {
+  if (push.row_at == 0ul) {
     log_row += 4ul;
     return;
   }
@@ -366,17 +365,16 @@ void test_triangle(const vec3 a, const vec3 b, const vec3 c, uint geometry, uint
   if ((visit.flags & kInstanceCullDisable) == 0u && has(front ? kFlagCullFrontFacing : kFlagCullBackFacing)) {
     return;
   }
-  float t = float(point_distance(point));
+  vec3 tuv = distance_and_weights(point);
+  float t = tuv.x;
   if (!is_reached(a, b, c, t) || !counts(t, visit.instance, geometry, primitive)) {
     return;
   }
   const uint kind = front ? kFrontFacing : kBackFacing;
   if (is_accepted(visit.instance, geometry, primitive, t, kind, opaque)) {
-    const float pu = float(divided(point.wb, point.sum));
-    const float pv = float(divided(point.wc, point.sum));
-    const float u = pu < 0.0 ? 0.0 : 1.0 < pu ? 1.0 : pu;
+    const float u = tuv.y < 0.0 ? 0.0 : 1.0 < tuv.y ? 1.0 : tuv.y;
     precise float rest = 1.0 - u;
-    const float v = pv < 0.0 ? 0.0 : rest < pv ? rest : pv;
+    const float v = tuv.z < 0.0 ? 0.0 : rest < tuv.z ? rest : tuv.z;
     take_hit(HitRecord(t, visit.instance, geometry, primitive, u, v, kind));
   }
 }
@@ -386,7 +384,7 @@ void test_box(const vec3 low, const vec3 high, uint geometry, uint primitive, bo
     LevelRef levels = LevelRef(SceneRef(push.scene).it.levels);
     GeometryRef geometries = GeometryRef(SceneRef(push.scene).it.geometries);
     const uint row_of_geometry = levels.at[visit.blas].first_geometry + geometry;
-    const uint64_t boxes = kLog == 2u ? geometries.at[row_of_geometry].memory_boxes : 0ul;
+    const uint64_t boxes = push.row_at != 0ul ? geometries.at[row_of_geometry].memory_boxes : 0ul;
     log_access(boxes + uint64_t(primitive) * 24ul, 24u, kKindBox);
   }
   if (SceneRef(push.scene).it.own_boxes != 0u && !meet(low, high, space, limit).met) {
@@ -432,8 +430,16 @@ uint rows_of_test(uint64_t primitives, uint place) {
   return is_left_out(is_box, is_opaque((bits & RAYREPLAY_GEOMETRY_OPAQUE) != 0u)) ? 0u : is_box ? 1u : 4u;
 }
 
-// Reads the instance's record; false if the ray, whose world space is `space`, does not enter it. The caller then
-// makes the space of the visit (enter_space).
+vec3 world_low(uint instance) {
+  InstanceRef instances = InstanceRef(SceneRef(push.scene).it.instances);
+  return vec3(instances.at[instance].world[0], instances.at[instance].world[1], instances.at[instance].world[2]);
+}
+vec3 world_high(uint instance) {
+  InstanceRef instances = InstanceRef(SceneRef(push.scene).it.instances);
+  return vec3(instances.at[instance].world[3], instances.at[instance].world[4], instances.at[instance].world[5]);
+}
+
+// Reads the instance's record; false if the ray, whose world space is `space`, does not enter it.
 bool enter(uint instance) {
   SceneRef scene = SceneRef(push.scene);
   InstanceRef instances = InstanceRef(scene.it.instances);
@@ -442,8 +448,8 @@ bool enter(uint instance) {
   if ((bits & (flags >> 16) & 0xFFu) == 0u) {
     return false;
   }
-  const vec3 low = vec3(instances.at[instance].world[0], instances.at[instance].world[1], instances.at[instance].world[2]);
-  const vec3 high = vec3(instances.at[instance].world[3], instances.at[instance].world[4], instances.at[instance].world[5]);
+  const vec3 low = world_low(instance);
+  const vec3 high = world_high(instance);
   BoxEntry entry = meet(low, high, space, limit);
   if (!entry.met) {
     if (scene.it.own_boxes != 0u) {
@@ -458,16 +464,4 @@ bool enter(uint instance) {
   visit.identity = ((bits >> 16) & 1u) != 0u;
   visit.entry = entry.entry;
   return true;
-}
-
-void enter_space() {
-  if (!visit.identity) {
-    space = make_box_ray(object_ray(visit.instance), t_min);
-  }
-}
-
-void leave_space() {
-  if (!visit.identity) {
-    space = make_box_ray(world_ray(), t_min);
-  }
 }

@@ -55,7 +55,7 @@ void box_ray_axis(double o, double d, out float origin_near, out float origin_fa
 BoxRay make_box_ray(const PreciseRay ray, float t_min) {
   BoxRay result;
   result.t_min = t_min;
-  for (int axis = 0; axis < 3; ++axis) {
+  [[dont_unroll]] for (int axis = 0; axis < 3; ++axis) {
     float origin_near, origin_far, inverse_near, inverse_far;
     bool negative;
     box_ray_axis(ray.origin[axis], ray.direction[axis], origin_near, origin_far, inverse_near, inverse_far, negative);

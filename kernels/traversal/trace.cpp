@@ -28,6 +28,10 @@ class Part {
       : device_(&device), stream_(device), order_(order), input_(&input), output_(&output) {
     scene_ = bvh.on(device, stream_, static_cast<bool>(output.accesses));
     bvh_ = &bvh;
+    variant_ = {.counters = !output.counters.empty(),
+                .log = static_cast<bool>(output.accesses),
+                .answers = input.answers != nullptr,
+                .backward = any_backward(input.rays)};
     if (input.answers != nullptr) {
       answers_.emplace(device, stream_, *input.answers);
     }
@@ -49,12 +53,11 @@ class Part {
     unobserved_ = device_->allocate_array<std::uint32_t>(answers_ ? count : 0, "counts of unknown questions");
     std::vector<std::uint32_t> row_counts(output_->accesses ? count : 0);
     std::vector<std::uint32_t> unobserved(answers_ ? count : 0);
-    const Variant variant{!output_->counters.empty(), output_->accesses ? Log::Count : Log::None, answers_.has_value()};
     const std::uint64_t piece = multiple_of(kRaysOfPiece, output_->piece);
     for (std::uint64_t at = 0; at < count; at += piece) {
       const std::uint64_t size = std::min(piece, count - at);
       stream_.upload_beside(rays_, std::as_bytes(input_->rays.subspan(first + at, size)), at * sizeof(RayRecord));
-      run(variant, at, size, {});
+      run(at, size, {});
       download(hits_, output_->hits.subspan(first, count), at, size);
       if (!output_->counters.empty()) {
         download(counters_, output_->counters.subspan(first, count), at, size);
@@ -89,7 +92,7 @@ class Part {
     push.scene = scene_;
     push.ray_at = rays_.address() + at * sizeof(RayRecord);
     push.hit_at = hits_.address() + at * sizeof(HitRecord);
-    push.counter_at = counters_.address() + at * sizeof(CounterRecord);
+    push.counter_at = variant_.counters ? counters_.address() + at * sizeof(CounterRecord) : 0;
     push.answers = answers_ ? answers_->address() : 0;
     push.unobserved_at = unobserved_.address() + at * sizeof(std::uint32_t);
     push.first_place = input_->first_place + first_ + at;
@@ -97,20 +100,20 @@ class Part {
     return push;
   }
 
-  void run(const Variant& variant, std::uint64_t at, std::uint64_t size, const LogPlace& log) {
+  void run(std::uint64_t at, std::uint64_t size, const LogPlace& log) {
     TracePush push = push_for(at, size);
     push.row_first_at = log.first;
     push.row_at = log.rows;
     if (order_ != Order::Ordered) {
-      stream_.run(scalar_program(*device_, *bvh_, order_, variant), groups_for(size), push);
+      stream_.run(scalar_program(*device_, *bvh_, order_, variant_), groups_for(size), push);
       return;
     }
-    run_ordered(variant, push);
+    run_ordered(push);
   }
 
   /// In pieces whose queues fit, with longer queues until all fit.
-  void run_ordered(const Variant& variant, const TracePush& all) {
-    const Program program = scalar_program(*device_, *bvh_, order_, variant);
+  void run_ordered(const TracePush& all) {
+    const Program program = scalar_program(*device_, *bvh_, order_, variant_);
     std::uint64_t done = 0;
     while (done < all.rays) {
       const std::uint64_t ray_bytes = std::uint64_t{queue_} * kQueueEntryBytes;
@@ -129,7 +132,7 @@ class Part {
       push.rays = size;
       push.ray_at += done * sizeof(RayRecord);
       push.hit_at += done * sizeof(HitRecord);
-      push.counter_at += done * sizeof(CounterRecord);
+      push.counter_at += variant_.counters ? done * sizeof(CounterRecord) : 0;
       push.unobserved_at += done * sizeof(std::uint32_t);
       push.first_place += done;
       push.row_count_at += done * sizeof(std::uint32_t);
@@ -151,7 +154,6 @@ class Part {
 
   /// Traces again, pieces of rays whose rows fit, and hands the rows on.
   void write_logs(const std::vector<std::uint32_t>& row_counts) {
-    const Variant variant{false, Log::Write, answers_.has_value()};
     const std::uint64_t most_rows =
         std::max<std::uint64_t>(1, std::min(kLogBytes, device_->free_bytes() / 4) / sizeof(AccessRecord));
     Buffer rows_buffer;
@@ -189,7 +191,7 @@ class Part {
         first_buffer = device_->allocate_array<std::uint64_t>(firsts.size(), "where accesses start");
       }
       stream_.upload_array(first_buffer, firsts);
-      run(variant, at, ends.size(), {first_buffer.address(), rows_buffer.address()});
+      run(at, ends.size(), {first_buffer.address(), rows_buffer.address()});
       if (sum > 0) {
         stream_.download(rows_buffer, std::as_writable_bytes(std::span(rows.get(), sum)));
       }
@@ -211,6 +213,7 @@ class Part {
   std::uint64_t scene_ = 0;
   std::uint64_t first_ = 0;
   std::uint64_t count_ = 0;
+  Variant variant_;
   std::uint32_t queue_ = kFirstQueue;
 };
 
@@ -234,7 +237,8 @@ void trace_on_device(Device& device, Stream& stream, const BvhOnDevice& bvh, Ord
   push.ray_at = rays.rays;
   push.hit_at = rays.hits;
   push.counter_at = rays.counters;
-  stream.run(scalar_program(device, bvh, order, {.counters = rays.counters != 0}), groups_for(rays.count), push);
+  stream.run(scalar_program(device, bvh, order, {.counters = rays.counters != 0, .filter = rays.filter}),
+             groups_for(rays.count), push);
 }
 
 }  // namespace rayreplay::kernels::traversal

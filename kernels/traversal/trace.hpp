@@ -75,10 +75,11 @@ void trace_warps(Device& device, const BvhOnDevice& bvh, Schedule schedule, std:
                  WarpOutput& output);
 
 /// Rays, hits and counters that are in the device's memory already: for measurements, and for stages that make rays
-/// there. Depth-first orders without answers and logs.
+/// there. Depth-first orders without answers and logs; no t_min below 0.
 struct RaysOnDevice {
   std::uint64_t rays = 0, hits = 0, counters = 0;  ///< addresses; counters 0: not asked for
   std::uint32_t count = 0;
+  bool filter = true;  ///< a float test of triangles before the exact one; the same results
 };
 void trace_on_device(Device& device, Stream& stream, const BvhOnDevice& bvh, Order order, const RaysOnDevice& rays);
 

@@ -13,11 +13,12 @@ layout(constant_id = 0) const uint kThreads = 64;
 layout(constant_id = 1) const uint kLayout = 2;
 layout(constant_id = 2) const uint kSorted = 1;
 layout(constant_id = 3) const uint kCounters = 1;
-layout(constant_id = 4) const uint kLog = 0;      // 1: counts rows, 2: writes them
+layout(constant_id = 4) const uint kLog = 0;      // counts rows, or writes them where push.row_at is not 0
 layout(constant_id = 5) const uint kAnswers = 0;  // 1: what the trace observed
 layout(constant_id = 6) const uint kStack = 64;
 layout(constant_id = 7) const uint kCountBits = 2;
 layout(constant_id = 8) const uint kFilter = 1;
+layout(constant_id = 9) const uint kBackward = 0;
 
 layout(push_constant, scalar) uniform Push { TracePush push; };
 
@@ -30,23 +31,27 @@ void main() {
   if (ray >= push.rays) {
     return;
   }
-  log_row = kLog == 2u ? Longs(push.row_first_at).at[ray] : 0ul;
+  log_row = 0ul;
+  if (kLog != 0u && push.row_at != 0ul) {
+    log_row = Longs(push.row_first_at + uint64_t(ray) * 8ul).at[0];
+  }
   begin_lane(ray);
-  while (true) {
+  while (has_node || wants_leaf()) {
+    refresh_space();
     while (has_node) {
       step_node();
       settle();
+      if (space_is_stale) {
+        break;
+      }
     }
-    if (!wants_leaf()) {
-      break;
-    }
-    while (wants_leaf()) {
+    while (wants_leaf() && !space_is_stale) {
       step_leaf();
       settle();
     }
   }
   end_search();
-  if (kLog == 1u) {
-    Words(push.row_count_at).at[ray] = uint(log_row);
+  if (kLog != 0u && push.row_at == 0ul) {
+    Words(push.row_count_at + uint64_t(ray) * 4ul).at[0] = uint(log_row);
   }
 }

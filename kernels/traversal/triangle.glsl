@@ -39,9 +39,14 @@ bool pierces(const PreciseRay ray, const vec3 a, const vec3 b, const vec3 c, out
   return true;
 }
 
-double point_distance(const TrianglePoint point) {
+// t, u and v. One division in the code: it is long.
+vec3 distance_and_weights(const TrianglePoint point) {
   precise double length = point.sum * point.length2;
-  return divided(point.weighted, length);
+  vec3 result;
+  [[dont_unroll]] for (int i = 0; i < 3; ++i) {
+    result[i] = float(divided(i == 0 ? point.weighted : i == 1 ? point.wb : point.wc, i == 0 ? length : point.sum));
+  }
+  return result;
 }
 
 // False only where `pierces` surely is: kernels/avx2.hpp, may_pierce, says why, with two differences. The shear comes

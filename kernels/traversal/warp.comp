@@ -9,16 +9,15 @@
 #include "kernels/traversal/records.h"
 
 layout(local_size_x_id = 0) in;
-layout(constant_id = 0) const uint kThreads = 32;  // the model's warp size, at most 64
+layout(constant_id = 0) const uint kThreads = 32;  // at least the model's warp size, at most 64
 layout(constant_id = 1) const uint kLayout = 2;
-layout(constant_id = 2) const uint kCounters = 1;
-layout(constant_id = 3) const uint kLog = 0;  // of accesses; 1: counts rows, 2: writes them
-layout(constant_id = 4) const uint kAnswers = 0;
-layout(constant_id = 5) const uint kStack = 64;
-layout(constant_id = 6) const uint kCountBits = 2;
-layout(constant_id = 7) const uint kFilter = 1;
-layout(constant_id = 8) const uint kWhileWhile = 1;  // 0: if-if
-layout(constant_id = 9) const uint kSteps = 0;       // 1: writes steps and lanes
+layout(constant_id = 2) const uint kLog = 0;  // of accesses: counts rows, or writes them where push.row_at is not 0
+layout(constant_id = 3) const uint kAnswers = 0;
+layout(constant_id = 4) const uint kStack = 64;
+layout(constant_id = 5) const uint kCountBits = 2;
+layout(constant_id = 6) const uint kBackward = 0;
+const uint kCounters = 1u;
+const uint kFilter = 1u;
 const uint kSorted = 1u;
 
 layout(push_constant, scalar) uniform Push { WarpPush push; };
@@ -89,7 +88,8 @@ void main() {
   uint64_t step_row = 0ul;
   uint64_t lane_row = 0ul;
   uint64_t access_row = 0ul;
-  if (kSteps != 0u) {
+  const bool writes_steps = push.step_at != 0ul;
+  if (writes_steps) {
     step_row = tally.it.node_lanes;  // the host has put starts there
     lane_row = tally.it.leaf_lanes;
     access_row = tally.it.accesses;
@@ -120,7 +120,7 @@ void main() {
       break;
     }
     bool node_step;
-    if (kWhileWhile != 0u) {
+    if (push.while_while != 0u) {
       node_step = searching && nodes_wanted;
       if (!node_step) {
         searching = !leaves_wanted;
@@ -137,7 +137,7 @@ void main() {
     const bool is_active = ((mask.x & own.x) | (mask.y & own.y)) != 0u;
     ++steps[kind];
     lanes[kind] += active_lanes;
-    if (kSteps != 0u) {
+    if (writes_steps) {
       if (lane == 0u) {
         Quads(push.step_at + step_row * 16ul).at[0] = uvec4(mask, push.first_warp + warp, kind);
       }
@@ -146,7 +146,7 @@ void main() {
       if (is_active) {
         Words(push.lane_at + at * 4ul).at[0] = uint(push.first_place) + row;
       }
-      if (kLog == 2u) {
+      if (kLog != 0u) {
         uint mine = 0u;
         if (is_active) {
           mine = node_step || !in_instance ? 1u : rows_of_test(level_items, leaf_next);
@@ -169,6 +169,7 @@ void main() {
       lane_row += active_lanes;
     }
     if (is_active) {
+      refresh_space();
       if (node_step) {
         step_node();
       } else {
@@ -180,7 +181,7 @@ void main() {
   if (has_ray) {
     end_search();
   }
-  if (kSteps == 0u) {
+  if (!writes_steps) {
     if (kLog != 0u) {
       atomicAdd(all_rows, uint(log_row));
       barrier();

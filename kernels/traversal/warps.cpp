@@ -60,7 +60,7 @@ void trace_warps(Device& device, const BvhOnDevice& bvh, Schedule schedule, std:
   push.scene = scene;
   push.ray_at = rays.address();
   push.hit_at = hits.address();
-  push.counter_at = counters.address();
+  push.counter_at = output.counters.empty() ? 0 : counters.address();
   push.answers = answers ? answers->address() : 0;
   push.unobserved_at = unobserved.address();
   push.first_place = input.first_place;
@@ -68,11 +68,13 @@ void trace_warps(Device& device, const BvhOnDevice& bvh, Schedule schedule, std:
   push.tally_at = tallies.address();
   push.warps = static_cast<std::uint32_t>(warps);
   push.first_warp = first_warp;
-  push.warp_size = warp_size;
-  const Variant variant{!output.counters.empty(), output.with_accesses ? Log::Count : Log::None, answers.has_value()};
+  push.while_while = schedule == Schedule::WhileWhile ? 1 : 0;
+  const Program program = warp_program(
+      device, bvh, warp_size,
+      {.log = output.with_accesses, .answers = input.answers != nullptr, .backward = any_backward(input.rays)});
   std::vector<WarpTally> of_warp(warps);
   std::vector<std::uint32_t> unknown(answers ? input.rays.size() : 0);
-  stream.run(warp_program(device, bvh, schedule, warp_size, variant, false), warps, push);
+  stream.run(program, warps, push);
   stream.download(hits, std::as_writable_bytes(output.hits));
   stream.download(counters, std::as_writable_bytes(output.counters));
   stream.download_array(tallies, of_warp);
@@ -94,9 +96,6 @@ void trace_warps(Device& device, const BvhOnDevice& bvh, Schedule schedule, std:
   output.lanes.resize(all.lanes);
   output.access_ends.resize(output.with_accesses ? all.lanes : 0);
   output.accesses.resize(all.accesses);
-  const Program program =
-      warp_program(device, bvh, schedule, warp_size,
-                   {false, output.with_accesses ? Log::Write : Log::None, answers.has_value()}, true);
   const std::uint64_t most = std::min(kRowsBytes, device.free_bytes() / 4);
   Rows done;
   for (std::uint64_t warp = 0; warp < warps;) {
@@ -129,7 +128,7 @@ void trace_warps(Device& device, const BvhOnDevice& bvh, Schedule schedule, std:
     piece.step_at = steps.address();
     piece.lane_at = lanes.address();
     piece.access_end_at = access_ends.address();
-    piece.row_at = accesses.address();
+    piece.row_at = output.with_accesses ? accesses.address() : 0;
     stream.upload_array(tallies, starts, warp);
     stream.run(program, starts.size(), piece);
     const auto fetch = [&](const Buffer& from, auto& to, std::uint64_t first, std::uint64_t count) {

@@ -105,7 +105,7 @@ TEST(TraversalOnDevice, AccessLogs) {
   const trace::Scene scene = random_scene({.seed = 5});
   const std::vector<Ray> rays = mixed_rays(6, 1100, true);
   for (const char* layout : kDeviceLayouts) {
-    const bvh::Bvh bvh = bvh::build_bvh(scene, 0, "test", {.layout = layout, .vertex_order = "mesh-breadth-first"});
+    const bvh::Bvh bvh = bvh::build_bvh(scene, 0, "test", {.layout = layout, .vertex_order = "random"});
     for (const char* order : kOrders) {
       compare(bvh, rays, {.counters = false, .accesses = true}, order, std::string(layout) + " " + order);
     }
@@ -121,7 +121,7 @@ TEST(TraversalOnDevice, ATerrain) {
   }
   for (const char* layout : kDeviceLayouts) {
     const bvh::Bvh bvh = bvh::build_bvh(scene, 0, "test", {.layout = layout});
-    EXPECT_GT(compare(bvh, rays, {.accesses = true}, "near-first", layout), 3000U);
+    EXPECT_GT(compare(bvh, rays, {.accesses = true}, "near-first", layout), 1000U);
   }
 }
 
