@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands/command.hpp"
+#include "app/commands/device_option.hpp"
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
@@ -28,6 +29,7 @@ struct Options {
   std::vector<std::string> hint_files;
   std::string machine;
   ExperimentOptions experiment;
+  DeviceOption device;
   FormatOption format;
   OutputOption output;
 };
@@ -65,6 +67,8 @@ int act(const Options& given) {
   }
   require_distinct({{"--output", given.output.path}}, inputs);
   given.output.check();
+  const std::unique_ptr<kernels::Accelerator> accelerator = given.device.open();
+  options.accelerator = accelerator.get();
   if (!given.machine.empty()) {
     const machine::Machine chosen = machine::load_machine(given.machine);
     options.machine = machine::facts(chosen, chosen.resident_warps);
@@ -78,7 +82,7 @@ int act(const Options& given) {
   const experiment::AdviseResult result = experiment::advise(trace, resolved, options);
   log_not_captured(trace.header);
   console::log(fmt::format("rayreplay: {} candidates in {:.1f} s", result.evaluated + result.rejected, result.seconds));
-  const report::Context context{given.path, trace, resolved, context_of(result)};
+  const report::Context context{given.path, trace, resolved, context_of(result), true, accelerator.get()};
   switch (format) {
     case output::Format::Table:
       given.output.write(report::context_text(context) + "\n" +
@@ -132,6 +136,7 @@ void add_advise_command(CLI::App& root, Session& session) {
       ->group(kSearch);
   options->experiment.add_placement_to(*command);
   options->experiment.add_replay_to(*command);
+  options->device.add_to(*command);
   options->format.add_to(*command);
   options->output.add_to(*command, "Where to write the result; - is standard output");
   command->callback([&session, options] { session.action = [options] { return act(*options); }; });

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands/command.hpp"
+#include "app/commands/device_option.hpp"
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
@@ -59,6 +60,7 @@ struct Options {
   bool export_text = false;
   std::string report;
   std::string colormap = "viridis";
+  DeviceOption device;
   FormatOption format;
   OutputOption output;
 };
@@ -338,7 +340,7 @@ int run_imported(const Options& given, const Outputs& outputs, const experiment:
     options.take_elements = [&](std::uint32_t, const std::vector<memory::ElementRow>& rows) { elements->append(rows); };
   }
   const CacheResult result = experiment::run_cache_imported(given.path, options);
-  write(given, outputs, {given.path, result, nullptr}, elements.get());
+  write(given, outputs, {given.path, result, nullptr, options.accelerator->records()}, elements.get());
   return 0;
 }
 
@@ -378,17 +380,19 @@ int run_launch(const Options& given, const Outputs& outputs, experiment::Configu
     exported->commit();
   }
   log_not_captured(trace.header);
-  const report::Context context{given.path, trace, resolved, {}, false};
-  write(given, outputs, {given.path, result, &context}, elements.get());
+  const report::Context context{given.path, trace, resolved, {}, false, options.accelerator};
+  write(given, outputs, {given.path, result, &context, context.stages()}, elements.get());
   return 0;
 }
 
 int act(const Options& given) {
   // Everything that can be wrong without the trace is found before it is read.
   const experiment::Configuration configuration = given.experiment.configuration();
-  const CacheOptions options = make_options(given, configuration);
+  CacheOptions options = make_options(given, configuration);
   experiment::check(options);
   const Outputs outputs = check_outputs(given, configuration, options);
+  const std::unique_ptr<kernels::Accelerator> accelerator = given.device.open();
+  options.accelerator = accelerator.get();
   if (import::is_memory_trace(given.path)) {
     return run_imported(given, outputs, configuration, options);
   }
@@ -450,6 +454,7 @@ void add_cache_command(CLI::App& root, Session& session) {
           ->type_name("FILE")
           ->group("Output");
   command->add_flag("--export-text", options->export_text, "... in its text form")->needs(exported)->group("Output");
+  options->device.add_to(*command);
   options->format.add_to(*command);
   options->output.add_to(*command, "Where to write the result; - is standard output");
   command->add_option("--report", options->report, "Folder to write: one HTML page, pictures, data")

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands/command.hpp"
+#include "app/commands/device_option.hpp"
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
@@ -39,6 +40,7 @@ struct Options {
   std::string maps;
   std::string result;
   std::string colormap = "viridis";
+  DeviceOption device;
   FormatOption format;
   OutputOption output;
 };
@@ -139,6 +141,7 @@ int act(const Options& options) {
   if (!options.maps.empty()) {
     output::require_folder_writable(options.maps, options.output.force, report::explain_folder());
   }
+  const std::unique_ptr<kernels::Accelerator> accelerator = options.device.open();
   const OutputOption result_file{options.result, options.output.force};
   if (!options.result.empty()) {
     result_file.check();
@@ -176,6 +179,7 @@ int act(const Options& options) {
     explanation.configuration.emplace_back("blind", options.blind ? "true" : "false");
     explanation.configuration.emplace_back("any_hit_only", options.any_hit_only ? "true" : "false");
   }
+  explanation.stages = accelerator->records();
   log_not_captured(trace.header);
   for (const std::string& line : report::explain_warnings(simulation.classification)) {
     console::log("rayreplay: warning: " + line);
@@ -258,6 +262,7 @@ void add_explain_command(CLI::App& root, Session& session) {
                  "The hardware leaves out whatever it enters beyond the ray's t_max of the moment: decides R2 or R3")
       ->group("Classification");
   add_hardware_options(*command, *options);
+  options->device.add_to(*command);
   options->format.add_to(*command);
   options->output.add_to(*command, "Where to write the result; - is standard output");
   command->add_option("--worst", options->worst, "Objects and pixels to list")

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands/command.hpp"
+#include "app/commands/device_option.hpp"
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
@@ -70,6 +71,7 @@ nlohmann::ordered_json warp_histogram(const simt::ReplayResult& result) {
 struct Options {
   std::string path;
   ExperimentOptions experiment;
+  DeviceOption device;
   FormatOption format;
   OutputOption output;
 };
@@ -79,6 +81,7 @@ int act(const Options& options) {
   experiment::Configuration configuration = options.experiment.configuration();
   require_distinct({{"--output", options.output.path}}, options.experiment.inputs(options.path, configuration));
   options.output.check();
+  const std::unique_ptr<kernels::Accelerator> accelerator = options.device.open();
   const std::string packing = configuration.packings.empty() ? "identity" : configuration.packings.front();
   configuration.packings = {packing};
   const trace::Trace trace = load_trace(options.path);
@@ -99,7 +102,7 @@ int act(const Options& options) {
 
   const output::Table table = replay_table(result, trace);
   log_not_captured(trace.header);
-  const report::Context context{options.path, trace, resolved, {{"packing", spec}}};
+  const report::Context context{options.path, trace, resolved, {{"packing", spec}}, true, accelerator.get()};
   switch (format) {
     case output::Format::Table:
       options.output.write(report::context_text(context) + "\n" + output::to_text(table) +
@@ -132,6 +135,7 @@ void add_replay_command(CLI::App& root, Session& session) {
   options->experiment.add_packing_to(*command);
   options->experiment.add_placement_to(*command);
   options->experiment.add_replay_to(*command);
+  options->device.add_to(*command);
   options->format.add_to(*command);
   options->output.add_to(*command, "Where to write the result; - is standard output");
   command->callback([&session, options] { session.action = [options] { return act(*options); }; });

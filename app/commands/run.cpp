@@ -148,6 +148,7 @@ int parse_and_act(int argc, char** argv) {
   add_swizzle_command(root, session);
   add_instrument_command(root, session);
   add_list_command(root, session);
+  add_devices_command(root, session);
   add_describe_command(root, session);
   try {
     root.parse(argc, argv);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/commands/command.hpp"
+#include "app/commands/device_option.hpp"
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
 #include "scheduler-models/launch_order.hpp"
@@ -16,6 +17,7 @@ namespace {
 struct Options {
   std::string path;
   ExperimentOptions experiment;
+  DeviceOption device;
   OutputOption output;
 };
 
@@ -23,6 +25,7 @@ int act(const Options& options) {
   experiment::Configuration configuration = options.experiment.configuration();
   require_distinct({{"--output", options.output.path}}, options.experiment.inputs(options.path, configuration));
   options.output.check();
+  const std::unique_ptr<kernels::Accelerator> accelerator = options.device.open();
   if (configuration.packings.empty()) {
     configuration.packings = {"identity"};
   }
@@ -48,6 +51,7 @@ void add_swizzle_command(CLI::App& root, Session& session) {
   add_trace_file(*command, options->path)->required();
   options->experiment.add_packing_to(*command);
   options->experiment.add_placement_to(*command);
+  options->device.add_to(*command);
   options->output.add_required_to(*command, "File to write: .h5 or .hdf5 is HDF5, anything else flat uint32");
   command->callback([&session, options] { session.action = [options] { return act(*options); }; });
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands/command.hpp"
+#include "app/commands/device_option.hpp"
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
@@ -23,6 +24,7 @@ struct Options {
   experiment::TraverseOptions traverse;
   std::string accesses;
   ExperimentOptions experiment;
+  DeviceOption device;
   FormatOption format;
   OutputOption output;
 };
@@ -83,6 +85,8 @@ int act(const Options& given) {
     require_writable(given.accesses, given.output.force);
   }
   choose_models(options);
+  const std::unique_ptr<kernels::Accelerator> accelerator = given.device.open();
+  options.accelerator = accelerator.get();
   if (!given.accesses.empty() && options.traversals.empty()) {
     throw Error(ErrorKind::Usage, {"warp traversals' accesses are not written", "--accesses", "no --traversal",
                                    "at least one --traversal", "name one, such as --traversal near-first"});
@@ -108,7 +112,8 @@ int act(const Options& given) {
   }
   log_not_captured(trace.header);
   log_speed(result);
-  const report::Context context{given.path, trace, resolved, report::traverse_context(result), false};
+  const report::Context context{given.path,       trace, resolved, report::traverse_context(result), false,
+                                accelerator.get()};
   const output::Table table = report::traverse_table(result, resolved.warp_size);
   switch (format) {
     case output::Format::Table:
@@ -161,6 +166,7 @@ void add_traverse_command(CLI::App& root, Session& session) {
   add_models(*command, options->traverse);
   options->experiment.add_packing_to(*command);
   options->experiment.add_placement_to(*command);
+  options->device.add_to(*command);
   options->format.add_to(*command);
   command->add_option("--accesses", options->accesses, "Also write what each scalar traversal reads (HDF5)")
       ->type_name("FILE")

@@ -69,6 +69,7 @@ int compare_packings(const Options& options, const experiment::Configuration& co
     published = report::parse_published(read_file(options.compare, kMaxPublishedBytes), options.compare);
   }
 
+  const std::unique_ptr<kernels::Accelerator> accelerator = options.device.open();
   const trace::Trace trace = load_trace(options.path);
   const experiment::Resolved resolved = experiment::resolve(configuration, trace);
   if (options.print_config) {
@@ -84,6 +85,7 @@ int compare_packings(const Options& options, const experiment::Configuration& co
   const std::unique_ptr<Progress> progress = console::make_progress();
   experiment::WhatIfOptions what_if_options;
   what_if_options.progress = progress.get();
+  what_if_options.accelerator = accelerator.get();
   // A launch of one row has no picture worth looking at.
   const trace::LaunchSize size = trace.launches[resolved.launch].size;
   what_if_options.pixel_maps = !options.report.empty() && size.height > 1;
@@ -93,7 +95,7 @@ int compare_packings(const Options& options, const experiment::Configuration& co
   const experiment::WhatIfResult result = experiment::what_if(trace, resolved, what_if_options);
 
   log_not_captured(trace.header);
-  const report::Context context{options.path, trace, resolved, {}};
+  const report::Context context{options.path, trace, resolved, {}, true, accelerator.get()};
   if (!options.report.empty()) {
     report::write_report({options.report, options.output.force, image, colormap}, context, result, published);
   }
@@ -136,6 +138,7 @@ void add_whatif_command(CLI::App& root, Session& session) {
   options->experiment.add_placement_to(*command);
   options->experiment.add_replay_to(*command);
   options->models.add_to(*command);
+  options->device.add_to(*command);
   options->format.add_to(*command);
   options->output.add_to(*command, "Where to write the result; - is standard output");
   command->add_flag("--print-config", options->print_config, "Print the resolved configuration (TOML) and stop")

@@ -281,6 +281,8 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
     output::require_folder_writable(common.report, force, report::models_folder());
   }
   const std::string image = common.image.empty() ? std::string() : read_png(common.image);
+  const std::unique_ptr<kernels::Accelerator> accelerator = common.device.open();
+  compare.accelerator = accelerator.get();
 
   keep_freed_memory();
   const trace::Trace trace = load_trace(common.path);
@@ -288,7 +290,7 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
     configuration.warp_size = machine.warp_size;
   }
   const experiment::Resolved resolved = experiment::resolve(configuration, trace);
-  const report::Context context{common.path, trace, resolved, {}};
+  const report::Context context{common.path, trace, resolved, {}, true, accelerator.get()};
   if (common.print_config) {
     common.output.write(report::models_toml(context, configuration.compared));
     return 0;

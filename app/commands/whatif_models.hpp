@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "app/commands/device_option.hpp"
 #include "app/commands/options.hpp"
 
 namespace rayreplay::app {
@@ -49,6 +50,7 @@ class ModelsOptions {
 struct WhatIfCommon {
   std::string path;
   ExperimentOptions experiment;
+  DeviceOption device;
   FormatOption format;
   OutputOption output;
   std::string report;

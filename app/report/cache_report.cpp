@@ -23,7 +23,6 @@ using experiment::CacheResult;
 using nlohmann::ordered_json;
 
 constexpr const char* kSchema = "rayreplay.cache/1";
-constexpr const char* kDevice = "CPU";
 constexpr std::size_t kCurvePoints = 256;
 constexpr std::array<std::string_view, 5> kFiles = {"index.html", "cache.json", "cache.csv", "config.toml",
                                                     "machine.toml"};
@@ -282,7 +281,8 @@ ordered_json cache_json(const CacheContext& context) {
   } else {
     document = {{"schema", kSchema},
                 {"tool", {{"name", "rayreplay"}, {"version", RAYREPLAY_VERSION}}},
-                {"device", kDevice},
+                {"device", device_summary(context.stages)},
+                {"stages", stages_json(context.stages)},
                 {"trace",
                  {{"file", context.trace_file},
                   {"hash", result.trace_hash},
@@ -311,7 +311,8 @@ std::string cache_csv(const CacheContext& context) {
   const CacheResult& result = context.result;
   NamedCells cells = {{"trace_hash", result.trace_hash},
                       {"tool_version", std::string(RAYREPLAY_VERSION)},
-                      {"device", std::string(kDevice)},
+                      {"device", device_summary(context.stages)},
+                      {"stages", stages_text(context.stages)},
                       {"warp_size", std::uint64_t{result.warp_size}}};
   if (context.launch != nullptr) {
     cells.insert(cells.end(), {{"launch", std::uint64_t{context.launch->configuration.launch}},

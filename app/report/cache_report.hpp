@@ -8,12 +8,14 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "app/output/output_folder.hpp"
 #include "app/pictures/colormap.hpp"
 #include "app/report/context.hpp"
+#include "kernels/accelerator.hpp"
 #include "sim/experiment/cache.hpp"
 
 namespace rayreplay::report {
@@ -21,7 +23,8 @@ namespace rayreplay::report {
 struct CacheContext {
   std::string trace_file;
   const experiment::CacheResult& result;
-  const Context* launch = nullptr;  ///< of a captured launch; null: an imported memory trace
+  const Context* launch = nullptr;             ///< of a captured launch; null: an imported memory trace
+  std::vector<kernels::StageRecord> stages{};  ///< what ran where
 };
 
 [[nodiscard]] std::string cache_text(const CacheContext& context);

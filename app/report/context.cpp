@@ -1,5 +1,7 @@
 #include "app/report/context.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -57,13 +59,20 @@ std::string context_text(const Context& context) {
   for (const auto& [name, value] : context.more) {
     line(name, value);
   }
+  const std::vector<kernels::StageRecord> stages = context.stages();
+  const auto elsewhere = [](const kernels::StageRecord& stage) {
+    return stage.device != "CPU" || !stage.reason.empty();
+  };
+  if (std::any_of(stages.begin(), stages.end(), elsewhere)) {
+    line("device", stages_text(stages));
+  }
   return text;
 }
 
 nlohmann::ordered_json context_json(const Context& context, const std::string& schema) {
   const experiment::Resolved& configuration = context.configuration;
   const trace::Launch& launch = context.trace.launches[configuration.launch];
-  nlohmann::ordered_json document = provenance_json(schema, context.trace_file, context.trace);
+  nlohmann::ordered_json document = provenance_json(schema, context.trace_file, context.trace, context.stages());
   document["configuration"] = {{"launch", configuration.launch},     {"warp_size", configuration.warp_size},
                                {"order", configuration.order},       {"policy", simt::to_string(configuration.policy)},
                                {"packings", configuration.packings}, {"swizzles", configuration.swizzles},
@@ -79,7 +88,7 @@ nlohmann::ordered_json context_json(const Context& context, const std::string& s
 
 output::Table with_context(output::Table table, const Context& context) {
   const experiment::Resolved& configuration = context.configuration;
-  NamedCells cells = provenance_cells(context.trace);
+  NamedCells cells = provenance_cells(context.trace, context.stages());
   cells.insert(cells.end(), {{"launch", std::uint64_t{configuration.launch}},
                              {"warp_size", std::uint64_t{configuration.warp_size}},
                              {"order", configuration.order},

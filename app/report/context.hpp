@@ -12,6 +12,7 @@
 
 #include "app/output/table.hpp"
 #include "capture/trace/trace.hpp"
+#include "kernels/accelerator.hpp"
 #include "sim/experiment/configuration.hpp"
 
 namespace rayreplay::report {
@@ -22,6 +23,11 @@ struct Context {
   const experiment::Resolved& configuration;
   std::vector<std::pair<std::string, std::string>> more;  ///< key and value, for example the one packing replayed
   bool replayed = true;  ///< by the configuration's policy; false: `context_text` leaves the policy out
+  const kernels::Accelerator* accelerator = nullptr;  ///< what ran where; null: all on the processor
+
+  [[nodiscard]] std::vector<kernels::StageRecord> stages() const {
+    return accelerator == nullptr ? std::vector<kernels::StageRecord>() : accelerator->records();
+  }
 };
 
 [[nodiscard]] std::string context_text(const Context& context);

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/report/provenance.hpp"
+
 namespace rayreplay::report {
 namespace {
 
@@ -231,6 +233,9 @@ std::string explain_text(const Explanation& explanation) {
   for (const std::string& remark : remarks(result)) {
     line("note", remark);
   }
+  if (device_summary(explanation.stages) != device_summary({})) {
+    line("device", stages_text(explanation.stages));
+  }
   text += "\n" + output::to_text(kind_table(result)) + metric_text(explanation);
   if (explanation.ground_truth) {
     text += "\nground truth\n" + output::to_text(truth_table(explanation.simulation->truth)) +
@@ -251,33 +256,26 @@ nlohmann::ordered_json explain_json(const Explanation& explanation) {
   for (const auto& [name, value] : explanation.configuration) {
     configuration[name] = value;
   }
-  nlohmann::ordered_json document = {{"schema", kSchema},
-                                     {"tool", {{"name", "rayreplay"}, {"version", RAYREPLAY_VERSION}}},
-                                     {"device", "CPU"},
-                                     {"trace",
-                                      {{"file", explanation.trace_file},
-                                       {"hash", trace.hash},
-                                       {"application", trace.header.application},
-                                       {"device", trace.header.device},
-                                       {"not_captured", trace.header.not_captured}}},
-                                     {"configuration", configuration},
-                                     {"launch",
-                                      {{"width", launch.size.width},
-                                       {"height", launch.size.height},
-                                       {"depth", launch.size.depth},
-                                       {"rays", result.rays},
-                                       {"tested_rays", result.tested_rays},
-                                       {"replayed_rays", result.replayed_rays},
-                                       {"ignored_rays", result.ignored_rays},
-                                       {"unobserved", result.unobserved},
-                                       {"assumed_rays", result.assumed_rays},
-                                       {"assumed_tests", result.assumed_tests},
-                                       {"inactive_tests", result.inactive_tests},
-                                       {"late_tests", result.late_tests},
-                                       {"notes", remarks(result)}}},
-                                     {"rows", to_json(kind_table(result))},
-                                     {"objects", to_json(object_table(explanation))},
-                                     {"pixels", to_json(pixel_table(explanation))}};
+  nlohmann::ordered_json document =
+      provenance_json(kSchema, explanation.trace_file, explanation.trace, explanation.stages);
+  document.update({{"configuration", configuration},
+                   {"launch",
+                    {{"width", launch.size.width},
+                     {"height", launch.size.height},
+                     {"depth", launch.size.depth},
+                     {"rays", result.rays},
+                     {"tested_rays", result.tested_rays},
+                     {"replayed_rays", result.replayed_rays},
+                     {"ignored_rays", result.ignored_rays},
+                     {"unobserved", result.unobserved},
+                     {"assumed_rays", result.assumed_rays},
+                     {"assumed_tests", result.assumed_tests},
+                     {"inactive_tests", result.inactive_tests},
+                     {"late_tests", result.late_tests},
+                     {"notes", remarks(result)}}},
+                   {"rows", to_json(kind_table(result))},
+                   {"objects", to_json(object_table(explanation))},
+                   {"pixels", to_json(pixel_table(explanation))}});
   if (explanation.simulation == nullptr) {
     document["any_hit"] = {{"calls", result.any_hit_calls},
                            {"beyond", result.any_hits_beyond},
@@ -291,20 +289,12 @@ nlohmann::ordered_json explain_json(const Explanation& explanation) {
 
 std::string explain_csv(const Explanation& explanation) {
   Table table = kind_table(explanation.result);
-  std::vector<std::pair<std::string, Cell>> cells = {{"trace_hash", explanation.trace.hash},
-                                                     {"tool_version", std::string(RAYREPLAY_VERSION)},
-                                                     {"device", std::string("CPU")},
-                                                     {"launch", std::uint64_t{explanation.launch}}};
+  NamedCells cells = provenance_cells(explanation.trace, explanation.stages);
+  cells.emplace_back("launch", std::uint64_t{explanation.launch});
   for (const auto& [name, value] : explanation.configuration) {
     cells.emplace_back(name, value);
   }
-  for (const auto& [key, cell] : cells) {
-    table.columns.push_back({key, key, Show::Plain, 0, true});
-    for (auto& row : table.rows) {
-      row.push_back(cell);
-    }
-  }
-  return output::to_csv(table);
+  return output::to_csv(with_cells(std::move(table), cells));
 }
 
 }  // namespace rayreplay::report

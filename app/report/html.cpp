@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "app/report/provenance.hpp"
+
 #include "app/report/whatif_table.hpp"
 
 namespace rayreplay::report {
@@ -34,7 +36,8 @@ std::string facts(const Page& page) {
                                  output::with_separators(result.rays), output::with_separators(result.events)));
   html += fact("warps", fmt::format("{} lanes, order {}, replay policy {}", result.configuration.warp_size,
                                     result.configuration.order, simt::to_string(result.configuration.policy)));
-  html += fact("computed by", fmt::format("rayreplay {} on {}", result.tool_version, result.device));
+  html += fact("computed by",
+               fmt::format("rayreplay {} on {}", result.tool_version, device_summary(page.context.stages())));
   for (const std::string& missing : header.not_captured) {
     html += fact("not captured", missing);
   }

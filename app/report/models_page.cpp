@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/report/html_parts.hpp"
+#include "app/report/provenance.hpp"
 #include "app/report/models_notes.hpp"
 #include "app/report/models_table.hpp"
 #include "app/report/svg_chart.hpp"
@@ -192,7 +193,8 @@ std::string facts(const ModelsPage& page) {
                                       machine.name, machine.sms, machine.clock_mhz, result.resident_warps,
                                       machine.resident_warps, page.models.configuration.registers_per_thread,
                                       machine.reorders ? ", reorders in hardware" : ""));
-  html += fact("computed by", fmt::format("rayreplay {} on {}", result.tool_version, result.device));
+  html += fact("computed by",
+               fmt::format("rayreplay {} on {}", result.tool_version, device_summary(page.models.context.stages())));
   for (const std::string& missing : header.not_captured) {
     html += fact("not captured", missing);
   }

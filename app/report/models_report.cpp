@@ -101,7 +101,7 @@ std::string sm_picture(const SmMap& map, const std::string& model, std::uint32_t
 
 NamedCells csv_context(const ModelsContext& models) {
   const experiment::Resolved& configuration = models.result.configuration;
-  NamedCells cells = provenance_cells(models.context.trace);
+  NamedCells cells = provenance_cells(models.context.trace, models.context.stages());
   cells.insert(cells.end(), {{"launch", std::uint64_t{configuration.launch}},
                              {"warp_size", std::uint64_t{configuration.warp_size}},
                              {"order", configuration.order},

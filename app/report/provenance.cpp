@@ -1,5 +1,8 @@
 #include "app/report/provenance.hpp"
 
+#include <algorithm>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace rayreplay::report {
@@ -9,11 +12,45 @@ constexpr const char* kDevice = "CPU";
 
 }  // namespace
 
+std::string device_summary(const Stages& stages) {
+  std::vector<std::string> names;
+  bool processor = stages.empty();
+  for (const kernels::StageRecord& stage : stages) {
+    if (stage.device == kDevice) {
+      processor = true;
+    } else if (std::find(names.begin(), names.end(), stage.device) == names.end()) {
+      names.push_back(stage.device);
+    }
+  }
+  if (processor) {
+    names.emplace_back(kDevice);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string stages_text(const Stages& stages) {
+  std::string text;
+  for (const kernels::StageRecord& stage : stages) {
+    text += fmt::format("{}{}: {}{}", text.empty() ? "" : "; ", stage.stage, stage.device,
+                        stage.reason.empty() ? "" : " (" + stage.reason + ")");
+  }
+  return text;
+}
+
+nlohmann::ordered_json stages_json(const Stages& stages) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const kernels::StageRecord& stage : stages) {
+    list.push_back({{"stage", stage.stage}, {"device", stage.device}, {"runs", stage.runs}, {"reason", stage.reason}});
+  }
+  return list;
+}
+
 nlohmann::ordered_json provenance_json(const std::string& schema, const std::string& trace_file,
-                                       const trace::Trace& trace) {
+                                       const trace::Trace& trace, const Stages& stages) {
   return {{"schema", schema},
           {"tool", {{"name", "rayreplay"}, {"version", RAYREPLAY_VERSION}}},
-          {"device", kDevice},
+          {"device", device_summary(stages)},
+          {"stages", stages_json(stages)},
           {"trace",
            {{"file", trace_file},
             {"hash", trace.hash},
@@ -22,9 +59,11 @@ nlohmann::ordered_json provenance_json(const std::string& schema, const std::str
             {"not_captured", trace.header.not_captured}}}};
 }
 
-NamedCells provenance_cells(const trace::Trace& trace) {
-  return {
-      {"trace_hash", trace.hash}, {"tool_version", std::string(RAYREPLAY_VERSION)}, {"device", std::string(kDevice)}};
+NamedCells provenance_cells(const trace::Trace& trace, const Stages& stages) {
+  return {{"trace_hash", trace.hash},
+          {"tool_version", std::string(RAYREPLAY_VERSION)},
+          {"device", device_summary(stages)},
+          {"stages", stages_text(stages)}};
 }
 
 output::Table with_cells(output::Table table, const NamedCells& cells) {

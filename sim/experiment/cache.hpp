@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "bvh/bvh.hpp"
+#include "kernels/accelerator.hpp"
 #include "sim/experiment/configuration.hpp"
 #include "sim/machine/interleave.hpp"
 #include "sim/memory/results/analysis.hpp"
@@ -61,6 +62,7 @@ struct CacheOptions {
   /// By key (cache_settings.hpp) of what was asked for: where, for messages ("--l1", "mine.toml:3, l1").
   std::map<std::string, std::string> where{};
   Progress* progress = nullptr;
+  kernels::Accelerator* accelerator = nullptr;  ///< where reuse distances and traversals run; null: on the processor
 };
 
 struct CacheResult {

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/accelerator.hpp"
 #include "scheduler-models/regrouping/hints.hpp"
 #include "scheduler-models/regrouping/segment_schedule.hpp"
 #include "sim/experiment/break_even.hpp"
@@ -39,6 +40,7 @@ struct CompareOptions {
   /// Called with each row while it has its schedule, segments and placement, whether or not it keeps them.
   std::function<void(const CompareRow&)> observe;
   Progress* progress = nullptr;
+  kernels::Accelerator* accelerator = nullptr;  ///< where regrouping and replays run; null: on the processor
 };
 
 struct ResponsePoint {
@@ -75,7 +77,7 @@ struct CompareResult {
   machine::Costs costs;
   double mean_hit_cost = 0;  ///< instructions of a closest-hit call, over the launch's calls
   std::uint32_t resident_warps = 0;
-  std::string trace_hash, tool_version, device = "CPU";
+  std::string trace_hash, tool_version;
   trace::LaunchSize size;
   std::uint64_t rays = 0, events = 0;
   std::vector<CompareRow> rows;

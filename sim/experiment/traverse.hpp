@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "bvh/bvh.hpp"
+#include "kernels/accelerator.hpp"
 #include "sim/experiment/configuration.hpp"
 #include "traversal/traversal.hpp"
 #include "traversal/warp_traversal.hpp"
@@ -43,6 +44,7 @@ struct TraverseOptions {
   std::uint64_t batch_rays = 65536;
   AccessSink accesses{};  ///< of scalar traversals; may be null
   Progress* progress = nullptr;
+  kernels::Accelerator* accelerator = nullptr;  ///< where rays are traced; null: on the processor
 };
 
 enum class TraverseKind : std::uint8_t { Observed, Scalar, Warp };

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/progress.hpp"
+#include "kernels/accelerator.hpp"
 #include "scheduler-models/bound.hpp"
 #include "sim/experiment/configuration.hpp"
 #include "sim/experiment/pixel_map.hpp"
@@ -20,7 +21,8 @@
 namespace rayreplay::experiment {
 
 struct WhatIfOptions {
-  bool pixel_maps = false;  ///< also compute `maps` and every row's `efficiency_map`
+  bool pixel_maps = false;                      ///< also compute `maps` and every row's `efficiency_map`
+  kernels::Accelerator* accelerator = nullptr;  ///< where packings and replays run; null: on the processor
   Progress* progress = nullptr;
 };
 
@@ -44,7 +46,6 @@ struct WhatIfResult {
   Resolved configuration;
   std::string trace_hash;
   std::string tool_version;
-  std::string device = "CPU";
   trace::LaunchSize size;
   std::uint64_t rays = 0;
   std::uint64_t events = 0;

@@ -87,12 +87,21 @@ bool CallDictionary::narrow() const {
   return calls.size() <= kMostNarrowCalls;
 }
 
+std::size_t possible_calls(std::size_t shaders) {
+  return shaders * kWarpEventKinds;
+}
+
 CallDictionary make_call_dictionary(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
                                     Policy policy) {
   std::vector<std::uint8_t> occurs;
-  if (shaders.size() * kWarpEventKinds > kMostNarrowCalls) {
+  if (possible_calls(shaders.size()) > kMostNarrowCalls) {
     occurs = find_calls(launch.data.events, shaders.size());
   }
+  return order_calls(shaders, policy, occurs);
+}
+
+CallDictionary order_calls(const std::vector<trace::Shader>& shaders, Policy policy,
+                           const std::vector<std::uint8_t>& occurs) {
   CallDictionary dictionary;
   for (std::size_t shader = 0; shader < shaders.size(); ++shader) {
     for (std::size_t k = 0; k < trace::kEventKinds; ++k) {

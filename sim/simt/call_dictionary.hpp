@@ -9,7 +9,7 @@
 //   trace-barrier   traversal-stage calls, then the rest, then trace calls of ray-generation shaders; none favoured
 // While every kind of every shader together fit into a narrow code (kernel/kernel.hpp), `calls` holds them all and the
 // events are not looked at; else it holds those that occur, which costs one parallel pass over the kind and shader
-// columns. Errors: Resource for more distinct calls than 16 bits can number.
+// columns; `order_calls` is told which occur. Errors: Resource for more distinct calls than 16 bits can number.
 #pragma once
 
 #include <cstdint>
@@ -35,5 +35,11 @@ struct CallDictionary {
 
 [[nodiscard]] CallDictionary make_call_dictionary(const trace::Launch& launch,
                                                   const std::vector<trace::Shader>& shaders, Policy policy);
+
+/// `occurs`: by shader << kernel::kKindBits | kind; empty: take all calls that the shaders could make.
+[[nodiscard]] CallDictionary order_calls(const std::vector<trace::Shader>& shaders, Policy policy,
+                                         const std::vector<std::uint8_t>& occurs);
+/// Calls that so many shaders could make.
+[[nodiscard]] std::size_t possible_calls(std::size_t shaders);
 
 }  // namespace rayreplay::simt

@@ -142,5 +142,16 @@ void derive_from_calls(const CallDictionary& dictionary, const std::vector<kerne
 
 /// Usage for a warp size out of range or a cost table that does not fit.
 void check_replay_inputs(std::size_t shaders, std::uint32_t warp_size, const std::vector<std::uint32_t>& shader_cost);
+/// The same, and Internal for an assignment whose places do not fill its warps.
+void check_thread_replay(const std::vector<trace::Shader>& shaders, const scheduler::WarpAssignment& assignment,
+                         const ReplayOptions& options);
+/// The same of segments, and Internal for tables of weights that do not fit.
+void check_segment_replay(const std::vector<trace::Shader>& shaders, std::span<const std::uint32_t> segment_at,
+                          std::uint32_t warp_size, const SegmentReplayOptions& options);
+
+/// By segment: rays that its thread began before it, at most kBounces.
+trace::Column<std::uint8_t> rays_before_segments(const trace::Launch& launch, const scheduler::Segments& segments);
+/// Leaves out the bounces at the end that nothing happened at.
+void trim_bounces(SegmentReplayResult& result);
 
 }  // namespace rayreplay::simt

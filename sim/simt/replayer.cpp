@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "kernels/launch_on_device.hpp"
 #include "sim/simt/call_dictionary.hpp"
 #include "sim/simt/job.hpp"
 #include "sim/simt/kernel/kernel.hpp"
+#include "sim/simt/on_device.hpp"
 
 namespace rayreplay::simt {
 namespace {
@@ -61,17 +63,6 @@ std::vector<CodedEvent> record_warp(const kernel::Entries<Code>& entries, const 
   return std::move(memory.recorded);
 }
 
-void check_inputs(const std::vector<trace::Shader>& shaders, const scheduler::WarpAssignment& assignment,
-                  const ReplayOptions& options) {
-  check_replay_inputs(shaders.size(), assignment.warp_size, options.shader_cost);
-  if (assignment.thread_at.size() != assignment.warps() * assignment.warp_size) {
-    throw Error(ErrorKind::Internal,
-                {"the assignment's places do not fill its warps", "warp assignment",
-                 std::to_string(assignment.thread_at.size()) + " places",
-                 std::to_string(assignment.warps()) + " warps of " + std::to_string(assignment.warp_size), ""});
-  }
-}
-
 }  // namespace
 
 void derive_from_calls(const CallDictionary& dictionary, const std::vector<CallSum>& sums, std::size_t shaders,
@@ -108,6 +99,17 @@ void check_replay_inputs(std::size_t shaders, std::uint32_t warp_size, const std
   }
 }
 
+void check_thread_replay(const std::vector<trace::Shader>& shaders, const scheduler::WarpAssignment& assignment,
+                         const ReplayOptions& options) {
+  check_replay_inputs(shaders.size(), assignment.warp_size, options.shader_cost);
+  if (assignment.thread_at.size() != assignment.warps() * assignment.warp_size) {
+    throw Error(ErrorKind::Internal,
+                {"the assignment's places do not fill its warps", "warp assignment",
+                 std::to_string(assignment.thread_at.size()) + " places",
+                 std::to_string(assignment.warps()) + " warps of " + std::to_string(assignment.warp_size), ""});
+  }
+}
+
 Tally& Tally::operator+=(const Tally& other) {
   warp_events += other.warp_events;
   active_lanes += other.active_lanes;
@@ -128,7 +130,15 @@ double Tally::weighted_efficiency(std::uint32_t warp_size) const {
 
 ReplayResult replay(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
                     const scheduler::WarpAssignment& assignment, const ReplayOptions& options) {
-  return kernel::replay_on(*kernel::kernels().front(), launch, shaders, assignment, options);
+  const auto on_cpu = [&] {
+    return kernel::replay_on(*kernel::kernels().front(), launch, shaders, assignment, options);
+  };
+  if (options.on_device == nullptr) {
+    return on_cpu();
+  }
+  check_thread_replay(shaders, assignment, options);
+  return options.on_device->accelerator().run(
+      "replay", {}, [&](auto devices) { return replay_on(devices, launch, shaders, assignment, options); }, on_cpu);
 }
 
 std::vector<WarpEvent> replay_warp(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
@@ -158,7 +168,7 @@ void fail_unknown_thread(std::uint64_t place, std::uint32_t thread, std::uint64_
 
 ReplayResult replay_on(const Kernel& kernel, const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
                        const scheduler::WarpAssignment& assignment, const ReplayOptions& options) {
-  check_inputs(shaders, assignment, options);
+  check_thread_replay(shaders, assignment, options);
   if (options.progress != nullptr) {
     options.progress->start("replay", assignment.warps());
   }
@@ -181,7 +191,7 @@ std::vector<WarpEvent> replay_warp_on(const Kernel& kernel, const trace::Launch&
                                       const scheduler::WarpAssignment& assignment, std::size_t warp, Policy policy) {
   ReplayOptions options;
   options.policy = policy;
-  check_inputs(shaders, assignment, options);
+  check_thread_replay(shaders, assignment, options);
   if (warp >= assignment.warps()) {
     throw Error(ErrorKind::Usage, {"there is no such warp", "warp", std::to_string(warp),
                                    "less than " + std::to_string(assignment.warps()), ""});

@@ -6,7 +6,9 @@
 // Exact integers, the same whatever the number of workers. Complexity: O(events + warp events · distinct heads), one
 // pass over the kind and shader columns (two for many shaders: call_dictionary.hpp); memory O(warps + threads) where
 // asked for, else the queues of two warps a worker. Parallel over warps. Errors: Usage for an unknown policy, a cost
-// table of the wrong length or a warp size above 64; Internal for an assignment that breaks its contract.
+// table of the wrong length or a warp size above 64; Internal for an assignment that breaks its contract. With
+// `on_device` the same integers come from GPUs where there are any, each replaying a run of warps; the launch's calls
+// stay there, a byte or two an event, for the replays to come (kernels/simt/).
 #pragma once
 
 #include <array>
@@ -18,6 +20,10 @@
 #include "base/progress.hpp"
 #include "capture/trace/trace.hpp"
 #include "scheduler-models/warp_assignment.hpp"
+
+namespace rayreplay::kernels {
+class LaunchOnDevice;
+}
 
 namespace rayreplay::simt {
 
@@ -70,6 +76,7 @@ struct ReplayOptions {
   bool per_thread = false;
   std::vector<std::uint32_t> shader_cost;  ///< cycles per call by shader id; empty: 1 each
   Progress* progress = nullptr;
+  kernels::LaunchOnDevice* on_device = nullptr;  ///< of this very launch; null: the processor
 };
 
 /// Call = (kind, shader) with its sums, in order of kind, then shader.

@@ -7,9 +7,11 @@
 
 #include "base/error.hpp"
 #include "base/huge_pages.hpp"
+#include "kernels/launch_on_device.hpp"
 #include "sim/simt/call_dictionary.hpp"
 #include "sim/simt/job.hpp"
 #include "sim/simt/kernel/kernel.hpp"
+#include "sim/simt/on_device.hpp"
 
 namespace rayreplay::simt {
 namespace {
@@ -51,25 +53,6 @@ std::vector<trace::EventKind> kinds_by_code(const CallDictionary& dictionary) {
   return kinds;
 }
 
-/// By segment: rays that its thread began before it, at most kBounces.
-trace::Column<std::uint8_t> rays_before_segments(const trace::Launch& launch, const scheduler::Segments& segments) {
-  trace::Column<std::uint8_t> before(segments.size());
-  constexpr std::size_t kThreadsPerTask = 1024;
-  oneapi::tbb::parallel_for(
-      oneapi::tbb::blocked_range<std::size_t>(0, launch.data.threads(), kThreadsPerTask), [&](const auto& range) {
-        for (std::size_t thread = range.begin(); thread != range.end(); ++thread) {
-          std::uint64_t rays = 0;
-          for (std::uint32_t segment = segments.first[thread]; segment < segments.first[thread + 1]; ++segment) {
-            before[segment] = static_cast<std::uint8_t>(std::min<std::uint64_t>(rays, kBounces));
-            for (std::uint64_t row = segments.event_offset[segment]; row < segments.event_offset[segment + 1]; ++row) {
-              rays += trace::begins_ray(launch.data.events.kind[row]) ? 1U : 0U;
-            }
-          }
-        }
-      });
-  return before;
-}
-
 template <class Code>
 void take_detail(const Workers<Code>& workers, SegmentReplayResult& result) {
   result.by_bounce.resize(kBounces);
@@ -85,10 +68,7 @@ void take_detail(const Workers<Code>& workers, SegmentReplayResult& result) {
       }
     }
   }
-  const std::array<Tally, trace::kEventKinds> nothing{};
-  while (!result.by_bounce.empty() && result.by_bounce.back() == nothing) {
-    result.by_bounce.pop_back();
-  }
+  trim_bounces(result);
 }
 
 /// The queues of all pieces. A replay of threads translates a warp's events when its turn comes, which reads the trace
@@ -151,11 +131,59 @@ void replay_pieces(const kernel::Entries<Code>& entries, const CallDictionary& d
 
 }  // namespace
 
+trace::Column<std::uint8_t> rays_before_segments(const trace::Launch& launch, const scheduler::Segments& segments) {
+  trace::Column<std::uint8_t> before(segments.size());
+  constexpr std::size_t kThreadsPerTask = 1024;
+  oneapi::tbb::parallel_for(
+      oneapi::tbb::blocked_range<std::size_t>(0, launch.data.threads(), kThreadsPerTask), [&](const auto& range) {
+        for (std::size_t thread = range.begin(); thread != range.end(); ++thread) {
+          std::uint64_t rays = 0;
+          for (std::uint32_t segment = segments.first[thread]; segment < segments.first[thread + 1]; ++segment) {
+            before[segment] = static_cast<std::uint8_t>(std::min<std::uint64_t>(rays, kBounces));
+            for (std::uint64_t row = segments.event_offset[segment]; row < segments.event_offset[segment + 1]; ++row) {
+              rays += trace::begins_ray(launch.data.events.kind[row]) ? 1U : 0U;
+            }
+          }
+        }
+      });
+  return before;
+}
+
+void trim_bounces(SegmentReplayResult& result) {
+  const std::array<Tally, trace::kEventKinds> nothing{};
+  while (!result.by_bounce.empty() && result.by_bounce.back() == nothing) {
+    result.by_bounce.pop_back();
+  }
+}
+
+void check_segment_replay(const std::vector<trace::Shader>& shaders, std::span<const std::uint32_t> segment_at,
+                          std::uint32_t warp_size, const SegmentReplayOptions& options) {
+  check_replay_inputs(shaders.size(), warp_size, options.shader_cost);
+  check_tables(options.weights, shaders.size());
+  if (segment_at.size() % warp_size != 0) {
+    throw Error(ErrorKind::Internal,
+                {"places of segments do not fill their warps", "segment schedule",
+                 std::to_string(segment_at.size()) + " places", "whole warps of " + std::to_string(warp_size), ""});
+  }
+}
+
 SegmentReplayResult replay_segments(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
                                     const scheduler::Segments& segments, std::span<const std::uint32_t> segment_at,
                                     std::uint32_t warp_size, const SegmentReplayOptions& options) {
-  return kernel::replay_segments_on(*kernel::kernels().front(), launch, shaders, segments, segment_at, warp_size,
-                                    options);
+  const auto on_cpu = [&] {
+    return kernel::replay_segments_on(*kernel::kernels().front(), launch, shaders, segments, segment_at, warp_size,
+                                      options);
+  };
+  if (options.on_device == nullptr) {
+    return on_cpu();
+  }
+  check_segment_replay(shaders, segment_at, warp_size, options);
+  return options.on_device->accelerator().run(
+      "replay of segments", {},
+      [&](auto devices) {
+        return replay_segments_on(devices, launch, shaders, segments, segment_at, warp_size, options);
+      },
+      on_cpu);
 }
 
 namespace kernel {
@@ -164,13 +192,7 @@ SegmentReplayResult replay_segments_on(const Kernel& kernel, const trace::Launch
                                        const std::vector<trace::Shader>& shaders, const scheduler::Segments& segments,
                                        std::span<const std::uint32_t> segment_at, std::uint32_t warp_size,
                                        const SegmentReplayOptions& options) {
-  check_replay_inputs(shaders.size(), warp_size, options.shader_cost);
-  check_tables(options.weights, shaders.size());
-  if (segment_at.size() % warp_size != 0) {
-    throw Error(ErrorKind::Internal,
-                {"places of segments do not fill their warps", "segment schedule",
-                 std::to_string(segment_at.size()) + " places", "whole warps of " + std::to_string(warp_size), ""});
-  }
+  check_segment_replay(shaders, segment_at, warp_size, options);
   const Pieces pieces{launch.data.events, segments.event_offset, segment_at, warp_size};
   if (options.progress != nullptr) {
     options.progress->start("replay of segments", pieces.warps());

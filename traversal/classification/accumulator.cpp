@@ -27,8 +27,29 @@ void Accumulator::count(Worker& worker, const CountedTest& test, const Verdict& 
   worker.objects.count(test.candidate, verdict.kind);
 }
 
-void Accumulator::finish() {
+void Accumulator::add(const kernels::JudgedBatch& judged, std::uint64_t first_thread, std::uint64_t first_ray) {
+  Worker& worker = workers_.local();
+  for (std::size_t goal = 0; goal < 2; ++goal) {
+    for (std::size_t type = 0; type < 2; ++type) {
+      for (std::size_t kind = 0; kind < kTestKinds; ++kind) {
+        worker.split[goal][type][kind] += judged.small[(goal * 2 + type) * kTestKinds + kind];
+      }
+    }
+  }
+  worker.inactive_tests += judged.small[kernels::kSmallInactive];
+  worker.late_tests += judged.small[kernels::kSmallLate];
+  worker.assumed_tests += judged.small[kernels::kSmallAssumed];
+  for (std::size_t i = 0; i < judged.by_thread.size(); ++i) {
+    result_->by_thread[first_thread + i / kTestKinds][i % kTestKinds] += judged.by_thread[i];
+  }
+  for (std::size_t i = 0; i < judged.by_ray.size(); ++i) {
+    result_->by_ray[first_ray + i / kTestKinds][i % kTestKinds] += static_cast<std::uint32_t>(judged.by_ray[i]);
+  }
+}
+
+void Accumulator::finish(std::vector<ObjectCounts> others) {
   std::vector<std::vector<ObjectCounts>> objects;
+  objects.push_back(std::move(others));
   for (Worker& worker : workers_) {
     for (std::size_t goal = 0; goal < 2; ++goal) {
       for (std::size_t type = 0; type < 2; ++type) {

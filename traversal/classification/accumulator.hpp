@@ -8,6 +8,7 @@
 
 #include <tbb/enumerable_thread_specific.h>
 
+#include "kernels/classification/judge_tests.hpp"
 #include "traversal/classification/classify.hpp"
 #include "traversal/classification/judge.hpp"
 
@@ -37,7 +38,14 @@ class Accumulator {
     return workers_.local();
   }
   void count(Worker& worker, const CountedTest& test, const Verdict& verdict);
-  void finish();
+  /// What a device counted of a batch, objects apart.
+  void add(const kernels::JudgedBatch& judged, std::uint64_t first_thread, std::uint64_t first_ray);
+  /// `others`: counts of objects that were made elsewhere.
+  void finish(std::vector<ObjectCounts> others = {});
+
+  [[nodiscard]] bool per_ray() const {
+    return !result_->by_ray.empty();
+  }
 
  private:
   Classification* result_;

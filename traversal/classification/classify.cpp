@@ -11,7 +11,9 @@
 #include <tbb/parallel_sort.h>
 
 #include "base/error.hpp"
+#include "kernels/accelerator.hpp"
 #include "traversal/classification/accumulator.hpp"
+#include "traversal/classification/device_judge.hpp"
 #include "traversal/classification/judge.hpp"
 #include "traversal/classification/opaque.hpp"
 #include "traversal/classification/reported.hpp"
@@ -55,14 +57,17 @@ class Classifier {
         scene_(bvh::prepare_scene(trace.scene, launch.tlas, name)),
         enlarged_(trace.scene, launch.tlas, name, {options.enlarged_layouts, options.enlarged_builders},
                   options.enlarge, options.progress),
-        judge_(scene_, enlarged_, options.slack, options.slack, options.culls),
-        sums_(result_, launch.data.threads(), launch.data.rays.size(), options.per_ray) {
-    result_.ignored = scene_.ignored;
-    result_.slack = options.slack;
-    result_.enlarged = enlarged_.names();
-  }
+        judge_(scene_, enlarged_, options.slack, options.slack, options.culls) {}
 
   Classification run() {
+    return on_accelerator(options_->accelerator, enlarged_, judge_,
+                          [this](kernels::Device* device) { return run_on(device); });
+  }
+
+ private:
+  /// From the beginning, whatever was counted before. Null: on the processor.
+  Classification run_on(kernels::Device* device) {
+    begin(device);
     const std::uint64_t threads = launch_->data.threads();
     if (options_->progress != nullptr) {
       options_->progress->start("classifying", threads);
@@ -76,7 +81,7 @@ class Classifier {
       }
       first = last;
     }
-    sums_.finish();
+    sums_->finish(device_ ? device_->objects() : std::vector<ObjectCounts>{});
     if (!launch_->data.events.ray.empty()) {
       // Events of other rays may stand between those of one.
       tbb::parallel_sort(result_.tests.begin(), result_.tests.end(),
@@ -88,7 +93,18 @@ class Classifier {
     return std::move(result_);
   }
 
- private:
+  void begin(kernels::Device* device) {
+    result_ = {};
+    result_.ignored = scene_.ignored;
+    result_.slack = options_->slack;
+    result_.enlarged = enlarged_.names();
+    sums_.emplace(result_, launch_->data.threads(), launch_->data.rays.size(), options_->per_ray);
+    device_.reset();
+    if (device != nullptr) {
+      device_.emplace(*device, scene_, enlarged_, judge_);
+    }
+  }
+
   /// t* of each ray of the batch.
   std::vector<float> closest_hits(const Observed& observed) {
     std::vector<float> t_star(observed.rays.size(), kUnknown);
@@ -153,16 +169,39 @@ class Classifier {
     if (options_->per_test) {
       result_.tests.resize(first_test + observed.tests.rows.size());
     }
+    if (device_) {
+      device_->begin({observed.first_thread, last - observed.first_thread, observed.first_ray, observed.rays.size(),
+                      observed.tests.rows.size(), options_->per_test});
+    }
     tbb::parallel_for(tbb::blocked_range<std::uint64_t>(observed.first_thread, last, kThreadGrain),
                       [&](const auto& threads) {
-                        Accumulator::Worker& worker = sums_.local();
+                        Accumulator::Worker& worker = sums_->local();
                         for (std::uint64_t thread = threads.begin(); thread < threads.end(); ++thread) {
                           classify_thread(observed, thread, t_star, worker, first_test);
                         }
                       });
+    if (device_) {
+      device_->judge(*sums_);
+      if (options_->per_test) {
+        take_verdicts(first_test);
+      }
+    }
     if (options_->per_ray) {
       std::copy(t_star.begin(), t_star.end(), result_.t_star.begin() + static_cast<std::ptrdiff_t>(observed.first_ray));
     }
+  }
+
+  /// Of the tests of the batch that the device judged.
+  void take_verdicts(std::size_t first_test) {
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(first_test, result_.tests.size()), [&](const auto& tests) {
+      for (std::size_t i = tests.begin(); i < tests.end(); ++i) {
+        if (device_->judged(i - first_test)) {
+          const Verdict verdict = device_->verdict(i - first_test);
+          result_.tests[i].kind = verdict.kind;
+          result_.tests[i].t_enter = verdict.t_enter;
+        }
+      }
+    });
   }
 
   void classify_thread(const Observed& observed, std::uint64_t thread, const std::vector<float>& t_star,
@@ -178,6 +217,9 @@ class Classifier {
       const Ray& traced = observed.rays[ray];
       const bool traversable = is_traversable(traced);
       ++worker.tested_rays;
+      if (device_) {
+        device_->set_ray(ray, thread, traced, t_star[ray], assumed_[ray] != 0);
+      }
       JudgedRay judged(traced);
       CountedTest counted;
       counted.thread = thread;
@@ -187,16 +229,21 @@ class Classifier {
         const ObservedTest& test = observed.tests.rows[place];
         counted.candidate = test.test.candidate;
         counted.type = test.test.procedural ? PrimitiveType::Procedural : PrimitiveType::Triangle;
+        count_any_hits(observed, test, traversable, t_star[ray], worker);
         Verdict verdict{TestKind::Necessary, kUnknown, false, false};
+        bool on_device = false;
         if (traversable) {
           const ReportedHit reported = nearest_report(observed, test, traced);
-          verdict = judge_.judge(judged,
-                                 {test.test.candidate, reported.hit, reported.t, test.test.t_max, test.test.procedural},
-                                 t_star[ray]);
+          const JudgedTest made{test.test.candidate, reported.hit, reported.t, test.test.t_max, test.test.procedural};
+          on_device = device_ && device_->set_test(place, ray, made);
+          if (!on_device) {
+            verdict = judge_.judge(judged, made, t_star[ray]);
+          }
         }
-        worker.assumed_tests += assumed_[ray] != 0 && rests_on_t_star(verdict.kind) ? 1U : 0U;
-        count_any_hits(observed, test, traversable, t_star[ray], worker);
-        sums_.count(worker, counted, verdict);
+        if (!on_device) {
+          worker.assumed_tests += assumed_[ray] != 0 && rests_on_t_star(verdict.kind) ? 1U : 0U;
+          sums_->count(worker, counted, verdict);
+        }
         if (options_->per_test) {
           result_.tests[first_test + place] = {test.event, row, verdict.kind, verdict.t_enter};
         }
@@ -222,7 +269,8 @@ class Classifier {
   EnlargedBoxes enlarged_;
   Judge judge_;
   Classification result_;
-  Accumulator sums_;
+  std::optional<Accumulator> sums_;
+  std::optional<DeviceJudge> device_;  ///< none: all tests are judged here
   std::optional<bvh::Bvh> replay_bvh_;
   std::unique_ptr<Traversal> ordered_;
   std::vector<std::uint8_t> assumed_;  ///< of the rays of the batch: t* is that of a triangle taken to be accepted

@@ -19,6 +19,9 @@
 //
 // The enlarged boxes that separate "R2 or R3" from R3 are those of EnlargedBoxes (enlarged.hpp).
 //
+// With an accelerator the tests are judged and counted on its first device (kernels/classification); what happened in
+// the launch is read, and what a kernel is not exact for is judged, on the processor.
+//
 // Memory: 48 bytes a thread, about 64 to 128 an object and worker, 28 a ray and 24 a test where asked for, a batch of
 // at most a few hundred MB, plus the structures. O(tests + rays), and the ordered replay of the rays that need it.
 // Parallel over threads; deterministic. Errors: Usage when there is no such launch; Missing when the trace has no
@@ -35,6 +38,10 @@
 #include "capture/trace/trace.hpp"
 #include "traversal/classification/tally.hpp"
 #include "traversal/classification/test_kind.hpp"
+
+namespace rayreplay::kernels {
+class Accelerator;
+}
 
 namespace rayreplay::traversal {
 
@@ -63,6 +70,8 @@ struct ClassifyOptions {
   bool per_test = false;  ///< fill `tests`
   bool per_ray = false;   ///< fill `by_ray` and `t_star`
   Progress* progress = nullptr;
+  /// Judges and counts on a device where there is one: the same numbers. Null: the processor.
+  kernels::Accelerator* accelerator = nullptr;
 };
 
 /// Which rays made a test, and of what.

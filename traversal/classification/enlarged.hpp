@@ -38,6 +38,10 @@ class EnlargedBoxes {
   [[nodiscard]] const bvh::Box& box(std::size_t model, std::uint32_t blas, std::uint32_t number) const {
     return boxes_[model][blas][number];
   }
+  /// By blas, then primitive.
+  [[nodiscard]] const std::vector<std::vector<bvh::Box>>& boxes(std::size_t model) const {
+    return boxes_[model];
+  }
   /// "compressed-wide-8 over medium:branching=8,…", resolved.
   [[nodiscard]] const std::vector<std::string>& names() const {
     return names_;

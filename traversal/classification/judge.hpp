@@ -56,6 +56,17 @@ class Judge {
 
   [[nodiscard]] Verdict judge(JudgedRay& ray, const JudgedTest& test, float t_star) const;
 
+  /// The slacks as shares of the operands.
+  [[nodiscard]] double unit() const {
+    return unit_;
+  }
+  [[nodiscard]] double enlarged_unit() const {
+    return enlarged_unit_;
+  }
+  [[nodiscard]] bool culls() const {
+    return culls_;
+  }
+
   /// Whether a hit at `t` lies beyond t_star by more than rounding.
   [[nodiscard]] bool beyond(float t, float t_star) const;
 

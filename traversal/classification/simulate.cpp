@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/parameters.hpp"
 #include "traversal/classification/accumulator.hpp"
+#include "traversal/classification/device_judge.hpp"
 #include "traversal/classification/opaque.hpp"
 #include "traversal/classification/reported.hpp"
 #include "traversal/classification/spec.hpp"
@@ -84,19 +86,20 @@ class Simulator {
         ideal_(Traversals::create("ordered")),
         enlarged_(enlarged_boxes(trace, launch, name, options, hardware_)),
         judge_(exact_.scene, enlarged_, options.classify.slack, options.classify.slack, options.classify.culls),
-        strict_(exact_.scene, enlarged_, 0, options.classify.slack, options.classify.culls),
-        sums_(result_.classification, launch.data.threads(), launch.data.rays.size(), options.classify.per_ray) {
+        strict_(exact_.scene, enlarged_, 0, options.classify.slack, options.classify.culls) {
     hardware_.own_boxes = false;
     exact_.own_boxes = false;  // leaves of one primitive: the leaf's box is its own
-    result_.traversal = order_.spec;
-    result_.builder = hardware_.builder;
-    result_.layout = hardware_.layout_spec;
-    result_.classification.ignored = exact_.scene.ignored;
-    result_.classification.slack = options.classify.slack;
-    result_.classification.enlarged = enlarged_.names();
   }
 
   Simulation run() {
+    return on_accelerator(options_->classify.accelerator, enlarged_, judge_,
+                          [this](kernels::Device* device) { return run_on(device); });
+  }
+
+ private:
+  /// From the beginning, whatever was counted before. Null: on the processor.
+  Simulation run_on(kernels::Device* device) {
+    begin(device);
     const std::uint64_t threads = launch_->data.threads();
     Progress* const progress = options_->classify.progress;
     if (progress != nullptr) {
@@ -110,7 +113,7 @@ class Simulator {
       }
       first = last;
     }
-    sums_.finish();
+    sums_->finish(device_ ? device_->objects() : std::vector<ObjectCounts>{});
     for (const GroundTruth& part : truths_) {
       result_.truth.add(part);
     }
@@ -120,7 +123,23 @@ class Simulator {
     return std::move(result_);
   }
 
- private:
+  void begin(kernels::Device* device) {
+    result_ = {};
+    result_.traversal = order_.spec;
+    result_.builder = hardware_.builder;
+    result_.layout = hardware_.layout_spec;
+    result_.classification.ignored = exact_.scene.ignored;
+    result_.classification.slack = options_->classify.slack;
+    result_.classification.enlarged = enlarged_.names();
+    sums_.emplace(result_.classification, launch_->data.threads(), launch_->data.rays.size(),
+                  options_->classify.per_ray);
+    truths_.clear();
+    device_.reset();
+    if (device != nullptr) {
+      device_.emplace(*device, exact_.scene, enlarged_, judge_);
+    }
+  }
+
   struct Batch {
     const Observed* observed = nullptr;
     TraceResult made;                            ///< the hardware's
@@ -151,21 +170,40 @@ class Simulator {
       batch.ideal_enlarged = trace(*ideal_.model, hardware_, closest, shaders, true);
       batch.hardware_exact = trace(*order_.model, exact_, observed.rays, shaders, true);
     }
-    tbb::parallel_for(tbb::blocked_range<std::uint64_t>(observed.first_thread, last, kThreadGrain),
-                      [&](const auto& threads) {
-                        Workspace& workspace = workspaces_.local();
-                        for (std::uint64_t thread = threads.begin(); thread < threads.end(); ++thread) {
-                          for (std::uint64_t row = launch_->data.ray_offset[thread];
-                               row < launch_->data.ray_offset[thread + 1]; ++row) {
-                            judge_ray(batch, thread, row, workspace);
-                          }
-                        }
-                      });
+    if (device_) {
+      device_->begin({observed.first_thread, last - observed.first_thread, observed.first_ray, observed.rays.size(),
+                      batch.made.tests.rows.size(), options_->ground_truth});
+    }
+    judge_rays(batch, last, Pass::Judge);
+    if (device_) {
+      device_->judge(*sums_);
+      if (options_->ground_truth) {
+        judge_rays(batch, last, Pass::Verdicts);
+      }
+    }
     if (options_->classify.per_ray) {
       for (std::size_t i = 0; i < closest.size(); ++i) {
         result_.classification.t_star[observed.first_ray + i] = batch.ideal_exact.hits[i].t;
       }
     }
+  }
+
+  enum class Pass {
+    Judge,     ///< every test, or what the device refuses
+    Verdicts,  ///< the device's: what they mean beside the ground truth
+  };
+
+  void judge_rays(const Batch& batch, std::uint64_t last, Pass pass) {
+    tbb::parallel_for(tbb::blocked_range<std::uint64_t>(batch.observed->first_thread, last, kThreadGrain),
+                      [&](const auto& threads) {
+                        Workspace& workspace = workspaces_.local();
+                        for (std::uint64_t thread = threads.begin(); thread < threads.end(); ++thread) {
+                          for (std::uint64_t row = launch_->data.ray_offset[thread];
+                               row < launch_->data.ray_offset[thread + 1]; ++row) {
+                            judge_ray(batch, thread, row, pass, workspace);
+                          }
+                        }
+                      });
   }
 
   struct Workspace {
@@ -184,7 +222,7 @@ class Simulator {
     return test.hit && !is_opaque(ray, source, geometry);
   }
 
-  void judge_ray(const Batch& batch, std::uint64_t thread, std::uint64_t row, Workspace& workspace) {
+  void judge_ray(const Batch& batch, std::uint64_t thread, std::uint64_t row, Pass pass, Workspace& workspace) {
     const std::uint64_t place = row - batch.observed->first_ray;
     const auto tests = batch.made.tests.of(place);
     if (tests.empty()) {
@@ -192,8 +230,13 @@ class Simulator {
     }
     const Ray& ray = batch.observed->rays[place];
     const float t_star = batch.ideal_exact.hits[place].t;
-    Accumulator::Worker& worker = sums_.local();
-    ++worker.tested_rays;
+    Accumulator::Worker& worker = sums_->local();
+    if (pass == Pass::Judge) {
+      ++worker.tested_rays;
+      if (device_) {
+        device_->set_ray(place, thread, ray, t_star, false);
+      }
+    }
     workspace.reports.assign(*batch.observed, place);
     if (options_->ground_truth) {
       workspace.ideal_exact.assign(batch.ideal_exact.tests.of(place));
@@ -205,16 +248,24 @@ class Simulator {
     counted.thread = thread;
     counted.ray = row;
     counted.goal = ray.ends_on_first_hit() ? RayGoal::FirstHit : RayGoal::ClosestHit;
-    for (const PrimitiveTest& test : tests) {
-      if (!is_seen(test, ray)) {
+    for (std::size_t i = 0; i < tests.size(); ++i) {
+      const PrimitiveTest& test = tests[i];
+      const std::uint64_t test_place = batch.made.tests.offset[place] + i;
+      if (!is_seen(test, ray) || (pass == Pass::Verdicts && !device_->judged(test_place))) {
         continue;
       }
       counted.candidate = test.candidate;
       counted.type = test.procedural ? PrimitiveType::Procedural : PrimitiveType::Triangle;
       const ReportedHit hit = test.procedural ? workspace.reports.of(test.candidate) : pierced(test, ray);
       const JudgedTest made{test.candidate, hit.hit, hit.t, test.t_max, test.procedural};
-      const Verdict verdict = judge_.judge(judged, made, t_star);
-      sums_.count(worker, counted, verdict);
+      if (pass == Pass::Judge && device_ && device_->set_test(test_place, place, made)) {
+        continue;
+      }
+      const Verdict verdict =
+          pass == Pass::Verdicts ? device_->verdict(test_place) : judge_.judge(judged, made, t_star);
+      if (pass == Pass::Judge) {
+        sums_->count(worker, counted, verdict);
+      }
       if (options_->ground_truth) {
         const Cause cause =
             workspace.ideal_exact.has(test.candidate)
@@ -255,7 +306,8 @@ class Simulator {
   Judge judge_;
   Judge strict_;  ///< without slack for the original boxes
   Simulation result_;
-  Accumulator sums_;
+  std::optional<Accumulator> sums_;
+  std::optional<DeviceJudge> device_;  ///< none: all tests are judged here
   tbb::enumerable_thread_specific<Workspace> workspaces_;
   tbb::enumerable_thread_specific<GroundTruth> truths_;
 };

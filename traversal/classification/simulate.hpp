@@ -41,7 +41,7 @@ struct SimulateOptions {
   /// The classification is not told what structure the hardware has. Otherwise the hardware's own boxes are one of the
   /// models that separate "R2 or R3" from R3, beside those of `classify`.
   bool blind = false;
-  ClassifyOptions classify;
+  ClassifyOptions classify;  ///< its accelerator, too
 };
 
 struct Simulation {

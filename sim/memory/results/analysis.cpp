@@ -1,6 +1,7 @@
 #include "sim/memory/results/analysis.hpp"
 
 #include <fmt/format.h>
+#include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_invoke.h>
 #include <tbb/task_group.h>
@@ -11,15 +12,20 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "kernels/accelerator.hpp"
 #include "sim/memory/results/cache_unit.hpp"
 #include "sim/memory/results/line_split.hpp"
 #include "sim/memory/results/request_tables.hpp"
+#include "sim/memory/reuse/device_stacks.hpp"
 #include "sim/memory/reuse/sample_error.hpp"
 
 namespace rayreplay::memory {
 namespace {
 
 constexpr std::size_t kChunk = std::size_t{1} << 17U;
+// Of a device: live lines are sent again with every chunk. Requests are up to 64 a transaction.
+constexpr std::size_t kDeviceChunk = std::size_t{1} << 23U;
+constexpr std::size_t kDeviceChunkWithRequests = std::size_t{1} << 20U;
 constexpr std::uint32_t kMostSms = 65536;
 constexpr std::uint32_t kMostLanes = 64;
 constexpr std::uint64_t kMostWindowRows = std::uint64_t{1} << 24U;  ///< windows · SMs
@@ -35,9 +41,11 @@ struct Chunk {
   std::vector<std::uint32_t> order;  ///< which transaction it is
   std::vector<LineAccess> l1;
   std::vector<DataKind> kinds;
+  std::vector<std::uint32_t> l1_distances;  ///< by row, where a device gives them
   // What goes to the L2: rows [l2_begin[i], l2_begin[i + 1]) are transaction i's.
   std::vector<std::uint32_t> l2_begin;
   std::vector<LineAccess> l2;
+  std::vector<std::uint32_t> l2_distances;
 };
 
 /// An L1 with what it sends down.
@@ -92,6 +100,7 @@ class Analysis::Impl {
     if (l1_.present() && l1_needed_below() && !l1_.model->exact()) {
       l1_.filter = CacheModels::create("lru:write=through,allocate=false").model;
     }
+    take_distances_from_device();
     if (l2_.present()) {
       l2_cache_.emplace(l2_);
     }
@@ -207,6 +216,26 @@ class Analysis::Impl {
     return l1_.present() && (options_.l2_feed == L2Feed::Misses || !l2_.present());
   }
 
+  void take_distances_from_device() {
+    kernels::Accelerator* const accelerator = options_.accelerator;
+    if (accelerator == nullptr || (l1_.engine == nullptr && l2_.engine == nullptr)) {
+      return;
+    }
+    if (!accelerator->has_device() || !engine_.model->exact()) {
+      accelerator->note_cpu("reuse distances", "the reuse engine samples");
+      return;
+    }
+    chunk_size_ = wants_requests() ? kDeviceChunkWithRequests : kDeviceChunk;
+    if (l1_.engine != nullptr) {
+      l1_.given = true;
+      l1_stacks_.emplace(accelerator, options_.sms);
+    }
+    if (l2_.engine != nullptr) {
+      l2_.given = true;
+      l2_stacks_.emplace(accelerator, 1);
+    }
+  }
+
   void make_splits() {
     const CoalesceOptions& stream = options_.coalescing;
     if (l1_.present()) {
@@ -245,7 +274,7 @@ class Analysis::Impl {
       chunk.first_request = request_;
     }
     const std::uint64_t first = request_;
-    const std::size_t room = std::min(block.transactions.size() - begin, kChunk - chunk.transactions.size());
+    const std::size_t room = std::min(block.transactions.size() - begin, chunk_size_ - chunk.transactions.size());
     std::size_t i = begin;
     for (; i < begin + room && request_ < next_limit_; ++i) {
       const Transaction& transaction = block.transactions[i];
@@ -280,7 +309,7 @@ class Analysis::Impl {
                             block.requests.begin() + static_cast<std::ptrdiff_t>(first - block_request),
                             block.requests.begin() + static_cast<std::ptrdiff_t>(request_ - block_request));
     }
-    if (chunk.transactions.size() == kChunk) {
+    if (chunk.transactions.size() == chunk_size_) {
       start();
     }
     return i;
@@ -293,6 +322,9 @@ class Analysis::Impl {
       return;
     }
     upper(chunk);
+    if (l2_stacks_) {
+      find_distances(*l2_stacks_, chunk.l2, {0, chunk.l2.size()}, chunk.l2_distances);
+    }
     group_.wait();
     group_.run([this, &chunk] {
       lower(chunk);
@@ -360,6 +392,9 @@ class Analysis::Impl {
     chunk.l2_begin.assign(n + 1, 0);
     if (l1_.present()) {
       sort_by_sm(chunk);
+      if (l1_stacks_) {
+        find_distances(*l1_stacks_, chunk.l1, {chunk.sm_begin.begin(), chunk.sm_begin.end()}, chunk.l1_distances);
+      }
       tbb::parallel_for(std::size_t{0}, sms_.size(), [&](std::size_t sm) {
         if (chunk.sm_begin[sm] != chunk.sm_begin[sm + 1]) {
           run_l1(chunk, sm);
@@ -377,6 +412,19 @@ class Analysis::Impl {
     } else {
       send_all(chunk);
     }
+  }
+
+  void find_distances(DeviceStacks& stacks, const std::vector<LineAccess>& accesses,
+                      const std::vector<std::uint64_t>& begins, std::vector<std::uint32_t>& distances) {
+    lines_.resize(accesses.size());
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, accesses.size(), kChunk),
+                      [&](const tbb::blocked_range<std::size_t>& range) {
+                        for (std::size_t i = range.begin(); i < range.end(); ++i) {
+                          lines_[i] = accesses[i].line;
+                        }
+                      });
+    distances.resize(accesses.size());
+    stacks.distances(lines_, begins, distances);
   }
 
   void sort_by_sm(Chunk& chunk) const {
@@ -411,7 +459,8 @@ class Analysis::Impl {
     const std::span<const std::uint32_t> rows = sm_rows(chunk, number);
     const std::size_t begin = chunk.sm_begin[number];
     CacheUnit& cache = *sm.cache;
-    cache.access(std::span(chunk.l1).subspan(begin, rows.size()));
+    cache.access(std::span(chunk.l1).subspan(begin, rows.size()),
+                 l1_stacks_ ? std::span(chunk.l1_distances).subspan(begin, rows.size()) : std::span<std::uint32_t>());
     for (std::size_t k = 0; k < rows.size(); ++k) {
       sm.tallies[static_cast<std::size_t>(chunk.kinds[begin + k])].add(cache.access(k));
     }
@@ -524,7 +573,7 @@ class Analysis::Impl {
   void run_l2(Chunk& chunk, const OutcomeOf& outcome_of) {
     CacheUnit& cache = *l2_cache_;
     const bool exact = cache.exact();
-    cache.access(chunk.l2);
+    cache.access(chunk.l2, l2_stacks_ ? std::span(chunk.l2_distances) : std::span<std::uint32_t>());
     const std::span<const DownAccess> all_down = cache.down();
     auto down = all_down.begin();
     for (std::size_t i = 0; i < chunk.transactions.size(); ++i) {
@@ -572,12 +621,17 @@ class Analysis::Impl {
         ++upper.caches;
       }
     }
+    if (l1_stacks_) {
+      for (const ReuseHistogram& histogram : l1_stacks_->histograms()) {
+        upper.histogram.merge(histogram);
+      }
+    }
     LevelResult& lower = result_.levels[kL2];
     lower.geometry = l2_.geometry;
     lower.model = l2_.spec;
     if (l2_cache_) {
       lower.counts = l2_cache_->counts();
-      lower.histogram = l2_cache_->histogram();
+      lower.histogram = l2_stacks_ ? l2_stacks_->histograms().front() : l2_cache_->histogram();
       merge_parts(lower.parts, l2_cache_->parts());
       lower.caches = lower.counts.accesses == 0 ? 0 : 1;
     }
@@ -621,6 +675,9 @@ class Analysis::Impl {
   std::uint64_t dram_read_ = 0;    ///< and what goes on top, fixed point
   std::uint64_t dram_write_ = 0;
 
+  std::optional<DeviceStacks> l1_stacks_, l2_stacks_;  ///< where a device gives distances
+  std::vector<std::uint64_t> lines_;                   ///< for them
+  std::size_t chunk_size_ = kChunk;
   std::array<Chunk, 2> chunks_;
   std::size_t current_ = 0;
   tbb::task_group group_;

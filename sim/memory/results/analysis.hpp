@@ -23,11 +23,14 @@
 // request counts as many L2 requests as its transaction's L2 accesses, each with its probability. Requests without an
 // element, or without a thread, are in no row.
 //
+// With an `accelerator` that has a device the distances of an exact engine, whichever it is, come from there
+// (reuse/device_stacks.hpp), for many transactions at a time; the caches themselves stay on the processor.
+//
 // Parallel over SMs, the L2 beside the next transactions' L1s; same bytes for any number of threads. `take_elements` is
 // called from `take` and `finish`. Memory: the caches, the reuse stacks, 48 bytes an element (of pages of 4096 that are
 // touched) and 72 a pixel when wanted, 30 MiB of buffers and, for those sums, 8 bytes for each request of 2^18
-// transactions; 4 KiB an SM, 192 bytes an SM and window. Sums of traffic (`filled`, `written`) are the level's model's
-// own, also where an exact cache decides what goes down.
+// transactions (with a device 2 GiB, and for those sums 2^21 transactions); 4 KiB an SM, 192 bytes an SM and window.
+// Sums of traffic (`filled`, `written`) are the level's model's own, also where an exact cache decides what goes down.
 //
 // Errors: Resource for streams whose sums would not be exact (more than `most_accesses` requests, or L2 accesses of
 // requests), more than kMostPixels pixels, or windows beyond 2^24 / `sms`; Usage for geometries and specs that do not
@@ -45,6 +48,10 @@
 
 #include "sim/memory/results/sums.hpp"
 #include "sim/memory/streams/transactions.hpp"
+
+namespace rayreplay::kernels {
+class Accelerator;
+}
 
 namespace rayreplay::memory {
 
@@ -71,6 +78,7 @@ struct AnalysisOptions {
   std::uint64_t most_accesses = kMostAccesses;  ///< at most that
   /// Called at the end of each window, in order, with its elements that were touched, ascending. May be null.
   std::function<void(std::uint32_t window, const std::vector<ElementRow>& rows)> take_elements;
+  kernels::Accelerator* accelerator = nullptr;  ///< null: the processor; must outlive the analysis
 };
 
 struct LevelResult {

@@ -1,7 +1,8 @@
 // One cache of the hierarchy with everything that is asked about it.
 //
 // Contract: accesses in order, in pieces of any size. `access` gives hits (caches/cache_model.hpp), reuse distances in
-// the cache's own stream of lines if the level has them, and what goes down, which an exact cache of the same geometry
+// the cache's own stream of lines if the level has them (its own stack's, or given), and what goes down, which an exact
+// cache of the same geometry
 // (`filter`) decides where the model itself does not know. Sums of traffic are the model's own (sums.hpp): of an exact
 // one what goes down, entry by entry; of another `filled` and what is stored. Memory: the cache, the stack, the buffers
 // of the largest call.
@@ -28,6 +29,7 @@ struct LevelModels {
   std::unique_ptr<CacheModel> filter;  ///< decides what goes down, where `model` does not know; null: not wanted
   std::string spec;
   const ReuseEngine* engine = nullptr;  ///< null: no distances
+  bool given = false;                   ///< distances come with the accesses, from elsewhere
 
   [[nodiscard]] bool present() const {
     return model != nullptr;
@@ -49,23 +51,27 @@ class CacheUnit {
   explicit CacheUnit(const LevelModels& models)
       : cache_(models.model->make(models.geometry)),
         filter_(models.filter == nullptr ? nullptr : models.filter->make(models.geometry)),
-        stack_(models.engine == nullptr ? nullptr : models.engine->make()),
+        stack_(models.engine == nullptr || models.given ? nullptr : models.engine->make()),
+        has_distances_(models.engine != nullptr),
         lines_limit_(models.geometry.lines()),
         exact_(models.model->exact()) {}
 
-  /// Afterwards `hit`, `access(i)`, `filled` and `down` hold for these accesses.
-  void access(std::span<const LineAccess> accesses) {
+  /// Afterwards `hit`, `access(i)`, `filled` and `down` hold for these accesses. `distances`: if they are given; must
+  /// live as long.
+  void access(std::span<const LineAccess> accesses, std::span<const std::uint32_t> distances = {}) {
     accesses_ = accesses;
+    distances_ = distances;
     hit_.resize(accesses.size());
     down_.clear();
     if (stack_ != nullptr) {
       lines_.resize(accesses.size());
-      distances_.resize(accesses.size());
+      own_distances_.resize(accesses.size());
       for (std::size_t i = 0; i < accesses.size(); ++i) {
         lines_[i] = accesses[i].line;
       }
-      stack_->distances(lines_, distances_);
-      histogram_.add(distances_);
+      stack_->distances(lines_, own_distances_);
+      histogram_.add(own_distances_);
+      distances_ = own_distances_;
     }
     cache_->access(accesses, distances_, hit_, exact_ ? &down_ : nullptr);
     if (filter_ != nullptr) {
@@ -89,7 +95,7 @@ class CacheUnit {
   }
   /// Access i, to be tallied.
   [[nodiscard]] Tally::Access access(std::size_t i) const {
-    return {.miss = stack_ == nullptr ? MissClass::Unknown : miss_class(i),
+    return {.miss = has_distances_ ? miss_class(i) : MissClass::Unknown,
             .store = accesses_[i].store,
             .hit = hit(i),
             .sectors = sector_count(accesses_[i].sectors),
@@ -104,6 +110,7 @@ class CacheUnit {
   [[nodiscard]] CacheCounts counts() const {
     return cache_->counts();
   }
+  /// Empty where distances are given.
   [[nodiscard]] const ReuseHistogram& histogram() const {
     return histogram_;
   }
@@ -123,11 +130,13 @@ class CacheUnit {
 
   std::unique_ptr<Cache> cache_, filter_;
   std::unique_ptr<ReuseStack> stack_;
+  bool has_distances_;
   std::uint64_t lines_limit_;
   bool exact_;
   ReuseHistogram histogram_;
   std::span<const LineAccess> accesses_;
-  std::vector<std::uint32_t> hit_, filter_hit_, distances_;
+  std::span<const std::uint32_t> distances_;
+  std::vector<std::uint32_t> hit_, filter_hit_, own_distances_;
   std::vector<std::uint64_t> lines_;
   std::vector<DownAccess> down_;
 };

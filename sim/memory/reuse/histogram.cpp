@@ -11,7 +11,8 @@ constexpr std::uint32_t kExact = ReuseHistogram::kExact;
 constexpr std::uint32_t kPerOctave = ReuseHistogram::kPerOctave;
 constexpr unsigned kExactBits = std::bit_width(kExact) - 1;       // 12
 constexpr unsigned kOctaveBits = std::bit_width(kPerOctave) - 1;  // 6
-constexpr std::size_t kBins = kExact + (32 - kExactBits) * kPerOctave;
+constexpr std::size_t kBins = ReuseHistogram::kBins;
+static_assert(kBins == kExact + (32 - kExactBits) * kPerOctave);
 
 inline std::size_t bin_of(std::uint32_t distance) {
   const unsigned octave = static_cast<unsigned>(std::bit_width(distance | kExact)) - 1;
@@ -69,6 +70,17 @@ void ReuseHistogram::add(std::uint32_t distance, std::uint64_t count) {
   } else {
     counts_.resize(kBins);
     counts_[bin_of(distance)] += count;
+  }
+}
+
+void ReuseHistogram::add_bins(std::span<const std::uint32_t> counts, std::uint64_t cold) {
+  cold_ += cold;
+  if (std::all_of(counts.begin(), counts.end(), [](std::uint32_t count) { return count == 0; })) {
+    return;  // as in add
+  }
+  counts_.resize(kBins);
+  for (std::size_t bin = 0; bin < kBins; ++bin) {
+    counts_[bin] += counts[bin];
   }
 }
 

@@ -6,6 +6,7 @@
 // curve is exact at sizes up to kExact + 1 and at the limits of bins. Memory: O(octaves · kPerOctave).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -18,6 +19,7 @@ class ReuseHistogram {
  public:
   static constexpr std::uint32_t kExact = 4096;
   static constexpr std::uint32_t kPerOctave = 64;
+  static constexpr std::size_t kBins = kExact + (32 - 12) * kPerOctave;  ///< 2^12 is kExact
 
   struct Bin {
     std::uint32_t first = 0;  ///< lowest distance
@@ -27,6 +29,8 @@ class ReuseHistogram {
 
   void add(std::span<const std::uint32_t> distances);  ///< kNotSampled: counted in not_sampled alone
   void add(std::uint32_t distance, std::uint64_t count);
+  /// Counts of bins 0 … kBins − 1, as a device counts them (kernels/reuse).
+  void add_bins(std::span<const std::uint32_t> counts, std::uint64_t cold);
   void merge(const ReuseHistogram& other);
 
   [[nodiscard]] std::uint64_t accesses() const;  ///< cold ones included, not sampled ones not

@@ -1,0 +1,71 @@
+// What the kernels of set-associative caches take as push constants, as GLSL and as C++ compile it.
+//
+// Contract: `first_group` is the stream's (kernels/device/device.hpp); the other 32-bit numbers count elements, the
+// 64-bit ones are addresses of arrays of 32-bit words, if nothing else is said. kernels/caches/lru.hpp says what the
+// arrays hold.
+#ifndef RAYREPLAY_KERNELS_CACHES_ARGUMENTS_H
+#define RAYREPLAY_KERNELS_CACHES_ARGUMENTS_H
+
+#define RR_LRU_THREADS 256u
+#define RR_LRU_MOST_WAYS 64u  // different numbers of ways that are counted at a time
+#define RR_LRU_ROW 65u        // and misses of all of them
+#define RR_LRU_NONE 0xFFFFFFFFu
+
+#ifdef __cplusplus
+#include <cstddef>
+#include <cstdint>
+namespace rayreplay::kernels::lru {
+using uint = std::uint32_t;
+using address = std::uint64_t;
+#else
+#define address uint64_t
+#endif
+
+struct SetArguments {
+  uint first_group;
+  uint count;
+  uint sets;
+  uint low;       // what the lines lack, modulo sets
+  address lines;  // 32 or 64 bits each
+  address keys;
+  address index;
+};
+
+struct PlaceArguments {
+  uint first_group;
+  uint count;
+  address order;
+  address place;
+};
+
+struct RelinkArguments {
+  uint first_group;
+  uint count;
+  address place;
+  address next;
+  address cold;
+  address next_to;
+  address cold_to;
+  address last_to;
+};
+
+struct WaysArguments {
+  uint first_group;
+  uint ways_count;
+  uint in_place;  // 1: accesses were not moved, `place` is not read
+  uint unused;
+  address place;
+  address distances;
+  address pieces;  // as kernels/reuse/reuse.hpp has them
+  address ways;    // ascending
+  address counts;  // rows of RR_LRU_ROW
+};
+
+#ifdef __cplusplus
+static_assert(sizeof(SetArguments) == 40 && sizeof(PlaceArguments) == 24 && sizeof(RelinkArguments) == 56);
+static_assert(sizeof(WaysArguments) == 56 && offsetof(WaysArguments, place) == 16);
+}  // namespace rayreplay::kernels::lru
+#else
+#undef address
+#endif
+#endif

@@ -1,0 +1,101 @@
+#include "kernels/caches/lru.hpp"
+
+#include <bit>
+
+#include "LruPlaces.spv.hpp"
+#include "LruRelink.spv.hpp"
+#include "LruSets.spv.hpp"
+#include "LruSetsLong.spv.hpp"
+#include "LruWays.spv.hpp"
+
+#include "kernels/caches/arguments.h"
+
+namespace rayreplay::kernels {
+namespace {
+
+using namespace lru;
+
+constexpr Shader kSets{.name = "caches: sets", .code = kLruSets};
+constexpr Shader kSetsLong{.name = "caches: sets, 64-bit lines", .code = kLruSetsLong};
+constexpr Shader kPlaces{.name = "caches: places", .code = kLruPlaces};
+constexpr Shader kRelink{.name = "caches: next uses by set", .code = kLruRelink};
+constexpr Shader kWays{.name = "caches: ways", .code = kLruWays};
+
+static_assert(kMostLruWays == RR_LRU_MOST_WAYS && RR_LRU_ROW == RR_LRU_MOST_WAYS + 1 && kNoReuse == RR_LRU_NONE);
+
+constexpr std::uint64_t threads(std::uint64_t count) {
+  return (count + RR_LRU_THREADS - 1) / RR_LRU_THREADS;
+}
+
+}  // namespace
+
+std::uint64_t lru_bytes(std::uint64_t accesses, unsigned line_bytes) {
+  // Beside what distances need: the lines, places, and links once more.
+  return reuse_bytes(accesses, line_bytes) + accesses * (line_bytes + 2 * sizeof(std::uint32_t)) + accesses / 4 + 4096;
+}
+
+LruPasses::LruPasses(Device& device, std::uint64_t accesses, unsigned line_bytes)
+    : device_(&device),
+      accesses_(accesses),
+      line_bytes_(line_bytes),
+      lines_(device.allocate(accesses * line_bytes, "lines of accesses")),
+      place_(device.allocate_array<std::uint32_t>(accesses, "places by set")),
+      links_(make_use_links(device, accesses)),
+      links_by_set_(make_use_links(device, accesses)),
+      space_(make_reuse_space(device, accesses, line_bytes)) {}
+
+void LruPasses::link(Stream& stream, unsigned end_bit, const Buffer& begins, std::uint32_t streams) {
+  stream.copy(lines_, 0, space_.keys, 0, accesses_ * line_bytes_);
+  link_uses(*device_, stream, accesses_, end_bit, begins, streams, space_, links_);
+}
+
+void LruPasses::count_sets(Stream& stream, std::uint64_t sets, std::uint64_t low) {
+  in_place_ = sets == 1;
+  if (in_place_) {
+    distances_ = &reuse_distances(*device_, stream, accesses_, links_, space_);
+    return;
+  }
+  const auto count = static_cast<std::uint32_t>(accesses_);
+  stream.run(device_->program(line_bytes_ == sizeof(std::uint64_t) ? kSetsLong : kSets), threads(accesses_),
+             SetArguments{.first_group = 0,
+                          .count = count,
+                          .sets = static_cast<std::uint32_t>(sets),
+                          .low = static_cast<std::uint32_t>(low % sets),
+                          .lines = lines_.address(),
+                          .keys = space_.keys.address(),
+                          .index = space_.index.address()});
+  SortArrays arrays{&space_.keys, &space_.index, &space_.other_keys, &space_.other_index};
+  space_.sorter->sort(stream, accesses_, sizeof(std::uint32_t), 0, static_cast<std::uint32_t>(std::bit_width(sets - 1)),
+                      arrays);
+  stream.run(
+      device_->program(kPlaces), threads(accesses_),
+      PlaceArguments{.first_group = 0, .count = count, .order = arrays.values->address(), .place = place_.address()});
+  stream.fill(links_by_set_.cold, 0);
+  stream.fill(links_by_set_.last, 0);
+  stream.run(device_->program(kRelink), threads(accesses_),
+             RelinkArguments{.first_group = 0,
+                             .count = count,
+                             .place = place_.address(),
+                             .next = links_.next.address(),
+                             .cold = links_.cold.address(),
+                             .next_to = links_by_set_.next.address(),
+                             .cold_to = links_by_set_.cold.address(),
+                             .last_to = links_by_set_.last.address()});
+  distances_ = &reuse_distances(*device_, stream, accesses_, links_by_set_, space_);
+}
+
+void LruPasses::count_ways(Stream& stream, const Buffer& ways, std::uint32_t ways_count, const Buffer& pieces,
+                           std::uint64_t piece_count, const Buffer& counts) {
+  stream.run(device_->program(kWays), piece_count,
+             WaysArguments{.first_group = 0,
+                           .ways_count = ways_count,
+                           .in_place = in_place_ ? 1U : 0U,
+                           .unused = 0,
+                           .place = place_.address(),
+                           .distances = distances_->address(),
+                           .pieces = pieces.address(),
+                           .ways = ways.address(),
+                           .counts = counts.address()});
+}
+
+}  // namespace rayreplay::kernels

@@ -1,0 +1,80 @@
+// The kinds of intersection tests (MODELS.md §8), judged on the device and counted there.
+//
+// Contract: the twin of traversal/classification/judge.*, equal bit for bit in kind, flags and t_enter (NaN is one
+// pattern), as long as
+// - rays, t, t_max and t_star are no NaN, t_max, t_star and a test's t and t_max may be +infinity, all else is finite;
+// - every entry of an active instance's to_object is 0 or between kLeastEntry and kGreatestEntry in magnitude;
+// - boxes are finite, or empty with low[0] infinite;
+// - the units of rounding are at most 1.
+// The caller sees to that and judges the rest itself (kTestLeftOut). Counts of kinds per thread, ray and object are
+// whole numbers, summed by kernels/reduction/sum_by_key.hpp. Objects are counted over all batches, until `objects`
+// asks. Memory on the device: 120 bytes an instance, 24 a box, 48 an object, and of the largest batch 44 a ray, 36 a
+// test, 48 a thread (and ray). Bytes moved at least: a test's 24 and one for each of its keys (8), verdict (8) and box
+// (24); instances, rays and counts stay in the caches. About 1500 operations a box. Errors: Missing when the device's
+// doubles are not exact (kernels/arithmetic); DeviceError.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kernels/classification/records.h"
+#include "kernels/device/device.hpp"
+
+namespace rayreplay::kernels {
+
+inline constexpr double kLeastEntry = 0x1p-100;
+inline constexpr double kGreatestEntry = 0x1p202;
+
+struct JudgeScene {
+  std::span<const InstanceRecord> instances;
+  /// Writes rows first, first + 1, … of the boxes: the primitives' own, then those of each model of enlarged ones.
+  std::function<void(std::uint64_t first, std::span<BoxRecord> to)> fill_boxes;
+  std::uint64_t boxes_a_model = 0;
+  std::uint32_t models = 0;
+  std::uint64_t objects = 0;  ///< rows of InstanceRecord::first_object
+  double unit = 0;            ///< of rounding: of the original boxes
+  double enlarged_unit = 0;   ///< of the enlarged ones
+  bool culls = false;
+};
+
+struct JudgeBatch {
+  std::span<const RayRecord> rays;    ///< at most kMostRecords
+  std::span<const TestRecord> tests;  ///< likewise; of one ray best next to each other
+  std::uint32_t threads = 0;          ///< likewise
+  bool verdicts = false;              ///< wanted
+  bool per_ray = false;               ///< counts of each ray wanted
+};
+
+inline constexpr std::uint64_t kMostRecords = (std::uint64_t{1} << 32U) / kJudgedKinds - 1;
+
+struct JudgedBatch {
+  std::array<std::uint32_t, kSmallSums> small{};
+  std::vector<std::uint64_t> by_thread;  ///< kind fastest
+  std::vector<std::uint64_t> by_ray;
+  std::vector<VerdictRecord> verdicts;
+};
+
+class TestJudge {
+ public:
+  TestJudge(Device& device, const JudgeScene& scene);
+  ~TestJudge();
+  TestJudge(const TestJudge&) = delete;
+  TestJudge& operator=(const TestJudge&) = delete;
+
+  /// Whether objects are counted: their numbers and counts have room. Otherwise the caller takes the verdicts.
+  [[nodiscard]] bool counts_objects() const;
+  /// Waits for the result, which is valid until the next call.
+  [[nodiscard]] const JudgedBatch& judge(const JudgeBatch& batch);
+  /// Counts of all batches so far, kind fastest.
+  [[nodiscard]] std::vector<std::uint64_t> objects();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rayreplay::kernels

@@ -1,0 +1,39 @@
+// Which bits differ between the keys.
+//
+// Contract: ones[0], ones[1] gather the bits that are set in some key, ones[2], ones[3] those that are clear in some
+// key (low words first); all begin as 0. `groups` workgroups share the keys; reads every key once.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "kernels/shaders/common.glsl"
+#include "kernels/sort/sort_types.h"
+
+layout(local_size_x = 256) in;
+layout(push_constant, scalar) uniform Push {
+  VaryingPush push;
+};
+
+void gather(uint word, uint bits) {
+  const uint all = subgroupOr(bits);
+  if (subgroupElect() && all != 0) {
+    atomicOr(Words(push.ones).at[word], all);
+  }
+}
+
+void main() {
+  const uint64_t step = uint64_t(push.groups) * 256;
+  uvec4 seen = uvec4(0);
+  for (uint64_t i = uint64_t(gl_WorkGroupID.x + push.first_group) * 256 + gl_LocalInvocationIndex; i < push.count;
+       i += step) {
+#ifdef KEY64
+    const uvec2 key = unpack32(Longs(push.keys + i * 8).at[0]);
+    seen |= uvec4(key, ~key);
+#else
+    const uint key = Words(push.keys + i * 4).at[0];
+    seen |= uvec4(key, 0, ~key, 0);
+#endif
+  }
+  gather(0, seen.x);
+  gather(1, seen.y);
+  gather(2, seen.z);
+  gather(3, seen.w);
+}

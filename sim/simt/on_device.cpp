@@ -1,0 +1,318 @@
+#include "sim/simt/on_device.hpp"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <functional>
+#include <thread>
+#include <utility>
+
+#include "base/error.hpp"
+#include "kernels/launch_on_device.hpp"
+#include "kernels/regrouping/rounds.hpp"
+#include "kernels/regrouping/segments.hpp"
+#include "kernels/simt/replay.hpp"
+#include "sim/simt/call_dictionary.hpp"
+#include "sim/simt/job.hpp"
+
+namespace rayreplay::simt {
+namespace {
+
+namespace gpu = kernels::simt;
+using kernel::CallSum;
+using kernels::Buffer;
+using kernels::Device;
+using kernels::LaunchOnDevice;
+using kernels::Stream;
+
+static_assert(sizeof(Tally) == gpu::kTallyBytes && offsetof(Tally, active_lanes) == 8 &&
+              offsetof(Tally, weighted_events) == 16 && offsetof(Tally, weighted_lanes) == 24);
+static_assert(kMostWeights == RR_SIMT_MOST_WEIGHTS && kBounces == RR_SIMT_BOUNCES &&
+              scheduler::kMaxWarpSize + 1 == RR_SIMT_LANE_COUNTS && kernel::kKindBits == gpu::kKindBits);
+
+gpu::Choice choice_of(Policy policy) {
+  switch (policy) {
+    case Policy::StageMajority:
+      return gpu::Choice::Majority;
+    case Policy::OldestLane:
+      return gpu::Choice::Oldest;
+    case Policy::Independent:
+      return gpu::Choice::Apart;
+    case Policy::MinShader:
+    case Policy::TraceBarrier:
+      // Their dictionaries are in the order in which they prefer calls.
+      break;
+  }
+  return gpu::Choice::Lowest;
+}
+
+LaunchOnDevice& check_launch(LaunchOnDevice* on_device, const trace::Launch& launch) {
+  if (on_device == nullptr || &on_device->launch() != &launch) {
+    throw Error(ErrorKind::Internal, {"a replay on a device was given another launch's columns", "", "", "", ""});
+  }
+  return *on_device;
+}
+
+/// What all devices are given.
+struct Plan {
+  LaunchOnDevice& launch;
+  CallDictionary dictionary;
+  std::vector<std::uint16_t> code_of;
+  std::vector<gpu::CallRow> rows;
+  gpu::Warps warps;  ///< without addresses
+};
+
+CallDictionary find_dictionary(LaunchOnDevice& launch, Device& device, const std::vector<trace::Shader>& shaders,
+                               Policy policy) {
+  // As many as a narrow code tells apart are taken unseen.
+  constexpr std::size_t kMostUnseen = 255;
+  if (possible_calls(shaders.size()) <= kMostUnseen) {
+    return order_calls(shaders, policy, {});
+  }
+  Stream stream(device);
+  return order_calls(shaders, policy, gpu::find_pairs(launch, device, stream, shaders.size()));
+}
+
+/// `weights`: as in SegmentReplayOptions.
+Plan make_plan(Devices devices, LaunchOnDevice& launch, const std::vector<trace::Shader>& shaders, Policy policy,
+               std::uint32_t warp_size, const std::vector<std::uint32_t>& shader_cost,
+               const std::vector<CallWeights>& weights, const OnDeviceLimits& limits) {
+  Plan plan{launch, find_dictionary(launch, *devices.front(), shaders, policy), {}, {}, {}};
+  plan.code_of.assign(shaders.size() << kernel::kKindBits, gpu::kNoCall);
+  for (std::size_t code = 0; code < plan.dictionary.calls.size(); ++code) {
+    const Call call = plan.dictionary.calls[code];
+    const auto kind = static_cast<std::size_t>(call.kind);
+    plan.code_of[std::size_t{call.shader} << kernel::kKindBits | kind] = static_cast<std::uint16_t>(code);
+    std::array<std::uint32_t, kMostWeights> weight{};
+    for (std::size_t table = 0; table < weights.size(); ++table) {
+      weight.at(table) = weights[table][std::size_t{call.shader} * trace::kEventKinds + kind];
+    }
+    plan.rows.push_back({shader_cost.empty() ? 1 : shader_cost[call.shader], trace::begins_ray(call.kind) ? 1U : 0U,
+                         weight[0], weight[1], weight[2], weight[3]});
+  }
+  plan.warps.warp_size = warp_size;
+  plan.warps.choice = choice_of(policy);
+  plan.warps.calls = static_cast<std::uint32_t>(plan.dictionary.calls.size());
+  plan.warps.favoured = static_cast<std::uint32_t>(plan.dictionary.favoured);
+  plan.warps.tables = static_cast<std::uint32_t>(weights.size());
+  plan.warps.subgroup = limits.subgroup;
+  return plan;
+}
+
+/// Runs `part(device, first, last)` for every device, which gets warps [first, last), and hands its sums to `take`, in
+/// the order of the devices.
+void split(Devices devices, std::uint64_t warps,
+           const std::function<gpu::Sums(Device&, std::uint64_t, std::uint64_t)>& part,
+           const std::function<void(const gpu::Sums&)>& take) {
+  const std::size_t parts = devices.size();
+  std::vector<gpu::Sums> sums(parts);
+  std::vector<std::exception_ptr> errors(parts);
+  const auto work = [&](std::size_t i) {
+    try {
+      sums[i] = part(*devices[i], warps * i / parts, warps * (i + 1) / parts);
+    } catch (...) {
+      errors[i] = std::current_exception();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < parts; ++i) {
+    threads.emplace_back(work, i);
+  }
+  work(0);
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  for (const std::exception_ptr& error : errors) {
+    if (error) {
+      std::rethrow_exception(error);
+    }
+  }
+  for (const gpu::Sums& one : sums) {
+    take(one);
+  }
+}
+
+/// Throws what the processor throws for the first place that names no piece, if there is one.
+void check_pieces(std::span<const std::uint32_t> piece_at, std::uint64_t pieces) {
+  const auto unknown = std::find_if(piece_at.begin(), piece_at.end(), [&](std::uint32_t piece) {
+    return piece >= pieces && piece != scheduler::kNoThread;
+  });
+  if (unknown != piece_at.end()) {
+    kernel::fail_unknown_thread(static_cast<std::uint64_t>(unknown - piece_at.begin()), *unknown, pieces);
+  }
+}
+
+void add_calls(const gpu::Sums& sums, std::vector<CallSum>& calls) {
+  for (std::size_t code = 0; code < calls.size(); ++code) {
+    calls[code].warp_events += sums.by_call[code][0];
+    calls[code].active_lanes += sums.by_call[code][1];
+  }
+}
+
+std::function<void(std::uint64_t)> advancing(Progress* progress) {
+  if (progress == nullptr) {
+    return {};
+  }
+  return [progress](std::uint64_t warps) { progress->advance(warps); };
+}
+
+template <class T>
+std::span<std::byte> bytes_of(std::vector<T>& items, std::uint64_t first, std::uint64_t last) {
+  return items.empty() ? std::span<std::byte>() : std::as_writable_bytes(std::span(items).subspan(first, last - first));
+}
+
+std::span<const std::uint32_t> places_of(std::span<const std::uint32_t> all, std::uint64_t first, std::uint64_t last,
+                                         std::uint32_t warp_size) {
+  return all.subspan(first * warp_size, (last - first) * warp_size);
+}
+
+/// The table of calls on the device, which must outlive the replay.
+Buffer upload_rows(const Plan& plan, Device& device, Stream& stream) {
+  Buffer rows = device.allocate_array<gpu::CallRow>(plan.rows.size(), "costs and weights of calls");
+  stream.upload_array(rows, plan.rows);
+  return rows;
+}
+
+/// Sums by place to those by thread.
+void scatter(std::span<const std::uint32_t> thread_at, const std::vector<Tally>& by_place,
+             std::vector<Tally>& by_thread) {
+  constexpr std::size_t kPlacesPerTask = 16'384;
+  oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::size_t>(0, thread_at.size(), kPlacesPerTask),
+                            [&](const auto& range) {
+                              for (std::size_t place = range.begin(); place != range.end(); ++place) {
+                                if (thread_at[place] != scheduler::kNoThread) {
+                                  by_thread[thread_at[place]] = by_place[place];
+                                }
+                              }
+                            });
+}
+
+/// The pairs by bounce and call as sums by bounce and kind: costs are those of calls.
+void add_bounces(const Plan& plan, const gpu::Sums& sums, SegmentReplayResult& result) {
+  const std::size_t calls = plan.dictionary.calls.size();
+  for (std::size_t bounce = 0; bounce < result.by_bounce.size(); ++bounce) {
+    for (std::size_t code = 0; code < calls; ++code) {
+      const auto [events, lanes] = sums.by_bounce[bounce * calls + code];
+      const std::uint64_t cost = plan.rows[code].cost;
+      result.by_bounce[bounce][static_cast<std::size_t>(plan.dictionary.calls[code].kind)] +=
+          {events, lanes, events * cost, lanes * cost};
+    }
+  }
+}
+
+}  // namespace
+
+ReplayResult replay_on(Devices devices, const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
+                       const scheduler::WarpAssignment& assignment, const ReplayOptions& options,
+                       const OnDeviceLimits& limits) {
+  if (options.progress != nullptr) {
+    options.progress->start("replay", assignment.warps());
+  }
+  const Plan plan = make_plan(devices, check_launch(options.on_device, launch), shaders, options.policy,
+                              assignment.warp_size, options.shader_cost, {}, limits);
+  ReplayResult result;
+  result.warp_size = assignment.warp_size;
+  result.policy = options.policy;
+  result.by_warp.resize(options.per_warp ? assignment.warps() : 0);
+  std::vector<Tally> by_place(options.per_thread ? assignment.thread_at.size() : 0);
+  std::vector<CallSum> calls(plan.dictionary.calls.size());
+
+  const auto part = [&](Device& device, std::uint64_t first, std::uint64_t last) {
+    Stream stream(device);
+    gpu::Warps warps = plan.warps;
+    warps.codes = gpu::encode(plan.launch, device, stream, plan.code_of);
+    warps.offsets = plan.launch.column(device, stream, launch.data.event_offset).address();
+    warps.pieces = launch.data.threads();
+    const Buffer rows = upload_rows(plan, device, stream);
+    warps.call_rows = rows.address();
+    const gpu::HostResults host{
+        bytes_of(result.by_warp, first, last), bytes_of(by_place, first * warps.warp_size, last * warps.warp_size), {}};
+    return gpu::replay(device, stream, warps, {places_of(assignment.thread_at, first, last, warps.warp_size)}, host,
+                       advancing(options.progress), limits.most_places);
+  };
+  split(devices, assignment.warps(), part, [&](const gpu::Sums& sums) {
+    if (sums.unknown_piece) {
+      check_pieces(assignment.thread_at, launch.data.threads());
+    }
+    add_calls(sums, calls);
+  });
+  if (options.per_thread) {
+    result.by_thread.resize(launch.data.threads());
+    scatter(assignment.thread_at, by_place, result.by_thread);
+  }
+  derive_from_calls(plan.dictionary, calls, shaders.size(), options.shader_cost, result);
+  if (options.progress != nullptr) {
+    options.progress->finish();
+  }
+  return result;
+}
+
+SegmentReplayResult replay_segments_on(Devices devices, const trace::Launch& launch,
+                                       const std::vector<trace::Shader>& shaders, const scheduler::Segments& segments,
+                                       std::span<const std::uint32_t> segment_at, std::uint32_t warp_size,
+                                       const SegmentReplayOptions& options, const OnDeviceLimits& limits) {
+  const std::uint64_t warp_count = segment_at.size() / warp_size;
+  if (options.progress != nullptr) {
+    options.progress->start("replay of segments", warp_count);
+  }
+  const Plan plan = make_plan(devices, check_launch(options.on_device, launch), shaders, options.policy, warp_size,
+                              options.shader_cost, options.weights, limits);
+  const trace::Column<std::uint8_t> rays_before =
+      options.detail ? rays_before_segments(launch, segments) : trace::Column<std::uint8_t>();
+  SegmentReplayResult result;
+  result.replay.warp_size = warp_size;
+  result.replay.policy = options.policy;
+  result.weights.resize(warp_count * options.weights.size());
+  result.by_bounce.resize(options.detail ? kBounces : 0);
+  std::vector<CallSum> calls(plan.dictionary.calls.size());
+
+  const auto part = [&](Device& device, std::uint64_t first, std::uint64_t last) {
+    Stream stream(device);
+    gpu::Warps warps = plan.warps;
+    warps.codes = gpu::encode(plan.launch, device, stream, plan.code_of);
+    Buffer offsets;
+    if (segments.on_device != nullptr && segments.on_device->device == &device) {
+      warps.offsets = segments.on_device->event_offset.address();
+    } else {
+      offsets = device.allocate_array<std::uint64_t>(segments.event_offset.size(), "segments of the launch");
+      stream.upload_array(offsets, segments.event_offset);
+      warps.offsets = offsets.address();
+    }
+    warps.pieces = segments.size();
+    const Buffer rows = upload_rows(plan, device, stream);
+    warps.call_rows = rows.address();
+    Buffer rays;
+    if (options.detail) {
+      rays = device.allocate_array<std::uint8_t>(rays_before.size(), "rays before segments");
+      stream.upload_array(rays, rays_before);
+      warps.rays_before = rays.address();
+    }
+    const std::uint64_t tables = options.weights.size();
+    gpu::Places places{places_of(segment_at, first, last, warp_size)};
+    if (options.schedule_on_device != nullptr && options.schedule_on_device->device == &device) {
+      places.resident = options.schedule_on_device->segment_at.address() + first * warp_size * sizeof(std::uint32_t);
+    }
+    return gpu::replay(device, stream, warps, places, {{}, {}, bytes_of(result.weights, first * tables, last * tables)},
+                       advancing(options.progress), limits.most_places);
+  };
+  split(devices, warp_count, part, [&](const gpu::Sums& sums) {
+    if (sums.unknown_piece) {
+      check_pieces(segment_at, segments.size());
+    }
+    add_calls(sums, calls);
+    if (options.detail) {
+      for (std::size_t lanes = 0; lanes < result.active_lanes.size(); ++lanes) {
+        result.active_lanes.at(lanes) += sums.active_lanes.at(lanes);
+      }
+      add_bounces(plan, sums, result);
+    }
+  });
+  trim_bounces(result);
+  derive_from_calls(plan.dictionary, calls, shaders.size(), options.shader_cost, result.replay);
+  if (options.progress != nullptr) {
+    options.progress->finish();
+  }
+  return result;
+}
+
+}  // namespace rayreplay::simt

@@ -1,0 +1,38 @@
+// Replays on devices: what simt::replay and simt::replay_segments hand to the kernels (kernels/simt/).
+//
+// Contract: the same result as on the processor, bit for bit. Inputs are checked (job.hpp). Several devices take runs
+// of consecutive warps, alike in number, each in a thread of its own, and their sums are added; each holds the whole
+// launch. `on_device` of the options is of `launch`, else Internal. O(events) a device the first time, then
+// O(places + warp events · distinct heads). Errors: those of the replayer, and kernels::DeviceError.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/device/device.hpp"
+#include "sim/simt/replayer.hpp"
+#include "sim/simt/segment_replay.hpp"
+
+namespace rayreplay::simt {
+
+struct OnDeviceLimits {
+  std::uint64_t most_places = std::uint64_t{1} << 22;  ///< replayed in one go
+  std::uint32_t subgroup = 0;                          ///< a size that the device has; 0: what fits the warps best
+};
+
+using Devices = std::span<kernels::Device* const>;
+
+[[nodiscard]] ReplayResult replay_on(Devices devices, const trace::Launch& launch,
+                                     const std::vector<trace::Shader>& shaders,
+                                     const scheduler::WarpAssignment& assignment, const ReplayOptions& options,
+                                     const OnDeviceLimits& limits = {});
+
+[[nodiscard]] SegmentReplayResult replay_segments_on(Devices devices, const trace::Launch& launch,
+                                                     const std::vector<trace::Shader>& shaders,
+                                                     const scheduler::Segments& segments,
+                                                     std::span<const std::uint32_t> segment_at, std::uint32_t warp_size,
+                                                     const SegmentReplayOptions& options,
+                                                     const OnDeviceLimits& limits = {});
+
+}  // namespace rayreplay::simt
