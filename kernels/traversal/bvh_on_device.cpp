@@ -148,7 +148,11 @@ BvhOnDevice::BvhOnDevice(const bvh::Bvh& bvh) : bvh_(&bvh) {
     in_range = in_range && facts[i].planes_in_range;
   }
   most_waiting_ = facts[0].most_waiting + bottom_waiting;
-  count_bits_ = std::max(2U, static_cast<std::uint32_t>(std::bit_width(most_references)));
+  // The same for all structures that do not need every bit, so that they share pipelines.
+  count_bits_ = nodes_ == NodeKind::Compressed8 ? 2 : 6;
+  if (largest >= std::uint64_t{1} << (32U - count_bits_)) {
+    count_bits_ = std::max(1U, static_cast<std::uint32_t>(std::bit_width(most_references)));
+  }
   if (largest >= std::uint64_t{1} << (32U - count_bits_)) {
     unfit_ = fmt::format("a structure has {} nodes or references, more than the kernels can number", largest);
   } else if (most_waiting_ > kMostStack) {

@@ -8,6 +8,9 @@ const uint kBinary = 0u;
 const uint kWide8 = 1u;
 const uint kCompressed8 = 2u;
 
+layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer NodeRef { uvec4 at[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer NodeWordRef { uint at[]; };
+
 float entry_of[8];
 uint met;
 uint boxes;
@@ -46,7 +49,7 @@ void meet_either(int slot, const vec3 planes_near, const vec3 planes_far) {
 }
 
 void meet_compressed(uint64_t nodes, uint record) {
-  Quads at = Quads(nodes + uint64_t(record) * 80ul);
+  NodeRef at = NodeRef(nodes + uint64_t(record) * 80ul);
   const uvec4 n0 = at.at[0];
   const uvec4 n1 = at.at[1];
   const uvec4 n2 = at.at[2];
@@ -84,7 +87,7 @@ void meet_compressed(uint64_t nodes, uint record) {
 
 void meet_wide(uint64_t nodes, uint record) {
   const uint64_t at = nodes + uint64_t(record) * 256ul;
-  Quads rows = Quads(at);
+  NodeRef rows = NodeRef(at);
   const uvec3 near_row = mix(uvec3(0u, 2u, 4u), uvec3(6u, 8u, 10u), space.negative);
   const uvec3 far_row = mix(uvec3(6u, 8u, 10u), uvec3(0u, 2u, 4u), space.negative);
   node_words = uvec4(unpackUint2x32(at), 0u, 0u);
@@ -110,7 +113,7 @@ void meet_wide(uint64_t nodes, uint record) {
 }
 
 void meet_binary(uint64_t nodes, uint record) {
-  Quads rows = Quads(nodes + uint64_t(record) * 64ul);
+  NodeRef rows = NodeRef(nodes + uint64_t(record) * 64ul);
   const vec4 z = uintBitsToFloat(rows.at[2]);
   node_words = rows.at[3];
   [[unroll]] for (int slot = 0; slot < 2; ++slot) {
@@ -150,7 +153,7 @@ uint child_word(int slot) {
     return (node_words.z + (meta & 0x1Fu)) | uint(bitCount(meta >> 5)) << kShift;
   }
   if (kLayout == kWide8) {
-    Words words = Words(packUint2x32(node_words.xy));
+    NodeWordRef words = NodeWordRef(packUint2x32(node_words.xy));
     return words.at[48 + slot] | words.at[56 + slot] << kShift;
   }
   return node_words[slot] | node_words[2 + slot] << kShift;

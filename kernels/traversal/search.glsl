@@ -42,6 +42,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Geo
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer AnswerRef { AnswerRecord it; };
 layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer CallRef { CallRecord at[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer ReportRef { ReportRecord at[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer PrimitiveRef { uvec4 at[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 16) writeonly buffer AccessRef { uvec4 at[]; };
 
 uint row;         // the ray's, in this launch
@@ -405,8 +406,8 @@ void test_box(const vec3 low, const vec3 high, uint geometry, uint primitive, bo
 // Tests the primitive at `place` of the visited structure's leaves.
 void test_primitive(uint64_t primitives, uint place) {
   const uint64_t at = primitives + uint64_t(place) * 48ul;
-  const uvec4 r0 = Quads(at).at[0];
-  const uvec4 r1 = Quads(at).at[1];
+  const uvec4 r0 = PrimitiveRef(at).at[0];
+  const uvec4 r1 = PrimitiveRef(at).at[1];
   const bool is_box = (r1.w & RAYREPLAY_GEOMETRY_BOX) != 0u;
   const bool opaque = is_opaque((r1.w & RAYREPLAY_GEOMETRY_OPAQUE) != 0u);
   if (is_left_out(is_box, opaque)) {
@@ -418,7 +419,7 @@ void test_primitive(uint64_t primitives, uint place) {
   if (is_box) {
     test_box(a, b, geometry, r0.w, opaque);
   } else {
-    const vec3 c = uintBitsToFloat(Quads(at).at[2].xyz);
+    const vec3 c = uintBitsToFloat(PrimitiveRef(at).at[2].xyz);
     test_triangle(a, b, c, geometry, r0.w, opaque);
   }
 }

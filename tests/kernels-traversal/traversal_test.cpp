@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -83,9 +84,10 @@ TEST(TraversalOnDevice, EveryOrderOverEveryLayoutOnRandomScenes) {
     const trace::Scene scene = random_scene({.seed = seed, .flags = seed % 2 == 0});
     const std::vector<Ray> rays = mixed_rays(seed, 700, seed % 3 != 0);
     for (const char* layout : kDeviceLayouts) {
-      const bvh::Bvh bvh = bvh::build_bvh(scene, 0, "test", {.layout = layout});
+      const bvh::Bvh bvh = bvh::build_bvh(scene, 0, "test", {.layout = layout, .vertex_order = "random"});
       for (const char* order : kOrders) {
-        hits += compare(bvh, rays, {}, order, std::string(layout) + " " + order + " seed " + std::to_string(seed));
+        hits += compare(bvh, rays, {.accesses = true}, order,
+                        std::string(layout) + " " + order + " seed " + std::to_string(seed));
       }
     }
   }
@@ -101,27 +103,18 @@ TEST(TraversalOnDevice, BuildersAndLeavesOfAllSizes) {
   }
 }
 
-TEST(TraversalOnDevice, AccessLogs) {
-  const trace::Scene scene = random_scene({.seed = 5});
-  const std::vector<Ray> rays = mixed_rays(6, 1100, true);
-  for (const char* layout : kDeviceLayouts) {
-    const bvh::Bvh bvh = bvh::build_bvh(scene, 0, "test", {.layout = layout, .vertex_order = "random"});
-    for (const char* order : kOrders) {
-      compare(bvh, rays, {.counters = false, .accesses = true}, order, std::string(layout) + " " + order);
-    }
-  }
-}
-
 TEST(TraversalOnDevice, ATerrain) {
   const trace::Scene scene = one_mesh(bumpy_terrain(20000, 3));
   std::vector<Ray> rays = mixed_rays(5, 6000, false);
+  // None from behind: the kernels' variant for most rays there are.
   for (Ray& ray : rays) {
+    ray.t_min = std::abs(ray.t_min);
     ray.origin = {0.5F + 0.1F * ray.origin[0], 1, 0.5F + 0.1F * ray.origin[2]};
     ray.direction[1] = -1;
   }
   for (const char* layout : kDeviceLayouts) {
     const bvh::Bvh bvh = bvh::build_bvh(scene, 0, "test", {.layout = layout});
-    EXPECT_GT(compare(bvh, rays, {.accesses = true}, "near-first", layout), 1000U);
+    EXPECT_GT(compare(bvh, rays, {}, "near-first", layout), 1000U);
   }
 }
 
@@ -130,17 +123,16 @@ TEST(TraversalOnDevice, AdversarialScenes) {
     const std::vector<Ray> rays = adversarial_rays(one.scene, 400, 3);
     const bvh::Bvh bvh = bvh::build_bvh(one.scene, 0, "test", {.layout = "compressed-wide-8"});
     if (kernels::BvhOnDevice(bvh).unfit().empty()) {
-      compare(bvh, rays, {}, "near-first", one.name);
+      compare(bvh, rays, {.accesses = true}, "near-first", one.name);
     }
   }
 }
 
 TEST(TraversalOnDevice, WithoutOwnBoxes) {
-  bvh::Bvh bvh = bvh::build_bvh(random_scene({.seed = 3}), 0, "test", {.layout = "wide-8"});
   const trace::Scene scene = random_scene({.seed = 3});
-  bvh = bvh::build_bvh(scene, 0, "test", {.layout = "wide-8"});
+  bvh::Bvh bvh = bvh::build_bvh(scene, 0, "test", {.layout = "wide-8"});
   bvh.own_boxes = false;
-  compare(bvh, mixed_rays(4, 500, true), {}, "near-first", "without own boxes");
+  compare(bvh, mixed_rays(4, 500, true), {.accesses = true}, "near-first", "without own boxes");
 }
 
 TEST(TraversalOnDevice, InventedAnswersOfShaders) {
@@ -177,7 +169,7 @@ TEST(TraversalOnDevice, CapturedTraces) {
     const ObservedShaders shaders(observed);
     const bvh::Bvh bvh = bvh::build_bvh(trace.scene, 0, name, {.layout = "compressed-wide-8"});
     EXPECT_GT(compare(bvh, observed.rays, {.accesses = true, .shaders = &shaders}, "near-first", name), 100U);
-    compare(bvh, observed.rays, {.shaders = &shaders}, "ordered", name);
+    compare(bvh, observed.rays, {.accesses = true, .shaders = &shaders}, "ordered", name);
   }
 }
 
@@ -185,9 +177,11 @@ TEST(TraversalOnDevice, NothingAtAllAndOneRay) {
   trace::Scene scene = random_scene({.seed = 2, .instances = 1});
   scene.instances[0].mask = 0xFF;
   const bvh::Bvh bvh = bvh::build_bvh(scene, 0, "test", {.layout = "binary"});
+  std::vector<Ray> one = random_rays(1, 1, false);
+  one[0].t_min = -1;
   for (const char* order : kOrders) {
     compare(bvh, {}, {.accesses = true}, order, "no ray");
-    compare(bvh, random_rays(1, 1, false), {.accesses = true}, order, "one ray");
+    compare(bvh, one, {.accesses = true}, order, "one ray");
   }
   scene.instances[0].mask = 0;
   const bvh::Bvh empty = bvh::build_bvh(scene, 0, "test", {.layout = "compressed-wide-8"});
@@ -204,8 +198,8 @@ TEST(TraversalOnDevice, SeveralDevicesAndLittleMemoryChangeNothing) {
   kernels::DeviceOptions tight;
   tight.memory_limit = std::uint64_t{6} << 20U;
   tight.batch_seconds = 1e-4;
-  kernels::Accelerator several = open_accelerator(3, tight);
-  for (const char* order : kOrders) {
+  kernels::Accelerator several = open_accelerator(2, tight);
+  for (const char* order : {"near-first", "ordered"}) {
     const auto model = Traversals::create(order).model;
     const TraceResult cpu = model->trace(bvh, rays, {.accesses = true, .shaders = &shaders});
     const TraceResult device =
