@@ -8,15 +8,15 @@
 // Of several seats in a subgroup each chooses for itself, in loops that all of them run through.
 
 /// Lanes whose head's code is below `limit`.
-uint64_t waiting_below(uint limit) {
-  uint64_t lanes = 0;
+Lanes waiting_below(uint limit) {
+  Lanes lanes = 0;
   for (uint k = 0; k < kLanesEach; ++k) {
     lanes |= lanes_of(subgroupBallot(head[k] < limit), k);
   }
   return lanes;
 }
-uint64_t waiting_for(uint code) {
-  uint64_t lanes = 0;
+Lanes waiting_for(uint code) {
+  Lanes lanes = 0;
   for (uint k = 0; k < kLanesEach; ++k) {
     lanes |= lanes_of(subgroupBallot(head[k] == code), k);
   }
@@ -45,7 +45,7 @@ uint least(uint values[kLanesEach]) {
   if (kSeats == 1) {
     return subgroupMin(found);
   }
-  uint64_t lower = lanes_of(subgroupBallot(found != ~0u), 0);
+  Lanes lower = lanes_of(subgroupBallot(found != ~0u), 0);
   uint best = ~0u;
   while (subgroupAny(lower != 0)) {
     const uint candidate = of_lane(values, lowest(lower));
@@ -58,8 +58,8 @@ uint least(uint values[kLanesEach]) {
 uint clock;                 ///< oldest: steps made
 uint last_pop[kLanesEach];  ///< oldest: the step in which the lane popped last; 0 before its first
 uint group[kLanesEach];     ///< apart: the same number in all lanes of a group
-uint64_t stopped;           ///< apart: lanes that wait for all others
-uint64_t parted;            ///< apart: lanes of the group at hand that wait for another call
+Lanes stopped;           ///< apart: lanes that wait for all others
+Lanes parted;            ///< apart: lanes of the group at hand that wait for another call
 
 void start_choices() {
   clock = 0;
@@ -71,16 +71,16 @@ void start_choices() {
   stopped = kChoice == RR_SIMT_APART ? waiting_below(push.favoured) : 0;
 }
 
-void choose_majority(out uint code, out uint64_t lanes) {
-  const uint64_t favoured = waiting_below(push.favoured);
-  const uint64_t all = waiting_below(RR_SIMT_NO_CALL);
-  uint64_t open = favoured != 0 ? favoured : all;
+void choose_majority(out uint code, out Lanes lanes) {
+  const Lanes favoured = waiting_below(push.favoured);
+  const Lanes all = waiting_below(RR_SIMT_NO_CALL);
+  Lanes open = favoured != 0 ? favoured : all;
   uint most = 0;
   code = RR_SIMT_NO_CALL;
   lanes = 0;
   while (subgroupAny(open != 0)) {
     const uint other = of_lane(head, lowest(open));
-    const uint64_t others = waiting_for(other);
+    const Lanes others = waiting_for(other);
     const uint count = size(others);
     if (open != 0 && (count > most || count == most && other < code)) {
       most = count;
@@ -93,18 +93,18 @@ void choose_majority(out uint code, out uint64_t lanes) {
   }
 }
 
-void choose_lowest(out uint code, out uint64_t lanes) {
+void choose_lowest(out uint code, out Lanes lanes) {
   code = min(least(head), RR_SIMT_NO_CALL);
   lanes = waiting_for(code);
 }
 
-void choose_oldest(out uint code, out uint64_t lanes) {
+void choose_oldest(out uint code, out Lanes lanes) {
   uint age[kLanesEach];
   for (uint k = 0; k < kLanesEach; ++k) {
     age[k] = head[k] != RR_SIMT_NO_CALL ? last_pop[k] : ~0u;
   }
   const uint oldest = least(age);
-  uint64_t leaders = 0;
+  Lanes leaders = 0;
   for (uint k = 0; k < kLanesEach; ++k) {
     leaders |= lanes_of(subgroupBallot(age[k] == oldest && head[k] != RR_SIMT_NO_CALL), k);
   }
@@ -114,9 +114,9 @@ void choose_oldest(out uint code, out uint64_t lanes) {
 }
 
 // Which group goes first changes no sum; the one of the lowest lane does, and that lane leads it.
-void choose_apart(out uint code, out uint64_t lanes) {
-  const uint64_t alive = waiting_below(RR_SIMT_NO_CALL);
-  uint64_t running = alive & ~stopped;
+void choose_apart(out uint code, out Lanes lanes) {
+  const Lanes alive = waiting_below(RR_SIMT_NO_CALL);
+  Lanes running = alive & ~stopped;
   if (running == 0) {
     running = alive;
     stopped = 0;
@@ -127,7 +127,7 @@ void choose_apart(out uint code, out uint64_t lanes) {
   const uint leader = lowest(running);
   const uint number = of_lane(group, leader);
   code = of_lane(head, leader);
-  uint64_t members = 0;
+  Lanes members = 0;
   for (uint k = 0; k < kLanesEach; ++k) {
     members |= lanes_of(subgroupBallot(group[k] == number), k);
   }
@@ -137,7 +137,7 @@ void choose_apart(out uint code, out uint64_t lanes) {
 }
 
 /// The call that is made next and the lanes that make it; none where the warp has ended.
-void choose(out uint code, out uint64_t lanes) {
+void choose(out uint code, out Lanes lanes) {
   if (kChoice == RR_SIMT_MAJORITY) {
     choose_majority(code, lanes);
   } else if (kChoice == RR_SIMT_LOWEST) {
@@ -150,7 +150,7 @@ void choose(out uint code, out uint64_t lanes) {
 }
 
 /// After `lanes` have popped.
-void note_popped(uint64_t lanes) {
+void note_popped(Lanes lanes) {
   if (kChoice == RR_SIMT_OLDEST) {
     ++clock;
     for (uint k = 0; k < kLanesEach; ++k) {
@@ -158,7 +158,7 @@ void note_popped(uint64_t lanes) {
     }
   } else if (kChoice == RR_SIMT_APART) {
     stopped |= lanes & waiting_below(push.favoured);
-    const uint64_t going_on = lanes & ~stopped & waiting_below(RR_SIMT_NO_CALL);
+    const Lanes going_on = lanes & ~stopped & waiting_below(RR_SIMT_NO_CALL);
     for (uint k = 0; k < kLanesEach; ++k) {
       group[k] = holds(going_on, k) ? lowest(going_on) : holds(parted, k) ? lowest(parted) : group[k];
     }

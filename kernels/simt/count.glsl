@@ -73,17 +73,17 @@ void start_counts() {
 }
 
 /// A warp event counts once for every bounce that takes part in it: their lanes are looked at bounce by bounce.
-void count_bounces(uint code, uint64_t lanes, uint lane_count, uint begins) {
+void count_bounces(uint code, Lanes lanes, uint lane_count, uint begins) {
   uint bounce[kLanesEach];
   for (uint k = 0; k < kLanesEach; ++k) {
     rays[k] += holds(lanes, k) ? begins : 0;
     bounce[k] = min(max(rays[k], 1u), RR_SIMT_BOUNCES) - 1;
   }
-  uint64_t open = lanes;
+  Lanes open = lanes;
   while (subgroupAny(open != 0)) {
     const uint first = lowest(open);
     const uint this_bounce = of_lane(bounce, first);
-    uint64_t alike = 0;
+    Lanes alike = 0;
     for (uint k = 0; k < kLanesEach; ++k) {
       alike |= lanes_of(subgroupBallot(bounce[k] == this_bounce), k);
     }
@@ -97,7 +97,7 @@ void count_bounces(uint code, uint64_t lanes, uint lane_count, uint begins) {
 }
 
 /// One warp event of each seat; none where there are no lanes.
-void count_event(uint code, uint64_t lanes) {
+void count_event(uint code, Lanes lanes) {
   const uint lane_count = size(lanes);
   const bool happens = lane_count != 0;
   if (happens && lane == 0) {

@@ -71,7 +71,7 @@ void start_queue(uint k, uint64_t begin, uint64_t end) {
 }
 
 /// The lanes make the call at their head.
-void pop(uint64_t lanes) {
+void pop(Lanes lanes) {
   for (uint k = 0; k < kLanesEach; ++k) {
     to_come[k] = holds(lanes, k) ? to_come[k] & to_come[k] - 1 : to_come[k];
   }

@@ -79,7 +79,7 @@ void main() {
   uint steps = 0;
   for (;;) {
     uint code;
-    uint64_t lanes;
+    Lanes lanes;
     choose(code, lanes);
     if (!subgroupAny(lanes != 0)) {
       break;

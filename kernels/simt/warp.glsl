@@ -2,8 +2,15 @@
 //
 // A subgroup of no fewer invocations than the warp has lanes plays as many whole warps as fit, side by side: its
 // *seats*, which run in step until the last has ended. A smaller one plays one warp, each invocation several lanes:
-// lane + kSubgroup · k for k below kLanesEach. A set of lanes is 64 bits, bit l is lane l, and every invocation of a
-// seat holds the same. Subgroup operations below are reached by all invocations of the subgroup together.
+// lane + kSubgroup · k for k below kLanesEach. A set of lanes, bit l is lane l, is one word (Lanes), or two where the
+// file is compiled for warps of more than 32 (RR_SIMT_LARGE_WARPS); every invocation of a seat holds the same. Subgroup
+// operations below are reached by all invocations of the subgroup together.
+
+#ifdef RR_SIMT_LARGE_WARPS
+#define Lanes uint64_t
+#else
+#define Lanes uint
+#endif
 
 const uint kLanesEach = (kWarpSize + kSubgroup - 1) / kSubgroup;
 #define kSeats max(kSubgroup / kWarpSize, 1u)
@@ -18,35 +25,40 @@ void take_seat() {
   lane = gl_SubgroupInvocationID - seat_begin;
 }
 
-uint64_t join(uint low, uint high) {
-  return pack64(u32vec2(low, high));
-}
-uint lowest(uint64_t set) {
+uint lowest(Lanes set) {
+#ifdef RR_SIMT_LARGE_WARPS
   const u32vec2 word = unpack32(set);
   return word.x != 0 ? findLSB(word.x) : word.y != 0 ? 32 + findLSB(word.y) : 0;
+#else
+  return set != 0 ? findLSB(set) : 0;
+#endif
 }
-uint size(uint64_t set) {
+uint size(Lanes set) {
+#ifdef RR_SIMT_LARGE_WARPS
   const u32vec2 word = unpack32(set);
   return bitCount(word.x) + bitCount(word.y);
+#else
+  return bitCount(set);
+#endif
 }
-bool holds(uint64_t set, uint k) {
+bool holds(Lanes set, uint k) {
   return (set >> (lane + k * kSubgroup) & 1) != 0;
 }
 
 /// The lanes whose players said yes, of the k-th lanes of all.
-uint64_t lanes_of(uvec4 votes, uint k) {
+Lanes lanes_of(uvec4 votes, uint k) {
   if (kLanesEach > 1) {
-    return uint64_t(votes.x) << k * kSubgroup;
+    return Lanes(votes.x) << k * kSubgroup;
   }
   if (kSubgroup <= 32) {
     const uint all = kWarpSize >= 32 ? ~0u : (1u << kWarpSize % 32) - 1;
-    return uint64_t(votes.x >> seat_begin % 32 & all);
+    return Lanes(votes.x >> seat_begin % 32 & all);
   }
   const uint64_t all = kWarpSize == 64 ? ~uint64_t(0) : (uint64_t(1) << kWarpSize % 64) - 1;
-  const uint64_t low = join(votes.x, votes.y);
+  const uint64_t low = pack64(u32vec2(votes.x, votes.y));
   if (kSubgroup == 64 || seat_begin == 0) {
-    return low >> seat_begin % 64 & all;
+    return Lanes(low >> seat_begin % 64 & all);
   }
-  const uint64_t high = join(votes.z, votes.w);
-  return (seat_begin < 64 ? low >> seat_begin | high << 64 - seat_begin : high >> seat_begin - 64) & all;
+  const uint64_t high = pack64(u32vec2(votes.z, votes.w));
+  return Lanes((seat_begin < 64 ? low >> seat_begin | high << 64 - seat_begin : high >> seat_begin - 64) & all);
 }

@@ -220,33 +220,40 @@ std::pair<std::string, HintSource> parse_hint_file(std::string_view text) {
   return result;
 }
 
-Hints make_hints(const trace::Trace& trace, const trace::Launch& launch, const Segments& segments,
-                 std::string_view name, const HintSources& sources) {
+HintPlace find_hints(const trace::Launch& launch, std::string_view name, const HintSources& sources) {
   const bool captured = !launch.data.rays.hint.empty();
   if (name == "none" || (name == "auto" && !captured)) {
     return {};
   }
   if (name == "captured" || name == "auto") {
     require_captured(launch);
-    const std::uint32_t bits = widest_hint(launch);
+    return {HintPlace::From::Captured, 0};
+  }
+  const HintSource& source = find_source(name, sources);
+  check_bits(source.bits, owner_of(name));
+  if (source.ready != nullptr || source.origin != HintOrigin::Captured) {
+    return {HintPlace::From::Made, source.bits};
+  }
+  require_captured(launch);
+  return {HintPlace::From::Captured, source.bits};
+}
+
+Hints make_hints(const trace::Trace& trace, const trace::Launch& launch, const Segments& segments,
+                 std::string_view name, const HintSources& sources) {
+  const HintPlace place = find_hints(launch, name, sources);
+  if (place.from == HintPlace::From::Nowhere) {
+    return {};
+  }
+  if (place.from == HintPlace::From::Captured) {
+    const std::uint32_t bits = place.bits == 0 ? widest_hint(launch) : place.bits;
     return bits == 0 ? Hints{} : captured_hints(launch, segments, bits);
   }
-  const std::string owner = owner_of(name);
   const HintSource& source = find_source(name, sources);
-  check_bits(source.bits, owner);
   if (source.ready != nullptr) {
     return *source.ready;
   }
-  switch (source.origin) {
-    case HintOrigin::Captured:
-      require_captured(launch);
-      return captured_hints(launch, segments, source.bits);
-    case HintOrigin::File:
-      return file_hints(launch, segments, source, owner);
-    case HintOrigin::Expression:
-      break;
-  }
-  return expression_hints(trace, launch, segments, source, owner);
+  return source.origin == HintOrigin::File ? file_hints(launch, segments, source, owner_of(name))
+                                           : expression_hints(trace, launch, segments, source, owner_of(name));
 }
 
 }  // namespace rayreplay::scheduler

@@ -54,6 +54,15 @@ struct Hints {
   trace::Column<std::uint32_t> value;  ///< by segment; empty when bits is 0
 };
 
+/// Where `make_hints` takes the values of a name from.
+struct HintPlace {
+  enum class From : std::uint8_t { Nowhere, Captured, Made } from = From::Nowhere;
+  std::uint32_t bits = 0;  ///< of Captured; 0: as many as the launch's widest has
+};
+
+/// The same errors as `make_hints`, but for those of values.
+[[nodiscard]] HintPlace find_hints(const trace::Launch& launch, std::string_view name, const HintSources& sources);
+
 /// `name`: "none", "captured", "auto" (captured where the trace has hints, else none) or a key of `sources`; Usage
 /// names the nearest.
 [[nodiscard]] Hints make_hints(const trace::Trace& trace, const trace::Launch& launch, const Segments& segments,

@@ -13,6 +13,8 @@
 
 #include "base/error.hpp"
 #include "scheduler-models/regrouping/launch_rounds.hpp"
+#include "scheduler-models/regrouping/rounds_on_cpu.hpp"
+#include "scheduler-models/regrouping/units.hpp"
 #include "scheduler-models/regrouping/warp_former.hpp"
 #include "scheduler-models/sort_threads.hpp"
 
@@ -198,118 +200,6 @@ Lasts find_last_segments(const Segments& segments) {
   return last;
 }
 
-/// The assignment's warps that have segments, unit by unit, each in the order in which they start.
-struct Units {
-  std::vector<std::uint32_t> warps;
-  std::vector<std::size_t> begin;  ///< units + 1
-  std::vector<std::uint32_t> sm;   ///< by unit
-  SmSource source = SmSource::None;
-
-  [[nodiscard]] std::span<const std::uint32_t> of(std::size_t unit) const {
-    return std::span(warps).subspan(begin[unit], begin[unit + 1] - begin[unit]);
-  }
-};
-
-/// The first thread of the warp that has segments; kNoThread: none of them has.
-std::uint32_t first_thread(const PlanContext& context, std::uint32_t warp) {
-  const auto begin = context.order.thread_at.begin() + std::ptrdiff_t{warp} * context.order.warp_size;
-  const auto end = begin + context.order.warp_size;
-  const auto found = std::find_if(begin, end, [&](std::uint32_t thread) {
-    return thread != kNoThread && context.segments.first[thread] < context.segments.first[std::size_t{thread} + 1];
-  });
-  return found == end ? kNoThread : *found;
-}
-
-/// Warps that have segments. A capture of a window of the launch has made-up warps of threads that were not recorded:
-/// they must not fill pools, nor count in whose turn it is.
-std::vector<std::uint32_t> warps_by_start(const PlanContext& context) {
-  std::vector<std::uint32_t> warps(context.order.warps());
-  for (std::size_t warp = 0; warp < warps.size(); ++warp) {
-    warps[context.order.start_rank[warp]] = static_cast<std::uint32_t>(warp);
-  }
-  std::erase_if(warps, [&](std::uint32_t warp) { return first_thread(context, warp) == kNoThread; });
-  return warps;
-}
-
-/// The SM of each of the warps as captured, by its first thread with segments; empty unless all are known and below
-/// `sms`.
-std::vector<std::uint32_t> captured_sms(const PlanContext& context, std::span<const std::uint32_t> warps,
-                                        std::uint32_t sms) {
-  const trace::Launch& launch = context.launch;
-  if (launch.thread_warp.empty() || launch.groups.size() == 0) {
-    return {};
-  }
-  std::vector<std::uint32_t> of_captured;
-  for (std::size_t group = 0; group < launch.groups.size(); ++group) {
-    const std::uint32_t warp = launch.groups.warp[group];
-    if (warp == trace::kNone) {
-      continue;
-    }
-    if (warp >= of_captured.size()) {
-      of_captured.resize(std::size_t{warp} + 1, kAnySm);
-    }
-    if (of_captured[warp] == kAnySm) {
-      of_captured[warp] = launch.groups.sm[group];
-    }
-  }
-  std::vector<std::uint32_t> result;
-  result.reserve(warps.size());
-  for (const std::uint32_t warp : warps) {
-    const std::uint32_t captured = launch.thread_warp[first_thread(context, warp)];
-    result.push_back(captured < of_captured.size() ? of_captured[captured] : kAnySm);
-    if (result.back() >= sms) {
-      return {};
-    }
-  }
-  return result;
-}
-
-Units units_by_sm(const PlanContext& context) {
-  const MachineFacts& machine = context.machine;
-  const std::uint32_t sms = machine.sms > machine.withheld_sms ? machine.sms - machine.withheld_sms : 1;
-  const std::vector<std::uint32_t> started = warps_by_start(context);
-  const std::vector<std::uint32_t> captured = captured_sms(context, started, sms);
-  const auto sm_of = [&](std::size_t turn) {
-    return captured.empty() ? static_cast<std::uint32_t>(turn % sms) : captured[turn];
-  };
-  Units units;
-  units.source = captured.empty() ? SmSource::StartRank : SmSource::Captured;
-  units.begin.assign(std::size_t{sms} + 1, 0);
-  for (std::size_t turn = 0; turn < started.size(); ++turn) {
-    ++units.begin[sm_of(turn) + 1];
-  }
-  std::partial_sum(units.begin.begin(), units.begin.end(), units.begin.begin());
-  std::vector<std::size_t> next(units.begin);
-  units.warps.resize(started.size());
-  for (std::size_t turn = 0; turn < started.size(); ++turn) {
-    units.warps[next[sm_of(turn)]++] = started[turn];
-  }
-  units.sm.resize(sms);
-  std::iota(units.sm.begin(), units.sm.end(), 0U);
-  return units;
-}
-
-Units make_units(const PlanContext& context, const Regrouping& regrouping) {
-  if (regrouping.scope == Scope::Sm) {
-    return units_by_sm(context);
-  }
-  Units units;
-  units.warps = warps_by_start(context);
-  const std::size_t warps = units.warps.size();
-  std::size_t size = warps;
-  if (regrouping.scope == Scope::Warp) {
-    size = 1;
-  } else if (regrouping.scope == Scope::Pool) {
-    size = std::max(regrouping.pool_warps, 1U);
-  }
-  units.begin.push_back(0);
-  while (units.begin.back() < warps) {
-    units.begin.push_back(std::min(units.begin.back() + size, warps));
-  }
-  units.sm.assign(units.begin.size() - 1, kAnySm);
-  return units;
-}
-
 /// Appends what the parts hold; units without segments are left out.
 SegmentSchedule join(std::vector<Part>& parts, const Units& units, std::uint32_t warp_size) {
   SegmentSchedule schedule;
@@ -366,7 +256,7 @@ void form_warps(std::span<const Arrival> waiting, const Keys& keys, std::uint32_
   }
 }
 
-SegmentSchedule schedule_rounds(const PlanContext& context, const Keys& keys, const Regrouping& regrouping) {
+SegmentSchedule rounds_on_cpu(const PlanContext& context, const Keys& keys, const Regrouping& regrouping) {
   const Units units = make_units(context, regrouping);
   if (regrouping.scope == Scope::Launch && context.segments.size() > 0) {
     if (const std::optional<Ranks> ranks = rank_keys(context.segments, keys)) {

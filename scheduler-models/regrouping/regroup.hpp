@@ -8,14 +8,18 @@
 // Contract, `schedule_rounds`: cuts the launch's warps into units by `scope` (warps without segments, of which a
 // capture of a window has many, take no part and are not counted), then round by round forms warps of all
 // threads of the unit that are not done. The first round is the launch order itself. Parallel over units, or inside a
-// round where there are few; the same result whatever the number of workers.
+// round where there are few; the same result whatever the number of workers. `schedule_by_key` is the same with keys made
+// of the segments: those of `reorder_keys`, or all the same without parts. Where the context names a device, both run
+// there, the latter without bringing keys to the processor; a launch of 2^32 − 2 events or more does not.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "scheduler-models/regrouping/exchange.hpp"
+#include "scheduler-models/regrouping/reorder_key.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
 
 namespace rayreplay::scheduler {
@@ -43,6 +47,9 @@ void form_warps(std::span<const Arrival> waiting, const trace::Column<std::uint6
                 const Regrouping& regrouping, std::vector<FormedWarp>& out);
 
 [[nodiscard]] SegmentSchedule schedule_rounds(const PlanContext& context, const trace::Column<std::uint64_t>& keys,
+                                              const Regrouping& regrouping);
+
+[[nodiscard]] SegmentSchedule schedule_by_key(const PlanContext& context, const std::optional<KeyParts>& parts,
                                               const Regrouping& regrouping);
 
 }  // namespace rayreplay::scheduler

@@ -13,6 +13,8 @@
 
 #include "base/error.hpp"
 #include "base/huge_pages.hpp"
+#include "scheduler-models/regrouping/device_stage.hpp"
+#include "scheduler-models/regrouping/keys_on_device.hpp"
 #include "scheduler-models/space_filling.hpp"
 
 namespace rayreplay::scheduler {
@@ -175,6 +177,12 @@ bool any_closest_hit(const trace::Launch& launch) {
                "sort without places (spatial=none)"});
 }
 
+std::uint64_t low_bits(std::uint64_t value, std::uint32_t bits) {
+  return value & ((std::uint64_t{1} << bits) - 1);
+}
+
+}  // namespace
+
 void check_rays(const trace::Launch& launch) {
   const trace::ThreadData& data = launch.data;
   if (data.events.size() > 0 && (data.rays.size() == 0 || data.ray_offset.size() != data.event_offset.size())) {
@@ -182,14 +190,13 @@ void check_rays(const trace::Launch& launch) {
   }
 }
 
-void check_hits(const trace::Launch& launch, const Box& box) {
-  if (!box.any_hit && any_closest_hit(launch)) {
+void check_hits(const trace::Launch& launch, bool any_hit) {
+  if (!any_hit && any_closest_hit(launch)) {
     no_points("closest hits without a finite distance above 0", "the distance of every hit (events.t)");
   }
 }
 
-/// Returns how many bits the place takes.
-std::uint32_t check_bits(const KeyParts& parts, std::uint32_t hint_bits) {
+std::uint32_t place_bits(const KeyParts& parts, std::uint32_t hint_bits) {
   if (parts.shader_bits > kShaderBits) {
     throw Error(ErrorKind::Usage, {"too many bits for the shader", "shader_bits", fmt::format("{}", parts.shader_bits),
                                    fmt::format("at most {}", kShaderBits), ""});
@@ -211,13 +218,7 @@ std::uint32_t check_bits(const KeyParts& parts, std::uint32_t hint_bits) {
   return spatial_bits;
 }
 
-std::uint64_t low_bits(std::uint64_t value, std::uint32_t bits) {
-  return value & ((std::uint64_t{1} << bits) - 1);
-}
-
-}  // namespace
-
-trace::Column<std::uint64_t> reorder_keys(const PlanContext& context, const KeyParts& parts) {
+trace::Column<std::uint64_t> keys_on_cpu(const PlanContext& context, const KeyParts& parts) {
   const trace::Launch& launch = context.launch;
   const Segments& segments = context.segments;
   const trace::Events& events = launch.data.events;
@@ -226,7 +227,7 @@ trace::Column<std::uint64_t> reorder_keys(const PlanContext& context, const KeyP
     hints = make_hints(context.trace, launch, segments, parts.hint, context.hints);
   }
   const std::uint32_t hint_bits = std::min(parts.hint_bits, hints.bits);
-  const std::uint32_t spatial_bits = check_bits(parts, hint_bits);
+  const std::uint32_t spatial_bits = place_bits(parts, hint_bits);
   trace::Column<std::uint64_t> keys(segments.size());
   prefer_huge_pages(keys);
   tbb::parallel_for(tbb::blocked_range<std::size_t>(0, segments.size(), kSegmentsPerTask), [&](const auto& range) {
@@ -251,7 +252,7 @@ trace::Column<std::uint64_t> reorder_keys(const PlanContext& context, const KeyP
   const Places places(launch, segments, parts.spatial);
   const Box box = box_of(launch, places);
   if (parts.spatial == SpatialKey::Hit) {
-    check_hits(launch, box);
+    check_hits(launch, box.any_hit);
   }
   Box directions;
   directions.low = Box::filled(-1);
@@ -264,6 +265,13 @@ trace::Column<std::uint64_t> reorder_keys(const PlanContext& context, const KeyP
     }
   });
   return keys;
+}
+
+trace::Column<std::uint64_t> reorder_keys(const PlanContext& context, const KeyParts& parts) {
+  return run_stage(
+      context.on_device, "reorder keys", why_no_keys_on_device(context, parts),
+      [&](kernels::Device& device) { return download_keys(device, context, parts); },
+      [&] { return keys_on_cpu(context, parts); });
 }
 
 }  // namespace rayreplay::scheduler

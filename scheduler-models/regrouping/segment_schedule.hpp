@@ -8,14 +8,19 @@
 // how many of a warp's threads came from another warp: the new warp takes the place of the earlier warp of its unit
 // that gives it most threads (ties to the lowest; each earlier warp is continued by one new warp at most, the first to
 // claim it); the others' live state moves. 0 in the first round. Memory: 4 bytes a place, 4 a warp, 8 a round, 12 a
-// unit.
+// unit. A schedule that a device made stays in its memory too as long as a copy of it lives (`on_device`), for the replay.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "capture/trace/column.hpp"
 #include "scheduler-models/regrouping/segments.hpp"
+
+namespace rayreplay::kernels {
+struct ScheduleOnDevice;
+}
 
 namespace rayreplay::scheduler {
 
@@ -39,6 +44,8 @@ struct SegmentSchedule {
   trace::Column<std::uint32_t> unit_sm;
   bool spread = false;
   SmSource sm_source = SmSource::None;
+  /// `segment_at` and `moved` in a device's memory; or null. Whoever changes a column must let it go.
+  std::shared_ptr<const kernels::ScheduleOnDevice> on_device{};
 
   [[nodiscard]] std::size_t warps() const {
     return moved.size();

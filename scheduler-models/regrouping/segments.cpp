@@ -15,6 +15,8 @@
 
 #include "base/error.hpp"
 #include "base/huge_pages.hpp"
+#include "scheduler-models/regrouping/device_stage.hpp"
+#include "scheduler-models/regrouping/segments_on_device.hpp"
 
 namespace rayreplay::scheduler {
 namespace {
@@ -155,16 +157,19 @@ class ChosenCuts {
       if (!trace::is_warp_event(kind)) {
         continue;
       }
+      if (!opened) {
+        opened = true;
+        continue;
+      }
       const bool chosen =
           cut_.at == CutAt::EveryCall
               ? starts_anew(row)
               : (is_pending_call(kind) && ray >= cut_.first_bounce &&
                  (!cut_.site || data_.rays.site[first_ray + ray] == *cut_.site) &&
                  (!cut_.captured_only || std::find(reordered.begin(), reordered.end(), ray) != reordered.end()));
-      if (opened && chosen) {
+      if (chosen) {
         cut(row, ray);
       }
-      opened = true;
     }
   }
 
@@ -275,7 +280,7 @@ Segments cut_at(const trace::Launch& launch, const Cuts& cuts) {
 
 }  // namespace
 
-Segments cut_paths(const trace::Launch& launch, const Cut& cut) {
+Segments cut_paths(const trace::Launch& launch, const Cut& cut, kernels::LaunchOnDevice* on_device) {
   const bool pending = cut.at == CutAt::PendingCall;
   if (pending && cut.site) {
     check_sites(launch, *cut.site);
@@ -285,7 +290,10 @@ Segments cut_paths(const trace::Launch& launch, const Cut& cut) {
   }
   const bool by_kind_alone =
       pending && cut.first_bounce == 0 && !cut.site && !cut.captured_only && launch.data.events.ray.empty();
-  return by_kind_alone ? cut_at(launch, PlainCuts(launch.data)) : cut_at(launch, ChosenCuts(launch.data, cut));
+  return run_stage(
+      on_device, "cut paths", why_not_on_device(launch),
+      [&](kernels::Device& device) { return cut_on_device(device, *on_device, cut); },
+      [&] { return by_kind_alone ? cut_at(launch, PlainCuts(launch.data)) : cut_at(launch, ChosenCuts(launch.data, cut)); });
 }
 
 trace::Column<std::uint32_t> thread_of_segments(const Segments& segments) {

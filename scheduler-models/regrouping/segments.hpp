@@ -18,13 +18,23 @@
 // O(events), parallel over threads, two passes; memory 8 + 2 bytes a segment and 4 a thread. Errors: Missing when
 // `site` or `captured_only` asks for what the trace lacks (trace call sites; reorder calls); Resource above 2^32 − 2
 // segments.
+//
+// On a device (`on_device`, of the same launch) the segments are cut there, brought to the processor too, and stay in
+// the device's memory as long as a copy of them lives, for what asks about them next. Whoever changes a column must let
+// `on_device` go. Launches of 2^32 − 2 events or more are cut on the processor.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "capture/trace/trace.hpp"
+
+namespace rayreplay::kernels {
+class LaunchOnDevice;
+struct SegmentsOnDevice;
+}  // namespace rayreplay::kernels
 
 namespace rayreplay::scheduler {
 
@@ -46,13 +56,15 @@ struct Segments {
   trace::Column<std::uint16_t>
       bounce;                          ///< by segment: index in the thread of the ray of its first event, at most 65535
   std::uint32_t most_of_a_thread = 0;  ///< = number of rounds
+  std::shared_ptr<const kernels::SegmentsOnDevice> on_device{};  ///< the same columns in a device's memory; or null
 
   [[nodiscard]] std::size_t size() const {
     return bounce.size();
   }
 };
 
-[[nodiscard]] Segments cut_paths(const trace::Launch& launch, const Cut& cut);
+[[nodiscard]] Segments cut_paths(const trace::Launch& launch, const Cut& cut,
+                                 kernels::LaunchOnDevice* on_device = nullptr);
 
 /// The thread of every segment: 4 bytes each, for those who cannot go by `first`.
 [[nodiscard]] trace::Column<std::uint32_t> thread_of_segments(const Segments& segments);

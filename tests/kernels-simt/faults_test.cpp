@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "base/error.hpp"
+#include "kernels/simt/replay.hpp"
 #include "tests/kernels-simt/support.hpp"
 
 namespace rayreplay {
@@ -69,12 +70,18 @@ TEST_F(OnDevices, TheLaunchIsUploadedAndEncodedOnce) {
   kernels::LaunchOnDevice resident(accelerator, launch);
   simt::ReplayOptions with_devices = options();
   with_devices.on_device = &resident;
-  for (int i = 0; i < 3; ++i) {
-    test::expect_equal(simt::replay(launch, shaders, assignment, with_devices), expected);
-  }
-  const auto& times = accelerator.devices().front()->times();
-  EXPECT_EQ(times.at("simt encode").launches, 2U);  // one to find the calls that occur, one to encode them
-  EXPECT_EQ(times.at("simt replay").launches, 3U);
+  const auto launches = [&](const char* program) {
+    return accelerator.devices().front()->times().at(program).launches;
+  };
+  test::expect_equal(simt::replay(launch, shaders, assignment, with_devices), expected);
+  const std::uint64_t encoded = launches("simt encode");
+  const std::uint64_t replayed = launches("simt replay");
+  const std::uint64_t kept = accelerator.devices().front()->allocated_bytes();
+  EXPECT_GE(kept, 4 * launch.data.events.size());  // kinds, shaders, codes
+  test::expect_equal(simt::replay(launch, shaders, assignment, with_devices), expected);
+  EXPECT_EQ(launches("simt encode"), encoded);
+  EXPECT_GT(launches("simt replay"), replayed);
+  EXPECT_EQ(accelerator.devices().front()->allocated_bytes(), kept);
 }
 
 TEST_F(OnDevices, ColumnsPassThroughWhereTheyDoNotFit) {
@@ -89,7 +96,8 @@ TEST_F(OnDevices, ColumnsPassThroughWhereTheyDoNotFit) {
   kernels::LaunchOnDevice resident(accelerator, launch);
   sums.on_device = &resident;
   test::expect_equal(simt::replay(launch, shaders, assignment, sums), expected);
-  EXPECT_GT(accelerator.devices().front()->times().at("simt encode").launches, 1U);
+  // The codes and the threads' offsets are all that is kept.
+  EXPECT_LT(accelerator.devices().front()->allocated_bytes(), 2 * rows);
 }
 
 TEST_F(OnDevices, TheProcessorGoesOnWhereMemoryIsShort) {
@@ -145,6 +153,55 @@ TEST_F(OnDevices, RefusesWhatTheProcessorRefuses) {
   kernels::LaunchOnDevice of_other(accelerator, other);
   with_devices.on_device = &of_other;
   EXPECT_THAT(message(), testing::HasSubstr("another launch's columns"));
+}
+
+/// One warp of one lane, whose queue is `calls` calls of code 0, for the kernels themselves.
+struct OneLane {
+  explicit OneLane(std::uint64_t calls) {
+    // Rows beyond `calls` are not read: the queue is refused before.
+    const std::vector<std::uint8_t> column(std::min<std::uint64_t>(calls, 1024), 0);
+    stream.upload_array(codes, column);
+    stream.upload_array(offsets, std::vector<std::uint64_t>{0, calls});
+    stream.upload_array(places, std::vector<std::uint32_t>{0});
+    warps.codes = {codes.address(), 1};
+    warps.offsets = offsets.address();
+    warps.pieces = 1;
+    warps.warp_size = 1;
+    warps.calls = 1;
+  }
+  kernels::Device& device = test::shared_device();
+  kernels::Stream stream{device};
+  kernels::Buffer codes = device.allocate(1024, "codes");
+  kernels::Buffer offsets = device.allocate(16, "offsets");
+  kernels::Buffer places = device.allocate(16, "places");
+  kernels::simt::Warps warps;
+};
+
+TEST(ReplayKernel, SumsCarryIntoTheirHighWord) {
+  OneLane lane(100);
+  const std::uint64_t words = kernels::simt::sums_words(1);
+  const kernels::Buffer sums = lane.device.allocate_array<std::uint32_t>(words, "sums");
+  lane.stream.fill(sums, 0xFFFF'FFFFU);
+  kernels::simt::Results results;
+  results.sums = sums.address();
+  kernels::simt::replay_resident(lane.device, lane.stream, lane.warps, lane.places.address(), 1, results);
+  std::vector<std::uint32_t> found(words);
+  lane.stream.download_array(sums, found);
+  lane.stream.wait();
+  EXPECT_THAT(std::vector(found.begin(), found.begin() + 6),
+              testing::ElementsAre(99U, 0U, 99U, 0U, 0xFFFF'FFFFU, 0xFFFF'FFFFU));
+}
+
+TEST(ReplayKernel, RefusesQueuesThatItsSumsCouldNotHold) {
+  OneLane lane((std::uint64_t{1} << 26U) + 1);
+  const std::vector<std::uint32_t> piece_at{0};
+  try {
+    (void)kernels::simt::replay(lane.device, lane.stream, lane.warps, {piece_at}, {}, {});
+    ADD_FAILURE() << "nothing was refused";
+  } catch (const kernels::DeviceError& error) {
+    EXPECT_EQ(error.fault(), kernels::Fault::Unsupported);
+    EXPECT_THAT(error.what(), testing::HasSubstr("more events than a device replays"));
+  }
 }
 
 }  // namespace

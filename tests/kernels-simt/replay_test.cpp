@@ -3,6 +3,7 @@
 
 #include <array>
 #include <bit>
+#include <random>
 
 #include "capture/reference/scene.hpp"
 #include "capture/trace/reader.hpp"
@@ -55,8 +56,8 @@ TEST_P(Replay, GivesTheProcessorsSums) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, Replay,
-                         testing::Values(Case{6, 1}, Case{6, 3}, Case{6, 8}, Case{60, 17}, Case{6, 32}, Case{700, 8},
-                                         Case{3000, 32}, Case{6, 64}),
+                         testing::Values(Case{6, 1}, Case{6, 3}, Case{6, 8}, Case{6, 16}, Case{60, 17}, Case{6, 32},
+                                         Case{700, 8}, Case{3000, 32}, Case{6, 64}),
                          [](const auto& instance) {
                            return std::to_string(instance.param.shaders) + "Shaders" +
                                   std::to_string(instance.param.warp_size) + "Lanes";
@@ -115,8 +116,7 @@ TEST(ReplayOnDevice, GivesTheDefinitionsListing) {
     simt::ReplayOptions options;
     options.policy = policy;
     options.on_device = &resident;
-    const auto result =
-        simt::replay_on(test::one_device(), launch, shaders, test::linear_assignment(4, 4), options);
+    const auto result = simt::replay_on(test::one_device(), launch, shaders, test::linear_assignment(4, 4), options);
     EXPECT_DOUBLE_EQ(result.total.efficiency(4), 13.0 / 20);
     const std::vector<simt::Tally> expected{{1, 4, 1, 4}, {1, 2, 1, 2}, {1, 3, 1, 3}, {1, 1, 1, 1}, {1, 3, 1, 3}};
     EXPECT_EQ(result.by_shader, expected) << to_string(policy);
@@ -144,6 +144,19 @@ TEST(ReplayOnDevice, TakesBatchesAndHolesAndLongThreads) {
     compare(launch, shaders, assignment, everything(Policy::StageMajority, shaders.size()),
             {.most_places = most_places});
   }
+}
+
+// Longer than the kernel goes on before it empties its counters.
+TEST(ReplayOnDevice, TakesAThreadOfManyEvents) {
+  const auto shaders = test::shaders_of_all_stages(6);
+  test::LaunchBuilder builder({2, 1, 1});
+  builder.thread().begin(0).miss(4);
+  builder.thread();
+  for (int ray = 0; ray < 150'000; ++ray) {
+    builder.begin(0).miss(4);
+  }
+  const trace::Launch launch = builder.build();
+  compare(launch, shaders, test::linear_assignment(2, 32), everything(Policy::StageMajority, shaders.size()));
 }
 
 TEST(ReplayOnDevice, TakesNothing) {

@@ -57,7 +57,7 @@ TEST(Device, DoublePrecision) {
   stream.download_array(y, result);
   stream.wait();
   for (std::uint32_t i = 0; i < kCount; ++i) {
-    EXPECT_EQ(result[i], i / 3.0);
+    EXPECT_EQ(result[i], i * 0x1.5555555555555p-2);
   }
 }
 

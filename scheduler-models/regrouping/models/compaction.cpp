@@ -36,7 +36,7 @@ class Compaction final : public SchedulerModel {
   [[nodiscard]] SegmentSchedule schedule(const PlanContext& context) const override {
     PlanContext own = context;
     own.machine.withheld_sms = 0;
-    return schedule_rounds(own, trace::Column<std::uint64_t>(context.segments.size(), 0), regrouping_);
+    return schedule_by_key(own, std::nullopt, regrouping_);
   }
 
  private:

@@ -22,7 +22,7 @@ class Plain final : public SchedulerModel {
   [[nodiscard]] SegmentSchedule schedule(const PlanContext& context) const override {
     Regrouping regrouping;
     regrouping.scope = Scope::Warp;
-    return schedule_rounds(context, {}, regrouping);
+    return schedule_by_key(context, std::nullopt, regrouping);
   }
 };
 

@@ -95,7 +95,7 @@ class Ser final : public SchedulerModel {
     }
     PlanContext own = context;
     own.machine.withheld_sms = withheld_sms(context.machine);
-    return schedule_rounds(own, reorder_keys(context, key_), regrouping_);
+    return schedule_by_key(own, key_, regrouping_);
   }
   [[nodiscard]] std::vector<std::unique_ptr<Exchange>> exchanges(const PlanContext& context) const override {
     if (arrival_ == When::All) {

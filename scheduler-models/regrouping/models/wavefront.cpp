@@ -42,7 +42,7 @@ class Wavefront final : public SchedulerModel {
     return paths * state_;
   }
   [[nodiscard]] SegmentSchedule schedule(const PlanContext& context) const override {
-    return schedule_rounds(context, reorder_keys(context, key_), regrouping_);
+    return schedule_by_key(context, key_, regrouping_);
   }
 
  private:

@@ -1,0 +1,20 @@
+// The warps formed and the lists of those that give them threads, as form.comp leaves them.
+#include "kernels/regrouping/access.glsl"
+
+layout(local_size_x = kGroup) in;
+layout(push_constant, scalar) uniform Block {
+  ClaimPush push;
+};
+
+uint start_of(uint warp) {
+  return push.warp_start != 0 ? word_at(push.warp_start, warp) : warp * push.warp_size;
+}
+uint fill_of(uint warp, uint start) {
+  return push.warp_start != 0 ? word_at(push.warp_fill, warp) : min(push.warp_size, push.waiting - start);
+}
+uint giver(uint entry) {
+  return 0x3FFFFFFu - (entry & 0x3FFFFFFu);
+}
+uint given(uint entry) {
+  return (entry >> 26) + 1;
+}

@@ -1,0 +1,52 @@
+// Segments of a launch's paths on the device: cut there, or brought there.
+//
+// Contract: what scheduler-models/regrouping/segments.hpp says of segments, column by column, in device memory. The
+// launch's columns are asked of LaunchOnDevice and stay there. `cut_paths` takes two passes over the kinds of the
+// events, each 1 byte an event, and writes 10 bytes a segment and 4 a thread; an invocation walks one path, so that a
+// single path of very many events is walked by one. It does not check whether the launch has what the cut asks for
+// (sites, reorder calls): callers do. Limits: less than 2^32 − 2 events and 2^32 − 2 threads (`can_cut`). The host waits
+// once, for the number of segments. Errors: DeviceError.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "capture/trace/trace.hpp"
+#include "kernels/device/device.hpp"
+#include "kernels/launch_on_device.hpp"
+
+namespace rayreplay::kernels {
+
+/// scheduler::Cut without its names.
+struct PathCut {
+  bool pending_calls = false;
+  bool every_call = false;
+  std::uint32_t first_bounce = 0;
+  std::optional<std::uint8_t> site{};
+  bool captured_only = false;
+  bool inline_any_hit = false;
+};
+
+/// The device must outlive it.
+struct SegmentsOnDevice {
+  Device* device = nullptr;
+  Buffer event_offset;  ///< u64, segments + 1
+  Buffer first;         ///< u32, threads + 1
+  Buffer bounce;        ///< u16 by segment
+  std::uint64_t threads = 0;
+  std::uint64_t size = 0;
+  std::uint32_t most_of_a_thread = 0;
+};
+
+[[nodiscard]] bool can_cut(const trace::Launch& launch);
+
+[[nodiscard]] SegmentsOnDevice cut_paths(Device& device, Stream& stream, LaunchOnDevice& launch, const PathCut& cut);
+
+/// From the processor's memory; the spans may go when it returns.
+[[nodiscard]] SegmentsOnDevice bring_segments(Device& device, Stream& stream,
+                                              std::span<const std::uint64_t> event_offset,
+                                              std::span<const std::uint32_t> first,
+                                              std::span<const std::uint16_t> bounce, std::uint32_t most_of_a_thread);
+
+}  // namespace rayreplay::kernels

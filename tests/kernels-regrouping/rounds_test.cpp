@@ -1,0 +1,228 @@
+// Schedules made on the device against those made on the processor (which tests/regrouping compares with obvious ones).
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "capture/reference/scene.hpp"
+#include "capture/trace/reader.hpp"
+#include "kernels/regrouping/rounds.hpp"
+#include "scheduler-models/launch_order.hpp"
+#include "scheduler-models/regrouping/regroup.hpp"
+#include "tests/kernels-regrouping/support.hpp"
+#include "tests/reference/support.hpp"
+#include "tests/regrouping/support.hpp"
+
+namespace rayreplay {
+namespace {
+
+using scheduler::PlanContext;
+using scheduler::Regrouping;
+using scheduler::Scope;
+using scheduler::SegmentSchedule;
+using Keys = trace::Column<std::uint64_t>;
+
+/// Every scope with everything that can be switched.
+std::vector<Regrouping> regroupings() {
+  std::vector<Regrouping> result;
+  for (const Scope scope : {Scope::Warp, Scope::Pool, Scope::Sm, Scope::Launch}) {
+    for (unsigned bits = 0; bits < 8; ++bits) {
+      result.push_back({.scope = scope,
+                        .pool_warps = scope == Scope::Pool ? 3U : 1U,
+                        .split_keys = (bits & 1) != 0,
+                        .keep_lanes = (bits & 2) != 0,
+                        .only_if_fewer = (bits & 4) != 0});
+    }
+  }
+  return result;
+}
+
+std::string describe(const Regrouping& regrouping) {
+  return "scope " + std::to_string(static_cast<int>(regrouping.scope)) + (regrouping.split_keys ? ", split keys" : "") +
+         (regrouping.keep_lanes ? ", keep lanes" : "") + (regrouping.only_if_fewer ? ", only if fewer" : "");
+}
+
+void compare(const PlanContext& plan, kernels::LaunchOnDevice& launch, const Keys& keys, const Regrouping& regrouping,
+             const std::string& what) {
+  PlanContext on_device = plan;
+  on_device.on_device = &launch;
+  const SegmentSchedule found = schedule_rounds(on_device, keys, regrouping);
+  ASSERT_NE(found.on_device, nullptr);
+  ASSERT_NO_THROW(check(found, plan.segments)) << what << describe(regrouping);
+  test::expect_same(found, schedule_rounds(plan, keys, regrouping), what + describe(regrouping));
+}
+
+/// `distinct` values, so far apart that they differ in several bytes.
+Keys random_keys(std::size_t segments, std::uint64_t distinct, std::mt19937_64& random) {
+  Keys keys(segments);
+  for (std::uint64_t& key : keys) {
+    key = (random() % distinct) * 0x0000'0100'0001'0101U;
+  }
+  return keys;
+}
+
+struct Shape {
+  std::uint32_t warp_size;
+  std::uint32_t threads;
+  std::uint64_t keys;
+};
+
+class RoundsOnDevice : public testing::TestWithParam<Shape> {};
+
+TEST_P(RoundsOnDevice, MakeTheSameSchedule) {
+  const Shape shape = GetParam();
+  std::mt19937_64 random(shape.warp_size * 1000 + shape.threads + shape.keys);
+  trace::Trace trace;
+  trace.shaders = test::shaders_of_all_stages(11);
+  trace.launches.push_back(test::RandomLaunch(11, random()).make(shape.threads, 5));
+  auto order = test::shuffled_assignment(shape.threads, shape.warp_size, random);
+  std::shuffle(order.start_rank.begin(), order.start_rank.end(), random);
+  test::Plan plan(trace, order);
+  plan.machine.sms = 5;
+  plan.machine.withheld_sms = 2;
+  kernels::LaunchOnDevice launch(test::test_accelerator(), plan.launch());
+  plan.cut({.at = scheduler::CutAt::PendingCall});
+  const Keys keys = random_keys(plan.segments().size(), shape.keys, random);
+  for (const Regrouping& regrouping : regroupings()) {
+    compare(plan.context(), launch, keys, regrouping, "");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, RoundsOnDevice,
+                         testing::Values(Shape{1, 60, 4}, Shape{4, 8, 2}, Shape{8, 333, 7}, Shape{13, 300, 5},
+                                         Shape{32, 1, 3}, Shape{32, 900, 1}, Shape{32, 900, 4},
+                                         Shape{32, 900, 100'000}, Shape{64, 700, 4}, Shape{64, 700, 1000}),
+                         [](const auto& instance) {
+                           return std::to_string(instance.param.warp_size) + "Lanes" +
+                                  std::to_string(instance.param.threads) + "Threads" +
+                                  std::to_string(instance.param.keys) + "Keys";
+                         });
+
+/// A plan of random threads in a linear order.
+test::Plan random_plan(std::uint32_t threads, std::uint32_t most_rays, std::uint32_t warp_size) {
+  test::Plan plan(test::RandomLaunch(11, 17).make(threads, most_rays), test::shaders_of_all_stages(11), warp_size);
+  plan.machine.sms = 6;
+  plan.cut({.at = scheduler::CutAt::PendingCall});
+  return plan;
+}
+
+TEST(Rounds, OfManyWarpsWithManyKeys) {
+  const test::Plan plan = random_plan(30'000, 4, 32);
+  kernels::LaunchOnDevice launch(test::test_accelerator(), plan.launch());
+  std::mt19937_64 random(3);
+  for (const std::uint64_t distinct : {6U, 1000U, 1'000'000U}) {
+    const Keys keys = random_keys(plan.segments().size(), distinct, random);
+    for (const Scope scope : {Scope::Sm, Scope::Launch}) {
+      compare(plan.context(), launch, keys, {.scope = scope}, "");
+      compare(plan.context(), launch, keys, {.scope = scope, .split_keys = true, .only_if_fewer = true}, "");
+    }
+  }
+}
+
+TEST(Rounds, WhoseKeysTakeAll64Bits) {
+  const test::Plan plan = random_plan(2000, 4, 32);
+  kernels::LaunchOnDevice launch(test::test_accelerator(), plan.launch());
+  std::mt19937_64 random(4);
+  Keys few(plan.segments().size());
+  Keys many(plan.segments().size());
+  for (std::size_t i = 0; i < few.size(); ++i) {
+    few[i] = (random() & 1) != 0 ? 0 : ~std::uint64_t{0} >> random() % 3;
+    many[i] = random();
+  }
+  for (const Scope scope : {Scope::Pool, Scope::Sm, Scope::Launch}) {
+    for (const bool split : {false, true}) {
+      compare(plan.context(), launch, few, {.scope = scope, .pool_warps = 4, .split_keys = split}, "few, ");
+      compare(plan.context(), launch, many, {.scope = scope, .pool_warps = 4, .split_keys = split}, "many, ");
+    }
+  }
+}
+
+TEST(Rounds, OfAWindowOfALaunch) {
+  // Two thirds of the warps, and some threads of the others, were not recorded.
+  std::mt19937_64 random(5);
+  test::RandomLaunch threads(11, 6);
+  const trace::Launch recorded = threads.make(1200, 4);
+  trace::Launch launch = recorded;
+  launch.size = {3600, 1, 1};
+  auto& data = launch.data;
+  data.event_offset.clear();
+  data.ray_offset.clear();
+  for (std::size_t thread = 0; thread <= 3600; ++thread) {
+    const std::size_t from = std::clamp<std::size_t>(thread, 1207, 2407) - 1207;
+    data.event_offset.push_back(recorded.data.event_offset[from]);
+    data.ray_offset.push_back(recorded.data.ray_offset[from]);
+  }
+  test::Plan plan(launch, test::shaders_of_all_stages(11), 32);
+  plan.machine.sms = 7;
+  plan.cut({.at = scheduler::CutAt::PendingCall});
+  kernels::LaunchOnDevice on_device(test::test_accelerator(), plan.launch());
+  const Keys keys = random_keys(plan.segments().size(), 5, random);
+  for (const Regrouping& regrouping : regroupings()) {
+    compare(plan.context(), on_device, keys, regrouping, "");
+  }
+}
+
+TEST(Rounds, OfNothing) {
+  for (const std::uint32_t threads : {0U, 40U}) {
+    test::Plan plan(test::RandomLaunch(11, 1).make(threads, 0), test::shaders_of_all_stages(11), 32);
+    plan.machine.sms = 3;
+    plan.cut({.at = scheduler::CutAt::PendingCall});
+    kernels::LaunchOnDevice launch(test::test_accelerator(), plan.launch());
+    for (const Regrouping& regrouping : regroupings()) {
+      compare(plan.context(), launch, {}, regrouping, std::to_string(threads) + " threads, ");
+    }
+  }
+}
+
+/// The schedules of models, with segments cut and keys made on the device too.
+void compare_models(const trace::Trace& trace, const scheduler::WarpAssignment& order, std::uint32_t sms) {
+  const trace::Launch& launch = trace.launches.at(0);
+  kernels::LaunchOnDevice on_device(test::test_accelerator(), launch);
+  const scheduler::MachineFacts machine{.sms = sms, .withheld_sms = 1};
+  const scheduler::HintSources hints;
+  for (const char* const spec :
+       {"plain", "ser", "ser:scope=sm", "ser:scope=pool,pool_warps=8", "ser:scope=warp", "ser:spatial=hit,spatial_bits=3",
+        "ser:first_bounce=1,shader_bits=2,withheld=0,scope=sm", "compaction", "compaction:scope=sm",
+        "compaction:scope=pool", "wavefront"}) {
+    const auto model = scheduler::SchedulerModels::create(spec).model;
+    const scheduler::Segments segments = cut_paths(launch, model->cut());
+    const scheduler::Segments there = cut_paths(launch, model->cut(), &on_device);
+    test::expect_same(there, segments, spec);
+    const SegmentSchedule expected = model->schedule({trace, launch, order, segments, machine, hints});
+    const SegmentSchedule found = model->schedule({trace, launch, order, there, machine, hints, &on_device});
+    ASSERT_NE(found.on_device, nullptr);
+    EXPECT_EQ(found.on_device->warps, found.warps());
+    ASSERT_NO_THROW(check(found, segments)) << spec;
+    test::expect_same(found, expected, spec);
+  }
+}
+
+TEST(Rounds, OfModelsOnCaptures) {
+  for (const char* const name : {"one-weekend-ser", "teapot-alpha"}) {
+    const trace::Trace trace = trace::load(std::string(RAYREPLAY_SOURCE_DIR "/tests/data/h200/") + name + ".rrt");
+    const auto order = scheduler::LaunchOrders::create("captured").model->assign(trace.launches.at(0), 32);
+    compare_models(trace, order, 133);
+    compare_models(trace, order, 24);
+  }
+}
+
+TEST(Rounds, OfModelsOnATracedScene) {
+  reference::TracerOptions options;
+  options.width = 120;
+  options.height = 70;
+  options.samples = 2;
+  const reference::RenderScene scene = reference::make_scene("one-weekend", &options.scene_spec);
+  test::MemorySink sink;
+  reference::trace_scene(scene, options, &sink);
+  trace::Trace trace;
+  trace.shaders = reference::describe_capture(scene, options).shaders;
+  trace.launches.resize(1);
+  trace.launches[0].size = sink.size;
+  trace.launches[0].data = sink.data;
+  for (const std::uint32_t warp_size : {8U, 32U}) {
+    compare_models(trace, scheduler::LaunchOrders::create("z-order").model->assign(trace.launches[0], warp_size), 8);
+  }
+}
+
+}  // namespace
+}  // namespace rayreplay

@@ -1,0 +1,50 @@
+// What the tests of the regrouping kernels share: an accelerator with the test device, and columns compared.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kernels/launch_on_device.hpp"
+#include "scheduler-models/regrouping/segment_schedule.hpp"
+#include "tests/support/vulkan_device.hpp"
+
+namespace rayreplay::test {
+
+inline std::unique_ptr<kernels::Accelerator> open_accelerator(bool required,
+                                                              const kernels::DeviceOptions& options = {}) {
+  std::vector<std::unique_ptr<kernels::Device>> devices;
+  devices.push_back(open_test_device(options));
+  return std::make_unique<kernels::Accelerator>(std::move(devices), required, [](const std::string&) {});
+}
+
+/// One for all tests of the program; errors of the device are errors.
+inline kernels::Accelerator& test_accelerator() {
+  static const std::unique_ptr<kernels::Accelerator> accelerator = open_accelerator(true);
+  return *accelerator;
+}
+
+inline void expect_same(const scheduler::Segments& found, const scheduler::Segments& expected,
+                        const std::string& what) {
+  EXPECT_EQ(found.first, expected.first) << what;
+  EXPECT_EQ(found.event_offset, expected.event_offset) << what;
+  EXPECT_EQ(found.bounce, expected.bounce) << what;
+  EXPECT_EQ(found.most_of_a_thread, expected.most_of_a_thread) << what;
+}
+
+inline void expect_same(const scheduler::SegmentSchedule& found, const scheduler::SegmentSchedule& expected,
+                        const std::string& what) {
+  EXPECT_EQ(found.warp_size, expected.warp_size) << what;
+  EXPECT_EQ(found.round_begin, expected.round_begin) << what;
+  EXPECT_EQ(found.unit_begin, expected.unit_begin) << what;
+  EXPECT_EQ(found.unit_sm, expected.unit_sm) << what;
+  EXPECT_EQ(found.moved, expected.moved) << what;
+  EXPECT_EQ(found.segment_at, expected.segment_at) << what;
+  EXPECT_EQ(found.spread, expected.spread) << what;
+  EXPECT_EQ(found.sm_source, expected.sm_source) << what;
+}
+
+}  // namespace rayreplay::test
