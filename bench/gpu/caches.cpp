@@ -89,18 +89,18 @@ class LruCase {
   }
   [[nodiscard]] double bytes() const {
     constexpr double kWord = 4;
-    double levels = 0;
+    std::uint64_t levels = 0;
     for (std::uint64_t tiles = size_ / 2048; tiles > 1; tiles /= 16) {
       ++levels;
     }
-    const auto passes = [](std::uint64_t bits) { return static_cast<double>((bits + 7) / 8); };
-    double words = 3 + 5 * passes(streams_.bits()) + 3;  // copy and numbers, sort, links
+    const auto passes = [](std::uint64_t bits) { return (bits + 7) / 8; };
+    std::uint64_t words = 3 + 5 * passes(streams_.bits()) + 3;  // copy and numbers, sort, links
     for (const std::uint64_t sets : sets_) {
       // Sets 3; a pass of the sort 5; places 2; links 4; permutation 4; a level 5; leaves 3; distances 2; ways 2.
       words +=
           3 + 5 * passes(static_cast<std::uint64_t>(std::bit_width(sets - 1))) + 2 + 4 + 4 + 5 * levels + 3 + 2 + 2;
     }
-    return kWord * words * static_cast<double>(size_);
+    return kWord * static_cast<double>(words) * static_cast<double>(size_);
   }
   /// Look-ups of all caches.
   [[nodiscard]] double items() const {
