@@ -7,8 +7,8 @@
 // accesses to one set wait for one another, so that many sets are fast and few are slow. At most `kExactSlots` ways a
 // lane, and kMostExactWays ways of all caches together.
 //
-// Device memory: `exact_bytes`; 22 bytes an access with lines of 32 bits, 26 with 64, 52 to 56 a set and stream, 12 to
-// 16 a way of these. Errors: DeviceError.
+// Device memory: `exact_bytes`; 22 bytes an access with lines of 32 bits, 26 with 64, 44 a set and stream, 12 to 16 a
+// way of these. Errors: DeviceError.
 #pragma once
 
 #include <cstdint>

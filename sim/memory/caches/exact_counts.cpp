@@ -211,7 +211,8 @@ ExactCounts exact_counts(std::span<const LineAccess> accesses, std::span<const s
   if (accelerator != nullptr && accelerator->has_device()) {
     most_ways = ~std::uint64_t{0};
     for (const Device* device : accelerator->devices()) {
-      most_ways = std::min<std::uint64_t>(most_ways, kernels::kExactSlots * kernels::exact_lanes(*device));
+      most_ways =
+          std::min<std::uint64_t>(most_ways, std::uint64_t{kernels::kExactSlots} * kernels::exact_lanes(*device));
     }
   }
   for (std::size_t i = 0; i < caches.size(); ++i) {
