@@ -52,7 +52,11 @@ class DeviceJudge {
   /// Of a test that was, where verdicts were wanted.
   [[nodiscard]] Verdict verdict(std::uint64_t place) const;
 
-  /// Counts of the objects of all batches, ascending.
+  /// Whether the device counts objects; else this does, from the verdicts.
+  [[nodiscard]] bool counts_objects() const {
+    return kernel_->counts_objects();
+  }
+  /// Counts of the objects of all batches, ascending; none where it does not count them.
   [[nodiscard]] std::vector<ObjectCounts> objects();
 
  private:
