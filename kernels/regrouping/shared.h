@@ -80,6 +80,8 @@ struct KeysPush {
   uint hint_from;
   uint hint_width; // bits that the hint has
   uint hint_bits;  // of which these are taken
+  uint place_bits; // left free below the hint
+  uint unused;
   uint64_t kind;
   uint64_t shader;
   uint64_t ray;        // or 0
@@ -91,6 +93,29 @@ struct KeysPush {
   uint64_t segment_offset; // u64 by segment
   uint64_t bounce;         // u16 by segment
   uint64_t keys;           // out, u64 by segment
+};
+
+// Whoever looks at where the pending calls are: place.glsl.
+RR_CONSTANT kPlaceHit = 1; // of a miss: its direction
+RR_CONSTANT kPlaceRay = 2;
+RR_CONSTANT kBoxWords = 7; // of 64 bits, by workgroup: low x y z, high x y z, whether there is a hit
+
+struct PlacePush {
+  uint first_group;
+  uint threads;
+  uint place; // kPlaceHit or kPlaceRay
+  uint bits;  // of the cells of an axis
+  uint stride; // workgroups
+  uint unused;
+  uint64_t kind;
+  uint64_t ray;        // or 0
+  uint64_t ray_offset; // u64, threads + 1
+  uint64_t columns;    // addresses: origin x y z, direction x y z by ray, t by event
+  uint64_t first;
+  uint64_t segment_offset;
+  uint64_t bounce;
+  uint64_t box;  // first pass, out: kBoxWords by workgroup; second: those of the launch
+  uint64_t keys; // u64 by segment
 };
 
 struct WidestPush {
@@ -275,7 +300,8 @@ struct PermutePush {
 #ifdef __cplusplus
 static_assert(sizeof(CutPush) == 104 && offsetof(CutPush, kind) == 24);
 static_assert(sizeof(ThreadsPush) == 32 && offsetof(ThreadsPush, first) == 8);
-static_assert(sizeof(KeysPush) == 112 && offsetof(KeysPush, kind) == 24);
+static_assert(sizeof(KeysPush) == 120 && offsetof(KeysPush, kind) == 32);
+static_assert(sizeof(PlacePush) == 96 && offsetof(PlacePush, kind) == 24);
 static_assert(sizeof(WidestPush) == 24 && offsetof(WidestPush, bytes) == 8);
 static_assert(sizeof(IotaPush) == 16 && offsetof(IotaPush, words) == 8);
 static_assert(sizeof(VaryPush) == 32 && offsetof(VaryPush, keys) == 8);

@@ -74,7 +74,7 @@ SegmentSchedule schedule_rounds(const PlanContext& context, const Keys& keys, co
 
 SegmentSchedule schedule_by_key(const PlanContext& context, const std::optional<KeyParts>& parts,
                                 const Regrouping& regrouping) {
-  if (parts && context.on_device != nullptr && parts->spatial != SpatialKey::None) {
+  if (parts && !why_no_keys_on_device(context, *parts).empty()) {
     return schedule_rounds(context, reorder_keys(context, *parts), regrouping);
   }
   return run_stage(

@@ -9,6 +9,8 @@
 
 #include "base/error.hpp"
 #include "kernels/launch_on_device.hpp"
+#include "kernels/regrouping/rounds.hpp"
+#include "kernels/regrouping/segments.hpp"
 #include "kernels/simt/replay.hpp"
 #include "sim/simt/call_dictionary.hpp"
 #include "sim/simt/job.hpp"
@@ -225,7 +227,7 @@ ReplayResult replay_on(Devices devices, const trace::Launch& launch, const std::
     warps.call_rows = rows.address();
     const gpu::HostResults host{
         bytes_of(result.by_warp, first, last), bytes_of(by_place, first * warps.warp_size, last * warps.warp_size), {}};
-    return gpu::replay(device, stream, warps, places_of(assignment.thread_at, first, last, warps.warp_size), host,
+    return gpu::replay(device, stream, warps, {places_of(assignment.thread_at, first, last, warps.warp_size)}, host,
                        advancing(options.progress), limits.most_places);
   };
   split(devices, assignment.warps(), part, [&](const gpu::Sums& sums) {
@@ -268,9 +270,14 @@ SegmentReplayResult replay_segments_on(Devices devices, const trace::Launch& lau
     Stream stream(device);
     gpu::Warps warps = plan.warps;
     warps.codes = gpu::encode(plan.launch, device, stream, plan.code_of);
-    const Buffer offsets = device.allocate_array<std::uint64_t>(segments.event_offset.size(), "segments of the launch");
-    stream.upload_array(offsets, segments.event_offset);
-    warps.offsets = offsets.address();
+    Buffer offsets;
+    if (segments.on_device != nullptr && segments.on_device->device == &device) {
+      warps.offsets = segments.on_device->event_offset.address();
+    } else {
+      offsets = device.allocate_array<std::uint64_t>(segments.event_offset.size(), "segments of the launch");
+      stream.upload_array(offsets, segments.event_offset);
+      warps.offsets = offsets.address();
+    }
     warps.pieces = segments.size();
     const Buffer rows = upload_rows(plan, device, stream);
     warps.call_rows = rows.address();
@@ -281,9 +288,12 @@ SegmentReplayResult replay_segments_on(Devices devices, const trace::Launch& lau
       warps.rays_before = rays.address();
     }
     const std::uint64_t tables = options.weights.size();
-    return gpu::replay(device, stream, warps, places_of(segment_at, first, last, warp_size),
-                       {{}, {}, bytes_of(result.weights, first * tables, last * tables)}, advancing(options.progress),
-                       limits.most_places);
+    gpu::Places places{places_of(segment_at, first, last, warp_size)};
+    if (options.schedule_on_device != nullptr && options.schedule_on_device->device == &device) {
+      places.resident = options.schedule_on_device->segment_at.address() + first * warp_size * sizeof(std::uint32_t);
+    }
+    return gpu::replay(device, stream, warps, places, {{}, {}, bytes_of(result.weights, first * tables, last * tables)},
+                       advancing(options.progress), limits.most_places);
   };
   split(devices, warp_count, part, [&](const gpu::Sums& sums) {
     if (sums.unknown_piece) {
