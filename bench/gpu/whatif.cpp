@@ -98,6 +98,7 @@ struct Prepared {
         ser->schedule({trace, launch, order, cut, scheduler::MachineFacts{}, scheduler::HintSources{}, &on_device});
     simt::SegmentReplayOptions options;
     options.on_device = &on_device;
+    options.schedule_on_device = schedule.on_device.get();
     answer.ser =
         simt::replay_segments(launch, trace.shaders, cut, schedule.segment_at, kWarpSize, options).replay.total;
   }

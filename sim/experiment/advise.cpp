@@ -143,6 +143,7 @@ class Search {
     options.policy = configuration_.policy;
     options.shader_cost = configuration_.costs;
     options.on_device = on_device_.get();
+    options.schedule_on_device = schedule.on_device.get();
     return rate(
         simt::replay_segments(launch_, trace_.shaders, segments_, schedule.segment_at, schedule.warp_size, options)
             .replay.total);

@@ -169,8 +169,7 @@ class Comparison {
     row.charges = candidate.model->charges(facts_);
     row.cut = scheduler::cut_paths(launch_, candidate.model->cut(), on_device_.get());
     row.segments = row.cut.size();
-    const scheduler::PlanContext context{trace_, launch_, order_,          row.cut,
-                                         facts_, options_.hints, on_device_.get()};
+    const scheduler::PlanContext context{trace_, launch_, order_, row.cut, facts_, options_.hints, on_device_.get()};
     row.state_bytes = candidate.model->state_bytes(context);
     switch (row.grouping) {
       case Grouping::Static:
@@ -225,6 +224,7 @@ class Comparison {
     options.shader_cost = result_.configuration.costs;
     options.detail = true;
     options.on_device = on_device_.get();
+    options.schedule_on_device = schedule.on_device.get();
     return simt::replay_segments(launch_, trace_.shaders, context.segments, schedule.segment_at, schedule.warp_size,
                                  options);
   }

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "kernels/launch_on_device.hpp"
+#include "kernels/traversal/bvh_on_device.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
 #include "sim/experiment/whatif.hpp"
@@ -172,7 +173,12 @@ class Stopwatch {
 class Runner {
  public:
   Runner(const bvh::Bvh& structure, std::uint32_t warp_size, const TraverseOptions& options, TraverseResult& result)
-      : structure_(&structure), warp_size_(warp_size), accesses_(options.accesses), result_(&result) {
+      : structure_(&structure),
+        on_device_(structure),
+        accelerator_(options.accelerator),
+        warp_size_(warp_size),
+        accesses_(options.accesses),
+        result_(&result) {
     result.rows.push_back({.traversal = "observed", .asked = "observed", .kind = TraverseKind::Observed});
     for (const std::string& spec : options.traversals) {
       auto created = traversal::Traversals::create(spec);
@@ -205,7 +211,12 @@ class Runner {
     traversal::TraceResult& traced = traced_;
     {
       const Stopwatch watch(row.seconds);
-      traced = model.trace(*structure_, batch.rays, {.accesses = true, .shaders = &shaders, .recycled = &traced});
+      traced = model.trace(*structure_, batch.rays,
+                           {.accesses = true,
+                            .shaders = &shaders,
+                            .recycled = &traced,
+                            .accelerator = accelerator_,
+                            .on_device = &on_device_});
     }
     add_common(batch, traced.hits, traced.counters, traced.ignored_rays, shaders.unobserved(), row);
     for (const traversal::AccessRows& block : traced.accesses.blocks) {
@@ -223,7 +234,11 @@ class Runner {
     {
       const Stopwatch watch(row.seconds);
       traced = model.trace(*structure_, batch.rays, batch.first_ray,
-                           {.warp_size = warp_size_, .accesses = true, .shaders = &shaders});
+                           {.warp_size = warp_size_,
+                            .accesses = true,
+                            .shaders = &shaders,
+                            .accelerator = accelerator_,
+                            .on_device = &on_device_});
     }
     add_common(batch, traced.hits, traced.counters, traced.ignored_rays, shaders.unobserved(), row);
     add_bytes(traced.accesses, row);
@@ -244,6 +259,8 @@ class Runner {
   }
 
   const bvh::Bvh* structure_;
+  kernels::BvhOnDevice on_device_;
+  kernels::Accelerator* accelerator_;
   std::uint32_t warp_size_;
   const AccessSink& accesses_;
   TraverseResult* result_;
