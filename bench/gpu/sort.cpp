@@ -1,5 +1,6 @@
 // Sorts and prefix sums (kernels/sort).
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -221,7 +222,7 @@ PreparedCase prepare_sum(kernels::Device& device, double scale) {
 }
 
 constexpr std::uint64_t kSkewed = 0x0F0F'0F0F'0F0F'0F0FU;
-const GpuCases::Registrar kRegistrars[] = {
+const std::array kRegistrars{
     GpuCases::Registrar(sort_case({8, true})),
     GpuCases::Registrar(sort_case({8, true, kSkewed})),
     GpuCases::Registrar(sort_case({8, false})),

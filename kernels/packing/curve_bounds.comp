@@ -6,7 +6,13 @@
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/packing/curve.glsl"
 
+shared uint box[6];
+
 void main() {
+  if (gl_LocalInvocationIndex < 6) {
+    box[gl_LocalInvocationIndex] = gl_LocalInvocationIndex < 3 ? 0xFFFFFFFFu : 0;
+  }
+  barrier();
   const uint64_t i = item_number(push.first_group);
   uvec3 least = uvec3(0xFFFFFFFFu);
   uvec3 greatest = uvec3(0);
@@ -20,15 +26,16 @@ void main() {
   least = subgroupMin(least);
   greatest = subgroupMax(greatest);
   if (subgroupElect()) {
-    Words bounds = Words(push.bounds);
     for (uint axis = 0; axis < 3; ++axis) {
-      // Most subgroups find nothing new.
-      if (least[axis] < bounds.at[axis]) {
-        atomicMin(bounds.at[axis], least[axis]);
-      }
-      if (greatest[axis] > bounds.at[3 + axis]) {
-        atomicMax(bounds.at[3 + axis], greatest[axis]);
-      }
+      atomicMin(box[axis], least[axis]);
+      atomicMax(box[3 + axis], greatest[axis]);
     }
+  }
+  barrier();
+  // All workgroups add to the same six words: once each.
+  if (gl_LocalInvocationIndex < 3) {
+    atomicMin(Words(push.bounds).at[gl_LocalInvocationIndex], box[gl_LocalInvocationIndex]);
+  } else if (gl_LocalInvocationIndex < 6) {
+    atomicMax(Words(push.bounds).at[gl_LocalInvocationIndex], box[gl_LocalInvocationIndex]);
   }
 }

@@ -201,6 +201,28 @@ TEST_F(PackingOnDevice, OfTracedAndCapturedScenes) {
   }
 }
 
+// A device that is lost at any moment, or has too little memory.
+TEST_F(PackingOnDevice, GoesOnOnTheProcessor) {
+  test::RandomLaunch random(23, {0, 5});
+  const trace::Launch launch = random({100, 60, 1});
+  const WarpAssignment assignment = assign("z-order:warp=8x4,tile=16x16", launch, 32);
+  std::vector<kernels::DeviceOptions> faults(5);
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    faults[i].lose_at_submission = i + 1;
+  }
+  faults[4].memory_limit = 100'000;
+  for (const kernels::DeviceOptions& options : faults) {
+    for (const char* spec : {"tiled-objects", "origin-hilbert"}) {
+      accelerator_ = kernels::test_accelerator(false, options);
+      kernels::LaunchOnDevice on_device(*accelerator_, launch);
+      compare(spec, launch, assignment, on_device);
+      if (options.lose_at_submission == 1 || options.memory_limit != 0) {
+        EXPECT_EQ(accelerator_->records().at(0).device, "CPU");
+      }
+    }
+  }
+}
+
 TEST_F(PackingOnDevice, SaysWhereItRan) {
   test::RandomLaunch random(1, {0});
   const trace::Launch launch = random({8, 8, 1});

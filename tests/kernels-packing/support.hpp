@@ -1,4 +1,4 @@
-// A launch on the test device, whose accelerator passes every fault on.
+// An accelerator of the test device; `required`: it passes every fault on.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,11 @@
 
 namespace rayreplay::kernels {
 
-[[nodiscard]] inline std::unique_ptr<Accelerator> test_accelerator() {
+[[nodiscard]] inline std::unique_ptr<Accelerator> test_accelerator(bool required = true,
+                                                                   const DeviceOptions& options = {}) {
   std::vector<std::unique_ptr<Device>> devices;
-  devices.push_back(test::open_test_device());
-  return std::make_unique<Accelerator>(std::move(devices), true, [](const std::string&) {});
+  devices.push_back(test::open_test_device(options));
+  return std::make_unique<Accelerator>(std::move(devices), required, [](const std::string&) {});
 }
 
 }  // namespace rayreplay::kernels
