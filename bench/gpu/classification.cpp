@@ -39,13 +39,13 @@ trace::Scene make_scene(std::uint32_t side) {
   trace::Scene scene;
   trace::Geometry& geometry = scene.geometries.emplace_back();
   geometry.type = trace::GeometryType::Boxes;
-  for (std::uint32_t i = 0; i < side * side * side; ++i) {
-    const std::array<double, 3> cell{static_cast<double>(i % side), static_cast<double>(i / side % side),
-                                     static_cast<double>(i / side / side)};
+  const std::uint64_t cells = std::uint64_t{side} * side * side;
+  for (std::uint64_t i = 0; i < cells; ++i) {
+    const std::array<std::uint64_t, 3> cell{i % side, i / side % side, i / side / side};
     for (int corner = 0; corner < 2; ++corner) {
       for (std::size_t axis = 0; axis < 3; ++axis) {
-        geometry.boxes.push_back(
-            static_cast<float>(cell[axis] + share(i * 3 + axis) * 0.3 + corner * (0.3 + 0.4 * share(~(i * 3 + axis)))));
+        const double inside = share(i * 3 + axis) * 0.3 + corner * (0.3 + 0.4 * share(~(i * 3 + axis)));
+        geometry.boxes.push_back(static_cast<float>(static_cast<double>(cell[axis]) + inside));
       }
     }
   }

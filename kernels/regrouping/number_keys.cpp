@@ -2,13 +2,13 @@
 
 #include <array>
 
-#include "kernels/regrouping/common.hpp"
-#include "kernels/sort/exclusive_sum.hpp"
-#include "kernels/sort/radix_sort.hpp"
 #include "RegroupHeads.spv.hpp"
 #include "RegroupIota.spv.hpp"
 #include "RegroupRank.spv.hpp"
 #include "RegroupVary.spv.hpp"
+#include "kernels/regrouping/common.hpp"
+#include "kernels/sort/exclusive_sum.hpp"
+#include "kernels/sort/radix_sort.hpp"
 
 namespace rayreplay::kernels::regrouping {
 namespace {

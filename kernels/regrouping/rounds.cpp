@@ -9,10 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "kernels/regrouping/common.hpp"
-#include "kernels/regrouping/number_keys.hpp"
-#include "kernels/sort/exclusive_sum.hpp"
-#include "kernels/sort/radix_sort.hpp"
 #include "RegroupClaim.spv.hpp"
 #include "RegroupDecide.spv.hpp"
 #include "RegroupForm.spv.hpp"
@@ -27,6 +23,10 @@
 #include "RegroupStretches.spv.hpp"
 #include "RegroupThreads.spv.hpp"
 #include "RegroupWarpStarts.spv.hpp"
+#include "kernels/regrouping/common.hpp"
+#include "kernels/regrouping/number_keys.hpp"
+#include "kernels/sort/exclusive_sum.hpp"
+#include "kernels/sort/radix_sort.hpp"
 
 namespace rayreplay::kernels {
 namespace {

@@ -175,6 +175,18 @@ TEST(ClassifyOnDevice, FallsBackWhereTheDeviceIsLost) {
   }
 }
 
+TEST(ClassifyOnDevice, FallsBackWhereTheDeviceHasTooLittleMemory) {
+  const trace::Trace trace = mixed_trace(1, "path");
+  kernels::DeviceOptions little;
+  little.memory_limit = std::uint64_t{64} << 10U;
+  const auto used = accelerator(little);
+  ClassifyOptions options;
+  options.per_test = true;
+  expect_same_classification(trace, options, *used);
+  EXPECT_EQ(record_of(*used).device, "CPU");
+  EXPECT_NE(record_of(*used).reason, "");
+}
+
 TEST(ClassifyOnDevice, SaysWhyItRanOnTheProcessor) {
   const auto used = accelerator();
   ClassifyOptions options;

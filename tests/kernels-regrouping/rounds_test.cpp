@@ -90,8 +90,8 @@ TEST_P(RoundsOnDevice, MakeTheSameSchedule) {
 
 INSTANTIATE_TEST_SUITE_P(Shapes, RoundsOnDevice,
                          testing::Values(Shape{1, 60, 4}, Shape{4, 8, 2}, Shape{8, 333, 7}, Shape{13, 300, 5},
-                                         Shape{32, 1, 3}, Shape{32, 900, 1}, Shape{32, 900, 4},
-                                         Shape{32, 900, 100'000}, Shape{64, 700, 4}, Shape{64, 700, 1000}),
+                                         Shape{32, 1, 3}, Shape{32, 900, 1}, Shape{32, 900, 4}, Shape{32, 900, 100'000},
+                                         Shape{64, 700, 4}, Shape{64, 700, 1000}),
                          [](const auto& instance) {
                            return std::to_string(instance.param.warp_size) + "Lanes" +
                                   std::to_string(instance.param.threads) + "Threads" +
@@ -181,9 +181,9 @@ void compare_models(const trace::Trace& trace, const scheduler::WarpAssignment& 
   const scheduler::MachineFacts machine{.sms = sms, .withheld_sms = 1};
   const scheduler::HintSources hints;
   for (const char* const spec :
-       {"plain", "ser", "ser:scope=sm", "ser:scope=pool,pool_warps=8", "ser:scope=warp", "ser:spatial=hit,spatial_bits=3",
-        "ser:first_bounce=1,shader_bits=2,withheld=0,scope=sm", "compaction", "compaction:scope=sm",
-        "compaction:scope=pool", "wavefront"}) {
+       {"plain", "ser", "ser:scope=sm", "ser:scope=pool,pool_warps=8", "ser:scope=warp",
+        "ser:spatial=hit,spatial_bits=3", "ser:first_bounce=1,shader_bits=2,withheld=0,scope=sm", "compaction",
+        "compaction:scope=sm", "compaction:scope=pool", "wavefront"}) {
     const auto model = scheduler::SchedulerModels::create(spec).model;
     const scheduler::Segments segments = cut_paths(launch, model->cut());
     const scheduler::Segments there = cut_paths(launch, model->cut(), &on_device);
@@ -198,19 +198,19 @@ void compare_models(const trace::Trace& trace, const scheduler::WarpAssignment& 
 }
 
 TEST(Rounds, OfModelsOnCaptures) {
-  for (const char* const name : {"one-weekend-ser", "teapot-alpha"}) {
+  // The device has 132 SMs: with fewer, units are not those of the capture.
+  for (const auto& [name, sms] : {std::pair("one-weekend-ser", 133U), std::pair("teapot-alpha", 24U)}) {
     const trace::Trace trace = trace::load(std::string(RAYREPLAY_SOURCE_DIR "/tests/data/h200/") + name + ".rrt");
     const auto order = scheduler::LaunchOrders::create("captured").model->assign(trace.launches.at(0), 32);
-    compare_models(trace, order, 133);
-    compare_models(trace, order, 24);
+    compare_models(trace, order, sms);
   }
 }
 
 TEST(Rounds, OfModelsOnATracedScene) {
   reference::TracerOptions options;
-  options.width = 120;
-  options.height = 70;
-  options.samples = 2;
+  options.width = 90;
+  options.height = 50;
+  options.samples = 1;
   const reference::RenderScene scene = reference::make_scene("one-weekend", &options.scene_spec);
   test::MemorySink sink;
   reference::trace_scene(scene, options, &sink);
