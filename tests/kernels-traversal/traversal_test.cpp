@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <string>
@@ -25,7 +26,7 @@ using traversal::TraceOptions;
 using traversal::TraceResult;
 using traversal::Traversals;
 
-constexpr const char* kOrders[] = {"near-first", "fixed-order", "ordered"};
+constexpr std::array kOrders{"near-first", "fixed-order", "ordered"};
 
 std::uint32_t bits(float x) {
   return std::bit_cast<std::uint32_t>(x);
