@@ -147,12 +147,12 @@ struct What {
 
 /// One case's arrays on the device, and what both sides found.
 struct Run {
-  Run(kernels::Device& opened, const bvh::Bvh& given, const std::vector<Ray>& of, const What& what)
+  Run(kernels::Device& opened, bvh::Bvh given, const std::vector<Ray>& of, const What& what)
       : device(&opened),
         rays(&of),
         counters_too(what.counters),
         filter(what.filter),
-        bvh(given),
+        bvh(std::move(given)),
         copies(bvh),
         ray_buffer(opened.allocate_array<Ray>(of.size(), "rays")),
         hit_buffer(opened.allocate_array<Hit>(of.size(), "hits")),

@@ -238,6 +238,9 @@ std::uint64_t BvhOnDevice::on(Device& device, Stream& stream, bool for_logs) con
                   .top_empty = bvh.top.empty() ? 1U : 0U,
                   .own_boxes = bvh.own_boxes ? 1U : 0U};
     stream.upload(one.scene, std::as_bytes(std::span(&one.record, 1)));
+    // A caller whose next request fails drops its stream and what is recorded there: it has to be on the device by
+    // then.
+    stream.wait();
     one.uploaded = true;
   }
   if (for_logs && !one.with_logs) {
@@ -273,6 +276,7 @@ std::uint64_t BvhOnDevice::on(Device& device, Stream& stream, bool for_logs) con
     stream.upload_array(one.geometries, records);
     one.record.geometries = one.geometries.address();
     stream.upload(one.scene, std::as_bytes(std::span(&one.record, 1)));
+    stream.wait();
     one.with_logs = true;
   }
   return one.scene.address();

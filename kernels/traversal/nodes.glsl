@@ -36,18 +36,6 @@ void meet_slot(int slot, const vec3 planes_near, const vec3 planes_far) {
   keep(slot, near, far);
 }
 
-// kBackward: some rays' t_min is below 0.
-void meet_either(int slot, const vec3 planes_near, const vec3 planes_far) {
-  if (kBackward != 0u) {
-    const BoxEntry entry = meet(mix(planes_near, planes_far, space.negative),
-                                mix(planes_far, planes_near, space.negative), space, limit);
-    entry_of[slot] = entry.met ? entry.entry : kInfinity;
-    met |= entry.met ? 1u << slot : 0u;
-  } else {
-    meet_slot(slot, planes_near, planes_far);
-  }
-}
-
 void meet_compressed(uint64_t nodes, uint record) {
   NodeRef at = NodeRef(nodes + uint64_t(record) * 80ul);
   const uvec4 n0 = at.at[0];
@@ -77,7 +65,7 @@ void meet_compressed(uint64_t nodes, uint record) {
     const bool used = bitfieldExtract(word == 0 ? n1.z : n1.w, byte * 8, 8) != 0u;
     boxes += used ? 1u : 0u;
     if (used) {
-      meet_either(slot, planes_near, planes_far);
+      meet_slot(slot, planes_near, planes_far);
     } else {
       entry_of[slot] = kInfinity;
     }
@@ -104,7 +92,7 @@ void meet_wide(uint64_t nodes, uint record) {
       const bool used = index[i] != 0xFFFFFFFFu;
       boxes += used ? 1u : 0u;
       if (used) {
-        meet_either(slot, vec3(near_x[i], near_y[i], near_z[i]), vec3(far_x[i], far_y[i], far_z[i]));
+        meet_slot(slot, vec3(near_x[i], near_y[i], near_z[i]), vec3(far_x[i], far_y[i], far_z[i]));
       } else {
         entry_of[slot] = kInfinity;
       }
@@ -123,7 +111,7 @@ void meet_binary(uint64_t nodes, uint record) {
     const bool used = node_words[slot] != 0xFFFFFFFFu;
     boxes += used ? 1u : 0u;
     if (used) {
-      meet_either(slot, mix(low, high, space.negative), mix(high, low, space.negative));
+      meet_slot(slot, mix(low, high, space.negative), mix(high, low, space.negative));
     } else {
       entry_of[slot] = kInfinity;
     }

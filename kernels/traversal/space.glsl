@@ -90,12 +90,19 @@ BoxEntry meet(const vec3 low, const vec3 high, const BoxRay ray, float t_max) {
 }
 
 // The same for boxes of nodes, whose entries are compared alone: the sign of a zero may differ. `near` and `far` are
-// those planes of the box that the ray enters and leaves through. Not for t_min below 0.
+// those planes of the box that the ray enters and leaves through. kBackward: t_min may be below 0.
 void meet_planes(const vec3 planes_near, const vec3 planes_far, const BoxRay ray, inout float near, inout float far) {
   precise vec3 to_near = planes_near - ray.origin_near;
   precise vec3 to_far = planes_far - ray.origin_far;
   precise vec3 enter = to_near * ray.inverse_near;
   precise vec3 leave = to_far * ray.inverse_far;
+  if (kBackward != 0u) {
+    precise vec3 behind = to_near * ray.inverse_far;
+    precise vec3 ahead = to_far * ray.inverse_near;
+    const bool backward = ray.t_min < 0.0;
+    enter = mix(enter, behind, backward ? lessThan(behind, enter) : bvec3(false));
+    leave = mix(leave, ahead, backward ? lessThan(leave, ahead) : bvec3(false));
+  }
   near = n_max(n_max(n_max(near, enter.x), enter.y), enter.z);
   far = n_min(n_min(n_min(far, leave.x), leave.y), leave.z);
 }

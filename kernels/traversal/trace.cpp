@@ -1,7 +1,6 @@
 #include "kernels/traversal/trace.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <numeric>
 #include <optional>
 
@@ -158,7 +157,7 @@ class Part {
         std::max<std::uint64_t>(1, std::min(kLogBytes, device_->free_bytes() / 4) / sizeof(AccessRecord));
     Buffer rows_buffer;
     Buffer first_buffer;
-    std::unique_ptr<AccessRecord[]> rows;
+    std::vector<AccessRecord> rows;
     std::uint64_t room = 0;
     std::vector<std::uint64_t> ends;
     std::vector<std::uint64_t> firsts;
@@ -185,7 +184,7 @@ class Part {
         room = std::max(sum, std::min(most_rows, 2 * sum));
         rows_buffer = {};
         rows_buffer = device_->allocate_array<AccessRecord>(room, "accesses");
-        rows = std::make_unique_for_overwrite<AccessRecord[]>(room);
+        rows.resize(room);
       }
       if (first_buffer.bytes() < firsts.size() * sizeof(std::uint64_t)) {
         first_buffer = device_->allocate_array<std::uint64_t>(firsts.size(), "where accesses start");
@@ -193,10 +192,10 @@ class Part {
       stream_.upload_array(first_buffer, firsts);
       run(at, ends.size(), {first_buffer.address(), rows_buffer.address()});
       if (sum > 0) {
-        stream_.download(rows_buffer, std::as_writable_bytes(std::span(rows.get(), sum)));
+        stream_.download(rows_buffer, std::as_writable_bytes(std::span(rows).first(sum)));
       }
       stream_.wait();
-      output_->accesses(first_ + at, ends, std::span<const AccessRecord>(rows.get(), sum));
+      output_->accesses(first_ + at, ends, std::span<const AccessRecord>(rows).first(sum));
       at += ends.size();
     }
   }

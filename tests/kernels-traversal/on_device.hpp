@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
@@ -95,6 +96,6 @@ namespace rayreplay::test {
   return trace::load(std::filesystem::path(RAYREPLAY_SOURCE_DIR) / "tests/data/h200" / name);
 }
 
-inline constexpr const char* kDeviceLayouts[] = {"binary", "wide-8", "compressed-wide-8"};
+inline constexpr std::array kDeviceLayouts{"binary", "wide-8", "compressed-wide-8"};
 
 }  // namespace rayreplay::test

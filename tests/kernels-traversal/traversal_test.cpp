@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <string>
@@ -25,7 +26,7 @@ using traversal::TraceOptions;
 using traversal::TraceResult;
 using traversal::Traversals;
 
-constexpr const char* kOrders[] = {"near-first", "fixed-order", "ordered"};
+constexpr std::array kOrders{"near-first", "fixed-order", "ordered"};
 
 std::uint32_t bits(float x) {
   return std::bit_cast<std::uint32_t>(x);
@@ -126,6 +127,30 @@ TEST(TraversalOnDevice, AdversarialScenes) {
       compare(bvh, rays, {.accesses = true}, "near-first", one.name);
     }
   }
+}
+
+/// Everything is entered at once, so that everything waits: queues that begin too short.
+TEST(TraversalOnDevice, OrderedWithLongQueues) {
+  trace::Geometry mesh;
+  constexpr std::uint32_t kTriangles = 900;
+  for (std::uint32_t i = 0; i < kTriangles; ++i) {
+    const float at = static_cast<float>(i) / kTriangles;
+    mesh.vertices.insert(mesh.vertices.end(), {0, 0, at, 1, at, 1, at, 1, 0});
+    mesh.indices.insert(mesh.indices.end(), {3 * i, 3 * i + 1, 3 * i + 2});
+  }
+  const trace::Scene scene = one_mesh(std::move(mesh));
+  const bvh::Bvh bvh = bvh::build_bvh(scene, 0, "test", {.layout = "compressed-wide-8"});
+  std::vector<Ray> rays = mixed_rays(12, 300, false);
+  for (Ray& ray : rays) {
+    ray.origin = {ray.origin[0], ray.origin[1], -1};
+    ray.direction = {0.5F - ray.origin[0], 0.5F - ray.origin[1], 1};
+  }
+  compare(bvh, rays, {.accesses = true}, "ordered", "long queues");
+  std::uint32_t longest = 0;
+  for (const traversal::RayCounters& ray : Traversals::create("ordered").model->trace(bvh, rays, {}).counters) {
+    longest = std::max(longest, ray.stack_depth);
+  }
+  EXPECT_GT(longest, 256U);
 }
 
 TEST(TraversalOnDevice, WithoutOwnBoxes) {

@@ -116,7 +116,7 @@ RayTracingPeer::~RayTracingPeer() = default;
 double RayTracingPeer::trace() {
   State& state = *state_;
   state.device.submit([&](VkCommandBuffer commands) {
-    const VkDescriptorSet set = state.descriptors.handle();
+    VkDescriptorSet set = state.descriptors.handle();
     vkCmdResetQueryPool(commands, state.stamps, 0, 2);
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR, state.pipeline.handle());
     vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR, state.pipeline.layout(), 0, 1, &set, 0,
