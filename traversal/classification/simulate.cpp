@@ -147,12 +147,13 @@ class Simulator {
     TraceResult ideal_enlarged, hardware_exact;  ///< ground truth
   };
 
-  [[nodiscard]] static TraceResult trace(const Traversal& traversal, const bvh::Bvh& structure,
-                                         const std::vector<Ray>& rays, const Shaders& shaders, bool tests) {
+  [[nodiscard]] TraceResult trace(const Traversal& traversal, const bvh::Bvh& structure, const std::vector<Ray>& rays,
+                                  const Shaders& shaders, bool tests) const {
     TraceOptions options;
     options.counters = false;
     options.tests = tests;
     options.shaders = &shaders;
+    options.accelerator = options_->classify.accelerator;
     return traversal.trace(structure, rays, options);
   }
 
