@@ -254,7 +254,7 @@ GpuCase whole_case(Workload workload) {
           }};
 }
 
-const GpuCases::Registrar kRegistrars[] = {
+const std::array kRegistrars = {
     GpuCases::Registrar(whole_case(Workload::Weekend)),
     GpuCases::Registrar(whole_case(Workload::Divergent)),
     GpuCases::Registrar(ser_case("regroup: cut paths", Workload::Weekend, {}, true, false)),
