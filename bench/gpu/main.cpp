@@ -161,9 +161,11 @@ Row run_case(kernels::Device& device, const GpuCase& one, const Options& options
     row.items = prepared.items;
     row.least_bytes = prepared.least_bytes;
     const DeviceTime time = time_device(device, prepared.device, options.repeat, prepared.clock);
-    row.device_s = time.clock;
+    row.device_s = prepared.by_wall_clock ? time.wall : time.clock;
     row.wall_s = time.wall;
-    fmt::print(stderr, "{}: {}\n", row.kernel, split_of(device));
+    if (!prepared.by_wall_clock) {
+      fmt::print(stderr, "{}: {}\n", row.kernel, split_of(device));
+    }
     if (prepared.cpu && options.cpu) {
       const double first = seconds(prepared.cpu);
       row.cpu_s = std::min(first, seconds(prepared.cpu));

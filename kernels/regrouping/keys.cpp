@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "kernels/regrouping/common.hpp"
 #include "RegroupKeys.spv.hpp"
 #include "RegroupWidest.spv.hpp"
+#include "kernels/regrouping/common.hpp"
 
 namespace rayreplay::kernels {
 namespace {

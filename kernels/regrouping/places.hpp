@@ -3,7 +3,8 @@
 // Contract: the lowest bits of keys as `scheduler::reorder_keys` makes them, bit for bit: doubles are added and
 // multiplied as the device does and divided by kernels/arithmetic/exact.glsl, which is right where `doubles_are_exact`
 // says so; callers ask. `find_box` goes over all pending calls and waits for the device; `add_places` goes over them
-// again. The launch must have its rays. O(segments); an invocation takes one thread's. Needs float64. Errors: DeviceError.
+// again. The launch must have its rays. O(segments); an invocation takes one thread's. Needs float64. Errors:
+// DeviceError.
 #pragma once
 
 #include <array>

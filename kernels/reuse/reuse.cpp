@@ -107,7 +107,7 @@ ReuseSpace make_reuse_space(Device& device, std::uint64_t accesses, unsigned key
 }
 
 std::uint64_t reuse_bytes(std::uint64_t accesses, unsigned key_bytes) {
-  const std::uint64_t arrays = padded(accesses) * (2 * key_bytes + 3 * sizeof(std::uint32_t));
+  const std::uint64_t arrays = padded(accesses) * (std::uint64_t{2} * key_bytes + 3 * sizeof(std::uint32_t));
   const std::uint64_t words = 5 * words_of(accesses) + 2 * digit_counts_of(accesses) + 3;
   constexpr std::uint64_t kScratch = std::uint64_t{5} << 20U;  // of the sort, and of sums
   return arrays + words * sizeof(std::uint32_t) + kScratch;

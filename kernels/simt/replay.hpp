@@ -83,8 +83,8 @@ struct Places {
 };
 
 /// `advance` is told of warps that are done; may be empty. Waits for the stream.
-[[nodiscard]] Sums replay(Device& device, Stream& stream, const Warps& warps, const Places& places,
-                          const HostResults& results, const std::function<void(std::uint64_t)>& advance,
+[[nodiscard]] Sums replay(Device& device, Stream& stream, const Warps& warps, const Places& given,
+                          const HostResults& host, const std::function<void(std::uint64_t)>& advance,
                           std::uint64_t most_places = kMostPlaces);
 
 }  // namespace rayreplay::kernels::simt

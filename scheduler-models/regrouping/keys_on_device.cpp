@@ -26,8 +26,7 @@ std::string why_no_keys_on_device(const PlanContext& context, const KeyParts& pa
 kernels::Buffer keys_on(kernels::Device& device, kernels::Stream& stream, const PlanContext& context,
                         const kernels::SegmentsOnDevice& segments, const KeyParts& parts) {
   using From = HintPlace::From;
-  const HintPlace place =
-      parts.hint_bits > 0 ? find_hints(context.launch, parts.hint, context.hints) : HintPlace{};
+  const HintPlace place = parts.hint_bits > 0 ? find_hints(context.launch, parts.hint, context.hints) : HintPlace{};
   kernels::KeySpec spec;
   spec.shader_bits = parts.shader_bits;
   spec.hint_width = place.bits;

@@ -1,9 +1,9 @@
 // Reorder keys between this room and the device (kernels/regrouping/keys.hpp), and their twin.
 //
 // Contract: `keys_on_cpu` is `reorder_keys` whatever the context's device. `keys_on` makes the same keys on the device;
-// `download_keys` brings them to the processor. `why_no_keys_on_device` says why keys of these parts are not made there;
-// empty: they are. `check_rays` and `check_hits` throw Missing where places are asked for and the launch has none.
-// Errors: those of `reorder_keys`, DeviceError.
+// `download_keys` brings them to the processor. `why_no_keys_on_device` says why keys of these parts are not made
+// there; empty: they are. `check_rays` and `check_hits` throw Missing where places are asked for and the launch has
+// none. Errors: those of `reorder_keys`, DeviceError.
 #pragma once
 
 #include <string>

@@ -31,7 +31,8 @@ struct KeyParts {
   std::uint32_t spatial_bits = 8;  ///< an axis, 1 to 16
 };
 
-/// How many bits the place takes beside `hint_bits` bits of a hint. Usage for parts that are out of range or do not fit.
+/// How many bits the place takes beside `hint_bits` bits of a hint. Usage for parts that are out of range or do not
+/// fit.
 [[nodiscard]] std::uint32_t place_bits(const KeyParts& parts, std::uint32_t hint_bits);
 
 /// By segment.

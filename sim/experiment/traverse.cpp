@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "kernels/launch_on_device.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
 #include "sim/experiment/whatif.hpp"
@@ -275,7 +277,12 @@ TraverseResult traverse(const trace::Trace& trace, const std::string& name, cons
   result.packing = scheduler::Packings::create(options.packing).spec;
   const scheduler::WarpAssignment order =
       scheduler::LaunchOrders::create(configuration.order).model->assign(launch, configuration.warp_size);
-  const Warps warps = warps_by_start(pack(launch, order, result.packing));
+  std::optional<kernels::LaunchOnDevice> on_device;
+  if (options.accelerator != nullptr) {
+    on_device.emplace(*options.accelerator, launch);
+  }
+  const Warps warps = warps_by_start(pack(launch, order, result.packing, on_device ? &*on_device : nullptr));
+  on_device.reset();  // what it holds of the device's memory is for the rays
   result.warps = warps.first.size() - 1;
   Runner runner(structure, configuration.warp_size, options, result);
   if (options.progress != nullptr) {

@@ -156,8 +156,8 @@ std::function<void(std::uint64_t)> advancing(Progress* progress) {
   return [progress](std::uint64_t warps) { progress->advance(warps); };
 }
 
-template <class T>
-std::span<std::byte> bytes_of(std::vector<T>& items, std::uint64_t first, std::uint64_t last) {
+template <class Items>
+std::span<std::byte> bytes_of(Items& items, std::uint64_t first, std::uint64_t last) {
   return items.empty() ? std::span<std::byte>() : std::as_writable_bytes(std::span(items).subspan(first, last - first));
 }
 
@@ -173,15 +173,19 @@ Buffer upload_rows(const Plan& plan, Device& device, Stream& stream) {
   return rows;
 }
 
+/// A Tally's members in order, without its constructor: nobody looks at them before the device has written them.
+using TallyWords = std::array<std::uint64_t, sizeof(Tally) / sizeof(std::uint64_t)>;
+
 /// Sums by place to those by thread.
-void scatter(std::span<const std::uint32_t> thread_at, const std::vector<Tally>& by_place,
+void scatter(std::span<const std::uint32_t> thread_at, const trace::Column<TallyWords>& by_place,
              std::vector<Tally>& by_thread) {
   constexpr std::size_t kPlacesPerTask = 16'384;
   oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::size_t>(0, thread_at.size(), kPlacesPerTask),
                             [&](const auto& range) {
                               for (std::size_t place = range.begin(); place != range.end(); ++place) {
                                 if (thread_at[place] != scheduler::kNoThread) {
-                                  by_thread[thread_at[place]] = by_place[place];
+                                  const TallyWords& sums = by_place[place];
+                                  by_thread[thread_at[place]] = {sums[0], sums[1], sums[2], sums[3]};
                                 }
                               }
                             });
@@ -214,7 +218,7 @@ ReplayResult replay_on(Devices devices, const trace::Launch& launch, const std::
   result.warp_size = assignment.warp_size;
   result.policy = options.policy;
   result.by_warp.resize(options.per_warp ? assignment.warps() : 0);
-  std::vector<Tally> by_place(options.per_thread ? assignment.thread_at.size() : 0);
+  trace::Column<TallyWords> by_place(options.per_thread ? assignment.thread_at.size() : 0);
   std::vector<CallSum> calls(plan.dictionary.calls.size());
 
   const auto part = [&](Device& device, std::uint64_t first, std::uint64_t last) {
