@@ -41,8 +41,8 @@ class DeviceJudge {
   void begin(const Batch& batch);
   /// `place`: of the batch; `thread`: of the launch. `assumed`: t* rests on an assumption (ClassifyOptions).
   void set_ray(std::uint64_t place, std::uint64_t thread, const Ray& ray, float t_star, bool assumed);
-  /// Of a ray that was set. False: the caller judges it.
-  [[nodiscard]] bool set_test(std::uint64_t test_row, std::uint64_t ray_place, const JudgedTest& test);
+  /// Numbers of the batch; the ray was set. False: the caller judges it.
+  [[nodiscard]] bool set_test(std::uint64_t test_number, std::uint64_t ray_number, const JudgedTest& test);
   void judge(Accumulator& sums);
 
   /// Whether test `place` was judged here.
