@@ -100,8 +100,6 @@ WhatIfResult what_if(const trace::Trace& trace, const Resolved& configuration, c
   const scheduler::WarpAssignment order =
       scheduler::LaunchOrders::create(configuration.order).model->assign(launch, configuration.warp_size);
   result.warps = order.warps();
-  result.bound = scheduler::lower_bound(launch, configuration.warp_size);
-
   const std::vector<Candidate> candidates = make_candidates(configuration, launch.size);
   if (options.progress != nullptr) {
     options.progress->start("packings", candidates.size());
@@ -111,6 +109,7 @@ WhatIfResult what_if(const trace::Trace& trace, const Resolved& configuration, c
   if (options.accelerator != nullptr) {
     on_device.emplace(*options.accelerator, launch);
   }
+  result.bound = scheduler::lower_bound_on(launch, configuration.warp_size, on_device ? &*on_device : nullptr);
   const RowMaker make_row(trace, configuration, order, options.pixel_maps, on_device ? &*on_device : nullptr);
   // One after another: a row needs several arrays of one entry per thread, and the work inside it is parallel already.
   for (std::size_t i = 0; i < candidates.size(); ++i) {
