@@ -278,7 +278,13 @@ bool is_accepted(uint instance, uint geometry, uint primitive, float t, uint hit
   return ask_any_hit(instance, geometry, primitive, t, hit_kind);
 }
 
-void take_hit(const HitRecord hit) {
+// As on the processor, −0 becomes 0. By its bits: x + 0 may be taken for x.
+float without_sign_of_zero(float t) {
+  return floatBitsToUint(t) == 0x80000000u ? 0.0 : t;
+}
+
+void take_hit(HitRecord hit) {
+  hit.t = without_sign_of_zero(hit.t);
   HitRef(push.hit_at).at[row] = hit;
   found = true;
   limit = hit.t;

@@ -243,6 +243,7 @@ class Search {
 
   void take(const Hit& hit) {
     hit_ = hit;
+    hit_.t += 0.0F;  // which of two equal zeros a maximum gives is the machine's choice: −0 becomes 0
     limit_ = hit.t;
     done_ = ray_->ends_on_first_hit();
   }
