@@ -170,6 +170,15 @@ std::vector<Device*> Accelerator::devices() const {
   return result;
 }
 
+void Accelerator::tell(std::string_view stage, const std::string& reason) const {
+  const bool told = std::any_of(records_.begin(), records_.end(), [&](const StageRecord& record) {
+    return record.stage == stage && record.reason == reason;
+  });
+  if (!reason.empty() && !told && log_) {
+    log_(fmt::format("{} runs on the processor: {}", stage, reason));
+  }
+}
+
 void Accelerator::add_record(std::string_view stage, std::string device, std::string reason) {
   const auto found = std::find_if(records_.begin(), records_.end(), [&](const StageRecord& record) {
     return record.stage == stage && record.device == device && record.reason == reason;
@@ -177,9 +186,6 @@ void Accelerator::add_record(std::string_view stage, std::string device, std::st
   if (found != records_.end()) {
     ++found->runs;
     return;
-  }
-  if (!reason.empty() && log_) {
-    log_(fmt::format("{} runs on the processor: {}", stage, reason));
   }
   records_.push_back({std::string(stage), std::move(device), std::move(reason), 1});
 }
@@ -207,6 +213,7 @@ std::vector<Device*> Accelerator::able_devices(std::string_view stage, const Nee
       }
       reason = "the device was lost";
     }
+    tell(stage, reason);
     add_record(stage, "CPU", reason);
   }
   return able;
@@ -233,6 +240,7 @@ void Accelerator::fall_back(std::string_view stage, const DeviceError& error) {
   if (required_) {
     throw DeviceError(error);
   }
+  tell(stage, error.what());
   add_record(stage, "CPU", error.what());
 }
 

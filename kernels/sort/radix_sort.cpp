@@ -38,8 +38,11 @@ const Shader kVaryingOf64{"sort.varying_bits 64", kVaryingBits64};
 
 constexpr std::uint32_t kBins = 256;
 constexpr std::uint32_t kUsualSubgroup = 32;
+// What was fastest on an H200 of the shapes that bench/gpu tries: with values, larger tiles in larger workgroups.
 constexpr std::uint32_t kSubgroups = 8;  // of a workgroup
 constexpr std::uint32_t kUsualItems = 16;
+constexpr std::uint32_t kSubgroupsWithValues = 16;
+constexpr std::uint32_t kItemsWithValues = 20;  // of 32-bit keys; half of 64-bit ones
 constexpr std::uint32_t kUsualBlocks = 4096;
 constexpr std::uint32_t kSharedBesides = 2 * kBins * 4 + 256;
 constexpr std::uint32_t kVaryingGroups = 1024;
@@ -68,16 +71,17 @@ std::uint64_t ones_below(std::uint32_t bit) {
 
 Sorter::Sorter(Device& device, const SortShape& shape) : device_(&device), shape_(shape) {}
 
-Sorter::Layout Sorter::layout(std::uint32_t key_bytes) const {
+Sorter::Layout Sorter::layout(std::uint32_t key_bytes, bool with_values) const {
   const DeviceInfo& info = device_->info();
   Layout result;
   if (info.least_subgroup < info.greatest_subgroup) {
     result.subgroup = std::clamp(kUsualSubgroup, info.least_subgroup, info.greatest_subgroup);
   }
   result.size = result.subgroup != 0 ? result.subgroup : info.subgroup_size;
-  result.threads = shape_.threads != 0 ? shape_.threads : kSubgroups * result.size;
+  result.threads =
+      shape_.threads != 0 ? shape_.threads : (with_values ? kSubgroupsWithValues : kSubgroups) * result.size;
   result.threads = std::max(std::min(result.threads, std::bit_floor(info.most_group_threads)), result.size);
-  result.items = shape_.items != 0 ? shape_.items : kUsualItems;
+  result.items = shape_.items != 0 ? shape_.items : with_values ? kItemsWithValues * 4 / key_bytes : kUsualItems;
   while (result.items > 1 && result.tile() * key_bytes + kSharedBesides > info.shared_bytes) {
     --result.items;
   }
@@ -97,7 +101,7 @@ void Sorter::need(Stream& stream, std::uint64_t bytes) {
 
 void Sorter::pass(Stream& stream, std::uint32_t count, std::uint32_t key_bytes, std::uint32_t shift,
                   std::uint32_t digit_mask, SortArrays& arrays) {
-  const Layout shape = layout(key_bytes);
+  const Layout shape = layout(key_bytes, arrays.values != nullptr);
   const std::uint64_t tiles = (std::uint64_t{count} + shape.tile() - 1) / shape.tile();
   const std::uint64_t most_blocks = shape_.most_blocks != 0 ? shape_.most_blocks : kUsualBlocks;
   SortPush push{};

@@ -63,7 +63,7 @@ class Sorter {
       return threads * items;
     }
   };
-  [[nodiscard]] Layout layout(std::uint32_t key_bytes) const;
+  [[nodiscard]] Layout layout(std::uint32_t key_bytes, bool with_values) const;
   void pass(Stream& stream, std::uint32_t count, std::uint32_t key_bytes, std::uint32_t shift, std::uint32_t digit_mask,
             SortArrays& arrays);
   /// Waits for the stream if what is there is too small.

@@ -51,7 +51,8 @@ Program scalar_program(Device& device, const BvhOnDevice& bvh, Order order, cons
                              local_stack(bvh),
                              bvh.count_bits(),
                              word(variant.filter),
-                             word(variant.backward)};
+                             word(variant.backward),
+                             variant.each};
   return device.program({"traversal: depth-first", kTraverseKernel, kNeeds}, constants);
 }
 

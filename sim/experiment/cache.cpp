@@ -365,6 +365,10 @@ CacheResult run_cache(const trace::Trace& trace, const std::string& name, const 
   result.stream_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.options.warp_scheduler = result.interleaved.warp_scheduler;
   result.analysis = analysis.finish();
+  if (options.accelerator != nullptr) {
+    options.accelerator->note_cpu("access stream", "warps are traversed and interleaved on the processor");
+    options.accelerator->note_cpu("cache models", "those of one cache run on the processor");
+  }
   result.analysis_s = overlapped.seconds();
   for (const memory::PixelSums& pixel : result.analysis.pixels) {
     result.requests.merge(pixel.requests);

@@ -250,6 +250,9 @@ CacheResult run_cache_imported(const std::string& path, const CacheOptions& opti
   }
   result.stream_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.analysis = analysis.finish();
+  if (options.accelerator != nullptr) {
+    options.accelerator->note_cpu("cache models", "those of one cache run on the processor");
+  }
   result.analysis_s = overlapped.seconds();
   return result;
 }

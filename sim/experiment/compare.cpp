@@ -202,6 +202,9 @@ class Comparison {
       row.timing.placement = {};
     }
     result_.rows.push_back(std::move(row));
+    if (options_.accelerator != nullptr) {
+      options_.accelerator->note_cpu("time model", "it has no kernel");
+    }
   }
 
  private:
