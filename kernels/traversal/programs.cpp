@@ -51,8 +51,7 @@ Program scalar_program(Device& device, const BvhOnDevice& bvh, Order order, cons
                              local_stack(bvh),
                              bvh.count_bits(),
                              word(variant.filter),
-                             word(variant.backward),
-                             variant.each};
+                             word(variant.backward)};
   return device.program({"traversal: depth-first", kTraverseKernel, kNeeds}, constants);
 }
 

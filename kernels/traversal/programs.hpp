@@ -15,17 +15,9 @@ struct Variant {
   bool counters = false;
   bool log = false;  ///< of accesses: counts rows, or writes them where the push constants say where
   bool answers = false;
-  bool backward = false;   ///< some t_min is below 0
-  bool filter = true;      ///< a float test of triangles before the exact one; the same results
-  std::uint32_t each = 1;  ///< rays of a workgroup for each of its threads (depth-first orders)
+  bool backward = false;  ///< some t_min is below 0
+  bool filter = true;     ///< a float test of triangles before the exact one; the same results
 };
-
-/// Of so many rays: enough for threads to take another when they are done, and for workgroups to fill a device.
-[[nodiscard]] constexpr std::uint32_t rays_each(std::uint64_t rays) {
-  constexpr std::uint64_t kMany = std::uint64_t{1} << 20;
-  constexpr std::uint32_t kMost = 8;
-  return rays >= kMany ? kMost : 1;
-}
 
 [[nodiscard]] Program scalar_program(Device& device, const BvhOnDevice& bvh, Order order, const Variant& variant);
 /// `filter` and `counters` are of no concern here.
@@ -35,8 +27,8 @@ struct Variant {
 /// Whether any ray's t_min is below 0.
 [[nodiscard]] bool any_backward(std::span<const RayRecord> rays);
 
-[[nodiscard]] constexpr std::uint64_t groups_for(std::uint64_t rays, std::uint32_t each = 1) {
-  return (rays + std::uint64_t{kThreads} * each - 1) / (std::uint64_t{kThreads} * each);
+[[nodiscard]] constexpr std::uint64_t groups_for(std::uint64_t rays) {
+  return (rays + kThreads - 1) / kThreads;
 }
 
 /// Answers in the memory of a device.

@@ -104,9 +104,7 @@ class Part {
     push.row_first_at = log.first;
     push.row_at = log.rows;
     if (order_ != Order::Ordered) {
-      Variant variant = variant_;
-      variant.each = rays_each(size);
-      stream_.run(scalar_program(*device_, *bvh_, order_, variant), groups_for(size, variant.each), push);
+      stream_.run(scalar_program(*device_, *bvh_, order_, variant_), groups_for(size), push);
       return;
     }
     run_ordered(push);
@@ -238,9 +236,8 @@ void trace_on_device(Device& device, Stream& stream, const BvhOnDevice& bvh, Ord
   push.ray_at = rays.rays;
   push.hit_at = rays.hits;
   push.counter_at = rays.counters;
-  const std::uint32_t each = order == Order::Ordered ? 1 : rays.each != 0 ? rays.each : rays_each(rays.count);
-  stream.run(scalar_program(device, bvh, order, {.counters = rays.counters != 0, .filter = rays.filter, .each = each}),
-             groups_for(rays.count, each), push);
+  stream.run(scalar_program(device, bvh, order, {.counters = rays.counters != 0, .filter = rays.filter}),
+             groups_for(rays.count), push);
 }
 
 }  // namespace rayreplay::kernels::traversal

@@ -79,8 +79,7 @@ void trace_warps(Device& device, const BvhOnDevice& bvh, Schedule schedule, std:
 struct RaysOnDevice {
   std::uint64_t rays = 0, hits = 0, counters = 0;  ///< addresses; counters 0: not asked for
   std::uint32_t count = 0;
-  bool filter = true;      ///< a float test of triangles before the exact one; the same results
-  std::uint32_t each = 0;  ///< rays of a workgroup for each of its threads, the same results; 0: by their number
+  bool filter = true;  ///< a float test of triangles before the exact one; the same results
 };
 void trace_on_device(Device& device, Stream& stream, const BvhOnDevice& bvh, Order order, const RaysOnDevice& rays);
 

@@ -1,10 +1,7 @@
-// Depth-first traversal, near-first or in the order of the slots: one ray a thread at a time (trace.hpp).
+// Depth-first traversal, near-first or in the order of the slots: one ray a thread (traverse.hpp).
 //
-// A loop over nodes until the thread has a leaf, a loop over primitives until it has none (while-while), and, of a
-// workgroup that has more rays than threads, further rays for threads that have finished theirs, as soon as enough of
-// their subgroup have (Aila and Laine, "Understanding the Efficiency of Ray Traversal on GPUs", HPG 2009, whose
-// persistent threads take them from all rays; here from the group's own, so that launches can be cut). Which thread
-// runs which ray shows in no result.
+// A loop over nodes until the thread has a leaf, a loop over primitives until it has none (while-while: Aila and Laine,
+// "Understanding the Efficiency of Ray Traversal on GPUs", HPG 2009).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -22,7 +19,6 @@ layout(constant_id = 6) const uint kStack = 64;
 layout(constant_id = 7) const uint kCountBits = 2;
 layout(constant_id = 8) const uint kFilter = 1;
 layout(constant_id = 9) const uint kBackward = 0;
-layout(constant_id = 10) const uint kEach = 1;  // rays of a workgroup for each of its threads
 
 layout(push_constant, scalar) uniform Push { TracePush push; };
 
@@ -30,83 +26,32 @@ layout(push_constant, scalar) uniform Push { TracePush push; };
 #include "kernels/traversal/nodes.glsl"
 #include "kernels/traversal/lane.glsl"
 
-// Of a subgroup's threads: so many without a ray are given new ones.
-const uint kRefillShare = 4u;
-
-shared uint next_ray;
-
-void begin(uint ray) {
+void main() {
+  const uint ray = (gl_WorkGroupID.x + push.first_group) * kThreads + gl_LocalInvocationIndex;
+  if (ray >= push.rays) {
+    return;
+  }
   log_row = 0ul;
   if (kLog != 0u && push.row_at != 0ul) {
     log_row = Longs(push.row_first_at + uint64_t(ray) * 8ul).at[0];
   }
   begin_lane(ray);
-}
-
-void end(uint ray) {
+  while (has_node || wants_leaf()) {
+    refresh_space();
+    while (has_node) {
+      step_node();
+      settle();
+      if (space_is_stale) {
+        break;
+      }
+    }
+    while (wants_leaf() && !space_is_stale) {
+      step_leaf();
+      settle();
+    }
+  }
   end_search();
   if (kLog != 0u && push.row_at == 0ul) {
     Words(push.row_count_at + uint64_t(ray) * 4ul).at[0] = uint(log_row);
-  }
-}
-
-// Until the ray is at its end, or, where others are to be waited for, once through both loops.
-void advance() {
-  refresh_space();
-  while (has_node) {
-    step_node();
-    settle();
-    if (space_is_stale) {
-      break;
-    }
-  }
-  while (wants_leaf() && !space_is_stale) {
-    step_leaf();
-    settle();
-  }
-}
-
-void main() {
-  const uint first = (gl_WorkGroupID.x + push.first_group) * kThreads * kEach;
-  if (kEach == 1u) {
-    const uint ray = first + gl_LocalInvocationIndex;
-    if (ray >= push.rays) {
-      return;
-    }
-    begin(ray);
-    while (has_node || wants_leaf()) {
-      advance();
-    }
-    end(ray);
-    return;
-  }
-  if (gl_LocalInvocationIndex == 0u) {
-    next_ray = kThreads;
-  }
-  barrier();
-  const uint count = min(kThreads * kEach, push.rays - first);
-  uint ray = gl_LocalInvocationIndex;
-  bool running = ray < count;
-  bool none_left = !running;
-  if (running) {
-    begin(first + ray);
-  }
-  while (subgroupAny(running)) {
-    if (running) {
-      advance();
-      if (!has_node && !wants_leaf()) {
-        end(first + ray);
-        running = false;
-      }
-    }
-    const uint idle = subgroupBallotBitCount(subgroupBallot(!running));
-    if (idle * kRefillShare >= gl_SubgroupSize && !running && !none_left) {
-      ray = atomicAdd(next_ray, 1u);
-      running = ray < count;
-      none_left = !running;
-      if (running) {
-        begin(first + ray);
-      }
-    }
   }
 }

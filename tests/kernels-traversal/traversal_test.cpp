@@ -119,47 +119,6 @@ TEST(TraversalOnDevice, ATerrain) {
   }
 }
 
-/// Threads that take another ray when they are done, from none to many times: who runs what shows nowhere.
-TEST(TraversalOnDevice, SeveralRaysAThread) {
-  const trace::Scene scene = random_scene({.seed = 21, .flags = true});
-  std::vector<Ray> rays = mixed_rays(22, 1500, false);
-  for (Ray& ray : rays) {
-    ray.t_min = std::abs(ray.t_min);
-    ray.t_max = std::max(ray.t_max, ray.t_min);
-  }
-  const bvh::Bvh bvh = bvh::build_bvh(scene, 0, "test", {.layout = "wide-8"});
-  TraceResult cpu = Traversals::create("near-first").model->trace(bvh, rays, {});
-  const kernels::BvhOnDevice copies(bvh);
-  kernels::Device& device = *accelerator().devices()[0];
-  {
-    const kernels::Buffer from = device.allocate_array<Ray>(rays.size(), "rays");
-    const kernels::Buffer hits = device.allocate_array<Hit>(rays.size(), "hits");
-    const kernels::Buffer counters = device.allocate_array<traversal::RayCounters>(rays.size(), "counters");
-    kernels::Stream stream(device);
-    stream.upload_array(from, rays);
-    for (const std::uint32_t each : {1U, 2U, 3U, 8U, 64U}) {
-      stream.fill(hits, 0xFFFF'FFFF);
-      stream.fill(counters, 0xFFFF'FFFF);
-      kernels::traversal::trace_on_device(device, stream, copies, kernels::traversal::Order::NearFirst,
-                                          {.rays = from.address(),
-                                           .hits = hits.address(),
-                                           .counters = counters.address(),
-                                           .count = static_cast<std::uint32_t>(rays.size()),
-                                           .each = each});
-      TraceResult found;
-      found.hits.resize(rays.size());
-      found.counters.resize(rays.size());
-      stream.download_array(hits, found.hits);
-      stream.download_array(counters, found.counters);
-      stream.wait();
-      found.accesses = cpu.accesses;
-      found.ignored_rays = cpu.ignored_rays;
-      expect_equal(found, cpu, std::to_string(each) + " rays a thread");
-    }
-  }
-  copies.release(device);
-}
-
 TEST(TraversalOnDevice, AdversarialScenes) {
   for (const AdversarialScene& one : adversarial_scenes(2)) {
     const std::vector<Ray> rays = adversarial_rays(one.scene, 400, 3);
