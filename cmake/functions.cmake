@@ -20,7 +20,9 @@ if(RAYREPLAY_SANITIZE)
   # With sanitizers GCC 12 takes the standard library's own moves for reads of uninitialised memory (std::function, regex).
   target_compile_options(rr_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_compile_options(rr_options INTERFACE -fsanitize=${RAYREPLAY_SANITIZE} -fno-omit-frame-pointer
-    -fno-sanitize-recover=all -g)
+    -fno-sanitize-recover=all)
+  # Functions and lines are what the reports name; with variables as well (-g) compiling takes a third longer.
+  target_compile_options(rr_options INTERFACE $<$<NOT:$<CONFIG:RelWithDebInfo,Debug>>:-g1>)
   target_link_options(rr_options INTERFACE -fsanitize=${RAYREPLAY_SANITIZE})
 endif()
 
