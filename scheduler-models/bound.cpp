@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
@@ -9,30 +11,45 @@
 #include <tbb/parallel_reduce.h>
 
 #include "base/error.hpp"
+#include "kernels/packing/call_counts.hpp"
 #include "scheduler-models/warp_assignment.hpp"
 
 namespace rayreplay::scheduler {
 namespace {
 
+constexpr std::size_t kRowsPerTask = std::size_t{1} << 20;
+using Range = tbb::blocked_range<std::size_t>;
+
 /// Counting neighbours apart keeps equal calls in a row from waiting for each other's addition.
 constexpr std::size_t kLanes = 4;
 using Count = std::array<std::uint64_t, kLanes>;
 
-}  // namespace
-
-Bound lower_bound(const trace::Launch& launch, std::uint32_t warp_size) {
+void check_warp_size(std::uint32_t warp_size) {
   if (warp_size == 0 || warp_size > kMaxWarpSize) {
     throw Error(ErrorKind::Usage, {"the warp size is out of range", "", fmt::format("{}", warp_size),
                                    fmt::format("1 to {}", kMaxWarpSize), ""});
   }
-  const auto& events = launch.data.events;
-  const auto last_shader = std::max_element(events.shader.begin(), events.shader.end());
-  const std::size_t shaders = last_shader == events.shader.end() ? 0 : std::size_t{*last_shader} + 1;
-  constexpr std::size_t kRowsPerTask = std::size_t{1} << 22;
+}
+
+std::size_t shaders_of(const trace::Column<std::uint16_t>& shader) {
+  if (shader.empty()) {
+    return 0;
+  }
+  const auto greater = [](std::uint16_t a, std::uint16_t b) { return std::max(a, b); };
+  const std::uint16_t last = tbb::parallel_reduce(
+      Range(0, shader.size(), kRowsPerTask), std::uint16_t{0},
+      [rows = shader.data(), &greater](const Range& range, std::uint16_t most) {
+        return std::accumulate(rows + range.begin(), rows + range.end(), most, greater);
+      },
+      greater);
+  return std::size_t{last} + 1;
+}
+
+kernels::CallCounts count_calls(const trace::Events& events) {
+  const std::size_t shaders = shaders_of(events.shader);
   const std::vector<Count> calls = tbb::parallel_reduce(
-      tbb::blocked_range<std::size_t>(0, events.size(), kRowsPerTask),
-      std::vector<Count>(shaders * trace::kEventKinds, Count{}),
-      [&](const auto& range, std::vector<Count> count) {
+      Range(0, events.size(), kRowsPerTask), std::vector<Count>(shaders * trace::kEventKinds, Count{}),
+      [&](const Range& range, std::vector<Count> count) {
         for (std::size_t row = range.begin(); row < range.end(); ++row) {
           ++count[static_cast<std::size_t>(events.kind[row]) * shaders + events.shader[row]][row % kLanes];
         }
@@ -46,12 +63,20 @@ Bound lower_bound(const trace::Launch& launch, std::uint32_t warp_size) {
         }
         return a;
       });
+  kernels::CallCounts result;
+  result.shaders = static_cast<std::uint32_t>(shaders);
+  for (const Count& count : calls) {
+    result.count.push_back(std::accumulate(count.begin(), count.end(), std::uint64_t{0}));
+  }
+  return result;
+}
+
+Bound bound_of(const kernels::CallCounts& calls, std::uint32_t warp_size) {
   Bound bound;
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    if (trace::is_warp_event(static_cast<trace::EventKind>(i / shaders))) {
-      const std::uint64_t count = calls[i][0] + calls[i][1] + calls[i][2] + calls[i][3];
-      bound.calls += count;
-      bound.warp_events += count / warp_size + (count % warp_size != 0 ? 1 : 0);
+  for (std::size_t i = 0; i < calls.count.size(); ++i) {
+    if (trace::is_warp_event(static_cast<trace::EventKind>(i / calls.shaders))) {
+      bound.calls += calls.count[i];
+      bound.warp_events += calls.count[i] / warp_size + (calls.count[i] % warp_size != 0 ? 1 : 0);
     }
   }
   if (bound.warp_events > 0) {
@@ -59,6 +84,26 @@ Bound lower_bound(const trace::Launch& launch, std::uint32_t warp_size) {
         static_cast<double>(bound.calls) / (static_cast<double>(warp_size) * static_cast<double>(bound.warp_events));
   }
   return bound;
+}
+
+}  // namespace
+
+Bound lower_bound(const trace::Launch& launch, std::uint32_t warp_size) {
+  check_warp_size(warp_size);
+  return bound_of(count_calls(launch.data.events), warp_size);
+}
+
+Bound lower_bound_on(const trace::Launch& launch, std::uint32_t warp_size, kernels::LaunchOnDevice* device) {
+  if (device == nullptr) {
+    return lower_bound(launch, warp_size);
+  }
+  check_warp_size(warp_size);
+  return device->accelerator().run(
+      "bound", {},
+      [&](std::span<kernels::Device* const> devices) {
+        return bound_of(kernels::call_counts(*device, *devices[0]), warp_size);
+      },
+      [&] { return lower_bound(launch, warp_size); });
 }
 
 }  // namespace rayreplay::scheduler

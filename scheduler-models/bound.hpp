@@ -1,11 +1,16 @@
 // The fewest warp events that any assignment of threads to warps can need (MODELS.md §6, last sentence).
 //
-// Contract: Σ over shader calls (kind, shader) of ceil(calls / warp_size). O(events), parallel; exact.
+// Contract: Σ over shader calls (kind, shader) of ceil(calls / warp_size). O(events), parallel; exact. `lower_bound_on`
+// counts the calls on the launch's device, stage "bound" (kernels/accelerator.hpp); a null device: on the processor.
 #pragma once
 
 #include <cstdint>
 
 #include "capture/trace/trace.hpp"
+
+namespace rayreplay::kernels {
+class LaunchOnDevice;
+}
 
 namespace rayreplay::scheduler {
 
@@ -17,5 +22,7 @@ struct Bound {
 };
 
 [[nodiscard]] Bound lower_bound(const trace::Launch& launch, std::uint32_t warp_size);
+[[nodiscard]] Bound lower_bound_on(const trace::Launch& launch, std::uint32_t warp_size,
+                                   kernels::LaunchOnDevice* device);
 
 }  // namespace rayreplay::scheduler

@@ -1,13 +1,69 @@
 #include "scheduler-models/packing.hpp"
 
-#include <algorithm>
+#include <atomic>
+#include <functional>
 #include <vector>
 
 #include <fmt/format.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_reduce.h>
+
+#include "kernels/launch_on_device.hpp"
 
 namespace rayreplay::scheduler {
+namespace {
+
+constexpr std::size_t kRowsPerTask = std::size_t{1} << 15;
+
+using Range = tbb::blocked_range<std::size_t>;
+
+/// Runs on its own whatever becomes of the caller's tasks: a part left out would go unnoticed.
+void for_rows(std::size_t rows, const std::function<void(const Range&)>& body) {
+  tbb::task_group_context context(tbb::task_group_context::isolated);
+  tbb::parallel_for(Range(0, rows, kRowsPerTask), body, context);
+}
+
+std::size_t count_rows(std::size_t rows, const std::function<std::size_t(const Range&, std::size_t)>& body) {
+  tbb::task_group_context context(tbb::task_group_context::isolated);
+  return tbb::parallel_reduce(Range(0, rows, kRowsPerTask), std::size_t{0}, body, std::plus<>(), context);
+}
+
+/// As many rows as threads, all threads named: then each is named once.
+bool names_each_thread(const Swizzle& swizzle, std::uint64_t threads) {
+  if (swizzle.size() != threads) {
+    return false;
+  }
+  std::vector<std::uint8_t> named(threads, 0);
+  for_rows(swizzle.size(), [&](const Range& range) {
+    for (std::size_t row = range.begin(); row < range.end(); ++row) {
+      if (swizzle[row] < threads) {
+        std::atomic_ref(named[swizzle[row]]).store(1, std::memory_order_relaxed);
+      }
+    }
+  });
+  return count_rows(named.size(), [&](const Range& range, std::size_t count) {
+           for (std::size_t thread = range.begin(); thread < range.end(); ++thread) {
+             count += named[thread];
+           }
+           return count;
+         }) == threads;
+}
+
+}  // namespace
+
+Swizzle Packing::compute_on(const trace::Launch& launch, const WarpAssignment& assignment,
+                            kernels::LaunchOnDevice* device) const {
+  if (device != nullptr) {
+    device->accelerator().note_cpu("packing", "some packings have no kernels");
+  }
+  return compute(launch, assignment);
+}
 
 void check_bijection(const Swizzle& swizzle, std::uint64_t threads, const std::string& name) {
+  if (names_each_thread(swizzle, threads)) {
+    return;
+  }
   const auto fail = [&](const std::string& where, const std::string& found) {
     throw Error(ErrorKind::Input, {"the swizzle is no bijection on the launch's threads", where, found,
                                    threads == 0 ? std::string("no rows: the launch has no threads")
@@ -32,14 +88,25 @@ void check_bijection(const Swizzle& swizzle, std::uint64_t threads, const std::s
 }
 
 WarpAssignment apply(const WarpAssignment& assignment, const Swizzle& swizzle) {
-  const auto empty = std::count(assignment.thread_at.begin(), assignment.thread_at.end(), kNoThread);
-  check_bijection(swizzle, assignment.thread_at.size() - static_cast<std::size_t>(empty), "swizzle");
-  WarpAssignment result = assignment;
-  for (std::uint32_t& thread : result.thread_at) {
-    if (thread != kNoThread) {
-      thread = swizzle[thread];
+  const auto& places = assignment.thread_at;
+  const std::size_t threads = count_rows(places.size(), [&](const Range& range, std::size_t count) {
+    for (std::size_t place = range.begin(); place < range.end(); ++place) {
+      count += places[place] != kNoThread ? 1U : 0U;
     }
-  }
+    return count;
+  });
+  check_bijection(swizzle, threads, "swizzle");
+  WarpAssignment result;
+  result.warp_size = assignment.warp_size;
+  result.start_rank = assignment.start_rank;
+  result.tile = assignment.tile;
+  result.thread_at.resize(places.size());
+  for_rows(places.size(), [&](const Range& range) {
+    for (std::size_t place = range.begin(); place < range.end(); ++place) {
+      const std::uint32_t thread = places[place];
+      result.thread_at[place] = thread != kNoThread ? swizzle[thread] : kNoThread;
+    }
+  });
   return result;
 }
 

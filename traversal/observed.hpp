@@ -113,6 +113,21 @@ class ObservedShaders final : public Shaders {
     return !calls_of(ray, candidate).empty();
   }
 
+  // What the answers are made of, for traversals that give them on a device.
+  [[nodiscard]] const Observed& observed() const {
+    return *observed_;
+  }
+  [[nodiscard]] const std::vector<std::uint64_t>& ray_of_place() const {
+    return ray_of_place_;
+  }
+  [[nodiscard]] const std::vector<std::uint64_t>& by_candidate() const {
+    return by_candidate_;
+  }
+  /// Questions that were put elsewhere.
+  void add_unobserved(std::uint64_t questions) const {
+    unobserved_.fetch_add(questions, std::memory_order_relaxed);
+  }
+
  private:
   /// Rows of `observed`'s tests.
   [[nodiscard]] std::span<const std::uint64_t> calls_of(std::size_t ray, const Candidate& candidate) const;

@@ -23,6 +23,11 @@
 #include "traversal/access_rows.hpp"
 #include "traversal/ray.hpp"
 
+namespace rayreplay::kernels {
+class Accelerator;
+class BvhOnDevice;
+}  // namespace rayreplay::kernels
+
 namespace rayreplay::traversal {
 
 struct Candidate {
@@ -104,6 +109,11 @@ struct TraceOptions {
   /// The result of an earlier batch that is no longer needed: its memory is used again, and it is left empty, so that
   /// many batches ask the system for memory once. May be null.
   TraceResult* recycled = nullptr;
+  /// Devices that trace, rays divided among them; null: the processor. The result is the same (traversal/on_device.hpp).
+  kernels::Accelerator* accelerator = nullptr;
+  /// The structure's copies on those devices. A caller with several batches makes one for its Bvh and hands it to each
+  /// (kernels/traversal/bvh_on_device.hpp); null: uploaded for this call alone.
+  const kernels::BvhOnDevice* on_device = nullptr;
 };
 
 struct TraceResult {

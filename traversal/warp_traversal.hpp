@@ -54,6 +54,8 @@ struct WarpTraceOptions {
   std::uint32_t stack_entries = 0;
   const Shaders* shaders = nullptr;
   Progress* progress = nullptr;
+  kernels::Accelerator* accelerator = nullptr;      ///< as of TraceOptions: warps are divided
+  const kernels::BvhOnDevice* on_device = nullptr;  ///< as of TraceOptions
 };
 
 struct WarpTraceResult {

@@ -157,10 +157,12 @@ int act(const Options& options) {
   if (simulated) {
     traversal::SimulateOptions with_progress = simulate;
     with_progress.classify.progress = progress.get();
+    with_progress.classify.accelerator = accelerator.get();
     simulation = traversal::simulate(trace, options.launch, options.path, with_progress);
   } else {
     traversal::ClassifyOptions with_progress = classify;
     with_progress.progress = progress.get();
+    with_progress.accelerator = accelerator.get();
     simulation.classification = traversal::classify(trace, options.launch, options.path, with_progress);
   }
 

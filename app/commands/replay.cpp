@@ -95,10 +95,12 @@ int act(const Options& options) {
   replay_options.shader_cost = resolved.costs;
   replay_options.per_warp = true;
   replay_options.progress = progress.get();
+  kernels::LaunchOnDevice on_device(*accelerator, launch);
+  replay_options.on_device = &on_device;
   const scheduler::WarpAssignment order =
       scheduler::LaunchOrders::create(resolved.order).model->assign(launch, resolved.warp_size);
   const simt::ReplayResult result =
-      simt::replay(launch, trace.shaders, experiment::pack(launch, order, spec), replay_options);
+      simt::replay(launch, trace.shaders, experiment::pack(launch, order, spec, &on_device), replay_options);
 
   const output::Table table = replay_table(result, trace);
   log_not_captured(trace.header);

@@ -7,6 +7,7 @@
 #include "app/commands/device_option.hpp"
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
+#include "kernels/launch_on_device.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
 #include "scheduler-models/swizzle_file.hpp"
@@ -35,7 +36,8 @@ int act(const Options& options) {
   const std::string spec = scheduler::Packings::create(configuration.packings.front()).spec;
   const scheduler::WarpAssignment order =
       scheduler::LaunchOrders::create(resolved.order).model->assign(launch, resolved.warp_size);
-  const scheduler::Swizzle swizzle = scheduler::Packings::create(spec).model->compute(launch, order);
+  kernels::LaunchOnDevice on_device(*accelerator, launch);
+  const scheduler::Swizzle swizzle = scheduler::Packings::create(spec).model->compute_on(launch, order, &on_device);
   scheduler::write_swizzle(options.output.path, swizzle, launch.size, spec, trace.hash, options.output.force);
   console::log(fmt::format("rayreplay: wrote {}: {} threads, packing {}, order {}", options.output.path,
                            output::with_separators(swizzle.size()), spec, resolved.order));

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <oneapi/tbb/parallel_for.h>
@@ -27,6 +28,11 @@ struct AccessStreams {
       ++bits;
     }
     return bits;
+  }
+  /// As one stream, SM after SM.
+  [[nodiscard]] AccessStreams joined() && {
+    begins = {0, lines.size()};
+    return std::move(*this);
   }
 };
 

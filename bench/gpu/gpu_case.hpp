@@ -27,6 +27,9 @@ struct PreparedCase {
   std::function<void()> device;  ///< on the device that `prepare` got
   std::function<void()> cpu;     ///< the twin; empty: a peer on the same device, which has none
   std::function<void()> check;   ///< after both ran; may be empty
+  bool by_wall_clock = false;    ///< the work on the processor and the copies count, too: of a whole experiment
+  /// Of a peer with a device of its own: the seconds of the latest run, by that device's clock; else empty.
+  std::function<double()> clock{};
 };
 
 struct GpuCase {

@@ -58,13 +58,13 @@ class ReuseCase {
   }
   [[nodiscard]] double bytes() const {
     constexpr double kWord = 4;
-    const double passes = (streams_.bits() + 7) / 8;
+    const std::uint64_t passes = (streams_.bits() + 7) / 8;
     double levels = 0;
     for (std::uint64_t tiles = size_ / 2048; tiles > 1; tiles /= 16) {
       ++levels;
     }
     // Copy and numbers 3; a pass of the sort 5; links 3; permutation 4; a level 5; leaves 3; distances 2.
-    return kWord * static_cast<double>(size_) * (3 + 5 * passes + 3 + 4 + 5 * levels + 3 + 2);
+    return kWord * static_cast<double>(size_) * (static_cast<double>(3 + 5 * passes + 3 + 4 + 3 + 2) + 5 * levels);
   }
   [[nodiscard]] std::string size(const char* what) const {
     return fmt::format("{:.4g} M accesses, {}", static_cast<double>(size_) * 1e-6, what);

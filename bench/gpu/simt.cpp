@@ -31,13 +31,15 @@ struct Setting {
   simt::Policy policy;
   std::uint32_t warp_size = kWarpSize;
   bool everything = false;  ///< sums by warp and by thread, too
-  bool segments = false;    ///< SER's, with two tables of weights
+  bool segments = false;    ///< SER's, with two tables of weights; with `everything` the detail instead
 };
 
 std::string name_of(const Setting& setting) {
   return fmt::format("replay{}, {}{}{}", setting.segments ? " of segments" : "", simt::to_string(setting.policy),
                      setting.warp_size == kWarpSize ? "" : fmt::format(", warps of {}", setting.warp_size),
-                     setting.everything ? ", by warp and thread" : "");
+                     !setting.everything ? ""
+                     : setting.segments  ? ", detail"
+                                         : ", by warp and thread");
 }
 
 /// Made once for all cases: it takes longer than what is measured.
@@ -72,10 +74,12 @@ struct Prepared {
         const bool one = segment < segments.size() && place / setting.warp_size < stride;
         segment_at[place] = one ? static_cast<std::uint32_t>(segment) : scheduler::kNoSegment;
       }
-      segment_options.weights.assign(2, simt::CallWeights(made.shaders.size() * trace::kEventKinds, 3));
+      segment_options.detail = setting.everything;
+      segment_options.weights.assign(setting.everything ? 0 : 2,
+                                     simt::CallWeights(made.shaders.size() * trace::kEventKinds, 3));
     }
     options.policy = segment_options.policy = setting.policy;
-    options.per_warp = options.per_thread = setting.everything;
+    options.per_warp = options.per_thread = setting.everything && !setting.segments;
   }
 
   simt::ReplayResult replay(bool here) {
@@ -115,6 +119,10 @@ struct Prepared {
     if (segment_results[0].weights != segment_results[1].weights) {
       fail("weights");
     }
+    if (segment_results[0].by_bounce != segment_results[1].by_bounce ||
+        segment_results[0].active_lanes != segment_results[1].active_lanes) {
+      fail("details");
+    }
   }
 
   Setting setting;
@@ -140,9 +148,9 @@ PreparedCase prepare_replay(const Setting& setting, kernels::Device& device, dou
   auto prepared = std::make_shared<Prepared>(setting, device, scale);
   prepared->compute(true);
   const double efficiency = prepared->results[0].total.efficiency(setting.warp_size);
-  const double pieces =
+  const auto pieces =
       static_cast<double>(setting.segments ? prepared->segments.size() : prepared->made.launch.data.threads());
-  const double warps = static_cast<double>(prepared->order.warps());
+  const auto warps = static_cast<double>(prepared->order.warps());
   constexpr double kTally = 32;
   PreparedCase result;
   result.size = fmt::format("{:.3g} M events, {}{}, {:.0f} % efficiency", events_of(*prepared) / 1e6,
@@ -150,7 +158,8 @@ PreparedCase prepare_replay(const Setting& setting, kernels::Device& device, dou
   result.unit = "events";
   result.items = events_of(*prepared);
   // A byte an event, a place and a row of offsets a piece, what is written.
-  result.least_bytes = events_of(*prepared) + 12 * pieces + (setting.everything ? kTally * (pieces + warps) : 0);
+  result.least_bytes =
+      events_of(*prepared) + 12 * pieces + (prepared->options.per_warp ? kTally * (pieces + warps) : 0);
   result.device = [prepared] { prepared->compute(true); };
   result.cpu = [prepared] { prepared->compute(false); };
   result.check = [prepared] { prepared->check(); };
@@ -183,7 +192,7 @@ GpuCase replay_case(const Setting& setting) {
 }
 
 using simt::Policy;
-const GpuCases::Registrar kRegistrars[] = {
+const std::array kRegistrars{
     GpuCases::Registrar({"replay: calls to codes", {}, prepare_encoding}),
     GpuCases::Registrar(replay_case({Workload::Coherent, false, Policy::StageMajority})),
     GpuCases::Registrar(replay_case({Workload::Weekend, false, Policy::StageMajority})),
@@ -197,6 +206,7 @@ const GpuCases::Registrar kRegistrars[] = {
     GpuCases::Registrar(replay_case({Workload::Divergent, false, Policy::StageMajority, kLargeWarp})),
     GpuCases::Registrar(replay_case({Workload::Divergent, false, Policy::StageMajority, kWarpSize, true})),
     GpuCases::Registrar(replay_case({Workload::Divergent, false, Policy::StageMajority, kWarpSize, false, true})),
+    GpuCases::Registrar(replay_case({Workload::Divergent, false, Policy::StageMajority, kWarpSize, true, true})),
 };
 
 }  // namespace

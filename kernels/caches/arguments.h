@@ -11,6 +11,11 @@
 #define RR_LRU_ROW 65u        // and misses of all of them
 #define RR_LRU_NONE 0xFFFFFFFFu
 
+#define RR_EXACT_COUNTS 5u  // of a sequence: hits, sector misses, evictions, sectors filled and written
+#define RR_EXACT_STORE 256u // flag of an access, above its mask of sectors
+#define RR_EXACT_ALLOCATE 1u
+#define RR_EXACT_WRITE_BACK 2u
+
 #ifdef __cplusplus
 #include <cstddef>
 #include <cstdint>
@@ -61,7 +66,37 @@ struct WaysArguments {
   address counts;  // rows of RR_LRU_ROW
 };
 
+// A sequence: the accesses of one stream to one set, number set · streams + stream.
+struct SequenceArguments {
+  uint first_group;
+  uint count;  // accesses
+  uint sequences;
+  uint streams;
+  address keys;     // sets, sorted
+  address order;    // of the accesses, with them
+  address begins;   // of streams
+  address to;       // where each sequence begins, in that order; and the end of all
+  address longest;  // of all
+};
+
+struct ExactArguments {
+  uint first_group;
+  uint sequences;
+  uint ways;
+  uint policy;
+  uint skipped;  // accesses of each sequence that are done
+  uint most;     // that are done now
+  address sequence_begins;
+  address order;
+  address lines;   // 32 or 64 bits each
+  address flags;   // 16 bits each
+  address tags;    // as lines, ways a sequence
+  address states;  // with each: time of its last use (0: empty); valid sectors and, 8 bits up, dirty ones
+  address counts;  // 64 bits each
+};
+
 #ifdef __cplusplus
+static_assert(sizeof(SequenceArguments) == 56 && sizeof(ExactArguments) == 80 && offsetof(ExactArguments, order) == 32);
 static_assert(sizeof(SetArguments) == 40 && sizeof(PlaceArguments) == 24 && sizeof(RelinkArguments) == 56);
 static_assert(sizeof(WaysArguments) == 56 && offsetof(WaysArguments, place) == 16);
 }  // namespace rayreplay::kernels::lru

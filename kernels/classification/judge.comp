@@ -1,6 +1,7 @@
 // The kind of one test an invocation (judge_tests.hpp): traversal/classification/judge.cpp, rule by rule.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 #include "kernels/shaders/common.glsl"
 #include "kernels/arithmetic/exact.glsl"
 #include "kernels/classification/records.h"
@@ -58,17 +59,6 @@ BoxRecord box_at(uint64_t row) {
   return Boxes(boxes + row * 24ul).at[0];
 }
 
-// An enlarged box that is entered at t* at the latest.
-bool enlarged_is_entered(uint64_t row, SlabRay ray, double t_min, double t_max, double last) {
-  for (uint model = 1u; model <= models; ++model) {
-    const SlabEntry found = enter(box_at(model * boxes_a_model + row), ray, t_min, t_max, enlarged_unit);
-    if (found.met && found.entry <= last) {
-      return true;
-    }
-  }
-  return false;
-}
-
 VerdictRecord judge(TestRecord test, RayRecord ray, InstanceRecord instance) {
   const bool hit = (test.flags & kTestHit) != 0u;
   const double t = distance_of(test.t);
@@ -81,30 +71,44 @@ VerdictRecord judge(TestRecord test, RayRecord ray, InstanceRecord instance) {
   const double t_max = distance_of(ray.t_max);
   const SlabRay slab = slab_ray(ray, instance);
   const uint64_t row = instance.first_box + test.number;
-  const BoxRecord box = box_at(row);
-  const bool inactive = is_empty(box);
-  SlabEntry original = enter(box, slab, t_min, t_max, unit);
-  if (hit && (test.flags & kTestTriangle) != 0u && !inactive) {
-    original.entry = original.met ? least(original.entry, t) : t;
-    original.met = true;
-  }
-  uint kind;
+  uint kind = kJudgedOrder;
+  uint flags = 0u;
+  uint t_enter = kNowhere;
   bool late = false;
-  if (hit && t <= last) {
-    kind = kJudgedNecessary;
-  } else if (!original.met) {
-    kind = kJudgedEnlargement;
-  } else if (original.entry <= last) {
-    kind = hit ? kJudgedOverlap : kJudgedBoxMiss;
-  } else {
-    late = original.entry > latest(distance_of(test.t_max), unit);
-    kind = kJudgedOrder;
-    if (enlarged_is_entered(row, slab, t_min, t_max, latest(t_star, enlarged_unit))) {
-      kind = culls != 0u && late ? kJudgedEnlargement : kJudgedEnlargementOrOrder;
+  // The primitive's own box decides, unless the ray enters it behind t*: then the models of enlarged boxes do. One loop,
+  // so that the code of `enter` is there once.
+  for (uint model = 0u; model <= models; ++model) {
+    const BoxRecord box = box_at(model * boxes_a_model + row);
+    SlabEntry found = enter(box, slab, t_min, t_max, model == 0u ? unit : enlarged_unit);
+    if (model > 0u) {
+      if (found.met && found.entry <= latest(t_star, enlarged_unit)) {
+        kind = culls != 0u && late ? kJudgedEnlargement : kJudgedEnlargementOrOrder;
+        break;
+      }
+      continue;
     }
+    const bool inactive = is_empty(box);
+    if (hit && (test.flags & kTestTriangle) != 0u && !inactive) {
+      found.entry = found.met ? least(found.entry, t) : t;
+      found.met = true;
+    }
+    flags = inactive ? kVerdictInactive : 0u;
+    t_enter = found.met ? exact_to_float(found.entry) : kNowhere;
+    if (hit && t <= last) {
+      kind = kJudgedNecessary;
+      break;
+    }
+    if (!found.met) {
+      kind = kJudgedEnlargement;
+      break;
+    }
+    if (found.entry <= last) {
+      kind = hit ? kJudgedOverlap : kJudgedBoxMiss;
+      break;
+    }
+    late = found.entry > latest(distance_of(test.t_max), unit);
   }
-  const uint t_enter = original.met ? exact_to_float(original.entry) : kNowhere;
-  return VerdictRecord(t_enter, kind | (inactive ? kVerdictInactive : 0u) | (late ? kVerdictLate : 0u));
+  return VerdictRecord(t_enter, kind | flags | (late ? kVerdictLate : 0u));
 }
 
 // Adds one for every invocation that has `row`, once for each row of the subgroup.

@@ -50,19 +50,19 @@ SlabRay slab_ray(RayRecord ray, InstanceRecord instance) {
                                exact_from_float(floatBitsToUint(ray.direction_z))};
   SlabRay slab;
   if ((instance.flags & kInstanceIdentity) != 0u) {
-    for (uint axis = 0u; axis < 3u; ++axis) {
+    [[unroll]] for (uint axis = 0u; axis < 3u; ++axis) {
       slab.origin[axis] = origin[axis];
       slab.direction[axis] = direction[axis];
       slab.origin_terms[axis] = abs(origin[axis]);
       slab.direction_terms[axis] = abs(direction[axis]);
     }
   } else {
-    for (uint row = 0u; row < 3u; ++row) {
+    [[unroll]] for (uint row = 0u; row < 3u; ++row) {
       precise double o_sum = instance.to_object[row * 4u + 3u];
       precise double o_terms = abs(o_sum);
       precise double d_sum = 0.0LF;
       precise double d_terms = 0.0LF;
-      for (uint column = 0u; column < 3u; ++column) {
+      [[unroll]] for (uint column = 0u; column < 3u; ++column) {
         const double m = instance.to_object[row * 4u + column];
         precise const double o = m * origin[column];
         precise const double d = m * direction[column];
@@ -94,7 +94,7 @@ SlabEntry enter(BoxRecord box, SlabRay ray, double t_min, double t_max, double u
   double low[3];
   double high[3];
   precise double reach = 0.0LF;
-  for (uint axis = 0u; axis < 3u; ++axis) {
+  [[unroll]] for (uint axis = 0u; axis < 3u; ++axis) {
     planes_low[axis] = exact_from_float(floatBitsToUint(box.low[axis]));
     planes_high[axis] = exact_from_float(floatBitsToUint(box.high[axis]));
     precise const double to_low = planes_low[axis] - ray.origin[axis];
@@ -107,7 +107,7 @@ SlabEntry enter(BoxRecord box, SlabRay ray, double t_min, double t_max, double u
   precise const double max_slack = abs(t_max) * unit;
   precise double near = t_min - min_slack;
   precise double far = t_max + max_slack;
-  for (uint axis = 0u; axis < 3u; ++axis) {
+  [[unroll]] for (uint axis = 0u; axis < 3u; ++axis) {
     const double d = ray.direction[axis];
     const double terms = ray.direction_terms[axis];
     precise const double reach_terms = reach * terms;

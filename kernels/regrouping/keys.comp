@@ -9,22 +9,7 @@ layout(push_constant, scalar) uniform Block {
   KeysPush push;
 };
 
-/// The row of the pending ray. `row` is the event, `begin` the thread's first.
-uint ray_of(uint thread, uint segment, uint row, uint begin) {
-  const uint first_ray = uint(long_at(push.ray_offset, thread));
-  if (push.ray != 0) {
-    return first_ray + word_at(push.ray, row);
-  }
-  const uint bounce = half_at(push.bounce, segment);
-  if (bounce < 65535) {
-    return first_ray + bounce;
-  }
-  uint begun = 0;
-  for (uint i = begin; i < row; ++i) {
-    begun += byte_at(push.kind, i) <= kOcclusionBegin ? 1 : 0;
-  }
-  return first_ray + begun - 1;
-}
+#include "kernels/regrouping/pending_ray.glsl"
 
 /// The hint as a number of hint_width bits, most significant in front.
 uint captured_hint(uint ray) {
@@ -47,7 +32,7 @@ void main() {
     if (kind == kMiss || kind == kClosestHit) {
       if (push.shader_bits > 0) {
         const uint call = (kind == kClosestHit ? 1u << 16 : 0) | half_at(push.shader, row);
-        key = uint64_t(call & ((1u << push.shader_bits) - 1)) << push.hint_bits;
+        key = uint64_t(call & ((1u << push.shader_bits) - 1)) << (push.hint_bits + push.place_bits);
       }
       if (push.hint_bits > 0) {
         uint hint = 0;
@@ -56,7 +41,7 @@ void main() {
         } else {
           hint = captured_hint(ray_of(thread, segment, row, uint(long_at(push.segment_offset, first))));
         }
-        key |= uint64_t(hint >> (push.hint_width - push.hint_bits));
+        key |= uint64_t(hint >> (push.hint_width - push.hint_bits)) << push.place_bits;
       }
     }
     put_long(push.keys, segment, key);

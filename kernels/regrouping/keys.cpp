@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "kernels/regrouping/common.hpp"
 #include "RegroupKeys.spv.hpp"
 #include "RegroupWidest.spv.hpp"
+#include "kernels/regrouping/common.hpp"
 
 namespace rayreplay::kernels {
 namespace {
@@ -37,6 +37,7 @@ Buffer make_keys(Device& device, Stream& stream, LaunchOnDevice& launch, const S
   push.shader_bits = spec.shader_bits;
   push.hint_width = spec.hint_width;
   push.hint_bits = spec.hint_bits;
+  push.place_bits = spec.place_bits;
   push.kind = launch.column(device, stream, data.events.kind).address();
   push.shader = launch.column(device, stream, data.events.shader).address();
   if (spec.hint_bits > 0 && spec.given != nullptr) {

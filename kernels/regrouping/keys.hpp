@@ -1,10 +1,9 @@
 // Reorder keys on the device: shader and hint (scheduler-models/regrouping/reorder_key.hpp says what they are).
 //
-// Contract: a 64-bit key for every segment, as `scheduler::reorder_keys` makes it of the same parts without a place. The
-// hint is the launch's captured one, or a value for each segment that somebody has computed (formulas, files). Keys of a
-// place are made on the processor: they take divisions and roots of 64-bit floats, which Vulkan does not promise to
-// round correctly. O(segments), 8 bytes written each; an invocation takes one thread's. Needs what `cut_paths` needs.
-// Errors: DeviceError.
+// Contract: a 64-bit key for every segment, as `scheduler::reorder_keys` makes it of the same parts without a place.
+// The hint is the launch's captured one, or a value for each segment that somebody has computed (formulas, files). Room
+// is left for a place (places.hpp). O(segments), 8 bytes written each; an invocation takes one thread's. Limits are
+// those of `cut_paths`. Errors: DeviceError.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +15,10 @@ namespace rayreplay::kernels {
 
 struct KeySpec {
   std::uint32_t shader_bits = 17;
-  std::uint32_t hint_bits = 0;      ///< taken of the hint
-  std::uint32_t hint_width = 0;     ///< bits that the hint has
-  const Buffer* given = nullptr;    ///< u32 by segment; null: captured
+  std::uint32_t hint_bits = 0;    ///< taken of the hint
+  std::uint32_t hint_width = 0;   ///< bits that the hint has
+  std::uint32_t place_bits = 0;   ///< left 0, below the hint
+  const Buffer* given = nullptr;  ///< u32 by segment; null: captured
 };
 
 /// The launch's widest captured hint, in bits, at most 32. The host waits for it.

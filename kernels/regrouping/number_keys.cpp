@@ -2,13 +2,13 @@
 
 #include <array>
 
-#include "kernels/regrouping/common.hpp"
-#include "kernels/sort/exclusive_sum.hpp"
-#include "kernels/sort/radix_sort.hpp"
 #include "RegroupHeads.spv.hpp"
 #include "RegroupIota.spv.hpp"
 #include "RegroupRank.spv.hpp"
 #include "RegroupVary.spv.hpp"
+#include "kernels/regrouping/common.hpp"
+#include "kernels/sort/exclusive_sum.hpp"
+#include "kernels/sort/radix_sort.hpp"
 
 namespace rayreplay::kernels::regrouping {
 namespace {
@@ -50,9 +50,9 @@ Buffer number_keys(Device& device, Stream& stream, const Buffer& keys, std::uint
   iota.count = static_cast<uint>(count);
   iota.words = segments[0].address();
   stream.run(device.program(kIota), groups_of(count), iota);
-  SortArrays arrays{&sorted[0], &segments[0], &sorted[1], &segments[1]};
+  SortArrays arrays{&sorted.front(), &segments.front(), &sorted.back(), &segments.back()};
   radix_sort(device, stream, count, sizeof(std::uint64_t), 0, 64, arrays);
-  // What the sort no longer needs takes the numbers.
+  // The numbers go where the sort no longer needs its values.
   const Buffer flags = device.allocate_array<std::uint32_t>(count, "keys that are new");
   StretchPush heads{};
   heads.count = static_cast<uint>(count);

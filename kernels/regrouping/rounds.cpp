@@ -9,10 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "kernels/regrouping/common.hpp"
-#include "kernels/regrouping/number_keys.hpp"
-#include "kernels/sort/exclusive_sum.hpp"
-#include "kernels/sort/radix_sort.hpp"
 #include "RegroupClaim.spv.hpp"
 #include "RegroupDecide.spv.hpp"
 #include "RegroupForm.spv.hpp"
@@ -27,6 +23,10 @@
 #include "RegroupStretches.spv.hpp"
 #include "RegroupThreads.spv.hpp"
 #include "RegroupWarpStarts.spv.hpp"
+#include "kernels/regrouping/common.hpp"
+#include "kernels/regrouping/number_keys.hpp"
+#include "kernels/sort/exclusive_sum.hpp"
+#include "kernels/sort/radix_sort.hpp"
 
 namespace rayreplay::kernels {
 namespace {
@@ -217,7 +217,8 @@ class Rounds {
     }
     grow(warps);
     if (waits_) {
-      for (Buffer* const buffer : {&unit_formed_, &formed_begin_, &unit_warps_, &stays_, &begin_[0], &begin_[1]}) {
+      for (Buffer* const buffer :
+           {&unit_formed_, &formed_begin_, &unit_warps_, &stays_, &begin_.front(), &begin_.back()}) {
         *buffer = device_.allocate_array<std::uint32_t>(units_ + 1, "warps by unit");
       }
     }
@@ -295,7 +296,7 @@ class Rounds {
     warps_ = round_begin_.back() - first_;
     threads_ = threads;
     gather();
-    SortArrays sorted{&sort_keys_[0], &places_[0], &sort_keys_[1], &places_[1]};
+    SortArrays sorted{&sort_keys_.front(), &places_.front(), &sort_keys_.back(), &places_.back()};
     if (sort_bits_ > 0) {
       sorter_.sort(stream_, threads, wide_ ? 8 : 4, 0, sort_bits_, sorted);
     }

@@ -2,9 +2,9 @@
 
 #include <array>
 
+#include "RegroupCut.spv.hpp"
 #include "kernels/regrouping/common.hpp"
 #include "kernels/sort/exclusive_sum.hpp"
-#include "RegroupCut.spv.hpp"
 
 namespace rayreplay::kernels {
 namespace {

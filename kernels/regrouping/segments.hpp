@@ -4,8 +4,8 @@
 // launch's columns are asked of LaunchOnDevice and stay there. `cut_paths` takes two passes over the kinds of the
 // events, each 1 byte an event, and writes 10 bytes a segment and 4 a thread; an invocation walks one path, so that a
 // single path of very many events is walked by one. It does not check whether the launch has what the cut asks for
-// (sites, reorder calls): callers do. Limits: less than 2^32 − 2 events and 2^32 − 2 threads (`can_cut`). The host waits
-// once, for the number of segments. Errors: DeviceError.
+// (sites, reorder calls): callers do. Limits: less than 2^32 − 2 events and 2^32 − 2 threads (`can_cut`). The host
+// waits once, for the number of segments. Errors: DeviceError.
 #pragma once
 
 #include <cstdint>

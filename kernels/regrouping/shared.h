@@ -17,9 +17,9 @@ using std::uint64_t;
 #define RR_CONSTANT const uint
 #endif
 
-RR_CONSTANT kGroup = 256;         // threads of a workgroup
-RR_CONSTANT kPlacesAGroup = 1024; // of gather.comp
-RR_CONSTANT kPathsAGroup = 2048;  // of threads.comp
+RR_CONSTANT kGroup = 256;          // threads of a workgroup
+RR_CONSTANT kPlacesAGroup = 1024;  // of gather.comp
+RR_CONSTANT kPathsAGroup = 2048;   // of threads.comp
 RR_CONSTANT kNobody = 0xFFFFFFFFu;
 
 // trace::EventKind
@@ -39,7 +39,7 @@ RR_CONSTANT kCutEveryCall = 2;
 RR_CONSTANT kCutSite = 4;
 RR_CONSTANT kCutCapturedOnly = 8;
 RR_CONSTANT kCutInlineAnyHit = 16;
-RR_CONSTANT kCutWrite = 32; // the second pass
+RR_CONSTANT kCutWrite = 32;  // the second pass
 
 struct CutPush {
   uint first_group;
@@ -48,24 +48,24 @@ struct CutPush {
   uint first_bounce;
   uint site;
   uint unused;
-  uint64_t kind;         // u8 by event
-  uint64_t shader;       // u16 by event
-  uint64_t ray;          // u32 by event, or 0
-  uint64_t site_of;      // u8 by ray, or 0
-  uint64_t event_offset; // u64, threads + 1
-  uint64_t ray_offset;   // u64, threads + 1
-  uint64_t first;        // u32 by thread: first pass, out: its segments; second pass: its first segment
-  uint64_t out_offset;   // u64 by segment
-  uint64_t out_bounce;   // u16 by segment
-  uint64_t most;         // u32: most segments of a thread
+  uint64_t kind;          // u8 by event
+  uint64_t shader;        // u16 by event
+  uint64_t ray;           // u32 by event, or 0
+  uint64_t site_of;       // u8 by ray, or 0
+  uint64_t event_offset;  // u64, threads + 1
+  uint64_t ray_offset;    // u64, threads + 1
+  uint64_t first;         // u32 by thread: first pass, out: its segments; second pass: its first segment
+  uint64_t out_offset;    // u64 by segment
+  uint64_t out_bounce;    // u16 by segment
+  uint64_t most;          // u32: most segments of a thread
 };
 
 struct ThreadsPush {
   uint first_group;
   uint threads;
-  uint64_t first;     // u32, threads + 1
-  uint64_t histogram; // u32 by number of segments
-  uint64_t starts;    // a bit by segment: it is its thread's first
+  uint64_t first;      // u32, threads + 1
+  uint64_t histogram;  // u32 by number of segments
+  uint64_t starts;     // a bit by segment: it is its thread's first
 };
 
 // Where hints come from.
@@ -78,26 +78,51 @@ struct KeysPush {
   uint threads;
   uint shader_bits;
   uint hint_from;
-  uint hint_width; // bits that the hint has
-  uint hint_bits;  // of which these are taken
+  uint hint_width;  // bits that the hint has
+  uint hint_bits;   // of which these are taken
+  uint place_bits;  // left free below the hint
+  uint unused;
   uint64_t kind;
   uint64_t shader;
-  uint64_t ray;        // or 0
-  uint64_t ray_offset; // u64, threads + 1
-  uint64_t hint;       // u32 by ray
-  uint64_t hint_bits_of; // u8 by ray
-  uint64_t value;      // u32 by segment
+  uint64_t ray;           // or 0
+  uint64_t ray_offset;    // u64, threads + 1
+  uint64_t hint;          // u32 by ray
+  uint64_t hint_bits_of;  // u8 by ray
+  uint64_t value;         // u32 by segment
   uint64_t first;
-  uint64_t segment_offset; // u64 by segment
-  uint64_t bounce;         // u16 by segment
-  uint64_t keys;           // out, u64 by segment
+  uint64_t segment_offset;  // u64 by segment
+  uint64_t bounce;          // u16 by segment
+  uint64_t keys;            // out, u64 by segment
+};
+
+// Whoever looks at where the pending calls are: place.glsl.
+RR_CONSTANT kPlaceHit = 1;  // of a miss: its direction
+RR_CONSTANT kPlaceRay = 2;
+RR_CONSTANT kBoxWords = 7;  // of 64 bits, by workgroup: low x y z, high x y z, whether there is a hit
+
+struct PlacePush {
+  uint first_group;
+  uint threads;
+  uint place;   // kPlaceHit or kPlaceRay
+  uint bits;    // of the cells of an axis
+  uint stride;  // workgroups
+  uint unused;
+  uint64_t kind;
+  uint64_t ray;         // or 0
+  uint64_t ray_offset;  // u64, threads + 1
+  uint64_t columns;     // addresses: origin x y z, direction x y z by ray, t by event
+  uint64_t first;
+  uint64_t segment_offset;
+  uint64_t bounce;
+  uint64_t box;   // first pass, out: kBoxWords by workgroup; second: those of the launch
+  uint64_t keys;  // u64 by segment
 };
 
 struct WidestPush {
   uint first_group;
   uint count;
   uint64_t bytes;
-  uint64_t most; // u32
+  uint64_t most;  // u32
 };
 
 struct IotaPush {
@@ -111,7 +136,7 @@ struct VaryPush {
   uint count;
   uint64_t keys;
   uint64_t starts;
-  uint64_t masks; // 4 words: or (low, high), and (low, high), over segments that are not their thread's first
+  uint64_t masks;  // 4 words: or (low, high), and (low, high), over segments that are not their thread's first
 };
 
 struct OpenPush {
@@ -119,15 +144,15 @@ struct OpenPush {
   uint places;
   uint warp_size;
   uint unused;
-  uint64_t warps;     // u32: the assignment's warps, unit by unit
-  uint64_t thread_at; // u32 by place of the assignment
+  uint64_t warps;      // u32: the assignment's warps, unit by unit
+  uint64_t thread_at;  // u32 by place of the assignment
   uint64_t first;
-  uint64_t segment_at; // out
+  uint64_t segment_at;  // out
 };
 
 RR_CONSTANT kGatherWrite = 1;
-RR_CONSTANT kGatherKeys = 2; // there is a key
-RR_CONSTANT kGatherWide = 4; // of 64 bits
+RR_CONSTANT kGatherKeys = 2;  // there is a key
+RR_CONSTANT kGatherWide = 4;  // of 64 bits
 
 struct GatherPush {
   uint first_group;
@@ -136,15 +161,15 @@ struct GatherPush {
   uint flags;
   uint key_bits;
   uint unused;
-  uint64_t segment_at; // of the round
+  uint64_t segment_at;  // of the round
   uint64_t starts;
-  uint64_t waiting;    // a bit by place
-  uint64_t blocks;     // u32 by kPlacesAGroup places: first pass, out: how many wait; second: how many before it
-  uint64_t keys;       // or 0
-  uint64_t key_mask;   // the bits that differ, themselves
-  uint64_t unit;       // u32 by warp of the round, or 0
+  uint64_t waiting;   // a bit by place
+  uint64_t blocks;    // u32 by kPlacesAGroup places: first pass, out: how many wait; second: how many before it
+  uint64_t keys;      // or 0
+  uint64_t key_mask;  // the bits that differ, themselves
+  uint64_t unit;      // u32 by warp of the round, or 0
   uint64_t out_keys;
-  uint64_t out_places; // warp << 6 | lane
+  uint64_t out_places;  // warp << 6 | lane
 };
 
 // Whatever goes over threads in sorted order to find where stretches that warps do not cross begin, and where warps do.
@@ -156,14 +181,14 @@ struct StretchPush {
   uint wide;      // keys of 64 bits
   uint warp_size;
   uint64_t keys;
-  uint64_t flags;    // u32 by thread: it begins a stretch
-  uint64_t number;   // u32 by thread: exclusive sum of flags
-  uint64_t begin;    // u32 by stretch, and `count` behind the last
-  uint64_t warps_before; // u32 by stretch
-  uint64_t warp_start;   // out, u32 by warp formed
-  uint64_t warp_fill;    // out, u32 by warp formed
-  uint64_t warp_unit;    // out, u32 by warp formed, or 0
-  uint64_t unit_formed;  // u32 by unit, or 0
+  uint64_t flags;         // u32 by thread: it begins a stretch
+  uint64_t number;        // u32 by thread: exclusive sum of flags
+  uint64_t begin;         // u32 by stretch, and `count` behind the last
+  uint64_t warps_before;  // u32 by stretch
+  uint64_t warp_start;    // out, u32 by warp formed
+  uint64_t warp_fill;     // out, u32 by warp formed
+  uint64_t warp_unit;     // out, u32 by warp formed, or 0
+  uint64_t unit_formed;   // u32 by unit, or 0
 };
 
 struct StretchWarpsPush {
@@ -172,7 +197,7 @@ struct StretchWarpsPush {
   uint warp_size;
   uint unused;
   uint64_t begin;
-  uint64_t warps; // out, u32 by stretch
+  uint64_t warps;  // out, u32 by stretch
 };
 
 struct RankPush {
@@ -180,8 +205,8 @@ struct RankPush {
   uint count;
   uint64_t flags;
   uint64_t number;
-  uint64_t segments; // sorted
-  uint64_t ranks;    // out, u64 by segment
+  uint64_t segments;  // sorted
+  uint64_t ranks;     // out, u64 by segment
 };
 
 struct LivingPush {
@@ -190,38 +215,38 @@ struct LivingPush {
   uint warp_size;
   uint unused;
   uint64_t waiting;
-  uint64_t lives; // out, u32 by warp
+  uint64_t lives;  // out, u32 by warp
 };
 
 struct DecidePush {
   uint first_group;
   uint units;
-  uint64_t formed;      // u32 by unit
-  uint64_t living_rank; // u32 by earlier warp
-  uint64_t begin;       // u32 by unit: its first earlier warp
-  uint64_t stays;       // out, u32 by unit
-  uint64_t warps;       // out, u32 by unit
+  uint64_t formed;       // u32 by unit
+  uint64_t living_rank;  // u32 by earlier warp
+  uint64_t begin;        // u32 by unit: its first earlier warp
+  uint64_t stays;        // out, u32 by unit
+  uint64_t warps;        // out, u32 by unit
 };
 
 // Warps formed of sorted threads; what `stays` names is left out.
 struct FormPush {
   uint first_group;
-  uint log_lanes; // lanes of a warp, rounded up to a power of two
+  uint log_lanes;  // lanes of a warp, rounded up to a power of two
   uint warp_size;
   uint formed;
   uint waiting;
   uint keep_lanes;
-  uint64_t segment_at; // of the earlier round
-  uint64_t places;     // sorted
-  uint64_t warp_start; // or 0: every warp but the last is full
+  uint64_t segment_at;  // of the earlier round
+  uint64_t places;      // sorted
+  uint64_t warp_start;  // or 0: every warp but the last is full
   uint64_t warp_fill;
-  uint64_t givers;     // out, u32 by thread: of its warp, those that give most first; 0 behind the last
+  uint64_t givers;  // out, u32 by thread: of its warp, those that give most first; 0 behind the last
   uint64_t out_segment_at;
-  uint64_t warp_unit;    // or 0
-  uint64_t stays;        // u32 by unit, or 0: nobody does
-  uint64_t formed_begin; // u32 by unit
-  uint64_t out_begin;    // u32 by unit
-  uint64_t out_unit;     // or 0
+  uint64_t warp_unit;     // or 0
+  uint64_t stays;         // u32 by unit, or 0: nobody does
+  uint64_t formed_begin;  // u32 by unit
+  uint64_t out_begin;     // u32 by unit
+  uint64_t out_unit;      // or 0
 };
 
 struct ClaimPush {
@@ -229,7 +254,7 @@ struct ClaimPush {
   uint warp_size;
   uint formed;
   uint waiting;
-  uint64_t warp_start; // or 0
+  uint64_t warp_start;  // or 0
   uint64_t warp_fill;
   uint64_t givers;
   uint64_t claims;     // u32 by earlier warp: who continues it
@@ -248,13 +273,13 @@ struct StayPush {
   uint64_t segment_at;
   uint64_t waiting;
   uint64_t living_rank;
-  uint64_t unit;  // u32 by earlier warp, or 0
-  uint64_t begin; // u32 by unit
+  uint64_t unit;   // u32 by earlier warp, or 0
+  uint64_t begin;  // u32 by unit
   uint64_t stays;
   uint64_t out_begin;
   uint64_t out_segment_at;
   uint64_t out_moved;
-  uint64_t out_unit; // or 0
+  uint64_t out_unit;  // or 0
 };
 
 struct PermutePush {
@@ -262,11 +287,11 @@ struct PermutePush {
   uint places;
   uint warp_size;
   uint unused;
-  uint64_t segment_at; // of the round
+  uint64_t segment_at;  // of the round
   uint64_t moved;
   uint64_t unit;
-  uint64_t begin; // u32 by unit: its first warp in the round
-  uint64_t to;    // u32 by unit: its first warp in the schedule
+  uint64_t begin;  // u32 by unit: its first warp in the round
+  uint64_t to;     // u32 by unit: its first warp in the schedule
   uint64_t out_segment_at;
   uint64_t out_moved;
 };
@@ -275,7 +300,8 @@ struct PermutePush {
 #ifdef __cplusplus
 static_assert(sizeof(CutPush) == 104 && offsetof(CutPush, kind) == 24);
 static_assert(sizeof(ThreadsPush) == 32 && offsetof(ThreadsPush, first) == 8);
-static_assert(sizeof(KeysPush) == 112 && offsetof(KeysPush, kind) == 24);
+static_assert(sizeof(KeysPush) == 120 && offsetof(KeysPush, kind) == 32);
+static_assert(sizeof(PlacePush) == 96 && offsetof(PlacePush, kind) == 24);
 static_assert(sizeof(WidestPush) == 24 && offsetof(WidestPush, bytes) == 8);
 static_assert(sizeof(IotaPush) == 16 && offsetof(IotaPush, words) == 8);
 static_assert(sizeof(VaryPush) == 32 && offsetof(VaryPush, keys) == 8);

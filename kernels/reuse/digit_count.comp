@@ -1,5 +1,6 @@
 // How often each digit occurs in a tile: counts[node][digit][tile of the node].
 #version 460
+#extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/shaders/common.glsl"
 #include "kernels/reuse/arguments.h"
@@ -20,7 +21,7 @@ void main() {
   }
   barrier();
   if (tile < arguments.tiles) {  // the last node lacks some
-    for (uint k = 0; k < RR_REUSE_ITEMS; ++k) {
+    [[unroll]] for (uint k = 0; k < RR_REUSE_ITEMS; ++k) {
       const uint value = Words(arguments.values).at[tile * RR_REUSE_TILE + k * RR_REUSE_THREADS + self];
       const uint digit = (value >> arguments.shift) % RR_REUSE_DIGITS;
       atomicAdd(bins[digit * kCopies + self % kCopies], 1);

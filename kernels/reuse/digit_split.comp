@@ -5,6 +5,7 @@
 // its values would: nodes and the nodes of their digits begin at multiples of powers of two, and `counts`, summed up
 // over everything, say both where a tile's elements of a digit go and how many of them come before in the node.
 #version 460
+#extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/shaders/common.glsl"
 #include "kernels/reuse/arguments.h"
@@ -28,10 +29,10 @@ void main() {
   uint value[RR_REUSE_ITEMS];
   uint sum[RR_REUSE_ITEMS];
   uint digit[RR_REUSE_ITEMS];
-  for (uint four = 0; four < RR_REUSE_ITEMS / 4; ++four) {
+  [[unroll]] for (uint four = 0; four < RR_REUSE_ITEMS / 4; ++four) {
     const uvec4 values = Quads(arguments.values).at[first / 4 + four];
     const uvec4 sums = Quads(arguments.sums).at[first / 4 + four];
-    for (uint i = 0; i < 4; ++i) {
+    [[unroll]] for (uint i = 0; i < 4; ++i) {
       value[4 * four + i] = values[i];
       sum[4 * four + i] = sums[i];
       digit[4 * four + i] = (values[i] >> arguments.shift) % RR_REUSE_DIGITS;
@@ -56,7 +57,7 @@ void main() {
     begin_of[self] = Words(arguments.counts).at[row * arguments.per_node + tile % arguments.per_node] - local;
   }
   barrier();
-  for (uint k = 0; k < RR_REUSE_ITEMS; ++k) {
+  [[unroll]] for (uint k = 0; k < RR_REUSE_ITEMS; ++k) {
     const uint place = slot(local_of[digit[k]] + same[k]);
     words[place] = value[k];
     words[kPadded + place] = sum[k] + smaller_of[digit[k]] + smaller[k];

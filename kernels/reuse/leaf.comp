@@ -1,5 +1,6 @@
 // The lowest 11 bits: nodes of one tile, whose elements are counted in shared memory. Sums come out in order of values.
 #version 460
+#extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/shaders/common.glsl"
 #include "kernels/reuse/arguments.h"
@@ -18,17 +19,17 @@ void split(uint shift, uint first) {
   uint digit[RR_REUSE_ITEMS];
   uint same[RR_REUSE_ITEMS];
   uint smaller[RR_REUSE_ITEMS];
-  for (uint k = 0; k < RR_REUSE_ITEMS; ++k) {
+  [[unroll]] for (uint k = 0; k < RR_REUSE_ITEMS; ++k) {
     digit[k] = (value[k] >> shift) % RR_REUSE_DIGITS;
   }
   count_digit(digit, first, same, smaller);
-  for (uint k = 0; k < RR_REUSE_ITEMS; ++k) {
+  [[unroll]] for (uint k = 0; k < RR_REUSE_ITEMS; ++k) {
     const uint place = slot((value[k] >> shift << shift) + same[k]);
     words[place] = value[k];
     words[kPadded + place] = sum[k] + smaller[k];
   }
   barrier();
-  for (uint k = 0; k < RR_REUSE_ITEMS; ++k) {
+  [[unroll]] for (uint k = 0; k < RR_REUSE_ITEMS; ++k) {
     const uint place = slot(gl_LocalInvocationIndex * RR_REUSE_ITEMS + k);
     value[k] = words[place];
     sum[k] = words[kPadded + place];
@@ -40,10 +41,10 @@ void main() {
   const uint tile = gl_WorkGroupID.x + arguments.first_group;
   const uint self = gl_LocalInvocationIndex;
   const uint first = tile * RR_REUSE_TILE + self * RR_REUSE_ITEMS;
-  for (uint four = 0; four < RR_REUSE_ITEMS / 4; ++four) {
+  [[unroll]] for (uint four = 0; four < RR_REUSE_ITEMS / 4; ++four) {
     const uvec4 values = Quads(arguments.values).at[first / 4 + four];
     const uvec4 sums = Quads(arguments.sums).at[first / 4 + four];
-    for (uint i = 0; i < 4; ++i) {
+    [[unroll]] for (uint i = 0; i < 4; ++i) {
       value[4 * four + i] = values[i] % RR_REUSE_TILE;
       sum[4 * four + i] = sums[i];
     }
@@ -51,12 +52,12 @@ void main() {
   split(7, 0);
   split(3, self / 16 * 16);
   // Eight elements of a thread are left, with eight values in a row.
-  for (uint k = 1; k < RR_REUSE_ITEMS; ++k) {
-    for (uint j = 0; j < k; ++j) {
+  [[unroll]] for (uint k = 1; k < RR_REUSE_ITEMS; ++k) {
+    [[unroll]] for (uint j = 0; j < k; ++j) {
       sum[k] += value[j] < value[k] ? 1 : 0;
     }
   }
-  for (uint k = 0; k < RR_REUSE_ITEMS; ++k) {
+  [[unroll]] for (uint k = 0; k < RR_REUSE_ITEMS; ++k) {
     words[slot(value[k])] = sum[k];
   }
   barrier();

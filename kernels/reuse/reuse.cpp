@@ -107,7 +107,7 @@ ReuseSpace make_reuse_space(Device& device, std::uint64_t accesses, unsigned key
 }
 
 std::uint64_t reuse_bytes(std::uint64_t accesses, unsigned key_bytes) {
-  const std::uint64_t arrays = padded(accesses) * (2 * key_bytes + 3 * sizeof(std::uint32_t));
+  const std::uint64_t arrays = padded(accesses) * (std::uint64_t{2} * key_bytes + 3 * sizeof(std::uint32_t));
   const std::uint64_t words = 5 * words_of(accesses) + 2 * digit_counts_of(accesses) + 3;
   constexpr std::uint64_t kScratch = std::uint64_t{5} << 20U;  // of the sort, and of sums
   return arrays + words * sizeof(std::uint32_t) + kScratch;
@@ -175,6 +175,9 @@ const Buffer& reuse_distances(Device& device, Stream& stream, std::uint64_t acce
                               .values = values->address(),
                               .sums = sums->address()});
   const std::uint64_t tiles = tiles_of(accesses);
+  // Rows are summed up by whole subgroups.
+  constexpr std::uint32_t kUsual = 32;
+  const std::uint32_t subgroup = std::clamp(kUsual, device.info().least_subgroup, device.info().greatest_subgroup);
   DigitArguments arguments{};
   arguments.tiles = static_cast<std::uint32_t>(tiles);
   const auto point = [&] {
@@ -192,12 +195,12 @@ const Buffer& reuse_distances(Device& device, Stream& stream, std::uint64_t acce
     space.summer->exclusive_sum(stream, space.digit_counts, space.digit_begins,
                                 level.nodes * level.per_node * RR_REUSE_DIGITS, SumBits::Of32);
     arguments.counts = space.digit_begins.address();
-    stream.run(device.program(kDigitSplit), tiles, arguments);
+    stream.run(device.program(kDigitSplit, {}, subgroup), tiles, arguments);
     std::swap(values, other_values);
     std::swap(sums, other_sums);
   }
   point();
-  stream.run(device.program(kLeaf), tiles, arguments);
+  stream.run(device.program(kLeaf, {}, subgroup), tiles, arguments);
   stream.run(device.program(kDistances), threads(accesses),
              DistanceArguments{.first_group = 0,
                                .count = count,

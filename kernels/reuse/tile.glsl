@@ -18,14 +18,14 @@ void count_digit(const uint digit[RR_REUSE_ITEMS], uint first, out uint same[RR_
                  out uint smaller[RR_REUSE_ITEMS]) {
   const uint self = gl_LocalInvocationIndex;
   uint64_t counts = 0ul;
-  for (uint k = 0; k < RR_REUSE_ITEMS; ++k) {
+  [[unroll]] for (uint k = 0; k < RR_REUSE_ITEMS; ++k) {
     const uint at = 4 * digit[k];
     same[k] = uint(counts >> at) & 15u;
     const uint64_t below = counts & ((1ul << at) - 1ul);
     smaller[k] = uint((below * 0x1111111111111111ul) >> 60);  // the sum of its 4-bit numbers, at most 7
     counts += 1ul << at;
   }
-  for (uint q = 0; q < RR_REUSE_DIGITS / 2; ++q) {
+  [[unroll]] for (uint q = 0; q < RR_REUSE_DIGITS / 2; ++q) {
     const uint both = uint(counts >> (8 * q));
     words[q * RR_REUSE_THREADS + self] = (both & 15u) | ((both >> 4) & 15u) << 16;
   }
@@ -45,13 +45,13 @@ void count_digit(const uint digit[RR_REUSE_ITEMS], uint first, out uint same[RR_
   }
   barrier();
   uint pair[RR_REUSE_DIGITS / 2];
-  for (uint q = 0; q < RR_REUSE_DIGITS / 2; ++q) {
+  [[unroll]] for (uint q = 0; q < RR_REUSE_DIGITS / 2; ++q) {
     // Sums only grow: no half borrows from the other.
     pair[q] = words[q * RR_REUSE_THREADS + self] - words[q * RR_REUSE_THREADS + first];
   }
   barrier();
   uint below = 0;
-  for (uint q = 0; q < RR_REUSE_DIGITS / 2; ++q) {
+  [[unroll]] for (uint q = 0; q < RR_REUSE_DIGITS / 2; ++q) {
     const uint even = pair[q] & 0xFFFFu;
     const uint odd = pair[q] >> 16;
     words[2 * q * RR_REUSE_THREADS + self] = even | below << 16;
@@ -59,7 +59,7 @@ void count_digit(const uint digit[RR_REUSE_ITEMS], uint first, out uint same[RR_
     words[(2 * q + 1) * RR_REUSE_THREADS + self] = odd | below << 16;
     below += odd;
   }
-  for (uint k = 0; k < RR_REUSE_ITEMS; ++k) {
+  [[unroll]] for (uint k = 0; k < RR_REUSE_ITEMS; ++k) {
     const uint found = words[digit[k] * RR_REUSE_THREADS + self];
     same[k] += found & 0xFFFFu;
     smaller[k] += found >> 16;

@@ -72,9 +72,9 @@ void replay_resident(Device& device, Stream& stream, const Warps& warps, std::ui
   stream.run(program, (count + warps_of_group - 1) / warps_of_group, push);
 }
 
-Sums replay(Device& device, Stream& stream, const Warps& warps, std::span<const std::uint32_t> piece_at,
-            const HostResults& host, const std::function<void(std::uint64_t)>& advance, std::uint64_t most_places) {
-  const std::uint64_t count = piece_at.size() / warps.warp_size;
+Sums replay(Device& device, Stream& stream, const Warps& warps, const Places& given, const HostResults& host,
+            const std::function<void(std::uint64_t)>& advance, std::uint64_t most_places) {
+  const std::uint64_t count = given.piece_at.size() / warps.warp_size;
   const std::uint64_t batch =
       std::min(std::max<std::uint64_t>(most_places / warps.warp_size, 1), std::max<std::uint64_t>(count, 1));
   const std::uint64_t words = sums_words(warps.calls);
@@ -84,7 +84,9 @@ Sums replay(Device& device, Stream& stream, const Warps& warps, std::span<const 
     return asked ? device.allocate(bytes, what) : Buffer();
   };
   const bool detail = warps.rays_before != 0;
-  const Buffer places = device.allocate_array<std::uint32_t>(piece_at.size(), "places of a replay");
+  const bool upload = given.resident == 0;
+  const Buffer places = room(upload, given.piece_at.size_bytes(), "places of a replay");
+  const std::uint64_t piece_at = upload ? places.address() : given.resident;
   const Buffer sums = device.allocate_array<std::uint32_t>(words, "sums of a replay");
   const Buffer by_warp = room(!host.by_warp.empty(), batch * kTallyBytes, "sums by warp");
   const Buffer by_place = room(!host.by_place.empty(), batch * warps.warp_size * kTallyBytes, "sums by place");
@@ -99,9 +101,11 @@ Sums replay(Device& device, Stream& stream, const Warps& warps, std::span<const 
   for (std::uint64_t first = 0; first < count; first += batch) {
     const std::uint64_t now = std::min(batch, count - first);
     const std::uint64_t place = first * warps.warp_size;
-    stream.upload_beside(places, std::as_bytes(piece_at.subspan(place, now * warps.warp_size)),
-                         place * sizeof(std::uint32_t));
-    replay_resident(device, stream, warps, places.address() + place * sizeof(std::uint32_t), now,
+    if (upload) {
+      stream.upload_beside(places, std::as_bytes(given.piece_at.subspan(place, now * warps.warp_size)),
+                           place * sizeof(std::uint32_t));
+    }
+    replay_resident(device, stream, warps, piece_at + place * sizeof(std::uint32_t), now,
                     {sums.address(), by_warp.address(), by_place.address(), weights.address(), bounces.address()});
     const auto take = [&](const Buffer& from, std::span<std::byte> to, std::uint64_t bytes_of_warp) {
       if (!to.empty()) {

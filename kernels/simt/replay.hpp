@@ -76,9 +76,15 @@ struct HostResults {
 
 inline constexpr std::uint64_t kMostPlaces = std::uint64_t{1} << 22;
 
+/// The pieces by place: uploaded, or there already.
+struct Places {
+  std::span<const std::uint32_t> piece_at;
+  std::uint64_t resident = 0;  ///< address of the same on the device; 0: upload them
+};
+
 /// `advance` is told of warps that are done; may be empty. Waits for the stream.
-[[nodiscard]] Sums replay(Device& device, Stream& stream, const Warps& warps, std::span<const std::uint32_t> piece_at,
-                          const HostResults& results, const std::function<void(std::uint64_t)>& advance,
+[[nodiscard]] Sums replay(Device& device, Stream& stream, const Warps& warps, const Places& given,
+                          const HostResults& host, const std::function<void(std::uint64_t)>& advance,
                           std::uint64_t most_places = kMostPlaces);
 
 }  // namespace rayreplay::kernels::simt

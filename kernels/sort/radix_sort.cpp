@@ -37,7 +37,6 @@ const Shader kVaryingOf32{"sort.varying_bits 32", kVaryingBits32};
 const Shader kVaryingOf64{"sort.varying_bits 64", kVaryingBits64};
 
 constexpr std::uint32_t kBins = 256;
-constexpr std::uint32_t kDigitBits = 8;
 constexpr std::uint32_t kUsualSubgroup = 32;
 constexpr std::uint32_t kSubgroups = 8;  // of a workgroup
 constexpr std::uint32_t kUsualItems = 16;

@@ -12,14 +12,13 @@ layout(push_constant, scalar) uniform Push {
   VaryingPush push;
 };
 
-void gather(uint word, uint bits) {
-  const uint all = subgroupOr(bits);
-  if (subgroupElect() && all != 0) {
-    atomicOr(Words(push.ones).at[word], all);
-  }
-}
+shared uint gathered[4];
 
 void main() {
+  if (gl_LocalInvocationIndex < 4) {
+    gathered[gl_LocalInvocationIndex] = 0;
+  }
+  barrier();
   const uint64_t step = uint64_t(push.groups) * 256;
   uvec4 seen = uvec4(0);
   for (uint64_t i = uint64_t(gl_WorkGroupID.x + push.first_group) * 256 + gl_LocalInvocationIndex; i < push.count;
@@ -32,8 +31,15 @@ void main() {
     seen |= uvec4(key, 0, ~key, 0);
 #endif
   }
-  gather(0, seen.x);
-  gather(1, seen.y);
-  gather(2, seen.z);
-  gather(3, seen.w);
+  seen = subgroupOr(seen);
+  if (subgroupElect()) {
+    for (uint word = 0; word < 4; ++word) {
+      atomicOr(gathered[word], seen[word]);
+    }
+  }
+  barrier();
+  // All workgroups add to the same four words: once each.
+  if (gl_LocalInvocationIndex < 4) {
+    atomicOr(Words(push.ones).at[gl_LocalInvocationIndex], gathered[gl_LocalInvocationIndex]);
+  }
 }

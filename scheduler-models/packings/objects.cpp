@@ -2,6 +2,7 @@
 //
 // Contract: the order of object_order.hpp over the whole launch; ties by original warp id, then lane. O(events).
 #include "scheduler-models/object_order.hpp"
+#include "scheduler-models/pack_on_device.hpp"
 
 namespace rayreplay::scheduler {
 namespace {
@@ -12,6 +13,12 @@ class Objects final : public Packing {
     ThreadList threads = threads_by_start(assignment);
     sort_by_objects(launch, threads);
     return place(assignment, threads, false);
+  }
+
+  [[nodiscard]] Swizzle compute_on(const trace::Launch& launch, const WarpAssignment& assignment,
+                                   kernels::LaunchOnDevice* device) const override {
+    return pack_on(device, assignment, {.key = kernels::PackingKey::Objects},
+                   [&] { return compute(launch, assignment); });
   }
 };
 

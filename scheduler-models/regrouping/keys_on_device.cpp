@@ -1,23 +1,32 @@
 #include "scheduler-models/regrouping/keys_on_device.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "base/huge_pages.hpp"
+#include "kernels/arithmetic/arithmetic_check.hpp"
+#include "kernels/regrouping/places.hpp"
 #include "scheduler-models/regrouping/segments_on_device.hpp"
 
 namespace rayreplay::scheduler {
 
-std::string why_not_on_device(const trace::Launch& launch, const KeyParts& parts) {
-  return parts.spatial == SpatialKey::None
-             ? why_not_on_device(launch)
-             : "places take 64-bit divisions and roots, which Vulkan does not promise to round correctly";
+std::string why_no_keys_on_device(const PlanContext& context, const KeyParts& parts) {
+  if (context.on_device == nullptr) {
+    return {};
+  }
+  if (parts.spatial != SpatialKey::None) {
+    const std::vector<kernels::Device*> devices = context.on_device->accelerator().devices();
+    if (!devices.empty() && !(devices.front()->info().has.float64 && kernels::doubles_are_exact(*devices.front()))) {
+      return "places take doubles, which the device has not or does not round as the processor does";
+    }
+  }
+  return why_not_on_device(context.launch);
 }
 
 kernels::Buffer keys_on(kernels::Device& device, kernels::Stream& stream, const PlanContext& context,
                         const kernels::SegmentsOnDevice& segments, const KeyParts& parts) {
   using From = HintPlace::From;
-  const HintPlace place =
-      parts.hint_bits > 0 ? find_hints(context.launch, parts.hint, context.hints) : HintPlace{};
+  const HintPlace place = parts.hint_bits > 0 ? find_hints(context.launch, parts.hint, context.hints) : HintPlace{};
   kernels::KeySpec spec;
   spec.shader_bits = parts.shader_bits;
   spec.hint_width = place.bits;
@@ -34,8 +43,17 @@ kernels::Buffer keys_on(kernels::Device& device, kernels::Stream& stream, const 
     spec.given = &given;
   }
   spec.hint_bits = std::min(parts.hint_bits, spec.hint_width);
-  static_cast<void>(place_bits(parts, spec.hint_bits));
+  spec.place_bits = place_bits(parts, spec.hint_bits);
   kernels::Buffer keys = kernels::make_keys(device, stream, *context.on_device, segments, spec);
+  if (parts.spatial != SpatialKey::None) {
+    check_rays(context.launch);
+    const kernels::Place at = parts.spatial == SpatialKey::Hit ? kernels::Place::Hit : kernels::Place::Ray;
+    const kernels::PlaceBox box = kernels::find_box(device, stream, *context.on_device, segments, at);
+    if (parts.spatial == SpatialKey::Hit) {
+      check_hits(context.launch, box.any_hit);
+    }
+    kernels::add_places(device, stream, *context.on_device, segments, at, parts.spatial_bits, box, keys);
+  }
   if (spec.given != nullptr) {
     stream.wait();
   }

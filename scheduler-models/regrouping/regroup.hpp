@@ -8,9 +8,9 @@
 // Contract, `schedule_rounds`: cuts the launch's warps into units by `scope` (warps without segments, of which a
 // capture of a window has many, take no part and are not counted), then round by round forms warps of all
 // threads of the unit that are not done. The first round is the launch order itself. Parallel over units, or inside a
-// round where there are few; the same result whatever the number of workers. `schedule_by_key` is the same with keys made
-// of the segments: those of `reorder_keys`, or all the same without parts. Where the context names a device, both run
-// there, the latter without bringing keys to the processor; a launch of 2^32 − 2 events or more does not.
+// round where there are few; the same result whatever the number of workers. `schedule_by_key` is the same with keys
+// made of the segments: those of `reorder_keys`, or all the same without parts. Where the context names a device, both
+// run there, the latter without bringing keys to the processor; a launch of 2^32 − 2 events or more does not.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // schedule_rounds and schedule_by_key: on the device where there is one to ask.
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/huge_pages.hpp"
@@ -8,6 +9,7 @@
 #include "scheduler-models/regrouping/keys_on_device.hpp"
 #include "scheduler-models/regrouping/regroup.hpp"
 #include "scheduler-models/regrouping/rounds_on_cpu.hpp"
+#include "scheduler-models/regrouping/rounds_on_device.hpp"
 #include "scheduler-models/regrouping/segments_on_device.hpp"
 #include "scheduler-models/regrouping/units.hpp"
 
@@ -57,14 +59,21 @@ SegmentSchedule schedule_on(kernels::Device& device, const PlanContext& context,
 
 }  // namespace
 
+SegmentSchedule schedule_on_device(kernels::Device& device, const PlanContext& context,
+                                   const std::optional<KeyParts>& parts, const Regrouping& regrouping) {
+  return schedule_on(device, context, regrouping, !parts,
+                     [&](kernels::Stream& stream, const kernels::SegmentsOnDevice& segments) {
+                       return keys_on(device, stream, context, segments, *parts);
+                     });
+}
+
 SegmentSchedule schedule_rounds(const PlanContext& context, const Keys& keys, const Regrouping& regrouping) {
   return run_stage(
       context.on_device, "regroup", why_not_on_device(context.launch),
       [&](kernels::Device& device) {
         return schedule_on(device, context, regrouping, false,
                            [&](kernels::Stream& stream, const kernels::SegmentsOnDevice&) {
-                             kernels::Buffer buffer =
-                                 device.allocate_array<std::uint64_t>(keys.size(), "reorder keys");
+                             kernels::Buffer buffer = device.allocate_array<std::uint64_t>(keys.size(), "reorder keys");
                              stream.upload_array(buffer, keys);
                              return buffer;
                            });
@@ -74,17 +83,12 @@ SegmentSchedule schedule_rounds(const PlanContext& context, const Keys& keys, co
 
 SegmentSchedule schedule_by_key(const PlanContext& context, const std::optional<KeyParts>& parts,
                                 const Regrouping& regrouping) {
-  if (parts && context.on_device != nullptr && parts->spatial != SpatialKey::None) {
+  if (parts && !why_no_keys_on_device(context, *parts).empty()) {
     return schedule_rounds(context, reorder_keys(context, *parts), regrouping);
   }
   return run_stage(
       context.on_device, "regroup", why_not_on_device(context.launch),
-      [&](kernels::Device& device) {
-        return schedule_on(device, context, regrouping, !parts,
-                           [&](kernels::Stream& stream, const kernels::SegmentsOnDevice& segments) {
-                             return keys_on(device, stream, context, segments, *parts);
-                           });
-      },
+      [&](kernels::Device& device) { return schedule_on_device(device, context, parts, regrouping); },
       [&] {
         return rounds_on_cpu(context, parts ? keys_on_cpu(context, *parts) : Keys(context.segments.size(), 0),
                              regrouping);

@@ -177,6 +177,12 @@ bool any_closest_hit(const trace::Launch& launch) {
                "sort without places (spatial=none)"});
 }
 
+std::uint64_t low_bits(std::uint64_t value, std::uint32_t bits) {
+  return value & ((std::uint64_t{1} << bits) - 1);
+}
+
+}  // namespace
+
 void check_rays(const trace::Launch& launch) {
   const trace::ThreadData& data = launch.data;
   if (data.events.size() > 0 && (data.rays.size() == 0 || data.ray_offset.size() != data.event_offset.size())) {
@@ -184,17 +190,11 @@ void check_rays(const trace::Launch& launch) {
   }
 }
 
-void check_hits(const trace::Launch& launch, const Box& box) {
-  if (!box.any_hit && any_closest_hit(launch)) {
+void check_hits(const trace::Launch& launch, bool any_hit) {
+  if (!any_hit && any_closest_hit(launch)) {
     no_points("closest hits without a finite distance above 0", "the distance of every hit (events.t)");
   }
 }
-
-std::uint64_t low_bits(std::uint64_t value, std::uint32_t bits) {
-  return value & ((std::uint64_t{1} << bits) - 1);
-}
-
-}  // namespace
 
 std::uint32_t place_bits(const KeyParts& parts, std::uint32_t hint_bits) {
   if (parts.shader_bits > kShaderBits) {
@@ -252,7 +252,7 @@ trace::Column<std::uint64_t> keys_on_cpu(const PlanContext& context, const KeyPa
   const Places places(launch, segments, parts.spatial);
   const Box box = box_of(launch, places);
   if (parts.spatial == SpatialKey::Hit) {
-    check_hits(launch, box);
+    check_hits(launch, box.any_hit);
   }
   Box directions;
   directions.low = Box::filled(-1);
@@ -269,7 +269,7 @@ trace::Column<std::uint64_t> keys_on_cpu(const PlanContext& context, const KeyPa
 
 trace::Column<std::uint64_t> reorder_keys(const PlanContext& context, const KeyParts& parts) {
   return run_stage(
-      context.on_device, "reorder keys", why_not_on_device(context.launch, parts),
+      context.on_device, "reorder keys", why_no_keys_on_device(context, parts),
       [&](kernels::Device& device) { return download_keys(device, context, parts); },
       [&] { return keys_on_cpu(context, parts); });
 }

@@ -10,8 +10,8 @@
 // Parts that would exceed 64 bits together are a Usage error. O(segments), parallel; 8 bytes a segment. Errors: Missing
 // when hit points are asked for and the trace has none (its hits carry no finite t > 0, or its rays were not captured).
 //
-// Where the context names a device, keys of shader and hint are made there; places are not, for they take divisions and
-// roots that Vulkan does not promise to round correctly, nor are the values of hints that are formulas or files.
+// Where the context names a device, keys are made there, but for the values of hints that are formulas or files; places
+// if its doubles are exact (kernels/arithmetic/arithmetic_check.hpp).
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,8 @@ struct KeyParts {
   std::uint32_t spatial_bits = 8;  ///< an axis, 1 to 16
 };
 
-/// How many bits the place takes beside `hint_bits` bits of a hint. Usage for parts that are out of range or do not fit.
+/// How many bits the place takes beside `hint_bits` bits of a hint. Usage for parts that are out of range or do not
+/// fit.
 [[nodiscard]] std::uint32_t place_bits(const KeyParts& parts, std::uint32_t hint_bits);
 
 /// By segment.

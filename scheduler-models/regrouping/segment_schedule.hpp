@@ -8,7 +8,8 @@
 // how many of a warp's threads came from another warp: the new warp takes the place of the earlier warp of its unit
 // that gives it most threads (ties to the lowest; each earlier warp is continued by one new warp at most, the first to
 // claim it); the others' live state moves. 0 in the first round. Memory: 4 bytes a place, 4 a warp, 8 a round, 12 a
-// unit. A schedule that a device made stays in its memory too as long as a copy of it lives (`on_device`), for the replay.
+// unit. A schedule that a device made stays in its memory too as long as a copy of it lives (`on_device`), for the
+// replay.
 #pragma once
 
 #include <cstdint>

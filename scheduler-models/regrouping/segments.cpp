@@ -293,7 +293,9 @@ Segments cut_paths(const trace::Launch& launch, const Cut& cut, kernels::LaunchO
   return run_stage(
       on_device, "cut paths", why_not_on_device(launch),
       [&](kernels::Device& device) { return cut_on_device(device, *on_device, cut); },
-      [&] { return by_kind_alone ? cut_at(launch, PlainCuts(launch.data)) : cut_at(launch, ChosenCuts(launch.data, cut)); });
+      [&] {
+        return by_kind_alone ? cut_at(launch, PlainCuts(launch.data)) : cut_at(launch, ChosenCuts(launch.data, cut));
+      });
 }
 
 trace::Column<std::uint32_t> thread_of_segments(const Segments& segments) {

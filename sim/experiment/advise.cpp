@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "kernels/launch_on_device.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/regrouping/hints/formula_hints.hpp"
 #include "sim/experiment/advise_features.hpp"
@@ -59,6 +60,9 @@ class Search {
         launch_(trace.launches.at(configuration.launch)),
         configuration_(configuration),
         options_(options),
+        on_device_(options.accelerator == nullptr
+                       ? nullptr
+                       : std::make_unique<kernels::LaunchOnDevice>(*options.accelerator, launch_)),
         order_(scheduler::LaunchOrders::create(configuration.order).model->assign(launch_, configuration.warp_size)) {
     const auto none = scheduler::SchedulerModels::create(with_hint(options.model, "none"));
     if (none.model->grouping() != scheduler::Grouping::Static) {
@@ -70,7 +74,7 @@ class Search {
     result_.model = none.spec;
     result_.bits = options.bits;
     candidate_ = scheduler::SchedulerModels::create(with_hint(options.model, kCandidate)).model;
-    segments_ = scheduler::cut_paths(launch_, none.model->cut());
+    segments_ = scheduler::cut_paths(launch_, none.model->cut(), on_device_.get());
     result_.baseline = replay(*none.model, options.hints);
     result_.plain = plain();
     result_.plain.gain = gain(result_.plain);
@@ -129,14 +133,17 @@ class Search {
     simt::ReplayOptions options;
     options.policy = configuration_.policy;
     options.shader_cost = configuration_.costs;
+    options.on_device = on_device_.get();
     return rate(simt::replay(launch_, trace_.shaders, order_, options).total);
   }
   [[nodiscard]] Advice replay(const scheduler::SchedulerModel& model, const HintSources& hints) const {
     const scheduler::SegmentSchedule schedule =
-        model.schedule({trace_, launch_, order_, segments_, options_.machine, hints});
+        model.schedule({trace_, launch_, order_, segments_, options_.machine, hints, on_device_.get()});
     simt::SegmentReplayOptions options;
     options.policy = configuration_.policy;
     options.shader_cost = configuration_.costs;
+    options.on_device = on_device_.get();
+    options.schedule_on_device = schedule.on_device.get();
     return rate(
         simt::replay_segments(launch_, trace_.shaders, segments_, schedule.segment_at, schedule.warp_size, options)
             .replay.total);
@@ -266,6 +273,7 @@ class Search {
   const trace::Launch& launch_;
   const Resolved& configuration_;
   const AdviseOptions& options_;
+  std::unique_ptr<kernels::LaunchOnDevice> on_device_;
   scheduler::WarpAssignment order_;
   std::unique_ptr<scheduler::SchedulerModel> candidate_;
   scheduler::Segments segments_;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "kernels/launch_on_device.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
 #include "sim/experiment/cache_parts.hpp"
@@ -302,7 +303,12 @@ CacheResult run_cache(const trace::Trace& trace, const std::string& name, const 
   placement.order_asked = scheduler::LaunchOrders::create(unasked).spec != configuration.order;
   placement.in_order =
       scheduler::LaunchOrders::create(configuration.order).model->assign(launch, configuration.warp_size);
-  placement.packed = pack(launch, placement.in_order, result.packing);
+  if (options.accelerator != nullptr) {
+    kernels::LaunchOnDevice on_device(*options.accelerator, launch);
+    placement.packed = pack(launch, placement.in_order, result.packing, &on_device);
+  } else {
+    placement.packed = pack(launch, placement.in_order, result.packing);
+  }
   const machine::WorkPlan plan = Planner(launch, placement, result).plan(options.schedule);
 
   memory::StreamOptions stream = options.stream;

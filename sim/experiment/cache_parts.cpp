@@ -95,6 +95,7 @@ memory::AnalysisOptions analysis_of(const CacheOptions& options, const CacheResu
   analysis.element_count = result.allocations.elements();
   analysis.pixels = options.pixels ? pixels : 0;
   analysis.take_elements = options.take_elements;
+  analysis.accelerator = options.accelerator;
   return analysis;
 }
 

@@ -9,6 +9,7 @@
 #include <tbb/parallel_for.h>
 
 #include "base/error.hpp"
+#include "kernels/launch_on_device.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/regrouping/segment_bound.hpp"
 #include "sim/experiment/remembered_times.hpp"
@@ -149,10 +150,13 @@ class Comparison {
         launch_(trace.launches[configuration.launch]),
         options_(options),
         result_(result),
+        on_device_(options.accelerator == nullptr
+                       ? nullptr
+                       : std::make_unique<kernels::LaunchOnDevice>(*options.accelerator, launch_)),
         order_(
             pack(launch_,
                  scheduler::LaunchOrders::create(configuration.order).model->assign(launch_, configuration.warp_size),
-                 options.start_packing)),
+                 options.start_packing, on_device_.get())),
         facts_(machine::facts(result.machine, result.resident_warps)) {}
 
   void add(const Candidate& candidate) {
@@ -163,9 +167,9 @@ class Comparison {
     row.model = candidate.spec;
     row.grouping = candidate.model->grouping();
     row.charges = candidate.model->charges(facts_);
-    row.cut = scheduler::cut_paths(launch_, candidate.model->cut());
+    row.cut = scheduler::cut_paths(launch_, candidate.model->cut(), on_device_.get());
     row.segments = row.cut.size();
-    const scheduler::PlanContext context{trace_, launch_, order_, row.cut, facts_, options_.hints};
+    const scheduler::PlanContext context{trace_, launch_, order_, row.cut, facts_, options_.hints, on_device_.get()};
     row.state_bytes = candidate.model->state_bytes(context);
     switch (row.grouping) {
       case Grouping::Static:
@@ -219,6 +223,8 @@ class Comparison {
     options.policy = result_.configuration.policy;
     options.shader_cost = result_.configuration.costs;
     options.detail = true;
+    options.on_device = on_device_.get();
+    options.schedule_on_device = schedule.on_device.get();
     return simt::replay_segments(launch_, trace_.shaders, context.segments, schedule.segment_at, schedule.warp_size,
                                  options);
   }
@@ -318,6 +324,7 @@ class Comparison {
   const trace::Launch& launch_;
   const CompareOptions& options_;
   CompareResult& result_;
+  std::unique_ptr<kernels::LaunchOnDevice> on_device_;
   scheduler::WarpAssignment order_;
   scheduler::MachineFacts facts_;
 

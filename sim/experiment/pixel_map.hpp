@@ -2,7 +2,7 @@
 //
 // Contract: values are row-major, width · height of them; NaN where nothing was counted (no warp events for
 // efficiency). Counts are exact up to 2^24, the largest whole number that a float holds with all its predecessors.
-// O(events), parallel over rows.
+// O(events), parallel over rows. With a device the sums are its (kernels/reduction): the same values.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,11 @@
 #include "capture/trace/trace.hpp"
 #include "scheduler-models/warp_assignment.hpp"
 #include "sim/simt/replayer.hpp"
+
+namespace rayreplay::kernels {
+class Accelerator;
+class LaunchOnDevice;
+}  // namespace rayreplay::kernels
 
 namespace rayreplay::experiment {
 
@@ -26,11 +31,13 @@ struct PixelCounts {
   PixelMap any_hits;       ///< any-hit shader calls
 };
 
-[[nodiscard]] PixelCounts count_pixels(const trace::Launch& launch);
+/// `device`: holds the launch; null: the processor counts.
+[[nodiscard]] PixelCounts count_pixels(const trace::Launch& launch, kernels::LaunchOnDevice* device = nullptr);
 
 /// SIMT efficiency in percent, over the warp events that the pixel's threads took part in. `by_thread`: one per thread.
+/// `accelerator`: sums launches of several slices; null: the processor does.
 [[nodiscard]] PixelMap efficiency_map(trace::LaunchSize size, const std::vector<simt::Tally>& by_thread,
-                                      std::uint32_t warp_size);
+                                      std::uint32_t warp_size, kernels::Accelerator* accelerator = nullptr);
 
 /// The place in the launch order of the warp that runs the pixel (the slice z = 0 alone).
 [[nodiscard]] PixelMap order_map(trace::LaunchSize size, const scheduler::WarpAssignment& assignment);

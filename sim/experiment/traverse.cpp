@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "kernels/launch_on_device.hpp"
+#include "kernels/traversal/bvh_on_device.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
 #include "sim/experiment/whatif.hpp"
@@ -170,7 +173,12 @@ class Stopwatch {
 class Runner {
  public:
   Runner(const bvh::Bvh& structure, std::uint32_t warp_size, const TraverseOptions& options, TraverseResult& result)
-      : structure_(&structure), warp_size_(warp_size), accesses_(options.accesses), result_(&result) {
+      : structure_(&structure),
+        on_device_(structure),
+        accelerator_(options.accelerator),
+        warp_size_(warp_size),
+        accesses_(options.accesses),
+        result_(&result) {
     result.rows.push_back({.traversal = "observed", .asked = "observed", .kind = TraverseKind::Observed});
     for (const std::string& spec : options.traversals) {
       auto created = traversal::Traversals::create(spec);
@@ -203,7 +211,12 @@ class Runner {
     traversal::TraceResult& traced = traced_;
     {
       const Stopwatch watch(row.seconds);
-      traced = model.trace(*structure_, batch.rays, {.accesses = true, .shaders = &shaders, .recycled = &traced});
+      traced = model.trace(*structure_, batch.rays,
+                           {.accesses = true,
+                            .shaders = &shaders,
+                            .recycled = &traced,
+                            .accelerator = accelerator_,
+                            .on_device = &on_device_});
     }
     add_common(batch, traced.hits, traced.counters, traced.ignored_rays, shaders.unobserved(), row);
     for (const traversal::AccessRows& block : traced.accesses.blocks) {
@@ -221,7 +234,11 @@ class Runner {
     {
       const Stopwatch watch(row.seconds);
       traced = model.trace(*structure_, batch.rays, batch.first_ray,
-                           {.warp_size = warp_size_, .accesses = true, .shaders = &shaders});
+                           {.warp_size = warp_size_,
+                            .accesses = true,
+                            .shaders = &shaders,
+                            .accelerator = accelerator_,
+                            .on_device = &on_device_});
     }
     add_common(batch, traced.hits, traced.counters, traced.ignored_rays, shaders.unobserved(), row);
     add_bytes(traced.accesses, row);
@@ -242,6 +259,8 @@ class Runner {
   }
 
   const bvh::Bvh* structure_;
+  kernels::BvhOnDevice on_device_;
+  kernels::Accelerator* accelerator_;
   std::uint32_t warp_size_;
   const AccessSink& accesses_;
   TraverseResult* result_;
@@ -275,7 +294,12 @@ TraverseResult traverse(const trace::Trace& trace, const std::string& name, cons
   result.packing = scheduler::Packings::create(options.packing).spec;
   const scheduler::WarpAssignment order =
       scheduler::LaunchOrders::create(configuration.order).model->assign(launch, configuration.warp_size);
-  const Warps warps = warps_by_start(pack(launch, order, result.packing));
+  std::optional<kernels::LaunchOnDevice> on_device;
+  if (options.accelerator != nullptr) {
+    on_device.emplace(*options.accelerator, launch);
+  }
+  const Warps warps = warps_by_start(pack(launch, order, result.packing, on_device ? &*on_device : nullptr));
+  on_device.reset();  // what it holds of the device's memory is for the rays
   result.warps = warps.first.size() - 1;
   Runner runner(structure, configuration.warp_size, options, result);
   if (options.progress != nullptr) {

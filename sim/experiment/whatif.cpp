@@ -34,8 +34,8 @@ double weighted_bound(const simt::ReplayResult& replay, const std::vector<std::u
 class RowMaker {
  public:
   RowMaker(const trace::Trace& trace, const Resolved& configuration, const scheduler::WarpAssignment& order,
-           bool pixel_maps)
-      : trace_(trace), configuration_(configuration), order_(order), pixel_maps_(pixel_maps) {}
+           bool pixel_maps, kernels::LaunchOnDevice* on_device)
+      : trace_(trace), configuration_(configuration), order_(order), pixel_maps_(pixel_maps), on_device_(on_device) {}
 
   [[nodiscard]] WhatIfRow operator()(const Candidate& candidate) const {
     const trace::Launch& launch = trace_.launches[configuration_.launch];
@@ -43,17 +43,19 @@ class RowMaker {
     options.policy = configuration_.policy;
     options.shader_cost = configuration_.costs;
     options.per_thread = pixel_maps_;
+    options.on_device = on_device_;
     WhatIfRow row;
     row.packing = candidate.packing;
-    row.replay = simt::replay(
-        launch, trace_.shaders,
-        candidate.swizzle ? scheduler::apply(order_, *candidate.swizzle) : pack(launch, order_, candidate.packing),
-        options);
+    row.replay = simt::replay(launch, trace_.shaders,
+                              candidate.swizzle ? scheduler::apply(order_, *candidate.swizzle)
+                                                : pack(launch, order_, candidate.packing, on_device_),
+                              options);
     row.efficiency = row.replay.total.efficiency(configuration_.warp_size);
     row.weighted_efficiency =
         configuration_.costs.empty() ? row.efficiency : row.replay.total.weighted_efficiency(configuration_.warp_size);
     if (pixel_maps_) {
-      row.efficiency_map = efficiency_map(launch.size, row.replay.by_thread, configuration_.warp_size);
+      row.efficiency_map = efficiency_map(launch.size, row.replay.by_thread, configuration_.warp_size,
+                                          on_device_ == nullptr ? nullptr : &on_device_->accelerator());
       row.replay.by_thread = std::vector<simt::Tally>();  // `= {}` would keep the memory
     }
     return row;
@@ -64,6 +66,7 @@ class RowMaker {
   const Resolved& configuration_;
   const scheduler::WarpAssignment& order_;
   bool pixel_maps_;
+  kernels::LaunchOnDevice* on_device_;
 };
 
 std::vector<Candidate> make_candidates(const Resolved& configuration, trace::LaunchSize size) {
@@ -80,8 +83,8 @@ std::vector<Candidate> make_candidates(const Resolved& configuration, trace::Lau
 }  // namespace
 
 scheduler::WarpAssignment pack(const trace::Launch& launch, const scheduler::WarpAssignment& order,
-                               const std::string& packing) {
-  return scheduler::apply(order, scheduler::Packings::create(packing).model->compute(launch, order));
+                               const std::string& packing, kernels::LaunchOnDevice* on_device) {
+  return scheduler::apply(order, scheduler::Packings::create(packing).model->compute_on(launch, order, on_device));
 }
 
 WhatIfResult what_if(const trace::Trace& trace, const Resolved& configuration, const WhatIfOptions& options) {
@@ -104,7 +107,11 @@ WhatIfResult what_if(const trace::Trace& trace, const Resolved& configuration, c
     options.progress->start("packings", candidates.size());
   }
   result.rows.resize(candidates.size());
-  const RowMaker make_row(trace, configuration, order, options.pixel_maps);
+  std::optional<kernels::LaunchOnDevice> on_device;
+  if (options.accelerator != nullptr) {
+    on_device.emplace(*options.accelerator, launch);
+  }
+  const RowMaker make_row(trace, configuration, order, options.pixel_maps, on_device ? &*on_device : nullptr);
   // One after another: a row needs several arrays of one entry per thread, and the work inside it is parallel already.
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     result.rows[i] = make_row(candidates[i]);
@@ -118,7 +125,7 @@ WhatIfResult what_if(const trace::Trace& trace, const Resolved& configuration, c
   }
   result.weighted_bound = weighted_bound(result.rows.front().replay, configuration.costs);
   if (options.pixel_maps) {
-    result.maps.counts = count_pixels(launch);
+    result.maps.counts = count_pixels(launch, on_device ? &*on_device : nullptr);
     result.maps.order = order_map(launch.size, order);
   }
   if (options.progress != nullptr) {

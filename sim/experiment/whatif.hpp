@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/progress.hpp"
-#include "kernels/accelerator.hpp"
+#include "kernels/launch_on_device.hpp"
 #include "scheduler-models/bound.hpp"
 #include "sim/experiment/configuration.hpp"
 #include "sim/experiment/pixel_map.hpp"
@@ -60,7 +60,8 @@ struct WhatIfResult {
                                    const WhatIfOptions& options = {});
 
 /// The assignment of one packing spec, as `what_if` replays it.
+/// `on_device`: of that launch; null: the processor.
 [[nodiscard]] scheduler::WarpAssignment pack(const trace::Launch& launch, const scheduler::WarpAssignment& order,
-                                             const std::string& packing);
+                                             const std::string& packing, kernels::LaunchOnDevice* on_device = nullptr);
 
 }  // namespace rayreplay::experiment

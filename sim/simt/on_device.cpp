@@ -9,6 +9,8 @@
 
 #include "base/error.hpp"
 #include "kernels/launch_on_device.hpp"
+#include "kernels/regrouping/rounds.hpp"
+#include "kernels/regrouping/segments.hpp"
 #include "kernels/simt/replay.hpp"
 #include "sim/simt/call_dictionary.hpp"
 #include "sim/simt/job.hpp"
@@ -154,8 +156,8 @@ std::function<void(std::uint64_t)> advancing(Progress* progress) {
   return [progress](std::uint64_t warps) { progress->advance(warps); };
 }
 
-template <class T>
-std::span<std::byte> bytes_of(std::vector<T>& items, std::uint64_t first, std::uint64_t last) {
+template <class Items>
+std::span<std::byte> bytes_of(Items& items, std::uint64_t first, std::uint64_t last) {
   return items.empty() ? std::span<std::byte>() : std::as_writable_bytes(std::span(items).subspan(first, last - first));
 }
 
@@ -171,15 +173,19 @@ Buffer upload_rows(const Plan& plan, Device& device, Stream& stream) {
   return rows;
 }
 
+/// A Tally's members in order, without its constructor: nobody looks at them before the device has written them.
+using TallyWords = std::array<std::uint64_t, sizeof(Tally) / sizeof(std::uint64_t)>;
+
 /// Sums by place to those by thread.
-void scatter(std::span<const std::uint32_t> thread_at, const std::vector<Tally>& by_place,
+void scatter(std::span<const std::uint32_t> thread_at, const trace::Column<TallyWords>& by_place,
              std::vector<Tally>& by_thread) {
   constexpr std::size_t kPlacesPerTask = 16'384;
   oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::size_t>(0, thread_at.size(), kPlacesPerTask),
                             [&](const auto& range) {
                               for (std::size_t place = range.begin(); place != range.end(); ++place) {
                                 if (thread_at[place] != scheduler::kNoThread) {
-                                  by_thread[thread_at[place]] = by_place[place];
+                                  const TallyWords& sums = by_place[place];
+                                  by_thread[thread_at[place]] = {sums[0], sums[1], sums[2], sums[3]};
                                 }
                               }
                             });
@@ -212,7 +218,7 @@ ReplayResult replay_on(Devices devices, const trace::Launch& launch, const std::
   result.warp_size = assignment.warp_size;
   result.policy = options.policy;
   result.by_warp.resize(options.per_warp ? assignment.warps() : 0);
-  std::vector<Tally> by_place(options.per_thread ? assignment.thread_at.size() : 0);
+  trace::Column<TallyWords> by_place(options.per_thread ? assignment.thread_at.size() : 0);
   std::vector<CallSum> calls(plan.dictionary.calls.size());
 
   const auto part = [&](Device& device, std::uint64_t first, std::uint64_t last) {
@@ -225,7 +231,7 @@ ReplayResult replay_on(Devices devices, const trace::Launch& launch, const std::
     warps.call_rows = rows.address();
     const gpu::HostResults host{
         bytes_of(result.by_warp, first, last), bytes_of(by_place, first * warps.warp_size, last * warps.warp_size), {}};
-    return gpu::replay(device, stream, warps, places_of(assignment.thread_at, first, last, warps.warp_size), host,
+    return gpu::replay(device, stream, warps, {places_of(assignment.thread_at, first, last, warps.warp_size)}, host,
                        advancing(options.progress), limits.most_places);
   };
   split(devices, assignment.warps(), part, [&](const gpu::Sums& sums) {
@@ -268,9 +274,14 @@ SegmentReplayResult replay_segments_on(Devices devices, const trace::Launch& lau
     Stream stream(device);
     gpu::Warps warps = plan.warps;
     warps.codes = gpu::encode(plan.launch, device, stream, plan.code_of);
-    const Buffer offsets = device.allocate_array<std::uint64_t>(segments.event_offset.size(), "segments of the launch");
-    stream.upload_array(offsets, segments.event_offset);
-    warps.offsets = offsets.address();
+    Buffer offsets;
+    if (segments.on_device != nullptr && segments.on_device->device == &device) {
+      warps.offsets = segments.on_device->event_offset.address();
+    } else {
+      offsets = device.allocate_array<std::uint64_t>(segments.event_offset.size(), "segments of the launch");
+      stream.upload_array(offsets, segments.event_offset);
+      warps.offsets = offsets.address();
+    }
     warps.pieces = segments.size();
     const Buffer rows = upload_rows(plan, device, stream);
     warps.call_rows = rows.address();
@@ -281,9 +292,12 @@ SegmentReplayResult replay_segments_on(Devices devices, const trace::Launch& lau
       warps.rays_before = rays.address();
     }
     const std::uint64_t tables = options.weights.size();
-    return gpu::replay(device, stream, warps, places_of(segment_at, first, last, warp_size),
-                       {{}, {}, bytes_of(result.weights, first * tables, last * tables)}, advancing(options.progress),
-                       limits.most_places);
+    gpu::Places places{places_of(segment_at, first, last, warp_size)};
+    if (options.schedule_on_device != nullptr && options.schedule_on_device->device == &device) {
+      places.resident = options.schedule_on_device->segment_at.address() + first * warp_size * sizeof(std::uint32_t);
+    }
+    return gpu::replay(device, stream, warps, places, {{}, {}, bytes_of(result.weights, first * tables, last * tables)},
+                       advancing(options.progress), limits.most_places);
   };
   split(devices, warp_count, part, [&](const gpu::Sums& sums) {
     if (sums.unknown_piece) {

@@ -5,7 +5,7 @@
 // bounce of a lane at a warp event is the index of the ray that its thread began last (of a Begin: of the ray it
 // begins); a warp event counts, whole, for every bounce that takes part in it, as MODELS.md §3 does for threads.
 // Bounces from kBounces − 1 on are one. Exact integers, the same whatever the number of workers; parallel over warps;
-// memory O(warps · weights) beside the input.
+// memory O(warps · weights) beside the input. What a device cut and scheduled is not uploaded to it again.
 #pragma once
 
 #include <array>
@@ -16,6 +16,10 @@
 
 #include "scheduler-models/regrouping/segments.hpp"
 #include "sim/simt/replayer.hpp"
+
+namespace rayreplay::kernels {
+struct ScheduleOnDevice;
+}
 
 namespace rayreplay::simt {
 
@@ -32,6 +36,8 @@ struct SegmentReplayOptions {
   bool detail = false;                     ///< also `active_lanes` and `by_bounce`
   Progress* progress = nullptr;
   kernels::LaunchOnDevice* on_device = nullptr;  ///< as in ReplayOptions
+  /// SegmentSchedule::on_device of the schedule whose column `segment_at` is, if it has one.
+  const kernels::ScheduleOnDevice* schedule_on_device = nullptr;
 };
 
 struct SegmentReplayResult {

@@ -23,6 +23,7 @@ using ::testing::HasSubstr;
 std::unique_ptr<kernels::Accelerator> accelerator_of(int devices, bool required,
                                                      const kernels::DeviceOptions& options = {}) {
   std::vector<std::unique_ptr<kernels::Device>> opened;
+  opened.reserve(static_cast<std::size_t>(devices));
   for (int i = 0; i < devices; ++i) {
     opened.push_back(rayreplay::test::open_test_device(options));
   }

@@ -30,9 +30,9 @@ std::unique_ptr<Accelerator> accelerator(const kernels::DeviceOptions& options =
   return std::make_unique<Accelerator>(std::move(devices), required, [](const std::string&) {});
 }
 
-const StageRecord& record_of(const Accelerator& used) {
+const StageRecord& record_of(const Accelerator& used, const std::string& stage = "classification") {
   const auto found = std::find_if(used.records().begin(), used.records().end(),
-                                  [](const StageRecord& record) { return record.stage == "classification"; });
+                                  [&](const StageRecord& record) { return record.stage == stage; });
   if (found == used.records().end()) {
     throw std::runtime_error("the stage left no record");
   }
@@ -110,6 +110,8 @@ TEST(ClassifyOnDevice, BuiltInTracer) {
   }
   EXPECT_EQ(record_of(*used).reason, "");
   EXPECT_EQ(record_of(*used).device, used->devices()[0]->info().name);
+  // The replay of rays whose t* no shader told.
+  EXPECT_EQ(record_of(*used, "traversal").device, used->devices()[0]->info().name);
 }
 
 TEST(ClassifyOnDevice, CapturesOfAGpu) {
@@ -173,6 +175,18 @@ TEST(ClassifyOnDevice, FallsBackWhereTheDeviceIsLost) {
     EXPECT_EQ(record_of(*used).device, "CPU");
     EXPECT_NE(record_of(*used).reason, "");
   }
+}
+
+TEST(ClassifyOnDevice, FallsBackWhereTheDeviceHasTooLittleMemory) {
+  const trace::Trace trace = mixed_trace(1, "path");
+  kernels::DeviceOptions little;
+  little.memory_limit = std::uint64_t{64} << 10U;
+  const auto used = accelerator(little);
+  ClassifyOptions options;
+  options.per_test = true;
+  expect_same_classification(trace, options, *used);
+  EXPECT_EQ(record_of(*used).device, "CPU");
+  EXPECT_NE(record_of(*used).reason, "");
 }
 
 TEST(ClassifyOnDevice, SaysWhyItRanOnTheProcessor) {

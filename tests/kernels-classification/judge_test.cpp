@@ -112,6 +112,7 @@ struct Settings {
 };
 
 struct Found {
+  bool counts_objects = false;
   std::uint64_t judged = 0;
   std::array<std::uint64_t, traversal::kTestKinds> kinds{};
 };
@@ -130,6 +131,7 @@ Found expect_equal(kernels::Device& device, const trace::Scene& scene, const std
     return found;
   }
   DeviceJudge on_device(device, prepared, enlarged, judge);
+  found.counts_objects = on_device.counts_objects();
   Classification counted;
   traversal::Accumulator sums(counted, cases.rays.size(), cases.rays.size(), true);
   on_device.begin({0, cases.rays.size(), 0, cases.rays.size(), cases.tests.size(), true});
@@ -195,6 +197,7 @@ TEST(JudgeOnDevice, EqualsTheProcessorOnRandomScenes) {
     const Found found =
         expect_equal(*device, scene, random_rays(seed, 1000, true), {seed % 3 == 0 ? 0.0 : 8.0, seed % 2 == 0}, seed);
     EXPECT_GT(found.judged, 5000U);
+    EXPECT_TRUE(found.counts_objects);
     for (std::size_t kind = 0; kind < traversal::kTestKinds; ++kind) {
       all.kinds[kind] += found.kinds[kind];
     }
@@ -276,7 +279,9 @@ TEST(JudgeOnDevice, ObjectsWithoutRoomOnTheDevice) {
   for (int i = 0; i < 80; ++i) {
     builder.place(blas);
   }
-  expect_equal(*device, builder.scene, adversarial_rays(builder.scene, 200, 1), {}, 4);
+  const Found found = expect_equal(*device, builder.scene, adversarial_rays(builder.scene, 200, 1), {}, 4);
+  EXPECT_FALSE(found.counts_objects);
+  EXPECT_GT(found.judged, 1000U);
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ TEST_P(RoundsOnDevice, MakeTheSameSchedule) {
   std::mt19937_64 random(shape.warp_size * 1000 + shape.threads + shape.keys);
   trace::Trace trace;
   trace.shaders = test::shaders_of_all_stages(11);
-  trace.launches.push_back(test::RandomLaunch(11, random()).make(shape.threads, 5));
+  trace.launches.push_back(test::RandomLaunch(11, random()).make(shape.threads, 3));
   auto order = test::shuffled_assignment(shape.threads, shape.warp_size, random);
   std::shuffle(order.start_rank.begin(), order.start_rank.end(), random);
   test::Plan plan(trace, order);
@@ -90,8 +90,8 @@ TEST_P(RoundsOnDevice, MakeTheSameSchedule) {
 
 INSTANTIATE_TEST_SUITE_P(Shapes, RoundsOnDevice,
                          testing::Values(Shape{1, 60, 4}, Shape{4, 8, 2}, Shape{8, 333, 7}, Shape{13, 300, 5},
-                                         Shape{32, 1, 3}, Shape{32, 900, 1}, Shape{32, 900, 4},
-                                         Shape{32, 900, 100'000}, Shape{64, 700, 4}, Shape{64, 700, 1000}),
+                                         Shape{32, 1, 3}, Shape{32, 900, 1}, Shape{32, 900, 100'000},
+                                         Shape{64, 700, 4}),
                          [](const auto& instance) {
                            return std::to_string(instance.param.warp_size) + "Lanes" +
                                   std::to_string(instance.param.threads) + "Threads" +
@@ -107,7 +107,7 @@ test::Plan random_plan(std::uint32_t threads, std::uint32_t most_rays, std::uint
 }
 
 TEST(Rounds, OfManyWarpsWithManyKeys) {
-  const test::Plan plan = random_plan(30'000, 4, 32);
+  const test::Plan plan = random_plan(12'000, 3, 32);
   kernels::LaunchOnDevice launch(test::test_accelerator(), plan.launch());
   std::mt19937_64 random(3);
   for (const std::uint64_t distinct : {6U, 1000U, 1'000'000U}) {
@@ -141,7 +141,7 @@ TEST(Rounds, OfAWindowOfALaunch) {
   // Two thirds of the warps, and some threads of the others, were not recorded.
   std::mt19937_64 random(5);
   test::RandomLaunch threads(11, 6);
-  const trace::Launch recorded = threads.make(1200, 4);
+  const trace::Launch recorded = threads.make(1200, 2);
   trace::Launch launch = recorded;
   launch.size = {3600, 1, 1};
   auto& data = launch.data;
@@ -175,15 +175,13 @@ TEST(Rounds, OfNothing) {
 }
 
 /// The schedules of models, with segments cut and keys made on the device too.
-void compare_models(const trace::Trace& trace, const scheduler::WarpAssignment& order, std::uint32_t sms) {
+void compare_models(const trace::Trace& trace, const scheduler::WarpAssignment& order, std::uint32_t sms,
+                    const std::vector<const char*>& specs) {
   const trace::Launch& launch = trace.launches.at(0);
   kernels::LaunchOnDevice on_device(test::test_accelerator(), launch);
   const scheduler::MachineFacts machine{.sms = sms, .withheld_sms = 1};
   const scheduler::HintSources hints;
-  for (const char* const spec :
-       {"plain", "ser", "ser:scope=sm", "ser:scope=pool,pool_warps=8", "ser:scope=warp", "ser:spatial=hit,spatial_bits=3",
-        "ser:first_bounce=1,shader_bits=2,withheld=0,scope=sm", "compaction", "compaction:scope=sm",
-        "compaction:scope=pool", "wavefront"}) {
+  for (const char* const spec : specs) {
     const auto model = scheduler::SchedulerModels::create(spec).model;
     const scheduler::Segments segments = cut_paths(launch, model->cut());
     const scheduler::Segments there = cut_paths(launch, model->cut(), &on_device);
@@ -198,19 +196,19 @@ void compare_models(const trace::Trace& trace, const scheduler::WarpAssignment& 
 }
 
 TEST(Rounds, OfModelsOnCaptures) {
-  for (const char* const name : {"one-weekend-ser", "teapot-alpha"}) {
+  // The device has 132 SMs: with fewer, units are not those of the capture.
+  for (const auto& [name, sms] : {std::pair("one-weekend-ser", 133U), std::pair("teapot-alpha", 24U)}) {
     const trace::Trace trace = trace::load(std::string(RAYREPLAY_SOURCE_DIR "/tests/data/h200/") + name + ".rrt");
     const auto order = scheduler::LaunchOrders::create("captured").model->assign(trace.launches.at(0), 32);
-    compare_models(trace, order, 133);
-    compare_models(trace, order, 24);
+    compare_models(trace, order, sms, {"ser", "ser:scope=sm", "compaction"});
   }
 }
 
 TEST(Rounds, OfModelsOnATracedScene) {
   reference::TracerOptions options;
-  options.width = 120;
-  options.height = 70;
-  options.samples = 2;
+  options.width = 90;
+  options.height = 50;
+  options.samples = 1;
   const reference::RenderScene scene = reference::make_scene("one-weekend", &options.scene_spec);
   test::MemorySink sink;
   reference::trace_scene(scene, options, &sink);
@@ -220,7 +218,10 @@ TEST(Rounds, OfModelsOnATracedScene) {
   trace.launches[0].size = sink.size;
   trace.launches[0].data = sink.data;
   for (const std::uint32_t warp_size : {8U, 32U}) {
-    compare_models(trace, scheduler::LaunchOrders::create("z-order").model->assign(trace.launches[0], warp_size), 8);
+    compare_models(trace, scheduler::LaunchOrders::create("z-order").model->assign(trace.launches[0], warp_size), 8,
+                   {"plain", "ser", "ser:scope=sm", "ser:scope=pool,pool_warps=8", "ser:scope=warp",
+                    "ser:spatial=hit,spatial_bits=3", "ser:first_bounce=1,shader_bits=2,withheld=0,scope=sm",
+                    "compaction", "compaction:scope=sm", "compaction:scope=pool", "wavefront"});
   }
 }
 

@@ -82,6 +82,32 @@ TEST(Segments, OfACapture) {
   compare(plan.launch(), plan.shaders(), plan.segments(), schedule.segment_at, 32, options);
 }
 
+// Segments and schedule that a device made are in its memory: with the device's copies instead of uploads, the same.
+TEST(Segments, ThatAreOnTheDevice) {
+  std::mt19937_64 random(7);
+  trace::Trace trace;
+  trace.shaders = test::shaders_of_all_stages(6);
+  trace.launches.push_back(test::RandomLaunch(6, random()).make(1000, 5));
+  const trace::Launch& launch = trace.launches[0];
+  const auto order = test::linear_assignment(launch.data.threads(), 32);
+  kernels::Accelerator accelerator = test::accelerator_of(1);
+  kernels::LaunchOnDevice resident(accelerator, launch);
+  const auto created = scheduler::SchedulerModels::create("ser");
+  const auto segments = scheduler::cut_paths(launch, created.model->cut(), &resident);
+  const scheduler::MachineFacts machine;
+  const scheduler::HintSources hints;
+  const auto schedule = created.model->schedule({trace, launch, order, segments, machine, hints, &resident});
+  ASSERT_NE(segments.on_device, nullptr);
+  ASSERT_NE(schedule.on_device, nullptr);
+  simt::SegmentReplayOptions options;
+  options.weights = random_weights(2, trace.shaders.size(), random);
+  const auto expected = simt::replay_segments(launch, trace.shaders, segments, schedule.segment_at, 32, options);
+  options.on_device = &resident;
+  options.schedule_on_device = schedule.on_device.get();
+  test::expect_equal(simt::replay_segments(launch, trace.shaders, segments, schedule.segment_at, 32, options),
+                     expected);
+}
+
 TEST(Segments, OnTwoDevices) {
   std::mt19937_64 random(6);
   const auto shaders = test::shaders_of_all_stages(6);

@@ -161,6 +161,13 @@ TEST_F(RadixSort, WithUnrolledLoops) {
   compare(random_keys<std::uint32_t>(3001), 0, 32, shape, "unrolled");
 }
 
+// Launches in slices of a few workgroups.
+TEST_F(RadixSort, CutIntoSlices) {
+  constexpr double kNearlyNothing = 1e-7;
+  device_ = test::open_test_device({.batch_seconds = kNearlyNothing});
+  compare(random_keys<std::uint64_t>(5000), 0, 32, {.items = 1, .threads = 64}, "slices");
+}
+
 TEST_F(RadixSort, ByTheBitsOfAMask) {
   const auto keys = random_keys<std::uint64_t>(3000);
   for (const std::uint64_t mask : {std::uint64_t{0}, std::uint64_t{1} << 63, std::uint64_t{0x8000'0000'0101'0003},

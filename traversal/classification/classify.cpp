@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "kernels/accelerator.hpp"
+#include "kernels/traversal/bvh_on_device.hpp"
 #include "traversal/classification/accumulator.hpp"
 #include "traversal/classification/device_judge.hpp"
 #include "traversal/classification/judge.hpp"
@@ -132,6 +133,9 @@ class Classifier {
       options.progress = options_->progress;
       replay_bvh_ = bvh::build_bvh(trace_->scene, launch_->tlas, name_, options);
       ordered_ = Traversals::create("ordered").model;
+      if (options_->accelerator != nullptr) {
+        replay_on_device_.emplace(*replay_bvh_);
+      }
     }
     std::vector<Ray> wanted;
     wanted.reserve(rays.size());
@@ -143,6 +147,8 @@ class Classifier {
     TraceOptions options;
     options.counters = false;
     options.shaders = &shaders;
+    options.accelerator = options_->accelerator;
+    options.on_device = replay_on_device_ ? &*replay_on_device_ : nullptr;
     const TraceResult found = ordered_->trace(*replay_bvh_, wanted, options);
     for (std::size_t i = 0; i < rays.size(); ++i) {
       const float reported = closest_accepted(observed, rays[i]);
@@ -272,6 +278,7 @@ class Classifier {
   std::optional<Accumulator> sums_;
   std::optional<DeviceJudge> device_;  ///< none: all tests are judged here
   std::optional<bvh::Bvh> replay_bvh_;
+  std::optional<kernels::BvhOnDevice> replay_on_device_;
   std::unique_ptr<Traversal> ordered_;
   std::vector<std::uint8_t> assumed_;  ///< of the rays of the batch: t* is that of a triangle taken to be accepted
 };

@@ -174,9 +174,9 @@ void DeviceJudge::set_ray(std::uint64_t place, std::uint64_t thread, const Ray& 
                   (ray.ends_on_first_hit() ? kernels::kRayFirstHit : 0) | (assumed ? kernels::kRayAssumed : 0)};
 }
 
-bool DeviceJudge::set_test(std::uint64_t place, std::uint64_t ray_place, const JudgedTest& test) {
+bool DeviceJudge::set_test(std::uint64_t test_number, std::uint64_t ray_number, const JudgedTest& test) {
   const Candidate& candidate = test.candidate;
-  if (usable_rays_[ray_place] == 0 || !is_distance(test.t_max) || (test.hit && !is_distance(test.t)) ||
+  if (usable_rays_[ray_number] == 0 || !is_distance(test.t_max) || (test.hit && !is_distance(test.t)) ||
       candidate.instance >= instances_.size() || !instances_[candidate.instance].usable) {
     return false;
   }
@@ -185,12 +185,12 @@ bool DeviceJudge::set_test(std::uint64_t place, std::uint64_t ray_place, const J
       candidate.primitive >= blas.first_primitive[candidate.geometry + 1] - blas.first_primitive[candidate.geometry]) {
     return false;
   }
-  tests_[place] = {static_cast<std::uint32_t>(ray_place),
-                   candidate.instance,
-                   blas.first_primitive[candidate.geometry] + candidate.primitive,
-                   (test.hit ? kernels::kTestHit : 0) | (test.procedural ? 0 : kernels::kTestTriangle),
-                   test.hit ? test.t : 0,
-                   test.t_max};
+  tests_[test_number] = {static_cast<std::uint32_t>(ray_number),
+                         candidate.instance,
+                         blas.first_primitive[candidate.geometry] + candidate.primitive,
+                         (test.hit ? kernels::kTestHit : 0) | (test.procedural ? 0 : kernels::kTestTriangle),
+                         test.hit ? test.t : 0,
+                         test.t_max};
   return true;
 }
 

@@ -41,8 +41,8 @@ class DeviceJudge {
   void begin(const Batch& batch);
   /// `place`: of the batch; `thread`: of the launch. `assumed`: t* rests on an assumption (ClassifyOptions).
   void set_ray(std::uint64_t place, std::uint64_t thread, const Ray& ray, float t_star, bool assumed);
-  /// Of a ray that was set. False: the caller judges it.
-  [[nodiscard]] bool set_test(std::uint64_t place, std::uint64_t ray_place, const JudgedTest& test);
+  /// Numbers of the batch; the ray was set. False: the caller judges it.
+  [[nodiscard]] bool set_test(std::uint64_t test_number, std::uint64_t ray_number, const JudgedTest& test);
   void judge(Accumulator& sums);
 
   /// Whether test `place` was judged here.
@@ -52,7 +52,11 @@ class DeviceJudge {
   /// Of a test that was, where verdicts were wanted.
   [[nodiscard]] Verdict verdict(std::uint64_t place) const;
 
-  /// Counts of the objects of all batches, ascending.
+  /// Whether the device counts objects; else this does, from the verdicts.
+  [[nodiscard]] bool counts_objects() const {
+    return kernel_->counts_objects();
+  }
+  /// Counts of the objects of all batches, ascending; none where it does not count them.
   [[nodiscard]] std::vector<ObjectCounts> objects();
 
  private:

@@ -147,12 +147,13 @@ class Simulator {
     TraceResult ideal_enlarged, hardware_exact;  ///< ground truth
   };
 
-  [[nodiscard]] static TraceResult trace(const Traversal& traversal, const bvh::Bvh& structure,
-                                         const std::vector<Ray>& rays, const Shaders& shaders, bool tests) {
+  [[nodiscard]] TraceResult trace(const Traversal& traversal, const bvh::Bvh& structure, const std::vector<Ray>& rays,
+                                  const Shaders& shaders, bool tests) const {
     TraceOptions options;
     options.counters = false;
     options.tests = tests;
     options.shaders = &shaders;
+    options.accelerator = options_->classify.accelerator;
     return traversal.trace(structure, rays, options);
   }
 
@@ -250,19 +251,18 @@ class Simulator {
     counted.goal = ray.ends_on_first_hit() ? RayGoal::FirstHit : RayGoal::ClosestHit;
     for (std::size_t i = 0; i < tests.size(); ++i) {
       const PrimitiveTest& test = tests[i];
-      const std::uint64_t test_place = batch.made.tests.offset[place] + i;
-      if (!is_seen(test, ray) || (pass == Pass::Verdicts && !device_->judged(test_place))) {
+      const std::uint64_t test_row = batch.made.tests.offset[place] + i;
+      if (!is_seen(test, ray) || (pass == Pass::Verdicts && !device_->judged(test_row))) {
         continue;
       }
       counted.candidate = test.candidate;
       counted.type = test.procedural ? PrimitiveType::Procedural : PrimitiveType::Triangle;
       const ReportedHit hit = test.procedural ? workspace.reports.of(test.candidate) : pierced(test, ray);
       const JudgedTest made{test.candidate, hit.hit, hit.t, test.t_max, test.procedural};
-      if (pass == Pass::Judge && device_ && device_->set_test(test_place, place, made)) {
+      if (pass == Pass::Judge && device_ && device_->set_test(test_row, place, made)) {
         continue;
       }
-      const Verdict verdict =
-          pass == Pass::Verdicts ? device_->verdict(test_place) : judge_.judge(judged, made, t_star);
+      const Verdict verdict = pass == Pass::Verdicts ? device_->verdict(test_row) : judge_.judge(judged, made, t_star);
       if (pass == Pass::Judge) {
         sums_->count(worker, counted, verdict);
       }

@@ -20,6 +20,7 @@
 #include "traversal/kernels/batch.hpp"
 #include "traversal/kernels/pending_traversal.hpp"
 #include "traversal/kernels/waiting_line.hpp"
+#include "traversal/on_device.hpp"
 
 namespace rayreplay::traversal {
 namespace {
@@ -116,6 +117,7 @@ class AnyOrder final : public Traversal {
 
   [[nodiscard]] TraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
                                   const TraceOptions& options) const override {
+    note_no_kernel(options, "any-order");
     const Sets sets(bvh);
     return trace_batch(bvh, rays, options, [&]<class O>(O& observer) {
       return PendingTraversal<DecodeKernel, O, ByLot>(bvh, DecodeKernel(*bvh.layout), options.shaders, observer,

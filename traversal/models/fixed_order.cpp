@@ -3,6 +3,7 @@
 // Contract: kernels/stack_traversal.hpp, not sorted.
 #include "traversal/kernels/batch.hpp"
 #include "traversal/kernels/stack_traversal.hpp"
+#include "traversal/on_device.hpp"
 
 namespace rayreplay::traversal {
 namespace {
@@ -11,8 +12,10 @@ class FixedOrder final : public Traversal {
  public:
   [[nodiscard]] TraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
                                   const TraceOptions& options) const override {
-    return trace_batch(bvh, rays, options, [&]<class O>(O& observer) {
-      return StackTraversal<DecodeKernel, O, false>(bvh, DecodeKernel(*bvh.layout), options.shaders, observer);
+    return trace_where(DeviceOrder::BySlot, bvh, rays, options, [&] {
+      return trace_batch(bvh, rays, options, [&]<class O>(O& observer) {
+        return StackTraversal<DecodeKernel, O, false>(bvh, DecodeKernel(*bvh.layout), options.shaders, observer);
+      });
     });
   }
 };

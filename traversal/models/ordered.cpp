@@ -9,6 +9,7 @@
 #include "traversal/kernels/batch.hpp"
 #include "traversal/kernels/pending_traversal.hpp"
 #include "traversal/kernels/waiting_line.hpp"
+#include "traversal/on_device.hpp"
 
 namespace rayreplay::traversal {
 namespace {
@@ -27,9 +28,11 @@ class Ordered final : public Traversal {
  public:
   [[nodiscard]] TraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
                                   const TraceOptions& options) const override {
-    return trace_batch(bvh, rays, options, [&]<class O>(O& observer) {
-      return PendingTraversal<DecodeKernel, O, NearestOfAll>(bvh, DecodeKernel(*bvh.layout), options.shaders, observer,
-                                                             {});
+    return trace_where(DeviceOrder::Ordered, bvh, rays, options, [&] {
+      return trace_batch(bvh, rays, options, [&]<class O>(O& observer) {
+        return PendingTraversal<DecodeKernel, O, NearestOfAll>(bvh, DecodeKernel(*bvh.layout), options.shaders,
+                                                               observer, {});
+      });
     });
   }
 };

@@ -18,6 +18,7 @@
 #include "traversal/kernels/decode_kernel.hpp"
 #include "traversal/kernels/search.hpp"
 #include "traversal/kernels/stack_traversal.hpp"
+#include "traversal/on_device.hpp"
 
 namespace rayreplay::traversal {
 namespace {
@@ -202,6 +203,7 @@ class ShortStack final : public Traversal {
 
   [[nodiscard]] TraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
                                   const TraceOptions& options) const override {
+    note_no_kernel(options, "short-stack");
     return trace_batch(bvh, rays, options, [&]<class O>(O& observer) {
       return ShortStackTraversal<DecodeKernel, O>(bvh, DecodeKernel(*bvh.layout), options.shaders, observer, entries_);
     });

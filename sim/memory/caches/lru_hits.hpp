@@ -6,7 +6,7 @@
 // uses its line, and takes it in if it is not there. That is an exact cache of this folder with the model lru:
 //   loads, and stores with allocate=true, whatever `write`: hits of whole lines; of sectored caches hits + sector
 //   misses stores with allocate=false: not covered, as a store that misses would leave no line; such a cache has no
-//   stack (what a larger one keeps is not what a smaller one keeps and more), so that each has to be run by itself
+//   stack (what a larger one keeps is not what a smaller one keeps and more), so that each has to be run by itself: exact_counts.hpp
 // FIFO and random replacement are not covered for the same reason. Configurations of one number of sets come from one
 // pass over the accesses (inclusion: Mattson et al., IBM Systems Journal 1970). On a device (kernels/caches) a pass
 // costs the same for any sets and ways. On the processor streams and numbers of sets go side by side over all cores: up

@@ -1,16 +1,15 @@
 #include "sim/memory/caches/lru_hits_on_device.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <exception>
 #include <future>
 
 #include <fmt/format.h>
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/parallel_reduce.h>
 
 #include "kernels/caches/lru.hpp"
+#include "sim/memory/caches/line_range.hpp"
 
 namespace rayreplay::memory {
 namespace {
@@ -27,26 +26,6 @@ struct Batch {
   std::size_t first = 0;
   std::size_t last = 0;
 };
-
-struct Range {
-  std::uint64_t low = ~std::uint64_t{0};
-  std::uint64_t high = 0;
-};
-
-Range range_of(std::span<const std::uint64_t> lines) {
-  return tbb::parallel_reduce(
-      tbb::blocked_range<std::size_t>(0, lines.size(), 65536), Range{},
-      [&](const tbb::blocked_range<std::size_t>& range, Range found) {
-        for (std::size_t i = range.begin(); i < range.end(); ++i) {
-          found.low = std::min(found.low, lines[i]);
-          found.high = std::max(found.high, lines[i]);
-        }
-        return found;
-      },
-      [](const Range& a, const Range& b) {
-        return Range{std::min(a.low, b.low), std::max(a.high, b.high)};
-      });
-}
 
 std::vector<Batch> batches_of(const LruStreams& streams, std::uint64_t limit) {
   std::vector<Batch> batches;
@@ -92,9 +71,8 @@ void run_batch(Device& device, const LruStreams& streams, const Batch& batch, co
     return;
   }
   const std::size_t count = batch.last - batch.first;
-  const Range range = range_of(lines);
-  const auto bits = static_cast<unsigned>(std::bit_width(range.high - range.low));
-  const bool wide = bits > 32;
+  const LineRange range = line_range(lines.size(), [&](std::size_t i) { return lines[i]; });
+  const bool wide = range.bits() > 32;
 
   // What the stream works on outlives it, also where something throws.
   std::vector<std::uint32_t> begins;
@@ -119,7 +97,7 @@ void run_batch(Device& device, const LruStreams& streams, const Batch& batch, co
   }
   stream.upload_array(begins_there, begins);
   stream.upload_array(pieces_there, pieces);
-  passes.link(stream, bits, begins_there, static_cast<std::uint32_t>(count));
+  passes.link(stream, range.bits(), begins_there, static_cast<std::uint32_t>(count));
   for (std::size_t g = first; g < groups.size(); g += step) {
     passes.count_sets(stream, groups[g].sets, range.low);
     for (std::size_t from = 0; from < groups[g].ways.size(); from += kernels::kMostLruWays) {

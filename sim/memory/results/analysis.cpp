@@ -222,7 +222,8 @@ class Analysis::Impl {
       return;
     }
     if (!accelerator->has_device() || !engine_.model->exact()) {
-      accelerator->note_cpu("reuse distances", "the reuse engine samples");
+      accelerator->note_cpu("reuse distances",
+                            accelerator->has_device() ? "the reuse engine samples" : "the device was lost");
       return;
     }
     chunk_size_ = wants_requests() ? kDeviceChunkWithRequests : kDeviceChunk;

@@ -34,7 +34,7 @@ constexpr std::size_t kScratch = std::size_t{1} << 16U;   ///< distances that no
 constexpr std::uint64_t kLeastBatch = std::uint64_t{1} << 16U;
 constexpr std::uint64_t kMostBatch = std::uint64_t{1} << 28U;
 constexpr std::uint64_t kMostHistograms = 4096;  ///< of a batch, on the device
-constexpr int kStacksACore = 4;  ///< with fewer cores for a stack, a stack stays on one
+constexpr int kStacksACore = 4;                  ///< with fewer cores for a stack, a stack stays on one
 
 /// New accesses of one stack in a batch, behind its live lines.
 struct Part {
@@ -396,15 +396,17 @@ class DeviceStacks::Impl {
   }
 
   static void make_room(Device& device, OnDevice& here, std::uint64_t size, unsigned key_bytes) {
+    // From call to call there are more live lines.
+    const std::uint64_t room = here.linked == 0 ? size : size + size / 8;
     if (here.space.accesses < size || here.space.key_bytes != key_bytes) {
       here.space = {};
-      here.space = kernels::make_reuse_space(device, size, key_bytes);
+      here.space = kernels::make_reuse_space(device, room, key_bytes);
     }
     if (here.linked < size) {
       here.links = {};
       here.linked = 0;
-      here.links = kernels::make_use_links(device, size);
-      here.linked = size;
+      here.links = kernels::make_use_links(device, room);
+      here.linked = room;
     }
   }
 

@@ -1,0 +1,9 @@
+// No primitive.
+#version 460
+#extension GL_EXT_ray_tracing : require
+
+layout(location = 0) rayPayloadInEXT uvec2 hit;
+
+void main() {
+  hit = uvec2(0x7F800000u, 0xFFFFFFFFu);
+}

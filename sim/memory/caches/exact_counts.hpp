@@ -1,0 +1,37 @@
+// What exact caches with sectors and stores make of the same streams: counts of many configurations.
+//
+// Contract: stream s is accesses [begins[s], begins[s + 1]); every cache of the list has one of its own for each
+// stream. Accesses are in lines of the caches, with sectors of theirs: all have the same line and sector.
+// `counts[c][s]` is what make_set_associative(geometry, policy) counts of stream s. On a device
+// (kernels/caches/exact.hpp): Lru, loads and stores, write-through and write-back, with and without allocation, of up
+// to 8 ways for each lane of a subgroup (256 on subgroups of 32), below 2^28 ways of all streams' caches. FIFO, random
+// replacement and more ways: the processor, and the record of the stage says so. On the processor caches and streams go
+// side by side over all cores. The numbers are the same. Where hits of whole lines with allocation are all that is
+// asked for, lru_hits.hpp has all ways at once. Several devices share the caches. Errors: Usage as in
+// set_associative.hpp, or for different lines or sectors.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/memory/caches/set_associative.hpp"
+
+namespace rayreplay::kernels {
+class Accelerator;
+}
+
+namespace rayreplay::memory {
+
+struct ExactCache {
+  CacheGeometry geometry;
+  CachePolicy policy;
+};
+
+using ExactCounts = std::vector<std::vector<CacheCounts>>;
+
+/// `accelerator` null: the processor.
+[[nodiscard]] ExactCounts exact_counts(std::span<const LineAccess> accesses, std::span<const std::uint64_t> begins,
+                                       std::span<const ExactCache> caches, kernels::Accelerator* accelerator);
+
+}  // namespace rayreplay::memory

@@ -1,0 +1,43 @@
+// The least and the greatest line of many accesses, on all cores: how many bits tell them apart.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_reduce.h>
+
+namespace rayreplay::memory {
+
+struct LineRange {
+  std::uint64_t low = ~std::uint64_t{0};
+  std::uint64_t high = 0;
+
+  /// Of lines less `low`.
+  [[nodiscard]] unsigned bits() const {
+    return high < low ? 0 : static_cast<unsigned>(std::bit_width(high - low));
+  }
+};
+
+/// `line_of(i)`, i below `size`.
+template <class LineOf>
+[[nodiscard]] LineRange line_range(std::size_t size, const LineOf& line_of) {
+  constexpr std::size_t kGrain = 65536;
+  return oneapi::tbb::parallel_reduce(
+      oneapi::tbb::blocked_range<std::size_t>(0, size, kGrain), LineRange{},
+      [&](const oneapi::tbb::blocked_range<std::size_t>& range, LineRange found) {
+        for (std::size_t i = range.begin(); i < range.end(); ++i) {
+          const std::uint64_t line = line_of(i);
+          found.low = std::min(found.low, line);
+          found.high = std::max(found.high, line);
+        }
+        return found;
+      },
+      [](const LineRange& a, const LineRange& b) {
+        return LineRange{std::min(a.low, b.low), std::max(a.high, b.high)};
+      });
+}
+
+}  // namespace rayreplay::memory

@@ -1,0 +1,382 @@
+#include "traversal/on_device.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_reduce.h>
+
+#include "kernels/accelerator.hpp"
+#include "kernels/traversal/trace.hpp"
+#include "traversal/kernels/batch.hpp"
+#include "traversal/observed.hpp"
+#include "traversal/warp/warp_batch.hpp"
+
+namespace rayreplay::traversal {
+namespace {
+
+namespace device = kernels::traversal;
+
+constexpr const char* kStage = "traversal";
+constexpr const char* kWarpStage = "warp traversal";
+constexpr std::size_t kGrain = 4096;
+
+// The kernels read and write these bytes.
+static_assert(sizeof(Ray) == sizeof(device::RayRecord) && offsetof(Ray, t_min) == 12 &&
+              offsetof(Ray, direction) == 16 && offsetof(Ray, t_max) == 28 && offsetof(Ray, flags) == 32 &&
+              offsetof(Ray, cull_mask) == 34);
+static_assert(sizeof(Hit) == sizeof(device::HitRecord) && offsetof(Hit, instance) == 4 &&
+              offsetof(Hit, geometry) == 8 && offsetof(Hit, primitive) == 12 && offsetof(Hit, u) == 16 &&
+              offsetof(Hit, v) == 20 && offsetof(Hit, hit_kind) == 24);
+static_assert(sizeof(RayCounters) == sizeof(device::CounterRecord) && offsetof(RayCounters, boxes) == 4 &&
+              offsetof(RayCounters, leaves) == 8 && offsetof(RayCounters, triangles) == 12 &&
+              offsetof(RayCounters, procedurals) == 16 && offsetof(RayCounters, any_hits) == 20 &&
+              offsetof(RayCounters, instances) == 24 && offsetof(RayCounters, stack_depth) == 28 &&
+              offsetof(RayCounters, restarts) == 32);
+static_assert(sizeof(Access) == sizeof(device::AccessRecord) && sizeof(WarpStep) == sizeof(device::StepRecord) &&
+              offsetof(WarpStep, warp) == 8 && offsetof(WarpStep, kind) == 12);
+static_assert(static_cast<int>(AccessKind::Node) == 0 && static_cast<int>(AccessKind::Index) == 1 &&
+              static_cast<int>(AccessKind::Vertex) == 2 && static_cast<int>(AccessKind::Instance) == 3 &&
+              static_cast<int>(AccessKind::Box) == 4);
+
+/// Another view of the same bytes, for copies alone.
+template <class To, class From>
+std::span<To> seen_as(std::span<From> items) {
+  static_assert(sizeof(To) == sizeof(From) && std::is_trivially_copyable_v<From>);
+  return {reinterpret_cast<To*>(items.data()), items.size()};
+}
+
+device::Answers answers_of(const ObservedShaders& shaders) {
+  const Observed& observed = shaders.observed();
+  device::Answers answers;
+  answers.ray_of_place = shaders.ray_of_place();
+  answers.offset = observed.tests.offset;
+  if (answers.offset.empty()) {
+    answers.offset.push_back(0);
+  }
+  answers.calls.resize(shaders.by_candidate().size());
+  answers.reports.resize(observed.reports.size());
+  answers.t_min.resize(observed.rays.size());
+  constexpr std::uint32_t kProcedural = 0x8000'0000U;
+  constexpr std::uint32_t kIgnored = 0x100;
+  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, answers.calls.size(), kGrain), [&](const auto& range) {
+    for (std::size_t i = range.begin(); i < range.end(); ++i) {
+      const ObservedTest& test = observed.tests.rows[shaders.by_candidate()[i]];
+      const Candidate& candidate = test.test.candidate;
+      answers.calls[i] = {candidate.instance, candidate.geometry, candidate.primitive,
+                          static_cast<std::uint32_t>(test.first_report),
+                          test.reports | (test.test.procedural ? kProcedural : 0U)};
+    }
+  });
+  for (std::size_t i = 0; i < answers.reports.size(); ++i) {
+    const ObservedReport& report = observed.reports[i];
+    answers.reports[i] = {report.t, report.hit_kind | (report.ignored() ? kIgnored : 0U)};
+  }
+  for (std::size_t i = 0; i < answers.t_min.size(); ++i) {
+    answers.t_min[i] = observed.rays[i].t_min;
+  }
+  return answers;
+}
+
+std::uint64_t count_ignored_rays(std::span<const Ray> rays) {
+  return tbb::parallel_reduce(
+      tbb::blocked_range<std::size_t>(0, rays.size(), kGrain), std::uint64_t{0},
+      [&](const auto& range, std::uint64_t count) {
+        for (std::size_t i = range.begin(); i < range.end(); ++i) {
+          count += is_traversable(rays[i]) ? 0U : 1U;
+        }
+        return count;
+      },
+      std::plus<>{});
+}
+
+/// Runs body(i) for each device in a thread of its own; the first failure goes on to the caller when all have ended.
+template <class Body>
+void on_each(std::size_t devices, const Body& body) {
+  std::vector<std::exception_ptr> failures(devices);
+  const auto guarded = [&](std::size_t i) {
+    try {
+      body(i);
+    } catch (...) {
+      failures[i] = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < devices; ++i) {
+      threads.emplace_back(guarded, i);
+    }
+    guarded(0);
+  }
+  for (const std::exception_ptr& failure : failures) {
+    if (failure != nullptr) {
+      std::rethrow_exception(failure);
+    }
+  }
+}
+
+/// Where part i of `parts` begins, a multiple of `grain`.
+std::size_t part_begin(std::size_t items, std::size_t parts, std::size_t i, std::size_t grain) {
+  const std::size_t grains = (items + grain - 1) / grain;
+  return std::min(items, grains * i / parts * grain);
+}
+
+/// Why these shaders cannot answer on a device; empty: they can.
+std::string shaders_unfit(const Shaders* shaders) {
+  if (shaders == nullptr) {
+    return {};
+  }
+  const auto* observed = dynamic_cast<const ObservedShaders*>(shaders);
+  if (observed == nullptr) {
+    return "shaders that are code of the processor";
+  }
+  return observed->observed().reports.size() > 0xFFFF'FFFFU ? "2^32 reports of shaders or more in one batch" : "";
+}
+
+/// The caller's copies, or some for this call.
+class Structure {
+ public:
+  Structure(const bvh::Bvh& bvh, const kernels::BvhOnDevice* given) : used_(given) {
+    if (given == nullptr) {
+      used_ = &own_.emplace(bvh);
+    } else if (&given->bvh() != &bvh) {
+      throw Error(ErrorKind::Internal, {"the copies on the devices are of another structure", "traversal", "", "", ""});
+    }
+  }
+  [[nodiscard]] const kernels::BvhOnDevice& get() const {
+    return *used_;
+  }
+
+ private:
+  std::optional<kernels::BvhOnDevice> own_;
+  const kernels::BvhOnDevice* used_;
+};
+
+/// Rows of the log as they arrive, into the blocks of AccessLog. `first`: of the part, a multiple of kRays.
+void put_accesses(AccessLog& log, std::size_t first, std::span<const std::uint64_t> ends,
+                  std::span<const device::AccessRecord> rows) {
+  constexpr std::size_t kRays = AccessLog::kRays;
+  const std::size_t blocks = (ends.size() + kRays - 1) / kRays;
+  tbb::parallel_for(std::size_t{0}, blocks, [&](std::size_t block) {
+    const std::size_t begin = block * kRays;
+    const std::size_t end = std::min(ends.size(), begin + kRays);
+    const std::uint64_t first_row = begin == 0 ? 0 : ends[begin - 1];
+    const std::uint64_t count = ends[end - 1] - first_row;
+    AccessRows& to = log.blocks[first / kRays + block];
+    to.clear();
+    if (count > 0) {
+      std::memcpy(static_cast<void*>(to.append(count)), rows.data() + first_row, count * sizeof(Access));
+    }
+    for (std::size_t ray = begin; ray < end; ++ray) {
+      log.end[first + ray] = ends[ray] - first_row;
+    }
+  });
+}
+
+TraceResult trace_on(std::span<kernels::Device* const> devices, DeviceOrder order, const kernels::BvhOnDevice& bvh,
+                     std::span<const Ray> rays, const TraceOptions& options) {
+  TraceResult result = detail::prepare_result(rays.size(), options.counters, options.accesses, false, options.recycled);
+  if (options.progress != nullptr) {
+    options.progress->start("tracing rays", rays.size());
+  }
+  result.ignored_rays = count_ignored_rays(rays);
+  const auto* shaders = dynamic_cast<const ObservedShaders*>(options.shaders);
+  const std::optional<device::Answers> answers =
+      shaders == nullptr ? std::nullopt : std::optional(answers_of(*shaders));
+  std::vector<std::uint64_t> unobserved(devices.size());
+  on_each(devices.size(), [&](std::size_t i) {
+    constexpr std::size_t kPiece = AccessLog::kRays;
+    const std::size_t begin = part_begin(rays.size(), devices.size(), i, kPiece);
+    const std::size_t count = part_begin(rays.size(), devices.size(), i + 1, kPiece) - begin;
+    device::TraceInput input;
+    input.rays = seen_as<const device::RayRecord>(rays.subspan(begin, count));
+    input.first_place = begin;
+    input.answers = answers ? &*answers : nullptr;
+    device::TraceOutput output;
+    output.hits = seen_as<device::HitRecord>(std::span(result.hits).subspan(begin, count));
+    output.piece = kPiece;
+    if (options.counters) {
+      output.counters = seen_as<device::CounterRecord>(std::span(result.counters).subspan(begin, count));
+    }
+    if (options.accesses) {
+      output.accesses = [&](std::uint64_t first, std::span<const std::uint64_t> ends,
+                            std::span<const device::AccessRecord> rows) {
+        put_accesses(result.accesses, begin + first, ends, rows);
+      };
+    }
+    device::trace(*devices[i], bvh, static_cast<device::Order>(order), input, output);
+    unobserved[i] = output.unobserved;
+    if (options.progress != nullptr) {
+      options.progress->advance(count);
+    }
+  });
+  if (shaders != nullptr) {
+    for (const std::uint64_t questions : unobserved) {
+      shaders->add_unobserved(questions);
+    }
+  }
+  if (options.progress != nullptr) {
+    options.progress->finish();
+  }
+  return result;
+}
+
+/// Rows as the kernels wrote them, behind those that are there.
+template <class T, class Record>
+void append(std::vector<T>& to, const std::vector<Record>& rows) {
+  static_assert(sizeof(T) == sizeof(Record) && std::is_trivially_copyable_v<T>);
+  const std::size_t before = to.size();
+  to.resize(before + rows.size());
+  if (!rows.empty()) {
+    std::memcpy(static_cast<void*>(to.data() + before), rows.data(), rows.size() * sizeof(T));
+  }
+}
+
+WarpTraceResult trace_warps_on(std::span<kernels::Device* const> devices, DeviceSchedule schedule,
+                               const kernels::BvhOnDevice& bvh, std::span<const Ray> rays,
+                               std::span<const std::uint64_t> first_ray, const WarpTraceOptions& options) {
+  const std::size_t warps = first_ray.empty() ? 0 : first_ray.size() - 1;
+  WarpTraceResult result;
+  result.hits.resize(rays.size());
+  result.counters.resize(options.counters ? rays.size() : 0);
+  if (options.accesses) {
+    result.access_offset.push_back(0);
+  }
+  if (warps == 0) {
+    return result;
+  }
+  if (options.progress != nullptr) {
+    options.progress->start("tracing warps", warps);
+  }
+  result.ignored_rays = count_ignored_rays(rays.subspan(first_ray[0], first_ray[warps] - first_ray[0]));
+  const auto* shaders = dynamic_cast<const ObservedShaders*>(options.shaders);
+  const std::optional<device::Answers> answers =
+      shaders == nullptr ? std::nullopt : std::optional(answers_of(*shaders));
+  std::vector<device::WarpOutput> outputs(devices.size());
+  on_each(devices.size(), [&](std::size_t i) {
+    const std::size_t begin = part_begin(warps, devices.size(), i, 1);
+    const std::size_t end = part_begin(warps, devices.size(), i + 1, 1);
+    const std::uint64_t first = first_ray[begin];
+    const std::uint64_t count = first_ray[end] - first;
+    device::TraceInput input;
+    input.rays = seen_as<const device::RayRecord>(rays.subspan(first, count));
+    input.first_place = first;
+    input.answers = answers ? &*answers : nullptr;
+    device::WarpOutput& output = outputs[i];
+    output.hits = seen_as<device::HitRecord>(std::span(result.hits).subspan(first, count));
+    if (options.counters) {
+      output.counters = seen_as<device::CounterRecord>(std::span(result.counters).subspan(first, count));
+    }
+    output.with_steps = options.steps;
+    output.with_accesses = options.accesses;
+    device::trace_warps(*devices[i], bvh, static_cast<device::Schedule>(schedule), options.warp_size,
+                        static_cast<std::uint32_t>(begin), first_ray.subspan(begin, end - begin + 1), input, output);
+    if (options.progress != nullptr) {
+      options.progress->advance(end - begin);
+    }
+  });
+  for (device::WarpOutput& output : outputs) {
+    StepTally& node = result.tally[static_cast<std::size_t>(StepKind::Node)];
+    StepTally& leaf = result.tally[static_cast<std::size_t>(StepKind::Leaf)];
+    node.steps += output.node_steps;
+    node.lanes += output.node_lanes;
+    leaf.steps += output.leaf_steps;
+    leaf.lanes += output.leaf_lanes;
+    append(result.steps, output.steps);
+    append(result.ray, output.lanes);
+    for (const std::uint64_t access_end : output.access_ends) {
+      result.access_offset.push_back(result.accesses.size() + access_end);
+    }
+    append(result.accesses, output.accesses);
+    if (shaders != nullptr) {
+      shaders->add_unobserved(output.unobserved);
+    }
+    output = {};
+  }
+  if (options.progress != nullptr) {
+    options.progress->finish();
+  }
+  return result;
+}
+
+/// Calls on_device(structure, devices) there, or on_cpu(); `reason` is why not there, if known.
+template <class Options, class OnDevice, class OnCpu>
+auto run_where(const char* stage, const bvh::Bvh& bvh, const Options& options, std::string reason,
+               const OnDevice& on_device, const OnCpu& on_cpu) {
+  if (options.accelerator == nullptr) {
+    return on_cpu();
+  }
+  std::optional<Structure> structure;
+  if (options.accelerator->has_device()) {
+    if (reason.empty()) {
+      reason = shaders_unfit(options.shaders);
+    }
+    if (reason.empty()) {
+      structure.emplace(bvh, options.on_device);
+      reason = structure->get().unfit();
+    }
+    if (!reason.empty()) {
+      options.accelerator->note_cpu(stage, reason);
+      return on_cpu();
+    }
+  }
+  return options.accelerator->run(
+      stage, device::kNeeds,
+      [&](std::span<kernels::Device* const> devices) { return on_device(structure->get(), devices); }, on_cpu);
+}
+
+}  // namespace
+
+TraceResult trace_where(DeviceOrder order, const bvh::Bvh& bvh, std::span<const Ray> rays, const TraceOptions& options,
+                        const std::function<TraceResult()>& on_cpu) {
+  std::string reason;
+  if (options.tests) {
+    reason = "a log of tests";
+  } else if (rays.size() > 0xFFFF'FFFFU) {
+    reason = "2^32 rays or more in one batch";
+  } else if (order == DeviceOrder::Ordered && !bvh.own_boxes) {
+    reason = "ordered traversal without the primitives' own boxes";
+  }
+  return run_where(
+      kStage, bvh, options, reason,
+      [&](const kernels::BvhOnDevice& structure, std::span<kernels::Device* const> devices) {
+        return trace_on(devices, order, structure, rays, options);
+      },
+      on_cpu);
+}
+
+WarpTraceResult trace_warps_where(DeviceSchedule schedule, const bvh::Bvh& bvh, std::span<const Ray> rays,
+                                  std::span<const std::uint64_t> first_ray, const WarpTraceOptions& options,
+                                  const std::function<WarpTraceResult()>& on_cpu) {
+  check_warps(rays, first_ray, options);
+  const bool spills = options.accesses && options.stack_entries > 0;
+  return run_where(
+      kWarpStage, bvh, options, spills ? "accesses of stack entries that are not on chip" : "",
+      [&](const kernels::BvhOnDevice& structure, std::span<kernels::Device* const> devices) {
+        return trace_warps_on(devices, schedule, structure, rays, first_ray, options);
+      },
+      on_cpu);
+}
+
+void note_no_kernel(const WarpTraceOptions& options, const char* name) {
+  if (options.accelerator != nullptr && options.accelerator->has_device()) {
+    options.accelerator->note_cpu(kWarpStage, fmt::format("{} has no kernel", name));
+  }
+}
+
+void note_no_kernel(const TraceOptions& options, const char* name) {
+  if (options.accelerator != nullptr && options.accelerator->has_device()) {
+    options.accelerator->note_cpu(kStage, fmt::format("{} has no kernel", name));
+  }
+}
+
+}  // namespace rayreplay::traversal
