@@ -1,7 +1,20 @@
-# Precompiled headers, for builds without a compiler cache: `./rr` switches them on, a plain `cmake --preset` does not. One
-# header is made per set of compiler options and shared by all targets that have these options (GCC refuses it elsewhere,
-# and the refusal is an error).
+# Less time for a cold build: the presets ci and asan switch both options on, the others leave them off, so that every source
+# is compiled by itself there, a compiler cache works, and clang-tidy can read the compile commands.
+#
+# One precompiled header is made per set of compiler options and shared by all targets that have these options (GCC refuses
+# it elsewhere, and the refusal is an error).
 option(RAYREPLAY_PCH "Precompiled headers: faster without a compiler cache; ccache needs sloppiness settings for them" OFF)
+option(RAYREPLAY_UNITY "Several sources in one compilation, in the targets that rr_unity names" OFF)
+
+# rr_unity(target): the target's sources are compiled up to eight at a time where RAYREPLAY_UNITY is on. They must not define
+# one name twice in unnamed namespaces of one namespace; a source that does is left out by SKIP_UNITY_BUILD_INCLUSION.
+function(rr_unity target)
+  if(RAYREPLAY_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    # Every type is of "a header" then: members from unnamed namespaces are no fault.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
+endfunction()
 
 # rr_precompiled_holder(kind [PROGRAMS] [LINK …] [OPTIONS …]): the target rr_pch_<kind> makes cmake/pch/<kind>.hpp for
 # libraries, or for PROGRAMS, that link LINK and are compiled with OPTIONS.
