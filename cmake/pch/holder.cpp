@@ -1,0 +1,1 @@
+// A target needs a source to hold a precompiled header for others.
