@@ -40,7 +40,8 @@ std::string describe(const std::vector<DeviceInfo>& devices) {
 
 Error no_such(const std::string& choice, const std::vector<DeviceInfo>& devices, const char* what) {
   return {ErrorKind::Usage,
-          {what, "--device", choice, "auto, cpu, or one of " + describe(devices), "rayreplay devices lists them"}};
+          {what, "--device", choice, "auto, cpu, vulkan, all, or one of " + describe(devices),
+           "rayreplay devices lists them"}};
 }
 
 bool is_number(const std::string& text) {
@@ -67,18 +68,23 @@ const DeviceInfo& find(const std::string& choice, const std::vector<DeviceInfo>&
   }
   std::string uuid = wanted;
   uuid.erase(std::remove(uuid.begin(), uuid.end(), '-'), uuid.end());
-  const DeviceInfo* found = nullptr;
-  for (const DeviceInfo& info : devices) {
-    const bool exact = info.uuid == uuid || lower(info.name) == wanted;
-    if (exact) {
-      return info;
-    }
-    if (lower(info.name).find(wanted) != std::string::npos) {
-      if (found != nullptr) {
-        throw no_such(choice, devices, "several devices have that in their name");
+  const auto only = [&](const auto& fits) {
+    const DeviceInfo* found = nullptr;
+    for (const DeviceInfo& info : devices) {
+      if (fits(info)) {
+        if (found != nullptr) {
+          throw no_such(choice, devices, "several devices are called so");
+        }
+        found = &info;
       }
-      found = &info;
     }
+    return found;
+  };
+  const DeviceInfo* found =
+      only([&](const DeviceInfo& info) { return info.uuid == uuid || lower(info.name) == wanted; });
+  constexpr std::size_t kLeastPart = 3;
+  if (found == nullptr && wanted.size() >= kLeastPart) {
+    found = only([&](const DeviceInfo& info) { return lower(info.name).find(wanted) != std::string::npos; });
   }
   if (found == nullptr) {
     throw no_such(choice, devices, "there is no such device");
@@ -99,7 +105,10 @@ std::vector<std::string> split(const std::string& list) {
   std::vector<std::string> parts;
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
-    parts.push_back(list.substr(begin, end - begin));
+    std::string part = list.substr(begin, end - begin);
+    const std::size_t first = part.find_first_not_of(' ');
+    part = first == std::string::npos ? "" : part.substr(first, part.find_last_not_of(' ') - first + 1);
+    parts.push_back(std::move(part));
     begin = end + 1;
   }
   return parts;
@@ -137,6 +146,9 @@ std::vector<DeviceInfo> chosen(const std::string& choice, const std::vector<Devi
     if (!info.unfit.empty()) {
       throw Error(ErrorKind::Missing, {"the device cannot run the kernels: " + info.unfit, "--device " + part,
                                        info.name, "", "--device auto or cpu does without"});
+    }
+    if (std::any_of(result.begin(), result.end(), [&](const DeviceInfo& other) { return other.index == info.index; })) {
+      throw no_such(choice, devices, "a device is named twice");
     }
     result.push_back(info);
   }
@@ -202,10 +214,6 @@ std::vector<Device*> Accelerator::able_devices(std::string_view stage, const Nee
     }
   }
   if (able.empty()) {
-    if (required_ && !reason.empty()) {
-      throw DeviceError(Fault::Unsupported, {fmt::format("{} cannot run on the device", stage), "--device", reason, "",
-                                             "--device auto or cpu does without"});
-    }
     if (reason.empty() && !devices_.empty()) {
       if (required_) {
         throw DeviceError(Fault::Lost, {fmt::format("{} cannot run: the device was lost", stage), "--device", "", "",
@@ -244,8 +252,11 @@ void Accelerator::fall_back(std::string_view stage, const DeviceError& error) {
   add_record(stage, "CPU", error.what());
 }
 
-std::unique_ptr<Accelerator> make_accelerator(const std::string& choice, const DeviceOptions& options,
+std::unique_ptr<Accelerator> make_accelerator(const std::string& asked, const DeviceOptions& options,
                                               Accelerator::Log log) {
+  const std::string small = lower(asked);
+  const bool word = small == "auto" || small == "cpu" || small == kVulkan || small == "all";
+  const std::string& choice = word ? small : asked;
   if (choice == "cpu") {
     return std::make_unique<Accelerator>(std::vector<std::unique_ptr<Device>>{}, false, std::move(log));
   }
@@ -253,25 +264,31 @@ std::unique_ptr<Accelerator> make_accelerator(const std::string& choice, const D
   std::vector<DeviceInfo> devices;
   try {
     devices = list_devices();
-  } catch (const Error&) {
+    if (devices.empty() && !required && log) {
+      log("everything runs on the processor: there is no Vulkan device");
+    }
+  } catch (const Error& error) {
     if (required) {
       throw;
+    }
+    if (log) {
+      log(fmt::format("everything runs on the processor: {}", error.info().what));
     }
   }
   if (required) {
     return std::make_unique<Accelerator>(open_all(chosen(choice, devices), options), true, std::move(log));
   }
-  std::vector<DeviceInfo> gpus = fit_gpus(devices);
-  if (!gpus.empty()) {
-    gpus.resize(1);
+  const std::vector<DeviceInfo> gpus = fit_gpus(devices);
+  for (const DeviceInfo& gpu : gpus) {
     try {
-      return std::make_unique<Accelerator>(open_all(gpus, options), false, log);
+      return std::make_unique<Accelerator>(open_all({gpu}, options), false, log);
     } catch (const DeviceError& error) {
       if (log) {
-        log(fmt::format("everything runs on the processor: {}", error.what()));
+        log(fmt::format("{} is not used: {}", gpu.name, error.what()));
       }
     }
-  } else {
+  }
+  if (gpus.empty()) {
     for (const DeviceInfo& info : devices) {
       if (rank(info) > 0 && log) {
         log(fmt::format("everything runs on the processor: {} cannot run the kernels: {}", info.name, info.unfit));

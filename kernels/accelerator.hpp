@@ -3,9 +3,10 @@
 // Contract: a stage that has kernels asks `run` for its result: `on_device` computes it on the accelerator's devices,
 // `on_cpu` is the twin that gives the same. `on_cpu` runs instead when there is no device, when all devices lack what
 // `needs` names, and when `on_device` throws DeviceError, unless the devices were asked for by name (`required`): then
-// the error goes on to the caller. A lost device is not used again. Every fall back is told to `log` once; that a
-// configuration has no kernel (`note_cpu`) is not. Which device ran which stage, and why not, is kept in `records`. An Accelerator* that is null means: the processor, nothing to be
-// recorded. `run` is for one thread at a time.
+// that error goes on to the caller, as it does once all are lost. A lost device is not used again. Every fall back is
+// told to `log` once; that a configuration has no kernel (`note_cpu`) is not. Which device ran which stage, and why
+// not, is kept in `records`. An Accelerator* that is null means: the processor, nothing to be recorded. `run` is for
+// one thread at a time.
 #pragma once
 
 #include <cstdint>

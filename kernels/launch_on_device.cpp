@@ -32,9 +32,4 @@ const Buffer& LaunchOnDevice::derived(Device& device, Stream& stream, const std:
   return on(device).derived.emplace(name, std::move(buffer)).first->second;
 }
 
-void LaunchOnDevice::release(Device& device) {
-  const std::scoped_lock lock(mutex_);
-  devices_.erase(&device);
-}
-
 }  // namespace rayreplay::kernels

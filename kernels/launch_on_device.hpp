@@ -41,8 +41,6 @@ class LaunchOnDevice {
   /// `make(device, stream)` returns the Buffer.
   [[nodiscard]] const Buffer& derived(Device& device, Stream& stream, const std::string& name,
                                       const std::function<Buffer(Device&, Stream&)>& make);
-  /// Gives all memory on the device back. What runs there must have been waited for.
-  void release(Device& device);
 
  private:
   struct OnOne {

@@ -39,7 +39,7 @@ std::string cache_folder() {
     return std::string(value == nullptr ? "" : value);
   };
   const std::string cache = variable("XDG_CACHE_HOME");
-  if (!cache.empty()) {
+  if (cache.starts_with('/')) {
     return cache + "/rayreplay";
   }
   const std::string home = variable("HOME");

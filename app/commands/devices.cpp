@@ -73,7 +73,7 @@ int act(const Options& options) {
     problem = error.what();
   }
   if (!problem.empty()) {
-    console::log("rayreplay: note: " + problem + "; everything runs on the processor");
+    console::log("rayreplay: note: " + problem);
   }
   const output::Table table = devices_table(devices);
   switch (format) {

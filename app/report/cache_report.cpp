@@ -282,7 +282,7 @@ ordered_json cache_json(const CacheContext& context) {
     document = {{"schema", kSchema},
                 {"tool", {{"name", "rayreplay"}, {"version", RAYREPLAY_VERSION}}},
                 {"device", device_summary(context.stages)},
-                {"stages", stages_json(context.stages)},
+                {"devices", stages_json(context.stages)},
                 {"trace",
                  {{"file", context.trace_file},
                   {"hash", result.trace_hash},
@@ -312,7 +312,7 @@ std::string cache_csv(const CacheContext& context) {
   NamedCells cells = {{"trace_hash", result.trace_hash},
                       {"tool_version", std::string(RAYREPLAY_VERSION)},
                       {"device", device_summary(context.stages)},
-                      {"stages", stages_text(context.stages)},
+                      {"devices", stages_text(context.stages)},
                       {"warp_size", std::uint64_t{result.warp_size}}};
   if (context.launch != nullptr) {
     cells.insert(cells.end(), {{"launch", std::uint64_t{context.launch->configuration.launch}},

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "app/report/html_parts.hpp"
-#include "app/report/provenance.hpp"
 #include "app/report/models_notes.hpp"
 #include "app/report/models_table.hpp"
+#include "app/report/provenance.hpp"
 #include "app/report/svg_chart.hpp"
 
 namespace rayreplay::report {

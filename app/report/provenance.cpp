@@ -50,7 +50,7 @@ nlohmann::ordered_json provenance_json(const std::string& schema, const std::str
   return {{"schema", schema},
           {"tool", {{"name", "rayreplay"}, {"version", RAYREPLAY_VERSION}}},
           {"device", device_summary(stages)},
-          {"stages", stages_json(stages)},
+          {"devices", stages_json(stages)},
           {"trace",
            {{"file", trace_file},
             {"hash", trace.hash},
@@ -63,7 +63,7 @@ NamedCells provenance_cells(const trace::Trace& trace, const Stages& stages) {
   return {{"trace_hash", trace.hash},
           {"tool_version", std::string(RAYREPLAY_VERSION)},
           {"device", device_summary(stages)},
-          {"stages", stages_text(stages)}};
+          {"devices", stages_text(stages)}};
 }
 
 output::Table with_cells(output::Table table, const NamedCells& cells) {

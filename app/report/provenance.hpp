@@ -1,6 +1,6 @@
 // What every result says about where it comes from: tool, device, trace.
 //
-// Contract: `provenance_json` begins a document with `schema`, `tool`, `device`, `stages` and `trace`
+// Contract: `provenance_json` begins a document with `schema`, `tool`, `device`, `devices` and `trace`
 // (docs/surfaces.md); `provenance_cells` are the columns of a CSV that say the same shortly; `with_cells` adds such
 // columns to every row, as detail. `stages`: what ran where (kernels/accelerator.hpp); without any, all ran on the
 // processor.

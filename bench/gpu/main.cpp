@@ -2,7 +2,7 @@
 //
 //   bench_gpu [--device CHOICE] [--scale X] [--filter TEXT] [--repeat N] [--no-cpu] [--json FILE]
 //
-// Contract: gpu_case.hpp says what a case is. Of N runs on the device, after 0.4 s of them that warm it up, the fastest
+// Contract: gpu_case.hpp says what a case is. Of N runs on the device, after 1.5 s of them that warm it up, the fastest
 // counts, of the twin's runs the fastest of two. Copy bandwidth is that of a kernel that copies 1 GiB (less where
 // memory is small), bytes read and written. Times, rates and ratios go to standard output as one table; --json adds a
 // line of JSON a case. Exit code 1 where a case failed or its results differ; the others still run.
@@ -83,7 +83,7 @@ struct DeviceTime {
 DeviceTime time_device(kernels::Device& device, const std::function<void()>& work, int repeat,
                        const std::function<double()>& own_clock = {}) {
   // An idle device clocks itself down, and takes a while to come back.
-  constexpr double kWarmUp = 0.4;
+  constexpr double kWarmUp = 1.5;
   for (double spent = 0; spent < kWarmUp;) {
     spent += seconds(work);
   }

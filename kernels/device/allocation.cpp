@@ -25,7 +25,9 @@ std::uint64_t size_class(std::uint64_t bytes) {
 }
 
 std::string mib(std::uint64_t bytes) {
-  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1024.0 * 1024.0));
+  constexpr double kKib = 1024;
+  const double kib = static_cast<double>(bytes) / kKib;
+  return kib < kKib ? fmt::format("{:.1f} KiB", kib) : fmt::format("{:.1f} MiB", kib / kKib);
 }
 
 }  // namespace
@@ -101,6 +103,7 @@ Allocation DeviceState::create_sparse(std::uint64_t bytes) {
   const vk::raii::Fence fence(device, vk::FenceCreateInfo{});
   compute_queue.bindSparse(bind_info, *fence);
   if (device.waitForFences(*fence, VK_TRUE, ~std::uint64_t{0}) != vk::Result::eSuccess) {
+    lost = true;
     throw DeviceError(Fault::Lost, {"the device did not bind memory", facts.info.name, "", "", ""});
   }
   allocation.bytes = bytes;
@@ -146,6 +149,8 @@ Allocation DeviceState::allocate(std::uint64_t wanted, const char* what) {
       allocation = create(bytes);
     } catch (const vk::OutOfDeviceMemoryError&) {
       throw fail(fmt::format("{} more than {} in use", mib(wanted), mib(live_bytes)), "");
+    } catch (const vk::SystemError& error) {
+      throw_as_device_error("allocating memory", error);
     }
   } catch (const vk::SystemError& error) {
     throw_as_device_error("allocating memory", error);
@@ -161,8 +166,8 @@ Allocation DeviceState::allocate(std::uint64_t wanted, const char* what) {
 void DeviceState::give_back(Allocation allocation) {
   allocation.busy_until = recorded;
   // Commands of one stream come one after the other, so the next user may be recorded at once.
+  pooled_bytes += allocation.bytes;
   if (streams.size() <= 1) {
-    pooled_bytes += allocation.bytes;
     pool.emplace(allocation.bytes, std::move(allocation));
   } else {
     graveyard.push_back(std::move(allocation));
@@ -186,26 +191,36 @@ StagingChunk DeviceState::take_chunk() {
     free_chunks.pop_back();
     return chunk;
   }
-  return guard("allocating staging memory", [&] {
-    StagingChunk chunk;
-    vk::BufferCreateInfo info;
-    info.size = StagingChunk::kBytes;
-    info.usage = vk::BufferUsageFlagBits::eTransferSrc | vk::BufferUsageFlagBits::eTransferDst;
-    std::vector<std::uint32_t> families{*facts.compute_family};
-    if (facts.transfer_family) {
-      families.push_back(*facts.transfer_family);
-      info.sharingMode = vk::SharingMode::eConcurrent;
-      info.setQueueFamilyIndices(families);
+  try {
+    return guard("allocating staging memory", [&] { return make_chunk(); });
+  } catch (const DeviceError& error) {
+    if (error.fault() != Fault::Memory) {
+      throw;
     }
-    chunk.buffer = vk::raii::Buffer(device, info);
-    vk::MemoryAllocateInfo memory_info;
-    memory_info.allocationSize = chunk.buffer.getMemoryRequirements().size;
-    memory_info.memoryTypeIndex = host_memory_type;
-    chunk.memory = vk::raii::DeviceMemory(device, memory_info);
-    chunk.buffer.bindMemory(*chunk.memory, 0);
-    chunk.mapped = static_cast<std::byte*>(chunk.memory.mapMemory(0, StagingChunk::kBytes));
-    return chunk;
-  });
+  }
+  empty_pool();
+  return free_chunks.empty() ? guard("allocating staging memory", [&] { return make_chunk(); }) : take_chunk();
+}
+
+StagingChunk DeviceState::make_chunk() const {
+  StagingChunk chunk;
+  vk::BufferCreateInfo info;
+  info.size = StagingChunk::kBytes;
+  info.usage = vk::BufferUsageFlagBits::eTransferSrc | vk::BufferUsageFlagBits::eTransferDst;
+  std::vector<std::uint32_t> families{*facts.compute_family};
+  if (facts.transfer_family) {
+    families.push_back(*facts.transfer_family);
+    info.sharingMode = vk::SharingMode::eConcurrent;
+    info.setQueueFamilyIndices(families);
+  }
+  chunk.buffer = vk::raii::Buffer(device, info);
+  vk::MemoryAllocateInfo memory_info;
+  memory_info.allocationSize = chunk.buffer.getMemoryRequirements().size;
+  memory_info.memoryTypeIndex = host_memory_type;
+  chunk.memory = vk::raii::DeviceMemory(device, memory_info);
+  chunk.buffer.bindMemory(*chunk.memory, 0);
+  chunk.mapped = static_cast<std::byte*>(chunk.memory.mapMemory(0, StagingChunk::kBytes));
+  return chunk;
 }
 
 std::uint64_t DeviceState::free_bytes() const {

@@ -138,7 +138,7 @@ class Device {
 class Stream {
  public:
   explicit Stream(Device& device);
-  /// Waits for what still runs; what was to be downloaded is lost.
+  /// Does what was recorded and waits for it; what was to be downloaded is lost. Where that fails the device is lost.
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;

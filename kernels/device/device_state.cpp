@@ -118,8 +118,8 @@ void DeviceState::throw_as_device_error(const char* what, const vk::SystemError&
     throw DeviceError(Fault::Memory, {fmt::format("the device ran out of memory while {}", what), facts.info.name, "",
                                       "", "--device cpu does without it"});
   }
-  throw DeviceError(Fault::Unsupported,
-                    {fmt::format("the driver failed while {}", what), facts.info.name, error.what(), "", ""});
+  throw DeviceError(Fault::Unsupported, {fmt::format("the driver failed while {}", what), facts.info.name, error.what(),
+                                         "", "--device cpu does without it"});
 }
 
 void DeviceState::require_alive() const {
@@ -136,7 +136,7 @@ void DeviceState::submit(const vk::raii::Queue& queue, const vk::SubmitInfo& inf
     throw DeviceError(Fault::Lost, {"the device was lost, on purpose", facts.info.name,
                                     fmt::format("submission {}", submissions), "", ""});
   }
-  guard("taking commands", [&] { queue.submit(info); });
+  guard_commands([&] { queue.submit(info); });
 }
 
 }  // namespace rayreplay::kernels::detail

@@ -41,7 +41,6 @@ struct BufferState {
 
 struct ProgramState {
   std::string name;
-  std::uint32_t push_bytes = 0;
   vk::raii::Pipeline pipeline = nullptr;
   double seconds_per_group = 0;  ///< measured; 0: not yet
 };
@@ -65,7 +64,7 @@ struct DeviceState : std::enable_shared_from_this<DeviceState> {
   std::multimap<std::uint64_t, Allocation> pool;  ///< by size: given back, kept for the next that asks
   std::vector<Allocation> graveyard;              ///< given back while several streams were at work
   std::vector<StagingChunk> free_chunks;
-  std::uint64_t live_bytes = 0, pooled_bytes = 0, peak_bytes = 0;
+  std::uint64_t live_bytes = 0, pooled_bytes = 0, peak_bytes = 0;  ///< pooled: in pool or graveyard
 
   std::map<std::tuple<const std::uint32_t*, std::vector<std::uint32_t>, std::uint32_t>, std::unique_ptr<ProgramState>>
       programs;
@@ -83,6 +82,7 @@ struct DeviceState : std::enable_shared_from_this<DeviceState> {
   void empty_pool();
   [[nodiscard]] std::uint64_t free_bytes() const;
   [[nodiscard]] StagingChunk take_chunk();
+  [[nodiscard]] StagingChunk make_chunk() const;
   /// Vulkan's exceptions as DeviceError. `what` is a clause.
   template <class F>
   auto guard(const char* what, const F& call) {
@@ -90,6 +90,17 @@ struct DeviceState : std::enable_shared_from_this<DeviceState> {
       return call();
     } catch (const vk::SystemError& error) {
       throw_as_device_error(what, error);
+    }
+  }
+  /// The same for recording and submitting: commands that were recorded and are not done leave memory behind that
+  /// others take for written, so a device that refuses them counts as lost.
+  template <class F>
+  auto guard_commands(const F& call) {
+    try {
+      return guard("taking commands", call);
+    } catch (const DeviceError&) {
+      lost = true;
+      throw;
     }
   }
   void require_alive() const;

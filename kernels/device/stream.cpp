@@ -83,13 +83,17 @@ StreamState::StreamState(std::shared_ptr<DeviceState> state) : state_(std::move(
 }
 
 StreamState::~StreamState() {
-  state_->streams.erase(this);
   try {
-    // Neither the processor nor the pool may have the memory back while the device works on it.
+    // What was recorded is done even where its caller gave up: others may rely on it, as on a column that was uploaded
+    // to stay. Neither the processor nor the pool may have memory back before.
+    if (!state_->lost) {
+      submit();
+    }
     state_->device.waitIdle();
-  } catch (const vk::SystemError&) {
+  } catch (const std::exception&) {
     state_->lost = true;
   }
+  state_->streams.erase(this);
   for (Frame& frame : frames_) {
     std::move(frame.chunks.begin(), frame.chunks.end(), std::back_inserter(state_->free_chunks));
   }
@@ -98,7 +102,13 @@ StreamState::~StreamState() {
       state_->free_chunks.push_back(std::move(transfer.chunk));
     }
   }
-  state_->completed = state_->recorded;
+  note_completed();
+}
+
+void StreamState::note_completed() {
+  if (state_->streams.size() <= 1) {  // what another has recorded may be on its way still
+    state_->completed = state_->recorded;
+  }
 }
 
 void StreamState::wait_for(const vk::raii::Semaphore& semaphore, std::uint64_t value) {
@@ -109,6 +119,7 @@ void StreamState::wait_for(const vk::raii::Semaphore& semaphore, std::uint64_t v
     info.setSemaphores(handle);
     info.setValues(value);
     if (state_->device.waitSemaphores(info, ~std::uint64_t{0}) != vk::Result::eSuccess) {
+      state_->lost = true;
       throw DeviceError(Fault::Lost, {"the device did not finish", state_->facts.info.name, "", "", ""});
     }
   });
@@ -132,7 +143,7 @@ Frame& StreamState::next_command() {
   state_->require_alive();
   Frame& frame = frames_[current_];
   if (!frame.recording) {
-    state_->guard("recording commands", [&] { begin(frame); });
+    state_->guard_commands([&] { begin(frame); });
   }
   using Stage = vk::PipelineStageFlagBits;
   using Access = vk::AccessFlagBits;
@@ -150,7 +161,8 @@ void StreamState::submit() {
   if (!frame.recording) {
     return;
   }
-  state_->guard("recording commands", [&] {
+  frame.recording = false;
+  state_->guard_commands([&] {
     if (!frame.arrivals.empty()) {
       vk::MemoryBarrier barrier;
       barrier.srcAccessMask = vk::AccessFlagBits::eTransferWrite;
@@ -160,7 +172,6 @@ void StreamState::submit() {
     }
     frame.commands.end();
   });
-  frame.recording = false;
   const std::uint64_t done = value_ + 1;
   vk::StructureChain<vk::SubmitInfo, vk::TimelineSemaphoreSubmitInfo> chain;
   auto& info = chain.get<vk::SubmitInfo>();
@@ -250,7 +261,7 @@ void StreamState::wait() {
       transfer.value = 0;
     }
   }
-  state_->completed = state_->recorded;
+  note_completed();
 }
 
 void finish(StreamState& stream) {
@@ -309,7 +320,7 @@ void StreamState::upload_by_copy_queue(const Buffer& to, std::span<const std::by
     }
     const std::size_t size = std::min<std::size_t>(bytes.size(), StagingChunk::kBytes);
     copy_parallel(transfer.chunk.mapped, bytes.data(), size);
-    state_->guard("recording commands", [&] {
+    state_->guard_commands([&] {
       vk::CommandBufferBeginInfo begin_info;
       begin_info.flags = vk::CommandBufferUsageFlagBits::eOneTimeSubmit;
       transfer.commands.reset();
@@ -411,10 +422,11 @@ void StreamState::run(ProgramState& program, std::uint64_t groups, std::span<con
   }
   for (std::uint64_t first = 0; first < groups;) {
     std::uint64_t slice = std::min<std::uint64_t>(groups - first, state_->facts.most_groups);
-    const bool known = program.seconds_per_group > 0 || !state_->facts.has_timestamps;
+    // Without a clock every slice is a probe.
+    const bool known = program.seconds_per_group > 0;
     if (!known) {
       slice = std::min(slice, probe_groups(state_->facts.info));
-    } else if (program.seconds_per_group > 0) {
+    } else {
       const double fitting = state_->options.batch_seconds / program.seconds_per_group;
       slice = std::min(slice, std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::min(fitting, 4e9))));
     }

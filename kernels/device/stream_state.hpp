@@ -73,6 +73,8 @@ struct StreamState {
   void upload_by_copy_queue(const Buffer& to, std::span<const std::byte> bytes, std::uint64_t offset);
   void dispatch(ProgramState& program, std::uint64_t first, std::uint64_t groups, std::span<const std::byte> push);
   void wait_for(const vk::raii::Semaphore& semaphore, std::uint64_t value);
+  /// Called when all that this stream has recorded is done.
+  void note_completed();
 
   std::shared_ptr<DeviceState> state_;
   vk::raii::CommandPool pool_ = nullptr;

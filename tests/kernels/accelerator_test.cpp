@@ -110,15 +110,51 @@ TEST(Choice, ByNumberNameAndUuid) {
     ASSERT_EQ(open(choice)->devices().size(), 1U) << choice;
     EXPECT_EQ(open(choice)->devices()[0]->info().index, info.index);
   }
-  EXPECT_EQ(open("vulkan:" + std::to_string(info.index) + "," + info.uuid)->devices().size(), 2U);
   EXPECT_FALSE(open("cpu")->has_device());
+  EXPECT_FALSE(open("CPU")->has_device());
 }
 
 TEST(Choice, WhatIsNotThere) {
-  for (const char* choice : {"vulkan:999", "vulkan:99999999999999999999", "no-such-gpu", "", "vulkan:", "cpu,cpu"}) {
+  for (const char* choice : {"vulkan:999", "vulkan:99999999999999999999", "no-such-gpu", "", "vulkan:", "cpu,cpu", "lv",
+                             ",", "vulkan:0,vulkan:0"}) {
     const ErrorInfo error = test::error_of(ErrorKind::Usage, [&] { return make_accelerator(choice, {}, {}); });
     EXPECT_THAT(error.fix, HasSubstr("rayreplay devices")) << choice;
   }
+}
+
+/// A stage that gives up after it has uploaded a column to stay: the next one finds it written.
+TEST(LaunchOnDevice, KeepsWhatAStageThatFailedHasUploaded) {
+  const Fixture fixture(false);
+  trace::Launch launch;
+  for (std::uint16_t i = 0; i < 1000; ++i) {
+    launch.data.events.shader.push_back(i);
+  }
+  LaunchOnDevice on_device(*fixture.accelerator, launch);
+  const auto first = fixture.accelerator->run(
+      "first", {},
+      [&](std::span<Device* const> devices) -> int {
+        Stream stream(*devices[0]);
+        (void)on_device.column(*devices[0], stream, launch.data.events.shader);
+        (void)on_device.derived(*devices[0], stream, "sevens", [](Device& device, Stream& of) {
+          Buffer made = device.allocate(64, "sevens");
+          of.fill(made, 7);
+          return made;
+        });
+        throw DeviceError(Fault::Memory, {"no more memory", "", "", "", ""});
+      },
+      [] { return 1; });
+  EXPECT_EQ(first, 1);
+  Device& device = *fixture.accelerator->devices().at(0);
+  Stream stream(device);
+  trace::Column<std::uint16_t> column(1000);
+  std::vector<std::uint32_t> sevens(16);
+  stream.download_array(on_device.column(device, stream, launch.data.events.shader), column);
+  stream.download_array(
+      on_device.derived(device, stream, "sevens", [](Device& one, Stream&) { return one.allocate(64, "made anew"); }),
+      sevens);
+  stream.wait();
+  EXPECT_EQ(column, launch.data.events.shader);
+  EXPECT_EQ(sevens, std::vector<std::uint32_t>(16, 7));
 }
 
 TEST(LaunchOnDevice, UploadsAColumnOnce) {
@@ -145,8 +181,6 @@ TEST(LaunchOnDevice, UploadsAColumnOnce) {
   stream.download_array(column, result);
   stream.wait();
   EXPECT_EQ(result, launch.data.events.shader);
-  on_device.release(device);
-  EXPECT_EQ(device.allocated_bytes(), 0U);
 }
 
 }  // namespace
