@@ -14,6 +14,8 @@ namespace {
 /// Below this a copy of its own costs more than it saves.
 constexpr std::uint64_t kSmallUpload = std::uint64_t{256} << 10U;
 constexpr std::uint64_t kAlignment = 16;
+/// Of a chunk: nothing more goes into it.
+constexpr std::uint64_t kFull = StagingChunk::kBytes;
 
 void copy_parallel(std::byte* to, const std::byte* from, std::size_t bytes) {
   constexpr std::size_t kGrain = std::size_t{1} << 20U;
@@ -152,7 +154,7 @@ Frame& StreamState::next_command() {
   barrier.dstAccessMask = Access::eShaderRead | Access::eShaderWrite | Access::eTransferRead | Access::eTransferWrite;
   frame.commands.pipelineBarrier(Stage::eComputeShader | Stage::eTransfer, Stage::eComputeShader | Stage::eTransfer, {},
                                  barrier, {}, {});
-  frame.last_command = ++state_->recorded;
+  ++state_->recorded;
   return frame;
 }
 
@@ -284,23 +286,30 @@ void StreamState::upload(const Buffer& to, std::span<const std::byte> bytes, std
   }
 }
 
+Frame& StreamState::frame_with_room(std::uint64_t bytes) {
+  const Frame& current = frames_[current_];
+  const bool fits = current.recording && !current.chunks.empty() && bytes <= StagingChunk::kBytes - current.chunk_used;
+  if (fits) {
+    return next_command();
+  }
+  // First the chunk: where memory is short, getting it submits what is recorded, and another frame takes commands.
+  StagingChunk chunk = state_->take_chunk();
+  Frame& frame = next_command();
+  frame.chunks.push_back(std::move(chunk));
+  frame.chunk_used = 0;
+  return frame;
+}
+
 void StreamState::upload_in_order(const Buffer& to, std::span<const std::byte> bytes, std::uint64_t offset) {
   while (!bytes.empty()) {
-    Frame* frame = &next_command();
     const bool small = bytes.size() <= kSmallUpload;
-    const bool fits = small && !frame->chunks.empty() && frame->chunk_used != 0 &&
-                      frame->chunk_used + bytes.size() <= StagingChunk::kBytes;
-    if (!fits) {
-      frame->chunks.push_back(state_->take_chunk());
-      frame->chunk_used = 0;
-    }
-    const StagingChunk& chunk = frame->chunks.back();
-    const std::size_t size = std::min<std::size_t>(bytes.size(), StagingChunk::kBytes - frame->chunk_used);
-    copy_parallel(chunk.mapped + frame->chunk_used, bytes.data(), size);
-    const vk::BufferCopy region{frame->chunk_used, offset, size};
-    frame->commands.copyBuffer(*chunk.buffer, *to.state_->allocation.buffer, region);
-    // 0 stands for: not to be shared.
-    frame->chunk_used = small ? (frame->chunk_used + size + kAlignment - 1) / kAlignment * kAlignment : 0;
+    Frame& frame = frame_with_room(small ? bytes.size() : StagingChunk::kBytes);
+    const StagingChunk& chunk = frame.chunks.back();
+    const std::size_t size = std::min<std::size_t>(bytes.size(), StagingChunk::kBytes - frame.chunk_used);
+    copy_parallel(chunk.mapped + frame.chunk_used, bytes.data(), size);
+    const vk::BufferCopy region{frame.chunk_used, offset, size};
+    frame.commands.copyBuffer(*chunk.buffer, *to.state_->allocation.buffer, region);
+    frame.chunk_used = small ? (frame.chunk_used + size + kAlignment - 1) / kAlignment * kAlignment : kFull;
     bytes = bytes.subspan(size);
     offset += size;
     if (!bytes.empty()) {
@@ -347,20 +356,14 @@ void StreamState::download(const Buffer& from, std::span<std::byte> to, std::uin
   require_inside(from, offset, to.size(), "a download");
   constexpr std::size_t kMostChunks = 2;  // of a frame: so that copying out goes beside the next frames' copies
   while (!to.empty()) {
-    Frame& frame = next_command();
     const bool small = to.size() <= kSmallUpload;
-    const bool fits =
-        small && !frame.chunks.empty() && frame.chunk_used != 0 && frame.chunk_used + to.size() <= StagingChunk::kBytes;
-    if (!fits) {
-      frame.chunks.push_back(state_->take_chunk());
-      frame.chunk_used = 0;
-    }
+    Frame& frame = frame_with_room(small ? to.size() : StagingChunk::kBytes);
     const StagingChunk& chunk = frame.chunks.back();
     const std::size_t size = std::min<std::size_t>(to.size(), StagingChunk::kBytes - frame.chunk_used);
     frame.commands.copyBuffer(*from.state_->allocation.buffer, *chunk.buffer,
                               vk::BufferCopy{offset, frame.chunk_used, size});
     frame.arrivals.push_back({chunk.mapped + frame.chunk_used, to.data(), size});
-    frame.chunk_used = small ? (frame.chunk_used + size + kAlignment - 1) / kAlignment * kAlignment : 0;
+    frame.chunk_used = small ? (frame.chunk_used + size + kAlignment - 1) / kAlignment * kAlignment : kFull;
     to = to.subspan(size);
     offset += size;
     if (frame.chunks.size() >= kMostChunks) {

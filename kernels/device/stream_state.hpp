@@ -30,10 +30,9 @@ struct Frame {
   std::vector<Stamp> stamps;
   std::vector<Arrival> arrivals;
   std::vector<StagingChunk> chunks;
-  std::uint64_t chunk_used = 0;  ///< of the last one, by small uploads
+  std::uint64_t chunk_used = 0;  ///< of the last one
   std::uint64_t value = 0;       ///< of the timeline when it is done; 0: not submitted
-  std::uint64_t last_command = 0;
-  double seconds = 0;  ///< expected
+  double seconds = 0;            ///< expected
   bool recording = false;
 };
 
@@ -64,6 +63,8 @@ struct StreamState {
 
   /// The frame that takes commands, with a barrier after what was recorded before.
   Frame& next_command();
+  /// The same, with so many bytes free in its last staging chunk.
+  Frame& frame_with_room(std::uint64_t bytes);
   void begin(Frame& frame);
   void submit();
   void retire(Frame& frame);
