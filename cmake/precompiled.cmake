@@ -11,9 +11,9 @@ if(RAYREPLAY_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER
   target_compile_options(rr_options INTERFACE -Wno-error=stringop-overflow)
 endif()
 
-# rr_unity(target): the target's sources are compiled up to eight at a time where RAYREPLAY_UNITY is on. For tests
-# alone: libraries are tested as they ship. The sources must not define
-# one name twice in unnamed namespaces of one namespace; a source that does is left out by SKIP_UNITY_BUILD_INCLUSION.
+# rr_unity(target): the target's sources are compiled up to eight at a time where RAYREPLAY_UNITY is on. For tests alone:
+# libraries are tested as they ship. The sources must not define one name twice in unnamed namespaces of one namespace; a
+# source that does is left out by SKIP_UNITY_BUILD_INCLUSION.
 function(rr_unity target)
   if(RAYREPLAY_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
