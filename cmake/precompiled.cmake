@@ -4,15 +4,16 @@
 # One precompiled header is made per set of compiler options and shared by all targets that have these options (GCC refuses
 # it elsewhere, and the refusal is an error).
 option(RAYREPLAY_PCH "Precompiled headers: faster without a compiler cache; ccache needs sloppiness settings for them" OFF)
-option(RAYREPLAY_UNITY "Several sources in one compilation, in the targets that rr_unity names" OFF)
+option(RAYREPLAY_UNITY "Several sources in one compilation, in the test programs that rr_unity names" OFF)
 
 if(RAYREPLAY_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC's bug 105651 again (see rr_options): from a precompiled header it is not known to be the standard library's code.
   target_compile_options(rr_options INTERFACE -Wno-error=stringop-overflow)
 endif()
 
-# rr_unity(target): the target's sources are compiled up to eight at a time where RAYREPLAY_UNITY is on. They must not define
-# one name twice in unnamed namespaces of one namespace; a source that does is left out by SKIP_UNITY_BUILD_INCLUSION.
+# rr_unity(target): the target's sources are compiled up to eight at a time where RAYREPLAY_UNITY is on. For tests alone:
+# libraries are tested as they ship. The sources must not define one name twice in unnamed namespaces of one namespace; a
+# source that does is left out by SKIP_UNITY_BUILD_INCLUSION.
 function(rr_unity target)
   if(RAYREPLAY_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
