@@ -1,5 +1,7 @@
 #include "kernels/accelerator.hpp"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -105,8 +107,13 @@ TEST(Accelerator, WithoutDevicesTheProcessorIsNothingToTell) {
 TEST(Choice, ByNumberNameAndUuid) {
   const DeviceInfo info = test::open_test_device()->info();
   const auto open = [](const std::string& choice) { return make_accelerator(choice, {}, {}); };
-  for (const std::string& choice :
-       {"vulkan:" + std::to_string(info.index), info.uuid, info.name, info.name.substr(0, 5), "vulkan:" + info.name}) {
+  std::vector<std::string> choices{"vulkan:" + std::to_string(info.index), info.uuid};
+  const std::vector<DeviceInfo> all = list_devices();
+  // Names of twins say nothing.
+  if (std::count_if(all.begin(), all.end(), [&](const DeviceInfo& one) { return one.name == info.name; }) == 1) {
+    choices.insert(choices.end(), {info.name, info.name.substr(0, 5), "vulkan:" + info.name});
+  }
+  for (const std::string& choice : choices) {
     ASSERT_EQ(open(choice)->devices().size(), 1U) << choice;
     EXPECT_EQ(open(choice)->devices()[0]->info().index, info.index);
   }
