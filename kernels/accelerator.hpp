@@ -57,6 +57,22 @@ class Accelerator {
     return on_cpu();
   }
 
+  /// The same for stages that use one device: `on_device(Device&)` gets the first that is able.
+  template <class OnDevice, class OnCpu>
+  auto run_on_one(std::string_view stage, const Needs& needs, const OnDevice& on_device, const OnCpu& on_cpu) {
+    const std::vector<Device*> able = able_devices(stage, needs);
+    if (!able.empty()) {
+      try {
+        auto result = on_device(*able.front());
+        record(stage, {able.front()});
+        return result;
+      } catch (const DeviceError& error) {
+        fall_back(stage, error);
+      }
+    }
+    return on_cpu();
+  }
+
   /// Notes that a stage ran on the processor for want of a kernel: for configurations that have none.
   void note_cpu(std::string_view stage, const std::string& reason);
 

@@ -98,11 +98,8 @@ Bound lower_bound_on(const trace::Launch& launch, std::uint32_t warp_size, kerne
     return lower_bound(launch, warp_size);
   }
   check_warp_size(warp_size);
-  return device->accelerator().run(
-      "bound", {},
-      [&](std::span<kernels::Device* const> devices) {
-        return bound_of(kernels::call_counts(*device, *devices[0]), warp_size);
-      },
+  return device->accelerator().run_on_one(
+      "bound", {}, [&](kernels::Device& one) { return bound_of(kernels::call_counts(*device, one), warp_size); },
       [&] { return lower_bound(launch, warp_size); });
 }
 

@@ -10,11 +10,10 @@ Swizzle pack_on(kernels::LaunchOnDevice* device, const WarpAssignment& assignmen
     return on_cpu();
   }
   const kernels::PlacesView places{assignment.warp_size, assignment.thread_at, assignment.start_rank, assignment.tile};
-  return device->accelerator().run(
+  return device->accelerator().run_on_one(
       "packing", kernels::packing_needs(request.key),
       // One sort does not gain from several devices.
-      [&](std::span<kernels::Device* const> devices) { return kernels::pack(*device, *devices[0], places, request); },
-      on_cpu);
+      [&](kernels::Device& one) { return kernels::pack(*device, one, places, request); }, on_cpu);
 }
 
 }  // namespace rayreplay::scheduler

@@ -258,6 +258,9 @@ std::string cache_text(const CacheContext& context) {
     const std::string both =
         result.application + (result.application.empty() || result.device.empty() ? "" : ", ") + result.device;
     line(text, "trace", context.trace_file + (both.empty() ? "" : " (" + both + ")"));
+    if (device_summary(context.stages) != device_summary({})) {
+      line(text, "device", stages_text(context.stages));
+    }
   }
   for (const auto& [name, value] : cache_facts(result)) {
     line(text, name, value);

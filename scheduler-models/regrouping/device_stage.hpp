@@ -21,8 +21,8 @@ auto run_stage(kernels::LaunchOnDevice* launch, const char* stage, const std::st
     launch->accelerator().note_cpu(stage, why_not);
     return on_cpu();
   }
-  return launch->accelerator().run(
-      stage, {}, [&](std::span<kernels::Device* const> devices) { return on_device(*devices.front()); }, on_cpu);
+  return launch->accelerator().run_on_one(
+      stage, {}, [&](kernels::Device& one) { return on_device(one); }, on_cpu);
 }
 
 }  // namespace rayreplay::scheduler

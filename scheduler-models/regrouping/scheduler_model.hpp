@@ -43,8 +43,8 @@ struct PlanContext {
   const Segments& segments;     ///< cut as `cut` says
   MachineFacts machine;
   const HintSources& hints;
-  /// Of the same launch: static schedules, and the keys that they need, are made on its devices. Null: on the
-  /// processor.
+  /// Of the same launch: static schedules, and the keys that they need, are made on its devices; exchanges
+  /// are not, since machines run side by side. Null: on the processor.
   kernels::LaunchOnDevice* on_device = nullptr;
 };
 

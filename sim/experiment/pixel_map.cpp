@@ -120,10 +120,8 @@ PixelCounts count_pixels(const trace::Launch& launch, kernels::LaunchOnDevice* d
     device->accelerator().note_cpu(kStage, "a pixel may have 2^32 events");
     return on_cpu();
   }
-  return device->accelerator().run(
-      kStage, {},
-      [&](std::span<kernels::Device* const> devices) { return count_on_device(launch, *device, *devices.front()); },
-      on_cpu);
+  return device->accelerator().run_on_one(
+      kStage, {}, [&](kernels::Device& one) { return count_on_device(launch, *device, one); }, on_cpu);
 }
 
 PixelMap efficiency_map(trace::LaunchSize size, const std::vector<simt::Tally>& by_thread, std::uint32_t warp_size,
@@ -141,10 +139,10 @@ PixelMap efficiency_map(trace::LaunchSize size, const std::vector<simt::Tally>& 
   if (accelerator == nullptr || size.depth == 1) {  // one slice is the sum already
     return on_cpu();
   }
-  return accelerator->run(
+  return accelerator->run_on_one(
       "efficiency per pixel", {},
-      [&](std::span<kernels::Device* const> devices) {
-        const Tallies sums = sum_on_device(size, by_thread, *devices.front());
+      [&](kernels::Device& one) {
+        const Tallies sums = sum_on_device(size, by_thread, one);
         return map_of(size, warp_size, [&](std::size_t pixel) { return sums[pixel]; });
       },
       on_cpu);

@@ -195,6 +195,20 @@ void compare_models(const trace::Trace& trace, const scheduler::WarpAssignment& 
   }
 }
 
+/// Whoever solves for a break-even runs several machines at a time: their exchanges must leave the device alone.
+TEST(Rounds, ExchangesAreMadeOnTheProcessor) {
+  const trace::Trace trace = trace::load(RAYREPLAY_SOURCE_DIR "/tests/data/h200/one-weekend-ser.rrt");
+  const auto order = scheduler::LaunchOrders::create("captured").model->assign(trace.launches.at(0), 32);
+  const auto accelerator = test::open_accelerator(true);
+  kernels::LaunchOnDevice on_device(*accelerator, trace.launches.at(0));
+  const auto model = scheduler::SchedulerModels::create("ser:arrival=full,scope=sm").model;
+  const scheduler::Segments segments = cut_paths(trace.launches.at(0), model->cut());
+  const scheduler::MachineFacts machine{.sms = 4};
+  const scheduler::HintSources hints;
+  EXPECT_EQ(model->exchanges({trace, trace.launches.at(0), order, segments, machine, hints, &on_device}).size(), 4U);
+  EXPECT_TRUE(accelerator->records().empty());
+}
+
 TEST(Rounds, OfModelsOnCaptures) {
   // The device has 132 SMs: with fewer, units are not those of the capture.
   for (const auto& [name, sms] : {std::pair("one-weekend-ser", 133U), std::pair("teapot-alpha", 24U)}) {

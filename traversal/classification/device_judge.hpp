@@ -96,9 +96,8 @@ auto on_accelerator(kernels::Accelerator* accelerator, const EnlargedBoxes& enla
     accelerator->note_cpu(kStage, why);
     return run(nullptr);
   }
-  return accelerator->run(
-      kStage, {.float64 = true}, [&](std::span<kernels::Device* const> devices) { return run(devices.front()); },
-      [&] { return run(nullptr); });
+  return accelerator->run_on_one(
+      kStage, {.float64 = true}, [&](kernels::Device& one) { return run(&one); }, [&] { return run(nullptr); });
 }
 
 }  // namespace rayreplay::traversal

@@ -101,7 +101,10 @@ class Ser final : public SchedulerModel {
     if (arrival_ == When::All) {
       return SchedulerModel::exchanges(context);
     }
-    const auto keys = std::make_shared<const trace::Column<std::uint64_t>>(reorder_keys(context, key_));
+    // Machines of one launch run side by side, and a device is for one thread at a time.
+    PlanContext own = context;
+    own.on_device = nullptr;
+    const auto keys = std::make_shared<const trace::Column<std::uint64_t>>(reorder_keys(own, key_));
     const std::uint32_t count =
         regrouping_.scope == Scope::Launch ? 1 : context.machine.sms - withheld_sms(context.machine);
     std::vector<std::unique_ptr<Exchange>> result;
