@@ -48,21 +48,27 @@ vk::raii::DeviceMemory DeviceState::device_memory(std::uint64_t bytes) const {
   return {device, chain.get<vk::MemoryAllocateInfo>()};
 }
 
-Allocation DeviceState::create(std::uint64_t bytes) {
-  if (bytes > facts.info.most_allocation) {
-    return create_sparse(bytes);
-  }
-  Allocation allocation;
+vk::raii::Buffer DeviceState::make_buffer(std::uint64_t bytes, vk::BufferUsageFlags usage,
+                                          vk::BufferCreateFlags flags) const {
   vk::BufferCreateInfo info;
+  info.flags = flags;
   info.size = bytes;
-  info.usage = kUsage;
+  info.usage = usage;
   std::vector<std::uint32_t> families{*facts.compute_family};
   if (facts.transfer_family) {
     families.push_back(*facts.transfer_family);
     info.sharingMode = vk::SharingMode::eConcurrent;
     info.setQueueFamilyIndices(families);
   }
-  allocation.buffer = vk::raii::Buffer(device, info);
+  return {device, info};
+}
+
+Allocation DeviceState::create(std::uint64_t bytes) {
+  if (bytes > facts.info.most_allocation) {
+    return create_sparse(bytes);
+  }
+  Allocation allocation;
+  allocation.buffer = make_buffer(bytes, kUsage, {});
   const vk::MemoryRequirements needs = allocation.buffer.getMemoryRequirements();
   allocation.memory.push_back(device_memory(needs.size));
   allocation.buffer.bindMemory(*allocation.memory.back(), 0);
@@ -72,17 +78,8 @@ Allocation DeviceState::create(std::uint64_t bytes) {
 
 Allocation DeviceState::create_sparse(std::uint64_t bytes) {
   Allocation allocation;
-  vk::BufferCreateInfo info;
-  info.flags = vk::BufferCreateFlagBits::eSparseBinding;
-  info.size = (bytes + kPage - 1) / kPage * kPage;
-  info.usage = kUsage;
-  std::vector<std::uint32_t> families{*facts.compute_family};
-  if (facts.transfer_family) {
-    families.push_back(*facts.transfer_family);
-    info.sharingMode = vk::SharingMode::eConcurrent;
-    info.setQueueFamilyIndices(families);
-  }
-  allocation.buffer = vk::raii::Buffer(device, info);
+  allocation.buffer =
+      make_buffer((bytes + kPage - 1) / kPage * kPage, kUsage, vk::BufferCreateFlagBits::eSparseBinding);
   const vk::MemoryRequirements needs = allocation.buffer.getMemoryRequirements();
   const std::uint64_t piece = facts.info.most_allocation / needs.alignment * needs.alignment;
   std::vector<vk::SparseMemoryBind> binds;
@@ -204,16 +201,8 @@ StagingChunk DeviceState::take_chunk() {
 
 StagingChunk DeviceState::make_chunk() const {
   StagingChunk chunk;
-  vk::BufferCreateInfo info;
-  info.size = StagingChunk::kBytes;
-  info.usage = vk::BufferUsageFlagBits::eTransferSrc | vk::BufferUsageFlagBits::eTransferDst;
-  std::vector<std::uint32_t> families{*facts.compute_family};
-  if (facts.transfer_family) {
-    families.push_back(*facts.transfer_family);
-    info.sharingMode = vk::SharingMode::eConcurrent;
-    info.setQueueFamilyIndices(families);
-  }
-  chunk.buffer = vk::raii::Buffer(device, info);
+  chunk.buffer = make_buffer(StagingChunk::kBytes,
+                             vk::BufferUsageFlagBits::eTransferSrc | vk::BufferUsageFlagBits::eTransferDst, {});
   vk::MemoryAllocateInfo memory_info;
   memory_info.allocationSize = chunk.buffer.getMemoryRequirements().size;
   memory_info.memoryTypeIndex = host_memory_type;

@@ -109,6 +109,9 @@ struct DeviceState : std::enable_shared_from_this<DeviceState> {
 
  private:
   [[noreturn]] void throw_as_device_error(const char* what, const vk::SystemError& error);
+  /// For all queues that the device has been opened with.
+  [[nodiscard]] vk::raii::Buffer make_buffer(std::uint64_t bytes, vk::BufferUsageFlags usage,
+                                             vk::BufferCreateFlags flags) const;
   [[nodiscard]] Allocation create(std::uint64_t bytes);
   [[nodiscard]] Allocation create_sparse(std::uint64_t bytes);
   [[nodiscard]] vk::raii::DeviceMemory device_memory(std::uint64_t bytes) const;

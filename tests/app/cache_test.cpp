@@ -61,8 +61,8 @@ TEST_F(CacheTest, JsonSaysWhatMadeIt) {
   const json result = answer({"--requests"});
   EXPECT_EQ(result["schema"], "rayreplay.cache/1");
   EXPECT_EQ(keys(result),
-            (std::set<std::string>{"schema", "tool", "device", "trace", "configuration", "launch", "machine", "summary",
-                                   "rows", "levels", "reuse_engine", "sms", "windows", "allocations"}));
+            (std::set<std::string>{"schema", "tool", "device", "devices", "trace", "configuration", "launch", "machine",
+                                   "summary", "rows", "levels", "reuse_engine", "sms", "windows", "allocations"}));
   EXPECT_EQ(result["trace"]["hash"], trace::load(trace()).hash);
   EXPECT_EQ(result["machine"]["sms"], 4);
   EXPECT_EQ(result["machine"]["l1_bytes"], 4096);

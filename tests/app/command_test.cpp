@@ -84,7 +84,7 @@ TEST_F(CommandTest, WhatIfCsvRowsSayHowTheyCameAbout) {
   const std::vector<std::string> lines = lines_of(outcome.output);
   ASSERT_EQ(lines.size(), 4U);  // header, identity, numrays, bound
   EXPECT_THAT(lines[0], StartsWith("packing,efficiency,change,warp_events,"));
-  EXPECT_THAT(lines[0], HasSubstr(",trace_hash,tool_version,device,launch,warp_size,order,policy,costs"));
+  EXPECT_THAT(lines[0], HasSubstr(",trace_hash,tool_version,device,devices,launch,warp_size,order,policy,costs"));
   EXPECT_THAT(lines[2], StartsWith("numrays,"));
   EXPECT_THAT(lines[2], HasSubstr(trace::load(trace()).hash));
   EXPECT_THAT(lines[3], StartsWith("bound,"));
@@ -244,8 +244,8 @@ TEST_F(CommandTest, OrderDrawsAPictureWithOrWithoutATrace) {
 TEST_F(CommandTest, TheReferenceNamesEveryCommandAndOption) {
   const std::string reference = read_bytes(std::string(RAYREPLAY_SOURCE_DIR) + "/docs/cli.md");
   const std::regex option("--[a-z][a-z-]*");
-  for (const char* command :
-       {"trace", "info", "validate", "seal", "whatif", "replay", "traverse", "order", "swizzle", "list", "describe"}) {
+  for (const char* command : {"trace", "info", "validate", "seal", "whatif", "replay", "traverse", "order", "swizzle",
+                              "list", "devices", "describe"}) {
     const std::size_t begin = reference.find(std::string("\n## ") + command + "\n");
     ASSERT_NE(begin, std::string::npos) << command;
     const std::string section = reference.substr(begin, reference.find("\n## ", begin + 1) - begin);

@@ -48,7 +48,7 @@ TEST_F(ModelsTest, JsonSaysWhatMadeIt) {
   const json answer = json::parse(outcome.output);
   EXPECT_EQ(answer["schema"], "rayreplay.models/1");
   EXPECT_EQ(keys(answer),
-            (std::set<std::string>{"schema", "tool", "device", "trace", "configuration", "launch", "machine",
+            (std::set<std::string>{"schema", "tool", "device", "devices", "trace", "configuration", "launch", "machine",
                                    "resident_warps", "mean_hit_cost", "costs", "rows", "stages", "lanes", "response"}));
   EXPECT_EQ(keys(answer["configuration"]),
             (std::set<std::string>{"launch", "warp_size", "order", "policy", "costs", "models", "machine",
