@@ -15,10 +15,10 @@
 //                     it in its node. As values are a permutation, all nodes are whole and begin at multiples of powers
 //                     of two; below 2048 values a workgroup counts the rest in shared memory.
 //
-// Work O(n · (bits of lines / 8 + log n / 4)). Device memory: `reuse_bytes`; 21 bytes an access with keys of 32 bits (51
-// million accesses a GiB), 29 with 64 (37 million). Moved: 20 bytes an access a level; for 100 million accesses of 24-bit
-// lines about 200 bytes an access in all. Sources: the formula: Olken, LBL-12370 1981; wavelet trees: Grossi, Gupta,
-// Vitter, SODA 2003; tiles of a permutation that need no borders: rayreplay.
+// Work O(n · (bits of lines / 8 + log n / 4)). Device memory: `reuse_bytes`; 21 bytes an access with keys of 32 bits
+// (51 million accesses a GiB), 29 with 64 (37 million). Moved: 20 bytes an access a level; for 100 million accesses of
+// 24-bit lines about 200 bytes an access in all. Sources: the formula: Olken, LBL-12370 1981; wavelet trees: Grossi,
+// Gupta, Vitter, SODA 2003; tiles of a permutation that need no borders: rayreplay.
 #pragma once
 
 #include <cstdint>
