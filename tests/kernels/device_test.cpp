@@ -24,7 +24,7 @@ Fault fault_of(const std::function<void()>& call) {
 }
 
 TEST(Device, TellsWhatItIs) {
-  const DeviceInfo& info = test::open_test_device()->info();
+  const DeviceInfo info = test::open_test_device()->info();
   EXPECT_FALSE(info.name.empty());
   EXPECT_EQ(info.uuid.size(), 32U);
   EXPECT_GT(info.memory_bytes, 1U << 20U);
