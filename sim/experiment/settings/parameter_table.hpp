@@ -1,0 +1,48 @@
+// Every key of an experiment: one flat list, from which files, `--set`, sweep axes, database columns, checks and the
+// reference documentation are made.
+//
+// Contract: keys are dotted ("cache.l1.bytes"); in a file the parts before the last dot are tables. A key is declared
+// once, with type, unit, range and text (base/parameters.hpp), the stages that read it, and where its default comes
+// from: a value of its own, or, where `inherits` is not empty, another key ("cache.l1.bytes" inherits
+// "machine.l1_bytes"), or the machine that `machine.name` names (keys "machine.…"). A key with a `model_kind` holds a
+// spec of that registry. Open tables ("costs", "shader_costs") take any last part: names of shaders. Lists are texts
+// with commas (models' specs: split_model_list). Order of the list is the order of files and columns.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/parameters.hpp"
+
+namespace rayreplay::experiment {
+
+/// What is computed apart, and kept by the hash of all that it depends on.
+enum class Stage : std::uint8_t { Input, Structure, Assignment, Simt, Model, Traversal, Stream, Cache };
+inline constexpr std::size_t kStages = 8;
+using StageMask = std::uint32_t;
+[[nodiscard]] constexpr StageMask bit(Stage stage) {
+  return StageMask{1} << static_cast<std::uint32_t>(stage);
+}
+[[nodiscard]] const char* to_string(Stage stage);  ///< "input", "structure", …
+/// The stages whose results a stage takes, and those of these: without itself.
+[[nodiscard]] StageMask inputs_of(Stage stage);
+/// `mask`, and every stage that takes a result of one of them.
+[[nodiscard]] StageMask with_dependents(StageMask mask);
+
+struct ExperimentParameter {
+  Parameter declared;      ///< name: the key
+  StageMask read_by = 0;   ///< directly
+  std::string inherits{};  ///< "": the declared default; a key; or "machine": the machine's own value
+  std::string model_kind{};
+  bool is_path = false;  ///< relative paths in files are relative to the file
+};
+
+[[nodiscard]] const std::vector<ExperimentParameter>& experiment_parameters();
+/// Declared or of an open table; null otherwise. `key` may end in ":PARAM", which is looked up without it.
+[[nodiscard]] const ExperimentParameter* find_parameter(std::string_view key);
+/// With the text of an unknown key: Usage, naming the nearest known one.
+[[noreturn]] void unknown_key(std::string_view key, const std::string& where);
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,51 @@
+// Many cache hierarchies over one recorded stream.
+//
+// Contract: `result[i]` is what memory::Analysis (sim/memory/results/analysis.hpp) makes of the stream with hierarchy
+// i: the same integers, whatever the way. Ways: hierarchies whose L1 (or L2) differ in sets and ways alone and whose
+// model is LRU share one pass over the accesses for each number of sets (memory/caches/lru_grid.hpp); an L2 that is fed
+// with misses gets one stream for each L1; everything else (fifo, random, sdcm, stores without allocation to lines that
+// are also loaded) runs by itself, hierarchies side by side over all cores. A hierarchy that cannot be (a geometry that
+// does not fit) is an error of its own in `failures`. `passes` says what was shared, for people. With an accelerator
+// LRU passes go to the device. Memory: the stream, and what the caches that run at one time need.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/progress.hpp"
+#include "kernels/accelerator.hpp"
+#include "sim/experiment/stages/recorded_stream.hpp"
+#include "sim/memory/results/analysis.hpp"
+
+namespace rayreplay::experiment {
+
+struct Hierarchy {
+  memory::CacheGeometry l1, l2;  ///< bytes 0: none
+  std::string l1_model;          ///< resolved specs
+  std::string l2_model;
+  memory::L2Feed l2_feed = memory::L2Feed::Misses;
+};
+
+struct HierarchyCounts {
+  memory::CacheCounts l1, l2;  ///< summed over the level's caches; zeros where there is none
+  std::uint64_t dram_read_bytes = 0;
+  std::uint64_t dram_written_bytes = 0;
+};
+
+struct GridResult {
+  std::vector<HierarchyCounts> counts;
+  std::vector<std::optional<ErrorInfo>> failures;  ///< by hierarchy
+  std::uint64_t passes = 0;                        ///< over a stream of accesses
+};
+
+[[nodiscard]] GridResult cache_grid(const RecordedStream& stream, std::span<const Hierarchy> hierarchies,
+                                    kernels::Accelerator* accelerator, Progress* progress);
+
+/// The same, one hierarchy after another through memory::Analysis: the slow twin.
+[[nodiscard]] HierarchyCounts cache_one_by_one(const RecordedStream& stream, const Hierarchy& hierarchy);
+
+}  // namespace rayreplay::experiment

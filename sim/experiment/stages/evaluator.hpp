@@ -1,0 +1,86 @@
+// From settings to metrics: the stages of experiments, each computed once for all that share it.
+//
+// Contract: `evaluate` gives one outcome for each settings, in their order. A configuration that fails is an outcome
+// with its error; it never throws for one (but for Internal errors, and for a cancelled run). Stages are pure
+// functions: each result is kept by the hash of everything it depends on (trace content, settings that it reads, tool
+// version, format of the stage), in memory while `memory_bytes` allows (least recently used out) and, where it is worth
+// it (recorded streams, packings, metrics), in the store on disk. Many configurations of one call are evaluated by the
+// cheapest way that gives the same numbers: all packings of one launch by one `what_if`, all scheduler models by one
+// `compare`, all caches of one recorded stream by one pass a number of sets (cache_grid.hpp). Thread-safe: calls from
+// several threads share results; a stage that several want is computed once, by the first, in isolation
+// (tbb::this_task_arena::isolate), while the others wait. Metrics do not depend on how configurations are grouped, on
+// threads, device or store. `accelerator`: one caller at a time each (kernels/accelerator.hpp).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/progress.hpp"
+#include "kernels/accelerator.hpp"
+#include "sim/experiment/settings/settings.hpp"
+#include "sim/experiment/store/store.hpp"
+
+namespace rayreplay::experiment {
+
+struct Failure {
+  ErrorKind kind = ErrorKind::Internal;
+  ErrorInfo info;
+};
+
+struct Outcome {
+  std::vector<std::pair<std::string, double>> metrics;  ///< in the order of all_metrics()
+  std::optional<Failure> failure;
+  std::string configuration;  ///< TOML: complete, and resolved against the trace; of a failure as far as known
+  std::string trace_hash;     ///< of a workload: the hash of its spec and version
+  std::string device;         ///< "CPU", "NVIDIA H200, CPU"
+  double seconds = 0;         ///< share of the wall clock of the call; not reproducible
+};
+
+struct EvaluatorOptions {
+  Store* store = nullptr;  ///< null: nothing is kept on disk
+  std::uint64_t memory_bytes = std::uint64_t{2} << 30U;
+};
+
+/// What a stage of an experiment would cost, and whether it is there already.
+struct StageForecast {
+  Stage stage = Stage::Input;
+  std::string key;      ///< hash, 32 hexadecimal digits
+  bool stored = false;  ///< on disk
+  bool kept = false;    ///< in memory
+  double seconds = 0;   ///< estimated, of this machine; 0 where it is there
+  std::uint64_t memory_bytes = 0;
+};
+
+class Evaluator {
+ public:
+  explicit Evaluator(const EvaluatorOptions& options);
+  ~Evaluator();
+  Evaluator(const Evaluator&) = delete;
+  Evaluator& operator=(const Evaluator&) = delete;
+
+  /// `complete` settings.
+  [[nodiscard]] std::vector<Outcome> evaluate(std::span<const Settings> configurations,
+                                              kernels::Accelerator* accelerator = nullptr,
+                                              Progress* progress = nullptr);
+
+  /// Reads no more of the trace than its header. Usage and Input errors of the settings and the file are thrown.
+  [[nodiscard]] std::vector<StageForecast> forecast(const Settings& complete);
+
+  /// Content hash of the trace or workload of complete settings; a file is hashed once while its size and time of
+  /// change stay the same.
+  [[nodiscard]] std::string input_hash(const Settings& complete);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace rayreplay::experiment

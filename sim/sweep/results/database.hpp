@@ -1,0 +1,81 @@
+// The results of a sweep: one SQLite file.
+//
+// Contract: table `runs`, one row a configuration: `run` (its number in the plan), `status` ("ok", "error"), `error`,
+// one column for every key of an experiment and every axis, one for every metric, and `configuration`, `trace_hash`,
+// `tool_version`, `device`, `host`, `started` (UTC), `seconds`. Table `columns`: name, role (key, axis, metric, about),
+// unit, text, goal. Table `about`: name, value (format version, definition hash, sweep as TOML, number of runs, shard,
+// tool version). Table `inputs`: path, hash. docs/sweeps.md describes them; they are a frozen surface.
+//   Written by one process at a time, which holds a lock (fcntl on FILE-lock beside it) until it ends, however it ends;
+// a second one gets an Output error that names the first. Rows are committed whole, some at a time: a process that is
+// killed at any instant leaves a sound file without at most the rows of the last `kCommitSeconds` and those being
+// computed. A full disk is an Output error with the system's reason; what was committed before stays. Readers may read
+// all the time. Rows may come in any order; the same run twice replaces. Errors: Input for files that are no such
+// database, of a newer format, or damaged (integrity is checked when it is opened for writing after a process that did
+// not close it).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/experiment/settings/settings.hpp"
+#include "sim/experiment/stages/evaluator.hpp"
+
+namespace rayreplay::sweep {
+
+inline constexpr double kCommitSeconds = 1;
+
+struct InputFile {
+  std::string path;
+  std::string hash;
+  bool operator==(const InputFile&) const = default;
+};
+
+struct About {
+  std::string definition_hash;
+  std::string sweep;  ///< the file's text
+  std::uint64_t runs = 0;
+  std::vector<std::string> axes;  ///< keys
+  std::string objective;          ///< "more l1_hit_rate", ""
+  std::string shard = "1/1";
+};
+
+/// What one configuration gave.
+struct ResultRow {
+  std::uint64_t run = 0;
+  std::vector<std::pair<std::string, ParameterValue>> axis_values;
+  experiment::Settings settings;  ///< complete; of a configuration that could not be completed as far as it is known
+  experiment::Outcome outcome;
+  std::string host;
+  std::string started;  ///< "2026-01-31T12:00:00Z"
+};
+
+class ResultsWriter {
+ public:
+  /// Creates it, or goes on with what is there. Usage where it is another sweep's (says what differs), Output where
+  /// another process writes it. `restart`: what is there is thrown away.
+  ResultsWriter(const std::filesystem::path& path, const About& about, bool restart);
+  ~ResultsWriter();  ///< commits
+  ResultsWriter(const ResultsWriter&) = delete;
+  ResultsWriter& operator=(const ResultsWriter&) = delete;
+
+  /// By run: whether there is a row with status "ok" (or, unless `retry_errors`, "error").
+  [[nodiscard]] std::vector<bool> finished(bool retry_errors) const;
+  /// Input where the file had another hash when the sweep began.
+  void check_input(const InputFile& input);
+  /// Several at once are committed together.
+  void add(const std::vector<ResultRow>& rows);
+  void commit();
+  /// Rows of another database of the same sweep (a shard). Usage where it is of another sweep. Returns how many came.
+  std::uint64_t merge(const std::filesystem::path& other);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace rayreplay::sweep
