@@ -69,11 +69,10 @@ const Key& leaf_key(Stage stage, const Experiment& experiment) {
 }
 
 std::vector<StageForecast> forecast_stages(const Experiment& experiment, const KeptResults& kept, const Store* store) {
-  const bool memory = experiment.facts->memory;
-  const auto inputs = [memory](Stage stage) {
-    return memory && stage == Stage::Stream  ? bit(Stage::Input)
-           : memory && stage == Stage::Cache ? bit(Stage::Stream) | bit(Stage::Input)
-                                             : inputs_of(stage);
+  const auto inputs = [memory = experiment.facts->memory](Stage stage) {
+    return stage == Stage::Cache              ? bit(Stage::Stream)  // needs nothing of what the stream was made from
+           : memory && stage == Stage::Stream ? bit(Stage::Input)
+                                              : inputs_of(stage);
   };
   const auto stored = [&](const char* kind, const Key& key) { return store != nullptr && store->has(kind, hex(key)); };
   StageMask listed = 0;  // what the outputs need, were nothing there
