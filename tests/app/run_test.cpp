@@ -75,8 +75,11 @@ TEST_F(RunTest, GivesWhatTheOtherCommandsGive) {
 }
 
 TEST_F(RunTest, TheSameAgainFromTheStoreAndWithoutOne) {
-  const std::vector<std::string> words = {
-      "--set", of_trace(), "--set", "outputs=simt,cache,structure", "--set", "cache.l1.bytes=16KiB", "--format", "csv"};
+  const std::vector<std::string> words = {"--set",    of_trace(),
+                                          "--set",    "outputs=simt,cache,structure",
+                                          "--set",    "cache.l1.bytes=16KiB",
+                                          "--set",    "cache.l1.ways=32",
+                                          "--format", "csv"};
   const Outcome first = run(words);
   ASSERT_EQ(first.code, 0) << first.errors;
   EXPECT_THAT(first.output, StartsWith("metric,value,unit,output,goal,text,input,trace_hash,tool_version,device"));
