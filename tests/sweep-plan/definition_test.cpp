@@ -115,6 +115,14 @@ TEST(Definition, SamplerObjectiveAndStop) {
   EXPECT_EQ(parsed("objective = \"more l1_hit_rate\"\n" + axes).objective->goal, experiment::Goal::More);
 }
 
+TEST(Definition, SetOnBase) {
+  Definition definition = parsed("[axes]\n\"machine.sms\" = [1, 2]\n");
+  set_on_base(definition, "warp_size=16", "--set");
+  EXPECT_EQ(definition.base.integer("warp_size"), 16);
+  EXPECT_THAT(message_of([&] { set_on_base(definition, "machine.sms=4", "--set"); }),
+              AllOf(::testing::HasSubstr("--set"), ::testing::HasSubstr("s.toml:2")));
+}
+
 TEST(Definition, HashIsOfWhatDecidesTheConfigurations) {
   const std::string text = R"(
 where = ["machine.sms > 1"]

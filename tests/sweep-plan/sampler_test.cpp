@@ -141,6 +141,54 @@ TEST(LatinHypercube, EachAxisIsStratified) {
   }
 }
 
+TEST(Sobol, EveryAxisAndEveryPairIsStratified) {
+  constexpr std::uint64_t kCount = 256;
+  const std::vector<std::uint64_t> continuous(20, 0);
+  const std::vector<Point> drawn = points("sobol:count=256,seed=5", continuous);
+  ASSERT_THAT(drawn, SizeIs(kCount));
+  for (std::size_t a = 0; a < continuous.size(); ++a) {
+    std::set<int> strata;
+    for (const Point& point : drawn) {
+      strata.insert(static_cast<int>(point.number[a] * kCount));
+    }
+    EXPECT_THAT(strata, SizeIs(kCount)) << a;
+  }
+  // The first two axes are a net: one point in each box of every shape of 1/256.
+  for (int across = 1; across <= 256; across *= 2) {
+    std::set<std::pair<int, int>> boxes;
+    for (const Point& point : drawn) {
+      boxes.emplace(static_cast<int>(point.number[0] * across), static_cast<int>(point.number[1] * (256 / across)));
+    }
+    EXPECT_THAT(boxes, SizeIs(kCount)) << across;
+  }
+  // No two axes are one, nor lie on few lines: every quarter by quarter has its share.
+  for (std::size_t a = 0; a < continuous.size(); ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      std::map<int, int> boxes;
+      for (const Point& point : drawn) {
+        ++boxes[static_cast<int>(point.number[a] * 4) * 4 + static_cast<int>(point.number[b] * 4)];
+      }
+      EXPECT_THAT(boxes, SizeIs(16)) << a << " " << b;
+    }
+  }
+}
+
+TEST(Sobol, ListsAreEvenAndMoreGoesOn) {
+  std::map<std::uint32_t, int> four;
+  const auto drawn = choices(points("sobol:count=64", {4, 3}));
+  for (const auto& choice : drawn) {
+    ++four[choice[0]];
+    EXPECT_LT(choice[1], 3U);
+  }
+  EXPECT_THAT(four, ElementsAre(std::pair(0U, 16), std::pair(1U, 16), std::pair(2U, 16), std::pair(3U, 16)));
+  auto more = choices(points("sobol:count=100", {4, 3}));
+  more.resize(64);
+  EXPECT_EQ(drawn, more);
+  EXPECT_THAT(points("sobol:count=50", {4, 3}, [](const Point& point) { return point.choice[0] == 1; }), SizeIs(50));
+  EXPECT_THAT(message_of([] { static_cast<void>(points("sobol", std::vector<std::uint64_t>(21, 0))); }),
+              ::testing::HasSubstr("at most 20"));
+}
+
 TEST(LatinHypercube, SaysHowManyConditionsDrop) {
   const Plan plan(
       of("sampler = \"latin-hypercube:count=12\"\nwhere = [\"machine.sms > 4\"]\n[axes]\n"

@@ -73,6 +73,9 @@ struct Definition {
 
 [[nodiscard]] Definition parse_sweep(std::string_view toml, const std::string& source, const std::string& folder);
 
+/// "KEY=VALUE" on the base, as after `--set`. Usage for a key that an axis varies: it would change nothing.
+void set_on_base(Definition& definition, std::string_view assignment, const std::string& where);
+
 /// Every axis key in the order of the file.
 [[nodiscard]] std::vector<std::string> axis_keys(const Definition& definition);
 

@@ -331,6 +331,22 @@ Definition parse_sweep(std::string_view toml, const std::string& source, const s
   return SweepReader(toml, source, folder).read();
 }
 
+void set_on_base(Definition& definition, std::string_view assignment, const std::string& where) {
+  experiment::Settings scratch;
+  scratch.set_text(assignment, where);
+  for (const auto& [key, setting] : scratch.all()) {
+    for (const Factor& factor : definition.factors) {
+      for (const Axis& axis : factor.axes) {
+        if (axis.key == key) {
+          usage("the key is an axis of the sweep", where, "'" + key + "', " + axis.where, "a key that does not vary",
+                "change the axis in the sweep file");
+        }
+      }
+    }
+    definition.base.set(key, setting.value, where);
+  }
+}
+
 std::vector<std::string> axis_keys(const Definition& definition) {
   std::vector<std::string> keys;
   for (const Factor& factor : definition.factors) {
