@@ -66,6 +66,9 @@ class Filter::Source {
  public:
   Source(const Definition& definition, std::string key) : definition_(&definition), key_(std::move(key)) {
     const experiment::ExperimentParameter* parameter = experiment::find_parameter(key_);
+    if (parameter == nullptr) {
+      experiment::unknown_key(key_, "");
+    }
     is_spec_ = !parameter->model_kind.empty() && parameter->declared.name == key_;
     const bool is_part = !parameter->model_kind.empty() && !is_spec_;
     for (std::size_t f = 0; f < definition.factors.size(); ++f) {

@@ -20,7 +20,7 @@ namespace rayreplay::sweep {
 namespace {
 
 constexpr std::uint64_t kSmallGrid = std::uint64_t{1} << 20U;
-constexpr std::uint64_t kDrawsPerPoint = 1000;
+constexpr std::uint64_t kDrawsPerPoint = 100;
 constexpr std::uint64_t kDrawsMore = 100'000;
 
 class Random final : public Sampler {

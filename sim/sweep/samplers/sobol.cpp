@@ -3,9 +3,10 @@
 // Contract: point i of the sequence of Sobol' (1967) with the direction numbers of Joe and Kuo (SIAM J. Sci. Comput.
 // 30, 2008, table new-joe-kuo-6), one dimension a factor, moved by a digital shift drawn from the seed: the first 2^k
 // points have one in each of 2^k equal parts of every axis. A factor of listed values takes the value in whose equal
-// part of [0, 1) the number lies. What conditions drop is replaced by further points, up to kDrawsPerPoint · count +
-// kDrawsMore (then Usage). A larger count of the same seed begins with the same points. Lists may give a point twice.
-// At most kMostDimensions factors. O(points · factors).
+// part of [0, 1) the number lies. Pairs of axes beyond the first few need some thousand points until they are even.
+// What conditions drop is replaced by further points, up to kDrawsPerPoint · count + kDrawsMore (then Usage). A larger
+// count of the same seed begins with the same points. Lists may give a point twice. At most kMostDimensions factors.
+// O(points · factors).
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -136,7 +137,8 @@ const Samplers::Registrar kRegistrar(
      .name = "sobol",
      .summary = "A sequence that fills the space evenly, on all axes together",
      .text = "A low-discrepancy sequence, shifted by the seed: means and sensitivities over it settle faster than over "
-             "random ones, best with a power of two for `count`. It can be continued with a larger count. What "
+             "random ones, best with a power of two for `count`, and with more than ten axes some thousand. It can be "
+             "continued with a larger count. What "
              "conditions drop is replaced by further points.",
      .source = "Sobol' 1967; direction numbers of Joe and Kuo, \"Constructing Sobol Sequences with Better "
                "Two-Dimensional Projections\", SIAM Journal on Scientific Computing 30 (2008)",
