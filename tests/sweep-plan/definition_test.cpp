@@ -115,6 +115,21 @@ TEST(Definition, SamplerObjectiveAndStop) {
   EXPECT_EQ(parsed("objective = \"more l1_hit_rate\"\n" + axes).objective->goal, experiment::Goal::More);
 }
 
+TEST(Definition, ThePagesExample) {
+  std::ifstream file(RAYREPLAY_SOURCE_DIR "/docs/sweeps.md");
+  const std::string page((std::istreambuf_iterator<char>(file)), {});
+  const std::string mark = "```toml\n";
+  const std::size_t begin = page.find(mark) + mark.size();
+  const Plan plan(parsed(page.substr(begin, page.find("```", begin) - begin)));
+  EXPECT_EQ(plan.runs() + plan.dropped(), 54U);
+  EXPECT_EQ(plan.dropped(), 2U);
+  // The second block: conditions.
+  const std::size_t second = page.find(mark, begin) + mark.size();
+  const Definition conditions =
+      parsed(page.substr(second, page.find("```", second) - second) + "[axes]\n\"machine.sms\" = [1, 2, 3]\n");
+  EXPECT_THAT(conditions.conditions, SizeIs(3));
+}
+
 TEST(Definition, SetOnBase) {
   Definition definition = parsed("[axes]\n\"machine.sms\" = [1, 2]\n");
   set_on_base(definition, "warp_size=16", "--set");

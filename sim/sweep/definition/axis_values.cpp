@@ -158,8 +158,9 @@ class RangeReader {
     constexpr double kSlack = 1e-9;
     const double steps = std::floor((high_ - low_) / step + kSlack);
     require_few(steps + 1);
-    for (double i = 0; i <= steps; ++i) {
-      add(axis, low_ + i * step);
+    const auto last = static_cast<std::uint64_t>(steps);
+    for (std::uint64_t i = 0; i <= last; ++i) {
+      add(axis, low_ + static_cast<double>(i) * step);
     }
     return axis;
   }
@@ -208,8 +209,9 @@ class RangeReader {
     Axis axis{.key = key_, .values = {}, .where = where_};
     whole_ = true;
     note_type(checked(key_, as_whole(bounds.at(0)), where_));
-    for (double value = bounds.at(0); value <= bounds.at(1); value *= 2) {
-      add(axis, value);
+    const int doublings = std::ilogb(bounds.at(1)) - std::ilogb(bounds.at(0));
+    for (int i = 0; i <= doublings; ++i) {
+      add(axis, std::ldexp(bounds.at(0), i));
     }
     return axis;
   }

@@ -435,7 +435,7 @@ class ConditionParser {
   int depth_ = 0;
 };
 
-Condition::Condition(std::string_view text, const std::string& where) : text_(text), where_(where) {
+Condition::Condition(std::string_view text, std::string where) : text_(text), where_(std::move(where)) {
   ConditionParser parser(text_, where_);
   root_ = std::make_shared<const Node>(parser.parse());
   keys_ = std::move(parser.keys);

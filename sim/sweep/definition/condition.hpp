@@ -27,7 +27,7 @@ class Condition {
 
   Condition() = default;
   /// `where` for messages: file and line.
-  Condition(std::string_view text, const std::string& where);
+  Condition(std::string_view text, std::string where);
 
   [[nodiscard]] bool holds(const Lookup& value) const;
   [[nodiscard]] const std::string& text() const {

@@ -35,10 +35,10 @@ std::string read_file(const std::filesystem::path& path, const std::string& wher
 
 class SweepReader {
  public:
-  SweepReader(std::string_view text, const std::string& source, const std::string& folder)
-      : source_(source), folder_(folder) {
+  SweepReader(std::string_view text, std::string source, std::string folder)
+      : source_(std::move(source)), folder_(std::move(folder)) {
     try {
-      table_ = toml::parse(text, source);
+      table_ = toml::parse(text, source_);
     } catch (const toml::parse_error& error) {
       usage("the sweep is not TOML: " + std::string(error.description()), at(error.source()).text(), "", "");
     }
@@ -145,7 +145,7 @@ class SweepReader {
     std::vector<std::pair<toml::source_position, Factor>> found;
     if (const toml::table* table = table_at("axes")) {
       for (const Leaf& leaf : leaves(*table, is_range)) {
-        found.push_back({leaf.at, Factor{{axis_of(leaf, "axes")}}});
+        found.emplace_back(leaf.at, Factor{{axis_of(leaf, "axes")}});
       }
     }
     read_zips(found);
@@ -165,7 +165,7 @@ class SweepReader {
       if (factor.axes.front().range && !sampler.model->draws_numbers()) {
         usage("the range is continuous, and the sampler takes listed values alone", factor.axes.front().where,
               fmt::format("{} with sampler {}", factor.axes.front().key, definition_.sampler),
-              "a range with step or count", "or sampler = \"random:count=100\" or \"latin-hypercube:count=100\"");
+              "a range with step or count", R"(or sampler = "random:count=100" or "latin-hypercube:count=100")");
       }
     }
   }
@@ -287,7 +287,7 @@ class SweepReader {
     }
     if (objective.goal == experiment::Goal::None) {
       usage("of this metric neither more nor less is better by itself", where, "'" + text + "'",
-            fmt::format("\"more {0}\" or \"less {0}\"", text));
+            fmt::format(R"("more {0}" or "less {0}")", text));
     }
     definition_.objective = objective;
   }

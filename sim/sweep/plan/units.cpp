@@ -151,21 +151,21 @@ bool is_kind(const Axis& axis, const char* kind) {
 
 /// Runs that want this output and share a unit are equal in these axes.
 Key group_key(const Definition& definition, Stage stage) {
-  return Key(definition, [&](const Axis& axis) {
-    const StageMask moved = moved_stages(definition, axis);
-    switch (stage) {
-      case Stage::Cache:
-        return (moved & bit(Stage::Stream)) != 0;
-      case Stage::Model:
-        return (moved & bit(Stage::Model)) != 0 && !is_kind(axis, scheduler::SchedulerModel::kModelKind);
-      case Stage::Traversal:
-        return (moved & bit(Stage::Structure)) != 0;
-      case Stage::Simt:
-        return (moved & bit(Stage::Simt)) != 0 && !is_kind(axis, scheduler::Packing::kModelKind);
-      default:
-        return (moved & bit(Stage::Input)) != 0;
-    }
-  });
+  return {definition, [&](const Axis& axis) {
+            const StageMask moved = moved_stages(definition, axis);
+            switch (stage) {
+              case Stage::Cache:
+                return (moved & bit(Stage::Stream)) != 0;
+              case Stage::Model:
+                return (moved & bit(Stage::Model)) != 0 && !is_kind(axis, scheduler::SchedulerModel::kModelKind);
+              case Stage::Traversal:
+                return (moved & bit(Stage::Structure)) != 0;
+              case Stage::Simt:
+                return (moved & bit(Stage::Simt)) != 0 && !is_kind(axis, scheduler::Packing::kModelKind);
+              default:
+                return (moved & bit(Stage::Input)) != 0;
+            }
+          }};
 }
 
 struct Group {
@@ -177,8 +177,7 @@ struct Group {
 
 class Grouping {
  public:
-  Grouping(const Definition& definition, const RunTable& table)
-      : definition_(&definition), table_(&table), wanted_(definition) {
+  Grouping(const Definition& definition, const RunTable& table) : table_(&table), wanted_(definition) {
     for (std::size_t s = 0; s < experiment::kStages; ++s) {
       const StageMask stage = bit(static_cast<Stage>(s));
       stage_keys_.at(s) =
@@ -241,7 +240,6 @@ class Grouping {
     return kOutputs.size() - 1;
   }
 
-  const Definition* definition_;
   const RunTable* table_;
   Wanted wanted_;
   std::array<Key, experiment::kStages> stage_keys_;
