@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,7 +17,7 @@ constexpr int kVersion = 1;
 /// Every part with its length before it: no two lists of parts make one text.
 class Description {
  public:
-  explicit Description(const std::string& folder) : folder_(folder) {}
+  explicit Description(std::string folder) : folder_(std::move(folder)) {}
 
   void add(std::string_view part) {
     text_ += fmt::format("{}:{};", part.size(), part);
