@@ -1,0 +1,149 @@
+// Sobol': points that fill the space evenly, whichever axes one looks at, and however many there are.
+//
+// Contract: point i of the sequence of Sobol' (1967) with the direction numbers of Joe and Kuo (SIAM J. Sci. Comput.
+// 30, 2008, table new-joe-kuo-6), one dimension a factor, moved by a digital shift drawn from the seed: the first 2^k
+// points have one in each of 2^k equal parts of every axis. A factor of listed values takes the value in whose equal
+// part of [0, 1) the number lies. Pairs of axes beyond the first few need some thousand points until they are even.
+// What conditions drop is replaced by further points, up to kDrawsPerPoint · count + kDrawsMore (then Usage). A larger
+// count of the same seed begins with the same points. Lists may give a point twice. At most kMostDimensions factors.
+// O(points · factors).
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/split_mix.hpp"
+#include "sim/sweep/samplers/sampler.hpp"
+
+namespace rayreplay::sweep {
+namespace {
+
+constexpr unsigned kBits = 32;
+constexpr std::uint64_t kDrawsPerPoint = 100;
+constexpr std::uint64_t kDrawsMore = 100'000;
+
+/// A primitive polynomial over two elements, its inner coefficients as bits, and the first direction numbers.
+struct Polynomial {
+  unsigned degree;
+  std::uint32_t inner;
+  std::array<std::uint32_t, 7> first;
+};
+constexpr std::array kPolynomials = {
+    Polynomial{1, 0, {1}},
+    Polynomial{2, 1, {1, 3}},
+    Polynomial{3, 1, {1, 3, 1}},
+    Polynomial{3, 2, {1, 1, 1}},
+    Polynomial{4, 1, {1, 1, 3, 3}},
+    Polynomial{4, 4, {1, 3, 5, 13}},
+    Polynomial{5, 2, {1, 1, 5, 5, 17}},
+    Polynomial{5, 4, {1, 1, 5, 5, 5}},
+    Polynomial{5, 7, {1, 1, 7, 11, 19}},
+    Polynomial{5, 11, {1, 1, 5, 1, 1}},
+    Polynomial{5, 13, {1, 1, 1, 3, 11}},
+    Polynomial{5, 14, {1, 3, 5, 5, 31}},
+    Polynomial{6, 1, {1, 3, 3, 9, 7, 49}},
+    Polynomial{6, 13, {1, 1, 1, 15, 21, 21}},
+    Polynomial{6, 16, {1, 3, 1, 13, 27, 49}},
+    Polynomial{6, 19, {1, 1, 1, 15, 7, 5}},
+    Polynomial{6, 22, {1, 3, 1, 15, 13, 25}},
+    Polynomial{6, 25, {1, 1, 5, 5, 19, 61}},
+    Polynomial{7, 1, {1, 3, 7, 11, 23, 15, 103}},
+};
+/// The first dimension has no polynomial.
+constexpr std::size_t kMostDimensions = kPolynomials.size() + 1;
+
+using Directions = std::array<std::uint32_t, kBits>;
+
+Directions directions_of(std::size_t dimension) {
+  Directions directions{};
+  if (dimension == 0) {
+    for (unsigned i = 0; i < kBits; ++i) {
+      directions.at(i) = std::uint32_t{1} << (kBits - 1 - i);
+    }
+    return directions;
+  }
+  const Polynomial& polynomial = kPolynomials.at(dimension - 1);
+  const unsigned degree = polynomial.degree;
+  for (unsigned i = 0; i < kBits; ++i) {
+    if (i < degree) {
+      directions.at(i) = polynomial.first.at(i) << (kBits - 1 - i);
+      continue;
+    }
+    std::uint32_t value = directions.at(i - degree) ^ (directions.at(i - degree) >> degree);
+    for (unsigned k = 1; k < degree; ++k) {
+      value ^= ((polynomial.inner >> (degree - 1 - k)) & 1U) * directions.at(i - k);
+    }
+    directions.at(i) = value;
+  }
+  return directions;
+}
+
+class Sobol final : public Sampler {
+ public:
+  explicit Sobol(const Parameters& parameters)
+      : count_(static_cast<std::uint64_t>(parameters.get_int("count"))),
+        seed_(static_cast<std::uint64_t>(parameters.get_int("seed"))) {}
+
+  [[nodiscard]] std::uint64_t most_points(const Space& /*space*/) const override {
+    return count_;
+  }
+
+  void sample(const Space& space, const Offer& offer) const override {
+    const std::size_t factors = space.sizes.size();
+    if (factors > kMostDimensions) {
+      throw Error(ErrorKind::Usage,
+                  {"the sweep has too many axes for the sampler", "sampler 'sobol'", fmt::format("{}", factors),
+                   fmt::format("at most {}", kMostDimensions), "sampler = \"latin-hypercube\" takes any number"});
+    }
+    std::vector<Directions> directions;
+    std::vector<std::uint32_t> state;
+    for (std::size_t f = 0; f < factors; ++f) {
+      directions.push_back(directions_of(f));
+      state.push_back(static_cast<std::uint32_t>(split_mix(seed_, f) >> kBits));
+    }
+    Point point{.choice = std::vector<std::uint32_t>(factors), .number = std::vector<double>(factors)};
+    const std::uint64_t most = std::min(kDrawsPerPoint * count_ + kDrawsMore, std::uint64_t{1} << (kBits - 1));
+    std::uint64_t taken = 0;
+    for (std::uint64_t i = 0; i < most; ++i) {
+      for (std::size_t f = 0; f < factors; ++f) {
+        constexpr double kStep = 0x1p-32;
+        if (space.sizes[f] == 0) {
+          point.number[f] = state[f] * kStep;
+        } else {
+          point.choice[f] = static_cast<std::uint32_t>((std::uint64_t{state[f]} * space.sizes[f]) >> kBits);
+        }
+        // The next point in Gray code: one direction more or less.
+        state[f] ^= directions[f].at(static_cast<std::size_t>(std::countr_one(i)));
+      }
+      taken += offer(point) ? 1U : 0U;
+      if (taken == count_) {
+        return;
+      }
+    }
+    throw Error(ErrorKind::Usage, {"the conditions drop nearly everything that is drawn", "sampler 'sobol'",
+                                   fmt::format("{} of {} points could be used", taken, most), fmt::format("{}", count_),
+                                   "narrow the axes to where the conditions hold, or lower `count`"});
+  }
+
+ private:
+  std::uint64_t count_;
+  std::uint64_t seed_;
+};
+
+const Samplers::Registrar kRegistrar(
+    {.kind = {},
+     .name = "sobol",
+     .summary = "A sequence that fills the space evenly, on all axes together",
+     .text = "A low-discrepancy sequence, shifted by the seed: means and sensitivities over it settle faster than over "
+             "random ones, best with a power of two for `count`, and with more than ten axes some thousand. It can be "
+             "continued with a larger count. What "
+             "conditions drop is replaced by further points.",
+     .source = "Sobol' 1967; direction numbers of Joe and Kuo, \"Constructing Sobol Sequences with Better "
+               "Two-Dimensional Projections\", SIAM Journal on Scientific Computing 30 (2008)",
+     .parameters = {count_parameter(), seed_parameter()}},
+    [](const Parameters& parameters) { return std::make_unique<Sobol>(parameters); });
+
+}  // namespace
+}  // namespace rayreplay::sweep
