@@ -197,7 +197,7 @@ void expect_level(const Outcome& outcome, const std::string& level, const memory
 }
 
 TEST(Evaluator, CachesAreThoseOfTheCacheCommand) {
-  const trace::Trace trace = trace::load(path_of("teapot-alpha.rrt"));
+  const trace::Trace trace = workloads::Workloads::create("coherence").model->make_trace();
   experiment::CacheOptions options;
   options.distances = false;
   options.packing = "random";
@@ -205,7 +205,7 @@ TEST(Evaluator, CachesAreThoseOfTheCacheCommand) {
   const experiment::CacheResult expected =
       experiment::run_cache(trace, "test", experiment::resolve({}, trace), options);
   const Outcome outcome =
-      evaluated(of(path_of("teapot-alpha.rrt"), {"outputs=cache", "packing=random", "stream.stack_entries=4"}));
+      evaluated(of_workload("coherence", {"outputs=cache", "packing=random", "stream.stack_entries=4"}));
   EXPECT_EQ(metric(outcome, "stream_transactions"), as_double(expected.interleaved.transactions));
   EXPECT_EQ(metric(outcome, "stream_instructions"), as_double(expected.interleaved.instructions));
   EXPECT_EQ(metric(outcome, "stream_cycles"), as_double(expected.interleaved.cycles));
@@ -271,14 +271,14 @@ TEST(Evaluator, LineAndSectorAreThoseOfTheCoalescer) {
 
 /// Configurations that share much, differ in every stage, and among which some fail.
 std::vector<Settings> mixed() {
-  const std::string bunny = path_of("bunny.rrt");
+  const std::string made = "coherence";
   const std::string teapot = path_of("teapot-alpha.rrt");
-  return {of(bunny, {"outputs=simt,model,traversal,cache,structure"}),
-          of(bunny, {"outputs=simt", "packing=random"}),
-          of(bunny, {"outputs=simt", "costs.nobody=3"}),
-          of(bunny, {"outputs=simt,cache", "cache.l1.bytes=32KiB"}),
-          of(bunny, {"outputs=cache", "cache.l1.bytes=0", "cache.l2.bytes=0"}),
-          of(bunny, {"outputs=cache", "cache.l1.bytes=64KiB", "cache.l1.model=random"}),
+  return {of_workload(made, {"outputs=simt,model,traversal,cache,structure"}),
+          of_workload(made, {"outputs=simt", "packing=random"}),
+          of_workload(made, {"outputs=simt", "costs.nobody=3"}),
+          of_workload(made, {"outputs=simt,cache", "cache.l1.bytes=32KiB"}),
+          of_workload(made, {"outputs=cache", "cache.l1.bytes=0", "cache.l2.bytes=0"}),
+          of_workload(made, {"outputs=cache", "cache.l1.bytes=64KiB", "cache.l1.model=random"}),
           of(teapot, {"outputs=model", "scheduler.model=ser"}),
           of(teapot, {"outputs=model", "scheduler.model=ser", "scheduler.replay_steps=true"}),
           of(teapot, {"outputs=model,simt", "scheduler.model=wavefront", "machine.sms=16"}),
@@ -287,7 +287,7 @@ std::vector<Settings> mixed() {
           of(teapot, {"outputs=traversal,simt", "warp_size=16", "order=z-order", "traversal.warp=if-if"}),
           of(teapot, {"outputs=simt", "launch=7"}),
           of("nowhere.rrt", {"outputs=simt"}),
-          of(bunny, {"outputs=simt"})};
+          of_workload(made, {"outputs=simt"})};
 }
 
 void expect_same(const Outcome& a, const Outcome& b, std::size_t index) {
@@ -369,7 +369,7 @@ TEST(Evaluator, ThreadsShareResults) {
 TEST(Evaluator, WhatIsStoredIsNotBelievedBlindly) {
   const TemporaryFolder folder;
   experiment::Store store({.folder = folder.path()});
-  const Settings asked = of(path_of("bunny.rrt"), {"outputs=simt,cache", "packing=random"});
+  const Settings asked = of_workload("coherence", {"outputs=simt,cache", "packing=random"});
   const Outcome expected = evaluated(asked, &store);
   Evaluator keys({});
   for (const auto& [kind, stage] : {std::pair{"metrics", Stage::Simt}, std::pair{"metrics", Stage::Cache},
