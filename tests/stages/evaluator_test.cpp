@@ -469,5 +469,27 @@ TEST(Evaluator, WorkloadsAreTraces) {
   EXPECT_NE(outcome.trace_hash, evaluated(of_workload("divergence:degree=8", {"outputs=simt"})).trace_hash);
 }
 
+TEST(Evaluator, KnownAnswersOfWorkloadsAreFound) {
+  Evaluator evaluator({});
+  std::size_t known = 0;
+  for (const std::string& name : workloads::Workloads::names()) {
+    for (const workloads::KnownAnswer& answer : workloads::Workloads::create(name).model->answers()) {
+      SCOPED_TRACE(name + ", " + answer.metric + ": " + answer.because);
+      std::vector<std::string> assignments = {"outputs=" + experiment::find_metric(answer.metric).output};
+      for (const auto& [key, value] : answer.settings) {
+        assignments.push_back(key + "=" + value);
+      }
+      const Settings asked = of_workload(name, assignments);
+      const Outcome outcome = evaluator.evaluate({&asked, 1}).front();
+      ASSERT_FALSE(outcome.failure) << format_error(outcome.failure->info);
+      ASSERT_TRUE(metric(outcome, answer.metric));
+      EXPECT_TRUE(workloads::agrees(answer, *metric(outcome, answer.metric)))
+          << *metric(outcome, answer.metric) << " instead of " << answer.value;
+      ++known;
+    }
+  }
+  EXPECT_GT(known, 0U);
+}
+
 }  // namespace
 }  // namespace rayreplay::test
