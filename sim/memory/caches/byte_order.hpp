@@ -1,8 +1,7 @@
 // A set's slots in the order of their last use, a byte each: found and moved to the front all at once.
 //
-// Contract: kBytes (a multiple of 16) bytes, and one before them that may be written. `match` gives bit i for bytes[i]
-// == byte, of 64 bytes from `from` on. `to_front` puts `byte` first and moves bytes [0, depth) back by one. SSE2, which
-// every x86-64 has; loops elsewhere. No branches on the data.
+// Contract: kBytes (a multiple of 16) bytes. `match_bytes` gives bit i for bytes[i] == byte. `to_front` puts `byte`
+// first and moves bytes [0, depth) back by one. SSE2, which every x86-64 has; loops elsewhere. No branches on the data.
 #pragma once
 
 #include <array>
@@ -46,16 +45,17 @@ template <std::size_t kCount>
 template <std::size_t kBytes>
 inline void to_front(std::uint8_t* bytes, std::uint8_t depth, std::uint8_t byte) {
 #if defined(__SSE2__)
-  bytes[-1] = byte;
+  // Whole blocks are loaded as they were stored: a load across two stores that are under way waits for both.
   const __m128i last = _mm_set1_epi8(static_cast<char>(depth));
-  for (std::size_t i = kBytes; i != 0;) {
-    i -= 16;
+  __m128i before = _mm_cvtsi32_si128(byte);
+  for (std::size_t i = 0; i < kBytes; i += 16) {
     auto* const here = reinterpret_cast<__m128i*>(bytes + i);
     const __m128i old = _mm_loadu_si128(here);
-    const __m128i moved = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + i - 1));
+    const __m128i moved = _mm_or_si128(_mm_slli_si128(old, 1), before);
     const __m128i number = _mm_loadu_si128(reinterpret_cast<const __m128i*>(kByteNumbers.data() + i));
     const __m128i taken = _mm_cmpeq_epi8(_mm_min_epu8(number, last), number);
     _mm_storeu_si128(here, _mm_or_si128(_mm_and_si128(taken, moved), _mm_andnot_si128(taken, old)));
+    before = _mm_srli_si128(old, 15);
   }
 #else
   std::memmove(bytes + 1, bytes, depth);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -53,24 +54,18 @@ template <class Word>
 /// What an access at `depth` finds of the sectors, counted and remembered.
 template <class Word>
 inline void touch_sectors(Word& depths, const GridAccess& access, std::uint8_t depth, GridDepths& counts) {
-  const auto touched = static_cast<Word>(kSectorBytes[access.sectors]);
-  if ((depths & touched) == 0) {
-    ++counts.whole[depth];
-    counts.filled[depth] += access.store ? 0 : sector_count(access.sectors);
-    depths = deepened(depths, depth) & static_cast<Word>(~touched);
-    return;
-  }
   const Word now = deepened(depths, depth);
-  std::uint8_t worst = 0;
-  for (std::size_t s = 0; s < sizeof(Word); ++s) {
-    if ((access.sectors >> s & 1U) != 0) {
-      const std::uint8_t one = sector_depth(now, s);
-      worst = one > worst ? one : worst;
-      counts.filled[one] += access.store ? 0 : 1;
-    }
+  depths = now & static_cast<Word>(~kSectorBytes[access.sectors]);
+  const auto load = static_cast<std::uint64_t>(!access.store);
+  std::uint32_t left = access.sectors;
+  std::uint8_t worst = sector_depth(now, static_cast<std::size_t>(std::countr_zero(left)));
+  counts.filled[worst] += load;
+  for (left &= left - 1; left != 0; left &= left - 1) {
+    const std::uint8_t one = sector_depth(now, static_cast<std::size_t>(std::countr_zero(left)));
+    counts.filled[one] += load;
+    worst = one > worst ? one : worst;
   }
   ++counts.whole[worst];
-  depths = now & static_cast<Word>(~touched);
 }
 
 /// Dirty sectors of a line that was evicted with up to `depth` ways since it was found last.
