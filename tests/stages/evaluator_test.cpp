@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include <tbb/parallel_for.h>
+
 #include "base/error.hpp"
 #include "bvh/summary.hpp"
 #include "capture/import/memory_trace.hpp"
@@ -362,6 +364,28 @@ TEST(Evaluator, ThreadsShareResults) {
   for (const std::vector<Outcome>& one : outcomes) {
     for (std::size_t i = 0; i < expected.size(); ++i) {
       expect_same(one[i], expected[i], i);
+    }
+  }
+}
+
+TEST(Evaluator, CallsFromTasksDoNotWaitForEachOther) {
+  std::vector<Settings> asked;
+  for (const char* packing : {"identity", "random"}) {
+    for (const char* outputs : {"simt", "model", "traversal", "cache", "simt,cache"}) {
+      asked.push_back(
+          of_workload("coherence:warps=64", {std::string("outputs=") + outputs, std::string("packing=") + packing}));
+    }
+  }
+  Evaluator reference({});
+  const std::vector<Outcome> expected = reference.evaluate(asked);
+  for (int round = 0; round < 5; ++round) {
+    Evaluator shared({});
+    std::vector<Outcome> outcomes(40);
+    tbb::parallel_for(std::size_t{0}, outcomes.size(), [&](std::size_t i) {
+      outcomes[i] = shared.evaluate({&asked[i % asked.size()], 1}).front();
+    });
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+      expect_same(outcomes[i], expected[i % asked.size()], i);
     }
   }
 }
