@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include <tbb/parallel_for.h>
+
 #include "base/error.hpp"
 #include "bvh/summary.hpp"
 #include "capture/import/memory_trace.hpp"
@@ -197,7 +199,7 @@ void expect_level(const Outcome& outcome, const std::string& level, const memory
 }
 
 TEST(Evaluator, CachesAreThoseOfTheCacheCommand) {
-  const trace::Trace trace = trace::load(path_of("teapot-alpha.rrt"));
+  const trace::Trace trace = workloads::Workloads::create("coherence").model->make_trace();
   experiment::CacheOptions options;
   options.distances = false;
   options.packing = "random";
@@ -205,7 +207,7 @@ TEST(Evaluator, CachesAreThoseOfTheCacheCommand) {
   const experiment::CacheResult expected =
       experiment::run_cache(trace, "test", experiment::resolve({}, trace), options);
   const Outcome outcome =
-      evaluated(of(path_of("teapot-alpha.rrt"), {"outputs=cache", "packing=random", "stream.stack_entries=4"}));
+      evaluated(of_workload("coherence", {"outputs=cache", "packing=random", "stream.stack_entries=4"}));
   EXPECT_EQ(metric(outcome, "stream_transactions"), as_double(expected.interleaved.transactions));
   EXPECT_EQ(metric(outcome, "stream_instructions"), as_double(expected.interleaved.instructions));
   EXPECT_EQ(metric(outcome, "stream_cycles"), as_double(expected.interleaved.cycles));
@@ -271,14 +273,14 @@ TEST(Evaluator, LineAndSectorAreThoseOfTheCoalescer) {
 
 /// Configurations that share much, differ in every stage, and among which some fail.
 std::vector<Settings> mixed() {
-  const std::string bunny = path_of("bunny.rrt");
+  const std::string made = "coherence";
   const std::string teapot = path_of("teapot-alpha.rrt");
-  return {of(bunny, {"outputs=simt,model,traversal,cache,structure"}),
-          of(bunny, {"outputs=simt", "packing=random"}),
-          of(bunny, {"outputs=simt", "costs.nobody=3"}),
-          of(bunny, {"outputs=simt,cache", "cache.l1.bytes=32KiB"}),
-          of(bunny, {"outputs=cache", "cache.l1.bytes=0", "cache.l2.bytes=0"}),
-          of(bunny, {"outputs=cache", "cache.l1.bytes=64KiB", "cache.l1.model=random"}),
+  return {of_workload(made, {"outputs=simt,model,traversal,cache,structure"}),
+          of_workload(made, {"outputs=simt", "packing=random"}),
+          of_workload(made, {"outputs=simt", "costs.nobody=3"}),
+          of_workload(made, {"outputs=simt,cache", "cache.l1.bytes=32KiB"}),
+          of_workload(made, {"outputs=cache", "cache.l1.bytes=0", "cache.l2.bytes=0"}),
+          of_workload(made, {"outputs=cache", "cache.l1.bytes=64KiB", "cache.l1.model=random"}),
           of(teapot, {"outputs=model", "scheduler.model=ser"}),
           of(teapot, {"outputs=model", "scheduler.model=ser", "scheduler.replay_steps=true"}),
           of(teapot, {"outputs=model,simt", "scheduler.model=wavefront", "machine.sms=16"}),
@@ -287,7 +289,7 @@ std::vector<Settings> mixed() {
           of(teapot, {"outputs=traversal,simt", "warp_size=16", "order=z-order", "traversal.warp=if-if"}),
           of(teapot, {"outputs=simt", "launch=7"}),
           of("nowhere.rrt", {"outputs=simt"}),
-          of(bunny, {"outputs=simt"})};
+          of_workload(made, {"outputs=simt"})};
 }
 
 void expect_same(const Outcome& a, const Outcome& b, std::size_t index) {
@@ -366,10 +368,32 @@ TEST(Evaluator, ThreadsShareResults) {
   }
 }
 
+TEST(Evaluator, CallsFromTasksDoNotWaitForEachOther) {
+  std::vector<Settings> asked;
+  for (const char* packing : {"identity", "random"}) {
+    for (const char* outputs : {"simt", "model", "traversal", "cache", "simt,cache"}) {
+      asked.push_back(
+          of_workload("coherence:warps=64", {std::string("outputs=") + outputs, std::string("packing=") + packing}));
+    }
+  }
+  Evaluator reference({});
+  const std::vector<Outcome> expected = reference.evaluate(asked);
+  for (int round = 0; round < 5; ++round) {
+    Evaluator shared({});
+    std::vector<Outcome> outcomes(40);
+    tbb::parallel_for(std::size_t{0}, outcomes.size(), [&](std::size_t i) {
+      outcomes[i] = shared.evaluate({&asked[i % asked.size()], 1}).front();
+    });
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+      expect_same(outcomes[i], expected[i % asked.size()], i);
+    }
+  }
+}
+
 TEST(Evaluator, WhatIsStoredIsNotBelievedBlindly) {
   const TemporaryFolder folder;
   experiment::Store store({.folder = folder.path()});
-  const Settings asked = of(path_of("bunny.rrt"), {"outputs=simt,cache", "packing=random"});
+  const Settings asked = of_workload("coherence", {"outputs=simt,cache", "packing=random"});
   const Outcome expected = evaluated(asked, &store);
   Evaluator keys({});
   for (const auto& [kind, stage] : {std::pair{"metrics", Stage::Simt}, std::pair{"metrics", Stage::Cache},
@@ -467,6 +491,28 @@ TEST(Evaluator, WorkloadsAreTraces) {
   ASSERT_TRUE(metric(outcome, "simt_efficiency"));
   EXPECT_LT(*metric(outcome, "simt_efficiency"), 1);
   EXPECT_NE(outcome.trace_hash, evaluated(of_workload("divergence:degree=8", {"outputs=simt"})).trace_hash);
+}
+
+TEST(Evaluator, KnownAnswersOfWorkloadsAreFound) {
+  Evaluator evaluator({});
+  std::size_t known = 0;
+  for (const std::string& name : workloads::Workloads::names()) {
+    for (const workloads::KnownAnswer& answer : workloads::Workloads::create(name).model->answers()) {
+      SCOPED_TRACE(name + ", " + answer.metric + ": " + answer.because);
+      std::vector<std::string> assignments = {"outputs=" + experiment::find_metric(answer.metric).output};
+      for (const auto& [key, value] : answer.settings) {
+        assignments.push_back(key + "=" + value);
+      }
+      const Settings asked = of_workload(name, assignments);
+      const Outcome outcome = evaluator.evaluate({&asked, 1}).front();
+      ASSERT_FALSE(outcome.failure) << format_error(outcome.failure->info);
+      ASSERT_TRUE(metric(outcome, answer.metric));
+      EXPECT_TRUE(workloads::agrees(answer, *metric(outcome, answer.metric)))
+          << *metric(outcome, answer.metric) << " instead of " << answer.value;
+      ++known;
+    }
+  }
+  EXPECT_GT(known, 0U);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <tbb/task_arena.h>
 
 #include "base/error.hpp"
 #include "sim/experiment/settings/metrics.hpp"
@@ -298,7 +299,9 @@ class Evaluator::Impl {
       for (const std::size_t index : members) {
         experiments.push_back(&asked[leaves[index].experiment].experiment);
       }
-      std::vector<StageMaker::Made> made = maker.make(std::get<Stage>(place), experiments);
+      std::vector<StageMaker::Made> made;
+      // While this waits for its own tasks it must not begin another call, which might wait for what is claimed here.
+      tbb::this_task_arena::isolate([&] { made = maker.make(std::get<Stage>(place), experiments); });
       const double each = seconds_since(start) / static_cast<double>(members.size());
       for (std::size_t i = 0; i < members.size(); ++i) {
         leaves[members[i]].seconds = each;

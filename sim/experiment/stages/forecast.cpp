@@ -5,17 +5,18 @@
 namespace rayreplay::experiment {
 namespace {
 
-// Nanoseconds and bytes, measured with rayreplay's own benchmarks and captured traces (tests/data/h200) on one core of
-// an x86-64 server of 2 cores at about 2.5 GHz. A launch's rays make about so many transactions.
+// Nanoseconds of the processor, bytes, and how many transactions a ray makes: rounded from `rayreplay run` of one
+// output after another on the traces of tests/data/h200 and on the workload coherence with 262,144 rays (2 cores of an
+// AMD EPYC, which were busy). From trace to trace they differ by a factor of two.
 constexpr double kNsPerByteLoaded = 1.5;
-constexpr double kNsPerPrimitive = 1500;
+constexpr double kNsPerPrimitive = 1100;
 constexpr double kNsPerThreadPacked = 30;
 constexpr double kNsPerEventReplayed = 25;
-constexpr double kNsPerEventTimed = 60;
-constexpr double kNsPerRayTraversed = 6000;
-constexpr double kNsPerTransactionMade = 150;
-constexpr double kNsPerTransactionCached = 40;
-constexpr std::uint64_t kTransactionsPerRay = 20;
+constexpr double kNsPerEventTimed = 25;
+constexpr double kNsPerRayTraversed = 1600;
+constexpr double kNsPerTransactionMade = 600;
+constexpr double kNsPerTransactionCached = 120;
+constexpr std::uint64_t kTransactionsPerRay = 10;
 constexpr std::uint64_t kTransactionsPerRecord = 8;
 constexpr std::uint64_t kTransactionBytes = 16;
 constexpr std::uint64_t kStructureBytesPerPrimitive = 300;

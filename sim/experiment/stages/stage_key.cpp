@@ -1,7 +1,9 @@
 #include "sim/experiment/stages/stage_key.hpp"
 
+#include <array>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -42,7 +44,8 @@ bool is_a_name(std::string_view key) {
   return key == "trace" || key == "workload" || key == "outputs" || key == "machine.name";
 }
 
-std::string value_of(const std::string& key, const Setting& setting, const InputFacts& facts,
+/// As results depend on it: what the trace decides is resolved, files count by content. `text`: as it was set.
+std::string value_of(const std::string& key, std::string text,
                      const std::function<std::string(const std::string& path)>& content_of,
                      const TraceDecisions& decided) {
   if (key == "warp_size") {
@@ -51,13 +54,11 @@ std::string value_of(const std::string& key, const Setting& setting, const Input
   if (key == "order") {
     return decided.order;
   }
-  std::string text = to_text(setting.value);
-  if (key == "scheduler.hint_files" && !text.empty()) {
+  if (key == "scheduler.hint_files") {
     for (const std::string& file : hint_file_paths(text)) {
       text += "\n" + content_of(file);
     }
   }
-  static_cast<void>(facts);
   return text;
 }
 
@@ -68,10 +69,11 @@ std::string hex(const Key& key) {
 }
 
 KeyMaker& KeyMaker::add(std::string_view field) {
-  const std::uint64_t length = field.size();
-  for (unsigned byte = 0; byte < sizeof length; ++byte) {
-    bytes_ += static_cast<char>((length >> (8U * byte)) & 0xFFU);
+  std::array<char, sizeof(std::uint64_t)> length{};
+  for (std::size_t byte = 0; byte < length.size(); ++byte) {
+    length[byte] = static_cast<char>((field.size() >> (8 * byte)) & 0xFFU);
   }
+  bytes_.append(length.data(), length.size());
   bytes_ += field;
   return *this;
 }
@@ -102,7 +104,8 @@ ExperimentKeys experiment_keys(const Settings& complete, const InputFacts& facts
   KeyMaker traversal_group;
   KeyMaker memory_stream;
   for (const auto& [key, setting] : complete.all()) {
-    whole.add(key).add(to_text(setting.value));
+    std::string text = to_text(setting.value);
+    whole.add(key).add(text);
     if (is_a_name(key)) {
       continue;
     }
@@ -110,7 +113,7 @@ ExperimentKeys experiment_keys(const Settings& complete, const InputFacts& facts
     if (readers == 0) {
       continue;
     }
-    const std::string value = value_of(key, setting, facts, content_of, decided);
+    const std::string value = value_of(key, std::move(text), content_of, decided);
     for (std::size_t i = 0; i < kStages; ++i) {
       if ((readers & bit(static_cast<Stage>(i))) != 0) {
         makers[i].add(key).add(value);

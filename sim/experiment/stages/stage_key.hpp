@@ -20,7 +20,10 @@ namespace rayreplay::experiment {
 
 struct Key {
   std::uint64_t high = 0, low = 0;
-  auto operator<=>(const Key&) const = default;
+  bool operator==(const Key&) const = default;
+  bool operator<(const Key& other) const {
+    return high != other.high ? high < other.high : low < other.low;
+  }
 };
 [[nodiscard]] std::string hex(const Key& key);  ///< 32 digits
 

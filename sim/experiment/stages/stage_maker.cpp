@@ -377,6 +377,7 @@ std::vector<StageMaker::Made> StageMaker::models(std::span<const Experiment* con
   const CompareResult result =
       compare(data->trace, first.facts->name, resolved_of(settings, data->trace, true), options);
   std::vector<Made> made;
+  made.reserve(wanted.size());
   for (const std::string& spec : wanted) {
     made.emplace_back(model_metrics(*std::ranges::find(result.rows, spec, &CompareRow::model), result));
   }
@@ -407,6 +408,7 @@ std::vector<StageMaker::Made> StageMaker::traversals(std::span<const Experiment*
   options.accelerator = accelerator_;
   const TraverseResult result = traverse(trace, first.facts->name, resolved, options);
   std::vector<Made> made;
+  made.reserve(rows.size());
   for (const auto& [ray, warp] : rows) {  // row 0 is the trace's own
     made.emplace_back(
         traversal_metrics(result.rows[1 + ray], result.rows[1 + rays.specs().size() + warp], resolved.warp_size));
