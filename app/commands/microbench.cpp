@@ -1,5 +1,6 @@
 // rayreplay microbench: do the models give the answers that are known?
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <limits>
