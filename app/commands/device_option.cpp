@@ -1,36 +1,15 @@
 #include "app/commands/device_option.hpp"
 
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
-#include <limits>
 
-#include <fmt/format.h>
-
+#include "app/commands/options.hpp"
 #include "app/console/console.hpp"
-#include "base/error.hpp"
 
 namespace rayreplay::app {
 namespace {
 
 constexpr const char* kGroup = "Device";
-
-/// "512MiB", "8GiB", bytes; empty: 0.
-std::uint64_t parse_memory(const std::string& text) {
-  if (text.empty()) {
-    return 0;
-  }
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string unit(end, text.data() + text.size());
-  const int shift = unit.empty() ? 0 : unit == "KiB" ? 10 : unit == "MiB" ? 20 : unit == "GiB" ? 30 : -1;
-  if (error != std::errc() || shift < 0 || number == 0 ||
-      number > (std::numeric_limits<std::uint64_t>::max() >> static_cast<unsigned>(shift))) {
-    throw Error(ErrorKind::Usage,
-                {"a size is not understood", "--device-memory", text, "bytes, KiB, MiB or GiB, such as 8GiB", ""});
-  }
-  return number << static_cast<unsigned>(shift);
-}
 
 /// As the XDG base directory specification has it; empty: nowhere.
 std::string cache_folder() {
@@ -65,7 +44,7 @@ void DeviceOption::add_to(CLI::App& command) {
 
 std::unique_ptr<kernels::Accelerator> DeviceOption::open() const {
   kernels::DeviceOptions options;
-  options.memory_limit = parse_memory(memory_);
+  options.memory_limit = memory_.empty() ? 0 : parse_bytes(memory_, "--device-memory");
   options.cache_folder = cache_folder();
   return kernels::make_accelerator(choice_, options,
                                    [](const std::string& line) { console::log("rayreplay: note: " + line); });
