@@ -31,11 +31,8 @@ void add_advise_command(CLI::App& root, Session& session);
 void add_replay_command(CLI::App& root, Session& session);
 void add_traverse_command(CLI::App& root, Session& session);
 void add_cache_command(CLI::App& root, Session& session);
-<<<<<<< HEAD
 void add_microbench_command(CLI::App& root, Session& session);
-=======
 void add_run_command(CLI::App& root, Session& session);
->>>>>>> settings
 void add_swizzle_command(CLI::App& root, Session& session);
 void add_explain_command(CLI::App& root, Session& session);
 void add_order_command(CLI::App& root, Session& session);
