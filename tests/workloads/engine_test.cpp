@@ -1,6 +1,8 @@
 // Does the engine of experiments find every known answer, all of them asked at once?
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "sim/experiment/settings/metrics.hpp"
 #include "sim/experiment/stages/evaluator.hpp"
 #include "tests/workloads/specs.hpp"
