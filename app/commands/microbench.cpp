@@ -169,9 +169,18 @@ Answered judge(const Question& question, const experiment::Outcome& outcome) {
   return {agrees(question.known, metric->second) ? Verdict::Ok : Verdict::Wrong, metric->second, ""};
 }
 
+/// Whether an experiment that does not name the key has this value of its own accord.
+bool is_default(const std::string& key, const std::string& value) {
+  const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
+  return parameter != nullptr && parameter->inherits.empty() && to_text(parameter->declared.default_value) == value;
+}
+
 std::string settings_text(const KnownAnswer& known) {
   std::string text;
   for (const auto& [key, value] : known.settings) {
+    if (is_default(key, value)) {
+      continue;
+    }
     text.append(text.empty() ? "" : " ").append(key).append("=").append(value);
   }
   return text;
