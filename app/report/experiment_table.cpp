@@ -31,7 +31,9 @@ std::pair<std::string, std::string> input_of(const Settings& settings) {
 }
 
 const char* state_of(const StageForecast& stage) {
-  return stage.stored ? "on disk" : stage.kept ? "in memory" : "to compute";
+  // The input of a result that is there costs nothing: it is not made.
+  const bool needed = stage.seconds > 0 || stage.memory_bytes > 0;
+  return stage.stored ? "on disk" : stage.kept ? "in memory" : needed ? "to compute" : "not needed";
 }
 
 nlohmann::ordered_json start_json(const char* schema) {

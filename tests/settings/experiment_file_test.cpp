@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "base/split_mix.hpp"
 #include "sim/experiment/settings/settings.hpp"
 #include "tests/settings/expect_usage.hpp"
 
@@ -105,6 +106,46 @@ closest-hit = 4
   // Also before it is complete, with the parameters of specs apart.
   const std::string asked = to_toml(settings, false);
   EXPECT_EQ(file_values(parse(asked)), file_values(settings)) << asked;
+}
+
+TEST(ExperimentFile, DamagedTextIsAnErrorOrAnExperimentNothingElse) {
+  Settings settings;
+  settings.set("trace", std::string("t.rrt"), "");
+  const std::string good = to_toml(complete(settings), true);
+  std::uint64_t drawn = 0;
+  const auto next = [&drawn](std::size_t below) { return static_cast<std::size_t>(split_mix(7, drawn++) % below); };
+  std::size_t refused = 0, taken = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::string text = good;
+    for (int change = 0; change < 3; ++change) {
+      const std::size_t at = next(text.size());
+      switch (next(4)) {
+        case 0:
+          text[at] = static_cast<char>(next(256));
+          break;
+        case 1:
+          text.erase(at, next(40));
+          break;
+        case 2:
+          text.insert(at, text.substr(next(text.size()), next(40)));
+          break;
+        default:
+          text.insert(at, 1, "\"[]{}=.\n"[next(9)]);
+          break;
+      }
+    }
+    try {
+      const Settings read = complete(parse(text));
+      EXPECT_EQ(file_values(complete(parse(to_toml(read, false)))), file_values(read));
+      ++taken;
+    } catch (const Error& error) {
+      // Input: a machine's file that is not there.
+      EXPECT_TRUE(error.kind() == ErrorKind::Usage || error.kind() == ErrorKind::Input) << error.what();
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 100U);
+  EXPECT_GT(taken, 100U);
 }
 
 TEST(ExperimentFile, UnitsAndMeaningAsComments) {

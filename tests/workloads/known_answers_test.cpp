@@ -4,11 +4,13 @@
 
 #include <set>
 
+#include "bvh/bvh.hpp"
 #include "capture/trace/validate.hpp"
 #include "sim/experiment/traverse.hpp"
 #include "sim/workloads/workload.hpp"
 #include "tests/workloads/measure.hpp"
 #include "tests/workloads/specs.hpp"
+#include "traversal/traversal.hpp"
 
 namespace rayreplay::workloads {
 namespace {
@@ -44,6 +46,28 @@ TEST_P(EveryWorkload, IsSound) {
       EXPECT_EQ(row.agreed, row.rays) << row.traversal;
       EXPECT_EQ(row.ignored, 0U);
       EXPECT_EQ(row.unobserved, 0U);
+    }
+  }
+}
+
+/// Every closest hit's event against the ray traced again: also where, and from which side.
+TEST(RayWorkloads, HitWhatTheirEventsSay) {
+  for (const char* spec : {"divergence", "shader-cost", "ser-pool", "coherence", "coherence:coherence=0"}) {
+    const trace::Trace made = Workloads::create(spec).model->make_trace();
+    const trace::ThreadData& data = made.launches[0].data;
+    std::vector<traversal::Ray> rays;
+    for (std::size_t row = 0; row < data.rays.size(); ++row) {
+      rays.push_back(traversal::ray_of(data.rays, row));
+    }
+    const traversal::TraceResult traced =
+        traversal::Traversals::create("near-first").model->trace(bvh::build_bvh(made.scene, 0, spec, {}), rays, {});
+    ASSERT_EQ(data.events.size(), 2 * rays.size());
+    for (std::size_t row = 0; row < rays.size(); ++row) {
+      const std::size_t event = 2 * row + 1;
+      ASSERT_EQ(traced.hits[row].instance, data.events.instance[event]) << spec << " " << row;
+      ASSERT_EQ(traced.hits[row].primitive, data.events.primitive[event]) << spec << " " << row;
+      ASSERT_EQ(traced.hits[row].hit_kind, data.events.hit_kind[event]) << spec << " " << row;
+      ASSERT_NEAR(traced.hits[row].t, data.events.t[event], 1e-5) << spec << " " << row;
     }
   }
 }
