@@ -29,7 +29,6 @@ namespace {
 
 using experiment::Settings;
 using workloads::KnownAnswer;
-using workloads::Workload;
 using workloads::Workloads;
 
 constexpr const char* kWorkload = "workload";

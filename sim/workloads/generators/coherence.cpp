@@ -139,7 +139,9 @@ class Coherence final : public Workload {
   }
   [[nodiscard]] std::array<float, 2> corner(const Cell& cell) const {
     const std::uint32_t index = cell.row * shaders_ + cell.shader;
-    return {static_cast<float>(index % cells_), static_cast<float>(index / cells_)};
+    const std::uint32_t column = index % cells_;
+    const std::uint32_t row = index / cells_;
+    return {static_cast<float>(column), static_cast<float>(row)};
   }
 
   double coherence_;
