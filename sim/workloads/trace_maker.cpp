@@ -14,9 +14,9 @@ constexpr float kFarthest = 1e4F;
 
 TraceMaker::TraceMaker(const std::string& name, std::uint32_t warp_size, std::uint64_t events) {
   if (events > kMostEvents) {
-    throw Error(ErrorKind::Usage, {"the workload would be too large", "workload '" + name + "'",
-                                   std::to_string(events) + " events", "at most " + std::to_string(kMostEvents),
-                                   "lower warps, or what each thread does"});
+    throw Error(ErrorKind::Usage,
+                {"the workload would be too large", "workload '" + name + "'", std::to_string(events) + " events",
+                 "at most " + std::to_string(kMostEvents), "lower warps, or what each thread does"});
   }
   made_.header.application = "rayreplay workload " + name;
   made_.header.device = "none (synthetic)";
@@ -115,8 +115,7 @@ void TraceMaker::intersection(std::uint16_t shader, std::uint32_t instance, std:
 }
 
 void TraceMaker::closest_hit(std::uint16_t shader, const HitOf& hit) {
-  event(trace::EventKind::ClosestHit, shader, hit,
-        hit.front ? trace::kHitKindFrontFacing : trace::kHitKindBackFacing);
+  event(trace::EventKind::ClosestHit, shader, hit, hit.front ? trace::kHitKindFrontFacing : trace::kHitKindBackFacing);
 }
 
 void TraceMaker::miss(std::uint16_t shader) {

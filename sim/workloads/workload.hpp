@@ -63,7 +63,9 @@ class Workload {
   [[nodiscard]] virtual std::vector<KnownAnswer> answers() const = 0;
   [[nodiscard]] virtual std::uint32_t version() const = 0;
   /// Specs of this generator that show the range of its answers, for programs that try all generators.
-  [[nodiscard]] virtual std::vector<std::string> examples() const = 0;
+  [[nodiscard]] virtual std::vector<std::string> examples() const {
+    return {};
+  }
 };
 
 using Workloads = Registry<Workload>;

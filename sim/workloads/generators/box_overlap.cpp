@@ -1,9 +1,9 @@
 // Overlap of boxes: how many primitives a ray must test because their boxes lie over each other.
 //
 // Contract: a row of n primitives along x whose boxes are 1024 units long and begin `pitch` units apart, pitch =
-// round((1 − overlap) · 1024): with overlap 0 they touch, with 1 they coincide. Rays go through the row at right angles,
-// at half units spread evenly over its length, so that none meets a box's edge. A ray at x lies in the boxes of all i
-// with i · pitch < x < i · pitch + 1024. All coordinates are exact in single precision.
+// round((1 − overlap) · 1024): with overlap 0 they touch, with 1 they coincide. Rays go through the row at right
+// angles, at half units spread evenly over its length, so that none meets a box's edge. A ray at x lies in the boxes of
+// all i with i · pitch < x < i · pitch + 1024. All coordinates are exact in single precision.
 //   triangles: each fills the lower left half of its box and is missed by every ray, so that every box met is one test
 //     (leaves of one triangle, boxes that are not rounded) and nothing cuts the rays short;
 //   boxes: intersection shaders are called for each box met and report nothing: events of a warp are 2 + the most boxes
@@ -64,10 +64,8 @@ class BoxOverlap final : public Workload {
   [[nodiscard]] std::vector<KnownAnswer> answers() const override {
     const auto rays = static_cast<double>(threads());
     const double mean = static_cast<double>(total_met()) / rays;
-    const std::vector<std::pair<std::string, std::string>> exact = {{"bvh.builder", "medium"},
-                                                                    {"bvh.layout", "wide-8"},
-                                                                    {"bvh.leaf_size", "1"},
-                                                                    {"traversal.ray", "near-first"}};
+    const std::vector<std::pair<std::string, std::string>> exact = {
+        {"bvh.builder", "medium"}, {"bvh.layout", "wide-8"}, {"bvh.leaf_size", "1"}, {"traversal.ray", "near-first"}};
     std::vector<KnownAnswer> answers = {{"traversal_hits", 0, 0, "no ray meets a primitive", exact},
                                         {"traversal_unobserved", 0, 0, "every intersection call is an event", exact}};
     if (boxes_) {
@@ -151,10 +149,11 @@ const Workloads::Registrar kRegistrar(
     {.kind = {},
      .name = "box-overlap",
      .summary = "A row of primitives whose boxes lie over each other by a given share",
-     .text = "Rays cross a row of n primitives whose boxes overlap by the share that the parameter says: from boxes that "
-             "touch (a ray meets one) to boxes that coincide (a ray meets all n). No ray hits a primitive, so that every "
-             "box that it meets is one test. With kind=boxes the tests are calls of an intersection shader, which diverge "
-             "where neighbouring rays meet different numbers of boxes.",
+     .text =
+         "Rays cross a row of n primitives whose boxes overlap by the share that the parameter says: from boxes that "
+         "touch (a ray meets one) to boxes that coincide (a ray meets all n). No ray hits a primitive, so that every "
+         "box that it meets is one test. With kind=boxes the tests are calls of an intersection shader, which diverge "
+         "where neighbouring rays meet different numbers of boxes.",
      .source = "rayreplay",
      .parameters = {real("overlap", 0.5, "", "Share of a box that the next one covers.", 0, 1),
                     whole("primitives", 64, "primitives", "Primitives of the row.", 1, 4096),

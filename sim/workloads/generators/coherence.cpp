@@ -4,11 +4,11 @@
 // shaders. A warp looks straight at one cell, drawn at random; each lane's ray goes there with probability `coherence`,
 // parallel to its neighbours, else from the same place to a cell drawn anew. Every ray hits. The shader of a stray ray
 // is uniform over the k shaders, so that a shader other than the packet's is missing in a warp of n lanes with
-// probability (1 − q)^n, q = (1 − coherence) / k, and the packet's with ((1 − coherence) (1 − 1/k))^n. With D the expected
-// number of shaders in a warp, η = 2 / (1 + D); the tolerance is five standard deviations over the warps (occupied
-// shaders are negatively correlated, so the sum of their variances bounds that of their number). With coherence 1 all
-// lanes take the same path through any structure of boxes that do not split cells: warp efficiency of the traversal 1.
-// Draws: base/split_mix.hpp. Source: rayreplay. O(threads + cells²).
+// probability (1 − q)^n, q = (1 − coherence) / k, and the packet's with ((1 − coherence) (1 − 1/k))^n. With D the
+// expected number of shaders in a warp, η = 2 / (1 + D); the tolerance is five standard deviations over the warps
+// (occupied shaders are negatively correlated, so the sum of their variances bounds that of their number). With
+// coherence 1 all lanes take the same path through any structure of boxes that do not split cells: warp efficiency of
+// the traversal 1. Draws: base/split_mix.hpp. Source: rayreplay. O(threads + cells²).
 #include <array>
 #include <cmath>
 #include <memory>
@@ -24,7 +24,7 @@ namespace rayreplay::workloads {
 namespace {
 
 constexpr float kDepth = 10;
-constexpr float kInCell = 0.25F;             ///< where a cell is hit: well inside its triangle
+constexpr float kInCell = 0.25F;              ///< where a cell is hit: well inside its triangle
 constexpr float kBetweenLanes = 1.0F / 1024;  ///< of a packet's rays
 constexpr double kDeviations = 5;
 
@@ -83,7 +83,8 @@ class Coherence final : public Workload {
         const auto [to_x, to_y] = corner(target);
         maker.thread();
         maker.begin(caller, {{from_x + beside, from_y + kInCell, 0}, {to_x - from_x, to_y - from_y, kDepth}});
-        maker.closest_hit(static_cast<std::uint16_t>(caller + 1 + target.shader), {target.shader, target.row, 1, false});
+        maker.closest_hit(static_cast<std::uint16_t>(caller + 1 + target.shader),
+                          {target.shader, target.row, 1, false});
       }
     }
     return maker.finish();
@@ -99,12 +100,13 @@ class Coherence final : public Workload {
     const double threads = n * warps_;
     const double slope = 2 / ((1 + groups) * (1 + groups));
     const std::vector<std::pair<std::string, std::string>> identity = {{"packing", "identity"}};
-    std::vector<KnownAnswer> answers = {
-        {"simt_efficiency", 2 / (1 + groups), kDeviations * slope * std::sqrt(variance),
-         "2 / (1 + D), D = expected number of shaders that a warp hits", {{"packing", "identity"},
-                                                                         {"policy", "stage-majority"}}},
-        {"traversal_rays", threads, 0, "one ray a thread", identity},
-        {"traversal_hits", threads, 0, "every ray ends at its cell", identity}};
+    std::vector<KnownAnswer> answers = {{"simt_efficiency",
+                                         2 / (1 + groups),
+                                         kDeviations * slope * std::sqrt(variance),
+                                         "2 / (1 + D), D = expected number of shaders that a warp hits",
+                                         {{"packing", "identity"}, {"policy", "stage-majority"}}},
+                                        {"traversal_rays", threads, 0, "one ray a thread", identity},
+                                        {"traversal_hits", threads, 0, "every ray ends at its cell", identity}};
     if (coherence_ >= 1) {
       answers.push_back({"traversal_warp_efficiency",
                          1,
@@ -137,7 +139,9 @@ class Coherence final : public Workload {
   }
   [[nodiscard]] std::array<float, 2> corner(const Cell& cell) const {
     const std::uint32_t index = cell.row * shaders_ + cell.shader;
-    return {static_cast<float>(index % cells_), static_cast<float>(index / cells_)};
+    const std::uint32_t column = index % cells_;
+    const std::uint32_t row = index / cells_;
+    return {static_cast<float>(column), static_cast<float>(row)};
   }
 
   double coherence_;
@@ -152,9 +156,11 @@ const Workloads::Registrar kRegistrar(
     {.kind = {},
      .name = "coherence",
      .summary = "Rays of a warp from parallel neighbours to random directions",
-     .text = "A wall of triangles at a known depth, with k closest-hit shaders dealt out to its cells. A ray goes where its "
-             "warp's packet goes with the probability that the parameter says, else to a cell drawn at random. Every ray "
-             "hits. Efficiency is 2 / (1 + D), D being the expected number of shaders that a warp hits.",
+     .text =
+         "A wall of triangles at a known depth, with k closest-hit shaders dealt out to its cells. A ray goes where "
+         "its "
+         "warp's packet goes with the probability that the parameter says, else to a cell drawn at random. Every ray "
+         "hits. Efficiency is 2 / (1 + D), D being the expected number of shaders that a warp hits.",
      .source = "rayreplay",
      .parameters = {real("coherence", 0.5, "", "Probability that a ray goes where its packet goes.", 0, 1),
                     whole("shaders", 8, "shaders", "Closest-hit shaders of the wall.", 1, 1024),

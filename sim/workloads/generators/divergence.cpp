@@ -1,8 +1,9 @@
 // Divergence of degree k: the lanes of a warp hit k different closest-hit shaders.
 //
-// Contract: every thread traces `bounces` rays, each of which hits the triangle of the thread's own shader. Interleaved:
-// lane l has shader l mod k; blocked: all lanes of warp w have shader w mod k. A trace call is one warp event of the
-// lanes that make it together, a hit one of the lanes of its shader. With g = min(k, lanes) groups in a warp:
+// Contract: every thread traces `bounces` rays, each of which hits the triangle of the thread's own shader.
+// Interleaved: lane l has shader l mod k; blocked: all lanes of warp w have shader w mod k. A trace call is one warp
+// event of the lanes that make it together, a hit one of the lanes of its shader. With g = min(k, lanes) groups in a
+// warp:
 //   policies that bring lanes together at trace calls (trace-barrier, independent, oldest-lane):
 //     1 + g events for each bounce, so η = 2 / (1 + g);
 //   policies that do not (stage-majority, min-shader): the lanes part at the first hit and never meet again:
@@ -106,10 +107,11 @@ const Workloads::Registrar kRegistrar(
     {.kind = {},
      .name = "divergence",
      .summary = "Lanes of a warp hit k different closest-hit shaders",
-     .text = "Every thread traces rays at the triangle of its own shader. Interleaved, lane l has shader l mod k, so that "
-             "every warp has g = min(k, lanes) groups; blocked, a warp has one shader. A warp that meets again at every "
-             "trace call (policies trace-barrier, independent, oldest-lane) has an efficiency of 2 / (1 + g); one that "
-             "does not (stage-majority, min-shader) has 2 b / (1 + g (2 b - 1)) after b bounces.",
+     .text =
+         "Every thread traces rays at the triangle of its own shader. Interleaved, lane l has shader l mod k, so that "
+         "every warp has g = min(k, lanes) groups; blocked, a warp has one shader. A warp that meets again at every "
+         "trace call (policies trace-barrier, independent, oldest-lane) has an efficiency of 2 / (1 + g); one that "
+         "does not (stage-majority, min-shader) has 2 b / (1 + g (2 b - 1)) after b bounces.",
      .source = "rayreplay",
      .parameters = {whole("degree", 4, "shaders", "Closest-hit shaders that a warp's lanes hit.", 1, 1024),
                     whole("bounces", 1, "rays", "Rays of a thread.", 1, 4096),

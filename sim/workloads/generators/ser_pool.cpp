@@ -2,9 +2,9 @@
 //
 // Contract: lane l of every warp hits shader l mod k; every thread traces one ray. A pool of P warps that is sorted by
 // shader and cut into warps again holds runs of P · c threads, c being the shader's lanes in a warp. A run that lies
-// in several warps is an event in each of them. With equal runs (k divides the lanes n) a pool has P + k − gcd(P, k) hit
-// events, and with the P events of trace calls the efficiency is 2 P / (2 P + k − gcd(P, k)); unequal runs are counted
-// one by one. Pools are made of consecutive warps; the last may be smaller. Source: rayreplay. O(threads).
+// in several warps is an event in each of them. With equal runs (k divides the lanes n) a pool has P + k − gcd(P, k)
+// hit events, and with the P events of trace calls the efficiency is 2 P / (2 P + k − gcd(P, k)); unequal runs are
+// counted one by one. Pools are made of consecutive warps; the last may be smaller. Source: rayreplay. O(threads).
 #include <algorithm>
 #include <memory>
 
@@ -89,10 +89,11 @@ const Workloads::Registrar kRegistrar(
     {.kind = {},
      .name = "ser-pool",
      .summary = "Every warp hits k shaders; sorted in pools of P warps",
-     .text = "Lane l of every warp hits shader l mod k. Sorted by shader in pools of P warps, efficiency is "
-             "2 P / (2 P + k - gcd(P, k)) where k divides the warp: it grows with the pool until every shader fills whole "
-             "warps. What a pool costs in time is the scheduler model's affair: sweep scheduler.model:pool_warps against "
-             "shader_costs.closest-hit to see where it pays.",
+     .text =
+         "Lane l of every warp hits shader l mod k. Sorted by shader in pools of P warps, efficiency is "
+         "2 P / (2 P + k - gcd(P, k)) where k divides the warp: it grows with the pool until every shader fills whole "
+         "warps. What a pool costs in time is the scheduler model's affair: sweep scheduler.model:pool_warps against "
+         "shader_costs.closest-hit to see where it pays.",
      .source = "rayreplay",
      .parameters = {whole("shaders", 8, "shaders", "Closest-hit shaders that a warp's lanes hit.", 1, 1024),
                     warp_size_parameter(), warps_parameter(256)}},

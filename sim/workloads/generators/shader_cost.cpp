@@ -86,7 +86,7 @@ class ShaderCost final : public Workload {
   }
   [[nodiscard]] std::vector<std::string> examples() const override {
     return {"shader-cost:ratio=1", "shader-cost:ratio=10", "shader-cost:ratio=10,share=0.125",
-            "shader-cost:ratio=100,share=1"};
+            "shader-cost:ratio=10,cost=2000", "shader-cost:ratio=100,share=1"};
   }
 
  private:

@@ -1,11 +1,11 @@
 // Strided reads: how many lines a warp's load touches.
 //
-// Contract: instruction i has every lane read 4 bytes, lane l at (i · n + l) · stride, n being the lanes of a warp; each
-// instruction is issued `repeats` times before the next. Without other rounding: up to one line a stride an instruction
-// touches floor(last / line) − floor(first / line) + 1 lines, beyond that one for each lane. Lines are met in ascending
-// order; two instructions share at most the line between them. So with T transactions of all instructions once, of which
-// S have the last line of the instruction before, a cache that holds an instruction's lines hits T (repeats − 1) + S of
-// T · repeats. Source: rayreplay; CUDA C++ Best Practices Guide, "Strided Accesses". O(addresses).
+// Contract: instruction i has every lane read 4 bytes, lane l at (i · n + l) · stride, n being the lanes of a warp;
+// each instruction is issued `repeats` times before the next. Without other rounding: up to one line a stride an
+// instruction touches floor(last / line) − floor(first / line) + 1 lines, beyond that one for each lane. Lines are met
+// in ascending order; two instructions share at most the line between them. So with T transactions of all instructions
+// once, of which S have the last line of the instruction before, a cache that holds an instruction's lines hits T
+// (repeats − 1) + S of T · repeats. Source: rayreplay; CUDA C++ Best Practices Guide, "Strided Accesses". O(addresses).
 #include <memory>
 
 #include <fmt/format.h>
@@ -37,8 +37,8 @@ class Stride final : public Workload {
   }
   [[nodiscard]] MemoryWorkload make_memory() const override {
     const std::uint64_t addresses = std::uint64_t{instructions_} * repeats_ * lanes_;
-    MemoryWorkload made = begin_memory("stride", lanes_, 1,
-                                       std::uint64_t{instructions_} * lanes_ * stride_ + kWord, addresses);
+    MemoryWorkload made =
+        begin_memory("stride", lanes_, 1, std::uint64_t{instructions_} * lanes_ * stride_ + kWord, addresses);
     std::vector<std::uint64_t> lane_address(lanes_);
     for (std::uint32_t i = 0; i < instructions_; ++i) {
       for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
@@ -71,7 +71,8 @@ class Stride final : public Workload {
     return 1;
   }
   [[nodiscard]] std::vector<std::string> examples() const override {
-    return {"stride:stride=0", "stride:stride=4", "stride:stride=36", "stride:stride=128", "stride:stride=64,repeats=4"};
+    return {"stride:stride=0", "stride:stride=4", "stride:stride=36", "stride:stride=128",
+            "stride:stride=64,repeats=4"};
   }
 
  private:
@@ -105,11 +106,12 @@ const Workloads::Registrar kRegistrar(
     {.kind = {},
      .name = "stride",
      .summary = "Warps read words that lie a stride apart",
-     .text = "Lane l of instruction i reads the word at (i n + l) stride. One line serves a whole warp while the words lie "
-             "close together, and one lane each when the stride is a line or more.",
+     .text =
+         "Lane l of instruction i reads the word at (i n + l) stride. One line serves a whole warp while the words lie "
+         "close together, and one lane each when the stride is a line or more.",
      .source = "CUDA C++ Best Practices Guide, strided accesses",
-     .parameters = {whole("stride", 4, "bytes", "Between the words of two lanes; a multiple of 4. 0: all read one word.",
-                          0, 1 << 20),
+     .parameters = {whole("stride", 4, "bytes",
+                          "Between the words of two lanes; a multiple of 4. 0: all read one word.", 0, 1 << 20),
                     whole("instructions", 1024, "instructions", "Different instructions.", 1, 1 << 20),
                     whole("repeats", 1, "", "How often each instruction is issued before the next.", 1, 1 << 16),
                     warp_size_parameter()}},

@@ -1,11 +1,12 @@
 // A working set read again and again: the step, or the slope, that a cache's size makes.
 //
-// Contract: every SM reads N lines of 128 bytes, N · passes reads in all, SM after SM in turn; private: lines of its own,
-// shared: the same lines. A read is one transaction.
-//   cyclic: line 0, 1, …, N − 1, 0, … : LRU of C ≥ N lines misses each line once, rate 1 − 1/passes; of C < N lines it has
-//     always just dropped what comes next: rate 0 exactly. The L2, behind L1s of one line, sees the lines of all S SMs in
-//     turn: private it holds N S lines or none of use; shared, one SM fetches for all: (S − 1) / S even when it holds less
-//     than N, 1 − 1/(S passes) when it holds all.
+// Contract: every SM reads N lines of 128 bytes, N · passes reads in all, SM after SM in turn; private: lines of its
+// own, shared: the same lines. A read is one transaction.
+//   cyclic: line 0, 1, …, N − 1, 0, … : LRU of C ≥ N lines misses each line once, rate 1 − 1/passes; of C < N lines it
+//   has
+//     always just dropped what comes next: rate 0 exactly. The L2, behind L1s of one line, sees the lines of all S SMs
+//     in turn: private it holds N S lines or none of use; shared, one SM fetches for all: (S − 1) / S even when it
+//     holds less than N, 1 − 1/(S passes) when it holds all.
 //   random: each read is a line drawn uniformly: once LRU has its C < N lines a read hits with probability C / N,
 //     independently of all before. Until then it misses C times in a coupon collector's time W, E W = Σ N/(N − i) over
 //     i < C. The tolerance is five standard deviations of the number of hits.
@@ -151,7 +152,8 @@ const Workloads::Registrar kRegistrar(
     {.kind = {},
      .name = "working-set",
      .summary = "A set of lines read again and again, in turn or at random",
-     .text = "Every SM reads N lines, its own or those of all. In turn (cyclic), an LRU cache hits everything but the first "
+     .text = "Every SM reads N lines, its own or those of all. In turn (cyclic), an LRU cache hits everything but the "
+             "first "
              "pass when it holds N lines, and nothing when it holds one less. At random, it hits C/N of the reads when "
              "it holds C lines. Behind L1s of one line the L2 sees the reads of all SMs.",
      .source = "rayreplay; W. F. King, Analysis of demand paging algorithms, 1971",

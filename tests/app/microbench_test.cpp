@@ -1,0 +1,117 @@
+// rayreplay microbench, run as a user runs it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/app/run_command.hpp"
+
+namespace rayreplay::test {
+namespace {
+
+using testing::HasSubstr;
+
+nlohmann::json rows_of(const Outcome& outcome) {
+  const nlohmann::json document = nlohmann::json::parse(outcome.output);
+  EXPECT_EQ(document.at("schema"), "rayreplay.microbench/1");
+  return document.at("rows");
+}
+
+TEST(Microbench, FindsEveryKnownAnswer) {
+  const Outcome outcome = run_command({"microbench", "--format", "json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.output << outcome.errors;
+  const nlohmann::json rows = rows_of(outcome);
+  EXPECT_GT(rows.size(), 100U);
+  for (const nlohmann::json& row : rows) {
+    EXPECT_EQ(row.at("verdict"), "ok") << row.dump(2);
+    EXPECT_FALSE(row.at("because").get<std::string>().empty());
+  }
+}
+
+TEST(Microbench, SaysWhatIsNoLongerKnown) {
+  const Outcome outcome = run_command(
+      {"microbench", "reuse-distance", "divergence:degree=2", "--set", "cache.l1.model=fifo", "--format", "json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  for (const nlohmann::json& row : rows_of(outcome)) {
+    const bool cache = row.at("metric") == "l1_hit_rate";
+    EXPECT_EQ(row.at("verdict"), cache ? "not known" : "ok") << row.dump(2);
+    EXPECT_EQ(row.at("expected").is_null(), cache);
+    EXPECT_TRUE(row.at("found").is_number());
+  }
+  EXPECT_THAT(outcome.errors, HasSubstr("not known"));
+}
+
+TEST(Microbench, AnswersStayKnownUnderTheSameValue) {
+  const Outcome outcome = run_command({"microbench", "reuse-distance:near=7", "--set", "cache.l1.model=lru", "--set",
+                                       "bvh.layout=binary", "--format", "json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  for (const nlohmann::json& row : rows_of(outcome)) {
+    EXPECT_NE(row.at("verdict"), "wrong");
+  }
+}
+
+TEST(Microbench, TellsOfExperimentsThatFail) {
+  // Lines of 100 sectors there are not.
+  const Outcome outcome = run_command({"microbench", "stride:stride=4", "--set", "cache.l1.ways=3"});
+  EXPECT_EQ(outcome.code, 1) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("failed"));
+  EXPECT_THAT(outcome.errors, HasSubstr("ways"));
+}
+
+TEST(Microbench, WritesWorkloadsThatOtherCommandsRead) {
+  const Scratch scratch;
+  ASSERT_EQ(run_command({"microbench", "divergence:degree=2", "-o", scratch / "t.rrt"}).code, 0);
+  EXPECT_EQ(run_command({"validate", scratch / "t.rrt"}).code, 0);
+  EXPECT_THAT(run_command({"whatif", scratch / "t.rrt", "--packing", "identity"}).output, HasSubstr("66.67 %"));
+  ASSERT_EQ(run_command({"microbench", "stride", "-o", scratch / "t.rrm"}).code, 0);
+  EXPECT_THAT(run_command({"import", scratch / "t.rrm"}).output, HasSubstr("1,024"));
+  // Not without being told.
+  EXPECT_EQ(run_command({"microbench", "stride", "-o", scratch / "t.rrm"}).code, 4);
+  EXPECT_EQ(run_command({"microbench", "stride", "-o", scratch / "t.rrm", "--force"}).code, 0);
+}
+
+TEST(Microbench, RefusesWhatMakesNoSense) {
+  const Scratch scratch;
+  const auto refused = [](const std::vector<std::string>& words, const std::string& part) {
+    const Outcome outcome = run_command(words);
+    EXPECT_EQ(outcome.code, 2) << outcome.output;
+    EXPECT_THAT(outcome.errors, HasSubstr(part));
+    EXPECT_TRUE(outcome.output.empty());
+  };
+  refused({"microbench", "divergance"}, "divergence");
+  refused({"microbench", "divergence:degre=2"}, "degree");
+  refused({"microbench", "--set", "cache.l1.byts=1"}, "cache.l1.bytes");
+  refused({"microbench", "--set", "trace=t.rrt"}, "sets this key itself");
+  refused({"microbench", "--set", "workload:degree=3"}, "sets this key itself");
+  refused({"microbench", "-o", scratch / "t.rrt"}, "one workload");
+  refused({"microbench", "stride", "divergence", "-o", scratch / "t.rrt"}, "one workload");
+  EXPECT_TRUE(scratch.names().empty());
+}
+
+TEST(Microbench, ListsItsGenerators) {
+  const Outcome outcome = run_command({"microbench", "--list"});
+  ASSERT_EQ(outcome.code, 0);
+  for (const char* name : {"divergence", "coherence", "box-overlap", "shader-cost", "ser-pool", "stride", "working-set",
+                           "reuse-distance"}) {
+    EXPECT_THAT(outcome.output, HasSubstr(name));
+    EXPECT_THAT(run_command({"list", "workload"}).output, HasSubstr(name));
+    EXPECT_EQ(run_command({"describe", name}).code, 0);
+  }
+}
+
+TEST(Microbench, TheReferenceNamesEveryOption) {
+  const std::string reference = read_bytes(std::string(RAYREPLAY_SOURCE_DIR) + "/docs/cli.md");
+  const std::size_t begin = reference.find("\n## microbench\n");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string section = reference.substr(begin, reference.find("\n## ", begin + 1) - begin);
+  const std::string help = run_command({"microbench", "--help"}).output;
+  const std::regex option("--[a-z][a-z-]*");
+  for (auto match = std::sregex_iterator(help.begin(), help.end(), option); match != std::sregex_iterator(); ++match) {
+    EXPECT_TRUE(match->str() == "--help" || section.find(match->str()) != std::string::npos) << match->str();
+  }
+}
+
+}  // namespace
+}  // namespace rayreplay::test

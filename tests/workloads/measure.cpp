@@ -1,0 +1,176 @@
+#include "tests/workloads/measure.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <stdexcept>
+
+#include "sim/experiment/cache.hpp"
+#include "sim/experiment/compare.hpp"
+#include "sim/experiment/traverse.hpp"
+#include "sim/experiment/whatif.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace rayreplay::test {
+namespace {
+
+using workloads::KnownAnswer;
+using workloads::Workload;
+
+/// Settings of an answer, each to be taken once.
+class Taken {
+ public:
+  explicit Taken(const KnownAnswer& known) {
+    for (const auto& [key, value] : known.settings) {
+      left_[key] = value;
+    }
+  }
+  std::string take(const std::string& key, const std::string& otherwise) {
+    const auto found = left_.find(key);
+    if (found == left_.end()) {
+      return otherwise;
+    }
+    const std::string value = found->second;
+    left_.erase(found);
+    return value;
+  }
+  std::map<std::string, std::string> take_all(const std::string& prefix) {
+    std::map<std::string, std::string> result;
+    while (true) {
+      const auto found = left_.lower_bound(prefix);
+      if (found == left_.end() || !found->first.starts_with(prefix)) {
+        return result;
+      }
+      result[found->first.substr(prefix.size())] = found->second;
+      left_.erase(found);
+    }
+  }
+  void finish() const {
+    if (!left_.empty()) {
+      throw std::runtime_error("the test does not know the key " + left_.begin()->first);
+    }
+  }
+
+ private:
+  std::map<std::string, std::string> left_;
+};
+
+experiment::Configuration configuration_of(Taken& settings) {
+  experiment::Configuration configuration;
+  configuration.policy = settings.take("policy", configuration.policy);
+  configuration.packings = {settings.take("packing", "identity")};
+  for (const auto& [shader, cycles] : settings.take_all("costs.")) {
+    configuration.costs.emplace_back(shader, static_cast<std::uint32_t>(std::stoul(cycles)));
+  }
+  return configuration;
+}
+
+double measure_simt(const trace::Trace& trace, const std::string& metric, Taken& settings) {
+  const experiment::Configuration configuration = configuration_of(settings);
+  settings.finish();
+  const experiment::WhatIfResult result = what_if(trace, resolve(configuration, trace), {});
+  const experiment::WhatIfRow& row = result.rows.back();  // behind identity, where it is another one
+  return metric == "simt_efficiency" ? row.efficiency : row.weighted_efficiency;
+}
+
+double measure_model(const trace::Trace& trace, const std::string& metric, Taken& settings) {
+  const TemporaryFolder folder;
+  experiment::CompareOptions options;
+  options.models = {settings.take("scheduler.model", "plain")};
+  options.break_even = false;
+  machine::Machine machine = machine::load_machine(options.machine);
+  machine.sms = static_cast<std::uint32_t>(std::stoul(settings.take("machine.sms", std::to_string(machine.sms))));
+  machine.withheld_sms = static_cast<std::uint32_t>(
+      std::stoul(settings.take("machine.withheld_sms", std::to_string(machine.withheld_sms))));
+  options.machine = (folder.path() / "machine.toml").string();
+  std::ofstream(options.machine) << machine::to_toml(machine);
+  for (const auto& [shader, issue] : settings.take_all("shader_costs.")) {
+    options.costs.hand.push_back({shader, std::stod(issue), -1});
+  }
+  const experiment::Configuration configuration = configuration_of(settings);
+  settings.finish();
+  const experiment::CompareResult result = compare(trace, "workload", resolve(configuration, trace), options);
+  const experiment::CompareRow& row = result.rows.back();
+  return metric == "model_efficiency" ? row.efficiency : row.speed_up;
+}
+
+double measure_traversal(const trace::Trace& trace, const std::string& metric, Taken& settings) {
+  experiment::TraverseOptions options;
+  options.structure.builder = settings.take("bvh.builder", options.structure.builder);
+  options.structure.layout = settings.take("bvh.layout", options.structure.layout);
+  options.structure.leaf_size = static_cast<std::uint32_t>(std::stoul(settings.take("bvh.leaf_size", "0")));
+  options.traversals = {settings.take("traversal.ray", "near-first")};
+  options.warp_traversals = {settings.take("traversal.warp", "while-while")};
+  const experiment::Configuration configuration = configuration_of(settings);
+  settings.finish();
+  const experiment::Resolved resolved = resolve(configuration, trace);
+  const experiment::TraverseResult result = traverse(trace, "workload", resolved, options);
+  const experiment::TraverseRow& row = result.rows.at(1);
+  if (metric == "traversal_warp_efficiency") {
+    traversal::StepTally all;
+    for (const traversal::StepTally& steps : result.rows.at(2).steps) {
+      all.steps += steps.steps;
+      all.lanes += steps.lanes;
+    }
+    return all.efficiency(resolved.warp_size);
+  }
+  const auto rays = static_cast<double>(row.rays);
+  const std::map<std::string, double> values = {
+      {"traversal_rays", rays},
+      {"traversal_hits", static_cast<double>(row.hits)},
+      {"traversal_unobserved", static_cast<double>(row.unobserved)},
+      {"traversal_triangles_per_ray", static_cast<double>(row.triangles) / rays}};
+  return values.at(metric);
+}
+
+std::string geometry(Taken& settings, const std::string& level) {
+  const std::string prefix = "cache." + level + ".";
+  const std::string bytes = settings.take(prefix + "bytes", "");
+  if (bytes.empty()) {
+    return "";
+  }
+  const std::string ways = settings.take(prefix + "ways", "0");
+  return bytes + ":line=" + settings.take(prefix + "line_bytes", "128") + ",ways=" + (ways == "0" ? "full" : ways) +
+         ",sector=" + settings.take(prefix + "sector_bytes", "128");
+}
+
+double measure_cache(const workloads::MemoryWorkload& workload, const std::string& metric, Taken& settings) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "t.rrm").string();
+  const auto writer = import::create_memory_trace(path, import::TraceForm::Binary, false, workload.header);
+  writer->append(workload.records);
+  writer->commit();
+  experiment::CacheOptions options;
+  options.l1 = geometry(settings, "l1");
+  options.l2 = geometry(settings, "l2");
+  options.l1_model = settings.take("cache.l1.model", "lru");
+  options.l2_model = settings.take("cache.l2.model", "lru");
+  options.l2_feed = settings.take("cache.l2_feed", "misses") == "all" ? memory::L2Feed::All : memory::L2Feed::Misses;
+  options.distances = false;
+  settings.finish();
+  const experiment::CacheResult result = experiment::run_cache_imported(path, options);
+  if (metric == "stream_transactions") {
+    return static_cast<double>(result.analysis.transactions);
+  }
+  const memory::CacheCounts& counts = result.analysis.levels.at(metric == "l1_hit_rate" ? 0 : 1).counts;
+  return static_cast<double>(counts.hits) / memory::kOne / static_cast<double>(counts.accesses);
+}
+
+}  // namespace
+
+double measure(const Workload& workload, const KnownAnswer& known) {
+  Taken settings(known);
+  if (workload.is_memory()) {
+    return measure_cache(workload.make_memory(), known.metric, settings);
+  }
+  const trace::Trace trace = workload.make_trace();
+  if (known.metric.starts_with("simt_")) {
+    return measure_simt(trace, known.metric, settings);
+  }
+  if (known.metric.starts_with("model_")) {
+    return measure_model(trace, known.metric, settings);
+  }
+  return measure_traversal(trace, known.metric, settings);
+}
+
+}  // namespace rayreplay::test
