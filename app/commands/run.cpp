@@ -144,6 +144,7 @@ int parse_and_act(int argc, char** argv) {
   add_traverse_command(root, session);
   add_cache_command(root, session);
   add_explain_command(root, session);
+  add_results_command(root, session);
   add_order_command(root, session);
   add_swizzle_command(root, session);
   add_instrument_command(root, session);

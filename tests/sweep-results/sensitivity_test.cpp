@@ -147,7 +147,7 @@ TEST(Sensitivity, BinsPutNothingThereByChance) {
   double sum = 0;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     std::uint64_t next = 0;
-    const Sampled data = drawn(200, 1, [&](const std::vector<double>& /*x*/) {
+    const Sampled data = drawn(200, 2, [&](const std::vector<double>& /*x*/) {
       return static_cast<double>(split_mix(seed + 100, next++) >> 11U);
     });
     const Sensitivity result = analyse(data, true);

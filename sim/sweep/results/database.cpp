@@ -144,10 +144,15 @@ class ResultsWriter::Impl {
     require_sound();
     // A reader may keep the file for as long as its query takes.
     const Clock::time_point start = Clock::now();
-    while (!try_commit() && Clock::now() - start < kPatience) {
-    }
-    if (open_) {
-      connection_->raise(SQLITE_BUSY);
+    try {
+      while (!try_commit() && Clock::now() - start < kPatience) {
+      }
+      if (open_) {
+        connection_->raise(SQLITE_BUSY);
+      }
+    } catch (...) {
+      fail();
+      throw;
     }
   }
 

@@ -27,10 +27,7 @@ void roll_back(const fs::path& path) {
 std::unique_ptr<Connection> open(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) {
-    throw Error(ErrorKind::Input, {"the file does not exist", path.string(), "", "the results of a sweep", ""});
-  }
-  if (!fs::is_regular_file(status)) {
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
     throw Error(ErrorKind::Input, {"this is no file", path.string(), "", "the results of a sweep", ""});
   }
   auto connection = std::make_unique<Connection>(path, Connection::Mode::Read);

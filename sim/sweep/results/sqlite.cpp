@@ -1,7 +1,6 @@
 #include "sim/sweep/results/sqlite.hpp"
 
 #include <array>
-#include <cerrno>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -20,7 +19,7 @@ std::string reason(sqlite3* database, int code) {
   if (system != 0 && (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN || primary == SQLITE_FULL)) {
     return std::strerror(system);
   }
-  return primary == SQLITE_FULL ? std::strerror(ENOSPC) : sqlite3_errstr(code);
+  return sqlite3_errstr(code);
 }
 
 /// Reading is all that a user's statement may do.
@@ -120,6 +119,9 @@ int Statement::columns() const {
 }
 
 Connection::Connection(const std::filesystem::path& path, Mode mode) : path_(path) {
+  if (std::error_code ignored; mode == Mode::Read && !std::filesystem::exists(path, ignored)) {
+    throw Error(ErrorKind::Input, {"the file does not exist", path.string(), "", "the results of a sweep", ""});
+  }
   sqlite3* opened = nullptr;
   const int flags = mode == Mode::Read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   // A path of its own, never a URI.
