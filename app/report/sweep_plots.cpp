@@ -39,6 +39,10 @@ std::string value_text(const ResultColumn& column, double value) {
     }
   }
   const double size = std::abs(value);
+  if (column.unit == "bytes" && size >= 1024) {
+    const double unit = size >= 0x1p30 ? 0x1p30 : size >= 0x1p20 ? 0x1p20 : 0x1p10;
+    return fmt::format("{:.3g} {}", value / unit, unit == 0x1p30 ? "GiB" : unit == 0x1p20 ? "MiB" : "KiB");
+  }
   return value == std::floor(value) && size < 1e7 ? fmt::format("{:.0f}", value)
          : size >= 1e4                            ? pictures::tick_label(value, size / 100)
                                                   : fmt::format("{:.3g}", value);
@@ -108,7 +112,6 @@ Places number_places(ResultColumn column, const std::vector<double>& values) {
   return places;
 }
 
-/// `most`: levels of texts.
 Places places_of(const ResultsReader& reader, const std::string& name, const std::string& where,
                  const std::string& option) {
   const ResultColumn column = reader.column(name, option);
@@ -180,9 +183,19 @@ std::vector<pictures::PlotTick> value_ticks(double low, double high) {
   return ticks;
 }
 
-/// Of a metric: from 0 where 0 is near.
-pictures::PlotAxis metric_axis(const ResultColumn& column, double low, double high) {
+/// Of a metric: from 0 where 0 is near. `may_be_log`: by powers of ten where values span many.
+pictures::PlotAxis metric_axis(const ResultColumn& column, double low, double high, bool may_be_log) {
+  constexpr double kManyPowers = 100;
   pictures::PlotAxis axis{metric_title(column)};
+  if (may_be_log && low > 0 && high / low >= kManyPowers) {
+    axis.logarithmic = true;
+    axis.low = low / 1.2;
+    axis.high = high * 1.2;
+    for (double decade = std::pow(10.0, std::ceil(std::log10(axis.low))); decade <= axis.high; decade *= 10) {
+      axis.ticks.push_back({decade, pictures::tick_label(decade, decade)});
+    }
+    return axis;
+  }
   const double pad = high > low ? (high - low) * 0.06 : std::max(std::abs(high) * 0.05, 1e-9);
   axis.low = low >= 0 && low < high * 0.4 ? 0 : low - pad;
   axis.high = high + pad;
@@ -306,7 +319,7 @@ pictures::Plot line_plot(const ResultsReader& reader, const std::string& x, cons
   if (most == 0) {
     nothing(metric);
   }
-  plot.y = metric_axis(column, low, high);
+  plot.y = metric_axis(column, low, high, false);
   plot.note = with_where(mean_note(least, most), where);
   return plot;
 }
@@ -348,8 +361,8 @@ pictures::Plot pareto_plot(const ResultsReader& reader, const MetricGoal& x, con
   };
   pictures::Plot plot;
   plot.title = "Pareto front: " + goal_text(x) + " against " + goal_text(y);
-  plot.x = metric_axis(reader.column(x.metric, ""), low_x, high_x);
-  plot.y = metric_axis(reader.column(y.metric, ""), low_y, high_y);
+  plot.x = metric_axis(reader.column(x.metric, ""), low_x, high_x, true);
+  plot.y = metric_axis(reader.column(y.metric, ""), low_y, high_y, true);
   plot.note =
       with_where(fmt::format("{} of {} configurations are on the front", front.size(), cloud.points.size()), where);
   plot.series = {std::move(cloud), std::move(best)};

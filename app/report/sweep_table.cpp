@@ -45,12 +45,14 @@ int decimals_of(const ResultSet& rows, std::size_t column) {
       whole &= value == std::floor(value);
     }
   }
-  return whole ? 0 : greatest < 10 ? 4 : greatest < 1000 ? 2 : 1;
+  return whole || greatest >= 1e6 ? 0 : greatest < 10 ? 4 : greatest < 1000 ? 2 : 1;
 }
 
 /// In the order of `runs`.
 ResultSet rows_of(const ResultsReader& reader, const std::vector<std::uint64_t>& runs) {
-  ResultSet found = reader.select(default_columns(reader), fmt::format("run IN ({})", fmt::join(runs, ",")));
+  std::vector<std::string> names = default_columns(reader);
+  std::erase(names, "status");  // they all are finished
+  ResultSet found = reader.select(names, fmt::format("run IN ({})", fmt::join(runs, ",")));
   std::map<std::uint64_t, std::size_t> places;
   for (std::size_t i = 0; i < found.rows.size(); ++i) {
     places.emplace(static_cast<std::uint64_t>(sweep::number(found.rows[i].front())), i);

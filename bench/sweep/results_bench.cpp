@@ -51,7 +51,7 @@ std::vector<sweep::ResultRow> make_rows(std::uint64_t first, std::uint64_t count
     settings.set("trace", std::string("t.rrt"), "bench");
     return experiment::complete(settings);
   }();
-  static const std::string configuration = experiment::to_toml(complete, true);
+  static const std::string configuration = experiment::to_toml(complete, false);
   std::vector<sweep::ResultRow> rows(count);
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t run = first + i;

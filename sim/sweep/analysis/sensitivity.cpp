@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kLeastBin = 16;  // rows
 constexpr std::size_t kMostBins = 64;
+constexpr std::size_t kLeastLevel = 4;  // rows
 // Below this share of the mean's square a variance is rounding.
 constexpr double kRounding = 1e-24;
 
@@ -146,7 +147,8 @@ void analyse_grid(Sensitivity& result, std::span<const VariedParameter> paramete
 std::vector<std::uint32_t> bins_of(const VariedParameter& parameter, std::uint32_t& count) {
   const std::size_t rows = parameter.levels.size();
   const auto most = static_cast<std::uint32_t>(std::clamp<std::size_t>(rows / kLeastBin, 2, kMostBins));
-  if (parameter.count <= most) {
+  // Levels as they are where each has a few rows on average.
+  if (parameter.count <= kMostBins && parameter.count * kLeastLevel <= rows) {
     count = parameter.count;
     return parameter.levels;
   }

@@ -13,8 +13,25 @@ namespace {
 // Who holds the file does so for a commit, or a query.
 constexpr int kBusyMilliseconds = 10000;
 
+/// The system's reason for the last failure; 0: not known. Of the connection, else of the file, else of its journal.
+int system_error(sqlite3* database) {
+  if (database == nullptr) {
+    return 0;
+  }
+  int error = sqlite3_system_errno(database);
+  if (error == 0) {
+    sqlite3_file_control(database, "main", SQLITE_FCNTL_LAST_ERRNO, &error);
+  }
+  sqlite3_file* journal = nullptr;
+  if (error == 0 && sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &journal) == SQLITE_OK &&
+      journal != nullptr && journal->pMethods != nullptr) {
+    journal->pMethods->xFileControl(journal, SQLITE_FCNTL_LAST_ERRNO, &error);
+  }
+  return error;
+}
+
 std::string reason(sqlite3* database, int code) {
-  const int system = database != nullptr ? sqlite3_system_errno(database) : 0;
+  const int system = system_error(database);
   const int primary = code & 0xFF;
   if (system != 0 && (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN || primary == SQLITE_FULL)) {
     return std::strerror(system);
