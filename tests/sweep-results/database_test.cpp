@@ -269,7 +269,8 @@ TEST_F(Database, AFullDiskLosesNothingThatWasCommitted) {
       }
     } catch (const Error& error) {
       const std::string text = error.what();
-      const bool told = text.find("s.db") != std::string::npos && (text.find("File too large") != std::string::npos || text.find("disk is full") != std::string::npos);
+      const bool told = text.find("s.db") != std::string::npos && (text.find("File too large") != std::string::npos ||
+                                                                   text.find("disk is full") != std::string::npos);
       try {
         writer.add({made_up_row(9)});
       } catch (const Error& again) {
