@@ -37,5 +37,6 @@ void add_swizzle_command(CLI::App& root, Session& session);
 void add_explain_command(CLI::App& root, Session& session);
 void add_order_command(CLI::App& root, Session& session);
 void add_instrument_command(CLI::App& root, Session& session);
+void add_results_command(CLI::App& root, Session& session);
 
 }  // namespace rayreplay::app

@@ -1,0 +1,372 @@
+#include "app/report/sweep_plots.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "app/pictures/heatmap.hpp"
+#include "base/error.hpp"
+
+namespace rayreplay::report {
+namespace {
+
+using sweep::ResultCell;
+using sweep::ResultColumn;
+using sweep::ResultSet;
+using sweep::ResultsReader;
+
+constexpr std::size_t kMostLevels = 40;
+constexpr std::size_t kRanges = 20;
+constexpr std::size_t kMostLines = 16;
+constexpr std::size_t kMostTicks = 6;
+constexpr double kWideSpan = 32;
+
+[[noreturn]] void nothing(const std::string& what) {
+  throw Error(ErrorKind::Usage, {"there is nothing to draw", what, "no finished configuration with values", "",
+                                 "see rayreplay results FILE, and --where"});
+}
+
+std::string value_text(const ResultColumn& column, double value) {
+  if (column.unit == "bytes" && value >= 1024 && value == std::floor(value)) {
+    for (const auto& [size, name] : {std::pair{0x1p30, "GiB"}, std::pair{0x1p20, "MiB"}, std::pair{0x1p10, "KiB"}}) {
+      if (value >= size && std::fmod(value / size * 4, 1) == 0) {
+        return fmt::format("{:g} {}", value / size, name);
+      }
+    }
+  }
+  const double size = std::abs(value);
+  if (column.unit == "bytes" && size >= 1024) {
+    const double unit = size >= 0x1p30 ? 0x1p30 : size >= 0x1p20 ? 0x1p20 : 0x1p10;
+    return fmt::format("{:.3g} {}", value / unit, unit == 0x1p30 ? "GiB" : unit == 0x1p20 ? "MiB" : "KiB");
+  }
+  return value == std::floor(value) && size < 1e7 ? fmt::format("{:.0f}", value)
+         : size >= 1e4                            ? pictures::tick_label(value, size / 100)
+                                                  : fmt::format("{:.3g}", value);
+}
+
+std::string axis_title(const ResultColumn& column) {
+  return column.unit.empty() || column.unit == "bytes" ? column.name : column.name + " (" + column.unit + ")";
+}
+
+std::string metric_title(const ResultColumn& column) {
+  return column.unit.empty() ? column.name : column.name + " (" + column.unit + ")";
+}
+
+bool is_power_of_two(double value) {
+  return value >= 1 && value < 0x1p62 && value == std::floor(value) &&
+         std::has_single_bit(static_cast<std::uint64_t>(value));
+}
+
+/// Which place along an axis each row has.
+struct Places {
+  ResultColumn column;
+  bool numbers = true;
+  bool logarithmic = false;
+  bool ranges = false;               ///< levels are ranges of values
+  std::vector<double> values;        ///< of levels: the value, the middle of the range, or their number
+  std::vector<std::string> labels;   ///< of levels
+  std::vector<std::size_t> of_rows;  ///< level; npos: no value
+};
+constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
+
+Places number_places(ResultColumn column, const std::vector<double>& values) {
+  Places places{std::move(column), true, false, false, {}, {}, {}};
+  std::vector<double> levels;
+  std::ranges::copy_if(values, std::back_inserter(levels), [](double value) { return std::isfinite(value); });
+  std::ranges::sort(levels);
+  levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
+  if (levels.empty()) {
+    nothing(places.column.name);
+  }
+  const double low = levels.front(), high = levels.back();
+  places.logarithmic = low > 0 && levels.size() > 2 &&
+                       (high / low >= kWideSpan || (high / low >= 4 && std::ranges::all_of(levels, is_power_of_two)));
+  places.ranges = levels.size() > kMostLevels;
+  const auto scaled = [&](double value) { return places.logarithmic ? std::log(value) : value; };
+  const double from = scaled(low), width = (scaled(high) - from) / kRanges;
+  if (places.ranges) {
+    for (std::size_t i = 0; i < kRanges; ++i) {
+      const double middle = from + (static_cast<double>(i) + 0.5) * width;
+      places.values.push_back(places.logarithmic ? std::exp(middle) : middle);
+    }
+  } else {
+    places.values = levels;
+  }
+  for (const double value : places.values) {
+    places.labels.push_back(value_text(places.column, places.ranges ? std::stod(fmt::format("{:.3g}", value)) : value));
+  }
+  for (const double value : values) {
+    if (!std::isfinite(value)) {
+      places.of_rows.push_back(kNowhere);
+    } else if (places.ranges) {
+      const auto range = static_cast<std::size_t>(std::max((scaled(value) - from) / width, 0.0));
+      places.of_rows.push_back(std::min(range, kRanges - 1));
+    } else {
+      places.of_rows.push_back(static_cast<std::size_t>(std::ranges::lower_bound(levels, value) - levels.begin()));
+    }
+  }
+  return places;
+}
+
+Places places_of(const ResultsReader& reader, const std::string& name, const std::string& where,
+                 const std::string& option) {
+  const ResultColumn column = reader.column(name, option);
+  const ResultSet rows = reader.select({column.name}, sweep::finished_where(where));
+  const bool texts = std::ranges::any_of(rows.rows, [](const auto& row) {
+    return std::holds_alternative<std::string>(row.front()) || std::holds_alternative<bool>(row.front());
+  });
+  if (!texts) {
+    std::vector<double> values;
+    values.reserve(rows.rows.size());
+    for (const auto& row : rows.rows) {
+      values.push_back(sweep::number(row.front()));
+    }
+    return number_places(column, values);
+  }
+  std::map<std::string, std::size_t> levels;
+  for (const auto& row : rows.rows) {
+    levels.emplace(sweep::to_text(row.front()), 0);
+  }
+  if (levels.size() > kMostLevels) {
+    throw Error(ErrorKind::Usage,
+                {"a parameter has too many different texts to draw", column.name, fmt::format("{}", levels.size()),
+                 fmt::format("at most {}", kMostLevels), "choose some of them with --where"});
+  }
+  Places places{column, false, false, false, {}, {}, {}};
+  for (auto& [text, level] : levels) {
+    level = places.labels.size();
+    places.values.push_back(static_cast<double>(level));
+    places.labels.push_back(text);
+  }
+  for (const auto& row : rows.rows) {
+    places.of_rows.push_back(levels.at(sweep::to_text(row.front())));
+  }
+  return places;
+}
+
+pictures::PlotAxis axis_of(const Places& places) {
+  pictures::PlotAxis axis{axis_title(places.column)};
+  const auto [low, high] = std::ranges::minmax(places.values);
+  axis.logarithmic = places.logarithmic;
+  const double pad = places.numbers ? (high - low) * 0.02 : 0.4;
+  axis.low = places.logarithmic ? low / std::pow(high / low, 0.02) : low - pad;
+  axis.high = places.logarithmic ? high * std::pow(high / low, 0.02) : high + pad;
+  if (!(axis.high > axis.low)) {
+    axis.low -= 0.5;
+    axis.high += 0.5;
+  }
+  if (places.numbers && !places.logarithmic && places.values.size() > 12) {
+    const std::vector<double> ticks = pictures::ticks(axis.low, axis.high, kMostTicks + 2);
+    const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : 1;
+    for (const double tick : ticks) {
+      axis.ticks.push_back({tick, pictures::tick_label(tick, step)});
+    }
+    return axis;
+  }
+  for (std::size_t i = 0; i < places.values.size(); ++i) {
+    axis.ticks.push_back({places.values[i], places.labels[i]});
+  }
+  return axis;
+}
+
+std::vector<pictures::PlotTick> value_ticks(double low, double high) {
+  const std::vector<double> values = pictures::ticks(low, high, kMostTicks);
+  const double step = values.size() > 1 ? values[1] - values[0] : 1;
+  std::vector<pictures::PlotTick> ticks;
+  for (const double value : values) {
+    ticks.push_back({value, pictures::tick_label(value, step)});
+  }
+  return ticks;
+}
+
+/// Of a metric: from 0 where 0 is near. `may_be_log`: by powers of ten where values span many.
+pictures::PlotAxis metric_axis(const ResultColumn& column, double low, double high, bool may_be_log) {
+  constexpr double kManyPowers = 100;
+  pictures::PlotAxis axis{metric_title(column)};
+  if (may_be_log && low > 0 && high / low >= kManyPowers) {
+    axis.logarithmic = true;
+    axis.low = low / 1.2;
+    axis.high = high * 1.2;
+    for (double decade = std::pow(10.0, std::ceil(std::log10(axis.low))); decade <= axis.high; decade *= 10) {
+      axis.ticks.push_back({decade, pictures::tick_label(decade, decade)});
+    }
+    return axis;
+  }
+  const double pad = high > low ? (high - low) * 0.06 : std::max(std::abs(high) * 0.05, 1e-9);
+  axis.low = low >= 0 && low < high * 0.4 ? 0 : low - pad;
+  axis.high = high + pad;
+  axis.ticks = value_ticks(axis.low, axis.high);
+  return axis;
+}
+
+struct Mean {
+  double sum = 0;
+  std::uint64_t count = 0;
+  [[nodiscard]] double value() const {
+    return count == 0 ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(count);
+  }
+};
+
+std::string mean_note(std::uint64_t least, std::uint64_t most) {
+  if (most <= 1) {
+    return "";
+  }
+  return least == most ? fmt::format("means over {} configurations each", most)
+                       : fmt::format("means over {} to {} configurations", least, most);
+}
+
+std::string with_where(std::string note, const std::string& where) {
+  if (!where.empty()) {
+    note += (note.empty() ? "" : "; ") + std::string("where ") + where;
+  }
+  return note;
+}
+
+}  // namespace
+
+pictures::GridPlot heat_map_plot(const ResultsReader& reader, const std::string& x, const std::string& y,
+                                 const std::string& metric, const std::string& where) {
+  const ResultColumn column = reader.column(metric, "plot heatmap");
+  const std::vector<double> values = sweep::load_numbers(reader, metric, where, "plot heatmap");
+  const Places across = places_of(reader, x, where, "plot heatmap");
+  const Places up = places_of(reader, y, where, "plot heatmap");
+  std::vector<Mean> cells(across.labels.size() * up.labels.size());
+  for (std::size_t row = 0; row < values.size(); ++row) {
+    if (across.of_rows[row] != kNowhere && up.of_rows[row] != kNowhere && std::isfinite(values[row])) {
+      Mean& cell = cells[up.of_rows[row] * across.labels.size() + across.of_rows[row]];
+      cell.sum += values[row];
+      ++cell.count;
+    }
+  }
+  pictures::GridPlot plot;
+  plot.title = column.name + " by " + across.column.name + " and " + up.column.name;
+  plot.x_title = axis_title(across.column);
+  plot.y_title = axis_title(up.column);
+  plot.x_labels = across.labels;
+  plot.y_labels = up.labels;
+  plot.unit = metric_title(column);
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max(), most = 0;
+  for (const Mean& cell : cells) {
+    plot.values.push_back(cell.value());
+    plot.writing.push_back(cell.count == 0 ? "" : value_text({column.name, {}, {}, "", "", {}}, cell.value()));
+    if (cell.count > 0) {
+      low = std::min(low, cell.value());
+      high = std::max(high, cell.value());
+      least = std::min(least, cell.count);
+      most = std::max(most, cell.count);
+    }
+  }
+  if (most == 0) {
+    nothing(metric);
+  }
+  plot.low = low;
+  plot.high = high > low ? high : low + 1;
+  plot.ticks = value_ticks(plot.low, plot.high);
+  plot.note = with_where(mean_note(least, most), where);
+  return plot;
+}
+
+pictures::Plot line_plot(const ResultsReader& reader, const std::string& x, const std::string& metric,
+                         const std::string& by, const std::string& where) {
+  const ResultColumn column = reader.column(metric, "plot lines");
+  const std::vector<double> values = sweep::load_numbers(reader, metric, where, "plot lines");
+  const Places across = places_of(reader, x, where, "plot lines");
+  Places lines{{}, false, false, false, {0}, {""}, std::vector<std::size_t>(values.size(), 0)};
+  if (!by.empty()) {
+    lines = places_of(reader, by, where, "--by");
+  }
+  if (lines.labels.size() > kMostLines && !lines.ranges) {
+    throw Error(ErrorKind::Usage,
+                {"too many lines for one picture", "--by " + by, fmt::format("{}", lines.labels.size()),
+                 fmt::format("at most {}", kMostLines), "choose some values with --where"});
+  }
+  std::vector<Mean> means(across.labels.size() * lines.labels.size());
+  for (std::size_t row = 0; row < values.size(); ++row) {
+    if (across.of_rows[row] != kNowhere && lines.of_rows[row] != kNowhere && std::isfinite(values[row])) {
+      Mean& mean = means[lines.of_rows[row] * across.labels.size() + across.of_rows[row]];
+      mean.sum += values[row];
+      ++mean.count;
+    }
+  }
+  pictures::Plot plot;
+  plot.title = column.name + " over " + across.column.name;
+  plot.x = axis_of(across);
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max(), most = 0;
+  for (std::size_t line = 0; line < lines.labels.size(); ++line) {
+    pictures::PlotSeries series;
+    series.name = by.empty() ? "" : lines.column.name + " " + lines.labels[line];
+    series.color = line + 1;
+    for (std::size_t i = 0; i < across.labels.size(); ++i) {
+      const Mean& mean = means[line * across.labels.size() + i];
+      if (mean.count > 0) {
+        series.points.push_back({across.values[i], mean.value()});
+        series.titles.push_back(fmt::format("{}{}{}: {:.6g}", series.name, series.name.empty() ? "" : ", ",
+                                            across.labels[i], mean.value()));
+        low = std::min(low, mean.value());
+        high = std::max(high, mean.value());
+        least = std::min(least, mean.count);
+        most = std::max(most, mean.count);
+      }
+    }
+    plot.series.push_back(std::move(series));
+  }
+  if (most == 0) {
+    nothing(metric);
+  }
+  plot.y = metric_axis(column, low, high, false);
+  plot.note = with_where(mean_note(least, most), where);
+  return plot;
+}
+
+pictures::Plot pareto_plot(const ResultsReader& reader, const MetricGoal& x, const MetricGoal& y,
+                           const std::string& where) {
+  const std::vector<double> across = sweep::load_numbers(reader, x.metric, where, "plot pareto");
+  const std::vector<double> up = sweep::load_numbers(reader, y.metric, where, "plot pareto");
+  const ResultSet rows = reader.select({"run"}, sweep::finished_where(where));
+  std::vector<std::size_t> front = front_of(reader, {x, y}, where);
+  if (front.empty()) {
+    nothing(x.metric + ", " + y.metric);
+  }
+  std::ranges::sort(
+      front, [&](std::size_t a, std::size_t b) { return across[a] != across[b] ? across[a] < across[b] : a < b; });
+  const auto title = [&](std::size_t row) {
+    return fmt::format("run {}: {} {:.6g}, {} {:.6g}", sweep::to_text(rows.rows[row].front()), x.metric, across[row],
+                       y.metric, up[row]);
+  };
+  pictures::PlotSeries cloud{"configurations", 0, {}, false, true, true, {}};
+  pictures::PlotSeries best{"front: nothing is better in both", 2, {}, true, true, false, {}};
+  double low_x = std::numeric_limits<double>::infinity(), high_x = -low_x, low_y = low_x, high_y = -low_x;
+  for (std::size_t row = 0; row < across.size(); ++row) {
+    if (std::isfinite(across[row]) && std::isfinite(up[row])) {
+      cloud.points.push_back({across[row], up[row]});
+      cloud.titles.push_back(title(row));
+      low_x = std::min(low_x, across[row]);
+      high_x = std::max(high_x, across[row]);
+      low_y = std::min(low_y, up[row]);
+      high_y = std::max(high_y, up[row]);
+    }
+  }
+  for (const std::size_t row : front) {
+    best.points.push_back({across[row], up[row]});
+    best.titles.push_back(title(row));
+  }
+  const auto goal_text = [](const MetricGoal& goal) {
+    return std::string(goal.goal == experiment::Goal::Less ? "less " : "more ") + goal.metric;
+  };
+  pictures::Plot plot;
+  plot.title = "Pareto front: " + goal_text(x) + " against " + goal_text(y);
+  plot.x = metric_axis(reader.column(x.metric, ""), low_x, high_x, true);
+  plot.y = metric_axis(reader.column(y.metric, ""), low_y, high_y, true);
+  plot.note =
+      with_where(fmt::format("{} of {} configurations are on the front", front.size(), cloud.points.size()), where);
+  plot.series = {std::move(cloud), std::move(best)};
+  return plot;
+}
+
+}  // namespace rayreplay::report
