@@ -5,8 +5,8 @@
 // once, with type, unit, range and text (base/parameters.hpp), the stages that read it, and where its default comes
 // from: a value of its own, or, where `inherits` is not empty, another key ("cache.l1.bytes" inherits
 // "machine.l1_bytes"), or the machine that `machine.name` names (keys "machine.…"). A key with a `model_kind` holds a
-// spec of that registry. Open tables ("costs", "shader_costs") take any last part: names of shaders. Lists are texts
-// with commas (models' specs: split_model_list). Order of the list is the order of files and columns.
+// spec of that registry. Open tables ("costs.*", "shader_costs.*") take anything for the last part: names of shaders.
+// Lists are texts, with the key's `separator` between their items. Order of the list is the order of files and columns.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,9 @@ struct ExperimentParameter {
   StageMask read_by = 0;   ///< directly
   std::string inherits{};  ///< "": the declared default; a key; or "machine": the machine's own value
   std::string model_kind{};
-  bool is_path = false;  ///< relative paths in files are relative to the file
+  bool is_path = false;   ///< relative paths in files are relative to the file
+  bool is_open = false;   ///< an open table: "costs.*"; not a key by itself
+  char separator = '\0';  ///< of the items of a list; 0: no list
 };
 
 [[nodiscard]] const std::vector<ExperimentParameter>& experiment_parameters();

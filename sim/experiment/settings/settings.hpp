@@ -16,6 +16,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/parameters.hpp"
@@ -51,10 +52,15 @@ class Settings {
   [[nodiscard]] bool wants(std::string_view output) const;
 
  private:
+  friend class Completer;  // complete.cpp
   std::map<std::string, Setting, std::less<>> values_;
 };
 
 [[nodiscard]] Settings complete(const Settings& settings);
+
+/// What an open table holds, without its name: {"metal", 20} of "costs.metal". By name.
+[[nodiscard]] std::vector<std::pair<std::string, ParameterValue>> open_table(const Settings& settings,
+                                                                             std::string_view table);
 
 [[nodiscard]] Settings parse_experiment(std::string_view toml, const std::string& source, const std::string& folder);
 [[nodiscard]] std::string to_toml(const Settings& complete, bool commented);

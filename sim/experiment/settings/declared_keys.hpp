@@ -1,0 +1,12 @@
+// The list itself. Internal to this room: parameter_table.hpp hands it out.
+#pragma once
+
+#include <vector>
+
+#include "sim/experiment/settings/parameter_table.hpp"
+
+namespace rayreplay::experiment {
+
+[[nodiscard]] std::vector<ExperimentParameter> declared_keys();
+
+}  // namespace rayreplay::experiment
