@@ -1,10 +1,14 @@
 // Conditions on configurations: "cache.l1.bytes <= cache.l2.bytes && machine.sms % 2 == 0".
 //
-// Contract: names are keys of an experiment (with ":PARAM" where the key holds a spec), numbers, "texts", true, false;
+// Contract: names are keys of an experiment (with ":PARAM" where the key holds a model's spec; in `backquotes` where a
+// name has other characters than letters, digits, '_', '.', ':'), numbers ("64KiB" as well), "texts", true, false;
 // operators by rising precedence: || && (== != < <= > >=) (+ -) (* / %) and unary ! -; parentheses. Numbers are
-// doubles, texts compare as texts, mixed comparison and unknown names are Usage errors that show the text and point at
-// the column. Values come from complete settings (a "KEY:PARAM" from the completed spec). A division by 0, and a
-// parameter that the spec does not have, make the condition false.
+// doubles, texts compare as texts. Types are checked when the text is read; unknown names and mixed comparisons are
+// Usage errors that show the text and give the column. Only the type of a "KEY:PARAM" is not known before there is a
+// value: for these `holds` throws.
+//   Values come from complete settings; a key that holds a spec stands for the model's name. Evaluated from left to
+// right, && and || no further than needed; a division by 0, and a parameter that the spec does not have, make the whole
+// condition false.
 #pragma once
 
 #include <functional>
@@ -35,8 +39,10 @@ class Condition {
   }
 
  private:
+  friend class ConditionParser;
   struct Node;
   std::string text_;
+  std::string where_;
   std::vector<std::string> keys_;
   std::shared_ptr<const Node> root_;
 };

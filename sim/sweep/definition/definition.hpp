@@ -1,26 +1,23 @@
 // A sweep: which configurations are asked for. The file `sweep.toml`, and what it means.
 //
-// Contract: `parse_sweep` reads TOML (docs/sweeps.md has every form):
+// Contract: `parse_sweep` reads TOML. docs/sweeps.md has every form; the parts are:
 //
-//   [experiment]                  # keys of an experiment, as in its own file; or base = "e.toml" with `experiment` on
-//   top trace = "t.rrt" [axes]                        # the product of all, in the order of the file "cache.l1.bytes" =
-//   { powers_of_two = ["4KiB", "1MiB"] }     # both ends included "cache.l1.ways" = [1, 2, 4] "machine.sms" = { from =
-//   1, to = 16, step = 5 }             # or count = 4; scale = "log" with count "scheduler.model:pool" = [1, 2] # a
-//   parameter of the spec
-//   [[zip]]                       # axes that move together: equal lengths; one factor of the product
-//   "bvh.layout" = ["wide-8", "binary"]
-//   "bvh.node_order" = ["depth-first", "breadth-first"]
-//   exclude = [ { "cache.l1.ways" = 4, "cache.l1.bytes" = 4096 } ]  # top level: every key of one of them matches
-//   where = [ "cache.l1.bytes <= cache.l2.bytes" ]              # top level: conditions that all hold (condition.hpp)
-//   sampler = "grid"              # spec; kind "sampler"
-//   objective = "more l1_hit_rate"                              # or "less NAME", or NAME with its own goal
-//   [stop]
-//   runs = 1000
-//   seconds = 3600
+// clang-format off
+//   base = "e.toml"               the experiment file that the sweep starts from
+//   sampler = "grid"              spec; kind "sampler"
+//   objective = "more NAME"       or "less NAME", or NAME with its own goal (experiment/settings/metrics.hpp)
+//   where = ["CONDITION", …]      all hold (condition.hpp)
+//   exclude = [{ KEY = VALUE, … }, …]   dropped is what has every value of one of them
+//   [experiment]                  keys as in an experiment file; they replace those of `base`
+//   [axes]                        KEY = [VALUES], { from, to, step }, { from, to, count[, scale = "log"] },
+//                                 { powers_of_two = [A, B] }, or continuous { from, to[, scale = "log"] }
+//   [[zip]]                       axes that move together: one factor of the product
+//   [stop]                        runs, seconds
+// clang-format on
 //
-// A range {from, to} without step or count is continuous: for samplers that draw numbers. Values are checked by their
-// key (Settings::set). Errors: Usage with file and line: unknown keys (the nearest), wrong types, empty lists and
-// ranges, a key on two axes, zips of unequal lengths, a continuous range for the sampler `grid`.
+// KEY may be "KEY:PARAM", a parameter of the spec that the key holds. Factors are in the order of the file. Values are
+// checked by their key (Settings::set). Errors: Usage with file and line: unknown keys (the nearest), wrong types, empty
+// lists and ranges, a value or a key twice, zips of unequal lengths, a continuous range where the sampler draws none.
 #pragma once
 
 #include <cstdint>
@@ -62,6 +59,7 @@ struct Objective {
 };
 
 struct Definition {
+  std::string folder{};  ///< of the file: relative paths were relative to it
   experiment::Settings base;
   std::vector<Factor> factors;
   std::vector<std::vector<std::pair<std::string, ParameterValue>>> excludes;
@@ -78,7 +76,7 @@ struct Definition {
 [[nodiscard]] std::vector<std::string> axis_keys(const Definition& definition);
 
 /// 32 hexadecimal digits over all that decides which configurations there are and what they mean; not over `stop` and
-/// `objective`.
+/// `objective`. Paths count as they are seen from the sweep's folder, wherever that lies.
 [[nodiscard]] std::string definition_hash(const Definition& definition);
 
 }  // namespace rayreplay::sweep

@@ -1,0 +1,288 @@
+#include "sim/sweep/definition/axis_values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/sweep/definition/toml_leaves.hpp"
+
+namespace rayreplay::sweep {
+namespace {
+
+constexpr std::array<std::string_view, 6> kRangeWords = {"from", "to", "step", "count", "scale", "powers_of_two"};
+constexpr const char* kForms =
+    "a list, { from, to, step }, { from, to, count }, { powers_of_two = [A, B] } or a continuous { from, to }";
+/// Whole numbers that doubles hold exactly.
+constexpr double kMostExact = 9007199254740992.0;
+
+bool is_whole(const ParameterValue& value) {
+  return std::holds_alternative<std::int64_t>(value);
+}
+
+/// Twelve digits: what differs from machine to machine in the last bits of a logarithm is not among them.
+double rounded(double value) {
+  const std::string text = fmt::format("{:.12g}", value);
+  double result = value;
+  std::from_chars(text.data(), text.data() + text.size(), result);
+  return result;
+}
+
+class RangeReader {
+ public:
+  RangeReader(std::string key, const toml::table& table, Place at)
+      : key_(std::move(key)), table_(&table), at_(std::move(at)), where_(at_.text()) {}
+
+  Axis read() {
+    for (const auto& [name, node] : *table_) {
+      if (std::find(kRangeWords.begin(), kRangeWords.end(), name.str()) == kRangeWords.end()) {
+        const std::vector<std::string> words(kRangeWords.begin(), kRangeWords.end());
+        const std::string near = nearest(name.str(), words);
+        usage("unknown word of a range", where_, "'" + std::string(name.str()) + "'", kForms,
+              near.empty() ? "" : "did you mean '" + near + "'?");
+      }
+    }
+    if (table_->contains("powers_of_two")) {
+      return powers();
+    }
+    low_ = end("from");
+    high_ = end("to");
+    if (low_ > high_) {
+      usage("the range is empty", where_, fmt::format("{} from {} to {}", key_, low_, high_), "from below to");
+    }
+    logarithmic_ = read_scale();
+    const bool step = table_->contains("step");
+    const bool count = table_->contains("count");
+    if (step && (count || logarithmic_)) {
+      usage("a range has a step and a count or a scale", where_, key_, "one of them",
+            "a logarithmic range takes `count`");
+    }
+    return step ? stepped() : count ? counted() : continuous();
+  }
+
+ private:
+  [[noreturn]] void wrong(const char* word, const toml::node* node, const char* expected) const {
+    usage("the range is not complete", where_,
+          fmt::format("{}: {} is {}", key_, word, node == nullptr ? "not there" : type_of(*node)), expected);
+  }
+
+  /// A number as the file has it, a size with its unit: not checked by the key.
+  [[nodiscard]] double number(const toml::node* node, const char* word) {
+    if (node != nullptr && node->is_integer()) {
+      return static_cast<double>(node->as_integer()->get());
+    }
+    if (node != nullptr && node->is_floating_point() && std::isfinite(node->as_floating_point()->get())) {
+      whole_ = false;
+      return node->as_floating_point()->get();
+    }
+    if (node != nullptr && node->is_string()) {
+      if (const std::optional<double> size = size_of(node->as_string()->get())) {
+        return *size;
+      }
+      usage("a range is of numbers", where_, fmt::format("{}: {} = '{}'", key_, word, node->as_string()->get()),
+            "a number, or a size as 64KiB");
+    }
+    wrong(word, node, "a number");
+  }
+
+  static std::optional<double> size_of(const std::string& text) {
+    std::int64_t value = 0;
+    const char* last = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), last, value);
+    const std::string_view unit(stop, static_cast<std::size_t>(last - stop));
+    constexpr unsigned kKibi = 10;
+    const unsigned shift = unit == "KiB" ? kKibi : unit == "MiB" ? 2 * kKibi : unit == "GiB" ? 3 * kKibi : 0;
+    if (error != std::errc() || (shift == 0 && !unit.empty() && unit != "B")) {
+      return std::nullopt;
+    }
+    return std::ldexp(static_cast<double>(value), static_cast<int>(shift));
+  }
+
+  /// One of the ends: what the key says to it decides whether the axis is of whole numbers.
+  double end(const char* word) {
+    const toml::node* node = table_->get(word);
+    const double value = number(node, word);
+    note_type(checked(key_, node->is_string() ? ParameterValue(as_whole(value)) : value_of(*node, key_, "", at_),
+                      where_));
+    return value;
+  }
+
+  [[nodiscard]] static std::int64_t as_whole(double value) {
+    return static_cast<std::int64_t>(std::clamp(value, -kMostExact, kMostExact));
+  }
+
+  void note_type(const ParameterValue& value) {
+    if (std::holds_alternative<double>(value)) {
+      whole_ = false;
+    } else if (!is_whole(value) && key_.find(':') == std::string::npos) {
+      usage("a range is of numbers", where_, key_ + ", which is not one", "a list of values");
+    }
+  }
+
+  [[nodiscard]] bool read_scale() const {
+    const toml::node* node = table_->get("scale");
+    if (node == nullptr) {
+      return false;
+    }
+    const std::string scale = node->value_or(std::string());
+    if (scale != "log" && scale != "linear") {
+      usage("unknown scale", where_, "'" + scale + "'", "linear or log");
+    }
+    if (scale == "log" && low_ <= 0) {
+      usage("a logarithmic range begins above 0", where_, fmt::format("{}: from = {}", key_, low_), "from > 0");
+    }
+    return scale == "log";
+  }
+
+  void add(Axis& axis, double value) const {
+    // Past what a sweep can use; also keeps a tiny step from filling the memory.
+    if (axis.values.size() >= kMostValues) {
+      usage("the axis has too many values", where_, key_, fmt::format("at most {}", kMostValues),
+            "a larger step, or a continuous range with a sampler that draws");
+    }
+    const ParameterValue typed = whole_ ? ParameterValue(as_whole(std::nearbyint(value))) : ParameterValue(rounded(value));
+    ParameterValue taken = checked(key_, typed, where_);
+    if (axis.values.empty() || !same_value(axis.values.back(), taken)) {
+      axis.values.push_back(std::move(taken));
+    }
+  }
+
+  Axis stepped() {
+    const double step = number(table_->get("step"), "step");
+    if (!(step > 0)) {
+      usage("the step is not above 0", where_, fmt::format("{}: step = {}", key_, step), "more than 0");
+    }
+    Axis axis{.key = key_, .values = {}, .where = where_};
+    // The end counts as reached where rounding alone keeps it out.
+    constexpr double kSlack = 1e-9;
+    const double steps = std::floor((high_ - low_) / step + kSlack);
+    for (double i = 0; i <= steps; ++i) {
+      add(axis, low_ + i * step);
+    }
+    return axis;
+  }
+
+  Axis counted() {
+    const toml::node* node = table_->get("count");
+    const auto* given = node->as_integer();
+    if (given == nullptr || given->get() < 1 || static_cast<std::uint64_t>(given->get()) > kMostValues) {
+      usage("the count is no count", where_, key_, fmt::format("a whole number from 1 to {}", kMostValues));
+    }
+    const std::int64_t count = given->get();
+    Axis axis{.key = key_, .values = {}, .where = where_};
+    for (std::int64_t i = 0; i < count; ++i) {
+      const double share = count == 1 ? 0 : static_cast<double>(i) / static_cast<double>(count - 1);
+      const bool last = i + 1 == count && count > 1;
+      add(axis, last ? high_ : between(share));
+    }
+    return axis;
+  }
+
+  [[nodiscard]] double between(double share) const {
+    return logarithmic_ ? low_ * std::pow(high_ / low_, share) : low_ + share * (high_ - low_);
+  }
+
+  Axis powers() {
+    if (table_->size() != 1) {
+      usage("powers of two take nothing else", where_, key_, "{ powers_of_two = [A, B] }");
+    }
+    const toml::array* ends = table_->get("powers_of_two")->as_array();
+    if (ends == nullptr || ends->size() != 2) {
+      usage("powers of two need two ends", where_, key_, "{ powers_of_two = [A, B] }");
+    }
+    std::array<double, 2> bounds{};
+    for (std::size_t i = 0; i < 2; ++i) {
+      bounds.at(i) = number(ends->get(i), "powers_of_two");
+      int exponent = 0;
+      if (!(bounds.at(i) >= 1) || std::frexp(bounds.at(i), &exponent) != 0.5) {
+        usage("an end of the range is no power of two", where_, fmt::format("{}: {}", key_, bounds.at(i)),
+              "1, 2, 4, 8, …");
+      }
+    }
+    if (bounds.at(0) > bounds.at(1)) {
+      usage("the range is empty", where_, fmt::format("{} from {} to {}", key_, bounds.at(0), bounds.at(1)),
+            "the smaller one first");
+    }
+    Axis axis{.key = key_, .values = {}, .where = where_};
+    whole_ = true;
+    note_type(checked(key_, as_whole(bounds.at(0)), where_));
+    for (double value = bounds.at(0); value <= bounds.at(1); value *= 2) {
+      add(axis, value);
+    }
+    return axis;
+  }
+
+  Axis continuous() const {
+    if (!(low_ < high_)) {
+      usage("the range is empty", where_, fmt::format("{} from {} to {}", key_, low_, high_), "from below to");
+    }
+    return {.key = key_, .values = {}, .range = Range{low_, high_, logarithmic_, whole_}, .where = where_};
+  }
+
+  std::string key_;
+  const toml::table* table_;
+  Place at_;
+  std::string where_;
+  double low_ = 0;
+  double high_ = 0;
+  bool logarithmic_ = false;
+  bool whole_ = true;
+};
+
+}  // namespace
+
+bool is_range(const toml::table& table) {
+  return std::any_of(kRangeWords.begin(), kRangeWords.end(),
+                     [&table](std::string_view word) { return table.contains(word); });
+}
+
+ParameterValue checked(const std::string& key, const ParameterValue& value, const std::string& where) {
+  experiment::Settings scratch;
+  scratch.set(key, value, where);
+  const auto found = scratch.all().find(key);
+  return found == scratch.all().end() ? value : found->second.value;
+}
+
+bool same_value(const ParameterValue& left, const ParameterValue& right) {
+  const auto number = [](const ParameterValue& value) -> std::optional<double> {
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) {
+      return static_cast<double>(*whole);
+    }
+    const auto* real = std::get_if<double>(&value);
+    return real == nullptr ? std::nullopt : std::optional(*real);
+  };
+  const std::optional<double> a = number(left);
+  const std::optional<double> b = number(right);
+  return a && b ? *a == *b : left == right;
+}
+
+Axis read_axis(const std::string& key, const toml::node& node, const std::string& folder, const Place& at) {
+  if (experiment::find_parameter(key) == nullptr) {
+    experiment::unknown_key(key, at.text());
+  }
+  if (const toml::table* table = node.as_table()) {
+    return RangeReader(key, *table, at).read();
+  }
+  const toml::array* array = node.as_array();
+  if (array == nullptr) {
+    usage("an axis has several values", at.text(), fmt::format("{}: {}", key, type_of(node)), kForms,
+          "one value for all configurations stands in [experiment]");
+  }
+  if (array->empty()) {
+    usage("the axis is empty", at.text(), key, "at least one value", "without a value there is no configuration");
+  }
+  Axis axis{.key = key, .values = {}, .where = at.text()};
+  axis.values.reserve(array->size());
+  for (const toml::node& item : *array) {
+    const Place here = item.source().begin.line == 0 ? at : place(at.source, item.source().begin);
+    axis.values.push_back(checked(key, value_of(item, key, folder, here), here.text()));
+  }
+  return axis;
+}
+
+}  // namespace rayreplay::sweep

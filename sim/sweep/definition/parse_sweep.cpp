@@ -1,0 +1,343 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include "base/error.hpp"
+#include "sim/sweep/definition/axis_values.hpp"
+#include "sim/sweep/definition/definition.hpp"
+#include "sim/sweep/definition/toml_leaves.hpp"
+#include "sim/sweep/samplers/sampler.hpp"
+
+namespace rayreplay::sweep {
+namespace {
+
+const std::vector<std::string> kTopLevel = {"base", "sampler", "objective", "where", "exclude",
+                                            "experiment", "axes", "zip", "stop"};
+
+std::string read_file(const std::filesystem::path& path, const std::string& where) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || (file.peek() != std::ifstream::traits_type::eof() && !(text << file.rdbuf())) || file.bad()) {
+    throw Error(ErrorKind::Input, {"the experiment file of the sweep cannot be read", where, path.string(),
+                                   "a TOML file", "`base` is relative to the sweep file"});
+  }
+  return text.str();
+}
+
+class SweepReader {
+ public:
+  SweepReader(std::string_view text, const std::string& source, const std::string& folder)
+      : source_(source), folder_(folder) {
+    try {
+      table_ = toml::parse(text, source);
+    } catch (const toml::parse_error& error) {
+      usage("the sweep is not TOML: " + std::string(error.description()), at(error.source()).text(), "", "");
+    }
+  }
+
+  Definition read() {
+    for (const auto& [key, node] : table_) {
+      const std::string name(key.str());
+      if (std::find(kTopLevel.begin(), kTopLevel.end(), name) == kTopLevel.end()) {
+        unknown_word(name, at(key.source()).text());
+      }
+    }
+    definition_.folder = folder_;
+    read_base();
+    read_sampler();
+    read_factors();
+    read_excludes();
+    read_conditions();
+    read_objective();
+    read_stop();
+    return std::move(definition_);
+  }
+
+ private:
+  [[nodiscard]] Place at(const toml::source_region& region) const {
+    return place(source_, region.begin);
+  }
+
+  [[noreturn]] void unknown_word(const std::string& name, const std::string& where) const {
+    const std::string near = nearest(name, kTopLevel);
+    const bool is_key = experiment::find_parameter(name.substr(0, name.find('.'))) != nullptr;
+    usage("unknown key of a sweep", where, "'" + name + "'", fmt::format("one of {}", fmt::join(kTopLevel, ", ")),
+          is_key           ? "keys of the experiment stand in [experiment], several values in [axes]"
+          : near.empty() ? ""
+                           : "did you mean '" + near + "'?");
+  }
+
+  [[nodiscard]] const toml::table* table_at(std::string_view name) const {
+    const toml::node* node = table_.get(name);
+    if (node != nullptr && !node->is_table()) {
+      usage("the value has the wrong type", at(node->source()).text(), fmt::format("{}: {}", name, type_of(*node)),
+            fmt::format("a table: [{}]", name));
+    }
+    return node == nullptr ? nullptr : node->as_table();
+  }
+
+  [[nodiscard]] std::string text_of(const toml::node& node, std::string_view name) const {
+    const auto* text = node.as_string();
+    if (text == nullptr) {
+      usage("the value has the wrong type", at(node.source()).text(), fmt::format("{}: {}", name, type_of(node)),
+            "a text");
+    }
+    return text->get();
+  }
+
+  /// Keys of the sweep after the head of a table belong to that table: what is meant is plain.
+  void check_key(const std::string& key, const Place& where, const char* table) const {
+    if (experiment::find_parameter(key) == nullptr &&
+        std::find(kTopLevel.begin(), kTopLevel.end(), key) != kTopLevel.end()) {
+      usage(fmt::format("'{}' stands inside [{}]", key, table), where.text(), "", "a key of an experiment",
+            fmt::format("write `{}` before the first [table] of the file", key));
+    }
+  }
+
+  void read_base() {
+    if (const toml::node* node = table_.get("base")) {
+      const std::filesystem::path path = std::filesystem::path(folder_) / text_of(*node, "base");
+      definition_.base = experiment::parse_experiment(read_file(path, at(node->source()).text()), path.string(),
+                                                      path.parent_path().string());
+    }
+    if (const toml::table* table = table_at("experiment")) {
+      for (const Leaf& leaf : leaves(*table)) {
+        const Place where = place(source_, leaf.at);
+        check_key(leaf.key, where, "experiment");
+        definition_.base.set(leaf.key, value_of(*leaf.node, leaf.key, folder_, where), where.text());
+      }
+    }
+  }
+
+  void read_sampler() {
+    const toml::node* node = table_.get("sampler");
+    try {
+      definition_.sampler = Samplers::create(node == nullptr ? "grid" : text_of(*node, "sampler")).spec;
+    } catch (const Error& error) {
+      ErrorInfo info = error.info();
+      info.where = at(node->source()).text() + (info.where.empty() ? "" : ", " + info.where);
+      throw Error(error.kind(), info);
+    }
+  }
+
+  Axis axis_of(const Leaf& leaf, const char* table) {
+    const Place where = place(source_, leaf.at);
+    check_key(leaf.key, where, table);
+    Axis axis = read_axis(leaf.key, *leaf.node, folder_, where);
+    const auto [known, is_new] = axis_lines_.emplace(leaf.key, axis.where);
+    if (!is_new) {
+      usage("a key is on two axes", axis.where, fmt::format("'{}', also in {}", leaf.key, known->second),
+            "each key once");
+    }
+    return axis;
+  }
+
+  void read_factors() {
+    std::vector<std::pair<toml::source_position, Factor>> found;
+    if (const toml::table* table = table_at("axes")) {
+      for (const Leaf& leaf : leaves(*table, is_range)) {
+        found.push_back({leaf.at, Factor{{axis_of(leaf, "axes")}}});
+      }
+    }
+    read_zips(found);
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.first.line, a.first.column) < std::pair(b.first.line, b.first.column);
+    });
+    for (auto& [position, factor] : found) {
+      check_rows(factor);
+      definition_.factors.push_back(std::move(factor));
+    }
+    if (definition_.factors.empty()) {
+      usage("the sweep has no axes", source_, "", "[axes] or [[zip]] with at least one key",
+            "a single experiment is `rayreplay run`");
+    }
+    const auto sampler = Samplers::create(definition_.sampler);
+    for (const Factor& factor : definition_.factors) {
+      if (factor.axes.front().range && !sampler.model->draws_numbers()) {
+        usage("the range is continuous, and the sampler takes listed values alone", factor.axes.front().where,
+              fmt::format("{} with sampler {}", factor.axes.front().key, definition_.sampler),
+              "a range with step or count", "or sampler = \"random:count=100\" or \"latin-hypercube:count=100\"");
+      }
+    }
+  }
+
+  void read_zips(std::vector<std::pair<toml::source_position, Factor>>& found) {
+    const toml::node* node = table_.get("zip");
+    if (node == nullptr) {
+      return;
+    }
+    const toml::array* list = node->as_array();
+    if (list == nullptr || !list->is_array_of_tables()) {
+      usage("the value has the wrong type", at(node->source()).text(), "zip: " + type_of(*node),
+            "tables: [[zip]] with two square brackets");
+    }
+    for (const toml::node& item : *list) {
+      const std::vector<Leaf> keys = leaves(*item.as_table(), is_range);
+      if (keys.empty()) {
+        usage("the zip is empty", at(item.source()).text(), "", "axes");
+      }
+      Factor factor;
+      for (const Leaf& leaf : keys) {
+        factor.axes.push_back(axis_of(leaf, "zip"));
+        const Axis& axis = factor.axes.back();
+        if (axis.range) {
+          usage("a continuous range cannot be zipped", axis.where, axis.key, "a list, or a range with step or count");
+        }
+        if (axis.values.size() != factor.size()) {
+          usage("axes that are zipped have different lengths", axis.where,
+                fmt::format("{} has {} values, {} has {}", factor.axes.front().key, factor.size(), axis.key,
+                            axis.values.size()),
+                "equal lengths");
+        }
+      }
+      found.emplace_back(keys.front().at, std::move(factor));
+    }
+  }
+
+  /// Rows of a factor are configurations of their own: twice the same would be counted twice.
+  static void check_rows(const Factor& factor) {
+    std::set<std::vector<std::string>> rows;
+    for (std::size_t i = 0; i < factor.axes.front().values.size(); ++i) {
+      std::vector<std::string> row;
+      for (const Axis& axis : factor.axes) {
+        row.push_back(to_text(axis.values[i]));
+      }
+      if (!rows.insert(row).second) {
+        usage("a value is there twice", factor.axes.front().where,
+              fmt::format("{} = {}", factor.axes.front().key, fmt::join(row, ", ")), "each once");
+      }
+    }
+  }
+
+  void read_excludes() {
+    const toml::node* node = table_.get("exclude");
+    if (node == nullptr) {
+      return;
+    }
+    const toml::array* list = node->as_array();
+    if (list == nullptr) {
+      usage("the value has the wrong type", at(node->source()).text(), "exclude: " + type_of(*node),
+            "a list of tables: exclude = [{ KEY = VALUE, … }, …]");
+    }
+    for (const toml::node& item : *list) {
+      const toml::table* table = item.as_table();
+      if (table == nullptr || table->empty()) {
+        usage("an exclusion is a table of keys and values", at(item.source()).text(),
+              table == nullptr ? type_of(item) : "an empty table, which would exclude everything", "{ KEY = VALUE, … }");
+      }
+      auto& exclude = definition_.excludes.emplace_back();
+      for (const Leaf& leaf : leaves(*table)) {
+        const Place where = place(source_, leaf.at);
+        check_key(leaf.key, where, "exclude");
+        exclude.emplace_back(leaf.key,
+                             checked(leaf.key, value_of(*leaf.node, leaf.key, folder_, where), where.text()));
+      }
+    }
+  }
+
+  void read_conditions() {
+    const toml::node* node = table_.get("where");
+    if (node == nullptr) {
+      return;
+    }
+    if (node->is_string()) {
+      definition_.conditions.emplace_back(text_of(*node, "where"), at(node->source()).text());
+      return;
+    }
+    const toml::array* list = node->as_array();
+    if (list == nullptr) {
+      usage("the value has the wrong type", at(node->source()).text(), "where: " + type_of(*node),
+            "a list of conditions");
+    }
+    for (const toml::node& item : *list) {
+      definition_.conditions.emplace_back(text_of(item, "where"), at(item.source()).text());
+    }
+  }
+
+  void read_objective() {
+    const toml::node* node = table_.get("objective");
+    if (node == nullptr) {
+      return;
+    }
+    const std::string text = text_of(*node, "objective");
+    const std::string where = at(node->source()).text();
+    Objective objective{.metric = text, .goal = experiment::Goal::None};
+    for (const auto& [word, goal] : {std::pair("more ", experiment::Goal::More), std::pair("less ", experiment::Goal::Less)}) {
+      if (text.starts_with(word)) {
+        objective = {.metric = text.substr(std::string_view(word).size()), .goal = goal};
+      }
+    }
+    try {
+      const experiment::Goal own = experiment::find_metric(objective.metric).goal;
+      objective.goal = objective.goal == experiment::Goal::None ? own : objective.goal;
+    } catch (const Error& error) {
+      ErrorInfo info = error.info();
+      info.where = where + (info.where.empty() ? "" : ", " + info.where);
+      throw Error(error.kind(), info);
+    }
+    if (objective.goal == experiment::Goal::None) {
+      usage("of this metric neither more nor less is better by itself", where, "'" + text + "'",
+            fmt::format("\"more {0}\" or \"less {0}\"", text));
+    }
+    definition_.objective = objective;
+  }
+
+  void read_stop() {
+    const toml::table* table = table_at("stop");
+    if (table == nullptr) {
+      return;
+    }
+    const std::vector<std::string> known = {"runs", "seconds"};
+    for (const auto& [key, node] : *table) {
+      const std::string name(key.str());
+      const std::string where = at(key.source()).text();
+      const double value = node.is_number() ? node.value_or(0.0) : 0.0;
+      if (name == "runs" && node.is_integer() && node.as_integer()->get() > 0) {
+        definition_.most_runs = static_cast<std::uint64_t>(node.as_integer()->get());
+      } else if (name == "seconds" && value > 0 && std::isfinite(value)) {
+        definition_.most_seconds = value;
+      } else if (name == "runs" || name == "seconds") {
+        usage("the value has the wrong type or is out of range", where, fmt::format("stop.{}", name),
+              name == "runs" ? "a whole number above 0" : "a number above 0");
+      } else {
+        check_key(name, at(key.source()), "stop");
+        const std::string near = nearest(name, known);
+        usage("unknown key", where, fmt::format("'stop.{}'", name), "runs or seconds",
+              near.empty() ? "" : "did you mean '" + near + "'?");
+      }
+    }
+  }
+
+  std::string source_;
+  std::string folder_;
+  toml::table table_;
+  Definition definition_;
+  std::map<std::string, std::string> axis_lines_;
+};
+
+}  // namespace
+
+Definition parse_sweep(std::string_view toml, const std::string& source, const std::string& folder) {
+  return SweepReader(toml, source, folder).read();
+}
+
+std::vector<std::string> axis_keys(const Definition& definition) {
+  std::vector<std::string> keys;
+  for (const Factor& factor : definition.factors) {
+    for (const Axis& axis : factor.axes) {
+      keys.push_back(axis.key);
+    }
+  }
+  return keys;
+}
+
+}  // namespace rayreplay::sweep

@@ -1,0 +1,111 @@
+// Random: points drawn one by one, every point as likely as any other.
+//
+// Contract: without continuous factors no point is drawn twice: small grids are gone through in the order of a seeded
+// permutation, of large ones points that came before are drawn again. Points that conditions drop are replaced by
+// further ones, until `count` were taken, the whole grid was offered, or kDrawsPerPoint · count + kDrawsMore draws
+// were made (then Usage says how many were taken). A larger count of the same seed begins with the same points, unless
+// it is what makes the grid count as small. O(draws · factors), and O(grid) of small ones.
+#include <algorithm>
+#include <string>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/split_mix.hpp"
+#include "sim/sweep/samplers/draws.hpp"
+#include "sim/sweep/samplers/sampler.hpp"
+
+namespace rayreplay::sweep {
+namespace {
+
+constexpr std::uint64_t kSmallGrid = std::uint64_t{1} << 20U;
+constexpr std::uint64_t kDrawsPerPoint = 1000;
+constexpr std::uint64_t kDrawsMore = 100'000;
+
+class Random final : public Sampler {
+ public:
+  explicit Random(const Parameters& parameters)
+      : count_(static_cast<std::uint64_t>(parameters.get_int("count"))),
+        seed_(static_cast<std::uint64_t>(parameters.get_int("seed"))) {}
+
+  [[nodiscard]] std::uint64_t most_points(const Space& space) const override {
+    return space.has_continuous() ? count_ : std::min(count_, space.discrete_points());
+  }
+
+  void sample(const Space& space, const Offer& offer) const override {
+    if (!space.has_continuous() && space.discrete_points() <= std::max(kSmallGrid, 2 * count_)) {
+      permute(space, offer);
+    } else {
+      draw(space, offer);
+    }
+  }
+
+ private:
+  void permute(const Space& space, const Offer& offer) const {
+    const std::size_t factors = space.sizes.size();
+    Point point{.choice = std::vector<std::uint32_t>(factors), .number = std::vector<double>(factors)};
+    std::uint64_t taken = 0;
+    for (std::uint64_t index : permutation(seed_, space.discrete_points())) {
+      for (std::size_t f = factors; f-- > 0;) {
+        point.choice[f] = static_cast<std::uint32_t>(index % space.sizes[f]);
+        index /= space.sizes[f];
+      }
+      taken += offer(point) ? 1 : 0;
+      if (taken == count_) {
+        return;
+      }
+    }
+  }
+
+  void draw(const Space& space, const Offer& offer) const {
+    const std::size_t factors = space.sizes.size();
+    const bool distinct = !space.has_continuous();
+    std::unordered_set<std::string> seen;
+    Point point{.choice = std::vector<std::uint32_t>(factors), .number = std::vector<double>(factors)};
+    std::uint64_t taken = 0;
+    const std::uint64_t most = kDrawsPerPoint * count_ + kDrawsMore;
+    for (std::uint64_t i = 0; i < most; ++i) {
+      const std::uint64_t row = split_mix(seed_, i);
+      for (std::size_t f = 0; f < factors; ++f) {
+        const std::uint64_t bits = split_mix(row, f);
+        if (space.sizes[f] == 0) {
+          point.number[f] = unit_number(bits);
+        } else {
+          point.choice[f] = bounded(bits, space.sizes[f]);
+        }
+      }
+      if (distinct) {
+        const auto* bytes = reinterpret_cast<const char*>(point.choice.data());
+        if (!seen.emplace(bytes, factors * sizeof(std::uint32_t)).second) {
+          continue;
+        }
+      }
+      taken += offer(point) ? 1 : 0;
+      if (taken == count_) {
+        return;
+      }
+    }
+    throw Error(ErrorKind::Usage,
+                {"the conditions drop nearly everything that is drawn", "sampler 'random'",
+                 fmt::format("{} of {} draws could be used", taken, most), fmt::format("{}", count_),
+                 "narrow the axes to where the conditions hold, or lower `count`"});
+  }
+
+  std::uint64_t count_;
+  std::uint64_t seed_;
+};
+
+const Samplers::Registrar kRegistrar(
+    {.kind = {},
+     .name = "random",
+     .summary = "Configurations drawn at random, none twice",
+     .text = "Every combination is as likely as any other; continuous ranges give any number in them. What conditions "
+             "drop is replaced by further draws. A grid with fewer combinations than `count` is taken whole, in "
+             "random order.",
+     .source = "rayreplay",
+     .parameters = {count_parameter(), seed_parameter()}},
+    [](const Parameters& parameters) { return std::make_unique<Random>(parameters); });
+
+}  // namespace
+}  // namespace rayreplay::sweep
