@@ -1,0 +1,124 @@
+#include "sim/sweep/results/file_lock.hpp"
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace rayreplay::sweep {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A lock of fcntl is the process's: it does not keep its own threads apart.
+struct Held {
+  std::mutex mutex;
+  std::set<fs::path> paths;
+};
+
+Held& held() {
+  static Held all;
+  return all;
+}
+
+std::string content(int descriptor) {
+  std::array<char, 512> bytes{};
+  const ssize_t count = ::pread(descriptor, bytes.data(), bytes.size(), 0);
+  std::string text(bytes.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
+  for (char& c : text) {
+    c = c >= ' ' && c <= '~' ? c : ' ';
+  }
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text;
+}
+
+std::string host_name() {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "?";
+}
+
+[[noreturn]] void refuse(const fs::path& what, const std::string& holder) {
+  throw Error(ErrorKind::Output,
+              {"another process writes this database", what.string(), holder.empty() ? "" : "process " + holder, "",
+               "wait for it or end it, or choose another name with -o"});
+}
+
+[[noreturn]] void fail(const fs::path& path, int error) {
+  throw Error(ErrorKind::Output, {"cannot lock the database", path.string(), std::strerror(error), "",
+                                  "choose a folder that you may write to, on a file system with locks"});
+}
+
+bool still_there(int descriptor, const fs::path& path) {
+  struct stat ours {
+  }, now{};
+  return ::fstat(descriptor, &ours) == 0 && ::stat(path.c_str(), &now) == 0 && ours.st_ino == now.st_ino &&
+         ours.st_dev == now.st_dev;
+}
+
+fs::path known_as(const fs::path& path) {
+  std::error_code error;
+  const fs::path folder = fs::weakly_canonical(path.has_parent_path() ? path.parent_path() : fs::path("."), error);
+  return (error ? path.parent_path() : folder) / path.filename();
+}
+
+}  // namespace
+
+FileLock::FileLock(fs::path lock_file, const fs::path& what) : path_(known_as(lock_file)) {
+  const std::lock_guard guard(held().mutex);
+  if (held().paths.contains(path_)) {
+    refuse(what, fmt::format("{} {}", ::getpid(), host_name()));
+  }
+  for (;;) {
+    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (descriptor_ < 0) {
+      fail(path_, errno);
+    }
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    if (::fcntl(descriptor_, F_SETLK, &lock) != 0) {
+      const int error = errno;
+      const std::string holder = content(descriptor_);
+      ::close(descriptor_);
+      if (error == EACCES || error == EAGAIN) {
+        refuse(what, holder);
+      }
+      fail(path_, error);
+    }
+    if (still_there(descriptor_, path_)) {
+      break;
+    }
+    ::close(descriptor_);  // its holder removed it between open and lock
+  }
+  was_left_ = !content(descriptor_).empty();
+  const std::string text = fmt::format("{} {}\n", ::getpid(), host_name());
+  if (::ftruncate(descriptor_, 0) != 0 ||
+      ::pwrite(descriptor_, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
+    const int error = errno;
+    ::close(descriptor_);
+    fail(path_, error);
+  }
+  held().paths.insert(path_);
+}
+
+FileLock::~FileLock() {
+  const std::lock_guard guard(held().mutex);
+  held().paths.erase(path_);
+  if (!leave_) {
+    ::unlink(path_.c_str());  // before the release: whoever gets it then sees that it is gone
+  }
+  ::close(descriptor_);
+}
+
+}  // namespace rayreplay::sweep

@@ -1,0 +1,282 @@
+#include "sim/sweep/results/reader.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.hpp"
+#include "base/parameters.hpp"
+#include "sim/sweep/results/expression.hpp"
+#include "sim/sweep/results/schema.hpp"
+#include "sim/sweep/results/sqlite.hpp"
+
+namespace rayreplay::sweep {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What a killed writer left behind is rolled back first, which takes permission to write.
+void roll_back(const fs::path& path) {
+  const Connection writer(path, Connection::Mode::Write);
+  (void)writer.number("PRAGMA schema_version");
+}
+
+std::unique_ptr<Connection> open(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) {
+    throw Error(ErrorKind::Input, {"the file does not exist", path.string(), "", "the results of a sweep", ""});
+  }
+  if (!fs::is_regular_file(status)) {
+    throw Error(ErrorKind::Input, {"this is no file", path.string(), "", "the results of a sweep", ""});
+  }
+  auto connection = std::make_unique<Connection>(path, Connection::Mode::Read);
+  int code = connection->try_run("BEGIN; SELECT count(*) FROM sqlite_schema");
+  if (code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY || code == SQLITE_READONLY_CANTINIT ||
+      (code & 0xFF) == SQLITE_CANTOPEN) {
+    try {
+      connection.reset();
+      roll_back(path);
+    } catch (const Error&) {
+      throw Error(ErrorKind::Input, {"a sweep that was killed left this database in the middle of writing",
+                                     path.string(), "no permission to put it in order", "",
+                                     "run the command once as somebody who may write to the file and its folder"});
+    }
+    connection = std::make_unique<Connection>(path, Connection::Mode::Read);
+    code = connection->try_run("BEGIN; SELECT count(*) FROM sqlite_schema");
+  }
+  if (code != SQLITE_OK) {
+    connection->raise(sqlite3_extended_errcode(connection->get()));
+  }
+  if (is_empty(*connection)) {
+    throw Error(ErrorKind::Input, {"the database holds no results of a sweep", path.string(), "an empty file", "", ""});
+  }
+  check_mark(*connection);
+  return connection;
+}
+
+ResultCell cell(const Statement& row, int column, ColumnType type) {
+  switch (row.type(column)) {
+    case SQLITE_NULL:
+      return {};
+    case SQLITE_INTEGER: {
+      const std::int64_t value = row.whole(column);
+      if (type == ColumnType::Truth) {
+        return value != 0;
+      }
+      return type == ColumnType::Real ? ResultCell(static_cast<double>(value)) : ResultCell(value);
+    }
+    case SQLITE_FLOAT:
+      return row.real(column);
+    default:
+      return row.text(column);
+  }
+}
+
+}  // namespace
+
+class ResultsReader::Impl {
+ public:
+  explicit Impl(const fs::path& path)
+      : connection(open(path)),
+        about(read_about(*connection)),
+        columns(read_columns(*connection)),
+        inputs(read_inputs(*connection)) {}
+
+  [[nodiscard]] std::string condition(const std::string& where) const {
+    return where.empty() ? "" : " WHERE (" + where_to_sql(where, columns) + ")";
+  }
+
+  /// Reads all. Some errors of a user's SQL show only while it runs; `option` is where it came from.
+  [[nodiscard]] ResultSet collect(Statement& statement, std::vector<ResultColumn> of, const char* option) const {
+    ResultSet result{std::move(of), {}};
+    for (;;) {
+      const int code = statement.try_step();
+      if (code == SQLITE_DONE) {
+        return result;
+      }
+      if (code != SQLITE_ROW) {
+        const int primary = code & 0xFF;
+        if (primary == SQLITE_ERROR || primary == SQLITE_MISMATCH || primary == SQLITE_TOOBIG) {
+          throw Error(ErrorKind::Usage,
+                      {std::string("the SQL is wrong: ") + sqlite3_errmsg(connection->get()), option, "", "", ""});
+        }
+        connection->raise(sqlite3_extended_errcode(connection->get()));
+      }
+      std::vector<ResultCell> row;
+      row.reserve(result.columns.size());
+      for (std::size_t i = 0; i < result.columns.size(); ++i) {
+        row.push_back(cell(statement, static_cast<int>(i), result.columns[i].type));
+      }
+      result.rows.push_back(std::move(row));
+    }
+  }
+
+  [[nodiscard]] const ResultColumn* find(const std::string& name) const {
+    const std::string wanted = folded(name);
+    const auto place =
+        std::ranges::find_if(columns, [&](const ResultColumn& column) { return folded(column.name) == wanted; });
+    return place == columns.end() ? nullptr : &*place;
+  }
+
+  std::unique_ptr<Connection> connection;
+  About about;
+  std::vector<ResultColumn> columns;
+  std::vector<InputFile> inputs;
+};
+
+ResultsReader::ResultsReader(const fs::path& path) : impl_(std::make_unique<Impl>(path)) {}
+ResultsReader::~ResultsReader() = default;
+
+const fs::path& ResultsReader::path() const {
+  return impl_->connection->path();
+}
+const About& ResultsReader::about() const {
+  return impl_->about;
+}
+const std::vector<InputFile>& ResultsReader::inputs() const {
+  return impl_->inputs;
+}
+const std::vector<ResultColumn>& ResultsReader::columns() const {
+  return impl_->columns;
+}
+
+const ResultColumn& ResultsReader::column(const std::string& name, const std::string& option) const {
+  if (const ResultColumn* found = impl_->find(name); found != nullptr) {
+    return *found;
+  }
+  std::vector<std::string> names;
+  for (const ResultColumn& known : impl_->columns) {
+    names.push_back(known.name);
+  }
+  const std::string near = nearest(name, names);
+  throw Error(ErrorKind::Usage, {"unknown column", option, "'" + name + "'", "",
+                                 near.empty() ? "see them with --query 'SELECT name, text FROM columns'"
+                                              : "did you mean '" + near + "'?"});
+}
+
+std::vector<ResultColumn> ResultsReader::metrics() const {
+  std::vector<ResultColumn> candidates;
+  std::vector<std::string> counts;
+  for (const ResultColumn& column : impl_->columns) {
+    if (column.role == Role::Metric) {
+      candidates.push_back(column);
+      counts.push_back("count(" + sql_name(column.name) + ")");
+    }
+  }
+  std::vector<ResultColumn> found;
+  if (candidates.empty()) {
+    return found;
+  }
+  Statement statement = impl_->connection->prepare(fmt::format("SELECT {} FROM runs", fmt::join(counts, ",")));
+  statement.step();
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (statement.whole(static_cast<int>(i)) > 0) {
+      found.push_back(candidates[i]);
+    }
+  }
+  return found;
+}
+
+std::uint64_t ResultsReader::count(const std::string& where) const {
+  Statement statement =
+      impl_->connection->prepare_query("SELECT count(*) FROM runs" + impl_->condition(where), "--where");
+  return statement.step() ? static_cast<std::uint64_t>(statement.whole(0)) : 0;
+}
+
+std::uint64_t ResultsReader::failures() const {
+  return static_cast<std::uint64_t>(impl_->connection->number("SELECT count(*) FROM runs WHERE status <> 'ok'"));
+}
+
+ResultSet ResultsReader::select(const std::vector<std::string>& names, const std::string& where) const {
+  std::vector<ResultColumn> chosen;
+  std::vector<std::string> selected;
+  for (const std::string& name : names) {
+    chosen.push_back(column(name, "--columns"));
+    selected.push_back(sql_name(chosen.back().name));
+  }
+  Statement statement = impl_->connection->prepare_query(
+      fmt::format("SELECT {} FROM runs{} ORDER BY run", fmt::join(selected, ","), impl_->condition(where)), "--where");
+  return impl_->collect(statement, std::move(chosen), "--where");
+}
+
+ResultSet ResultsReader::query(const std::string& sql) const {
+  Statement statement = impl_->connection->prepare_query(quote_columns(sql, impl_->columns), "--query");
+  std::vector<ResultColumn> columns;
+  for (int i = 0; i < statement.columns(); ++i) {
+    const char* name = sqlite3_column_name(statement.get(), i);
+    const ResultColumn* known = impl_->find(name);
+    columns.push_back(known != nullptr ? *known : ResultColumn{name, Role::About, ColumnType::Any, "", "", {}});
+    columns.back().name = name;
+  }
+  return impl_->collect(statement, std::move(columns), "--query");
+}
+
+std::vector<std::string> ResultsReader::distinct(const std::string& name) const {
+  const std::string column_name = sql_name(column(name, name).name);
+  Statement statement =
+      impl_->connection->prepare(fmt::format("SELECT DISTINCT {0} FROM runs WHERE {0} <> '' ORDER BY 1", column_name));
+  std::vector<std::string> result;
+  while (statement.step()) {
+    result.push_back(statement.text(0));
+  }
+  return result;
+}
+
+ResultSet ResultsReader::row(std::uint64_t run) const {
+  std::vector<std::string> names;
+  for (const ResultColumn& one : impl_->columns) {
+    names.push_back(one.name);
+  }
+  ResultSet result = select(names, fmt::format("run = {}", run));
+  if (result.rows.empty()) {
+    const bool beyond = run >= about().runs;
+    throw Error(ErrorKind::Usage,
+                {beyond ? "the sweep has no such run" : "this run has no result yet", path().string(),
+                 fmt::format("run {}", run),
+                 beyond ? fmt::format("0 to {}", about().runs - std::min<std::uint64_t>(about().runs, 1)) : "",
+                 beyond ? "" : "finish the sweep"});
+  }
+  return result;
+}
+
+std::string ResultsReader::configuration(std::uint64_t run) const {
+  const ResultSet all = row(run);
+  for (std::size_t i = 0; i < all.columns.size(); ++i) {
+    if (all.columns[i].name == "configuration") {
+      return to_text(all.rows.front()[i]);
+    }
+  }
+  return "";
+}
+
+bool is_number(const ResultCell& cell) {
+  return std::holds_alternative<std::int64_t>(cell) || std::holds_alternative<double>(cell);
+}
+
+double number(const ResultCell& cell) {
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
+    return static_cast<double>(*whole);
+  }
+  const auto* real = std::get_if<double>(&cell);
+  return real != nullptr ? *real : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string to_text(const ResultCell& cell) {
+  if (const bool* truth = std::get_if<bool>(&cell)) {
+    return *truth ? "true" : "false";
+  }
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
+    return fmt::format("{}", *whole);
+  }
+  if (const auto* real = std::get_if<double>(&cell)) {
+    return fmt::format("{}", *real);
+  }
+  const auto* text = std::get_if<std::string>(&cell);
+  return text != nullptr ? *text : "";
+}
+
+}  // namespace rayreplay::sweep

@@ -1,0 +1,69 @@
+// Reading the results of a sweep, also while they are being written.
+//
+// Contract: the file is opened read-only; all calls of one object see the same rows. A writer that wants to commit
+// waits for readers, so keep none longer than its work takes. Rows come by run unless a query says otherwise. Cells
+// have the type of their column (truth values are stored as whole numbers); a cell of another type is given as it is
+// stored. `where` is an expression of expression.hpp, "" for all. Errors: Input for files that are not such a database,
+// newer, damaged; Usage for unknown columns (naming the nearest) and wrong SQL (with SQLite's reason).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sim/sweep/results/columns.hpp"
+#include "sim/sweep/results/database.hpp"
+
+namespace rayreplay::sweep {
+
+using ResultCell = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
+
+struct ResultSet {
+  std::vector<ResultColumn> columns;
+  std::vector<std::vector<ResultCell>> rows;
+};
+
+class ResultsReader {
+ public:
+  explicit ResultsReader(const std::filesystem::path& path);
+  ~ResultsReader();
+  ResultsReader(const ResultsReader&) = delete;
+  ResultsReader& operator=(const ResultsReader&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const;
+  [[nodiscard]] const About& about() const;
+  [[nodiscard]] const std::vector<InputFile>& inputs() const;
+  [[nodiscard]] const std::vector<ResultColumn>& columns() const;
+  /// Usage names the nearest; `option` stands in the message.
+  [[nodiscard]] const ResultColumn& column(const std::string& name, const std::string& option) const;
+  /// Metrics that at least one row has, in the order of columns.
+  [[nodiscard]] std::vector<ResultColumn> metrics() const;
+
+  [[nodiscard]] std::uint64_t count(const std::string& where = "") const;
+  [[nodiscard]] std::uint64_t failures() const;
+  [[nodiscard]] ResultSet select(const std::vector<std::string>& names, const std::string& where = "") const;
+  /// One SELECT of the user's, against the tables runs, columns, about, inputs.
+  [[nodiscard]] ResultSet query(const std::string& sql) const;
+  /// Different texts of an about-column, in order.
+  [[nodiscard]] std::vector<std::string> distinct(const std::string& name) const;
+  /// Usage where there is no such run.
+  [[nodiscard]] std::string configuration(std::uint64_t run) const;
+  /// All columns of one run.
+  [[nodiscard]] ResultSet row(std::uint64_t run) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// NaN where it is no number.
+[[nodiscard]] double number(const ResultCell& cell);
+[[nodiscard]] bool is_number(const ResultCell& cell);
+/// Shortest text that reads back as the same value; "" for nothing.
+[[nodiscard]] std::string to_text(const ResultCell& cell);
+
+}  // namespace rayreplay::sweep

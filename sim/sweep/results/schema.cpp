@@ -1,0 +1,210 @@
+#include "sim/sweep/results/schema.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.hpp"
+
+namespace rayreplay::sweep {
+namespace {
+
+[[noreturn]] void damaged(const Connection& connection, const std::string& what, const std::string& found) {
+  throw Error(ErrorKind::Input, {what, connection.path().string(), found, "a database as rayreplay writes it",
+                                 "--restart begins the sweep anew"});
+}
+
+std::string declaration(const ResultColumn& column) {
+  return sql_name(column.name) + (column.name == "run" ? " INTEGER PRIMARY KEY" : sql_type(column.type));
+}
+
+void note_column(const Connection& connection, const ResultColumn& column) {
+  Statement insert =
+      connection.prepare("INSERT INTO columns (name, role, type, unit, text, goal) VALUES (?, ?, ?, ?, ?, ?)");
+  int place = 1;
+  for (const std::string_view value : {std::string_view(column.name), std::string_view(to_string(column.role)),
+                                       std::string_view(to_string(column.type)), std::string_view(column.unit),
+                                       std::string_view(column.text), std::string_view(to_string(column.goal))}) {
+    insert.bind(place++, value);
+  }
+  insert.step();
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> result;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    line.erase(line.find_last_not_of(" \t\r") + 1);
+    const auto first = line.find_first_not_of(" \t");
+    if (first != std::string::npos && line[first] != '#') {
+      result.push_back(line.substr(first));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+bool is_empty(const Connection& connection) {
+  return connection.number("PRAGMA schema_version") == 0 && connection.number("PRAGMA application_id") == 0;
+}
+
+void check_mark(const Connection& connection) {
+  const std::int64_t mark = connection.number("PRAGMA application_id");
+  const std::int64_t version = connection.number("PRAGMA user_version");
+  if (mark != kApplicationId) {
+    throw Error(ErrorKind::Input, {"the database holds no results of a sweep", connection.path().string(), "", "",
+                                   "name a file that rayreplay sweep wrote"});
+  }
+  if (version != kFormatVersion) {
+    throw Error(ErrorKind::Input,
+                {version > kFormatVersion ? "the database is of a newer format" : "the database's format is not known",
+                 connection.path().string(), fmt::format("version {}", version),
+                 fmt::format("version {}", kFormatVersion), "use the rayreplay that wrote it"});
+  }
+}
+
+void create(const Connection& connection, const About& about) {
+  const std::vector<ResultColumn> columns = result_columns(about.axes);
+  std::vector<std::string> declarations;
+  declarations.reserve(columns.size());
+  for (const ResultColumn& column : columns) {
+    declarations.push_back(declaration(column));
+  }
+  connection.run("BEGIN IMMEDIATE");
+  connection.run(fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", kApplicationId, kFormatVersion));
+  connection.run(
+      "CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
+      "CREATE TABLE columns (place INTEGER PRIMARY KEY, name TEXT UNIQUE, role TEXT, type TEXT, unit TEXT, text TEXT,"
+      " goal TEXT);"
+      "CREATE TABLE inputs (path TEXT PRIMARY KEY, hash TEXT) WITHOUT ROWID");
+  connection.run(fmt::format("CREATE TABLE runs ({})", fmt::join(declarations, ", ")));
+  for (const ResultColumn& column : columns) {
+    note_column(connection, column);
+  }
+  std::string axes;
+  for (const std::string& axis : about.axes) {
+    axes += (axes.empty() ? "" : "\n") + axis;
+  }
+  write_about(connection, "format_version", std::to_string(kFormatVersion));
+  write_about(connection, "tool_version", RAYREPLAY_VERSION);
+  write_about(connection, "definition_hash", about.definition_hash);
+  write_about(connection, "sweep", about.sweep);
+  write_about(connection, "runs", std::to_string(about.runs));
+  write_about(connection, "axes", axes);
+  write_about(connection, "objective", about.objective);
+  write_about(connection, "shard", about.shard);
+  connection.run("COMMIT");
+}
+
+void write_about(const Connection& connection, const std::string& name, const std::string& value) {
+  Statement insert = connection.prepare("INSERT OR REPLACE INTO about (name, value) VALUES (?, ?)");
+  insert.bind(1, std::string_view(name));
+  insert.bind(2, std::string_view(value));
+  insert.step();
+}
+
+About read_about(const Connection& connection) {
+  About about;
+  std::string runs;
+  Statement rows = connection.prepare("SELECT name, value FROM about");
+  while (rows.step()) {
+    const std::string name = rows.text(0);
+    const std::string value = rows.text(1);
+    if (name == "definition_hash") {
+      about.definition_hash = value;
+    } else if (name == "sweep") {
+      about.sweep = value;
+    } else if (name == "runs") {
+      runs = value;
+    } else if (name == "objective") {
+      about.objective = value;
+    } else if (name == "shard") {
+      about.shard = value;
+    } else if (name == "axes") {
+      std::istringstream stream(value);
+      for (std::string axis; std::getline(stream, axis);) {
+        about.axes.push_back(axis);
+      }
+    }
+  }
+  const auto [end, error] = std::from_chars(runs.data(), runs.data() + runs.size(), about.runs);
+  constexpr std::uint64_t kMostRuns = std::uint64_t{1} << 40U;
+  if (error != std::errc() || end != runs.data() + runs.size() || about.runs > kMostRuns ||
+      about.definition_hash.empty()) {
+    damaged(connection, "the database does not say which sweep it is of", "'" + runs + "' runs");
+  }
+  return about;
+}
+
+std::vector<ResultColumn> read_columns(const Connection& connection) {
+  std::vector<std::string> there;
+  Statement info = connection.prepare("SELECT name FROM pragma_table_info('runs')");
+  while (info.step()) {
+    there.push_back(info.text(0));
+  }
+  std::vector<ResultColumn> columns;
+  Statement rows = connection.prepare("SELECT name, role, type, unit, text, goal FROM columns ORDER BY place");
+  while (rows.step()) {
+    ResultColumn column{rows.text(0), Role::About, ColumnType::Any, rows.text(3), rows.text(4), experiment::Goal::None};
+    if (!from_string(rows.text(1), column.role) || !from_string(rows.text(2), column.type) ||
+        !from_string(rows.text(5), column.goal) || std::ranges::find(there, column.name) == there.end()) {
+      damaged(connection, "a column's description does not fit the table of runs", "'" + column.name + "'");
+    }
+    columns.push_back(std::move(column));
+  }
+  for (const char* needed : {"run", "status", "error", "configuration", "tool_version"}) {
+    if (std::ranges::none_of(columns, [needed](const ResultColumn& column) { return column.name == needed; })) {
+      damaged(connection, std::string("the table of runs has no column ") + needed, "");
+    }
+  }
+  return columns;
+}
+
+void add_column(const Connection& connection, const ResultColumn& column) {
+  connection.run("ALTER TABLE runs ADD COLUMN " + declaration(column));
+  note_column(connection, column);
+}
+
+std::vector<InputFile> read_inputs(const Connection& connection) {
+  std::vector<InputFile> inputs;
+  Statement rows = connection.prepare("SELECT path, hash FROM inputs ORDER BY path");
+  while (rows.step()) {
+    inputs.push_back({rows.text(0), rows.text(1)});
+  }
+  return inputs;
+}
+
+void require_same_sweep(const About& there, const About& asked, const std::string& where) {
+  if (there.definition_hash == asked.definition_hash) {
+    return;
+  }
+  ErrorInfo info{"the database holds another sweep", where, "", "",
+                 "choose another name with -o, or add --restart to throw away what is there"};
+  if (there.axes != asked.axes) {
+    info.found = "axes " + joined(there.axes);
+    info.expected = "axes " + joined(asked.axes);
+  } else if (there.runs != asked.runs) {
+    info.found = fmt::format("{} configurations", there.runs);
+    info.expected = fmt::format("{}", asked.runs);
+  } else {
+    const auto found = lines(there.sweep), expected = lines(asked.sweep);
+    const auto [mine, theirs] = std::mismatch(found.begin(), found.end(), expected.begin(), expected.end());
+    info.found = mine == found.end() ? "the end of the sweep" : "'" + *mine + "'";
+    info.expected = theirs == expected.end() ? "the end of the sweep" : "'" + *theirs + "'";
+    if (mine == found.end() && theirs == expected.end()) {
+      info.found = "the same text with another meaning: a file that it names has changed, or rayreplay has";
+      info.expected = "";
+    }
+  }
+  throw Error(ErrorKind::Usage, info);
+}
+
+}  // namespace rayreplay::sweep

@@ -1,0 +1,35 @@
+// What every database of a sweep has besides its rows: the mark, and tables `about`, `columns` and `inputs`.
+//
+// Contract: the mark is SQLite's application_id, the format's version its user_version; both are checked before
+// anything is read. `read_about` and `read_columns` check all that they return: Input names what is wrong.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/sweep/results/columns.hpp"
+#include "sim/sweep/results/database.hpp"
+#include "sim/sweep/results/sqlite.hpp"
+
+namespace rayreplay::sweep {
+
+inline constexpr std::int64_t kApplicationId = 0x52525357;  // "RRSW"
+inline constexpr std::int64_t kFormatVersion = 1;
+/// Columns of one table at most: of SQLite's 2000 some stay free for other programs.
+inline constexpr std::size_t kMostColumns = 1900;
+
+/// Input unless it is a database of a sweep, in a version that is known.
+void check_mark(const Connection& connection);
+/// Nothing was ever written to it.
+[[nodiscard]] bool is_empty(const Connection& connection);
+/// In one transaction.
+void create(const Connection& connection, const About& about);
+[[nodiscard]] About read_about(const Connection& connection);
+void write_about(const Connection& connection, const std::string& name, const std::string& value);
+[[nodiscard]] std::vector<ResultColumn> read_columns(const Connection& connection);
+void add_column(const Connection& connection, const ResultColumn& column);
+[[nodiscard]] std::vector<InputFile> read_inputs(const Connection& connection);
+/// Usage that says what differs, where both are not of one sweep.
+void require_same_sweep(const About& there, const About& asked, const std::string& where);
+
+}  // namespace rayreplay::sweep

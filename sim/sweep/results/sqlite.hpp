@@ -1,0 +1,86 @@
+// SQLite with errors as rayreplay::Error, closed and finalized by scope.
+//
+// Contract: a `Connection` never trusts the schema of the file (no functions from triggers and views) and never runs
+// what a damaged page says without a check of its cells. Errors: `raise` turns the last error of a connection into
+// Output (full disk, no permission, file too large), Input (not a database, damaged) or Internal (SQL of our own that
+// is wrong); statements of users are prepared with `prepare_query`, whose errors are Usage with SQLite's text.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <sqlite3.h>
+
+namespace rayreplay::sweep {
+
+class Statement {
+ public:
+  Statement() = default;
+  [[nodiscard]] sqlite3_stmt* get() const {
+    return handle_.get();
+  }
+  void bind(int place, std::int64_t value);
+  void bind(int place, double value);
+  void bind(int place, std::string_view value);  ///< must live until the next step
+  void bind_null(int place);
+  /// SQLITE_ROW or SQLITE_DONE; other codes are raised.
+  bool step();
+  /// Its code, whatever it is.
+  int try_step();
+  void reset();
+
+  [[nodiscard]] std::int64_t whole(int column) const;
+  [[nodiscard]] double real(int column) const;
+  [[nodiscard]] std::string text(int column) const;
+  [[nodiscard]] int type(int column) const;
+  [[nodiscard]] int columns() const;
+
+ private:
+  friend class Connection;
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const {
+      sqlite3_finalize(statement);
+    }
+  };
+  std::unique_ptr<sqlite3_stmt, Finalize> handle_;
+  const class Connection* connection_ = nullptr;
+};
+
+class Connection {
+ public:
+  enum class Mode { Read, Write };
+
+  Connection(const std::filesystem::path& path, Mode mode);
+
+  [[nodiscard]] sqlite3* get() const {
+    return handle_.get();
+  }
+  [[nodiscard]] const std::filesystem::path& path() const {
+    return path_;
+  }
+  void run(const std::string& sql) const;
+  /// The code instead of an error.
+  int try_run(const std::string& sql) const;
+  [[nodiscard]] Statement prepare(std::string_view sql) const;
+  /// One SELECT and nothing else, of a user; Usage with SQLite's reason. `what`: the option.
+  [[nodiscard]] Statement prepare_query(std::string_view sql, const std::string& what) const;
+  [[nodiscard]] std::int64_t number(const std::string& sql) const;
+  [[noreturn]] void raise(int code) const;
+
+ private:
+  struct Close {
+    void operator()(sqlite3* database) const {
+      sqlite3_close_v2(database);
+    }
+  };
+  std::filesystem::path path_;
+  std::unique_ptr<sqlite3, Close> handle_;
+};
+
+/// An identifier between double quotes.
+[[nodiscard]] std::string sql_name(std::string_view name);
+
+}  // namespace rayreplay::sweep
