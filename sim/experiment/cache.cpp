@@ -13,6 +13,7 @@
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
 #include "sim/experiment/cache_parts.hpp"
+#include "sim/experiment/launch_schedule.hpp"
 #include "sim/experiment/overlapped_sink.hpp"
 #include "sim/experiment/whatif.hpp"
 #include "sim/machine/warp_scheduler.hpp"
@@ -25,9 +26,6 @@ using memory::CacheGeometry;
 
 constexpr std::uint32_t kCountedItems = 256;  // made at a time, when requests are counted
 constexpr const char* kAuto = "auto";
-constexpr const char* kCaptured = "captured";
-constexpr const char* kLaunch = "launch";
-constexpr const char* kIdentity = "identity";
 
 /// Where a value was asked for: an option, or a key of a file.
 std::string place_of(const CacheOptions& options, const std::string& key) {
@@ -118,97 +116,6 @@ std::uint64_t count_requests(memory::WarpSource& source, Progress* progress) {
   return requests;
 }
 
-/// How a launch's threads are packed into warps.
-struct Placement {
-  std::string order, packing;  ///< specs
-  bool order_asked = false;    ///< it is another than what the trace would have by itself
-  scheduler::WarpAssignment in_order, packed;
-};
-
-/// Why the captured warps are not taken though the trace has them; "": they are.
-std::string reason_not_captured(const Placement& placement, const machine::WorkPlan& plan) {
-  if (parse_spec(placement.order).name != kCaptured || placement.packing != kIdentity) {
-    return "another order or packing of threads was asked for";
-  }
-  std::size_t used = 0;
-  for (std::size_t queue = 0; queue < plan.queues(); ++queue) {
-    used += plan.queue_begin[queue] != plan.queue_begin[queue + 1] ? 1U : 0U;
-  }
-  return used > 1 || plan.queues() == 1 ? "" : "the capture saw one SM alone, as software devices have";
-}
-
-class Planner {
- public:
-  Planner(const trace::Launch& launch, const Placement& placement, CacheResult& result)
-      : launch_(&launch), placement_(&placement), result_(&result) {}
-
-  [[nodiscard]] machine::WorkPlan plan(const std::string& schedule) {
-    if (schedule != kAuto) {
-      return noted(by(schedule));
-    }
-    if (!launch_->thread_warp.empty() && launch_->groups.size() > 0) {
-      try {
-        machine::WorkPlan plan = by(kCaptured);
-        const std::string reason = reason_not_captured(*placement_, plan);
-        if (reason.empty()) {
-          return noted(std::move(plan));
-        }
-        add_note("not by the captured SMs: " + reason);
-      } catch (const Error& error) {
-        if (error.kind() != ErrorKind::Missing && error.kind() != ErrorKind::Usage) {
-          throw;
-        }
-        add_note(std::string("not by the captured SMs: ") + error.what());
-      }
-    }
-    return noted(by(kLaunch));
-  }
-
- private:
-  /// Whether another order of the threads would have given another plan.
-  [[nodiscard]] bool uses_assignment(const machine::WorkPlan& plan) const {
-    scheduler::WarpAssignment other = placement_->packed;
-    std::ranges::reverse(other.thread_at);
-    const auto model = machine::WorkDistributions::create(result_->schedule).model;
-    return model->plan(*launch_, other, result_->machine.sms).thread_at != plan.thread_at;
-  }
-
-  void add_note(const std::string& note) {
-    if (!note.empty()) {
-      result_->schedule_note += (result_->schedule_note.empty() ? "" : "; ") + note;
-    }
-  }
-
-  /// The plan that is taken.
-  machine::WorkPlan noted(machine::WorkPlan plan) {
-    add_note(plan.note);
-    if (placement_->order_asked && !uses_assignment(plan)) {
-      add_note("the order changes nothing: this schedule has one of its own");
-    }
-    if (placement_->packing != kIdentity) {
-      const auto model = machine::WorkDistributions::create(result_->schedule).model;
-      if (model->plan(*launch_, placement_->in_order, result_->machine.sms).thread_at == plan.thread_at) {
-        add_note("the packing changes nothing: this schedule makes warps of its own");
-      }
-    }
-    return plan;
-  }
-
-  machine::WorkPlan by(const std::string& spec) {
-    const auto created = machine::WorkDistributions::create(spec);
-    const std::uint32_t sms = result_->machine.sms;
-    machine::WorkPlan plan = created.model->plan(*launch_, placement_->packed, sms);
-    machine::check(plan, launch_->size.threads(), sms);
-    result_->schedule = created.spec;
-    result_->captured_sms = parse_spec(created.spec).name == kCaptured;
-    return plan;
-  }
-
-  const trace::Launch* launch_;
-  const Placement* placement_;
-  CacheResult* result_;
-};
-
 }  // namespace
 
 Machine cache_machine(const CacheOptions& options) {
@@ -298,18 +205,21 @@ CacheResult run_cache(const trace::Trace& trace, const std::string& name, const 
   }
 
   result.packing = scheduler::Packings::create(options.packing).spec;
-  Placement placement{configuration.order, result.packing, false, {}, {}};
-  const char* const unasked = launch.thread_warp.empty() ? "z-order" : kCaptured;
-  placement.order_asked = scheduler::LaunchOrders::create(unasked).spec != configuration.order;
-  placement.in_order =
+  const scheduler::WarpAssignment in_order =
       scheduler::LaunchOrders::create(configuration.order).model->assign(launch, configuration.warp_size);
+  scheduler::WarpAssignment packed;
   if (options.accelerator != nullptr) {
     kernels::LaunchOnDevice on_device(*options.accelerator, launch);
-    placement.packed = pack(launch, placement.in_order, result.packing, &on_device);
+    packed = pack(launch, in_order, result.packing, &on_device);
   } else {
-    placement.packed = pack(launch, placement.in_order, result.packing);
+    packed = pack(launch, in_order, result.packing);
   }
-  const machine::WorkPlan plan = Planner(launch, placement, result).plan(options.schedule);
+  LaunchSchedule scheduled = schedule_launch(launch, {configuration.order, result.packing, in_order, packed},
+                                             options.schedule, result.machine.sms);
+  const machine::WorkPlan& plan = scheduled.plan;
+  result.schedule = scheduled.distribution;
+  result.captured_sms = scheduled.captured_sms;
+  result.schedule_note = scheduled.note;
 
   memory::StreamOptions stream = options.stream;
   stream.warp_size = configuration.warp_size;

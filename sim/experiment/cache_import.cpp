@@ -1,4 +1,3 @@
-#include <bit>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -10,145 +9,11 @@
 #include "capture/import/memory_trace.hpp"
 #include "sim/experiment/cache.hpp"
 #include "sim/experiment/cache_parts.hpp"
-#include "sim/experiment/lane_faces.hpp"
+#include "sim/experiment/imported_transactions.hpp"
 #include "sim/experiment/overlapped_sink.hpp"
 
 namespace rayreplay::experiment {
 namespace {
-
-using memory::DataKind;
-
-memory::Allocations allocations_of(const import::TraceHeader& header, const std::string& path) {
-  memory::Allocations allocations;
-  for (const import::TraceAllocation& row : header.allocations) {
-    allocations.add({row.name, static_cast<DataKind>(row.data), row.start, row.bytes, row.element_bytes}, path);
-  }
-  return allocations;
-}
-
-/// Records become transactions, block by block. A record whose lanes touch data of several kinds becomes one
-/// instruction for each kind, in the order of their lowest lanes.
-class Transactions {
- public:
-  Transactions(const import::TraceHeader& header, const memory::Allocations& allocations,
-               const memory::CoalesceOptions& options)
-      : allocations_(&allocations), options_(options), faces_(header.warp_size) {
-    options_.keep_raw = false;
-    pixels_ = std::uint64_t{header.width} * header.height;
-  }
-
-  /// Accesses of lanes to elements of a frame buffer behind the frame's last pixel; 0 without a frame.
-  [[nodiscard]] std::uint64_t beyond_frame() const {
-    return beyond_frame_;
-  }
-
-  /// The result is valid until the next call.
-  const memory::TransactionBlock& take(const import::RecordBlock& records) {
-    instructions_.clear();
-    sms_.clear();
-    for (std::size_t row = 0; row < records.records(); ++row) {
-      add_record(records, row);
-    }
-    stream_.first.clear();
-    stream_.transactions.clear();
-    stream_.requests.clear();
-    memory::coalesce(instructions_, options_, stream_);
-    for (std::size_t i = 0; i < sms_.size(); ++i) {
-      for (std::uint32_t t = stream_.first[i]; t < stream_.first[i + 1]; ++t) {
-        stream_.transactions[t].sm = sms_[i];
-      }
-    }
-    std::swap(block_.transactions, stream_.transactions);
-    std::swap(block_.requests, stream_.requests);
-    return block_;
-  }
-
- private:
-  struct Lane {
-    DataKind kind;
-    std::uint32_t element;
-    std::uint32_t thread;
-  };
-
-  Lane resolve(std::uint64_t address, std::uint32_t lane, std::span<std::uint32_t>& faces, std::uint32_t sm,
-               std::uint32_t warp) {
-    const std::uint32_t index = allocations_->find(address, cursor_);
-    if (index == memory::kNoAllocation) {
-      return {DataKind::Unallocated, memory::kNoElement, memory::kNoThread};
-    }
-    const memory::Allocation& row = allocations_->rows()[index];
-    Lane result{row.kind, allocations_->element(index, address), memory::kNoThread};
-    if (row.kind == DataKind::Index || row.kind == DataKind::Vertex) {
-      if (faces.empty()) {
-        faces = faces_.of(sm, warp);
-      }
-      if (row.kind == DataKind::Index) {
-        faces[lane] = result.element;
-      } else if (faces[lane] != memory::kNoElement) {
-        result.element = faces[lane];
-      }
-    } else if (row.kind == DataKind::FrameBuffer && pixels_ > 0) {
-      const std::uint32_t pixel = result.element - row.first_element;
-      if (pixel < pixels_) {
-        result.thread = pixel;
-      } else {
-        ++beyond_frame_;
-      }
-    }
-    return result;
-  }
-
-  void add_record(const import::RecordBlock& records, std::size_t row) {
-    lanes_.clear();
-    std::uint32_t kinds = 0;
-    std::span<std::uint32_t> faces;
-    const std::uint64_t mask = records.mask[row];
-    std::uint64_t left = mask;
-    for (std::uint32_t place = records.first[row]; left != 0; ++place, left &= left - 1) {
-      lanes_.push_back(resolve(records.address[place], static_cast<std::uint32_t>(std::countr_zero(left)), faces,
-                               records.sm[row], records.warp[row]));
-      kinds |= 1U << static_cast<std::uint32_t>(lanes_.back().kind);
-    }
-    for (std::size_t lowest = 0; kinds != 0; ++lowest) {
-      const DataKind kind = lanes_[lowest].kind;
-      if ((kinds & (1U << static_cast<std::uint32_t>(kind))) != 0) {
-        kinds &= ~(1U << static_cast<std::uint32_t>(kind));
-        add_instruction(records, row, kind);
-      }
-    }
-  }
-
-  void add_instruction(const import::RecordBlock& records, std::size_t row, DataKind kind) {
-    memory::Instruction instruction;
-    instruction.first = static_cast<std::uint32_t>(instructions_.address.size());
-    instruction.bytes = records.bytes[row];
-    instruction.kind = kind;
-    instruction.store = records.store[row] != 0;
-    std::uint64_t left = records.mask[row];
-    for (std::size_t i = 0; i < lanes_.size(); ++i, left &= left - 1) {
-      if (lanes_[i].kind == kind) {
-        instruction.mask |= left & (~left + 1);
-        instructions_.address.push_back(records.address[records.first[row] + i]);
-        instructions_.element.push_back(lanes_[i].element);
-        instructions_.thread.push_back(lanes_[i].thread);
-      }
-    }
-    instructions_.rows.push_back(instruction);
-    sms_.push_back(records.sm[row]);
-  }
-
-  const memory::Allocations* allocations_;
-  memory::CoalesceOptions options_;
-  LaneFaces faces_;
-  std::uint64_t pixels_ = 0;
-  std::uint64_t beyond_frame_ = 0;
-  memory::Allocations::Cursor cursor_;
-  std::vector<Lane> lanes_;
-  memory::Instructions instructions_;
-  std::vector<std::uint16_t> sms_;  ///< by instruction
-  memory::WarpStream stream_;
-  memory::TransactionBlock block_;
-};
 
 struct Counted {
   std::uint64_t requests = 0;
@@ -167,7 +32,7 @@ Counted count_requests(const std::string& path, const memory::CoalesceOptions& o
   const memory::Allocations allocations = allocations_of(reader->header(), path);
   memory::CoalesceOptions counted = options;
   counted.requests = false;
-  Transactions transactions(reader->header(), allocations, counted);
+  ImportedTransactions transactions(reader->header(), allocations, counted);
   Counted result;
   import::RecordBlock records;
   while (reader->next(records)) {
@@ -228,7 +93,7 @@ CacheResult run_cache_imported(const std::string& path, const CacheOptions& opti
   memory::Analysis analysis(analysis_options);
   OverlappedSink overlapped(analysis);
   WindowGuard guard(options.window_requests, overlapped);
-  Transactions transactions(header, result.allocations, coalescing);
+  ImportedTransactions transactions(header, result.allocations, coalescing);
   if (options.progress != nullptr) {
     options.progress->start("reading the memory trace", 0);
   }

@@ -153,10 +153,11 @@ class Comparison {
         on_device_(options.accelerator == nullptr
                        ? nullptr
                        : std::make_unique<kernels::LaunchOnDevice>(*options.accelerator, launch_)),
-        order_(
-            pack(launch_,
-                 scheduler::LaunchOrders::create(configuration.order).model->assign(launch_, configuration.warp_size),
-                 options.start_packing, on_device_.get())),
+        order_(options.start != nullptr ? *options.start
+                                        : pack(launch_,
+                                               scheduler::LaunchOrders::create(configuration.order)
+                                                   .model->assign(launch_, configuration.warp_size),
+                                               options.start_packing, on_device_.get())),
         facts_(machine::facts(result.machine, result.resident_warps)) {}
 
   void add(const Candidate& candidate) {
@@ -359,7 +360,7 @@ CompareResult compare(const trace::Trace& trace, const std::string& name, const 
   const std::vector<Candidate> candidates = make_candidates(options.models);
   CompareResult result;
   result.configuration = configuration;
-  result.machine = machine::load_machine(options.machine);
+  result.machine = options.made_machine ? *options.made_machine : machine::load_machine(options.machine);
   result.trace_hash = trace.hash;
   result.tool_version = RAYREPLAY_VERSION;
   result.size = launch.size;

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,11 +28,13 @@ namespace rayreplay::experiment {
 struct CompareRow;
 
 struct CompareOptions {
-  std::vector<std::string> models;  ///< specs; plain is added in front, models asked for twice come once
-  std::string machine = "rtx4090";  ///< name or path
+  std::vector<std::string> models;                 ///< specs; plain is added in front, models asked for twice come once
+  std::string machine = "rtx4090";                 ///< name or path
+  std::optional<machine::Machine> made_machine{};  ///< in place of what `machine` names
   scheduler::HintSources hints;
   machine::CostOptions costs;
-  std::string start_packing = "identity";  ///< resolved: how threads are packed when they start
+  std::string start_packing = "identity";            ///< resolved: how threads are packed when they start
+  const scheduler::WarpAssignment* start = nullptr;  ///< how they are, where it is known; null: by order and packing
   bool replay_steps = false;  ///< rebuild a structure and count every ray's steps in it, instead of `steps_per_ray`
   std::uint32_t registers_per_thread = 64;
   bool break_even = true;

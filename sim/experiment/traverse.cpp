@@ -269,6 +269,18 @@ class Runner {
   std::vector<std::unique_ptr<traversal::WarpTraversal>> warp_;
 };
 
+/// What it holds of the device's memory is free again for the rays.
+scheduler::WarpAssignment packed_threads(const trace::Launch& launch, const Resolved& configuration,
+                                         const std::string& packing, kernels::Accelerator* accelerator) {
+  const scheduler::WarpAssignment order =
+      scheduler::LaunchOrders::create(configuration.order).model->assign(launch, configuration.warp_size);
+  std::optional<kernels::LaunchOnDevice> on_device;
+  if (accelerator != nullptr) {
+    on_device.emplace(*accelerator, launch);
+  }
+  return pack(launch, order, packing, on_device ? &*on_device : nullptr);
+}
+
 }  // namespace
 
 TraverseResult traverse(const trace::Trace& trace, const std::string& name, const Resolved& configuration,
@@ -281,9 +293,13 @@ TraverseResult traverse(const trace::Trace& trace, const std::string& name, cons
     throw Error(ErrorKind::Missing, {"which top-level structure the launch used is not known",
                                      fmt::format("{}:/launch/{}", name, configuration.launch), "", "", ""});
   }
-  bvh::BvhOptions build = options.structure;
-  build.progress = options.progress;
-  const bvh::Bvh structure = bvh::build_bvh(trace.scene, launch.tlas, name, build);
+  std::optional<bvh::Bvh> made;
+  if (options.built == nullptr) {
+    bvh::BvhOptions build = options.structure;
+    build.progress = options.progress;
+    made = bvh::build_bvh(trace.scene, launch.tlas, name, build);
+  }
+  const bvh::Bvh& structure = made ? *made : *options.built;
   TraverseResult result;
   result.builder = structure.builder;
   result.layout = structure.layout_spec;
@@ -292,14 +308,9 @@ TraverseResult traverse(const trace::Trace& trace, const std::string& name, cons
   result.structure_bytes = structure.memory.end;
   result.ignored = structure.scene.ignored;
   result.packing = scheduler::Packings::create(options.packing).spec;
-  const scheduler::WarpAssignment order =
-      scheduler::LaunchOrders::create(configuration.order).model->assign(launch, configuration.warp_size);
-  std::optional<kernels::LaunchOnDevice> on_device;
-  if (options.accelerator != nullptr) {
-    on_device.emplace(*options.accelerator, launch);
-  }
-  const Warps warps = warps_by_start(pack(launch, order, result.packing, on_device ? &*on_device : nullptr));
-  on_device.reset();  // what it holds of the device's memory is for the rays
+  const Warps warps = warps_by_start(options.packed != nullptr
+                                         ? *options.packed
+                                         : packed_threads(launch, configuration, result.packing, options.accelerator));
   result.warps = warps.first.size() - 1;
   Runner runner(structure, configuration.warp_size, options, result);
   if (options.progress != nullptr) {

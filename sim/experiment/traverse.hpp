@@ -24,6 +24,7 @@
 
 #include "bvh/bvh.hpp"
 #include "kernels/accelerator.hpp"
+#include "scheduler-models/warp_assignment.hpp"
 #include "sim/experiment/configuration.hpp"
 #include "traversal/traversal.hpp"
 #include "traversal/warp_traversal.hpp"
@@ -41,6 +42,9 @@ struct TraverseOptions {
   std::vector<std::string> warp_traversals{};  ///< specs
   bvh::BvhOptions structure{};
   std::string packing = "identity";
+  // What is known already, in place of what `structure`, order and `packing` would give; null: it is made.
+  const bvh::Bvh* built = nullptr;
+  const scheduler::WarpAssignment* packed = nullptr;
   std::uint64_t batch_rays = 65536;
   AccessSink accesses{};  ///< of scalar traversals; may be null
   Progress* progress = nullptr;

@@ -1,0 +1,81 @@
+#include "sim/experiment/stages/kept_results.hpp"
+
+namespace rayreplay::experiment {
+namespace {
+
+constexpr std::uint64_t kSlotBytes = 200;  // of the containers
+
+}  // namespace
+
+bool KeptResults::has(const Key& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = slots_.find(key);
+  return found != slots_.end() && found->second->state == State::Kept;
+}
+
+KeptResults::Claim KeptResults::claim(const Key& key) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<Slot>& slot = slots_[key];
+  Claim result;
+  if (slot == nullptr) {
+    slot = std::make_shared<Slot>();
+    result.claimed = Claimed::Mine;
+  } else if (slot->state == State::Kept) {
+    used_.splice(used_.begin(), used_, slot->place);
+  } else {
+    result.claimed = Claimed::Others;
+  }
+  result.slot_ = slot;
+  return result;
+}
+
+void KeptResults::fulfil(const Key& key, const Claim& claim, Value value, std::uint64_t bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    Slot& slot = *claim.slot_;
+    slot.value = std::move(value);
+    slot.bytes = bytes + kSlotBytes;
+    slot.state = State::Kept;
+    used_.push_front(key);
+    slot.place = used_.begin();
+    bytes_ += slot.bytes;
+    make_room();
+  }
+  made_.notify_all();
+}
+
+void KeptResults::abandon(const Key& key, const Claim& claim, std::exception_ptr failure) {
+  {
+    const std::lock_guard lock(mutex_);
+    claim.slot_->state = State::Failed;
+    claim.slot_->failure = std::move(failure);
+    slots_.erase(key);
+  }
+  made_.notify_all();
+}
+
+KeptResults::Value KeptResults::wait(const Claim& claim) {
+  std::unique_lock lock(mutex_);
+  made_.wait(lock, [&] { return claim.slot_->state != State::Making; });
+  if (claim.slot_->state == State::Failed) {
+    std::rethrow_exception(claim.slot_->failure);
+  }
+  return claim.slot_->value;
+}
+
+std::uint64_t KeptResults::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
+}
+
+/// What was fulfilled before its maker held it is in the hands of whoever made it: nothing is lost by dropping it.
+void KeptResults::make_room() {
+  while (bytes_ > most_bytes_ && !used_.empty()) {
+    const auto found = slots_.find(used_.back());
+    bytes_ -= found->second->bytes;
+    slots_.erase(found);
+    used_.pop_back();
+  }
+}
+
+}  // namespace rayreplay::experiment

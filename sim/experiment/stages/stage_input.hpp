@@ -1,0 +1,76 @@
+// What an experiment starts from: a trace, a memory trace, or a synthetic workload of either kind.
+//
+// Contract: `facts` says what can be known without decoding: the content hash (that of the trace's own envelope, checked
+// against its bytes; of a memory trace the hash of everything in it; of a workload that of its resolved spec and
+// version), sizes, and what the trace decides. A file is read for it once while its size and time of change stay the
+// same. `load` reads the whole; Input where the file is no longer the one that `facts` described. Thread-safe. Errors:
+// those of the readers and the workloads.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/progress.hpp"
+#include "capture/trace/trace.hpp"
+#include "sim/experiment/settings/settings.hpp"
+#include "sim/workloads/workload.hpp"
+
+namespace rayreplay::experiment {
+
+struct LaunchFacts {
+  trace::LaunchSize size;
+  std::uint64_t rays = 0, events = 0;
+  bool has_warps = false;
+};
+
+struct InputFacts {
+  std::string name;  ///< path, or the workload's resolved spec
+  std::string hash;
+  bool is_workload = false;
+  bool memory = false;          ///< a memory trace
+  std::uint32_t warp_size = 0;  ///< the trace's; 0: none
+  std::uint64_t primitives = 0;
+  std::uint64_t records = 0;       ///< of a memory trace
+  std::uint64_t memory_bytes = 0;  ///< decoded
+  std::vector<LaunchFacts> launches;
+};
+
+struct InputData {
+  trace::Trace trace;                                ///< empty where it is a memory trace
+  std::optional<workloads::MemoryWorkload> records;  ///< of a memory workload; a file's are read as they are needed
+  std::uint64_t bytes = 0;
+};
+
+class InputCatalogue {
+ public:
+  [[nodiscard]] std::shared_ptr<const InputFacts> facts(const Settings& complete);
+  [[nodiscard]] static InputData load(const InputFacts& facts, Progress* progress);
+  /// Hash of any file's content; read once as above.
+  [[nodiscard]] std::string content_of(const std::string& path);
+
+ private:
+  struct Stamp {
+    std::int64_t seconds = 0, nanoseconds = 0;
+    std::uint64_t bytes = 0, file = 0, device = 0;
+    bool operator==(const Stamp&) const = default;
+  };
+  template <class Value>
+  struct Stamped {
+    Stamp stamp;
+    Value value;
+  };
+  /// Input where there is no such file. Empty of what is no regular file.
+  static std::optional<Stamp> stamp_of(const std::string& path);
+
+  std::mutex mutex_;
+  std::map<std::string, Stamped<std::shared_ptr<const InputFacts>>, std::less<>> traces_;
+  std::map<std::string, std::shared_ptr<const InputFacts>, std::less<>> workloads_;
+  std::map<std::string, Stamped<std::string>, std::less<>> contents_;
+};
+
+}  // namespace rayreplay::experiment
