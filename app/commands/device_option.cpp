@@ -1,5 +1,6 @@
 #include "app/commands/device_option.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
@@ -9,28 +10,12 @@
 
 #include "app/console/console.hpp"
 #include "base/error.hpp"
+#include "kernels/device/device_list.hpp"
 
 namespace rayreplay::app {
 namespace {
 
 constexpr const char* kGroup = "Device";
-
-/// "512MiB", "8GiB", bytes; empty: 0.
-std::uint64_t parse_memory(const std::string& text) {
-  if (text.empty()) {
-    return 0;
-  }
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string unit(end, text.data() + text.size());
-  const int shift = unit.empty() ? 0 : unit == "KiB" ? 10 : unit == "MiB" ? 20 : unit == "GiB" ? 30 : -1;
-  if (error != std::errc() || shift < 0 || number == 0 ||
-      number > (std::numeric_limits<std::uint64_t>::max() >> static_cast<unsigned>(shift))) {
-    throw Error(ErrorKind::Usage,
-                {"a size is not understood", "--device-memory", text, "bytes, KiB, MiB or GiB, such as 8GiB", ""});
-  }
-  return number << static_cast<unsigned>(shift);
-}
 
 /// As the XDG base directory specification has it; empty: nowhere.
 std::string cache_folder() {
@@ -46,7 +31,43 @@ std::string cache_folder() {
   return home.empty() ? std::string() : home + "/.cache/rayreplay";
 }
 
+/// "vulkan:N" of every GPU that can run kernels. No loader is none, unless GPUs were asked for.
+std::vector<std::string> gpus(bool asked) {
+  std::vector<std::string> result;
+  try {
+    for (const kernels::DeviceInfo& info : kernels::list_devices()) {
+      if (info.unfit.empty() && info.type != kernels::DeviceType::Cpu && info.type != kernels::DeviceType::Other) {
+        result.push_back(fmt::format("vulkan:{}", info.index));
+      }
+    }
+  } catch (const Error& error) {
+    if (asked || error.kind() != ErrorKind::Missing) {
+      throw;
+    }
+  }
+  if (asked && result.empty()) {
+    throw Error(ErrorKind::Missing, {"there is no GPU", "--device", "all", "", "see rayreplay devices"});
+  }
+  return result;
+}
+
 }  // namespace
+
+std::uint64_t parse_memory(const std::string& text, std::string_view option) {
+  if (text.empty()) {
+    return 0;
+  }
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string unit(end, text.data() + text.size());
+  const int shift = unit.empty() ? 0 : unit == "KiB" ? 10 : unit == "MiB" ? 20 : unit == "GiB" ? 30 : -1;
+  if (error != std::errc() || shift < 0 || number == 0 ||
+      number > (std::numeric_limits<std::uint64_t>::max() >> static_cast<unsigned>(shift))) {
+    throw Error(ErrorKind::Usage,
+                {"a size is not understood", std::string(option), text, "bytes, KiB, MiB or GiB, such as 8GiB", ""});
+  }
+  return number << static_cast<unsigned>(shift);
+}
 
 void DeviceOption::add_to(CLI::App& command) {
   command
@@ -63,12 +84,45 @@ void DeviceOption::add_to(CLI::App& command) {
       ->group(kGroup);
 }
 
-std::unique_ptr<kernels::Accelerator> DeviceOption::open() const {
+std::unique_ptr<kernels::Accelerator> DeviceOption::open(const std::string& choice) const {
   kernels::DeviceOptions options;
-  options.memory_limit = parse_memory(memory_);
+  options.memory_limit = parse_memory(memory_, "--device-memory");
   options.cache_folder = cache_folder();
-  return kernels::make_accelerator(choice_, options,
+  return kernels::make_accelerator(choice, options,
                                    [](const std::string& line) { console::log("rayreplay: note: " + line); });
+}
+
+std::unique_ptr<kernels::Accelerator> DeviceOption::open() const {
+  return open(choice_);
+}
+
+std::vector<std::unique_ptr<kernels::Accelerator>> DeviceOption::open_each(std::uint32_t part,
+                                                                           std::uint32_t parts) const {
+  std::vector<std::string> choices;
+  if (choice_ == "all" || (choice_ == "auto" && parts > 1)) {
+    for (const std::string& device : gpus(choice_ == "all")) {
+      choices.push_back(device);
+    }
+  } else {
+    for (std::size_t begin = 0; begin <= choice_.size();) {
+      const std::size_t end = std::min(choice_.find(',', begin), choice_.size());
+      choices.push_back(choice_.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  }
+  std::vector<std::unique_ptr<kernels::Accelerator>> result;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    // More processes than devices: several share one, each with its own connection to it.
+    const bool mine = parts <= 1 || i == part % choices.size();
+    if (!mine) {
+      continue;
+    }
+    std::unique_ptr<kernels::Accelerator> accelerator = open(choices[i]);
+    if (accelerator->has_device()) {
+      result.push_back(std::move(accelerator));
+    }
+  }
+  return result;
 }
 
 }  // namespace rayreplay::app

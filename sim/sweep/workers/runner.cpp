@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,6 +28,16 @@ constexpr double kCancelSeconds = 3;
 
 double since(Clock::time_point then) {
   return std::chrono::duration<double>(Clock::now() - then).count();
+}
+
+/// Once: whoever called may have to do it as well.
+void dismiss_others(RunnerOptions& options) noexcept {
+  try {
+    if (options.link != nullptr) {
+      dismiss(*std::exchange(options.link, nullptr));
+    }
+  } catch (...) {  // the error that led here is the one to tell
+  }
 }
 
 /// One sweep at work. Not for use after an exception but for its destructor.
@@ -193,12 +205,7 @@ class Sweep {
       results_->commit();
     } catch (...) {  // the first error is the one to tell
     }
-    try {
-      if (options_->link != nullptr) {
-        dismiss(*options_->link);
-      }
-    } catch (...) {
-    }
+    dismiss_others(*options_);
   }
 
   const Plan* plan_;
@@ -218,6 +225,15 @@ class Sweep {
 bool is_input_key(const std::string& key) {
   const std::string base = key.substr(0, key.find(':'));
   return base == "trace" || base == "workload";
+}
+
+/// As seen from the sweep's folder: the same wherever the command is called from, and on machines that have the folder
+/// elsewhere.
+std::string path_from(const std::string& folder, const std::string& path) {
+  std::error_code failed;
+  const std::filesystem::path relative =
+      std::filesystem::proximate(path, folder.empty() ? std::filesystem::path(".") : std::filesystem::path(folder), failed);
+  return failed || relative.empty() ? path : relative.string();
 }
 
 /// One run for each combination of values of the axes that say what is read.
@@ -258,7 +274,8 @@ std::vector<InputFile> sweep_inputs(const Plan& plan, const Work& work) {
     try {
       const experiment::Settings complete = experiment::complete(plan.settings(run));
       const std::string& workload = complete.text("workload");
-      InputFile input{workload.empty() ? complete.text("trace") : workload, work.input_hash(complete)};
+      InputFile input{workload.empty() ? path_from(plan.definition().folder, complete.text("trace")) : workload,
+                      work.input_hash(complete)};
       if (std::find(inputs.begin(), inputs.end(), input) == inputs.end()) {
         inputs.push_back(std::move(input));
       }
@@ -278,10 +295,18 @@ std::vector<InputFile> sweep_inputs(const Plan& plan, const Work& work) {
 }
 
 SweepReport run_sweep(const Plan& plan, const Work& work, ResultsWriter& results, RunnerOptions& options) {
-  const std::vector<InputFile> inputs = sweep_inputs(plan, work);
-  for (const InputFile& input : inputs) {
-    results.check_input(input);
-  }
+  const auto inputs = [&] {
+    try {
+      std::vector<InputFile> list = sweep_inputs(plan, work);
+      for (const InputFile& input : list) {
+        results.check_input(input);
+      }
+      return list;
+    } catch (...) {
+      dismiss_others(options);
+      throw;
+    }
+  }();
   const SelectOptions select{options.shard, options.shards, plan.definition().most_runs, options.most_now};
   Sweep sweep(plan, work, results, options, select_units(plan.units(), results.finished(options.retry_errors), select),
               inputs);
