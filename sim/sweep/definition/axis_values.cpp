@@ -107,8 +107,8 @@ class RangeReader {
   double end(const char* word) {
     const toml::node* node = table_->get(word);
     const double value = number(node, word);
-    note_type(checked(key_, node->is_string() ? ParameterValue(as_whole(value)) : value_of(*node, key_, "", at_),
-                      where_));
+    note_type(
+        checked(key_, node->is_string() ? ParameterValue(as_whole(value)) : value_of(*node, key_, "", at_), where_));
     return value;
   }
 
@@ -145,7 +145,8 @@ class RangeReader {
       usage("the axis has too many values", where_, key_, fmt::format("at most {}", kMostValues),
             "a larger step, or a continuous range with a sampler that draws");
     }
-    const ParameterValue typed = whole_ ? ParameterValue(as_whole(std::nearbyint(value))) : ParameterValue(rounded(value));
+    const ParameterValue typed =
+        whole_ ? ParameterValue(as_whole(std::nearbyint(value))) : ParameterValue(rounded(value));
     ParameterValue taken = checked(key_, typed, where_);
     if (axis.values.empty() || !same_value(axis.values.back(), taken)) {
       axis.values.push_back(std::move(taken));

@@ -17,8 +17,25 @@ namespace rayreplay::sweep {
 namespace {
 
 enum class Kind { Number, Text, Truth, Any };
-enum class Op { Constant, Key, Or, And, Equal, Unequal, Less, LessEqual, More, MoreEqual, Add, Subtract, Multiply,
-                Divide, Remainder, Not, Negate };
+enum class Op {
+  Constant,
+  Key,
+  Or,
+  And,
+  Equal,
+  Unequal,
+  Less,
+  LessEqual,
+  More,
+  MoreEqual,
+  Add,
+  Subtract,
+  Multiply,
+  Divide,
+  Remainder,
+  Not,
+  Negate
+};
 
 struct OpText {
   std::string_view text;
@@ -195,8 +212,8 @@ std::optional<Operand> Condition::Node::value(const Condition& condition, const 
     }
     return Operand{.kind = Kind::Truth, .truth = compares(op, *left, *right)};
   }
-  const std::optional<double> result = calculated(op, typed(*left, Kind::Number, condition).number,
-                                                  typed(*right, Kind::Number, condition).number);
+  const std::optional<double> result =
+      calculated(op, typed(*left, Kind::Number, condition).number, typed(*right, Kind::Number, condition).number);
   return result ? std::optional(Operand{.kind = Kind::Number, .number = *result}) : std::nullopt;
 }
 
@@ -228,7 +245,8 @@ class ConditionParser {
   }
 
   void skip() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) {
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) {
       ++at_;
     }
   }
@@ -356,7 +374,8 @@ class ConditionParser {
       fail_here("a value is missing", "a key of an experiment, a number, a \"text\", true, false or '('");
     }
     const std::size_t begin = at_;
-    while (at_ < text_.size() && (is_word(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '.' || text_[at_] == ':')) {
+    while (at_ < text_.size() &&
+           (is_word(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '.' || text_[at_] == ':')) {
       ++at_;
     }
     std::string word(text_.substr(begin, at_ - begin));

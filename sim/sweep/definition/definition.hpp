@@ -16,8 +16,9 @@
 // clang-format on
 //
 // KEY may be "KEY:PARAM", a parameter of the spec that the key holds. Factors are in the order of the file. Values are
-// checked by their key (Settings::set). Errors: Usage with file and line: unknown keys (the nearest), wrong types, empty
-// lists and ranges, a value or a key twice, zips of unequal lengths, a continuous range where the sampler draws none.
+// checked by their key (Settings::set). Errors: Usage with file and line: unknown keys (the nearest), wrong types,
+// empty lists and ranges, a value or a key twice, zips of unequal lengths, a continuous range where the sampler draws
+// none.
 #pragma once
 
 #include <cstdint>

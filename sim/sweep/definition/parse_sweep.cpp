@@ -20,8 +20,8 @@
 namespace rayreplay::sweep {
 namespace {
 
-const std::vector<std::string> kTopLevel = {"base", "sampler", "objective", "where", "exclude",
-                                            "experiment", "axes", "zip", "stop"};
+const std::vector<std::string> kTopLevel = {"base",       "sampler", "objective", "where", "exclude",
+                                            "experiment", "axes",    "zip",       "stop"};
 
 std::string read_file(const std::filesystem::path& path, const std::string& where) {
   std::ifstream file(path, std::ios::binary);
@@ -71,9 +71,9 @@ class SweepReader {
     const std::string near = nearest(name, kTopLevel);
     const bool is_key = experiment::find_parameter(name.substr(0, name.find('.'))) != nullptr;
     usage("unknown key of a sweep", where, "'" + name + "'", fmt::format("one of {}", fmt::join(kTopLevel, ", ")),
-          is_key           ? "keys of the experiment stand in [experiment], several values in [axes]"
+          is_key         ? "keys of the experiment stand in [experiment], several values in [axes]"
           : near.empty() ? ""
-                           : "did you mean '" + near + "'?");
+                         : "did you mean '" + near + "'?");
   }
 
   [[nodiscard]] const toml::table* table_at(std::string_view name) const {
@@ -232,14 +232,14 @@ class SweepReader {
       const toml::table* table = item.as_table();
       if (table == nullptr || table->empty()) {
         usage("an exclusion is a table of keys and values", at(item.source()).text(),
-              table == nullptr ? type_of(item) : "an empty table, which would exclude everything", "{ KEY = VALUE, … }");
+              table == nullptr ? type_of(item) : "an empty table, which would exclude everything",
+              "{ KEY = VALUE, … }");
       }
       auto& exclude = definition_.excludes.emplace_back();
       for (const Leaf& leaf : leaves(*table)) {
         const Place where = place(source_, leaf.at);
         check_key(leaf.key, where, "exclude");
-        exclude.emplace_back(leaf.key,
-                             checked(leaf.key, value_of(*leaf.node, leaf.key, folder_, where), where.text()));
+        exclude.emplace_back(leaf.key, checked(leaf.key, value_of(*leaf.node, leaf.key, folder_, where), where.text()));
       }
     }
   }
@@ -271,7 +271,8 @@ class SweepReader {
     const std::string text = text_of(*node, "objective");
     const std::string where = at(node->source()).text();
     Objective objective{.metric = text, .goal = experiment::Goal::None};
-    for (const auto& [word, goal] : {std::pair("more ", experiment::Goal::More), std::pair("less ", experiment::Goal::Less)}) {
+    for (const auto& [word, goal] :
+         {std::pair("more ", experiment::Goal::More), std::pair("less ", experiment::Goal::Less)}) {
       if (text.starts_with(word)) {
         objective = {.metric = text.substr(std::string_view(word).size()), .goal = goal};
       }

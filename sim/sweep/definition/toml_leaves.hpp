@@ -27,7 +27,7 @@ struct Leaf {
 
 struct Place {
   std::string source;
-  std::size_t line = 0;  ///< 0: not known
+  std::size_t line = 0;                    ///< 0: not known
   [[nodiscard]] std::string text() const;  ///< "s.toml:12"
 };
 

@@ -1,13 +1,14 @@
 // The plan of a sweep: its configurations, one after another, and the order in which they are best worked off.
 //
 // Contract: run r of 0 … runs() − 1 is base + one value of each axis, in the order of the sampler; the same definition
-// gives the same runs everywhere. Configurations that exclusions or conditions drop have no number. A *unit* is what
-// one worker evaluates at once: runs that share the costliest stages (all caches of one stream; all packings and all
-// scheduler models of one launch), at most `most_unit_runs` of them. Units are ordered as a graph in depth-first order:
-// those that share inputs, structures and streams come one after another, so that each shared stage is made once and
-// can be forgotten. Which stage an axis touches is the parameter table's (StageMask). `summary` counts the stages that
-// are shared. Time and memory: O(runs · axes); 100,000 runs in less than two seconds. Errors: Usage for a sweep
-// without any configuration (which condition drops them all).
+// gives the same runs everywhere. Configurations that exclusions or conditions drop have no number; one that cannot be
+// completed (a parameter that its model does not have) keeps its number where a condition cannot be judged: its error
+// is a result. A *unit* is what one worker evaluates at once: runs that share the costliest part of the costliest
+// output they want (units.hpp), at most `most_unit_runs` of them; every run is in exactly one. Units are ordered as a
+// graph in depth-first order: those that share inputs, structures and streams come one after another, so that each
+// shared stage is made once and can be forgotten. Which stage an axis touches is the parameter table's (StageMask).
+// Time and memory: O(runs · axes); 100,000 runs in less than two seconds. Errors: Usage for a sweep without any
+// configuration (says what drops them), and for more than kMostRuns before anything is dropped.
 #pragma once
 
 #include <array>
@@ -16,6 +17,8 @@
 #include <vector>
 
 #include "sim/sweep/definition/definition.hpp"
+#include "sim/sweep/plan/run_table.hpp"
+#include "sim/sweep/samplers/sampler.hpp"
 
 namespace rayreplay::sweep {
 
@@ -24,15 +27,20 @@ struct Unit {
   std::uint64_t affinity = 0;       ///< units of one number share inputs and structure: best kept on one worker
 };
 
+/// Runs before exclusions and conditions, without making a plan; 2^64 − 1: more than can be counted.
+[[nodiscard]] std::uint64_t count_runs(const Definition& definition);
+
 struct PlanOptions {
   std::uint64_t most_unit_runs = 4096;
 };
 
 class Plan {
  public:
-  Plan(Definition definition, const PlanOptions& options = {});
+  explicit Plan(Definition definition, const PlanOptions& options = {});
 
-  [[nodiscard]] std::uint64_t runs() const;
+  [[nodiscard]] std::uint64_t runs() const {
+    return table_.size();
+  }
   [[nodiscard]] const Definition& definition() const {
     return definition_;
   }
@@ -46,10 +54,11 @@ class Plan {
   [[nodiscard]] const std::vector<Unit>& units() const {
     return units_;
   }
-  /// Different results of each stage that the runs need.
+  /// Different results of each stage that the outputs of the runs need.
   [[nodiscard]] const std::array<std::uint64_t, experiment::kStages>& stages() const {
     return stages_;
   }
+  /// Points of the sampler that exclusions and conditions dropped.
   [[nodiscard]] std::uint64_t dropped() const {
     return dropped_;
   }
@@ -60,8 +69,7 @@ class Plan {
   std::vector<Unit> units_;
   std::array<std::uint64_t, experiment::kStages> stages_{};
   std::uint64_t dropped_ = 0;
-  std::vector<std::uint32_t> choice_;  ///< run · factors: index of the factor's value (discrete axes)
-  std::vector<ParameterValue> drawn_;  ///< run · continuous axes
+  RunTable table_;
 };
 
 }  // namespace rayreplay::sweep

@@ -64,8 +64,8 @@ class LatinHypercube final : public Sampler {
     return numbers;
   }
 
-  [[nodiscard]] std::vector<std::uint32_t> spread_choices(const std::vector<std::uint32_t>& stratum,
-                                                          std::uint64_t size, std::uint64_t seed) const {
+  [[nodiscard]] std::vector<std::uint32_t> spread_choices(const std::vector<std::uint32_t>& stratum, std::uint64_t size,
+                                                          std::uint64_t seed) const {
     std::vector<std::uint32_t> choices(count_);
     if (count_ < size) {
       // A stratum holds more than one value: one of them.

@@ -51,7 +51,7 @@ class Random final : public Sampler {
         point.choice[f] = static_cast<std::uint32_t>(index % space.sizes[f]);
         index /= space.sizes[f];
       }
-      taken += offer(point) ? 1 : 0;
+      taken += offer(point) ? 1U : 0U;
       if (taken == count_) {
         return;
       }
@@ -81,15 +81,14 @@ class Random final : public Sampler {
           continue;
         }
       }
-      taken += offer(point) ? 1 : 0;
+      taken += offer(point) ? 1U : 0U;
       if (taken == count_) {
         return;
       }
     }
-    throw Error(ErrorKind::Usage,
-                {"the conditions drop nearly everything that is drawn", "sampler 'random'",
-                 fmt::format("{} of {} draws could be used", taken, most), fmt::format("{}", count_),
-                 "narrow the axes to where the conditions hold, or lower `count`"});
+    throw Error(ErrorKind::Usage, {"the conditions drop nearly everything that is drawn", "sampler 'random'",
+                                   fmt::format("{} of {} draws could be used", taken, most), fmt::format("{}", count_),
+                                   "narrow the axes to where the conditions hold, or lower `count`"});
   }
 
   std::uint64_t count_;

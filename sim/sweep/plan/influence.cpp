@@ -1,0 +1,76 @@
+#include "sim/sweep/plan/influence.hpp"
+
+#include <algorithm>
+
+#include "sim/experiment/settings/machine_settings.hpp"
+
+namespace rayreplay::sweep {
+namespace {
+
+constexpr std::string_view kMachine = "machine.";
+constexpr std::string_view kByMachine = "machine";  ///< ExperimentParameter::inherits
+
+bool is_set(const Definition& definition, const std::string& key) {
+  if (definition.base.has(key)) {
+    return true;
+  }
+  const std::vector<std::string> keys = axis_keys(definition);
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+/// Whether completing makes `parameter` follow what `key` says.
+bool follows(const experiment::ExperimentParameter& parameter, const std::string& key) {
+  return parameter.inherits == key || (parameter.inherits == kByMachine && key == experiment::kMachineName) ||
+         // The number of SMs bounds how many of them are withheld.
+         (parameter.declared.name == "machine.withheld_sms" && key == "machine.sms");
+}
+
+experiment::StageMask readers(const Definition& definition, const std::string& key) {
+  const experiment::ExperimentParameter* own = experiment::find_parameter(key);
+  experiment::StageMask mask = own == nullptr ? 0 : own->read_by;
+  for (const experiment::ExperimentParameter& parameter : experiment::experiment_parameters()) {
+    if (follows(parameter, key) && !is_set(definition, parameter.declared.name)) {
+      mask |= readers(definition, parameter.declared.name);
+    }
+  }
+  return mask;
+}
+
+}  // namespace
+
+std::string key_of_spec(const std::string& key) {
+  const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
+  return parameter == nullptr || parameter->model_kind.empty() ? key : parameter->declared.name;
+}
+
+experiment::StageMask moved_stages(const Definition& definition, const Axis& axis) {
+  return experiment::with_dependents(readers(definition, key_of_spec(axis.key)));
+}
+
+std::vector<std::size_t> deciding_factors(const Definition& definition, const std::string& key) {
+  std::vector<std::string> keys = {key_of_spec(key)};
+  bool by_machine = false;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const experiment::ExperimentParameter* parameter = experiment::find_parameter(keys[i]);
+    if (parameter == nullptr || definition.base.has(keys[i])) {
+      continue;
+    }
+    by_machine = by_machine || keys[i].starts_with(kMachine);
+    if (!parameter->inherits.empty() && parameter->inherits != kByMachine) {
+      keys.push_back(parameter->inherits);
+    }
+  }
+  std::vector<std::size_t> found;
+  for (std::size_t f = 0; f < definition.factors.size(); ++f) {
+    const auto& axes = definition.factors[f].axes;
+    if (std::any_of(axes.begin(), axes.end(), [&](const Axis& axis) {
+          return std::find(keys.begin(), keys.end(), key_of_spec(axis.key)) != keys.end() ||
+                 (by_machine && axis.key.starts_with(kMachine));
+        })) {
+      found.push_back(f);
+    }
+  }
+  return found;
+}
+
+}  // namespace rayreplay::sweep

@@ -1,0 +1,52 @@
+#include "sim/sweep/plan/run_table.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace rayreplay::sweep {
+
+Space space_of(const Definition& definition) {
+  Space space;
+  for (const Factor& factor : definition.factors) {
+    space.sizes.push_back(factor.axes.front().range ? 0 : factor.size());
+  }
+  return space;
+}
+
+double number_at(const Range& range, double share) {
+  // A whole number n stands for [n, n + 1).
+  const double high = range.whole ? range.high + 1 : range.high;
+  const double value =
+      range.logarithmic ? range.low * std::pow(high / range.low, share) : range.low + share * (high - range.low);
+  if (range.whole) {
+    return std::clamp(std::floor(value), range.low, range.high);
+  }
+  // Twelve digits: what logarithms of different machines differ in is not among them.
+  const std::string text = fmt::format("{:.12g}", value);
+  double rounded = value;
+  std::from_chars(text.data(), text.data() + text.size(), rounded);
+  return std::clamp(rounded, range.low, range.high);
+}
+
+ParameterValue value_at(const Axis& axis, std::size_t factor, const Row& row) {
+  if (!axis.range) {
+    return axis.values[row.choice[factor]];
+  }
+  const double number = row.number[factor];
+  return axis.range->whole ? ParameterValue(static_cast<std::int64_t>(number)) : ParameterValue(number);
+}
+
+experiment::Settings settings_of(const Definition& definition, const Row& row) {
+  experiment::Settings settings = definition.base;
+  for (std::size_t f = 0; f < definition.factors.size(); ++f) {
+    for (const Axis& axis : definition.factors[f].axes) {
+      settings.set(axis.key, value_at(axis, f, row), axis.where);
+    }
+  }
+  return settings;
+}
+
+}  // namespace rayreplay::sweep
