@@ -4,12 +4,15 @@
 // deterministically; `answers` says which metrics (sim/experiment/settings/metrics.hpp) follow from the parameters by a
 // closed form or by construction, under which settings, and why. One generator a .cpp file in
 // sim/workloads/generators/; every parameter can be an axis of a sweep ("workload:degree"). The version is part of
-// hashes: raise it when the same parameters give something else.
+// hashes: raise it when the same parameters give something else. Traces are one launch of one row of threads, so that
+// warp w is the threads from w · warp_size on under every launch order of rayreplay's own. Workloads larger than the
+// limits below are Usage errors that name the parameters.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,20 +22,33 @@
 
 namespace rayreplay::workloads {
 
+/// So that a slip of the pen asks for seconds and not for the machine.
+inline constexpr std::uint64_t kMostEvents = std::uint64_t{1} << 26U;     ///< of a trace
+inline constexpr std::uint64_t kMostAddresses = std::uint64_t{1} << 26U;  ///< of a memory workload
+
 /// Records of a memory trace held in memory.
 struct MemoryWorkload {
   import::TraceHeader header;
   import::RecordBlock records;  ///< of any length
 };
 
+enum class Relation : std::uint8_t {
+  Equal,   ///< within the tolerance
+  AtMost,  ///< a bound: the metric is not above value + tolerance
+};
+
 struct KnownAnswer {
   std::string metric;
   double value = 0;
-  double tolerance = 0;  ///< absolute; 0: exact
+  double tolerance = 0;  ///< absolute; 0: exact but for the rounding of a division
   std::string because;   ///< the closed form: "(1/k) of the lanes in each of k events"
   /// Settings under which it holds, beside the workload: KEY, VALUE.
-  std::vector<std::pair<std::string, std::string>> settings;
+  std::vector<std::pair<std::string, std::string>> settings{};
+  Relation relation = Relation::Equal;
 };
+
+/// Whether what was found is what is known.
+[[nodiscard]] bool agrees(const KnownAnswer& known, double found);
 
 class Workload {
  public:
@@ -46,8 +62,14 @@ class Workload {
   [[nodiscard]] virtual MemoryWorkload make_memory() const;
   [[nodiscard]] virtual std::vector<KnownAnswer> answers() const = 0;
   [[nodiscard]] virtual std::uint32_t version() const = 0;
+  /// Specs of this generator that show the range of its answers, for programs that try all generators.
+  [[nodiscard]] virtual std::vector<std::string> examples() const = 0;
 };
 
 using Workloads = Registry<Workload>;
+
+/// 32 hexadecimal digits over the resolved spec and the generator's version: what stands for a trace's hash. Errors:
+/// those of Workloads::create.
+[[nodiscard]] std::string workload_hash(std::string_view spec);
 
 }  // namespace rayreplay::workloads

@@ -36,7 +36,7 @@ struct Failure {
 };
 
 struct Outcome {
-  std::vector<std::pair<std::string, double>> metrics;  ///< in the order of all_metrics()
+  std::vector<std::pair<std::string, double>> metrics;  ///< in the order of all_metrics(); none of a failure
   std::optional<Failure> failure;
   std::string configuration;  ///< TOML: complete, and resolved against the trace; of a failure as far as known
   std::string trace_hash;     ///< of a workload: the hash of its spec and version
@@ -71,7 +71,9 @@ class Evaluator {
                                               kernels::Accelerator* accelerator = nullptr,
                                               Progress* progress = nullptr);
 
-  /// Reads no more of the trace than its header. Usage and Input errors of the settings and the file are thrown.
+  /// Decodes nothing of the trace: one pass over its bytes for the hash, once in the life of the evaluator. Seconds are
+  /// those of one core of the machine on which the rates of forecast.cpp were measured, for the stages that are needed
+  /// and not there. Usage and Input errors of the settings and the file are thrown.
   [[nodiscard]] std::vector<StageForecast> forecast(const Settings& complete);
 
   /// Content hash of the trace or workload of complete settings; a file is hashed once while its size and time of

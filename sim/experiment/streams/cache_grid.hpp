@@ -18,7 +18,7 @@
 #include "base/error.hpp"
 #include "base/progress.hpp"
 #include "kernels/accelerator.hpp"
-#include "sim/experiment/stages/recorded_stream.hpp"
+#include "sim/experiment/streams/recorded_stream.hpp"
 #include "sim/memory/results/analysis.hpp"
 
 namespace rayreplay::experiment {

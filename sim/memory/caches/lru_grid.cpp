@@ -1,0 +1,332 @@
+#include "sim/memory/caches/lru_grid.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/parallel_pipeline.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include "base/error.hpp"
+#include "base/split_mix.hpp"
+#include "kernels/accelerator.hpp"
+#include "sim/memory/caches/line_range.hpp"
+#include "sim/memory/caches/lru_hits.hpp"
+#include "sim/memory/caches/lru_grid_pass.hpp"
+#include "sim/memory/caches/sector_count.hpp"
+
+namespace rayreplay::memory {
+namespace {
+
+namespace tbb = oneapi::tbb;
+
+constexpr std::size_t kBatch = std::size_t{1} << 15U;
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+constexpr std::uint64_t kMostSpan = std::numeric_limits<std::uint32_t>::max();
+
+using Accesses = std::span<const LineAccess>;
+
+/// A pass: some ways of a number of sets.
+struct Node {
+  std::uint64_t sets = 1;
+  std::vector<std::uint64_t> ways;  ///< ascending
+  bool deep = false;
+  std::size_t parent = kNone;  ///< whose leavings it takes; none: everything
+  bool feeds = false;
+};
+
+struct Plan {
+  std::vector<Node> nodes;           ///< parents first
+  std::vector<std::size_t> node_of;  ///< by configuration; kNone: by itself
+};
+
+Plan plan_of(std::span<const CacheGeometry> geometries) {
+  std::vector<LruConfiguration> wanted;
+  for (const CacheGeometry& one : geometries) {
+    wanted.push_back(lru_configuration(one));
+  }
+  std::vector<std::size_t> order(wanted.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(wanted[a].sets, wanted[a].ways) < std::pair(wanted[b].sets, wanted[b].ways);
+  });
+  Plan plan;
+  plan.node_of.assign(wanted.size(), kNone);
+  for (const std::size_t i : order) {
+    const LruConfiguration& one = wanted[i];
+    const bool deep = one.ways > kStackedWays;
+    if (deep && one.sets != 1) {
+      continue;
+    }
+    Node* last = plan.nodes.empty() ? nullptr : &plan.nodes.back();
+    const bool known = last != nullptr && last->sets == one.sets && last->deep == deep;
+    if (!known || (last->ways.size() == kStackedWays && last->ways.back() != one.ways)) {
+      plan.nodes.push_back({one.sets, {}, deep, kNone, false});
+      last = &plan.nodes.back();
+    }
+    if (last->ways.empty() || last->ways.back() != one.ways) {
+      last->ways.push_back(one.ways);
+    }
+    plan.node_of[i] = plan.nodes.size() - 1;
+  }
+  // The largest divisor leaves least.
+  for (std::size_t i = 0; i < plan.nodes.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      if (!plan.nodes[k].deep && plan.nodes[i].sets % plan.nodes[k].sets == 0) {
+        plan.nodes[i].parent = k;
+      }
+    }
+    if (plan.nodes[i].parent != kNone) {
+      plan.nodes[plan.nodes[i].parent].feeds = true;
+    }
+  }
+  return plan;
+}
+
+/// What is to be known of a stream before it is run.
+struct Facts {
+  LineRange lines;
+  std::uint8_t sectors = 0;      ///< of the first access
+  bool same_sectors = true;      ///< … and of all others
+  std::uint64_t stores = 0;
+  std::uint64_t stored_sectors = 0;
+  std::uint64_t accesses = 0;
+};
+
+Facts facts_of(Accesses accesses) {
+  Facts facts;
+  facts.accesses = accesses.size();
+  facts.sectors = accesses.empty() ? std::uint8_t{0} : accesses.front().sectors;
+  for (const LineAccess& access : accesses) {
+    facts.lines.low = std::min(facts.lines.low, access.line);
+    facts.lines.high = std::max(facts.lines.high, access.line);
+    facts.same_sectors = facts.same_sectors && access.sectors == facts.sectors;
+    if (access.store) {
+      ++facts.stores;
+      facts.stored_sectors += sector_count(access.sectors);
+    }
+  }
+  return facts;
+}
+
+/// Whether any line is both loaded and stored to.
+bool mixed(Accesses accesses) {
+  std::vector<std::uint64_t> stored;
+  for (const LineAccess& access : accesses) {
+    if (access.store && (stored.empty() || stored.back() != access.line)) {
+      stored.push_back(access.line);
+    }
+  }
+  std::sort(stored.begin(), stored.end());
+  stored.erase(std::unique(stored.begin(), stored.end()), stored.end());
+  // Most loads are told apart by a bit that no stored line has.
+  constexpr unsigned kBits = 20;
+  std::vector<bool> maybe(std::size_t{1} << kBits);
+  const auto bit = [](std::uint64_t line) { return (line * kSplitMixGamma) >> (64U - kBits); };
+  for (const std::uint64_t line : stored) {
+    maybe[bit(line)] = true;
+  }
+  return std::any_of(accesses.begin(), accesses.end(), [&](const LineAccess& access) {
+    return !access.store && maybe[bit(access.line)] && std::binary_search(stored.begin(), stored.end(), access.line);
+  });
+}
+
+/// A batch on its way through the passes: what each of them left.
+struct Batch {
+  std::vector<GridAccess> all;
+  std::vector<std::vector<GridAccess>> left;
+};
+
+class StreamRun {
+ public:
+  StreamRun(Accesses accesses, const Facts& facts, const Plan& plan, const CachePolicy& policy,
+            std::uint32_t line_sectors)
+      : accesses_(accesses), facts_(facts), plan_(plan), policy_(policy) {
+    const GridRules rules{.sectors = !facts.same_sectors,
+                          .wide = line_sectors > 4,
+                          .dirty = policy.write_back && policy.allocate && facts.stores != 0};
+    for (const Node& node : plan.nodes) {
+      const std::uint64_t span = facts.lines.high - facts.lines.low + 1;
+      passes_.push_back(node.deep ? make_deep_pass(node.ways, rules)
+                                  : make_stacked_pass(node.sets, node.ways.back(), span, rules));
+    }
+  }
+
+  void run() {
+    std::size_t next = 0;
+    tbb::filter<void, Batch*> chain =
+        tbb::make_filter<void, Batch*>(tbb::filter_mode::serial_in_order, [&](tbb::flow_control& control) -> Batch* {
+          if (next >= accesses_.size()) {
+            control.stop();
+            return nullptr;
+          }
+          auto batch = std::make_unique<Batch>();
+          const std::size_t size = std::min(kBatch, accesses_.size() - next);
+          pack(accesses_.subspan(next, size), batch->all);
+          batch->left.resize(plan_.nodes.size());
+          next += size;
+          return batch.release();
+        });
+    for (std::size_t i = 0; i < passes_.size(); ++i) {
+      chain = chain & tbb::make_filter<Batch*, Batch*>(tbb::filter_mode::serial_in_order, [this, i](Batch* batch) {
+                const Node& node = plan_.nodes[i];
+                passes_[i]->run(node.parent == kNone ? batch->all : batch->left[node.parent],
+                                node.feeds ? &batch->left[i] : nullptr);
+                return batch;
+              });
+    }
+    const tbb::filter<void, void> whole =
+        chain & tbb::make_filter<Batch*, void>(tbb::filter_mode::parallel,
+                                               [](Batch* batch) { const std::unique_ptr<Batch> done(batch); });
+    const auto threads = static_cast<std::size_t>(std::max(1, tbb::this_task_arena::max_concurrency()));
+    tbb::parallel_pipeline(2 * threads, whole);
+    for (const std::unique_ptr<GridPass>& pass : passes_) {
+      pass->finish();
+    }
+  }
+
+  [[nodiscard]] CacheCounts counts(std::size_t number, std::uint64_t ways) const {
+    const Node& node = plan_.nodes[number];
+    const GridPass& pass = *passes_[number];
+    const GridDepths& depths = pass.depths();
+    std::size_t rank = ways;
+    if (node.deep) {
+      rank = static_cast<std::size_t>(std::lower_bound(node.ways.begin(), node.ways.end(), ways) - node.ways.begin()) + 1;
+    }
+    const auto beyond = [&](const std::array<std::uint64_t, 256>& by_depth) {
+      return std::accumulate(by_depth.begin() + static_cast<std::ptrdiff_t>(rank), by_depth.end(), std::uint64_t{0});
+    };
+    // Stores that take no line: nothing of theirs is in the passes.
+    const std::uint64_t around = policy_.allocate ? 0 : facts_.stores;
+    const std::uint64_t line_misses = beyond(depths.found);
+    const std::uint64_t misses = beyond(depths.whole);
+    CacheCounts counts;
+    counts.accesses = facts_.accesses;
+    counts.hits = (facts_.accesses - around - misses) * kOne;
+    counts.sector_misses = misses - line_misses;
+    counts.evictions = line_misses - pass.resident(ways);
+    counts.sectors_filled = beyond(depths.filled);
+    counts.sectors_written =
+        policy_.write_back && policy_.allocate
+            ? std::accumulate(depths.written.begin(), depths.written.begin() + static_cast<std::ptrdiff_t>(rank) + 1,
+                              std::uint64_t{0})
+            : facts_.stored_sectors;
+    return counts;
+  }
+
+ private:
+  void pack(Accesses accesses, std::vector<GridAccess>& packed) const {
+    packed.resize(accesses.size());
+    std::size_t size = 0;
+    for (const LineAccess& access : accesses) {
+      packed[size] = {static_cast<std::uint32_t>(access.line - facts_.lines.low), access.sectors, access.store};
+      size += static_cast<std::size_t>(policy_.allocate || !access.store);
+    }
+    packed.resize(size);
+  }
+
+  Accesses accesses_;
+  const Facts& facts_;
+  const Plan& plan_;
+  CachePolicy policy_;
+  std::vector<std::unique_ptr<GridPass>> passes_;
+};
+
+void check(Accesses accesses, std::span<const std::uint64_t> begins, std::span<const CacheGeometry> geometries,
+           const CachePolicy& policy) {
+  for (const CacheGeometry& one : geometries) {
+    check(one, "a cache of several");
+    if (one.bytes == 0 || one.line_bytes != geometries.front().line_bytes ||
+        one.sector() != geometries.front().sector()) {
+      throw Error(ErrorKind::Usage, {"caches of one stream have different lines or sectors", "", to_string(one),
+                                     to_string(geometries.front()), ""});
+    }
+  }
+  if (begins.empty() || begins.front() != 0 || begins.back() != accesses.size() ||
+      !std::is_sorted(begins.begin(), begins.end()) || policy.replacement != Replacement::Lru) {
+    throw Error(ErrorKind::Internal, {"streams of accesses that are not cut as they should be", "", "", "", ""});
+  }
+}
+
+/// By themselves; counts[c][s] for the configurations and the stream.
+void one_by_one(Accesses accesses, std::size_t stream, std::span<const CacheGeometry> geometries,
+                const std::vector<std::size_t>& which, const CachePolicy& policy, kernels::Accelerator* accelerator,
+                LruGrid& grid) {
+  if (which.empty() || accesses.empty()) {
+    return;
+  }
+  std::vector<ExactCache> caches;
+  for (const std::size_t i : which) {
+    caches.push_back({geometries[i], policy});
+  }
+  const std::vector<std::uint64_t> begins{0, accesses.size()};
+  const ExactCounts counts = exact_counts(accesses, begins, caches, accelerator);
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    grid.counts[which[k]][stream] = counts[k].front();
+  }
+  grid.passes += which.size();
+}
+
+}  // namespace
+
+LruGrid lru_grid(Accesses accesses, std::span<const std::uint64_t> begins, std::span<const CacheGeometry> geometries,
+                 const CachePolicy& policy, kernels::Accelerator* accelerator) {
+  check(accesses, begins, geometries, policy);
+  const std::size_t streams = begins.size() - 1;
+  LruGrid grid;
+  grid.counts.assign(geometries.size(), std::vector<CacheCounts>(streams));
+  if (geometries.empty()) {
+    return grid;
+  }
+  const auto of = [&](std::size_t s) { return accesses.subspan(begins[s], begins[s + 1] - begins[s]); };
+  std::vector<std::size_t> everything(geometries.size());
+  std::iota(everything.begin(), everything.end(), std::size_t{0});
+  if (accelerator != nullptr && accelerator->has_device()) {
+    std::vector<ExactCache> caches;
+    for (const CacheGeometry& one : geometries) {
+      caches.push_back({one, policy});
+    }
+    grid.counts = exact_counts(accesses, begins, caches, accelerator);
+    grid.passes = geometries.size() * streams;
+    return grid;
+  }
+  const Plan plan = plan_of(geometries);
+  std::vector<std::size_t> alone;
+  for (const std::size_t i : everything) {
+    if (plan.node_of[i] == kNone) {
+      alone.push_back(i);
+    }
+  }
+  const std::uint32_t line_sectors = geometries.front().line_bytes / geometries.front().sector();
+  std::vector<Facts> facts(streams);
+  std::vector<char> stacked(streams);
+  tbb::parallel_for(std::size_t{0}, streams, [&](std::size_t s) {
+    facts[s] = facts_of(of(s));
+    stacked[s] = static_cast<char>(facts[s].lines.high - facts[s].lines.low < kMostSpan - 1 && !of(s).empty() &&
+                                   (policy.allocate || facts[s].stores == 0 || !mixed(of(s))));
+    if (stacked[s] != 0 && !plan.nodes.empty()) {
+      StreamRun run(of(s), facts[s], plan, policy, line_sectors);
+      run.run();
+      for (std::size_t i = 0; i < geometries.size(); ++i) {
+        if (plan.node_of[i] != kNone) {
+          grid.counts[i][s] = run.counts(plan.node_of[i], geometries[i].associativity());
+        }
+      }
+    }
+  });
+  for (std::size_t s = 0; s < streams; ++s) {
+    if (stacked[s] != 0) {
+      grid.passes += plan.nodes.size();
+    }
+    grid.stacked += static_cast<std::uint64_t>(stacked[s]);
+    one_by_one(of(s), s, geometries, stacked[s] != 0 ? alone : everything, policy, accelerator, grid);
+  }
+  return grid;
+}
+
+}  // namespace rayreplay::memory

@@ -1,0 +1,45 @@
+// What exact LRU caches with sectors and stores make of the same streams: all sets and ways of a grid at once.
+//
+// Contract: stream s is accesses [begins[s], begins[s + 1]); `counts[c][s]` is what make_set_associative(geometry c,
+// policy) counts of it, every field, to the last one. All geometries have the same line and sector; `policy` is Lru.
+//
+// How: caches of one number of sets hold each other's lines (inclusion: Mattson et al., IBM Systems Journal 1970), so
+// one pass over the accesses with a stack of lines for each set serves all ways. Sectors: a line remembers for each
+// sector the greatest depth at which it was found since the sector was touched last; the sector is in a cache of A ways
+// exactly if that, and the depth now, are below A. Dirty sectors likewise, since the last store; each time a line is
+// found, drops off its stack, or the stream ends, the ways in which it was evicted dirty meanwhile are a range. An
+// access that finds its line on top with all its sectors there changes nothing, in any multiple of that number of sets
+// either: it is not passed on to them (trace stripping: Puzak, 1985). Numbers of sets form a tree by divisors, batches of
+// accesses run through it as through a pipeline, on all cores. One set of more ways than kStackedWays: distances of the
+// reuse engine `bitmap`; several such sets: the caches by themselves, over all cores.
+//
+// Stores with allocate=false hold no stack. To a line that no load of the stream touches they change nothing and are
+// counted alone. A stream with a line that is both loaded and stored to runs through exact_counts.hpp: `stacked` is the
+// number of streams that did not. So do streams whose lines span 2^32 or more.
+//
+// With an accelerator that has a device exact_counts.hpp runs there. Memory on the processor: for each number of sets
+// 10 to 20 bytes a line of its largest cache that can be used, and a few batches. Deterministic. Errors: as of
+// exact_counts.hpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "sim/memory/caches/exact_counts.hpp"
+
+namespace rayreplay::memory {
+
+inline constexpr std::uint64_t kStackedWays = 254;  ///< of a stack: depths are bytes
+
+struct LruGrid {
+  ExactCounts counts;
+  std::uint64_t passes = 0;   ///< over a stream, or what was left of it
+  std::uint64_t stacked = 0;  ///< streams that took one pass for each number of sets
+};
+
+/// `accelerator` null: the processor.
+[[nodiscard]] LruGrid lru_grid(std::span<const LineAccess> accesses, std::span<const std::uint64_t> begins,
+                               std::span<const CacheGeometry> geometries, const CachePolicy& policy,
+                               kernels::Accelerator* accelerator);
+
+}  // namespace rayreplay::memory

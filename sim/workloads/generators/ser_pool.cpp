@@ -1,0 +1,102 @@
+// How many warps must meet before sorting them pays: k shaders in every warp, sorted in pools of P warps.
+//
+// Contract: lane l of every warp hits shader l mod k; every thread traces one ray. A pool of P warps that is sorted by
+// shader and cut into warps again holds runs of P · c threads, c being the shader's lanes in a warp. A run that lies
+// in several warps is an event in each of them. With equal runs (k divides the lanes n) a pool has P + k − gcd(P, k) hit
+// events, and with the P events of trace calls the efficiency is 2 P / (2 P + k − gcd(P, k)); unequal runs are counted
+// one by one. Pools are made of consecutive warps; the last may be smaller. Source: rayreplay. O(threads).
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "sim/workloads/declare.hpp"
+#include "sim/workloads/trace_maker.hpp"
+#include "sim/workloads/workload.hpp"
+
+namespace rayreplay::workloads {
+namespace {
+
+constexpr float kDepth = 4;
+constexpr float kApart = 8;
+
+class SerPool final : public Workload {
+ public:
+  explicit SerPool(const Parameters& parameters)
+      : shaders_(get_count(parameters, "shaders")),
+        lanes_(get_count(parameters, "warp_size")),
+        warps_(get_count(parameters, "warps")) {}
+
+  [[nodiscard]] trace::Trace make_trace() const override {
+    TraceMaker maker("ser-pool", lanes_, std::uint64_t{2} * lanes_ * warps_);
+    const std::uint16_t caller = maker.shader(trace::ShaderStage::RayGeneration, "ray-generation");
+    for (std::uint32_t shader = 0; shader < shaders_; ++shader) {
+      maker.shader(trace::ShaderStage::ClosestHit, fmt::format("hit-{}", shader));
+      maker.add_triangles(fmt::format("target {}", shader), {{-1, -1, 0, 3, -1, 0, -1, 3, 0}}, shader,
+                          {kApart * static_cast<float>(shader), 0, kDepth});
+    }
+    for (std::uint32_t thread = 0; thread < lanes_ * warps_; ++thread) {
+      const std::uint32_t target = thread % lanes_ % shaders_;
+      maker.thread();
+      maker.begin(caller, {{kApart * static_cast<float>(target), 0, 0}, {0, 0, 1}});
+      maker.closest_hit(static_cast<std::uint16_t>(caller + 1 + target), {target, 0, kDepth, false});
+    }
+    return maker.finish();
+  }
+
+  [[nodiscard]] std::vector<KnownAnswer> answers() const override {
+    std::vector<KnownAnswer> answers;
+    for (std::uint32_t pool = 1; pool <= std::min(warps_, 256U); pool *= 2) {
+      const std::uint64_t events =
+          warps_ + warps_ / pool * hit_events(pool) + (warps_ % pool == 0 ? 0 : hit_events(warps_ % pool));
+      answers.push_back({"model_efficiency",
+                         2.0 * warps_ / static_cast<double>(events),
+                         0,
+                         "2 P / (2 P + k - gcd(P, k)) where k divides the lanes: runs of a shader that lie in several "
+                         "warps are an event in each",
+                         {{"scheduler.model", fmt::format("ser:scope=pool,pool_warps={}", pool)},
+                          {"packing", "identity"},
+                          {"policy", "stage-majority"}}});
+    }
+    return answers;
+  }
+  [[nodiscard]] std::uint32_t version() const override {
+    return 1;
+  }
+  [[nodiscard]] std::vector<std::string> examples() const override {
+    return {"ser-pool:shaders=8", "ser-pool:shaders=5"};
+  }
+
+ private:
+  /// Of a sorted pool: pairs of a warp and a shader in it.
+  [[nodiscard]] std::uint64_t hit_events(std::uint64_t pool) const {
+    std::uint64_t events = 0;
+    std::uint64_t begin = 0;
+    for (std::uint32_t shader = 0; shader < std::min(shaders_, lanes_); ++shader) {
+      const std::uint64_t end = begin + pool * ((lanes_ - shader - 1) / shaders_ + 1);
+      events += (end - 1) / lanes_ - begin / lanes_ + 1;
+      begin = end;
+    }
+    return events;
+  }
+
+  std::uint32_t shaders_;
+  std::uint32_t lanes_;
+  std::uint32_t warps_;
+};
+
+const Workloads::Registrar kRegistrar(
+    {.kind = {},
+     .name = "ser-pool",
+     .summary = "Every warp hits k shaders; sorted in pools of P warps",
+     .text = "Lane l of every warp hits shader l mod k. Sorted by shader in pools of P warps, efficiency is "
+             "2 P / (2 P + k - gcd(P, k)) where k divides the warp: it grows with the pool until every shader fills whole "
+             "warps. What a pool costs in time is the scheduler model's affair: sweep scheduler.model:pool_warps against "
+             "shader_costs.closest-hit to see where it pays.",
+     .source = "rayreplay",
+     .parameters = {whole("shaders", 8, "shaders", "Closest-hit shaders that a warp's lanes hit.", 1, 1024),
+                    warp_size_parameter(), warps_parameter(256)}},
+    [](const Parameters& parameters) { return std::make_unique<SerPool>(parameters); });
+
+}  // namespace
+}  // namespace rayreplay::workloads

@@ -1,0 +1,117 @@
+// Two shaders of different cost: what a warp pays for the dear one.
+//
+// Contract: of a warp's n lanes m = round(share · n) hit shader `dear`, the others shader `cheap`, which costs `cost`;
+// dear costs round(ratio · cost). Every thread traces one ray. With c and d the costs of the groups that there are:
+//   weighted efficiency (ray generation costs nothing): ((n − m) c + m d) / (n (c + d));
+//   efficiency: 2 / (1 + number of groups).
+// Sorted into whole warps nothing diverges: efficiency 1, and no schedule that only moves threads is faster than
+//   (c + d) n / ((n − m) c + m d)
+// times the unsorted one: that is the ratio of the instructions issued; all other work is the same.
+// Source: rayreplay. O(threads).
+#include <cmath>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "sim/workloads/declare.hpp"
+#include "sim/workloads/trace_maker.hpp"
+#include "sim/workloads/workload.hpp"
+
+namespace rayreplay::workloads {
+namespace {
+
+constexpr float kDepth = 4;
+constexpr float kApart = 8;
+
+class ShaderCost final : public Workload {
+ public:
+  explicit ShaderCost(const Parameters& parameters)
+      : lanes_(get_count(parameters, "warp_size")),
+        warps_(get_count(parameters, "warps")),
+        dear_lanes_(static_cast<std::uint32_t>(std::llround(parameters.get_double("share") * lanes_))),
+        cheap_(static_cast<double>(parameters.get_int("cost"))),
+        dear_(static_cast<double>(std::llround(parameters.get_double("ratio") * cheap_))) {}
+
+  [[nodiscard]] trace::Trace make_trace() const override {
+    TraceMaker maker("shader-cost", lanes_, std::uint64_t{2} * lanes_ * warps_);
+    const std::uint16_t caller = maker.shader(trace::ShaderStage::RayGeneration, "ray-generation");
+    for (std::uint32_t shader = 0; shader < 2; ++shader) {
+      const char* name = shader == 0 ? "cheap" : "dear";
+      maker.shader(trace::ShaderStage::ClosestHit, name);
+      maker.add_triangles(name, {{-1, -1, 0, 3, -1, 0, -1, 3, 0}}, shader,
+                          {kApart * static_cast<float>(shader), 0, kDepth});
+    }
+    for (std::uint32_t thread = 0; thread < lanes_ * warps_; ++thread) {
+      const std::uint32_t target = thread % lanes_ < dear_lanes_ ? 1 : 0;
+      maker.thread();
+      maker.begin(caller, {{kApart * static_cast<float>(target), 0, 0}, {0, 0, 1}});
+      maker.closest_hit(static_cast<std::uint16_t>(caller + 1 + target), {target, 0, kDepth, false});
+    }
+    return maker.finish();
+  }
+
+  [[nodiscard]] std::vector<KnownAnswer> answers() const override {
+    const double n = lanes_;
+    const double m = dear_lanes_;
+    const bool has_cheap = dear_lanes_ < lanes_;
+    const bool has_dear = dear_lanes_ > 0;
+    const double paid = n * ((has_cheap ? cheap_ : 0) + (has_dear ? dear_ : 0));
+    const double used = (n - m) * cheap_ + m * dear_;
+    const std::vector<std::pair<std::string, std::string>> calls = {{"policy", "stage-majority"},
+                                                                    {"packing", "identity"},
+                                                                    {"costs.ray-generation", "0"},
+                                                                    {"costs.cheap", fmt::format("{:.0f}", cheap_)},
+                                                                    {"costs.dear", fmt::format("{:.0f}", dear_)}};
+    std::vector<KnownAnswer> answers = {
+        {"simt_weighted_efficiency", used / paid, 0, "((n - m) c + m d) / (n (c + d)) of the groups that there are",
+         calls},
+        {"simt_efficiency", has_cheap && has_dear ? 2.0 / 3 : 1, 0, "2 / (1 + groups)", calls}};
+    if (std::uint64_t{dear_lanes_} * warps_ % lanes_ == 0) {
+      const std::vector<std::pair<std::string, std::string>> sorted = {
+          {"scheduler.model", "ser:scope=launch"},
+          {"machine.sms", "4"},
+          {"machine.withheld_sms", "0"},
+          {"shader_costs.cheap", fmt::format("{:.0f}", cheap_)},
+          {"shader_costs.dear", fmt::format("{:.0f}", dear_)}};
+      answers.push_back({"model_efficiency", 1, 0, "1: threads sorted by shader fill whole warps", sorted});
+      answers.push_back({"model_speed_up", paid / used, 0.01 * paid / used,
+                         "at most (c + d) n / ((n - m) c + m d): the ratio of instructions issued; 1 % for how the "
+                         "last warps fall on the SMs",
+                         sorted, Relation::AtMost});
+    }
+    return answers;
+  }
+  [[nodiscard]] std::uint32_t version() const override {
+    return 1;
+  }
+  [[nodiscard]] std::vector<std::string> examples() const override {
+    return {"shader-cost:ratio=1", "shader-cost:ratio=10", "shader-cost:ratio=10,share=0.125",
+            "shader-cost:ratio=100,share=1"};
+  }
+
+ private:
+  std::uint32_t lanes_;
+  std::uint32_t warps_;
+  std::uint32_t dear_lanes_;
+  double cheap_;
+  double dear_;
+};
+
+const Workloads::Registrar kRegistrar(
+    {.kind = {},
+     .name = "shader-cost",
+     .summary = "Two closest-hit shaders, one dearer than the other, in every warp",
+     .text = "Of a warp's n lanes m = round(share n) hit the shader 'dear', the others 'cheap'. With costs c and d the "
+             "weighted efficiency is ((n - m) c + m d) / (n (c + d)); sorting by shader brings it to 1 and cannot win "
+             "more time than that. The costs are keys of the experiment: costs.cheap and costs.dear of the replayer, "
+             "shader_costs.cheap and shader_costs.dear of the time model; the parameters say what the known answers "
+             "take for them.",
+     .source = "rayreplay",
+     .parameters = {real("ratio", 10, "", "Cost of the dear shader, as a multiple of the cheap one's.", 1, 1e4),
+                    real("share", 0.5, "", "Share of a warp's lanes that hit the dear shader.", 0, 1),
+                    whole("cost", 100, "cycles", "Cost of the cheap shader.", 1, 100000), warp_size_parameter(),
+                    warps_parameter(256)}},
+    [](const Parameters& parameters) { return std::make_unique<ShaderCost>(parameters); });
+
+}  // namespace
+}  // namespace rayreplay::workloads

@@ -1,0 +1,136 @@
+#include "sim/experiment/settings/parameter_table.hpp"
+
+#include <set>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "base/registry.hpp"
+#include "sim/experiment/settings/machine_settings.hpp"
+#include "sim/experiment/settings/metrics.hpp"
+#include "sim/machine/machine.hpp"
+#include "tests/settings/expect_usage.hpp"
+
+namespace rayreplay::experiment {
+namespace {
+
+TEST(ParameterTable, KeysAreUniqueDocumentedAndWithinTheirRange) {
+  std::set<std::string> seen;
+  for (const ExperimentParameter& parameter : experiment_parameters()) {
+    const Parameter& declared = parameter.declared;
+    EXPECT_TRUE(seen.insert(declared.name).second) << declared.name;
+    EXPECT_FALSE(declared.text.empty()) << declared.name;
+    EXPECT_NE(declared.text.back(), '.') << declared.name;
+    if (const auto* number = std::get_if<std::int64_t>(&declared.default_value)) {
+      EXPECT_LE(declared.minimum, static_cast<double>(*number)) << declared.name;
+      EXPECT_GE(declared.maximum, static_cast<double>(*number)) << declared.name;
+    }
+    if (!parameter.inherits.empty() && parameter.inherits != "machine") {
+      EXPECT_NE(find_parameter(parameter.inherits), nullptr) << declared.name;
+      // Inherited values come before those that inherit them.
+      EXPECT_TRUE(seen.contains(parameter.inherits)) << declared.name;
+    }
+    EXPECT_EQ(parameter.is_open, declared.name.ends_with(".*"));
+    if (declared.name != "outputs") {
+      EXPECT_NE(parameter.read_by, 0U) << declared.name;
+    }
+  }
+}
+
+TEST(ParameterTable, KindsOfModelsAreKnown) {
+  std::set<std::string> kinds;
+  for (const ModelDescription& model : all_models()) {
+    kinds.insert(model.kind);
+  }
+  for (const ExperimentParameter& parameter : experiment_parameters()) {
+    if (!parameter.model_kind.empty() && parameter.model_kind != "workload") {
+      EXPECT_TRUE(kinds.contains(parameter.model_kind)) << parameter.declared.name << " " << parameter.model_kind;
+    }
+  }
+}
+
+TEST(ParameterTable, EveryNumberOfAMachineIsAKeyWithTheRangeOfMachineFiles) {
+  const std::set<std::string> texts = {"name", "vendor", "architecture"};
+  std::istringstream lines(machine::to_toml(machine::Machine{}));
+  std::size_t numbers = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string key = line.substr(0, line.find(' '));
+    if (texts.contains(key)) {
+      continue;
+    }
+    const ExperimentParameter* parameter = find_parameter("machine." + key);
+    ASSERT_NE(parameter, nullptr) << key;
+    ++numbers;
+    const Parameter& declared = parameter->declared;
+    if (std::holds_alternative<bool>(declared.default_value)) {
+      continue;
+    }
+    const bool whole = std::holds_alternative<std::int64_t>(declared.default_value);
+    const auto file = [&](double value) {
+      std::ostringstream text;
+      text.precision(17);
+      text << (key == "withheld_sms" ? "sms = 4096\n" : "") << key << " = ";
+      if (whole) {
+        text << static_cast<std::int64_t>(value);
+      } else {
+        text << std::scientific << value;
+      }
+      return text.str();
+    };
+    EXPECT_NO_THROW(static_cast<void>(machine::parse_machine(file(declared.minimum), "m"))) << key;
+    EXPECT_NO_THROW(static_cast<void>(machine::parse_machine(file(declared.maximum), "m"))) << key;
+    const double step = whole ? 1 : declared.minimum * 1e-6 + 1e-9;
+    EXPECT_THROW(static_cast<void>(machine::parse_machine(file(declared.minimum - step), "m")), Error) << key;
+    EXPECT_THROW(static_cast<void>(machine::parse_machine(file(declared.maximum * (1 + 1e-9) + (whole ? 1 : 0)), "m")),
+                 Error)
+        << key;
+  }
+  EXPECT_EQ(numbers, machine_parameters().size());
+}
+
+TEST(ParameterTable, KeysAreFoundWithAndWithoutParameters) {
+  EXPECT_EQ(find_parameter("packing")->declared.name, "packing");
+  EXPECT_EQ(find_parameter("packing:seed")->declared.name, "packing");
+  EXPECT_EQ(find_parameter("costs.metal")->declared.name, "costs.*");
+  EXPECT_EQ(find_parameter("costs.a:b.c")->declared.name, "costs.*");
+  for (const char* unknown : {"", "costs", "costs.", "packing:", "Packing", "cache", "cache.l1", "shader_costs"}) {
+    EXPECT_EQ(find_parameter(unknown), nullptr) << unknown;
+  }
+}
+
+TEST(ParameterTable, StagesAreAGraphWithoutCircles) {
+  for (std::size_t i = 0; i < kStages; ++i) {
+    const auto stage = static_cast<Stage>(i);
+    const StageMask inputs = inputs_of(stage);
+    EXPECT_EQ(inputs & bit(stage), 0U);
+    for (std::size_t j = 0; j < kStages; ++j) {
+      const auto other = static_cast<Stage>(j);
+      if ((inputs & bit(other)) != 0) {
+        // What it takes, with what that takes.
+        EXPECT_EQ(inputs & inputs_of(other), inputs_of(other)) << to_string(stage);
+        EXPECT_NE(with_dependents(bit(other)) & bit(stage), 0U) << to_string(stage);
+      }
+    }
+  }
+  EXPECT_EQ(with_dependents(bit(Stage::Cache)), bit(Stage::Cache));
+  EXPECT_EQ(with_dependents(bit(Stage::Input)), (StageMask{1} << kStages) - 1);
+  EXPECT_EQ(with_dependents(bit(Stage::Structure)),
+            bit(Stage::Structure) | bit(Stage::Traversal) | bit(Stage::Stream) | bit(Stage::Cache));
+}
+
+TEST(Metrics, NamesAreUniqueAndNoKeys) {
+  const std::set<std::string> outputs = {"simt", "model", "traversal", "cache", "structure"};
+  std::set<std::string> seen;
+  for (const Metric& metric : all_metrics()) {
+    EXPECT_TRUE(seen.insert(metric.name).second) << metric.name;
+    EXPECT_EQ(find_parameter(metric.name), nullptr) << metric.name;
+    EXPECT_TRUE(outputs.contains(metric.output)) << metric.name;
+    EXPECT_FALSE(metric.text.empty()) << metric.name;
+    EXPECT_EQ(&find_metric(metric.name), &metric);
+  }
+  test::expect_usage([] { static_cast<void>(find_metric("l1_hitrate")); },
+                     {"unknown metric", "did you mean 'l1_hit_rate'?"});
+}
+
+}  // namespace
+}  // namespace rayreplay::experiment
