@@ -1,11 +1,14 @@
 // The store: results of stages on disk, found by the hash of what they depend on.
 //
-// Contract: a folder of files, one a result, named by key; written aside and renamed, so that a result is whole or not
-// there, whoever else writes; several processes and machines may share a folder. Each file holds its key, length and
-// checksum: one that does not fit is removed and counts as not there (told to `log` once). `put` keeps the whole below
-// `most_bytes`: least recently used out (a file's time of access, which `get` sets itself); a result larger than that
-// is not kept. A full or read-only disk is told to `log` once and nothing is kept: never an error of the experiment.
-// Thread-safe.
+// Contract: a folder of files, one a result, named by kind and key; written aside and renamed, so that a result is
+// whole or not there, whoever else writes; several processes and machines may share a folder. Each file holds its kind,
+// key, length and checksum: one that does not fit is removed and counts as not there (told to `log` once). `put` keeps
+// the whole below `most_bytes`: least recently used out (a file's time of access, which `get` sets itself), a sixteenth
+// of the whole at a time; a result larger than that is not kept. Of several processes each may be ahead by a 64th
+// before it sees what the others wrote. Files that are not the store's stay. A full or read-only disk is told to `log`
+// once and nothing more is kept: never an error of the experiment. What a killed process was writing is removed by the
+// next one that opens the folder. Results are not flushed to disk: one that a power failure tears is one that does not
+// fit. Thread-safe.
 #pragma once
 
 #include <cstdint>
