@@ -34,9 +34,9 @@ struct Shape {
   std::uint32_t sectors = 4;  ///< a line
   std::uint64_t lines = 1000;
   std::uint64_t first = 0;
-  std::uint64_t stores = 4;    ///< one of so many; 0: none
-  bool stores_apart = false;   ///< to lines of their own
-  bool whole_lines = false;    ///< every access touches the same sectors
+  std::uint64_t stores = 4;   ///< one of so many; 0: none
+  bool stores_apart = false;  ///< to lines of their own
+  bool whole_lines = false;   ///< every access touches the same sectors
   std::size_t streams = 1;
   std::size_t size = 3000;
 };
@@ -169,8 +169,7 @@ TEST(LruGrid, FullyAssociativeWithManyWays) {
 }
 
 TEST(LruGrid, ManyWaysInSeveralSetsRunByThemselves) {
-  const LruGrid grid =
-      same_as_slow(streams_of({.sectors = 4, .size = 8000}, 14), grid_of({2, 3}, {4, 300}, 4), kBack);
+  const LruGrid grid = same_as_slow(streams_of({.sectors = 4, .size = 8000}, 14), grid_of({2, 3}, {4, 300}, 4), kBack);
   EXPECT_EQ(grid.passes, 4U);
   EXPECT_EQ(grid.stacked, 1U);
 }
@@ -244,19 +243,15 @@ TEST(LruGrid, Example) {
   const std::vector<std::uint64_t> begins{0, 4};
   const LruGrid grid = lru_grid(accesses, begins, grid_of({1}, {1, 2}, 2), kBack, nullptr);
   // One way: A fills, B evicts it, A evicts B which is dirty and fills, A's other sector is a sector miss and fills.
-  EXPECT_EQ(grid.counts[0][0], (CacheCounts{.accesses = 4,
-                                            .hits = 0,
-                                            .sector_misses = 1,
-                                            .evictions = 2,
-                                            .sectors_filled = 3,
-                                            .sectors_written = 1}));
+  EXPECT_EQ(
+      grid.counts[0][0],
+      (CacheCounts{
+          .accesses = 4, .hits = 0, .sector_misses = 1, .evictions = 2, .sectors_filled = 3, .sectors_written = 1}));
   // Two ways: A is still there.
-  EXPECT_EQ(grid.counts[1][0], (CacheCounts{.accesses = 4,
-                                            .hits = kOne,
-                                            .sector_misses = 1,
-                                            .evictions = 0,
-                                            .sectors_filled = 2,
-                                            .sectors_written = 0}));
+  EXPECT_EQ(
+      grid.counts[1][0],
+      (CacheCounts{
+          .accesses = 4, .hits = kOne, .sector_misses = 1, .evictions = 0, .sectors_filled = 2, .sectors_written = 0}));
 }
 
 TEST(LruGrid, RefusesDifferentLines) {

@@ -16,8 +16,8 @@
 #include "base/split_mix.hpp"
 #include "kernels/accelerator.hpp"
 #include "sim/memory/caches/line_range.hpp"
-#include "sim/memory/caches/lru_hits.hpp"
 #include "sim/memory/caches/lru_grid_pass.hpp"
+#include "sim/memory/caches/lru_hits.hpp"
 #include "sim/memory/caches/sector_count.hpp"
 
 namespace rayreplay::memory {
@@ -91,8 +91,8 @@ Plan plan_of(std::span<const CacheGeometry> geometries) {
 /// What is to be known of a stream before it is run.
 struct Facts {
   LineRange lines;
-  std::uint8_t sectors = 0;      ///< of the first access
-  bool same_sectors = true;      ///< … and of all others
+  std::uint8_t sectors = 0;  ///< of the first access
+  bool same_sectors = true;  ///< … and of all others
   std::uint64_t stores = 0;
   std::uint64_t stored_sectors = 0;
   std::uint64_t accesses = 0;
@@ -196,7 +196,8 @@ class StreamRun {
     const GridDepths& depths = pass.depths();
     std::size_t rank = ways;
     if (node.deep) {
-      rank = static_cast<std::size_t>(std::lower_bound(node.ways.begin(), node.ways.end(), ways) - node.ways.begin()) + 1;
+      rank =
+          static_cast<std::size_t>(std::lower_bound(node.ways.begin(), node.ways.end(), ways) - node.ways.begin()) + 1;
     }
     const auto beyond = [&](const std::array<std::uint64_t, 256>& by_depth) {
       return std::accumulate(by_depth.begin() + static_cast<std::ptrdiff_t>(rank), by_depth.end(), std::uint64_t{0});

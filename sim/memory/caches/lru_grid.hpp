@@ -9,9 +9,9 @@
 // exactly if that, and the depth now, are below A. Dirty sectors likewise, since the last store; each time a line is
 // found, drops off its stack, or the stream ends, the ways in which it was evicted dirty meanwhile are a range. An
 // access that finds its line on top with all its sectors there changes nothing, in any multiple of that number of sets
-// either: it is not passed on to them (trace stripping: Puzak, 1985). Numbers of sets form a tree by divisors, batches of
-// accesses run through it as through a pipeline, on all cores. One set of more ways than kStackedWays: distances of the
-// reuse engine `bitmap`; several such sets: the caches by themselves, over all cores.
+// either: it is not passed on to them (trace stripping: Puzak, 1985). Numbers of sets form a tree by divisors, batches
+// of accesses run through it as through a pipeline, on all cores. One set of more ways than kStackedWays: distances of
+// the reuse engine `bitmap`; several such sets: the caches by themselves, over all cores.
 //
 // Stores with allocate=false hold no stack. To a line that no load of the stream touches they change nothing and are
 // counted alone. A stream with a line that is both loaded and stored to runs through exact_counts.hpp: `stacked` is the

@@ -32,8 +32,8 @@ inline constexpr std::array<std::uint64_t, 256> kSectorBytes = [] {
 template <class Word>
 [[nodiscard]] inline Word deepened(Word word, std::uint8_t depth) {
 #if defined(__SSE2__)
-  const __m128i all = _mm_max_epu8(_mm_cvtsi64_si128(static_cast<long long>(word)),
-                                   _mm_set1_epi8(static_cast<char>(depth)));
+  const __m128i all =
+      _mm_max_epu8(_mm_cvtsi64_si128(static_cast<long long>(word)), _mm_set1_epi8(static_cast<char>(depth)));
   return static_cast<Word>(_mm_cvtsi128_si64(all));
 #else
   Word result = 0;

@@ -1,0 +1,297 @@
+#include "sim/experiment/streams/cache_grid.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <new>
+#include <set>
+#include <utility>
+
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include "sim/experiment/streams/feeds.hpp"
+#include "sim/experiment/streams/level_runs.hpp"
+#include "sim/memory/caches/sector_count.hpp"
+
+namespace rayreplay::experiment {
+namespace {
+
+namespace tbb = oneapi::tbb;
+
+using memory::LineAccess;
+
+/// What goes down from an L1 whose model knows probabilities.
+constexpr const char* kFilter = "lru:write=through,allocate=false";
+/// Streams of misses that are there at one time.
+constexpr std::uint64_t kFeedBytes = std::uint64_t{4} << 30U;
+
+struct Wanted {
+  LevelCache l1, l2;  ///< bytes 0: none
+  LevelCache feed;    ///< the L1 whose misses come to the L2, or to memory; none: every transaction
+};
+
+/// Lines and sectors; and what is wanted in them.
+using Unit = std::pair<std::uint32_t, std::uint32_t>;
+using Caches = std::set<LevelCache>;
+using Runs = std::map<LevelCache, LevelRun>;
+
+Unit unit_of(const LevelCache& cache) {
+  return {cache.line_bytes, cache.sector_bytes};
+}
+
+Wanted wanted_of(const RecordedStream& stream, const Hierarchy& hierarchy) {
+  Wanted wanted;
+  wanted.l1 = level_cache(hierarchy.l1, hierarchy.l1_model, "L1");
+  wanted.l2 = level_cache(hierarchy.l2, hierarchy.l2_model, "L2");
+  const memory::CoalesceOptions& coalescing = stream.coalescing;
+  if (wanted.l1.bytes != 0 && wanted.l1.line_bytes != coalescing.line_bytes) {
+    throw Error(ErrorKind::Usage,
+                {"the L1's lines are not those of the stream", "L1", std::to_string(wanted.l1.line_bytes) + " bytes",
+                 std::to_string(coalescing.line_bytes) + " bytes", ""});
+  }
+  if (wanted.l2.bytes != 0 && wanted.l2.line_bytes < coalescing.sector_bytes) {
+    throw Error(ErrorKind::Usage, {"the L2's lines are smaller than the stream's sectors", "L2",
+                                   std::to_string(wanted.l2.line_bytes) + " bytes",
+                                   "at least " + std::to_string(coalescing.sector_bytes), ""});
+  }
+  if (wanted.l1.bytes != 0 && (wanted.l2.bytes == 0 || hierarchy.l2_feed == memory::L2Feed::Misses)) {
+    wanted.feed = wanted.l1.exact ? wanted.l1 : level_cache(hierarchy.l1, kFilter, "L1");
+  }
+  return wanted;
+}
+
+class GridRun {
+ public:
+  GridRun(const RecordedStream& stream, std::span<const Hierarchy> hierarchies, kernels::Accelerator* accelerator,
+          Progress* progress)
+      : stream_(stream), hierarchies_(hierarchies), accelerator_(accelerator), progress_(progress), feeds_(stream) {}
+
+  GridResult run() {
+    result_.counts.resize(hierarchies_.size());
+    result_.failures.resize(hierarchies_.size());
+    plan();
+    if (progress_ != nullptr) {
+      progress_->start("caches of the stream", l1s_.size() + 1 + l2s_.size());
+    }
+    run_l1s();
+    run_l2s();
+    for (std::size_t i = 0; i < hierarchies_.size(); ++i) {
+      if (!result_.failures[i]) {
+        join(i);
+      }
+    }
+    result_.passes = passes_;
+    if (progress_ != nullptr) {
+      progress_->finish();
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void plan() {
+    wanted_.resize(hierarchies_.size());
+    for (std::size_t i = 0; i < hierarchies_.size(); ++i) {
+      try {
+        wanted_[i] = wanted_of(stream_, hierarchies_[i]);
+      } catch (const Error& error) {
+        result_.failures[i] = error.info();
+        continue;
+      }
+      const Wanted& one = wanted_[i];
+      if (one.l1.bytes != 0) {
+        l1s_[one.l1.sector_bytes].insert(one.l1);
+      }
+      if (one.l2.bytes != 0) {
+        l2s_[one.feed].insert(one.l2);
+      } else if (one.feed.bytes != 0) {
+        l1s_[one.feed.sector_bytes].insert(one.feed);
+      } else {
+        everything_ = true;
+      }
+    }
+  }
+
+  void advance() {
+    if (progress_ != nullptr) {
+      progress_->advance(1);
+    }
+  }
+
+  [[nodiscard]] Runs run_caches(const std::vector<LineAccess>& accesses, std::span<const std::uint64_t> begins,
+                                const Caches& caches) {
+    const std::vector<LevelCache> list(caches.begin(), caches.end());
+    std::uint64_t passes = 0;
+    const std::vector<LevelRun> runs = run_level(accesses, begins, list, accelerator_, passes);
+    passes_ += passes;
+    Runs result;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      result.emplace(list[i], runs[i]);
+    }
+    return result;
+  }
+
+  void run_l1s() {
+    for (const auto& [sector, caches] : l1s_) {
+      l1_runs_.merge(run_caches(feeds_.l1(sector), feeds_.begins(), caches));
+      advance();
+    }
+    if (everything_) {
+      for (const memory::Transaction& one : stream_.transactions) {
+        const std::uint64_t bytes = memory::sector_count(one.sectors) * stream_.coalescing.sector_bytes;
+        ((one.flags & memory::kStore) != 0 ? all_.written_bytes : all_.read_bytes) += bytes;
+      }
+    }
+    advance();
+  }
+
+  /// One stream for each feed, some of them at a time.
+  void run_l2s() {
+    std::vector<std::pair<const LevelCache, Caches>*> feeds;
+    for (auto& one : l2s_) {
+      feeds.push_back(&one);
+      l2_runs_[one.first];
+    }
+    // Their L1s' accesses are shared.
+    std::stable_sort(feeds.begin(), feeds.end(), [](const auto* a, const auto* b) {
+      return std::pair(a->first.bytes != 0, a->first.sector_bytes) <
+             std::pair(b->first.bytes != 0, b->first.sector_bytes);
+    });
+    std::size_t first = 0;
+    while (first < feeds.size()) {
+      std::size_t last = first;
+      while (last < feeds.size() && feeds[last]->first.sector_bytes == feeds[first]->first.sector_bytes) {
+        ++last;
+      }
+      const LevelCache& some = feeds[first]->first;
+      const std::vector<LineAccess> l1 = some.bytes == 0 ? std::vector<LineAccess>() : feeds_.l1(some.sector_bytes);
+      const std::size_t together = at_a_time();
+      for (std::size_t at = first; at < last; at += together) {
+        tbb::parallel_for(at, std::min(last, at + together), [&](std::size_t i) {
+          l2_runs_.find(feeds[i]->first)->second = run_feed(feeds[i]->first, feeds[i]->second, l1);
+          advance();
+        });
+      }
+      first = last;
+    }
+  }
+
+  [[nodiscard]] std::size_t at_a_time() const {
+    if (accelerator_ != nullptr) {
+      return 1;  // it serves one caller at a time
+    }
+    const std::uint64_t bytes = 2 * sizeof(LineAccess) * stream_.transactions.size() + 1;
+    const auto threads = static_cast<std::uint64_t>(std::max(1, tbb::this_task_arena::max_concurrency()));
+    return std::clamp<std::uint64_t>(kFeedBytes / bytes, 1, threads);
+  }
+
+  [[nodiscard]] Runs run_feed(const LevelCache& feed, const Caches& caches, const std::vector<LineAccess>& l1) {
+    std::map<Unit, Caches> by_unit;
+    for (const LevelCache& one : caches) {
+      by_unit[unit_of(one)].insert(one);
+    }
+    Runs runs;
+    try {
+      const std::vector<LineAccess> misses = feed.bytes == 0 ? std::vector<LineAccess>() : feeds_.misses(feed, l1);
+      passes_ += feed.bytes == 0 ? 0 : 1;
+      for (const auto& [unit, some] : by_unit) {
+        std::vector<LineAccess> other;
+        if (feed.bytes == 0) {
+          other = feeds_.all(unit.first, unit.second);
+        } else if (unit != unit_of(feed)) {
+          other = split(misses, feed.line_bytes, feed.sector_bytes, unit.first, unit.second);
+        }
+        const std::vector<LineAccess>& accesses = feed.bytes != 0 && unit == unit_of(feed) ? misses : other;
+        const std::vector<std::uint64_t> begins{0, accesses.size()};
+        runs.merge(run_caches(accesses, begins, some));
+      }
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::Internal) {
+        throw;
+      }
+      fail(runs, caches, error.info());
+    } catch (const std::bad_alloc&) {
+      fail(runs, caches, {"there is not enough memory for what comes to the L2", "", "", "", "take a smaller launch"});
+    }
+    return runs;
+  }
+
+  static void fail(Runs& runs, const Caches& caches, const ErrorInfo& info) {
+    for (const LevelCache& one : caches) {
+      runs[one].failure = info;
+    }
+  }
+
+  void join(std::size_t i) {
+    const Wanted& one = wanted_[i];
+    HierarchyCounts& counts = result_.counts[i];
+    const LevelRun* last = &all_;
+    if (one.l1.bytes != 0) {
+      const LevelRun& l1 = l1_runs_.at(one.l1);
+      counts.l1 = l1.counts;
+      result_.failures[i] = l1.failure;
+    }
+    if (one.l2.bytes != 0) {
+      last = &l2_runs_.at(one.feed).at(one.l2);
+      counts.l2 = last->counts;
+    } else if (one.feed.bytes != 0) {
+      last = &l1_runs_.at(one.feed);
+    }
+    counts.dram_read_bytes = last->read_bytes;
+    counts.dram_written_bytes = last->written_bytes;
+    if (!result_.failures[i]) {
+      result_.failures[i] = last->failure;
+    }
+    if (result_.failures[i]) {
+      counts = {};
+    }
+  }
+
+  const RecordedStream& stream_;
+  std::span<const Hierarchy> hierarchies_;
+  kernels::Accelerator* accelerator_;
+  Progress* progress_;
+  StreamFeeds feeds_;
+  std::vector<Wanted> wanted_;
+  std::map<std::uint32_t, Caches> l1s_;  ///< by their sector
+  std::map<LevelCache, Caches> l2s_;     ///< by feed
+  bool everything_ = false;              ///< some have no caches at all
+  LevelRun all_;
+  Runs l1_runs_;
+  std::map<LevelCache, Runs> l2_runs_;
+  std::atomic<std::uint64_t> passes_ = 0;
+  GridResult result_;
+};
+
+}  // namespace
+
+GridResult cache_grid(const RecordedStream& stream, std::span<const Hierarchy> hierarchies,
+                      kernels::Accelerator* accelerator, Progress* progress) {
+  return GridRun(stream, hierarchies, accelerator, progress).run();
+}
+
+HierarchyCounts cache_one_by_one(const RecordedStream& stream, const Hierarchy& hierarchy) {
+  memory::AnalysisOptions options;
+  options.sms = stream.sms;
+  options.l1 = hierarchy.l1;
+  options.l2 = hierarchy.l2;
+  options.l1_model = hierarchy.l1_model;
+  options.l2_model = hierarchy.l2_model;
+  options.l2_feed = hierarchy.l2_feed;
+  options.distances = false;
+  options.coalescing = stream.coalescing;
+  memory::Analysis analysis(options);
+  constexpr std::size_t kBlock = std::size_t{1} << 16U;
+  memory::TransactionBlock block;
+  for (std::size_t at = 0; at < stream.transactions.size(); at += kBlock) {
+    const auto first = stream.transactions.begin() + static_cast<std::ptrdiff_t>(at);
+    const std::size_t size = std::min(kBlock, stream.transactions.size() - at);
+    block.transactions.assign(first, first + static_cast<std::ptrdiff_t>(size));
+    analysis.take(block);
+  }
+  const memory::AnalysisResult result = analysis.finish();
+  return {result.levels[memory::kL1].counts, result.levels[memory::kL2].counts, result.total.dram_read_bytes,
+          result.total.dram_write_bytes};
+}
+
+}  // namespace rayreplay::experiment
