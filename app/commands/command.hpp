@@ -31,6 +31,7 @@ void add_advise_command(CLI::App& root, Session& session);
 void add_replay_command(CLI::App& root, Session& session);
 void add_traverse_command(CLI::App& root, Session& session);
 void add_cache_command(CLI::App& root, Session& session);
+void add_run_command(CLI::App& root, Session& session);
 void add_swizzle_command(CLI::App& root, Session& session);
 void add_explain_command(CLI::App& root, Session& session);
 void add_order_command(CLI::App& root, Session& session);

@@ -1,13 +1,12 @@
 #include "app/commands/device_option.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
-#include <limits>
 
 #include <fmt/format.h>
 
+#include "app/commands/options.hpp"
 #include "app/console/console.hpp"
 #include "base/error.hpp"
 #include "kernels/device/device_list.hpp"
@@ -53,22 +52,6 @@ std::vector<std::string> gpus(bool asked) {
 
 }  // namespace
 
-std::uint64_t parse_memory(const std::string& text, std::string_view option) {
-  if (text.empty()) {
-    return 0;
-  }
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string unit(end, text.data() + text.size());
-  const int shift = unit.empty() ? 0 : unit == "KiB" ? 10 : unit == "MiB" ? 20 : unit == "GiB" ? 30 : -1;
-  if (error != std::errc() || shift < 0 || number == 0 ||
-      number > (std::numeric_limits<std::uint64_t>::max() >> static_cast<unsigned>(shift))) {
-    throw Error(ErrorKind::Usage,
-                {"a size is not understood", std::string(option), text, "bytes, KiB, MiB or GiB, such as 8GiB", ""});
-  }
-  return number << static_cast<unsigned>(shift);
-}
-
 void DeviceOption::add_to(CLI::App& command) {
   command
       .add_option(
@@ -86,7 +69,7 @@ void DeviceOption::add_to(CLI::App& command) {
 
 std::unique_ptr<kernels::Accelerator> DeviceOption::open(const std::string& choice) const {
   kernels::DeviceOptions options;
-  options.memory_limit = parse_memory(memory_, "--device-memory");
+  options.memory_limit = memory_.empty() ? 0 : parse_bytes(memory_, "--device-memory");
   options.cache_folder = cache_folder();
   return kernels::make_accelerator(choice, options,
                                    [](const std::string& line) { console::log("rayreplay: note: " + line); });

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -12,9 +11,6 @@
 #include "kernels/accelerator.hpp"
 
 namespace rayreplay::app {
-
-/// "512MiB", "8GiB", or bytes; empty: 0. Usage names `option`.
-[[nodiscard]] std::uint64_t parse_memory(const std::string& text, std::string_view option);
 
 class DeviceOption {
  public:

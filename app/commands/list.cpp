@@ -1,4 +1,5 @@
-// rayreplay list, rayreplay describe: the models and machines that the program knows.
+// rayreplay list, rayreplay describe: the models and machines that the program knows, and the keys and metrics of its
+// experiments.
 #include <algorithm>
 #include <memory>
 
@@ -10,12 +11,16 @@
 #include "app/console/console.hpp"
 #include "base/error.hpp"
 #include "base/registry.hpp"
+#include "sim/experiment/settings/metrics.hpp"
+#include "sim/experiment/settings/parameter_table.hpp"
 #include "sim/machine/machine.hpp"
 
 namespace rayreplay::app {
 namespace {
 
 constexpr const char* kMachine = "machine";
+constexpr const char* kKeys = "keys";        // of experiments
+constexpr const char* kMetrics = "metrics";  // likewise
 
 /// A shipped machine as what `list` and `describe` take: its text is its file, with every figure's source.
 ModelDescription describe_machine(const std::string& name) {
@@ -59,6 +64,8 @@ std::vector<std::string> kinds() {
       result.push_back(kind_word(model.kind));
     }
   }
+  result.emplace_back(kKeys);
+  result.emplace_back(kMetrics);
   return result;
 }
 
@@ -123,6 +130,43 @@ output::Table parameter_table(const ModelDescription& model) {
                           parameter.unit, range_text(parameter), parameter.text});
   }
   return table;
+}
+
+output::Table keys_table() {
+  output::Table table;
+  table.columns = {{"name", "key"},
+                   {"type", "type"},
+                   {"default", "default"},
+                   {"unit", "unit"},
+                   {"range", "values"},
+                   {"text", "meaning"},
+                   {"inherits", "as", output::Show::Plain, 0, true}};
+  for (const experiment::ExperimentParameter& parameter : experiment::experiment_parameters()) {
+    const Parameter& declared = parameter.declared;
+    std::string values = range_text(declared);
+    if (!parameter.model_kind.empty()) {
+      values = kind_word(parameter.model_kind);
+    }
+    table.rows.push_back({declared.name, type_name(declared.default_value), to_text(declared.default_value),
+                          declared.unit, values, declared.text, parameter.inherits});
+  }
+  return table;
+}
+
+output::Table metrics_table() {
+  output::Table table;
+  table.columns = {{"name", "metric"}, {"output", "output"}, {"unit", "unit"}, {"goal", "better"}, {"text", "meaning"}};
+  for (const experiment::Metric& metric : experiment::all_metrics()) {
+    const char* const goal = metric.goal == experiment::Goal::More   ? "more"
+                             : metric.goal == experiment::Goal::Less ? "less"
+                                                                     : "";
+    table.rows.push_back({metric.name, metric.output, metric.unit, std::string(goal), metric.text});
+  }
+  return table;
+}
+
+output::Table list_table(const std::string& kind) {
+  return kind == kKeys ? keys_table() : kind == kMetrics ? metrics_table() : model_table(kind);
 }
 
 std::vector<ModelDescription> find_models(const std::string& given) {
@@ -190,6 +234,25 @@ std::string cell(const std::string& text) {
   return escaped;
 }
 
+/// Titles and cells, the first column as code. Columns of detail are left out.
+std::string markdown(const output::Table& table) {
+  std::string head, rule, rows;
+  for (const output::Column& column : table.columns) {
+    head += column.detail ? "" : fmt::format("| {} ", column.title);
+    rule += column.detail ? "" : "| --- ";
+  }
+  for (const auto& row : table.rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const output::Column& column = table.columns[i];
+      if (!column.detail) {
+        rows += fmt::format(i == 0 ? "| `{}` " : "| {} ", cell(output::cell_text(row[i], column)));
+      }
+    }
+    rows += "|\n";
+  }
+  return head + "|\n" + rule + "|\n" + rows;
+}
+
 /// docs/reference.md: every model, so that the reference is the registration and nothing else.
 std::string reference() {
   std::string text =
@@ -218,7 +281,10 @@ std::string reference() {
     }
     text += fmt::format("\nSource: {}\n", model.source);
   }
-  return text;
+  text += "\n## Keys of experiments\n\nWhat `rayreplay run` and sweeps take ([experiments.md](experiments.md)).\n\n";
+  text += markdown(keys_table());
+  text += "\n## Metrics of experiments\n\nWhat they give, by the word of the key `outputs` that asks for it.\n\n";
+  return text + markdown(metrics_table());
 }
 
 }  // namespace
@@ -228,11 +294,11 @@ void add_list_command(CLI::App& root, Session& session) {
   command->group("Models");
   auto kind = std::make_shared<std::string>();
   auto format = std::make_shared<FormatOption>();
-  command->add_option("kind", *kind, "Only models of this kind")->type_name("KIND");
+  command->add_option("kind", *kind, "Only models of this kind; keys, metrics: of experiments")->type_name("KIND");
   format->add_to(*command);
   command->callback([&session, kind, format] {
     session.action = [kind, format] {
-      const output::Table table = model_table(kind->empty() ? "" : check_kind(*kind));
+      const output::Table table = list_table(kind->empty() ? "" : check_kind(*kind));
       console::print(output::render(table, format->format()));
       return 0;
     };

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -302,6 +303,19 @@ trace::LaunchSize parse_size(const std::string& text, const std::string& option)
                 {"the size is not of the form WIDTHxHEIGHT", option, "'" + text + "'", "for example 1280x720", ""});
   }
   return {sides[0], sides[1], sides[2]};
+}
+
+std::uint64_t parse_bytes(const std::string& text, const std::string& option) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string unit(end, text.data() + text.size());
+  const int shift = unit.empty() ? 0 : unit == "KiB" ? 10 : unit == "MiB" ? 20 : unit == "GiB" ? 30 : -1;
+  if (error != std::errc() || shift < 0 || number == 0 ||
+      number > (std::numeric_limits<std::uint64_t>::max() >> static_cast<unsigned>(shift))) {
+    throw Error(ErrorKind::Usage,
+                {"a size is not understood", option, text, "bytes, KiB, MiB or GiB, such as 8GiB", ""});
+  }
+  return number << static_cast<unsigned>(shift);
 }
 
 std::string read_file(const std::string& path, std::uint64_t max_bytes) {

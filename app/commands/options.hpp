@@ -96,6 +96,9 @@ class ExperimentOptions {
 /// "1280x720" or "1280x720x6". Usage errors name `option`.
 [[nodiscard]] trace::LaunchSize parse_size(const std::string& text, const std::string& option);
 
+/// "4096", "512MiB", "8GiB": at least 1. Usage errors name `option`.
+[[nodiscard]] std::uint64_t parse_bytes(const std::string& text, const std::string& option);
+
 /// A whole small text file. Throws Input when it cannot be read or is larger than `max_bytes`.
 [[nodiscard]] std::string read_file(const std::string& path, std::uint64_t max_bytes);
 

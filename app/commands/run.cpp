@@ -145,6 +145,7 @@ int parse_and_act(int argc, char** argv) {
   add_cache_command(root, session);
   add_sweep_command(root, session);
   add_merge_command(root, session);
+  add_run_command(root, session);
   add_explain_command(root, session);
   add_order_command(root, session);
   add_swizzle_command(root, session);

@@ -15,6 +15,7 @@
 #include "app/commands/command.hpp"
 #include "app/commands/device_option.hpp"
 #include "app/commands/options.hpp"
+#include "app/commands/store_option.hpp"
 #include "app/commands/sweep_forecast.hpp"
 #include "app/commands/sweep_view.hpp"
 #include "app/console/console.hpp"
@@ -55,8 +56,7 @@ struct Options {
   std::vector<std::string> set;
   std::string memory;
   std::string shard;
-  std::string store;
-  std::string store_size = "10GiB";
+  StoreOption store;
   std::string mpi_workers = "node";
   double mpi_timeout = 30;
   std::uint64_t stop_after = 0;
@@ -119,28 +119,14 @@ sweep::Definition read_definition(const Options& options, const std::string& tex
   return definition;
 }
 
-std::unique_ptr<experiment::Store> open_store(const Options& options) {
-  if (options.store == "none") {
-    return nullptr;
-  }
-  experiment::StoreOptions store;
-  store.folder = options.store.empty() ? experiment::default_store_folder() : fs::path(options.store);
-  store.most_bytes = parse_memory(options.store_size, "--store-size");
-  store.log = [](const std::string& line) { console::log("rayreplay: note: " + line); };
-  if (store.folder.empty()) {
-    return nullptr;
-  }
-  return std::make_unique<experiment::Store>(store);
-}
-
 /// What evaluation needs, together: made once the sweep is known to be sound.
 struct Workshop {
   std::unique_ptr<experiment::Store> store;
   std::unique_ptr<experiment::Evaluator> evaluator;
   std::uint64_t under_way_bytes = 0;
 
-  Workshop(const Options& options, std::uint32_t processes) : store(open_store(options)) {
-    std::uint64_t memory = parse_memory(options.memory, "--memory");
+  Workshop(const Options& options, std::uint32_t processes) : store(options.dry_run ? options.store.open_existing() : options.store.open()) {
+    std::uint64_t memory = options.memory.empty() ? 0 : parse_bytes(options.memory, "--memory");
     if (memory == 0) {
       memory = available_memory() / processes;
       memory -= memory / 4;  // for the system, and for what is not foreseen
@@ -509,13 +495,7 @@ void add_sweep_command(CLI::App& root, Session& session) {
       ->check(CLI::Range(2.0, 1e6))
       ->capture_default_str()
       ->group("Workers");
-  command->add_option("--store", options->store, "Folder of results that experiments share, or none [the user's cache]")
-      ->type_name("DIR")
-      ->group("Store");
-  command->add_option("--store-size", options->store_size, "What the store may hold at most")
-      ->type_name("SIZE")
-      ->capture_default_str()
-      ->group("Store");
+  options->store.add_to(*command);
   options->device.add_to(*command);
   options->format.add_to(*command);
   command->callback([&session, options] { session.action = [options] { return act(*options); }; });

@@ -76,9 +76,10 @@ class Leaves {
     // Only when something was thrown: others who wait are told, and may try for themselves.
     for (Leaf& leaf : leaves_) {
       if (leaf.open) {
-        kept_->abandon(leaf.key, leaf.claim,
-                       std::make_exception_ptr(Error(
-                           ErrorKind::Resource, {"the run that was computing this was stopped", "", "", "", "run again"})));
+        kept_->abandon(
+            leaf.key, leaf.claim,
+            std::make_exception_ptr(
+                Error(ErrorKind::Resource, {"the run that was computing this was stopped", "", "", "", "run again"})));
       }
     }
   }
@@ -236,7 +237,8 @@ class Evaluator::Impl {
   /// Facts by name, so that a file is asked for once a call, and one that cannot be read is not read again.
   struct FactsOfCall {
     Impl* impl;
-    std::map<std::pair<std::string, std::string>, std::pair<std::shared_ptr<const InputFacts>, std::exception_ptr>> known;
+    std::map<std::pair<std::string, std::string>, std::pair<std::shared_ptr<const InputFacts>, std::exception_ptr>>
+        known;
 
     std::shared_ptr<const InputFacts> of(const Settings& settings) {
       const auto [place, is_new] = known.try_emplace({settings.text("trace"), settings.text("workload")});

@@ -69,11 +69,10 @@ const Key& leaf_key(Stage stage, const Experiment& experiment) {
 }
 
 std::vector<StageForecast> forecast_stages(const Experiment& experiment, const KeptResults& kept, const Store* store) {
-  const bool memory = experiment.facts->memory;
-  const auto inputs = [memory](Stage stage) {
-    return memory && stage == Stage::Stream ? bit(Stage::Input)
-           : memory && stage == Stage::Cache ? bit(Stage::Stream) | bit(Stage::Input)
-                                             : inputs_of(stage);
+  const auto inputs = [memory = experiment.facts->memory](Stage stage) {
+    return stage == Stage::Cache              ? bit(Stage::Stream)  // needs nothing of what the stream was made from
+           : memory && stage == Stage::Stream ? bit(Stage::Input)
+                                              : inputs_of(stage);
   };
   const auto stored = [&](const char* kind, const Key& key) { return store != nullptr && store->has(kind, hex(key)); };
   StageMask listed = 0;  // what the outputs need, were nothing there
@@ -81,18 +80,18 @@ std::vector<StageForecast> forecast_stages(const Experiment& experiment, const K
   std::array<StageForecast, kStages> all{};
   for (std::size_t i = kStages; i-- > 0;) {
     const auto stage = static_cast<Stage>(i);
-    const bool leaf = std::ranges::find(kLeafStages, stage) != kLeafStages.end() &&
-                      experiment.settings->wants(to_string(stage));
+    const bool leaf =
+        std::ranges::find(kLeafStages, stage) != kLeafStages.end() && experiment.settings->wants(to_string(stage));
     if (!leaf && (listed & bit(stage)) == 0) {
       continue;
     }
     // A structure is asked for its numbers, and used by others.
     const bool used = (needed & bit(stage)) != 0;
     const Key& key = leaf && !used ? leaf_key(stage, experiment) : of(experiment.keys.stages, stage);
-    const char* const kind = leaf && !used                 ? kStoredMetrics
-                             : stage == Stage::Stream      ? kStoredStream
-                             : stage == Stage::Assignment  ? kStoredPacking
-                                                           : nullptr;
+    const char* const kind = leaf && !used                ? kStoredMetrics
+                             : stage == Stage::Stream     ? kStoredStream
+                             : stage == Stage::Assignment ? kStoredPacking
+                                                          : nullptr;
     StageForecast& one = all[i];
     one.stage = stage;
     one.key = hex(key);

@@ -30,8 +30,7 @@ constexpr std::uint64_t kAddressBytes = 8;
 void add_up(InputFacts& facts) {
   facts.memory_bytes = facts.primitives * kPrimitiveBytes;
   for (const LaunchFacts& launch : facts.launches) {
-    facts.memory_bytes +=
-        launch.rays * kRayBytes + launch.events * kEventBytes + launch.size.threads() * kThreadBytes;
+    facts.memory_bytes += launch.rays * kRayBytes + launch.events * kEventBytes + launch.size.threads() * kThreadBytes;
   }
 }
 
@@ -95,7 +94,7 @@ InputFacts facts_of_workload(const std::string& spec) {
 }  // namespace
 
 std::optional<InputCatalogue::Stamp> InputCatalogue::stamp_of(const std::string& path) {
-  struct stat status{};
+  struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
     throw Error(ErrorKind::Input, {"the file cannot be read", path, std::strerror(errno), "", ""});
   }
@@ -162,8 +161,7 @@ std::string InputCatalogue::content_of(const std::string& path) {
   const std::optional<Stamp> stamp = stamp_of(path);
   {
     const std::lock_guard lock(mutex_);
-    if (const auto found = contents_.find(path);
-        stamp && found != contents_.end() && found->second.stamp == *stamp) {
+    if (const auto found = contents_.find(path); stamp && found != contents_.end() && found->second.stamp == *stamp) {
       return found->second.value;
     }
   }

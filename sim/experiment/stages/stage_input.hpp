@@ -1,10 +1,10 @@
 // What an experiment starts from: a trace, a memory trace, or a synthetic workload of either kind.
 //
-// Contract: `facts` says what can be known without decoding: the content hash (that of the trace's own envelope, checked
-// against its bytes; of a memory trace the hash of everything in it; of a workload that of its resolved spec and
-// version), sizes, and what the trace decides. A file is read for it once while its size and time of change stay the
-// same. `load` reads the whole; Input where the file is no longer the one that `facts` described. Thread-safe. Errors:
-// those of the readers and the workloads.
+// Contract: `facts` says what can be known without decoding: the content hash (that of the trace's own envelope,
+// checked against its bytes; of a memory trace the hash of everything in it; of a workload that of its resolved spec
+// and version), sizes, and what the trace decides. A file is read for it once while its size and time of change stay
+// the same. `load` reads the whole; Input where the file is no longer the one that `facts` described. Thread-safe.
+// Errors: those of the readers and the workloads.
 #pragma once
 
 #include <cstdint>

@@ -131,9 +131,8 @@ ExperimentKeys experiment_keys(const Settings& complete, const InputFacts& facts
     stream.add(fmt::format("{} {} {}", coalescing.line_bytes, coalescing.sector_bytes, coalescing.coalesce));
   }
   for (std::size_t i = 0; i < kStages; ++i) {
-    const StageMask inputs = facts.memory && static_cast<Stage>(i) == Stage::Stream
-                                 ? bit(Stage::Input)
-                                 : inputs_of(static_cast<Stage>(i));
+    const StageMask inputs =
+        facts.memory && static_cast<Stage>(i) == Stage::Stream ? bit(Stage::Input) : inputs_of(static_cast<Stage>(i));
     for (std::size_t input = 0; input < i; ++input) {
       if ((inputs & bit(static_cast<Stage>(input))) != 0) {
         makers[i].add(keys.stages[input]);

@@ -1,8 +1,8 @@
 // Names of results: hashes of all that they depend on.
 //
 // Contract: a stage's key is XXH3-128 over its name, the version of its format, the tool's version, the keys of the
-// stages whose results it takes, and every setting that it reads (parameter_table.hpp) as key and value. Of the input it
-// is the content that counts, not the path; of a machine its figures, not its name; files of hints count by content.
+// stages whose results it takes, and every setting that it reads (parameter_table.hpp) as key and value. Of the input
+// it is the content that counts, not the path; of a machine its figures, not its name; files of hints count by content.
 // What the trace decides (warp size, order "auto") stands resolved. Texts are hashed with their lengths.
 #pragma once
 
@@ -50,11 +50,11 @@ using StageKeys = std::array<Key, kStages>;
 struct ExperimentKeys {
   StageKeys stages{};  ///< of Structure: the structure itself
   Key structure_metrics;
-  Key bound;           ///< the fewest warp events of the launch
-  Key ray_steps;       ///< visits of every ray (scheduler.replay_steps)
-  Key model_group;     ///< Model, but for which model
+  Key bound;        ///< the fewest warp events of the launch
+  Key ray_steps;    ///< visits of every ray (scheduler.replay_steps)
+  Key model_group;  ///< Model, but for which model
   Key traversal_group;
-  Key whole;           ///< every setting, as text of the resolved configuration
+  Key whole;  ///< every setting, as text of the resolved configuration
 };
 
 /// `complete` settings and the facts of their input; `content_of` gives the hash of a file's content.

@@ -122,7 +122,8 @@ Failure failure_of(const std::exception_ptr& thrown) {
     }
     return {error.kind(), error.info()};
   } catch (const std::bad_alloc&) {
-    return {ErrorKind::Resource, {"the experiment needs more memory than there is", "", "", "", "use a smaller launch"}};
+    return {ErrorKind::Resource,
+            {"the experiment needs more memory than there is", "", "", "", "use a smaller launch"}};
   }
 }
 
@@ -220,9 +221,8 @@ std::shared_ptr<const scheduler::Bound> StageMaker::bound(const Experiment& expe
   return shared<scheduler::Bound>(experiment.keys.bound, [&] {
     const auto data = input(experiment);
     const Resolved resolved = resolved_of(*experiment.settings, data->trace, false);
-    return std::pair(std::make_shared<const scheduler::Bound>(
-                         scheduler::lower_bound_on(data->trace.launches[resolved.launch], resolved.warp_size,
-                                                   on_device(data, resolved.launch))),
+    return std::pair(std::make_shared<const scheduler::Bound>(scheduler::lower_bound_on(
+                         data->trace.launches[resolved.launch], resolved.warp_size, on_device(data, resolved.launch))),
                      std::uint64_t{sizeof(scheduler::Bound)});
   });
 }
@@ -231,9 +231,8 @@ std::shared_ptr<const std::vector<std::uint32_t>> StageMaker::ray_steps(const Ex
   using Steps = std::vector<std::uint32_t>;
   return shared<Steps>(experiment.keys.ray_steps, [&] {
     const auto data = input(experiment);
-    auto steps = std::make_shared<const Steps>(
-        machine::count_ray_steps(data->trace, experiment.facts->name,
-                                 static_cast<std::uint32_t>(experiment.settings->integer("launch")), {}));
+    auto steps = std::make_shared<const Steps>(machine::count_ray_steps(
+        data->trace, experiment.facts->name, static_cast<std::uint32_t>(experiment.settings->integer("launch")), {}));
     const std::uint64_t bytes = steps->size() * sizeof(std::uint32_t);
     return std::pair(std::move(steps), bytes);
   });
@@ -274,9 +273,8 @@ RecordedStream StageMaker::record_launch(const Experiment& experiment) {
   uploaded_.reset();
   const Resolved resolved = resolved_of(settings, data->trace, false);
   const trace::Launch& launch = data->trace.launches[resolved.launch];
-  LaunchSchedule schedule =
-      schedule_launch(launch, {resolved.order, resolved.packings.back(), *packed, *packed},
-                      settings.text("schedule.distribution"), machine.sms);
+  LaunchSchedule schedule = schedule_launch(launch, {resolved.order, resolved.packings.back(), *packed, *packed},
+                                            settings.text("schedule.distribution"), machine.sms);
   const memory::StreamOptions options = stream_of(settings, resolved.warp_size);
   const auto source = memory::make_launch_source(data->trace, launch, built->bvh, schedule.plan.thread_at, options);
   RecordedStream recorded;
@@ -410,8 +408,8 @@ std::vector<StageMaker::Made> StageMaker::traversals(std::span<const Experiment*
   const TraverseResult result = traverse(trace, first.facts->name, resolved, options);
   std::vector<Made> made;
   for (const auto& [ray, warp] : rows) {  // row 0 is the trace's own
-    made.emplace_back(traversal_metrics(result.rows[1 + ray], result.rows[1 + rays.specs().size() + warp],
-                                        resolved.warp_size));
+    made.emplace_back(
+        traversal_metrics(result.rows[1 + ray], result.rows[1 + rays.specs().size() + warp], resolved.warp_size));
   }
   return made;
 }
@@ -447,8 +445,9 @@ std::vector<StageMaker::Made> StageMaker::caches(std::span<const Experiment* con
 std::vector<StageMaker::Made> StageMaker::together(Stage stage, std::span<const Experiment* const> members) {
   const Experiment& first = *members.front();
   if (first.facts->memory && stage != Stage::Cache) {
-    throw Error(ErrorKind::Missing, {"a memory trace has accesses alone, neither threads nor a scene", first.facts->name,
-                                     fmt::format("outputs with \"{}\"", to_string(stage)), "outputs = \"cache\"", ""});
+    throw Error(ErrorKind::Missing,
+                {"a memory trace has accesses alone, neither threads nor a scene", first.facts->name,
+                 fmt::format("outputs with \"{}\"", to_string(stage)), "outputs = \"cache\"", ""});
   }
   switch (stage) {
     case Stage::Model:

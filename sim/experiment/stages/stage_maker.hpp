@@ -1,11 +1,11 @@
 // Makes what stages give, each result once: the code between keys and numbers. Internal to this room.
 //
-// Contract: a StageMaker serves one call of `Evaluator::evaluate`. Shared results come from `KeptResults`, then from the
-// store, and are made otherwise; a shared result that cannot be made fails again for everybody who wants it in the same
-// call, without being tried again. `make` gives the numbers of one stage for several experiments that share everything
-// which `make`'s group of that stage says (group_of): one result each, in their order; where the cheapest way for all
-// fails, they are made one by one, so that each gets what it would get alone. Thrown: Internal errors and what is no
-// error of rayreplay (a cancelled run).
+// Contract: a StageMaker serves one call of `Evaluator::evaluate`. Shared results come from `KeptResults`, then from
+// the store, and are made otherwise; a shared result that cannot be made fails again for everybody who wants it in the
+// same call, without being tried again. `make` gives the numbers of one stage for several experiments that share
+// everything which `make`'s group of that stage says (group_of): one result each, in their order; where the cheapest
+// way for all fails, they are made one by one, so that each gets what it would get alone. Thrown: Internal errors and
+// what is no error of rayreplay (a cancelled run).
 #pragma once
 
 #include <exception>

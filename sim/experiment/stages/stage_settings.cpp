@@ -155,16 +155,17 @@ CompareOptions compare_of(const Settings& complete) {
   models.cycles_per_instruction = complete.real("scheduler.cycles_per_instruction");
   models.steps_per_ray = complete.real("scheduler.steps_per_ray");
   models.replay_steps = complete.flag("scheduler.replay_steps");
-  for_table(complete, kShaderCosts, [&](const std::string& shader, const std::string& key, const ParameterValue& value) {
-    const std::string text = to_text(value);
-    const auto colon = text.find(':');
-    machine::HandCost cost{shader};
-    cost.issue = instructions(complete, key, std::string_view(text).substr(0, colon));
-    if (colon != std::string::npos) {
-      cost.latency = instructions(complete, key, std::string_view(text).substr(colon + 1));
-    }
-    models.shader_costs.push_back(std::move(cost));
-  });
+  for_table(complete, kShaderCosts,
+            [&](const std::string& shader, const std::string& key, const ParameterValue& value) {
+              const std::string text = to_text(value);
+              const auto colon = text.find(':');
+              machine::HandCost cost{shader};
+              cost.issue = instructions(complete, key, std::string_view(text).substr(0, colon));
+              if (colon != std::string::npos) {
+                cost.latency = instructions(complete, key, std::string_view(text).substr(colon + 1));
+              }
+              models.shader_costs.push_back(std::move(cost));
+            });
   CompareOptions options = compare_options(models);
   options.made_machine = machine_of(complete);
   options.break_even = false;
@@ -224,9 +225,8 @@ Hierarchy hierarchy_of(const Settings& complete) {
   hierarchy.l1 = geometry_of(complete, "l1");
   hierarchy.l2 = geometry_of(complete, "l2");
   if (hierarchy.l1.bytes == 0 && hierarchy.l2.bytes == 0) {
-    throw Error(ErrorKind::Usage,
-                {"there is no cache to ask about", "cache.l1.bytes and cache.l2.bytes", "no L1, no L2", "one of them",
-                 ""});
+    throw Error(ErrorKind::Usage, {"there is no cache to ask about", "cache.l1.bytes and cache.l2.bytes",
+                                   "no L1, no L2", "one of them", ""});
   }
   hierarchy.l1_model = resolved_model(complete.text("cache.l1.model"), memory::kL1);
   hierarchy.l2_model = resolved_model(complete.text("cache.l2.model"), memory::kL2);

@@ -1,7 +1,8 @@
 // From complete settings to what the stages' code takes.
 //
 // Contract: one function for each; they check what no single key can say (sizes that are no number of words, geometries
-// that do not fit, costs of shaders that are no numbers), with the place of the setting where it is known. Errors: Usage.
+// that do not fit, costs of shaders that are no numbers), with the place of the setting where it is known. Errors:
+// Usage.
 #pragma once
 
 #include <cstdint>

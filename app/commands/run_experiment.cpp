@@ -1,0 +1,143 @@
+// rayreplay run: one experiment, from a file of keys to its metrics.
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/commands/command.hpp"
+#include "app/commands/device_option.hpp"
+#include "app/commands/options.hpp"
+#include "app/commands/store_option.hpp"
+#include "app/console/console.hpp"
+#include "app/console/progress.hpp"
+#include "app/report/experiment_table.hpp"
+#include "base/error.hpp"
+#include "base/keep_memory.hpp"
+#include "base/progress.hpp"
+#include "sim/experiment/settings/settings.hpp"
+#include "sim/experiment/stages/evaluator.hpp"
+
+namespace rayreplay::app {
+namespace {
+
+constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 20U;
+
+struct Options {
+  std::string path;
+  std::vector<std::string> assignments;
+  bool print_config = false;
+  bool dry_run = false;
+  StoreOption store;
+  DeviceOption device;
+  FormatOption format;
+  OutputOption output;
+};
+
+experiment::Settings complete_settings(const Options& options) {
+  experiment::Settings settings;
+  if (!options.path.empty()) {
+    settings = experiment::parse_experiment(read_file(options.path, kMostFileBytes), options.path,
+                                            std::filesystem::path(options.path).parent_path().string());
+  }
+  for (const std::string& assignment : options.assignments) {
+    settings.set_text(assignment, "--set");
+  }
+  return experiment::complete(settings);
+}
+
+/// Files that are read: none of them may be the output.
+std::vector<NamedPath> inputs_of(const Options& options, const experiment::Settings& settings) {
+  std::vector<NamedPath> inputs = {{"EXPERIMENT", options.path}, {"trace", settings.text("trace")}};
+  const std::string& machine = settings.text("machine.name");
+  if (machine.ends_with(".toml")) {
+    inputs.push_back({"machine.name", machine});
+  }
+  return inputs;
+}
+
+std::string render(const experiment::Settings& settings, const experiment::Outcome& outcome, output::Format format) {
+  switch (format) {
+    case output::Format::Table:
+      return report::experiment_text(settings, outcome);
+    case output::Format::Csv:
+      return report::experiment_csv(settings, outcome);
+    case output::Format::Json:
+      return report::experiment_json(settings, outcome).dump(2) + "\n";
+  }
+  throw Error(ErrorKind::Internal, {"a format that does not exist", "", "", "", ""});
+}
+
+std::string render(const experiment::Settings& settings, const std::vector<experiment::StageForecast>& stages,
+                   output::Format format) {
+  switch (format) {
+    case output::Format::Table:
+      return report::forecast_text(stages);
+    case output::Format::Csv:
+      return output::to_csv(report::forecast_table(stages));
+    case output::Format::Json:
+      return report::forecast_json(settings, stages).dump(2) + "\n";
+  }
+  throw Error(ErrorKind::Internal, {"a format that does not exist", "", "", "", ""});
+}
+
+int act(const Options& options) {
+  const output::Format format = options.format.format();
+  const experiment::Settings settings = complete_settings(options);
+  require_distinct({{"--output", options.output.path}}, inputs_of(options, settings));
+  options.output.check();
+  if (options.print_config) {
+    options.output.write(experiment::to_toml(settings, true));
+    return 0;
+  }
+  if (options.dry_run) {
+    const std::unique_ptr<experiment::Store> store = options.store.open_existing();
+    experiment::Evaluator evaluator({store.get()});
+    options.output.write(render(settings, evaluator.forecast(settings), format));
+    return 0;
+  }
+  keep_freed_memory();
+  const std::unique_ptr<experiment::Store> store = options.store.open();
+  const std::unique_ptr<kernels::Accelerator> accelerator = options.device.open();
+  const std::unique_ptr<Progress> progress = console::make_progress();
+  experiment::Evaluator evaluator({store.get()});
+  const experiment::Outcome outcome = evaluator.evaluate({&settings, 1}, accelerator.get(), progress.get()).front();
+  if (outcome.failure) {
+    throw Error(outcome.failure->kind, outcome.failure->info);
+  }
+  console::log(fmt::format("rayreplay: {:.3f} s", outcome.seconds));
+  options.output.write(render(settings, outcome, format));
+  return 0;
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& root, Session& session) {
+  CLI::App* command = root.add_subcommand("run", "One experiment: a file of keys, and what it gives");
+  command->group("Experiments");
+  auto options = std::make_shared<Options>();
+  command->add_option("experiment", options->path, "Experiment (TOML); without one, --set says all")
+      ->type_name("EXPERIMENT");
+  command
+      ->add_option("--set", options->assignments,
+                   "A key's value, over the file's; may be repeated. See rayreplay list keys")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false)
+      ->group("Experiment");
+  CLI::Option* print = command
+                           ->add_flag("--print-config", options->print_config,
+                                      "Print the complete experiment (TOML, with comments), and compute nothing")
+                           ->group("Experiment");
+  command
+      ->add_flag("--dry-run", options->dry_run,
+                 "Print the stages: what is there already, estimated time and memory, and compute nothing")
+      ->excludes(print)
+      ->group("Experiment");
+  options->store.add_to(*command);
+  options->device.add_to(*command);
+  options->format.add_to(*command);
+  options->output.add_to(*command, "Where to write the result; - is standard output");
+  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+}
+
+}  // namespace rayreplay::app

@@ -1,0 +1,63 @@
+#include "app/commands/store_option.hpp"
+
+#include <filesystem>
+
+#include "app/commands/options.hpp"
+#include "app/console/console.hpp"
+#include "base/error.hpp"
+
+namespace rayreplay::app {
+namespace {
+
+constexpr const char* kGroup = "Store";
+constexpr const char* kNone = "none";
+
+void tell(const std::string& line) {
+  console::log("rayreplay: note: " + line);
+}
+
+}  // namespace
+
+void StoreOption::add_to(CLI::App& command) {
+  command
+      .add_option("--store", folder_,
+                  "Folder that keeps stages between runs, or none [$RAYREPLAY_STORE, else rayreplay in the user's "
+                  "cache folder]")
+      ->type_name("FOLDER")
+      ->group(kGroup);
+  command.add_option("--store-size", size_, "Most that it holds: the least recently used results go first")
+      ->type_name("SIZE")
+      ->capture_default_str()
+      ->group(kGroup);
+}
+
+experiment::StoreOptions StoreOption::options() const {
+  return {folder_ == kNone  ? std::filesystem::path()
+          : folder_.empty() ? experiment::default_store_folder()
+                            : std::filesystem::path(folder_),
+          parse_bytes(size_, "--store-size"), tell};
+}
+
+std::unique_ptr<experiment::Store> StoreOption::open() const {
+  const experiment::StoreOptions chosen = options();
+  if (chosen.folder.empty()) {
+    return nullptr;
+  }
+  try {
+    return std::make_unique<experiment::Store>(chosen);
+  } catch (const Error& error) {
+    if (!folder_.empty()) {
+      throw;
+    }
+    tell(std::string("nothing is kept between runs: ") + error.what());
+    return nullptr;
+  }
+}
+
+std::unique_ptr<experiment::Store> StoreOption::open_existing() const {
+  std::error_code ignored;
+  const experiment::StoreOptions chosen = options();
+  return !chosen.folder.empty() && std::filesystem::is_directory(chosen.folder, ignored) ? open() : nullptr;
+}
+
+}  // namespace rayreplay::app

@@ -1,0 +1,30 @@
+// --store and --store-size: where stages of experiments are kept between runs. The same for every command that has
+// experiments.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "sim/experiment/store/store.hpp"
+
+namespace rayreplay::app {
+
+class StoreOption {
+ public:
+  void add_to(CLI::App& command);
+  /// Null: nothing is kept. Usage for a size that is not understood; Output for a folder that was asked for and cannot
+  /// be made, where the usual one is done without and told.
+  [[nodiscard]] std::unique_ptr<experiment::Store> open() const;
+  /// The same, but makes no folder: null where there is none yet.
+  [[nodiscard]] std::unique_ptr<experiment::Store> open_existing() const;
+
+ private:
+  [[nodiscard]] experiment::StoreOptions options() const;
+
+  std::string folder_;
+  std::string size_ = "10GiB";
+};
+
+}  // namespace rayreplay::app

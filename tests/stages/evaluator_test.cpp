@@ -1,0 +1,473 @@
+// Experiments: the numbers of the commands, however configurations are grouped, kept and stored.
+#include "sim/experiment/stages/evaluator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/error.hpp"
+#include "bvh/summary.hpp"
+#include "capture/import/memory_trace.hpp"
+#include "capture/trace/reader.hpp"
+#include "sim/experiment/cache.hpp"
+#include "sim/experiment/compare_options.hpp"
+#include "sim/experiment/settings/metrics.hpp"
+#include "sim/experiment/streams/cache_grid.hpp"
+#include "sim/experiment/traverse.hpp"
+#include "sim/experiment/whatif.hpp"
+#include "sim/workloads/workload.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace rayreplay::test {
+namespace {
+
+using experiment::Evaluator;
+using experiment::Outcome;
+using experiment::Settings;
+using experiment::Stage;
+
+std::string path_of(const std::string& name) {
+  return (std::filesystem::path(RAYREPLAY_SOURCE_DIR) / "tests/data/h200" / name).string();
+}
+
+Settings of(const std::string& trace, const std::vector<std::string>& assignments) {
+  Settings settings;
+  settings.set("trace", trace, "test");
+  for (const std::string& assignment : assignments) {
+    settings.set_text(assignment, "test");
+  }
+  return experiment::complete(settings);
+}
+
+Settings of_workload(const std::string& spec, const std::vector<std::string>& assignments) {
+  Settings settings;
+  settings.set("workload", spec, "test");
+  for (const std::string& assignment : assignments) {
+    settings.set_text(assignment, "test");
+  }
+  return experiment::complete(settings);
+}
+
+Outcome evaluated(const Settings& settings, experiment::Store* store = nullptr) {
+  Evaluator evaluator({.store = store});
+  Outcome outcome = evaluator.evaluate({&settings, 1}).front();
+  EXPECT_FALSE(outcome.failure) << (outcome.failure ? format_error(outcome.failure->info) : "");
+  return outcome;
+}
+
+std::optional<double> metric(const Outcome& outcome, const std::string& name) {
+  for (const auto& [other, value] : outcome.metrics) {
+    if (other == name) {
+      return value;
+    }
+  }
+  return std::nullopt;
+}
+
+double as_double(std::uint64_t value) {
+  return static_cast<double>(value);
+}
+
+TEST(Evaluator, SimtIsThatOfWhatIf) {
+  const trace::Trace trace = trace::load(path_of("bunny.rrt"));
+  experiment::Configuration configuration;
+  configuration.packings = {"random"};
+  configuration.costs = {{"closest-hit", 20}};
+  configuration.policy = "min-shader";
+  const experiment::WhatIfResult expected = experiment::what_if(trace, experiment::resolve(configuration, trace));
+  for (const std::size_t row : {0U, 1U}) {
+    const Outcome outcome =
+        evaluated(of(path_of("bunny.rrt"), {"packing=" + std::string(row == 0 ? "identity" : "random"),
+                                            "costs.closest-hit=20", "policy=min-shader", "outputs=simt"}));
+    const experiment::WhatIfRow& one = expected.rows[row];
+    EXPECT_EQ(metric(outcome, "simt_efficiency"), one.efficiency);
+    EXPECT_EQ(metric(outcome, "simt_weighted_efficiency"), one.weighted_efficiency);
+    EXPECT_EQ(metric(outcome, "simt_warp_events"), as_double(one.replay.total.warp_events));
+    EXPECT_EQ(metric(outcome, "simt_active_lanes"), as_double(one.replay.total.active_lanes));
+    EXPECT_EQ(metric(outcome, "simt_bound_efficiency"), expected.bound.efficiency);
+    EXPECT_EQ(outcome.metrics.size(), 5U) << "what was asked for and nothing else";
+    EXPECT_EQ(outcome.trace_hash, trace.hash);
+    EXPECT_EQ(outcome.device, "CPU");
+  }
+}
+
+TEST(Evaluator, ModelsAreThoseOfCompare) {
+  const trace::Trace trace = trace::load(path_of("one-weekend.rrt"));
+  experiment::ModelsConfiguration models;
+  models.models = {"plain", "ser", "wavefront"};
+  experiment::CompareOptions options = experiment::compare_options(models);
+  options.break_even = false;
+  const experiment::CompareResult expected =
+      experiment::compare(trace, "test", experiment::resolve({}, trace), options);
+  std::vector<Settings> asked;
+  for (const experiment::CompareRow& row : expected.rows) {
+    asked.push_back(of(path_of("one-weekend.rrt"), {"scheduler.model=" + row.model, "outputs=model"}));
+  }
+  Evaluator evaluator({});
+  const std::vector<Outcome> outcomes = evaluator.evaluate(asked);
+  ASSERT_EQ(outcomes.size(), 3U);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const experiment::CompareRow& row = expected.rows[i];
+    SCOPED_TRACE(row.model);
+    EXPECT_EQ(metric(outcomes[i], "model_cycles"), row.timing.cycles);
+    EXPECT_EQ(metric(outcomes[i], "model_milliseconds"), row.timing.milliseconds);
+    EXPECT_EQ(metric(outcomes[i], "model_speed_up"), row.speed_up);
+    EXPECT_EQ(metric(outcomes[i], "model_efficiency"), row.efficiency);
+    EXPECT_EQ(metric(outcomes[i], "model_moved_threads"), as_double(row.moved));
+    EXPECT_EQ(metric(outcomes[i], "model_busy_share"), row.timing.busy_share);
+    EXPECT_EQ(metric(outcomes[i], "model_idle_share"),
+              row.timing.split.idle / (row.timing.cycles * expected.machine.sms));
+    EXPECT_EQ(metric(outcomes[i], "model_traffic_bytes"), row.timing.traffic_bytes);
+  }
+  EXPECT_NE(metric(outcomes[0], "model_cycles"), metric(outcomes[1], "model_cycles"));
+}
+
+TEST(Evaluator, TraversalsAreThoseOfTraverse) {
+  const trace::Trace trace = trace::load(path_of("teapot-alpha.rrt"));
+  experiment::TraverseOptions options;
+  options.traversals = {"fixed-order"};
+  options.warp_traversals = {"if-if"};
+  options.structure.layout = "binary";
+  options.packing = "random";
+  const experiment::TraverseResult expected =
+      experiment::traverse(trace, "test", experiment::resolve({}, trace), options);
+  const Outcome outcome =
+      evaluated(of(path_of("teapot-alpha.rrt"), {"traversal.ray=fixed-order", "traversal.warp=if-if",
+                                                 "bvh.layout=binary", "packing=random", "outputs=traversal"}));
+  const experiment::TraverseRow& rays = expected.rows[1];
+  EXPECT_EQ(metric(outcome, "traversal_rays"), as_double(rays.rays));
+  EXPECT_EQ(metric(outcome, "traversal_nodes_per_ray"), as_double(rays.nodes) / as_double(rays.rays));
+  EXPECT_EQ(metric(outcome, "traversal_triangles_per_ray"), as_double(rays.triangles) / as_double(rays.rays));
+  EXPECT_EQ(metric(outcome, "traversal_hits"), as_double(rays.hits));
+  traversal::StepTally all;
+  for (const traversal::StepTally& steps : expected.rows[2].steps) {
+    all.steps += steps.steps;
+    all.lanes += steps.lanes;
+  }
+  EXPECT_EQ(metric(outcome, "traversal_warp_efficiency"), all.efficiency(32));
+}
+
+TEST(Evaluator, StructuresAreThoseOfTheSummary) {
+  const trace::Trace trace = trace::load(path_of("bunny.rrt"));
+  std::vector<bvh::Tree> trees;
+  bvh::BvhOptions options;
+  options.builder = "high";
+  options.trees = &trees;
+  const bvh::Bvh structure = bvh::build_bvh(trace.scene, trace.launches[0].tlas, "test", options);
+  const bvh::BvhSummary expected = bvh::summarise(structure, trees);
+  Evaluator evaluator({});
+  const std::vector<std::string> common = {"bvh.builder=high", "scheduler.model=plain"};
+  auto with = [&](const std::string& outputs) {
+    auto list = common;
+    list.push_back("outputs=" + outputs);
+    return of(path_of("bunny.rrt"), list);
+  };
+  const Settings traversed = with("traversal");
+  const Settings asked = with("structure");
+  // Once where it is made for this, once where it is there already without its trees.
+  for (const bool first : {true, false}) {
+    Evaluator other({});
+    if (!first) {
+      EXPECT_FALSE(other.evaluate({&traversed, 1}).front().failure);
+    }
+    const Outcome outcome = other.evaluate({&asked, 1}).front();
+    EXPECT_EQ(metric(outcome, "structure_bytes"), as_double(structure.memory.end));
+    EXPECT_EQ(metric(outcome, "structure_nodes"), as_double(expected.all.quality.nodes));
+    EXPECT_EQ(metric(outcome, "structure_leaves"), as_double(expected.all.quality.leaves));
+    EXPECT_EQ(metric(outcome, "structure_depth"), as_double(expected.all.depth));
+    EXPECT_EQ(metric(outcome, "structure_sah_cost"), expected.all.quality.sah);
+  }
+}
+
+void expect_level(const Outcome& outcome, const std::string& level, const memory::CacheCounts& counts,
+                  std::uint32_t sector) {
+  const double hits = as_double(counts.hits) / memory::kOne;
+  EXPECT_EQ(metric(outcome, level + "_accesses"), as_double(counts.accesses));
+  EXPECT_EQ(metric(outcome, level + "_hit_rate"), hits / as_double(counts.accesses));
+  EXPECT_EQ(metric(outcome, level + "_misses"), as_double(counts.accesses) - hits);
+  EXPECT_EQ(metric(outcome, level + "_filled_bytes"), as_double(counts.sectors_filled * sector));
+  EXPECT_EQ(metric(outcome, level + "_written_bytes"), as_double(counts.sectors_written * sector));
+}
+
+TEST(Evaluator, CachesAreThoseOfTheCacheCommand) {
+  const trace::Trace trace = trace::load(path_of("teapot-alpha.rrt"));
+  experiment::CacheOptions options;
+  options.distances = false;
+  options.packing = "random";
+  options.stream.stack_entries = 4;
+  const experiment::CacheResult expected =
+      experiment::run_cache(trace, "test", experiment::resolve({}, trace), options);
+  const Outcome outcome =
+      evaluated(of(path_of("teapot-alpha.rrt"), {"outputs=cache", "packing=random", "stream.stack_entries=4"}));
+  EXPECT_EQ(metric(outcome, "stream_transactions"), as_double(expected.interleaved.transactions));
+  EXPECT_EQ(metric(outcome, "stream_instructions"), as_double(expected.interleaved.instructions));
+  EXPECT_EQ(metric(outcome, "stream_cycles"), as_double(expected.interleaved.cycles));
+  expect_level(outcome, "l1", expected.analysis.levels[memory::kL1].counts, 32);
+  expect_level(outcome, "l2", expected.analysis.levels[memory::kL2].counts, 32);
+  EXPECT_EQ(metric(outcome, "dram_read_bytes"), as_double(expected.analysis.total.dram_read_bytes));
+  EXPECT_EQ(metric(outcome, "dram_written_bytes"), as_double(expected.analysis.total.dram_write_bytes));
+}
+
+std::string key_of(Evaluator& evaluator, const Settings& settings, Stage stage) {
+  for (const experiment::StageForecast& one : evaluator.forecast(settings)) {
+    if (one.stage == stage) {
+      return one.key;
+    }
+  }
+  return "";
+}
+
+TEST(Evaluator, OtherCachesSeeTheSameStream) {
+  const TemporaryFolder folder;
+  experiment::Store store({.folder = folder.path()});
+  const std::string trace = path_of("bunny.rrt");
+  const std::vector<Settings> asked = {
+      of(trace, {"outputs=cache"}),
+      of(trace, {"outputs=cache", "cache.l1.bytes=16384", "cache.l1.ways=4", "cache.l2.bytes=0"}),
+      of(trace, {"outputs=cache", "cache.l1.bytes=0", "cache.l2.bytes=1MiB", "cache.l2_feed=all"}),
+      of(trace, {"outputs=cache", "cache.l1.model=fifo", "cache.l1.bytes=32KiB"})};
+  Evaluator evaluator({.store = &store});
+  const std::vector<Outcome> outcomes = evaluator.evaluate(asked);
+  const std::string key = key_of(evaluator, asked[0], Stage::Stream);
+  for (const Settings& settings : asked) {
+    EXPECT_EQ(key_of(evaluator, settings, Stage::Stream), key);
+  }
+  const auto bytes = store.get("stream", key);
+  ASSERT_TRUE(bytes);
+  const experiment::RecordedStream stream = experiment::read_stream(*bytes, "test");
+  experiment::Hierarchy small;
+  small.l1 = {16384, 128, 4, 32};
+  small.l1_model = "lru:write=through,allocate=false";
+  small.l2_model = "lru";
+  expect_level(outcomes[1], "l1", experiment::cache_one_by_one(stream, small).l1, 32);
+  EXPECT_FALSE(metric(outcomes[1], "l2_accesses")) << "a cache that is not there has no metrics";
+  const experiment::HierarchyCounts without =
+      experiment::cache_one_by_one(stream, {{}, {1 << 20, 128, 16, 32}, "lru", "lru", memory::L2Feed::All});
+  EXPECT_EQ(metric(outcomes[2], "l2_accesses"), as_double(without.l2.accesses));
+  EXPECT_FALSE(metric(outcomes[2], "l1_accesses"));
+  EXPECT_NE(metric(outcomes[0], "l1_hit_rate"), metric(outcomes[1], "l1_hit_rate"));
+}
+
+TEST(Evaluator, LineAndSectorAreThoseOfTheCoalescer) {
+  const trace::Trace trace = trace::load(path_of("bunny.rrt"));
+  experiment::CacheOptions options;
+  options.distances = false;
+  options.l1 = "line=64,sector=16";
+  const experiment::CacheResult expected =
+      experiment::run_cache(trace, "test", experiment::resolve({}, trace), options);
+  const Outcome outcome =
+      evaluated(of(path_of("bunny.rrt"), {"outputs=cache", "cache.l1.line_bytes=64", "cache.l1.sector_bytes=16"}));
+  EXPECT_EQ(metric(outcome, "stream_transactions"), as_double(expected.interleaved.transactions));
+  EXPECT_EQ(metric(outcome, "stream_cycles"), as_double(expected.interleaved.cycles));
+  expect_level(outcome, "l1", expected.analysis.levels[memory::kL1].counts, 16);
+}
+
+/// Configurations that share much, differ in every stage, and among which some fail.
+std::vector<Settings> mixed() {
+  const std::string bunny = path_of("bunny.rrt");
+  const std::string teapot = path_of("teapot-alpha.rrt");
+  return {of(bunny, {"outputs=simt,model,traversal,cache,structure"}),
+          of(bunny, {"outputs=simt", "packing=random"}),
+          of(bunny, {"outputs=simt", "costs.nobody=3"}),
+          of(bunny, {"outputs=simt,cache", "cache.l1.bytes=32KiB"}),
+          of(bunny, {"outputs=cache", "cache.l1.bytes=0", "cache.l2.bytes=0"}),
+          of(bunny, {"outputs=cache", "cache.l1.bytes=64KiB", "cache.l1.model=random"}),
+          of(teapot, {"outputs=model", "scheduler.model=ser"}),
+          of(teapot, {"outputs=model", "scheduler.model=ser", "scheduler.replay_steps=true"}),
+          of(teapot, {"outputs=model,simt", "scheduler.model=wavefront", "machine.sms=16"}),
+          of(teapot, {"outputs=model", "shader_costs.nobody=3"}),
+          of(teapot, {"outputs=traversal", "traversal.ray=fixed-order"}),
+          of(teapot, {"outputs=traversal,simt", "warp_size=16", "order=z-order", "traversal.warp=if-if"}),
+          of(teapot, {"outputs=simt", "launch=7"}),
+          of("nowhere.rrt", {"outputs=simt"}),
+          of(bunny, {"outputs=simt"})};
+}
+
+void expect_same(const Outcome& a, const Outcome& b, std::size_t index) {
+  SCOPED_TRACE(index);
+  EXPECT_EQ(a.metrics, b.metrics);
+  EXPECT_EQ(a.configuration, b.configuration);
+  EXPECT_EQ(a.trace_hash, b.trace_hash);
+  ASSERT_EQ(a.failure.has_value(), b.failure.has_value());
+  if (a.failure) {
+    EXPECT_EQ(a.failure->kind, b.failure->kind);
+    EXPECT_EQ(format_error(a.failure->info), format_error(b.failure->info));
+  } else {
+    EXPECT_EQ(a.device, b.device);
+  }
+}
+
+TEST(Evaluator, GroupsStoresAndMemoryChangeNothing) {
+  const std::vector<Settings> asked = mixed();
+  std::vector<Outcome> alone;
+  for (const Settings& settings : asked) {
+    Evaluator evaluator({});
+    alone.push_back(evaluator.evaluate({&settings, 1}).front());
+  }
+  std::size_t failed = 0;
+  for (const Outcome& outcome : alone) {
+    failed += outcome.failure ? 1U : 0U;
+    EXPECT_NE(outcome.failure.has_value(), !outcome.metrics.empty());
+    EXPECT_FALSE(outcome.configuration.empty());
+  }
+  EXPECT_EQ(failed, 5U) << "unknown shaders, no cache, no such launch, no such file";
+  const TemporaryFolder folder;
+  experiment::Store store({.folder = folder.path()});
+  // The second finds numbers in memory, the third on disk; the last keeps nothing.
+  Evaluator first({.store = &store});
+  Evaluator third({.store = &store});
+  Evaluator forgetful({.memory_bytes = 0});
+  for (Evaluator* evaluator : {&first, &first, &third, &forgetful}) {
+    const std::vector<Outcome> together = evaluator->evaluate(asked);
+    ASSERT_EQ(together.size(), alone.size());
+    for (std::size_t i = 0; i < alone.size(); ++i) {
+      expect_same(together[i], alone[i], i);
+    }
+  }
+  EXPECT_EQ(alone.front().metrics.size(), experiment::all_metrics().size())
+      << "a configuration that asks for everything gets every metric";
+}
+
+TEST(Evaluator, ThreadsShareResults) {
+  const std::vector<Settings> asked = mixed();
+  Evaluator reference({});
+  const std::vector<Outcome> expected = reference.evaluate(asked);
+  Evaluator shared({});
+  std::vector<std::vector<Outcome>> outcomes(4);
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < outcomes.size(); ++t) {
+    threads.emplace_back([&, t] {
+      // Each begins somewhere else, and two take all at once.
+      if (t % 2 == 0) {
+        outcomes[t] = shared.evaluate(asked);
+        return;
+      }
+      outcomes[t].resize(asked.size());
+      for (std::size_t i = 0; i < asked.size(); ++i) {
+        const std::size_t place = (i + 5 * t) % asked.size();
+        outcomes[t][place] = shared.evaluate({&asked[place], 1}).front();
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  for (const std::vector<Outcome>& one : outcomes) {
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      expect_same(one[i], expected[i], i);
+    }
+  }
+}
+
+TEST(Evaluator, WhatIsStoredIsNotBelievedBlindly) {
+  const TemporaryFolder folder;
+  experiment::Store store({.folder = folder.path()});
+  const Settings asked = of(path_of("bunny.rrt"), {"outputs=simt,cache", "packing=random"});
+  const Outcome expected = evaluated(asked, &store);
+  Evaluator keys({});
+  for (const auto& [kind, stage] : {std::pair{"metrics", Stage::Simt}, std::pair{"metrics", Stage::Cache},
+                                    std::pair{"stream", Stage::Stream}, std::pair{"packing", Stage::Assignment}}) {
+    const std::string key = key_of(keys, asked, stage);
+    const auto bytes = store.get(kind, key);
+    ASSERT_TRUE(bytes) << kind;
+    store.put(kind, key, bytes->substr(0, bytes->size() / 2));
+  }
+  expect_same(evaluated(asked, &store), expected, 0);
+}
+
+TEST(Evaluator, AnotherContentIsAnotherTrace) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "t.rrt").string();
+  std::filesystem::copy_file(path_of("bunny.rrt"), path);
+  const Settings asked = of(path, {"outputs=simt"});
+  Evaluator evaluator({});
+  const Outcome before = evaluator.evaluate({&asked, 1}).front();
+  EXPECT_EQ(evaluator.input_hash(asked), before.trace_hash);
+  std::filesystem::remove(path);
+  std::filesystem::copy_file(path_of("teapot-alpha.rrt"), path);
+  const Outcome after = evaluator.evaluate({&asked, 1}).front();
+  EXPECT_NE(before.trace_hash, after.trace_hash);
+  EXPECT_NE(before.metrics, after.metrics);
+  EXPECT_EQ(after.metrics, evaluated(of(path_of("teapot-alpha.rrt"), {"outputs=simt"})).metrics);
+}
+
+TEST(Evaluator, ForecastsSayWhatIsThere) {
+  const TemporaryFolder folder;
+  experiment::Store store({.folder = folder.path()});
+  const Settings asked = of(path_of("bunny.rrt"), {"outputs=simt,cache"});
+  Evaluator evaluator({.store = &store});
+  const auto before = evaluator.forecast(asked);
+  ASSERT_EQ(before.size(), 6U) << "input, structure, assignment, simt, stream, cache";
+  for (const experiment::StageForecast& one : before) {
+    EXPECT_FALSE(one.stored || one.kept);
+    EXPECT_GT(one.seconds, 0) << to_string(one.stage);
+    EXPECT_GT(one.memory_bytes, 0U) << to_string(one.stage);
+    EXPECT_EQ(one.key.size(), 32U);
+  }
+  EXPECT_FALSE(evaluator.evaluate({&asked, 1}).front().failure);
+  for (const experiment::StageForecast& one : evaluator.forecast(asked)) {
+    EXPECT_TRUE(one.kept);
+    EXPECT_EQ(one.seconds, 0);
+  }
+  // Another cache of the same stream: the stream is on disk, and nothing before it is needed.
+  Evaluator other({.store = &store});
+  for (const experiment::StageForecast& one :
+       other.forecast(of(path_of("bunny.rrt"), {"outputs=cache", "cache.l1.bytes=32KiB"}))) {
+    EXPECT_EQ(one.stored, one.stage == Stage::Stream) << to_string(one.stage);
+    EXPECT_EQ(one.seconds > 0, one.stage == Stage::Cache) << to_string(one.stage);
+  }
+  EXPECT_THROW(static_cast<void>(other.forecast(of("nowhere.rrt", {}))), Error);
+}
+
+TEST(Evaluator, MemoryTracesAndMemoryWorkloadsHaveCaches) {
+  const std::string spec = "working-set";
+  const workloads::MemoryWorkload workload = workloads::Workloads::create(spec).model->make_memory();
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "t.rrm").string();
+  const auto writer = import::create_memory_trace(path, import::TraceForm::Binary, false, workload.header);
+  import::RecordBlock block;
+  for (std::size_t row = 0; row < workload.records.records(); ++row) {
+    block.add(workload.records.sm[row], workload.records.warp[row], workload.records.store[row] != 0,
+              workload.records.bytes[row], workload.records.mask[row],
+              workload.records.address.data() + workload.records.first[row]);
+    if (block.records() == 1000 || row + 1 == workload.records.records()) {
+      writer->append(block);
+      block.clear();
+    }
+  }
+  writer->commit();
+  experiment::CacheOptions options;
+  options.distances = false;
+  const experiment::CacheResult expected = experiment::run_cache_imported(path, options);
+  const Outcome of_file = evaluated(of(path, {"outputs=cache"}));
+  const Outcome made = evaluated(of_workload(spec, {"outputs=cache"}));
+  EXPECT_EQ(of_file.metrics, made.metrics);
+  EXPECT_EQ(of_file.trace_hash, expected.trace_hash);
+  EXPECT_NE(of_file.trace_hash, made.trace_hash);
+  EXPECT_EQ(metric(made, "stream_transactions"), as_double(expected.analysis.transactions));
+  EXPECT_EQ(metric(made, "l1_accesses"), as_double(expected.analysis.levels[memory::kL1].counts.accesses));
+  EXPECT_EQ(metric(made, "dram_read_bytes"), as_double(expected.analysis.total.dram_read_bytes));
+  EXPECT_FALSE(metric(made, "stream_cycles")) << "nothing was scheduled";
+  const Settings impossible = of_workload(spec, {"outputs=simt,cache"});
+  Evaluator evaluator({});
+  const Outcome refused = evaluator.evaluate({&impossible, 1}).front();
+  ASSERT_TRUE(refused.failure);
+  EXPECT_EQ(refused.failure->kind, ErrorKind::Missing);
+}
+
+TEST(Evaluator, WorkloadsAreTraces) {
+  const Outcome outcome = evaluated(of_workload("divergence:degree=4", {"outputs=simt"}));
+  ASSERT_TRUE(metric(outcome, "simt_efficiency"));
+  EXPECT_LT(*metric(outcome, "simt_efficiency"), 1);
+  EXPECT_NE(outcome.trace_hash, evaluated(of_workload("divergence:degree=8", {"outputs=simt"})).trace_hash);
+}
+
+}  // namespace
+}  // namespace rayreplay::test

@@ -1,0 +1,96 @@
+// Results in memory: made once, shared, forgotten by age and size.
+#include "sim/experiment/stages/kept_results.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace rayreplay::test {
+namespace {
+
+using experiment::KeptResults;
+using experiment::Key;
+
+Key key_of(std::uint64_t number) {
+  return experiment::KeyMaker().add(std::to_string(number)).key();
+}
+
+std::pair<std::shared_ptr<const int>, std::uint64_t> made(int value, std::uint64_t bytes) {
+  return {std::make_shared<const int>(value), bytes};
+}
+
+TEST(KeptResults, ManyThreadsMakeOneResultOnce) {
+  KeptResults kept(1 << 20);
+  std::atomic<int> makes = 0;
+  std::atomic<int> sum = 0;
+  std::vector<std::thread> threads;
+  threads.reserve(8);
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      sum += *kept.get<int>(key_of(1), [&] {
+        ++makes;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        return made(5, 4);
+      });
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(makes, 1);
+  EXPECT_EQ(sum, 40);
+  EXPECT_TRUE(kept.has(key_of(1)));
+}
+
+TEST(KeptResults, AFailureReachesAllWhoWaitAndIsNotKept) {
+  KeptResults kept(1 << 20);
+  const KeptResults::Claim mine = kept.claim(key_of(1));
+  ASSERT_EQ(mine.claimed, KeptResults::Claimed::Mine);
+  const KeptResults::Claim other = kept.claim(key_of(1));
+  ASSERT_EQ(other.claimed, KeptResults::Claimed::Others);
+  std::atomic<bool> failed = false;
+  std::thread waiting([&] {
+    try {
+      static_cast<void>(kept.wait(other));
+    } catch (const Error& error) {
+      failed = error.kind() == ErrorKind::Missing;
+    }
+  });
+  kept.abandon(key_of(1), mine, std::make_exception_ptr(Error(ErrorKind::Missing, {"no", "", "", "", ""})));
+  waiting.join();
+  EXPECT_TRUE(failed);
+  EXPECT_FALSE(kept.has(key_of(1)));
+  EXPECT_EQ(*kept.get<int>(key_of(1), [] { return made(3, 4); }), 3) << "it can be made again";
+}
+
+TEST(KeptResults, WhatWasUsedLongestAgoGoesFirst) {
+  constexpr std::uint64_t kBig = 1000;
+  KeptResults kept(3 * kBig + 3 * 250);
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    static_cast<void>(kept.get<int>(key_of(i), [] { return made(1, kBig); }));
+  }
+  // 0 is used again, so that 1 is the oldest.
+  static_cast<void>(kept.get<int>(key_of(0), []() -> std::pair<std::shared_ptr<const int>, std::uint64_t> {
+    throw Error(ErrorKind::Internal, {"made again", "", "", "", ""});
+  }));
+  const auto held = kept.get<int>(key_of(3), [] { return made(4, kBig); });
+  EXPECT_TRUE(kept.has(key_of(0)));
+  EXPECT_FALSE(kept.has(key_of(1)));
+  EXPECT_TRUE(kept.has(key_of(2)));
+  EXPECT_TRUE(kept.has(key_of(3)));
+  EXPECT_LE(kept.bytes(), 3 * kBig + 3 * 250);
+  const auto larger = kept.get<int>(key_of(4), [] { return made(9, 100 * kBig); });
+  EXPECT_EQ(*larger, 9) << "too large to be kept, and there for who made it";
+  EXPECT_FALSE(kept.has(key_of(4)));
+  EXPECT_EQ(*held, 4) << "what somebody holds lives on";
+}
+
+}  // namespace
+}  // namespace rayreplay::test
