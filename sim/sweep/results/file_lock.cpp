@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 struct Held {
   std::mutex mutex;
   std::set<fs::path> paths;
+  pid_t process = 0;  ///< a child of fork has none of its parent's locks
 };
 
 Held& held() {
@@ -76,6 +77,10 @@ fs::path known_as(const fs::path& path) {
 
 FileLock::FileLock(fs::path lock_file, const fs::path& what) : path_(known_as(lock_file)) {
   const std::lock_guard guard(held().mutex);
+  if (held().process != ::getpid()) {
+    held().process = ::getpid();
+    held().paths.clear();
+  }
   if (held().paths.contains(path_)) {
     refuse(what, fmt::format("{} {}", ::getpid(), host_name()));
   }

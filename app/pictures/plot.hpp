@@ -1,0 +1,74 @@
+// Plots with axes: lines and points, and a map over two parameters, drawn on any canvas.
+//
+// Contract: an axis has a title with its unit, a range, and ticks with their labels; values outside the range and
+// values that are not finite are left out. `draw` fills a canvas of `size_of` points. Labels never overlap: those that
+// have no room are left out, evenly. The same plot gives the same picture. `with_title` off: title and note stand
+// elsewhere, such as on a page.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/pictures/canvas.hpp"
+#include "app/pictures/colormap.hpp"
+
+namespace rayreplay::pictures {
+
+struct PlotTick {
+  double value = 0;
+  std::string label;
+};
+
+struct PlotAxis {
+  std::string title;
+  double low = 0, high = 1;
+  bool logarithmic = false;
+  std::vector<PlotTick> ticks{};
+};
+
+struct PlotSeries {
+  std::string name;  ///< "": not in the legend
+  std::size_t color = 0;
+  std::vector<PlotPoint> points{};
+  bool line = true;
+  bool dots = true;
+  bool faint = false;
+  std::vector<std::string> titles{};  ///< by point: what a pointer over it shows
+};
+
+struct Plot {
+  std::string title;
+  std::string note;
+  PlotAxis x, y;
+  std::vector<PlotSeries> series;
+};
+
+/// One value for each pair of levels; NaN: none.
+struct GridPlot {
+  std::string title;
+  std::string note;
+  std::string x_title, y_title;
+  std::vector<std::string> x_labels, y_labels;
+  std::vector<double> values;        ///< y · x_labels.size() + x; y 0 is drawn lowest
+  std::vector<std::string> writing;  ///< by value: in its cell where there is room
+  std::string unit;                  ///< at the colour bar
+  double low = 0, high = 1;
+  std::vector<PlotTick> ticks;  ///< of the colour bar
+  Colormap colormap = Colormap::Viridis;
+};
+
+struct PlotSize {
+  double width = 0, height = 0;
+};
+
+[[nodiscard]] PlotSize size_of(const Plot& plot, const Canvas& measure, bool with_title);
+[[nodiscard]] PlotSize size_of(const GridPlot& plot, const Canvas& measure, bool with_title);
+void draw(const Plot& plot, Canvas& canvas, bool with_title);
+void draw(const GridPlot& plot, Canvas& canvas, bool with_title);
+
+[[nodiscard]] Image render(const Plot& plot);
+[[nodiscard]] Image render(const GridPlot& plot);
+
+}  // namespace rayreplay::pictures

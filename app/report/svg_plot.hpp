@@ -1,0 +1,18 @@
+// Plots of app/pictures/plot.hpp as SVG: on a page, or as a file of its own.
+//
+// Contract: every text is escaped. On a page: a figure with title, picture and note; colours come from the page's style
+// (light and dark). As a file: title and note in the picture, its own style with both, no scripts.
+#pragma once
+
+#include <string>
+
+#include "app/pictures/plot.hpp"
+
+namespace rayreplay::report {
+
+[[nodiscard]] std::string svg_figure(const pictures::Plot& plot);
+[[nodiscard]] std::string svg_figure(const pictures::GridPlot& plot);
+[[nodiscard]] std::string svg_file(const pictures::Plot& plot);
+[[nodiscard]] std::string svg_file(const pictures::GridPlot& plot);
+
+}  // namespace rayreplay::report
