@@ -21,10 +21,6 @@ constexpr const char* kForms =
 /// Whole numbers that doubles hold exactly.
 constexpr double kMostExact = 9007199254740992.0;
 
-bool is_whole(const ParameterValue& value) {
-  return std::holds_alternative<std::int64_t>(value);
-}
-
 /// Twelve digits: what differs from machine to machine in the last bits of a logarithm is not among them.
 double rounded(double value) {
   const std::string text = fmt::format("{:.12g}", value);
@@ -117,11 +113,7 @@ class RangeReader {
   }
 
   void note_type(const ParameterValue& value) {
-    if (std::holds_alternative<double>(value)) {
-      whole_ = false;
-    } else if (!is_whole(value) && key_.find(':') == std::string::npos) {
-      usage("a range is of numbers", where_, key_ + ", which is not one", "a list of values");
-    }
+    whole_ = whole_ && !std::holds_alternative<double>(value);
   }
 
   [[nodiscard]] bool read_scale() const {
@@ -139,12 +131,15 @@ class RangeReader {
     return scale == "log";
   }
 
-  void add(Axis& axis, double value) const {
-    // Past what a sweep can use; also keeps a tiny step from filling the memory.
-    if (axis.values.size() >= kMostValues) {
-      usage("the axis has too many values", where_, key_, fmt::format("at most {}", kMostValues),
-            "a larger step, or a continuous range with a sampler that draws");
+  /// Past what a sweep can use; also keeps a tiny step from filling the memory.
+  void require_few(double values) const {
+    if (values > static_cast<double>(kMostValues)) {
+      usage("the axis has too many values", where_, fmt::format("{}: {:.0f}", key_, values),
+            fmt::format("at most {}", kMostValues), "a larger step, or a continuous range with a sampler that draws");
     }
+  }
+
+  void add(Axis& axis, double value) const {
     const ParameterValue typed =
         whole_ ? ParameterValue(as_whole(std::nearbyint(value))) : ParameterValue(rounded(value));
     ParameterValue taken = checked(key_, typed, where_);
@@ -162,6 +157,7 @@ class RangeReader {
     // The end counts as reached where rounding alone keeps it out.
     constexpr double kSlack = 1e-9;
     const double steps = std::floor((high_ - low_) / step + kSlack);
+    require_few(steps + 1);
     for (double i = 0; i <= steps; ++i) {
       add(axis, low_ + i * step);
     }
