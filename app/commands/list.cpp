@@ -80,7 +80,7 @@ std::string check_kind(const std::string& given) {
   const std::string word = kind_word(given);
   const std::vector<std::string> known = kinds();
   for (const std::string& kind : known) {
-    if (word == kind || word == kind + "s") {
+    if (word == kind || word == kind + "s" || word + "s" == kind) {
       return kind;
     }
   }
@@ -245,7 +245,8 @@ std::string markdown(const output::Table& table) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       const output::Column& column = table.columns[i];
       if (!column.detail) {
-        rows += fmt::format(i == 0 ? "| `{}` " : "| {} ", cell(output::cell_text(row[i], column)));
+        const std::string text = cell(output::cell_text(row[i], column));
+        rows += i == 0 ? fmt::format("| `{}` ", text) : fmt::format("| {} ", text);
       }
     }
     rows += "|\n";

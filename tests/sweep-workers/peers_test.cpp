@@ -242,7 +242,7 @@ TEST_F(Team, WorkersOfARankZeroThatIsGoneGiveUp) {
   cut(0);
   RunnerOptions options = options_of(1);
   options.threads = 1;
-  options.silent_seconds = 0.2;
+  options.silent_seconds = 0.02;
   MadeUp made_up;
   EXPECT_THROW(static_cast<void>(run_worker(plan, made_up.work(), options)), Error);
   EXPECT_TRUE(links_[1]->broken);

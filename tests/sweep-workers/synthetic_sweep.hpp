@@ -35,8 +35,9 @@ packing = ["identity", "random:seed=1", "random:seed=2", "random:seed=3"]
 
 inline double made_up(const experiment::Settings& settings) {
   const std::string& packing = settings.text("packing");
+  const std::size_t seed = packing.find("seed=");
   return 1.0 / static_cast<double>(settings.integer("default_cost")) +
-         static_cast<double>(packing.back() == 'y' ? 0 : packing.back() - '0');
+         (seed == std::string::npos ? 0.0 : static_cast<double>(packing[seed + 5] - '0'));
 }
 
 struct MadeUp {

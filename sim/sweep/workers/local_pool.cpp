@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 
 #include "base/error.hpp"
@@ -60,12 +61,14 @@ struct LocalPool::State {
       : plan(&the_plan),
         work(std::move(the_work)),
         budget(options.memory_bytes),
+        parallelism(tbb::global_control::max_allowed_parallelism, options.threads),
         arena(static_cast<int>(options.threads)),
         host(host_name()) {}
 
   const Plan* plan;
   Work work;
   MemoryBudget budget;
+  tbb::global_control parallelism;  ///< more than there are cores, where that was asked for
   tbb::task_arena arena;
   std::string host;
 

@@ -18,6 +18,8 @@ constexpr std::chrono::milliseconds kPoll{2};
 constexpr std::chrono::milliseconds kSleeperPoll{50};
 constexpr std::chrono::milliseconds kFlush{2000};
 constexpr double kBeatSeconds = 1;
+/// Before its first word rank 0 opens the database and reads the inputs for their hashes: so many times as patient.
+constexpr double kBeginning = 20;
 
 double since(Clock::time_point then) {
   return std::chrono::duration<double>(Clock::now() - then).count();
@@ -34,9 +36,10 @@ class Line {
   std::optional<Message> receive() {
     if (std::optional<Envelope> envelope = link_->receive()) {
       heard_ = Clock::now();
+      begun_ = true;
       return decode(envelope->bytes, fmt::format("rank {}", envelope->from));
     }
-    if (since(heard_) > silent_seconds_) {
+    if (since(heard_) > (begun_ ? 1 : kBeginning) * silent_seconds_) {
       link_->mark_broken();
       throw Error(ErrorKind::Resource,
                   {"the process that gives out the work is silent", "rank 0",
@@ -62,6 +65,7 @@ class Line {
  private:
   Link* link_;
   double silent_seconds_;
+  bool begun_ = false;
   Clock::time_point heard_ = Clock::now();
   Clock::time_point beat_ = Clock::now();
 };
