@@ -36,6 +36,8 @@ void add_run_command(CLI::App& root, Session& session);
 void add_swizzle_command(CLI::App& root, Session& session);
 void add_explain_command(CLI::App& root, Session& session);
 void add_order_command(CLI::App& root, Session& session);
+void add_sweep_command(CLI::App& root, Session& session);
+void add_merge_command(CLI::App& root, Session& session);
 void add_instrument_command(CLI::App& root, Session& session);
 void add_results_command(CLI::App& root, Session& session);
 

@@ -143,6 +143,8 @@ int parse_and_act(int argc, char** argv) {
   add_replay_command(root, session);
   add_traverse_command(root, session);
   add_cache_command(root, session);
+  add_sweep_command(root, session);
+  add_merge_command(root, session);
   add_run_command(root, session);
   add_explain_command(root, session);
   add_results_command(root, session);

@@ -25,10 +25,10 @@ int next_signal(const sigset_t& watched) {
       continue;
     }
     const pid_t process = receiver;
-    if (process == 0) {
+    if (process == 0 || (process == kRequestStopOnce && stop)) {
       return number;
     }
-    if (process == kRequestStop) {
+    if (process == kRequestStop || process == kRequestStopOnce) {
       stop = true;
     } else if (info.si_code != SI_KERNEL) {
       // The terminal's own go to the whole foreground group, the receiver among them.

@@ -2,18 +2,18 @@
 //
 // Contract: every run of the plan that is not finished in the database is evaluated once and added. Results do not
 // depend on how work was shared out. Units are started in the plan's order while their forecast memory fits beside that
-// of the units under way (`memory_bytes`); one that does not fit by itself gives rows with an error. The evaluator's
-// failures are rows; only Internal and Output errors end a sweep, after what is finished has been written. A stop
-// (Ctrl-C, `stop.seconds`) lets nothing start, waits for no unit longer than `grace_seconds`, and writes what is
-// finished.
+// of the units under way (`memory_bytes`); a configuration that does not fit by itself gives a row with an error. The
+// evaluator's failures are rows; only Internal and Output errors, and inputs that are not what they were, end a sweep,
+// after what is finished has been written. A stop (Ctrl-C, `stop.seconds`) lets nothing start, waits for no unit longer
+// than `grace_seconds`, and writes what is finished. `stop.runs` = N: the runs below N alone.
 //   `threads`: workers on the processor; each accelerator is one worker more. Rows are written by the one thread that
-// calls. `shard`: the units i, i + N, … by affinity, so that shards share little.
+// calls. `shard`: units by affinity (unit_queue.hpp), so that shards share little. With a `link` this process is rank 0
+// of several (peers.hpp); the others call run_worker (remote_worker.hpp) with the same plan.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +21,8 @@
 #include "sim/experiment/stages/evaluator.hpp"
 #include "sim/sweep/plan/plan.hpp"
 #include "sim/sweep/results/database.hpp"
+#include "sim/sweep/workers/link.hpp"
+#include "sim/sweep/workers/work.hpp"
 
 namespace rayreplay::sweep {
 
@@ -29,31 +31,42 @@ struct Standing {
   std::uint64_t done = 0, failed = 0, total = 0;  ///< runs; those finished before count as done
   double seconds = 0;
   double seconds_left = 0;  ///< estimated; < 0: not known yet
-  bool has_best = false;
+  bool has_best = false;    ///< of the runs of this call
   std::uint64_t best_run = 0;
   double best = 0;
   std::vector<std::string> notes;  ///< lost workers and the like, each once
 };
 
 struct RunnerOptions {
-  std::uint32_t threads = 0;       ///< 0: all cores
-  std::uint64_t memory_bytes = 0;  ///< 0: most of what is available
+  std::uint32_t threads = 0;       ///< 0: all cores that the process may use
+  std::uint64_t memory_bytes = 0;  ///< of what is under way; 0: no limit
   std::vector<std::unique_ptr<kernels::Accelerator>> accelerators{};
   std::uint32_t shard = 0, shards = 1;  ///< shard counts from 0
   bool retry_errors = false;
+  std::uint64_t most_now = 0;  ///< evaluate at most so many runs; 0: all
+  double most_seconds = 0;     ///< 0: what the definition says
   double grace_seconds = 10;
   std::function<bool()> stop_requested{};
   std::function<void(const Standing&)> show{};  ///< several times a second
+  Link* link = nullptr;        ///< null after an error: the others have been sent home
+  double silent_seconds = 30;  ///< of a process at the other end of the link: then it is lost
 };
 
-enum class SweepEnd { Finished, Stopped, TimeOver };
+enum class SweepEnd { Finished, Stopped, TimeOver, CountReached };
 
 struct SweepReport {
   SweepEnd end = SweepEnd::Finished;
   Standing standing;
+  bool lost = false;       ///< processes at the other end of the link: MPI cannot be ended in order
+  bool abandoned = false;  ///< units are still being evaluated: leave with _exit, destroy nothing that they use
 };
 
+[[nodiscard]] SweepReport run_sweep(const Plan& plan, const Work& work, ResultsWriter& results, RunnerOptions& options);
 [[nodiscard]] SweepReport run_sweep(const Plan& plan, experiment::Evaluator& evaluator, ResultsWriter& results,
                                     RunnerOptions& options);
+
+/// The files (and workloads) that the runs read, and their content hashes now. Those that cannot be read are left out:
+/// their runs say so. Throws the first one's error where none can be read.
+[[nodiscard]] std::vector<InputFile> sweep_inputs(const Plan& plan, const Work& work);
 
 }  // namespace rayreplay::sweep

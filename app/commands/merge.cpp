@@ -1,0 +1,96 @@
+// rayreplay merge: the databases of a sweep's shards into one.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/commands/command.hpp"
+#include "app/commands/options.hpp"
+#include "app/console/console.hpp"
+#include "app/output/table.hpp"
+#include "sim/sweep/results/database.hpp"
+#include "sim/sweep/results/reader.hpp"
+
+namespace rayreplay::app {
+namespace {
+
+constexpr std::size_t kMostRangesShown = 20;
+
+struct Options {
+  std::string output;
+  std::vector<std::string> inputs;
+};
+
+/// "0–3, 7, 9–12", the first few.
+std::string missing_text(const std::vector<bool>& finished) {
+  std::string text;
+  std::size_t ranges = 0;
+  for (std::size_t first = 0; first < finished.size(); ++first) {
+    if (finished[first]) {
+      continue;
+    }
+    std::size_t last = first;
+    while (last + 1 < finished.size() && !finished[last + 1]) {
+      ++last;
+    }
+    if (ranges++ == kMostRangesShown) {
+      return text + ", …";
+    }
+    text += text.empty() ? "" : ", ";
+    text += first == last ? fmt::format("{}", first) : fmt::format("{}–{}", first, last);
+    first = last;
+  }
+  return text;
+}
+
+int act(const Options& options) {
+  require_file_name(options.output, "--output");
+  std::vector<NamedPath> inputs;
+  for (const std::string& input : options.inputs) {
+    inputs.push_back({"SHARD", input});
+  }
+  require_distinct({{"--output", options.output}}, inputs);
+  sweep::About about = sweep::ResultsReader(options.inputs.front()).about();
+  about.shard = "1/1";
+  // Whether all are of one sweep is known before anything is written.
+  for (const std::string& input : options.inputs) {
+    const sweep::About other = sweep::ResultsReader(input).about();
+    if (other.definition_hash != about.definition_hash) {
+      throw Error(ErrorKind::Usage, {"the databases are of different sweeps", input, other.definition_hash,
+                                     fmt::format("{} as {}", about.definition_hash, options.inputs.front()),
+                                     "merge the shards of one sweep"});
+    }
+  }
+  sweep::ResultsWriter results(options.output, about, false);
+  std::uint64_t rows = 0;
+  for (const std::string& input : options.inputs) {
+    rows += results.merge(input);
+  }
+  results.commit();
+  const std::vector<bool> finished = results.finished(false);
+  const std::string missing = missing_text(finished);
+  console::log(fmt::format("rayreplay: {} rows of {} databases are in {}", output::with_separators(rows),
+                           options.inputs.size(), options.output));
+  if (!missing.empty()) {
+    console::log(fmt::format("rayreplay: warning: runs of the sweep are missing: {}. Fix: run their shards to the end, "
+                             "or the sweep itself with -o {}",
+                             missing, options.output));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_merge_command(CLI::App& root, Session& session) {
+  CLI::App* command = root.add_subcommand("merge", "Join the databases of a sweep's shards");
+  command->group("Experiments");
+  auto options = std::make_shared<Options>();
+  command->add_option("SHARD", options->inputs, "Databases of one sweep, in any order")->type_name("FILE")->required();
+  command->add_option("-o,--output", options->output, "Database to write; rows are added to what it holds of this sweep")
+      ->type_name("FILE")
+      ->required();
+  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+}
+
+}  // namespace rayreplay::app

@@ -1,0 +1,504 @@
+// rayreplay sweep: many experiments, worked off on this machine or on many, into one database.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <tbb/global_control.h>
+
+#include "app/commands/command.hpp"
+#include "app/commands/device_option.hpp"
+#include "app/commands/options.hpp"
+#include "app/commands/store_option.hpp"
+#include "app/commands/sweep_forecast.hpp"
+#include "app/commands/sweep_view.hpp"
+#include "app/console/console.hpp"
+#include "app/console/signals.hpp"
+#include "base/error.hpp"
+#include "base/memory.hpp"
+#include "sim/experiment/stages/evaluator.hpp"
+#include "sim/experiment/store/store.hpp"
+#include "sim/sweep/definition/definition.hpp"
+#include "sim/sweep/plan/plan.hpp"
+#include "sim/sweep/results/database.hpp"
+#include "sim/sweep/results/reader.hpp"
+#include "sim/sweep/workers/mpi_session.hpp"
+#include "sim/sweep/workers/peers.hpp"
+#include "sim/sweep/workers/remote_worker.hpp"
+#include "sim/sweep/workers/runner.hpp"
+#include "sim/sweep/workers/unit_queue.hpp"
+
+namespace rayreplay::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMostSweepBytes = 16U << 20U;
+constexpr std::uint64_t kAskAbove = 10'000;  ///< runs that need --yes
+constexpr std::uint64_t kRunsAskedBriefly = 64;
+constexpr std::uint64_t kRunsAsked = 2'048;
+constexpr int kInterruptedCode = 130;
+
+struct Options {
+  std::string path;
+  std::string output;
+  bool restart = false;
+  bool retry_errors = false;
+  bool yes = false;
+  bool dry_run = false;
+  bool print_config = false;
+  std::vector<std::string> set;
+  std::string memory;
+  std::string shard;
+  StoreOption store;
+  std::string mpi_workers = "node";
+  double mpi_timeout = 30;
+  std::uint64_t stop_after = 0;
+  double seconds = 0;
+  DeviceOption device;
+  FormatOption format;
+};
+
+struct Shard {
+  std::uint32_t index = 0, count = 1;
+};
+
+Shard parse_shard(const std::string& text) {
+  if (text.empty()) {
+    return {};
+  }
+  const std::size_t slash = text.find('/');
+  const auto number = [&](const std::string& part) -> std::uint32_t {
+    const bool digits = !part.empty() && part.size() <= 6 && part.find_first_not_of("0123456789") == std::string::npos;
+    return digits ? static_cast<std::uint32_t>(std::stoul(part)) : 0;
+  };
+  const std::uint32_t index = slash == std::string::npos ? 0 : number(text.substr(0, slash));
+  const std::uint32_t count = slash == std::string::npos ? 0 : number(text.substr(slash + 1));
+  if (index == 0 || count == 0 || index > count) {
+    throw Error(ErrorKind::Usage, {"a shard is not understood", "--shard", "'" + text + "'",
+                                   "i/N with i from 1 to N, such as 1/4", ""});
+  }
+  return {index - 1, count};
+}
+
+/// The sweep's name with .db in place of .toml; a shard's own.
+std::string database_path(const Options& options, const Shard& shard) {
+  if (!options.output.empty()) {
+    require_file_name(options.output, "--output");
+    return options.output;
+  }
+  fs::path path(options.path);
+  if (path.extension() == ".toml") {
+    path.replace_extension();
+  }
+  path += shard.count > 1 ? fmt::format(".{}of{}.db", shard.index + 1, shard.count) : std::string(".db");
+  return path.string();
+}
+
+sweep::Definition read_definition(const Options& options, const std::string& text) {
+  const fs::path folder = fs::path(options.path).parent_path();
+  sweep::Definition definition = sweep::parse_sweep(text, options.path, folder.string());
+  const std::vector<std::string> axes = sweep::axis_keys(definition);
+  for (const std::string& assignment : options.set) {
+    const std::string key = assignment.substr(0, assignment.find('='));
+    if (std::find(axes.begin(), axes.end(), key) != axes.end()) {
+      throw Error(ErrorKind::Usage, {"the key is an axis of the sweep", "--set", key, "a key that does not vary",
+                                     "change the axis in " + options.path});
+    }
+    definition.base.set_text(assignment, "--set");
+  }
+  if (options.seconds > 0) {
+    definition.most_seconds = options.seconds;
+  }
+  return definition;
+}
+
+/// What evaluation needs, together: made once the sweep is known to be sound.
+struct Workshop {
+  std::unique_ptr<experiment::Store> store;
+  std::unique_ptr<experiment::Evaluator> evaluator;
+  std::uint64_t under_way_bytes = 0;
+
+  Workshop(const Options& options, std::uint32_t processes) : store(options.dry_run ? options.store.open_existing() : options.store.open()) {
+    std::uint64_t memory = options.memory.empty() ? 0 : parse_bytes(options.memory, "--memory");
+    if (memory == 0) {
+      memory = available_memory() / processes;
+      memory -= memory / 4;  // for the system, and for what is not foreseen
+    }
+    // Results that are kept for other units, beside what units under way need.
+    experiment::EvaluatorOptions evaluator_options;
+    evaluator_options.store = store.get();
+    evaluator_options.memory_bytes = memory / 4;
+    under_way_bytes = memory - memory / 4;
+    evaluator = std::make_unique<experiment::Evaluator>(evaluator_options);
+  }
+};
+
+std::string axes_text(const sweep::Plan& plan) {
+  return plan.keys().empty() ? "none" : fmt::format("{}", fmt::join(plan.keys(), ", "));
+}
+
+int print_config(const sweep::Definition& definition) {
+  std::string text;
+  for (const std::string& key : sweep::axis_keys(definition)) {
+    text += fmt::format("# axis: {}\n", key);
+  }
+  console::print(text + experiment::to_toml(experiment::complete(definition.base), true));
+  return 0;
+}
+
+/// Runs of a database that are finished; none where it is not there.
+std::uint64_t count_finished(const std::string& database, bool retry_errors);
+
+int dry_run(const Options& options, const sweep::Plan& plan, const std::string& database, std::uint64_t wanted) {
+  const output::Format format = options.format.format();
+  Workshop workshop(options, 1);
+  const SweepForecast forecast = forecast_sweep(plan, *workshop.evaluator, kRunsAsked);
+  const std::uint64_t finished = count_finished(database, options.retry_errors);
+  const output::Table stages = forecast_table(forecast);
+  if (format == output::Format::Csv) {
+    console::print(output::to_csv(stages));
+    return 0;
+  }
+  if (format == output::Format::Json) {
+    nlohmann::ordered_json json{{"schema", "rayreplay.sweep-forecast/1"},
+                                {"sweep", options.path},
+                                {"database", database},
+                                {"definition_hash", sweep::definition_hash(plan.definition())},
+                                {"axes", plan.keys()},
+                                {"runs", plan.runs()},
+                                {"runs_wanted", wanted},
+                                {"runs_finished", finished},
+                                {"runs_dropped", plan.dropped()},
+                                {"units", plan.units().size()},
+                                {"seconds", forecast.seconds},
+                                {"run_memory_bytes", forecast.run_memory_bytes},
+                                {"runs_asked", forecast.runs_asked},
+                                {"runs_not_judged", forecast.runs_not_judged}};
+    json["stages"] = output::to_json(stages);
+    console::print(json.dump(2) + "\n");
+    return 0;
+  }
+  std::string text = fmt::format("sweep      {}\naxes       {}\nruns       {}", options.path, axes_text(plan),
+                                 output::with_separators(plan.runs()));
+  text += plan.dropped() > 0
+              ? fmt::format(" ({} more are dropped by conditions)\n", output::with_separators(plan.dropped()))
+              : std::string("\n");
+  if (wanted != plan.runs()) {
+    text += fmt::format("asked for  {}\n", output::with_separators(wanted));
+  }
+  text += fmt::format("finished   {} in {}\nunits      {}\ntime       about {} on one core, were nothing finished\n",
+                      output::with_separators(finished), database, output::with_separators(plan.units().size()),
+                      duration_text(forecast.seconds));
+  text += fmt::format("memory     about {} for the largest run\n\n", output::bytes_text(forecast.run_memory_bytes));
+  text += output::to_text(stages);
+  if (forecast.runs_not_judged > 0) {
+    text += fmt::format("\n{} of {} runs that were asked about cannot be judged: {}\n", forecast.runs_not_judged,
+                        forecast.runs_not_judged + forecast.runs_asked, forecast.first_reason);
+  }
+  console::print(text);
+  return 0;
+}
+
+std::uint64_t count_finished(const std::string& database, bool retry_errors) {
+  std::error_code ignored;
+  if (!fs::exists(database, ignored)) {
+    return 0;
+  }
+  const sweep::ResultsReader reader(database);
+  return reader.count() - (retry_errors ? reader.failures() : 0);
+}
+
+/// Runs that this command would have to see to, finished or not.
+std::uint64_t wanted_runs(const Options& options, const sweep::Plan& plan, const Shard& shard) {
+  const sweep::Selection selection = sweep::select_units(
+      plan.units(), {}, {shard.index, shard.count, plan.definition().most_runs, 0});
+  return options.stop_after > 0 ? std::min(options.stop_after, selection.total) : selection.total;
+}
+
+void require_yes(const Options& options, const sweep::Plan& plan, std::uint64_t wanted, Workshop& workshop) {
+  if (options.yes || wanted <= kAskAbove) {
+    return;
+  }
+  const SweepForecast forecast = forecast_sweep(plan, *workshop.evaluator, kRunsAskedBriefly);
+  throw Error(ErrorKind::Usage,
+              {"the sweep is a large one", options.path,
+               fmt::format("{} runs, about {} on one core", output::with_separators(wanted),
+                           duration_text(forecast.seconds * static_cast<double>(wanted) /
+                                         static_cast<double>(std::max<std::uint64_t>(1, plan.runs())))),
+               fmt::format("at most {} without --yes", output::with_separators(kAskAbove)),
+               "say --yes; --dry-run says more, and --stop-after N makes some of it"});
+}
+
+void tell_end(const Options& options, const sweep::SweepReport& report, const std::string& database,
+              const sweep::Definition& definition) {
+  const sweep::Standing& standing = report.standing;
+  std::string line = fmt::format("{} of {} runs are in {}", output::with_separators(standing.done),
+                                 output::with_separators(standing.total), database);
+  if (standing.failed > 0) {
+    line += fmt::format(" ({} failed now)", output::with_separators(standing.failed));
+  }
+  line += " after " + duration_text(standing.seconds);
+  switch (report.end) {
+    case sweep::SweepEnd::Finished:
+      break;
+    case sweep::SweepEnd::Stopped:
+      line += "; stopped as asked";
+      break;
+    case sweep::SweepEnd::TimeOver:
+      line += "; the time is over";
+      break;
+    case sweep::SweepEnd::CountReached:
+      line += "; so many were asked for";
+      break;
+  }
+  console::log("rayreplay: " + line);
+  if (report.end != sweep::SweepEnd::Finished) {
+    console::log("rayreplay: the same command goes on");
+  }
+  if (standing.failed > 0) {
+    console::log(fmt::format("rayreplay: see the errors:    rayreplay results {} --errors", database));
+  }
+  if (!options.shard.empty()) {
+    console::log("rayreplay: join the shards:    rayreplay merge -o all.db SHARD.db …");
+  }
+  if (definition.objective) {
+    if (standing.has_best) {
+      console::log(fmt::format("rayreplay: best {} of these: {:.6g} (run {})", definition.objective->metric,
+                               standing.best, standing.best_run));
+    }
+    console::log(
+        fmt::format("rayreplay: see the best:      rayreplay results {} best {}", database, definition.objective->metric));
+  } else {
+    console::log(fmt::format("rayreplay: see the results:   rayreplay results {}", database));
+  }
+}
+
+/// Several processes of one sweep, or this one alone.
+struct Team {
+  std::unique_ptr<sweep::MpiSession> session;
+
+  explicit Team(const Options& options) {
+    if (sweep::mpi_launch().asked) {
+      session = sweep::MpiSession::begin(options.mpi_workers == "node");
+    }
+  }
+  [[nodiscard]] bool leads() const {
+    return session == nullptr || session->link().rank() == 0;
+  }
+  [[nodiscard]] std::uint32_t processes_here() const {
+    return session == nullptr ? 1 : static_cast<std::uint32_t>(session->node_workers());
+  }
+  [[nodiscard]] std::uint32_t threads() const {
+    // --threads, or all processors.
+    auto allowed =
+        static_cast<std::uint32_t>(tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism));
+    return session == nullptr ? allowed : std::min(allowed, session->cores());
+  }
+};
+
+/// Leaves without destroying what units that do not end are still working with.
+[[noreturn]] void leave_now(int code) {
+  std::_Exit(code);
+}
+
+class SweepCommand {
+ public:
+  SweepCommand(const Options& options, Team& team)
+      : options_(options), team_(team), shard_(parse_shard(options.shard)), database_(database_path(options, shard_)) {
+    runner_.stop_requested = console::stop_requested;
+    runner_.silent_seconds = options.mpi_timeout;
+    runner_.link = team.session == nullptr ? nullptr : &team.session->link();
+    runner_.shard = shard_.index;
+    runner_.shards = shard_.count;
+    runner_.retry_errors = options.retry_errors;
+    runner_.most_now = options.stop_after;
+  }
+
+  int act() {
+    try {
+      return prepared_act();
+    } catch (...) {
+      if (runner_.link != nullptr && team_.leads()) {
+        sweep::dismiss(*std::exchange(runner_.link, nullptr));
+      }
+      throw;
+    }
+  }
+
+ private:
+  int prepared_act() {
+    const std::string text = read_file(options_.path, kMostSweepBytes);
+    sweep::Definition definition = read_definition(options_, text);
+    if (runner_.link != nullptr && shard_.count > 1) {
+      throw Error(ErrorKind::Usage, {"the option does not go with MPI", "--shard", options_.shard, "",
+                                     "MPI shares the sweep out by itself"});
+    }
+    if (options_.print_config || options_.dry_run) {
+      return describe(std::move(definition));
+    }
+    const sweep::Plan plan(std::move(definition));
+    const std::uint32_t threads = team_.threads();
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+    Workshop workshop(options_, team_.processes_here());
+    runner_.threads = threads;
+    runner_.memory_bytes = workshop.under_way_bytes;
+    if (team_.leads()) {
+      require_yes(options_, plan, wanted_runs(options_, plan, shard_), workshop);
+    } else if (!team_.session->works()) {
+      static_cast<void>(sweep::sleep_until_stop(team_.session->link(), runner_));
+      return 0;
+    }
+    const std::uint32_t part = team_.session == nullptr ? 0 : static_cast<std::uint32_t>(team_.session->node_rank());
+    runner_.accelerators = options_.device.open_each(part, team_.processes_here());
+    return team_.leads() ? lead(plan, text, workshop) : help(plan, workshop);
+  }
+
+  int describe(sweep::Definition definition) {
+    int code = 0;
+    if (team_.leads()) {
+      if (options_.print_config) {
+        code = print_config(definition);
+      } else {
+        const sweep::Plan plan(std::move(definition));
+        code = dry_run(options_, plan, database_, wanted_runs(options_, plan, shard_));
+      }
+      if (runner_.link != nullptr) {
+        sweep::dismiss(*std::exchange(runner_.link, nullptr));
+      }
+    } else {
+      static_cast<void>(sweep::sleep_until_stop(team_.session->link(), runner_));
+    }
+    return code;
+  }
+
+  int help(const sweep::Plan& plan, Workshop& workshop) {
+    const sweep::WorkerEnd end = sweep::run_worker(plan, sweep::work_of(*workshop.evaluator), runner_);
+    if (end.abandoned) {
+      leave_now(0);
+    }
+    return 0;
+  }
+
+  int lead(const sweep::Plan& plan, const std::string& text, Workshop& workshop) {
+    const sweep::Definition& definition = plan.definition();
+    sweep::About about;
+    about.definition_hash = sweep::definition_hash(definition);
+    about.sweep = text;
+    about.runs = plan.runs();
+    about.axes = plan.keys();
+    if (definition.objective) {
+      about.objective =
+          (definition.objective->goal == experiment::Goal::Less ? "less " : "more ") + definition.objective->metric;
+    }
+    about.shard = fmt::format("{}/{}", shard_.index + 1, shard_.count);
+    auto results = std::make_unique<sweep::ResultsWriter>(database_, about, options_.restart);
+    sweep::SweepReport report;
+    {
+      SweepView view(definition);
+      runner_.show = [&view](const sweep::Standing& standing) { view.show(standing); };
+      report = sweep::run_sweep(plan, *workshop.evaluator, *results, runner_);
+      view.show(report.standing);
+    }
+    runner_.link = nullptr;  // all have been sent home
+    results.reset();
+    tell_end(options_, report, database_, definition);
+    const int code = report.end == sweep::SweepEnd::Stopped ? kInterruptedCode : 0;
+    if (report.abandoned) {
+      leave_now(code);
+    }
+    return code;
+  }
+
+  const Options& options_;
+  Team& team_;
+  Shard shard_;
+  std::string database_;
+  sweep::RunnerOptions runner_;
+};
+
+int act(const Options& options) {
+  console::forward_signals_to(console::kRequestStopOnce);
+  Team team(options);
+  int code = 0;
+  try {
+    SweepCommand command(options, team);
+    code = command.act();
+  } catch (const Error& error) {
+    if (team.leads()) {
+      throw;
+    }
+    // Rank 0 tells it, and ends the sweep.
+    if (!team.session->broken()) {
+      static_cast<void>(
+          sweep::report_trouble(team.session->link(), error.kind(), error.info(), options.mpi_timeout));
+    } else {
+      throw;
+    }
+  }
+  if (team.session != nullptr) {
+    team.session->set_exit_code(code);
+    if (team.session->broken()) {
+      // MPI's end would wait for those that are lost.
+      leave_now(code);
+    }
+  }
+  return code;
+}
+
+}  // namespace
+
+void add_sweep_command(CLI::App& root, Session& session) {
+  CLI::App* command = root.add_subcommand("sweep", "Many experiments: every configuration that a sweep file names");
+  command->group("Experiments");
+  auto options = std::make_shared<Options>();
+  command->add_option("SWEEP", options->path, "Sweep file (TOML)")->type_name("FILE")->required();
+  command->add_option("-o,--output", options->output, "Database of the results [the sweep's name with .db]")
+      ->type_name("FILE")
+      ->group("Output");
+  command->add_flag("--restart", options->restart, "Throw away what the database holds and begin anew")
+      ->group("Output");
+  command->add_flag("--retry-errors", options->retry_errors, "Evaluate configurations that failed once more")
+      ->group("Output");
+  command->add_option("--set", options->set, "Change a key that is no axis, for all configurations; repeatable")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command->add_flag("--yes", options->yes, fmt::format("Begin a sweep of more than {} runs", kAskAbove));
+  command->add_flag("--dry-run", options->dry_run, "Say how many runs there are and what they cost, and stop");
+  command->add_flag("--print-config", options->print_config, "Print what does not vary (TOML), resolved, and stop");
+  command->add_option("--stop-after", options->stop_after, "Evaluate so many configurations and stop")
+      ->type_name("N")
+      ->group("Stop");
+  command->add_option("--seconds", options->seconds, "Begin nothing after so long [as the sweep file says]")
+      ->type_name("SECONDS")
+      ->check(CLI::NonNegativeNumber)
+      ->group("Stop");
+  command->add_option("--memory", options->memory, "Memory to use at most, such as 16GiB [three quarters of what is free]")
+      ->type_name("SIZE")
+      ->group("Workers");
+  command->add_option("--shard", options->shard, "Only part i of N, counted from 1: for jobs that know nothing of each other")
+      ->type_name("i/N")
+      ->group("Workers");
+  command->add_option("--mpi-workers", options->mpi_workers, "Under mpirun: one working process a node, or every rank")
+      ->type_name("node|rank")
+      ->check(CLI::IsMember({"node", "rank"}))
+      ->capture_default_str()
+      ->group("Workers");
+  command->add_option("--mpi-timeout", options->mpi_timeout, "Under mpirun: silence after which a process counts as lost")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(2.0, 1e6))
+      ->capture_default_str()
+      ->group("Workers");
+  options->store.add_to(*command);
+  options->device.add_to(*command);
+  options->format.add_to(*command);
+  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+}
+
+}  // namespace rayreplay::app

@@ -1,0 +1,356 @@
+#include "sim/sweep/workers/local_pool.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <ctime>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <tbb/global_control.h>
+#include <tbb/task_arena.h>
+
+#include "base/error.hpp"
+#include "sim/sweep/workers/memory_budget.hpp"
+
+namespace rayreplay::sweep {
+namespace {
+
+/// Ends an evaluation from inside: the one place where all stages come by.
+class CancelProgress : public Progress {
+ public:
+  explicit CancelProgress(const std::atomic<bool>& cancelled) : cancelled_(&cancelled) {}
+  void start(std::string_view, std::uint64_t) override {
+    check();
+  }
+  void advance(std::uint64_t) override {
+    check();
+  }
+  void finish() override {}
+
+ private:
+  void check() const {
+    if (*cancelled_) {
+      throw Cancelled();
+    }
+  }
+  const std::atomic<bool>* cancelled_;
+};
+
+std::string gibibytes(std::uint64_t bytes) {
+  return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / static_cast<double>(std::uint64_t{1} << 30U));
+}
+
+experiment::Outcome failed(ErrorKind kind, const ErrorInfo& info) {
+  experiment::Outcome outcome;
+  outcome.failure = experiment::Failure{kind, info};
+  return outcome;
+}
+
+}  // namespace
+
+struct LocalPool::State {
+  State(const Plan& the_plan, Work the_work, const PoolOptions& options)
+      : plan(&the_plan),
+        work(std::move(the_work)),
+        budget(options.memory_bytes),
+        parallelism(tbb::global_control::max_allowed_parallelism, options.threads),
+        arena(static_cast<int>(options.threads)),
+        host(host_name()) {}
+
+  const Plan* plan;
+  Work work;
+  MemoryBudget budget;
+  tbb::global_control parallelism;  ///< more than there are cores, where that was asked for
+  tbb::task_arena arena;
+  std::string host;
+
+  std::mutex mutex;
+  std::condition_variable work_changed;  ///< queue, budget, turn, stopping
+  std::condition_variable result_came;
+  std::deque<Task> queue;
+  std::deque<TaskResult> results;
+  std::uint64_t under_way = 0;
+  std::uint64_t tickets = 0;  ///< tasks taken up
+  std::uint64_t turn = 0;     ///< the ticket that may start next
+  bool stopping = false;
+  std::atomic<bool> cancelled{false};
+
+  void run(kernels::Accelerator* accelerator);
+
+ private:
+  struct Prepared {
+    TaskResult result;
+    std::vector<std::size_t> sound;  ///< rows to evaluate
+    Need need;                       ///< of all of them
+    bool one_by_one = false;         ///< together they do not fit, each does
+  };
+  [[nodiscard]] Prepared prepare(Task task);
+  [[nodiscard]] Need forecast(ResultRow& row) const;
+  void evaluate(Prepared& prepared, kernels::Accelerator* accelerator);
+  void evaluate_rows(std::vector<ResultRow>& rows, std::span<const std::size_t> which,
+                     kernels::Accelerator* accelerator);
+};
+
+Need LocalPool::State::forecast(ResultRow& row) const {
+  if (!work.forecast) {
+    return {};
+  }
+  try {
+    return need_of(work.forecast(row.settings));
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::Internal) {
+      throw;
+    }
+    row.outcome = failed(error.kind(), error.info());
+    return {};
+  }
+}
+
+LocalPool::State::Prepared LocalPool::State::prepare(Task task) {
+  Prepared prepared;
+  prepared.result.task = std::move(task);
+  const std::string now = utc_now();
+  Need largest;  // of one run
+  for (const std::uint64_t run : prepared.result.task.runs) {
+    ResultRow row = begin_row(*plan, run);
+    row.host = host;
+    row.started = now;
+    Need need;
+    if (!row.outcome.failure) {
+      need = forecast(row);
+    }
+    if (!budget.ever_fits(need)) {
+      row.outcome =
+          failed(ErrorKind::Resource, {"the configuration needs more memory than the sweep may use", "--memory",
+                                       "about " + gibibytes(need.bytes()),
+                                       fmt::format("at most {} for what is under way", gibibytes(budget.bytes())),
+                                       "give more memory with --memory, or run it on a larger machine"});
+    }
+    if (!row.outcome.failure) {
+      prepared.sound.push_back(prepared.result.rows.size());
+      prepared.need.join(need);
+      if (need.bytes() > largest.bytes()) {
+        largest = need;
+      }
+    }
+    prepared.result.rows.push_back(std::move(row));
+  }
+  if (!budget.ever_fits(prepared.need)) {
+    prepared.one_by_one = true;
+    prepared.need = {{}, largest.bytes()};
+  }
+  return prepared;
+}
+
+void LocalPool::State::evaluate_rows(std::vector<ResultRow>& rows, std::span<const std::size_t> which,
+                                     kernels::Accelerator* accelerator) {
+  std::vector<experiment::Settings> configurations;
+  configurations.reserve(which.size());
+  for (const std::size_t i : which) {
+    configurations.push_back(rows[i].settings);
+  }
+  CancelProgress progress(cancelled);
+  std::vector<experiment::Outcome> outcomes = work.evaluate(configurations, accelerator, &progress);
+  if (outcomes.size() != which.size()) {
+    throw Error(ErrorKind::Internal, {"an evaluation gave another number of results than was asked for", "",
+                                      std::to_string(outcomes.size()), std::to_string(which.size()), ""});
+  }
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    rows[which[i]].outcome = std::move(outcomes[i]);
+  }
+}
+
+void LocalPool::State::evaluate(Prepared& prepared, kernels::Accelerator* accelerator) {
+  std::vector<ResultRow>& rows = prepared.result.rows;
+  if (!prepared.one_by_one) {
+    if (!prepared.sound.empty()) {
+      evaluate_rows(rows, prepared.sound, accelerator);
+    }
+    return;
+  }
+  for (const std::size_t& row : prepared.sound) {
+    evaluate_rows(rows, {&row, 1}, accelerator);
+  }
+}
+
+void LocalPool::State::run(kernels::Accelerator* accelerator) {
+  std::unique_lock lock(mutex);
+  for (;;) {
+    work_changed.wait(lock, [this] { return stopping || !queue.empty(); });
+    if (stopping) {
+      return;
+    }
+    Task task = std::move(queue.front());
+    queue.pop_front();
+    const std::uint64_t ticket = tickets++;
+    ++under_way;
+    Prepared prepared;
+    bool dropped = false;
+    try {
+      lock.unlock();
+      prepared.result.task = task;
+      prepared = prepare(std::move(task));
+      lock.lock();
+    } catch (...) {
+      prepared.result.error = std::current_exception();
+      lock.lock();
+    }
+    // In turn, so that a large unit is not put off for ever by small ones that still fit.
+    work_changed.wait(lock, [&] { return stopping || (turn == ticket && budget.fits(prepared.need)); });
+    if (stopping) {
+      dropped = true;
+    } else {
+      ++turn;
+      budget.take(prepared.need);
+      work_changed.notify_all();
+      lock.unlock();
+      if (!prepared.result.error) {
+        try {
+          if (accelerator == nullptr) {
+            arena.execute([&] { evaluate(prepared, nullptr); });
+          } else {
+            evaluate(prepared, accelerator);
+          }
+        } catch (...) {
+          prepared.result.error = std::current_exception();
+          prepared.result.rows.clear();
+        }
+      }
+      lock.lock();
+      budget.give_back(prepared.need);
+    }
+    --under_way;
+    if (!dropped && !cancelled) {
+      results.push_back(std::move(prepared.result));
+    }
+    result_came.notify_all();
+    work_changed.notify_all();
+  }
+}
+
+struct LocalPool::Threads {
+  std::vector<std::thread> list;
+};
+
+LocalPool::LocalPool(const Plan& plan, Work work, const PoolOptions& options)
+    : state_(std::make_shared<State>(plan, std::move(work), options)), threads_(std::make_unique<Threads>()) {
+  std::vector<kernels::Accelerator*> workers(options.threads, nullptr);
+  workers.insert(workers.end(), options.accelerators.begin(), options.accelerators.end());
+  try {
+    for (kernels::Accelerator* accelerator : workers) {
+      threads_->list.emplace_back([state = state_, accelerator] { state->run(accelerator); });
+    }
+  } catch (...) {
+    stop();
+    for (std::thread& thread : threads_->list) {
+      thread.join();
+    }
+    throw;
+  }
+}
+
+LocalPool::~LocalPool() {
+  stop();
+  for (std::thread& thread : threads_->list) {
+    if (thread.joinable()) {
+      thread.join();
+    }
+  }
+}
+
+std::uint64_t LocalPool::capacity() const {
+  // Some more than there are workers: one that ends finds the next at once.
+  return threads_->list.size() + std::max<std::size_t>(1, threads_->list.size() / 2);
+}
+
+std::uint64_t LocalPool::outstanding() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->queue.size() + state_->under_way + state_->results.size();
+}
+
+void LocalPool::submit(Task task) {
+  const std::lock_guard lock(state_->mutex);
+  state_->queue.push_back(std::move(task));
+  state_->work_changed.notify_all();
+}
+
+std::optional<TaskResult> LocalPool::take(std::chrono::milliseconds wait) {
+  std::unique_lock lock(state_->mutex);
+  state_->result_came.wait_for(lock, wait, [this] { return !state_->results.empty(); });
+  if (state_->results.empty()) {
+    return std::nullopt;
+  }
+  TaskResult result = std::move(state_->results.front());
+  state_->results.pop_front();
+  return result;
+}
+
+void LocalPool::stop() {
+  const std::lock_guard lock(state_->mutex);
+  state_->stopping = true;
+  state_->queue.clear();
+  state_->work_changed.notify_all();
+  state_->result_came.notify_all();
+}
+
+void LocalPool::cancel() {
+  stop();
+  state_->cancelled = true;
+}
+
+void LocalPool::abandon() {
+  for (std::thread& thread : threads_->list) {
+    thread.detach();
+  }
+}
+
+ResultRow begin_row(const Plan& plan, std::uint64_t run) {
+  ResultRow row;
+  row.run = run;
+  const std::vector<ParameterValue> values = plan.values(run);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    row.axis_values.emplace_back(plan.keys()[i], values[i]);
+  }
+  try {
+    row.settings = plan.settings(run);
+    row.settings = experiment::complete(row.settings);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::Internal) {
+      throw;
+    }
+    row.outcome = failed(error.kind(), error.info());
+  }
+  return row;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : std::string("unknown");
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
+                     parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+std::uint32_t usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) {
+    return static_cast<std::uint32_t>(CPU_COUNT(&set));
+  }
+  return std::max(1U, std::thread::hardware_concurrency());
+}
+
+}  // namespace rayreplay::sweep

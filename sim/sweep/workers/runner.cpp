@@ -1,0 +1,321 @@
+#include "sim/sweep/workers/runner.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "sim/sweep/workers/local_pool.hpp"
+#include "sim/sweep/workers/peers.hpp"
+#include "sim/sweep/workers/tally.hpp"
+#include "sim/sweep/workers/unit_queue.hpp"
+
+namespace rayreplay::sweep {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kWait{100};
+constexpr std::chrono::milliseconds kWaitWithPeers{2};
+constexpr std::chrono::milliseconds kShow{100};
+/// After a cancel: evaluation looks at it several times a second.
+constexpr double kCancelSeconds = 3;
+
+double since(Clock::time_point then) {
+  return std::chrono::duration<double>(Clock::now() - then).count();
+}
+
+/// Once: whoever called may have to do it as well.
+void dismiss_others(RunnerOptions& options) noexcept {
+  try {
+    if (options.link != nullptr) {
+      dismiss(*std::exchange(options.link, nullptr));
+    }
+  } catch (...) {  // the error that led here is the one to tell
+  }
+}
+
+/// One sweep at work. Not for use after an exception but for its destructor.
+class Sweep {
+ public:
+  Sweep(const Plan& plan, const Work& work, ResultsWriter& results, RunnerOptions& options, Selection selection,
+        const std::vector<InputFile>& inputs)
+      : plan_(&plan),
+        results_(&results),
+        options_(&options),
+        tally_(selection.total, selection.finished, wanted(selection), plan.definition().objective),
+        cut_short_(selection.finished + wanted(selection) < selection.total),
+        queue_(std::move(selection.tasks)),
+        pool_(plan, work, pool_options(options)),
+        peers_(options.link, plan, peers_options(options, plan, inputs)),
+        most_seconds_(options.most_seconds > 0 ? options.most_seconds : plan.definition().most_seconds) {}
+
+  SweepReport run() {
+    try {
+      while (!stop_reason() && !finished()) {
+        step();
+      }
+      return leave();
+    } catch (...) {
+      rescue();
+      throw;
+    }
+  }
+
+ private:
+  static std::uint64_t wanted(const Selection& selection) {
+    std::uint64_t runs = 0;
+    for (const Task& task : selection.tasks) {
+      runs += task.runs.size();
+    }
+    return runs;
+  }
+
+  static PoolOptions pool_options(const RunnerOptions& options) {
+    PoolOptions result;
+    result.threads = options.threads > 0 ? options.threads : usable_cores();
+    result.memory_bytes = options.memory_bytes;
+    for (const auto& accelerator : options.accelerators) {
+      result.accelerators.push_back(accelerator.get());
+    }
+    return result;
+  }
+
+  static PeersOptions peers_options(const RunnerOptions& options, const Plan& plan,
+                                    const std::vector<InputFile>& inputs) {
+    PeersOptions result;
+    result.silent_seconds = options.silent_seconds;
+    result.own = {host_name(), RAYREPLAY_VERSION, definition_hash(plan.definition()), plan.runs(), 1, inputs};
+    return result;
+  }
+
+  [[nodiscard]] bool finished() const {
+    return queue_.empty() && pool_.outstanding() == 0 && peers_.outstanding() == 0;
+  }
+
+  [[nodiscard]] std::optional<SweepEnd> stop_reason() const {
+    if ((options_->stop_requested && options_->stop_requested()) || peers_.stop_wanted()) {
+      return SweepEnd::Stopped;
+    }
+    if (most_seconds_ > 0 && tally_.seconds() >= most_seconds_) {
+      return SweepEnd::TimeOver;
+    }
+    return std::nullopt;
+  }
+
+  void step() {
+    peers_.feed(queue_);
+    while (pool_.outstanding() < pool_.capacity()) {
+      std::optional<Task> task = peers_.any() ? queue_.next(affinity_) : queue_.first();
+      if (!task) {
+        break;
+      }
+      affinity_ = task->affinity;
+      pool_.submit(std::move(*task));
+    }
+    collect(peers_.any() ? kWaitWithPeers : kWait);
+    add(peers_.poll(queue_));
+    commit_and_show(false);
+  }
+
+  void collect(std::chrono::milliseconds wait) {
+    while (std::optional<TaskResult> result = pool_.take(wait)) {
+      if (result->error) {
+        std::rethrow_exception(result->error);
+      }
+      add(std::move(result->rows));
+      wait = std::chrono::milliseconds(0);
+    }
+  }
+
+  void add(const std::vector<ResultRow>& rows) {
+    if (!rows.empty()) {
+      results_->add(rows);
+      tally_.add(rows);
+    }
+  }
+
+  void commit_and_show(bool now) {
+    if (now || since(committed_) >= kCommitSeconds) {
+      results_->commit();
+      committed_ = Clock::now();
+    }
+    for (const std::string& note : peers_.take_notes()) {
+      tally_.note(note);
+    }
+    if (options_->show && (now || Clock::now() - shown_ >= kShow)) {
+      options_->show(tally_.standing());
+      shown_ = Clock::now();
+    }
+  }
+
+  SweepReport leave() {
+    SweepReport report;
+    const std::optional<SweepEnd> stopped = finished() ? std::nullopt : stop_reason();
+    report.end = stopped ? *stopped : cut_short_ ? SweepEnd::CountReached : SweepEnd::Finished;
+    const double grace = stopped ? options_->grace_seconds : 0;
+    queue_.clear();
+    pool_.stop();
+    // What is there already is safe before anything is waited for: the next signal may be the last.
+    collect(std::chrono::milliseconds(0));
+    commit_and_show(true);
+    peers_.stop(grace);
+    const Clock::time_point begun = Clock::now();
+    while (pool_.outstanding() > 0 && since(begun) < grace) {
+      collect(kWaitWithPeers);
+      add(peers_.poll(queue_));
+      commit_and_show(false);
+    }
+    report.abandoned = !drain();
+    const double left = std::max(0.0, grace - since(begun));
+    peers_.end(std::chrono::milliseconds(static_cast<std::int64_t>(left * 1000)) + std::chrono::seconds(5),
+               [this](const std::vector<ResultRow>& rows) { add(rows); });
+    commit_and_show(true);
+    report.lost = peers_.any_lost();
+    report.standing = tally_.standing();
+    return report;
+  }
+
+  /// Ends what is under way; false where something does not end.
+  bool drain() {
+    if (pool_.outstanding() == 0) {
+      return true;
+    }
+    pool_.cancel();
+    const Clock::time_point begun = Clock::now();
+    while (pool_.outstanding() > 0 && since(begun) < kCancelSeconds) {
+      collect(kWaitWithPeers);
+    }
+    if (pool_.outstanding() == 0) {
+      return true;
+    }
+    pool_.abandon();
+    return false;
+  }
+
+  /// After an error: what is finished is written as far as that is possible, and the others are sent home.
+  void rescue() noexcept {
+    try {
+      pool_.cancel();
+      results_->commit();
+    } catch (...) {  // the first error is the one to tell
+    }
+    dismiss_others(*options_);
+  }
+
+  const Plan* plan_;
+  ResultsWriter* results_;
+  RunnerOptions* options_;
+  Tally tally_;
+  bool cut_short_;
+  UnitQueue queue_;
+  LocalPool pool_;
+  Peers peers_;
+  double most_seconds_;
+  std::optional<std::uint64_t> affinity_;
+  Clock::time_point committed_ = Clock::now();
+  Clock::time_point shown_{};
+};
+
+bool is_input_key(const std::string& key) {
+  const std::string base = key.substr(0, key.find(':'));
+  return base == "trace" || base == "workload";
+}
+
+/// As seen from the sweep's folder: the same wherever the command is called from, and on machines that have the folder
+/// elsewhere.
+std::string path_from(const std::string& folder, const std::string& path) {
+  std::error_code failed;
+  const std::filesystem::path relative =
+      std::filesystem::proximate(path, folder.empty() ? std::filesystem::path(".") : std::filesystem::path(folder), failed);
+  return failed || relative.empty() ? path : relative.string();
+}
+
+/// One run for each combination of values of the axes that say what is read.
+std::vector<std::uint64_t> runs_by_input(const Plan& plan) {
+  std::vector<std::size_t> axes;
+  for (std::size_t i = 0; i < plan.keys().size(); ++i) {
+    if (is_input_key(plan.keys()[i])) {
+      axes.push_back(i);
+    }
+  }
+  if (axes.empty()) {
+    return plan.runs() > 0 ? std::vector<std::uint64_t>{0} : std::vector<std::uint64_t>{};
+  }
+  std::set<std::vector<std::string>> seen;
+  std::vector<std::uint64_t> runs;
+  for (std::uint64_t run = 0; run < plan.runs(); ++run) {
+    const std::vector<ParameterValue> values = plan.values(run);
+    std::vector<std::string> key;
+    for (const std::size_t axis : axes) {
+      key.push_back(to_text(values[axis]));
+    }
+    if (seen.insert(std::move(key)).second) {
+      runs.push_back(run);
+    }
+  }
+  return runs;
+}
+
+}  // namespace
+
+std::vector<InputFile> sweep_inputs(const Plan& plan, const Work& work) {
+  std::vector<InputFile> inputs;
+  if (!work.input_hash) {
+    return inputs;
+  }
+  std::optional<Error> first;
+  for (const std::uint64_t run : runs_by_input(plan)) {
+    try {
+      const experiment::Settings complete = experiment::complete(plan.settings(run));
+      const std::string& workload = complete.text("workload");
+      InputFile input{workload.empty() ? path_from(plan.definition().folder, complete.text("trace")) : workload,
+                      work.input_hash(complete)};
+      if (std::find(inputs.begin(), inputs.end(), input) == inputs.end()) {
+        inputs.push_back(std::move(input));
+      }
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::Internal) {
+        throw;
+      }
+      if (!first) {
+        first = error;
+      }
+    }
+  }
+  if (inputs.empty() && first) {
+    throw Error(*first);
+  }
+  return inputs;
+}
+
+SweepReport run_sweep(const Plan& plan, const Work& work, ResultsWriter& results, RunnerOptions& options) {
+  const auto inputs = [&] {
+    try {
+      std::vector<InputFile> list = sweep_inputs(plan, work);
+      for (const InputFile& input : list) {
+        results.check_input(input);
+      }
+      return list;
+    } catch (...) {
+      dismiss_others(options);
+      throw;
+    }
+  }();
+  const SelectOptions select{options.shard, options.shards, plan.definition().most_runs, options.most_now};
+  Sweep sweep(plan, work, results, options, select_units(plan.units(), results.finished(options.retry_errors), select),
+              inputs);
+  return sweep.run();
+}
+
+SweepReport run_sweep(const Plan& plan, experiment::Evaluator& evaluator, ResultsWriter& results,
+                      RunnerOptions& options) {
+  return run_sweep(plan, work_of(evaluator), results, options);
+}
+
+}  // namespace rayreplay::sweep

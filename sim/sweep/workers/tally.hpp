@@ -1,0 +1,37 @@
+// What has been done, how long the rest will take, and the best so far.
+//
+// Contract: `add` counts rows as they come in; the objective's ties go to the run with the lower number, so that the
+// best does not depend on the order. Time left: the runs left at the rate of this process's runs so far.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "sim/sweep/definition/definition.hpp"
+#include "sim/sweep/results/database.hpp"
+#include "sim/sweep/workers/runner.hpp"
+
+namespace rayreplay::sweep {
+
+class Tally {
+ public:
+  Tally(std::uint64_t total, std::uint64_t finished_before, std::uint64_t wanted, std::optional<Objective> objective);
+
+  void add(std::span<const ResultRow> rows);
+  void note(const std::string& text);
+  [[nodiscard]] Standing standing() const;
+  [[nodiscard]] double seconds() const;
+  [[nodiscard]] std::uint64_t added() const {
+    return added_;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  std::uint64_t before_, wanted_, added_ = 0;
+  std::optional<Objective> objective_;
+  Standing standing_;
+};
+
+}  // namespace rayreplay::sweep

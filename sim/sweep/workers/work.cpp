@@ -1,0 +1,12 @@
+#include "sim/sweep/workers/work.hpp"
+
+namespace rayreplay::sweep {
+
+Work work_of(experiment::Evaluator& evaluator) {
+  return {[&evaluator](std::span<const experiment::Settings> complete, kernels::Accelerator* accelerator,
+                       Progress* progress) { return evaluator.evaluate(complete, accelerator, progress); },
+          [&evaluator](const experiment::Settings& complete) { return evaluator.forecast(complete); },
+          [&evaluator](const experiment::Settings& complete) { return evaluator.input_hash(complete); }};
+}
+
+}  // namespace rayreplay::sweep

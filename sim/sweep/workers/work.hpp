@@ -1,0 +1,37 @@
+// What the runner asks of an evaluator: three functions, so that tests run sweeps over work that they make up.
+//
+// Contract: `evaluate` as Evaluator::evaluate (sim/experiment/stages/evaluator.hpp), from several threads at a time.
+// `forecast` and `input_hash` may be empty: then nothing is known about memory and about inputs. A Progress that is
+// given to `evaluate` may throw Cancelled: evaluation lets it pass, and nothing of that call counts.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/progress.hpp"
+#include "kernels/accelerator.hpp"
+#include "sim/experiment/stages/evaluator.hpp"
+
+namespace rayreplay::sweep {
+
+struct Work {
+  std::function<std::vector<experiment::Outcome>(std::span<const experiment::Settings> complete,
+                                                 kernels::Accelerator* accelerator, Progress* progress)>
+      evaluate;
+  std::function<std::vector<experiment::StageForecast>(const experiment::Settings& complete)> forecast{};
+  std::function<std::string(const experiment::Settings& complete)> input_hash{};
+};
+
+[[nodiscard]] Work work_of(experiment::Evaluator& evaluator);
+
+class Cancelled : public std::exception {
+ public:
+  [[nodiscard]] const char* what() const noexcept override {
+    return "the sweep was stopped";
+  }
+};
+
+}  // namespace rayreplay::sweep

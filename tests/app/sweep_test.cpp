@@ -1,0 +1,281 @@
+// rayreplay sweep and merge, as a user runs them, and as bad luck ends them.
+#include <csignal>
+#include <map>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "base/split_mix.hpp"
+#include "tests/app/process.hpp"
+#include "tests/app/small_trace.hpp"
+#include "tests/app/sweep_files.hpp"
+
+namespace rayreplay::test {
+namespace {
+
+using testing::HasSubstr;
+
+class Sweeps : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    made_ = std::make_unique<Scratch>();
+    write_text(*made_ / "s.toml", kSweep);
+    const Outcome outcome = run_command({"sweep", *made_ / "s.toml", "--store", "none", "-o", *made_ / "whole.db"});
+    ASSERT_EQ(outcome.code, 0) << outcome.errors;
+    EXPECT_THAT(outcome.errors, HasSubstr("rayreplay results"));
+  }
+  static void TearDownTestSuite() {
+    made_.reset();
+  }
+  /// Rows of the undisturbed sweep.
+  static std::vector<std::vector<std::string>> whole() {
+    return sweep_rows(*made_ / "whole.db");
+  }
+  static std::string sweep_file() {
+    return *made_ / "s.toml";
+  }
+  [[nodiscard]] std::vector<std::string> arguments(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> list{"sweep", sweep_file(), "--store", "none", "-o", scratch_ / "s.db"};
+    list.insert(list.end(), more.begin(), more.end());
+    return list;
+  }
+  [[nodiscard]] std::vector<std::string> program(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> list = arguments(more);
+    list.insert(list.begin(), RAYREPLAY_COMMAND);
+    return list;
+  }
+  [[nodiscard]] std::string database() const {
+    return scratch_ / "s.db";
+  }
+
+  static std::unique_ptr<Scratch> made_;
+  Scratch scratch_;
+};
+
+std::unique_ptr<Scratch> Sweeps::made_;
+
+TEST_F(Sweeps, TheTableDoesNotDependOnThreads) {
+  EXPECT_EQ(whole().size(), kSweepRuns);
+  for (const std::string threads : {"1", "2", "8"}) {
+    const std::string file = scratch_ / (threads + ".db");
+    const Outcome outcome = run_command({"sweep", sweep_file(), "--store", "none", "--threads", threads, "-o", file});
+    ASSERT_EQ(outcome.code, 0) << outcome.errors;
+    EXPECT_EQ(sweep_rows(file), whole()) << threads;
+  }
+}
+
+TEST_F(Sweeps, AStoreChangesNothing) {
+  for (int turn = 0; turn < 2; ++turn) {
+    const Outcome outcome = run_command({"sweep", sweep_file(), "--store", scratch_ / "store", "--restart", "-o", database()});
+    ASSERT_EQ(outcome.code, 0) << outcome.errors;
+    EXPECT_EQ(sweep_rows(database()), whole());
+  }
+}
+
+TEST_F(Sweeps, KilledAtAnyPointNothingIsLost) {
+  constexpr int kKills = 24;
+  std::uint64_t kept = 0;
+  int killed = 0;
+  for (int kill = 0; kill < kKills; ++kill) {
+    Process process(program({"--threads", "2"}));
+    // From before the database is made to when all is done: every instant has its turn.
+    const auto until = std::chrono::milliseconds(split_mix(8, static_cast<std::uint64_t>(kill)) % 400);
+    std::this_thread::sleep_for(until);
+    process.signal(SIGKILL);
+    killed += process.wait().code == 128 + SIGKILL ? 1 : 0;
+    const std::uint64_t rows = row_count(database());
+    EXPECT_GE(rows, kept) << "what was committed stays";
+    kept = rows;
+    if (kept == kSweepRuns) {
+      std::filesystem::remove(database());
+      kept = 0;
+    }
+  }
+  EXPECT_GE(killed, 10);
+  const Outcome outcome = run_command(arguments());
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_EQ(sweep_rows(database()), whole());
+}
+
+TEST_F(Sweeps, CtrlCKeepsWhatIsFinished) {
+  RunOptions options;
+  options.interrupt_when = [&] { return row_count(database()) > 0; };
+  const Outcome stopped = run_command(arguments({"--threads", "1"}), options);
+  if (stopped.code == 0) {
+    GTEST_FAIL() << "all was done before the first commit was seen: make the sweep longer";
+  }
+  EXPECT_EQ(stopped.code, 130) << stopped.errors;
+  EXPECT_THAT(stopped.errors, HasSubstr("the same command goes on"));
+  EXPECT_GT(row_count(database()), 0U);
+  EXPECT_LT(row_count(database()), kSweepRuns);
+  const Outcome outcome = run_command(arguments());
+  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_EQ(sweep_rows(database()), whole());
+}
+
+TEST_F(Sweeps, OneDatabaseIsWrittenByOne) {
+  Process first(program({"--threads", "1"}));
+  ASSERT_TRUE(first.wait_until([&] { return row_count(database()) > 0; }));
+  const Outcome second = run_command(arguments());
+  EXPECT_EQ(second.code, 4) << second.errors;
+  EXPECT_THAT(second.errors, HasSubstr(std::to_string(first.pid())));
+  const Outcome outcome = first.wait();
+  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_EQ(sweep_rows(database()), whole());
+}
+
+TEST_F(Sweeps, AnotherSweepsDatabaseIsLeftAlone) {
+  ASSERT_EQ(run_command(arguments({"--stop-after", "3"})).code, 0);
+  std::string other(kSweep);
+  other.replace(other.find("degree=5"), 8, "degree=4");
+  const std::string file = write_text(scratch_ / "other.toml", other);
+  const Outcome refused = run_command({"sweep", file, "--store", "none", "-o", database()});
+  EXPECT_EQ(refused.code, 2) << refused.errors;
+  EXPECT_THAT(refused.errors, HasSubstr("--restart"));
+  EXPECT_EQ(row_count(database()), 3U);
+}
+
+TEST_F(Sweeps, AFullDiskLosesNothing) {
+  ASSERT_EQ(run_command(arguments({"--stop-after", "5"})).code, 0);
+  RunOptions options;
+  options.max_file_bytes = std::filesystem::file_size(database()) + 4096;
+  const Outcome full = run_command(arguments(), options);
+  EXPECT_EQ(full.code, 4) << full.errors;
+  EXPECT_THAT(full.errors, HasSubstr("s.db"));
+  EXPECT_GE(row_count(database()), 5U);
+  const Outcome outcome = run_command(arguments());
+  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_EQ(sweep_rows(database()), whole());
+}
+
+TEST_F(Sweeps, ShardsMergedInAnyOrderAreTheWhole) {
+  std::vector<std::string> merge{"merge", "-o", scratch_ / "all.db"};
+  for (const int shard : {3, 1, 2}) {
+    const std::string file = scratch_ / (std::to_string(shard) + ".db");
+    const Outcome outcome = run_command({"sweep", sweep_file(), "--store", "none", "--shard",
+                                         std::to_string(shard) + "/3", "-o", file});
+    ASSERT_EQ(outcome.code, 0) << outcome.errors;
+    EXPECT_GT(row_count(file), 0U);
+    EXPECT_LT(row_count(file), kSweepRuns);
+    if (shard != 2) {
+      merge.push_back(file);
+    }
+  }
+  const Outcome some = run_command(merge);
+  EXPECT_EQ(some.code, 0) << some.errors;
+  EXPECT_THAT(some.errors, HasSubstr("missing"));
+  const Outcome all = run_command({"merge", scratch_ / "2.db", "-o", scratch_ / "all.db"});
+  EXPECT_EQ(all.code, 0) << all.errors;
+  EXPECT_THAT(all.errors, testing::Not(HasSubstr("missing")));
+  EXPECT_EQ(sweep_rows(scratch_ / "all.db"), whole());
+}
+
+TEST_F(Sweeps, DatabasesOfTwoSweepsAreNotMerged) {
+  std::string other(kSweep);
+  other.replace(other.find("degree=5"), 8, "degree=4");
+  const std::string file = write_text(scratch_ / "other.toml", other);
+  ASSERT_EQ(run_command({"sweep", file, "--store", "none", "--stop-after", "2"}).code, 0);
+  const Outcome outcome = run_command({"merge", scratch_ / "other.db", *made_ / "whole.db", "-o", scratch_ / "all.db"});
+  EXPECT_EQ(outcome.code, 2) << outcome.errors;
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "all.db"));
+}
+
+TEST_F(Sweeps, WhatDoesNotFitIntoMemoryIsAnErrorRow) {
+  std::string text(kSweep);
+  text.replace(text.find("warps=600"), 9, "warps=9000");
+  const std::string file = write_text(scratch_ / "large.toml", text);
+  const Outcome outcome =
+      run_command({"sweep", file, "--store", "none", "--memory", "1KiB", "--stop-after", "4", "-o", database()});
+  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  const sweep::ResultsReader reader(database());
+  EXPECT_EQ(reader.failures(), 4U);
+  EXPECT_THAT(sweep::to_text(reader.select({"error"}).rows.at(0).at(0)), HasSubstr("--memory"));
+}
+
+TEST_F(Sweeps, AForecastStartsNothing) {
+  const Outcome outcome = run_command(arguments({"--dry-run", "--format", "json"}));
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  const nlohmann::json json = nlohmann::json::parse(outcome.output);
+  EXPECT_EQ(json.at("runs"), kSweepRuns);
+  EXPECT_EQ(json.at("runs_finished"), 0);
+  EXPECT_GT(json.at("seconds"), 0);
+  EXPECT_GT(json.at("stages").size(), 1U);
+  EXPECT_FALSE(std::filesystem::exists(database()));
+  EXPECT_THAT(run_command(arguments({"--dry-run"})).output, HasSubstr("48"));
+  const Outcome config = run_command(arguments({"--print-config", "--set", "default_cost=7"}));
+  EXPECT_EQ(config.code, 0) << config.errors;
+  EXPECT_THAT(config.output, HasSubstr("default_cost = 7"));
+}
+
+TEST_F(Sweeps, ALargeSweepNeedsYes) {
+  std::string text(kSweep);
+  text += "default_cost = { from = 1, to = 250, step = 1 }\n";
+  const std::string file = write_text(scratch_ / "large.toml", text);
+  const Outcome refused = run_command({"sweep", file, "--store", "none", "-o", database()});
+  EXPECT_EQ(refused.code, 2) << refused.errors;
+  EXPECT_THAT(refused.errors, testing::AllOf(HasSubstr("12,000"), HasSubstr("--yes")));
+  EXPECT_FALSE(std::filesystem::exists(database()));
+  EXPECT_EQ(run_command({"sweep", file, "--store", "none", "-o", database(), "--yes", "--stop-after", "2"}).code, 0);
+}
+
+TEST_F(Sweeps, WrongOptionsAreNamed) {
+  for (const auto& [option, value] : std::map<std::string, std::string>{
+           {"--shard", "3/2"}, {"--set", "packing=identity"}, {"--memory", "much"}, {"--store-size", "0"}}) {
+    const Outcome outcome = run_command(arguments({option, value}));
+    EXPECT_EQ(outcome.code, 2) << option << ": " << outcome.errors;
+    EXPECT_THAT(outcome.errors, HasSubstr(option));
+  }
+  const Outcome outcome = run_command({"sweep", scratch_ / "none.toml"});
+  EXPECT_EQ(outcome.code, 3) << outcome.errors;
+}
+
+using SweepOfTraces = SmallTrace;
+
+TEST_F(SweepOfTraces, AFileThatIsNotThereFailsItsRunsAlone) {
+  const Scratch scratch;
+  std::filesystem::copy(trace(), scratch / "t.rrt");
+  const std::string file = write_text(scratch / "s.toml", R"(
+[experiment]
+outputs = "simt"
+[axes]
+trace = ["t.rrt", "none.rrt"]
+packing = ["identity", "random:seed=1"]
+)");
+  const Outcome outcome = run_command({"sweep", file, "--store", "none"});
+  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.errors, HasSubstr("2 failed"));
+  const sweep::ResultsReader reader(scratch / "s.db");
+  EXPECT_EQ(reader.count(), 4U);
+  EXPECT_EQ(reader.failures(), 2U);
+  std::filesystem::copy(trace(), scratch / "none.rrt");
+  const Outcome again = run_command({"sweep", file, "--store", "none", "--retry-errors"});
+  EXPECT_EQ(again.code, 0) << again.errors;
+  EXPECT_EQ(sweep::ResultsReader(scratch / "s.db").failures(), 0U);
+}
+
+TEST_F(SweepOfTraces, ATraceThatChangedIsNamed) {
+  const Scratch scratch;
+  std::filesystem::copy(trace(), scratch / "t.rrt");
+  const std::string file = write_text(scratch / "s.toml", R"(
+[experiment]
+trace = "t.rrt"
+outputs = "simt"
+[axes]
+packing = ["identity", "random:seed=1", "random:seed=2"]
+)");
+  ASSERT_EQ(run_command({"sweep", file, "--store", "none", "--stop-after", "1"}).code, 0);
+  ASSERT_EQ(run_command({"trace", "--scene", "one-weekend", "--size", "32x32", "--spp", "1", "--force", "-o",
+                         scratch / "t.rrt"})
+                .code,
+            0);
+  const Outcome outcome = run_command({"sweep", file, "--store", "none"});
+  EXPECT_EQ(outcome.code, 3) << outcome.errors;
+  EXPECT_THAT(outcome.errors, testing::AllOf(HasSubstr("t.rrt"), HasSubstr("--restart")));
+  EXPECT_EQ(row_count(scratch / "s.db"), 1U);
+}
+
+}  // namespace
+}  // namespace rayreplay::test

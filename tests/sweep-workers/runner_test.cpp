@@ -1,0 +1,342 @@
+#include "sim/sweep/workers/runner.hpp"
+
+#include <mutex>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/sweep/workers/local_pool.hpp"
+#include "tests/sweep-workers/synthetic_sweep.hpp"
+
+namespace rayreplay::sweep::test {
+namespace {
+
+using rayreplay::test::TemporaryFolder;
+using std::chrono::milliseconds;
+
+class Runner : public testing::Test {
+ protected:
+  SweepReport run(const Plan& plan, MadeUp& made_up, RunnerOptions options = {}, const std::string& name = "s.db") {
+    ResultsWriter results(folder_ / name, about_of(plan, shard_), false);
+    return run_sweep(plan, made_up.work(), results, options);
+  }
+  [[nodiscard]] std::vector<std::vector<std::string>> rows(const std::string& name = "s.db") const {
+    return rows_of(folder_ / name);
+  }
+  /// Of an undisturbed run.
+  std::vector<std::vector<std::string>> undisturbed(const Plan& plan) {
+    MadeUp made_up;
+    RunnerOptions options;
+    options.threads = 1;
+    run(plan, made_up, std::move(options), "undisturbed.db");
+    return rows("undisturbed.db");
+  }
+
+  TemporaryFolder folder_;
+  std::string shard_ = "1/1";
+};
+
+TEST_F(Runner, EveryRunIsARowWhateverTheThreads) {
+  const Plan plan = small_plan();
+  const auto expected = undisturbed(plan);
+  EXPECT_EQ(expected.size(), 24U);
+  for (const std::uint32_t threads : {2U, 8U}) {
+    MadeUp made_up;
+    RunnerOptions options;
+    options.threads = threads;
+    const std::string name = fmt::format("{}.db", threads);
+    const SweepReport report = run(plan, made_up, std::move(options), name);
+    EXPECT_EQ(report.end, SweepEnd::Finished);
+    EXPECT_EQ(report.standing.done, 24U);
+    EXPECT_EQ(report.standing.failed, 0U);
+    EXPECT_EQ(made_up.evaluated, 24U);
+    EXPECT_EQ(rows(name), expected);
+  }
+}
+
+TEST_F(Runner, TellsTheBest) {
+  const Plan plan = small_plan("objective = \"more simt_efficiency\"\n");
+  MadeUp made_up;
+  RunnerOptions options;
+  std::uint64_t shown = 0;
+  options.show = [&](const Standing& standing) { shown = standing.done; };
+  const SweepReport report = run(plan, made_up, std::move(options));
+  ASSERT_TRUE(report.standing.has_best);
+  EXPECT_EQ(report.standing.best, 4.0);
+  EXPECT_EQ(test::made_up(experiment::complete(plan.settings(report.standing.best_run))), 4.0);
+  EXPECT_EQ(shown, 24U);
+}
+
+TEST_F(Runner, GoesOnWhereItWas) {
+  const Plan plan = small_plan();
+  const auto expected = undisturbed(plan);
+  std::uint64_t evaluated = 0;
+  for (int part = 0; part < 4; ++part) {
+    MadeUp made_up;
+    RunnerOptions options;
+    options.most_now = 7;
+    const SweepReport report = run(plan, made_up, std::move(options));
+    EXPECT_EQ(report.end, part < 3 ? SweepEnd::CountReached : SweepEnd::Finished);
+    evaluated += made_up.evaluated;
+  }
+  EXPECT_EQ(evaluated, 24U) << "no run twice";
+  EXPECT_EQ(rows(), expected);
+  MadeUp made_up;
+  EXPECT_EQ(run(plan, made_up).standing.done, 24U);
+  EXPECT_EQ(made_up.evaluated, 0U);
+}
+
+TEST_F(Runner, StopsByTheDefinitionsCount) {
+  const Plan plan = small_plan("[stop]\nruns = 5\n");
+  MadeUp made_up;
+  const SweepReport report = run(plan, made_up);
+  EXPECT_EQ(report.standing.total, std::min<std::uint64_t>(5, plan.runs()));
+  EXPECT_EQ(made_up.evaluated, 5U);
+}
+
+TEST_F(Runner, AFailureIsARowAndCanBeTriedAgain) {
+  const Plan plan = small_plan();
+  const auto expected = undisturbed(plan);
+  MadeUp made_up;
+  Work work = made_up.work();
+  const auto evaluate = work.evaluate;
+  work.evaluate = [&](std::span<const experiment::Settings> complete, kernels::Accelerator* accelerator,
+                      Progress* progress) {
+    auto outcomes = evaluate(complete, accelerator, progress);
+    for (std::size_t i = 0; i < complete.size(); ++i) {
+      if (complete[i].integer("default_cost") == 3) {
+        outcomes[i] = {};
+        outcomes[i].failure = experiment::Failure{ErrorKind::Missing, {"no such thing", "", "", "", ""}};
+      }
+    }
+    return outcomes;
+  };
+  {
+    ResultsWriter results(folder_ / "s.db", about_of(plan), false);
+    RunnerOptions options;
+    const SweepReport report = run_sweep(plan, work, results, options);
+    EXPECT_EQ(report.end, SweepEnd::Finished);
+    EXPECT_EQ(report.standing.failed, 4U);
+    EXPECT_EQ(report.standing.done, 24U);
+  }
+  EXPECT_EQ(ResultsReader(folder_ / "s.db").failures(), 4U);
+  MadeUp again;
+  EXPECT_EQ(run(plan, again).standing.done, 24U);
+  EXPECT_EQ(again.evaluated, 0U) << "a failure is a result";
+  RunnerOptions options;
+  options.retry_errors = true;
+  run(plan, again, std::move(options));
+  EXPECT_EQ(again.evaluated, 4U);
+  EXPECT_EQ(rows(), expected);
+}
+
+TEST_F(Runner, AFaultOfTheProgramEndsTheSweepAfterWhatIsFinished) {
+  const Plan plan = small_plan();
+  MadeUp made_up;
+  made_up.before = [&](const experiment::Settings& settings, Progress*) {
+    if (settings.text("packing").find("seed=3") != std::string::npos && settings.integer("default_cost") == 6) {
+      throw Error(ErrorKind::Internal, {"broken", "", "", "", ""});
+    }
+  };
+  RunnerOptions options;
+  options.threads = 1;
+  EXPECT_THROW(run(plan, made_up, std::move(options)), Error);
+  EXPECT_GE(rows().size(), 20U);
+  EXPECT_LT(rows().size(), 24U);
+  MadeUp sound;
+  run(plan, sound);
+  EXPECT_EQ(rows(), undisturbed(plan));
+}
+
+TEST_F(Runner, AStopLosesOnlyWhatIsUnderWay) {
+  const Plan plan = small_plan();
+  const auto expected = undisturbed(plan);
+  std::uint64_t evaluated = 0;
+  for (int stops = 0; stops < 100; ++stops) {
+    MadeUp made_up;
+    made_up.takes = milliseconds(5);
+    RunnerOptions options;
+    options.threads = 2;
+    options.stop_requested = [&] { return made_up.evaluated >= 3; };
+    const SweepReport report = run(plan, made_up, std::move(options));
+    EXPECT_FALSE(report.abandoned);
+    evaluated += made_up.evaluated;
+    if (report.end == SweepEnd::Finished) {
+      break;
+    }
+    EXPECT_EQ(report.end, SweepEnd::Stopped);
+  }
+  EXPECT_EQ(evaluated, 24U) << "units under way were waited for";
+  EXPECT_EQ(rows(), expected);
+}
+
+TEST_F(Runner, AUnitThatTakesTooLongIsCancelled) {
+  const Plan plan = small_plan();
+  MadeUp made_up;
+  std::atomic<bool> entered{false};
+  made_up.before = [&](const experiment::Settings&, Progress* progress) {
+    entered = true;
+    for (;;) {
+      progress->advance(1);
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+  };
+  RunnerOptions options;
+  options.threads = 2;
+  options.grace_seconds = 0;
+  options.stop_requested = [&] { return entered.load(); };
+  const SweepReport report = run(plan, made_up, std::move(options));
+  EXPECT_EQ(report.end, SweepEnd::Stopped);
+  EXPECT_FALSE(report.abandoned);
+  EXPECT_EQ(report.standing.done, 0U);
+}
+
+TEST_F(Runner, TheTimeCanBeOver) {
+  const Plan plan = small_plan("[stop]\nseconds = 0.05\n");
+  MadeUp made_up;
+  made_up.takes = milliseconds(20);
+  RunnerOptions options;
+  options.threads = 1;
+  const SweepReport report = run(plan, made_up, std::move(options));
+  EXPECT_EQ(report.end, SweepEnd::TimeOver);
+  EXPECT_LT(made_up.evaluated, 24U);
+  EXPECT_EQ(rows().size(), made_up.evaluated);
+}
+
+/// Each run needs its cost in megabytes; all share an input of ten.
+std::vector<experiment::StageForecast> forecast(const experiment::Settings& settings) {
+  return {{experiment::Stage::Input, "t", false, false, 0, 10},
+          {experiment::Stage::Simt, "s", false, false, 0,
+           static_cast<std::uint64_t>(settings.integer("default_cost")) * 10}};
+}
+
+TEST_F(Runner, NeverMoreInFlightThanFits) {
+  const Plan plan = small_plan("", 1);
+  MadeUp made_up;
+  made_up.takes = milliseconds(2);
+  made_up.forecast = forecast;
+  std::mutex mutex;
+  std::int64_t in_use = 0;
+  std::int64_t most = 0;
+  Work work = made_up.work();
+  const auto evaluate = work.evaluate;
+  work.evaluate = [&](std::span<const experiment::Settings> complete, kernels::Accelerator* accelerator,
+                      Progress* progress) {
+    std::int64_t need = 0;
+    for (const experiment::Settings& settings : complete) {
+      need = std::max(need, settings.integer("default_cost") * 10);
+    }
+    {
+      const std::lock_guard lock(mutex);
+      in_use += need;
+      most = std::max(most, in_use);
+    }
+    auto outcomes = evaluate(complete, accelerator, progress);
+    const std::lock_guard lock(mutex);
+    in_use -= need;
+    return outcomes;
+  };
+  ResultsWriter results(folder_ / "s.db", about_of(plan), false);
+  RunnerOptions options;
+  options.threads = 8;
+  options.memory_bytes = 90;
+  const SweepReport report = run_sweep(plan, work, results, options);
+  EXPECT_EQ(report.standing.failed, 0U);
+  EXPECT_EQ(report.standing.done, 24U);
+  EXPECT_LE(most, 80) << "beside the input of ten";
+  EXPECT_GT(made_up.most_under_way, 1);
+}
+
+TEST_F(Runner, WhatDoesNotFitByItselfIsAnErrorRow) {
+  const Plan plan = small_plan("", 6);
+  MadeUp made_up;
+  made_up.forecast = forecast;
+  RunnerOptions options;
+  options.memory_bytes = 45;
+  const SweepReport report = run(plan, made_up, std::move(options));
+  EXPECT_EQ(report.end, SweepEnd::Finished);
+  EXPECT_EQ(report.standing.failed, 4U * 3U) << "costs 4, 5 and 6";
+  EXPECT_EQ(made_up.evaluated, 12U);
+  const ResultsReader reader(folder_ / "s.db");
+  EXPECT_EQ(reader.failures(), 12U);
+  const ResultSet errors = reader.select({"error"}, "");
+  std::size_t named = 0;
+  for (const auto& row : errors.rows) {
+    named += to_text(row[0]).find("--memory") != std::string::npos ? 1U : 0U;
+  }
+  EXPECT_EQ(named, 12U);
+}
+
+TEST_F(Runner, ShardsMergedAreTheWhole) {
+  const Plan plan = small_plan();
+  const auto expected = undisturbed(plan);
+  std::uint64_t evaluated = 0;
+  for (const std::uint32_t shard : {2U, 0U, 1U}) {
+    shard_ = fmt::format("{}/3", shard + 1);
+    MadeUp made_up;
+    RunnerOptions options;
+    options.shard = shard;
+    options.shards = 3;
+    EXPECT_EQ(run(plan, made_up, std::move(options), fmt::format("{}.db", shard)).end, SweepEnd::Finished);
+    EXPECT_GT(made_up.evaluated, 0U);
+    evaluated += made_up.evaluated;
+  }
+  EXPECT_EQ(evaluated, 24U);
+  {
+    ResultsWriter all(folder_ / "all.db", about_of(plan), false);
+    for (const char* name : {"1.db", "0.db", "2.db"}) {
+      all.merge(folder_ / name);
+    }
+  }
+  EXPECT_EQ(rows("all.db"), expected);
+}
+
+TEST_F(Runner, AnInputThatChangedIsNamed) {
+  const Plan plan = small_plan();
+  MadeUp made_up;
+  std::string hash = "0123";
+  Work work = made_up.work();
+  work.input_hash = [&](const experiment::Settings&) { return hash; };
+  RunnerOptions options;
+  options.most_now = 5;
+  {
+    ResultsWriter results(folder_ / "s.db", about_of(plan), false);
+    static_cast<void>(run_sweep(plan, work, results, options));
+  }
+  hash = "4567";
+  ResultsWriter results(folder_ / "s.db", about_of(plan), false);
+  try {
+    static_cast<void>(run_sweep(plan, work, results, options));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::Input);
+    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("t.rrt"), testing::HasSubstr("0123"),
+                                             testing::HasSubstr("4567")));
+  }
+  EXPECT_LE(made_up.evaluated, 6U);
+}
+
+TEST_F(Runner, InputsThatCannotBeReadEndASweepWithoutOthers) {
+  const Plan plan = small_plan();
+  MadeUp made_up;
+  Work work = made_up.work();
+  work.input_hash = [](const experiment::Settings&) -> std::string {
+    throw Error(ErrorKind::Input, {"there is no such file", "t.rrt", "", "", ""});
+  };
+  ResultsWriter results(folder_ / "s.db", about_of(plan), false);
+  RunnerOptions options;
+  EXPECT_THROW(static_cast<void>(run_sweep(plan, work, results, options)), Error);
+  EXPECT_EQ(made_up.evaluated, 0U);
+}
+
+TEST_F(Runner, MoreWorkersThanUnits) {
+  const Plan plan = small_plan("", 100);
+  MadeUp made_up;
+  RunnerOptions options;
+  options.threads = 32;
+  EXPECT_EQ(run(plan, made_up, std::move(options)).standing.done, 24U);
+}
+
+}  // namespace
+}  // namespace rayreplay::sweep::test
