@@ -1,9 +1,8 @@
 // Experiments as TOML files: `parse_experiment`, `to_toml`.
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <set>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -53,7 +52,7 @@ std::string moved_path(const ExperimentParameter& parameter, const std::string& 
 
 class Reader {
  public:
-  Reader(const std::string& source, const std::string& folder) : source_(source), folder_(folder) {}
+  Reader(std::string source, std::string folder) : source_(std::move(source)), folder_(std::move(folder)) {}
 
   Settings read(std::string_view text) {
     const toml::table document = machine::parse_toml(text, source_, "experiment");

@@ -79,7 +79,7 @@ void require_range(const Parameter& declared, double value, const std::string& t
 /// "ISSUE" or "ISSUE:LATENCY".
 std::string checked_shader_cost(const ParameterValue& value, const std::string& place) {
   constexpr double kMostInstructions = 1e6;
-  const std::string text = to_text(value);
+  std::string text = to_text(value);
   Parameter number;
   number.name = "shader_costs";
   number.default_value = 0.0;

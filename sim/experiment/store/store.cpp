@@ -88,7 +88,7 @@ struct Kept {
 
 class Store::Impl {
  public:
-  explicit Impl(const StoreOptions& options) : options_(options) {
+  explicit Impl(StoreOptions options) : options_(std::move(options)) {
     std::error_code error;
     fs::create_directories(options_.folder, error);
     if (error || !fs::is_directory(options_.folder, error)) {
@@ -336,7 +336,7 @@ fs::path default_store_folder() {
     const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets it
     return fs::path(value == nullptr ? "" : value);
   };
-  if (const fs::path own = variable("RAYREPLAY_STORE"); !own.empty()) {
+  if (fs::path own = variable("RAYREPLAY_STORE"); !own.empty()) {
     return own;
   }
   // As its specification has it: a relative path is ignored.
