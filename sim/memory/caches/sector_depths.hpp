@@ -55,9 +55,17 @@ template <class Word>
 template <class Word>
 inline void touch_sectors(Word& depths, const GridAccess& access, std::uint8_t depth, GridDepths& counts) {
   const Word now = deepened(depths, depth);
-  depths = now & static_cast<Word>(~kSectorBytes[access.sectors]);
+  const auto touched = static_cast<Word>(kSectorBytes[access.sectors]);
+  depths = now & static_cast<Word>(~touched);
   const auto load = static_cast<std::uint64_t>(!access.store);
   std::uint32_t left = access.sectors;
+  constexpr Word kOnes = static_cast<Word>(~Word{0}) / 255;
+  if ((left & (left - 1)) != 0 && ((now ^ depth * kOnes) & touched) == 0) {
+    // As a rule none of several is missing that the line is not.
+    ++counts.whole[depth];
+    counts.filled[depth] += load * sector_count(access.sectors);
+    return;
+  }
   std::uint8_t worst = sector_depth(now, static_cast<std::size_t>(std::countr_zero(left)));
   counts.filled[worst] += load;
   for (left &= left - 1; left != 0; left &= left - 1) {
