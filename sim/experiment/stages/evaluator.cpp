@@ -295,13 +295,14 @@ class Evaluator::Impl {
     StageMaker maker(kept_, store_, accelerator, progress);
     for (const auto& [place, members] : ordered) {
       const auto start = Clock::now();
+      const Stage stage = std::get<Stage>(place);
       std::vector<const Experiment*> experiments;
       for (const std::size_t index : members) {
         experiments.push_back(&asked[leaves[index].experiment].experiment);
       }
       std::vector<StageMaker::Made> made;
       // While this waits for its own tasks it must not begin another call, which might wait for what is claimed here.
-      tbb::this_task_arena::isolate([&] { made = maker.make(std::get<Stage>(place), experiments); });
+      tbb::this_task_arena::isolate([&] { made = maker.make(stage, experiments); });
       const double each = seconds_since(start) / static_cast<double>(members.size());
       for (std::size_t i = 0; i < members.size(); ++i) {
         leaves[members[i]].seconds = each;
