@@ -26,7 +26,6 @@ class DeviceOption {
  private:
   [[nodiscard]] std::unique_ptr<kernels::Accelerator> open(const std::string& choice) const;
 
-
   std::string choice_ = "auto";
   std::string memory_;
 };

@@ -73,9 +73,10 @@ int act(const Options& options) {
   console::log(fmt::format("rayreplay: {} rows of {} databases are in {}", output::with_separators(rows),
                            options.inputs.size(), options.output));
   if (!missing.empty()) {
-    console::log(fmt::format("rayreplay: warning: runs of the sweep are missing: {}. Fix: run their shards to the end, "
-                             "or the sweep itself with -o {}",
-                             missing, options.output));
+    console::log(
+        fmt::format("rayreplay: warning: runs of the sweep are missing: {}. Fix: run their shards to the end, "
+                    "or the sweep itself with -o {}",
+                    missing, options.output));
   }
   return 0;
 }
@@ -87,7 +88,8 @@ void add_merge_command(CLI::App& root, Session& session) {
   command->group("Experiments");
   auto options = std::make_shared<Options>();
   command->add_option("SHARD", options->inputs, "Databases of one sweep, in any order")->type_name("FILE")->required();
-  command->add_option("-o,--output", options->output, "Database to write; rows are added to what it holds of this sweep")
+  command
+      ->add_option("-o,--output", options->output, "Database to write; rows are added to what it holds of this sweep")
       ->type_name("FILE")
       ->required();
   command->callback([&session, options] { session.action = [options] { return act(*options); }; });

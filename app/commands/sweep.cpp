@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <tbb/global_control.h>
+#include <nlohmann/json.hpp>
 
 #include "app/commands/command.hpp"
 #include "app/commands/device_option.hpp"
@@ -81,8 +81,8 @@ Shard parse_shard(const std::string& text) {
   const std::uint32_t index = slash == std::string::npos ? 0 : number(text.substr(0, slash));
   const std::uint32_t count = slash == std::string::npos ? 0 : number(text.substr(slash + 1));
   if (index == 0 || count == 0 || index > count) {
-    throw Error(ErrorKind::Usage, {"a shard is not understood", "--shard", "'" + text + "'",
-                                   "i/N with i from 1 to N, such as 1/4", ""});
+    throw Error(ErrorKind::Usage,
+                {"a shard is not understood", "--shard", "'" + text + "'", "i/N with i from 1 to N, such as 1/4", ""});
   }
   return {index - 1, count};
 }
@@ -125,7 +125,8 @@ struct Workshop {
   std::unique_ptr<experiment::Evaluator> evaluator;
   std::uint64_t under_way_bytes = 0;
 
-  Workshop(const Options& options, std::uint32_t processes) : store(options.dry_run ? options.store.open_existing() : options.store.open()) {
+  Workshop(const Options& options, std::uint32_t processes)
+      : store(options.dry_run ? options.store.open_existing() : options.store.open()) {
     std::uint64_t memory = options.memory.empty() ? 0 : parse_bytes(options.memory, "--memory");
     if (memory == 0) {
       memory = available_memory() / processes;
@@ -217,8 +218,8 @@ std::uint64_t count_finished(const std::string& database, bool retry_errors) {
 
 /// Runs that this command would have to see to, finished or not.
 std::uint64_t wanted_runs(const Options& options, const sweep::Plan& plan, const Shard& shard) {
-  const sweep::Selection selection = sweep::select_units(
-      plan.units(), {}, {shard.index, shard.count, plan.definition().most_runs, 0});
+  const sweep::Selection selection =
+      sweep::select_units(plan.units(), {}, {shard.index, shard.count, plan.definition().most_runs, 0});
   return options.stop_after > 0 ? std::min(options.stop_after, selection.total) : selection.total;
 }
 
@@ -273,8 +274,8 @@ void tell_end(const Options& options, const sweep::SweepReport& report, const st
       console::log(fmt::format("rayreplay: best {} of these: {:.6g} (run {})", definition.objective->metric,
                                standing.best, standing.best_run));
     }
-    console::log(
-        fmt::format("rayreplay: see the best:      rayreplay results {} best {}", database, definition.objective->metric));
+    console::log(fmt::format("rayreplay: see the best:      rayreplay results {} best {}", database,
+                             definition.objective->metric));
   } else {
     console::log(fmt::format("rayreplay: see the results:   rayreplay results {}", database));
   }
@@ -436,8 +437,7 @@ int act(const Options& options) {
     }
     // Rank 0 tells it, and ends the sweep.
     if (!team.session->broken()) {
-      static_cast<void>(
-          sweep::report_trouble(team.session->link(), error.kind(), error.info(), options.mpi_timeout));
+      static_cast<void>(sweep::report_trouble(team.session->link(), error.kind(), error.info(), options.mpi_timeout));
     } else {
       throw;
     }
@@ -479,10 +479,13 @@ void add_sweep_command(CLI::App& root, Session& session) {
       ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber)
       ->group("Stop");
-  command->add_option("--memory", options->memory, "Memory to use at most, such as 16GiB [three quarters of what is free]")
+  command
+      ->add_option("--memory", options->memory, "Memory to use at most, such as 16GiB [three quarters of what is free]")
       ->type_name("SIZE")
       ->group("Workers");
-  command->add_option("--shard", options->shard, "Only part i of N, counted from 1: for jobs that know nothing of each other")
+  command
+      ->add_option("--shard", options->shard,
+                   "Only part i of N, counted from 1: for jobs that know nothing of each other")
       ->type_name("i/N")
       ->group("Workers");
   command->add_option("--mpi-workers", options->mpi_workers, "Under mpirun: one working process a node, or every rank")
@@ -490,7 +493,8 @@ void add_sweep_command(CLI::App& root, Session& session) {
       ->check(CLI::IsMember({"node", "rank"}))
       ->capture_default_str()
       ->group("Workers");
-  command->add_option("--mpi-timeout", options->mpi_timeout, "Under mpirun: silence after which a process counts as lost")
+  command
+      ->add_option("--mpi-timeout", options->mpi_timeout, "Under mpirun: silence after which a process counts as lost")
       ->type_name("SECONDS")
       ->check(CLI::Range(2.0, 1e6))
       ->capture_default_str()

@@ -18,19 +18,19 @@
 namespace rayreplay::app {
 
 struct StageCost {
-  std::uint64_t results = 0;        ///< different ones, of the whole sweep
-  double stored = 0;                ///< share of them that is on disk, of those asked for
-  double seconds = 0;               ///< for all that are not there
-  std::uint64_t memory_bytes = 0;   ///< the most of one
-  std::uint64_t asked = 0;          ///< different results that were asked for
+  std::uint64_t results = 0;       ///< different ones, of the whole sweep
+  double stored = 0;               ///< share of them that is on disk, of those asked for
+  double seconds = 0;              ///< for all that are not there
+  std::uint64_t memory_bytes = 0;  ///< the most of one
+  std::uint64_t asked = 0;         ///< different results that were asked for
 };
 
 struct SweepForecast {
   std::array<StageCost, experiment::kStages> stages;
   std::uint64_t runs_asked = 0;
   std::uint64_t runs_not_judged = 0;
-  std::string first_reason;  ///< of the latter
-  double seconds = 0;        ///< of one thread
+  std::string first_reason;            ///< of the latter
+  double seconds = 0;                  ///< of one thread
   std::uint64_t run_memory_bytes = 0;  ///< the most that one run needs
 };
 

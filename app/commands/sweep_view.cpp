@@ -41,10 +41,9 @@ std::string duration_text(double seconds) {
 }
 
 std::string standing_line(const sweep::Standing& standing, const std::string& metric, bool bar) {
-  const double share =
-      standing.total == 0
-          ? 1.0
-          : std::min(1.0, static_cast<double>(standing.done) / static_cast<double>(standing.total));
+  const double share = standing.total == 0
+                           ? 1.0
+                           : std::min(1.0, static_cast<double>(standing.done) / static_cast<double>(standing.total));
   std::string line = "sweep";
   if (bar) {
     const auto full = static_cast<std::size_t>(share * static_cast<double>(kBarWidth));

@@ -5,8 +5,8 @@
 // number (130 for Ctrl-C). SIGPIPE and SIGXFSZ are ignored, so that writes fail with an error that is reported.
 //
 // `forward_signals_to` changes what they do: with a process's number they are passed on to it (but for those that the
-// terminal sends to it anyway), with kRequestStop they are noted for `stop_requested`, with kRequestStopOnce the first is, and a second one ends the
-// process as usual; with 0 it is as before.
+// terminal sends to it anyway), with kRequestStop they are noted for `stop_requested`, with kRequestStopOnce the first
+// is, and a second one ends the process as usual; with 0 it is as before.
 #pragma once
 
 #include <sys/types.h>

@@ -74,8 +74,7 @@ void independent(benchmark::State& state) {
     state.SetIterationTime(seconds);
   }
   state.counters["speed_up"] = one / several;
-  state.counters["experiments_per_second"] =
-      kExperiments * static_cast<double>(state.iterations()) / several;
+  state.counters["experiments_per_second"] = kExperiments * static_cast<double>(state.iterations()) / several;
 }
 BENCHMARK(independent)->Arg(2)->UseManualTime()->Iterations(3)->Unit(benchmark::kMillisecond);
 

@@ -15,7 +15,7 @@ namespace rayreplay::test {
 inline constexpr const char* kSweep = R"(
 objective = "simt_efficiency"
 [experiment]
-workload = "divergence:degree=5,warps=600,bounces=4"
+workload = "divergence:degree=5,warps=4000,bounces=4"
 outputs = "simt"
 [axes]
 policy = ["stage-majority", "min-shader", "oldest-lane"]

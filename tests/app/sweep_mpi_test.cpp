@@ -17,7 +17,10 @@ class SweepMpi : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     made_ = std::make_unique<Scratch>();
-    write_text(*made_ / "s.toml", kSweep);
+    // Long enough for a rank to be killed in the middle.
+    std::string text(kSweep);
+    text.replace(text.find("warps=4000"), 10, "warps=12000");
+    write_text(*made_ / "s.toml", text);
     const Outcome outcome = run_command({"sweep", *made_ / "s.toml", "--store", "none", "-o", *made_ / "whole.db"});
     ASSERT_EQ(outcome.code, 0) << outcome.errors;
   }

@@ -69,7 +69,8 @@ TEST_F(Sweeps, TheTableDoesNotDependOnThreads) {
 
 TEST_F(Sweeps, AStoreChangesNothing) {
   for (int turn = 0; turn < 2; ++turn) {
-    const Outcome outcome = run_command({"sweep", sweep_file(), "--store", scratch_ / "store", "--restart", "-o", database()});
+    const Outcome outcome =
+        run_command({"sweep", sweep_file(), "--store", scratch_ / "store", "--restart", "-o", database()});
     ASSERT_EQ(outcome.code, 0) << outcome.errors;
     EXPECT_EQ(sweep_rows(database()), whole());
   }
@@ -117,14 +118,19 @@ TEST_F(Sweeps, CtrlCKeepsWhatIsFinished) {
 }
 
 TEST_F(Sweeps, OneDatabaseIsWrittenByOne) {
-  Process first(program({"--threads", "1"}));
+  std::string slow(kSweep);
+  slow.replace(slow.find("warps=4000"), 10, "warps=24000");
+  const std::string file = write_text(scratch_ / "slow.toml", slow);
+  Process first({RAYREPLAY_COMMAND, "sweep", file, "--store", "none", "-o", database(), "--threads", "1"});
   ASSERT_TRUE(first.wait_until([&] { return row_count(database()) > 0; }));
-  const Outcome second = run_command(arguments());
+  first.signal(SIGSTOP);
+  const Outcome second = run_command({"sweep", file, "--store", "none", "-o", database()});
+  first.signal(SIGCONT);
   EXPECT_EQ(second.code, 4) << second.errors;
   EXPECT_THAT(second.errors, HasSubstr(std::to_string(first.pid())));
   const Outcome outcome = first.wait();
   EXPECT_EQ(outcome.code, 0) << outcome.errors;
-  EXPECT_EQ(sweep_rows(database()), whole());
+  EXPECT_EQ(row_count(database()), kSweepRuns);
 }
 
 TEST_F(Sweeps, AnotherSweepsDatabaseIsLeftAlone) {
@@ -155,8 +161,8 @@ TEST_F(Sweeps, ShardsMergedInAnyOrderAreTheWhole) {
   std::vector<std::string> merge{"merge", "-o", scratch_ / "all.db"};
   for (const int shard : {3, 1, 2}) {
     const std::string file = scratch_ / (std::to_string(shard) + ".db");
-    const Outcome outcome = run_command({"sweep", sweep_file(), "--store", "none", "--shard",
-                                         std::to_string(shard) + "/3", "-o", file});
+    const Outcome outcome =
+        run_command({"sweep", sweep_file(), "--store", "none", "--shard", std::to_string(shard) + "/3", "-o", file});
     ASSERT_EQ(outcome.code, 0) << outcome.errors;
     EXPECT_GT(row_count(file), 0U);
     EXPECT_LT(row_count(file), kSweepRuns);
@@ -185,7 +191,7 @@ TEST_F(Sweeps, DatabasesOfTwoSweepsAreNotMerged) {
 
 TEST_F(Sweeps, WhatDoesNotFitIntoMemoryIsAnErrorRow) {
   std::string text(kSweep);
-  text.replace(text.find("warps=600"), 9, "warps=9000");
+  text.replace(text.find("warps=4000"), 10, "warps=9000");
   const std::string file = write_text(scratch_ / "large.toml", text);
   const Outcome outcome =
       run_command({"sweep", file, "--store", "none", "--memory", "1KiB", "--stop-after", "4", "-o", database()});
@@ -247,9 +253,11 @@ packing = ["identity", "random:seed=1"]
   const Outcome outcome = run_command({"sweep", file, "--store", "none"});
   EXPECT_EQ(outcome.code, 0) << outcome.errors;
   EXPECT_THAT(outcome.errors, HasSubstr("2 failed"));
-  const sweep::ResultsReader reader(scratch / "s.db");
-  EXPECT_EQ(reader.count(), 4U);
-  EXPECT_EQ(reader.failures(), 2U);
+  {
+    const sweep::ResultsReader reader(scratch / "s.db");
+    EXPECT_EQ(reader.count(), 4U);
+    EXPECT_EQ(reader.failures(), 2U);
+  }
   std::filesystem::copy(trace(), scratch / "none.rrt");
   const Outcome again = run_command({"sweep", file, "--store", "none", "--retry-errors"});
   EXPECT_EQ(again.code, 0) << again.errors;

@@ -311,8 +311,8 @@ TEST_F(Runner, AnInputThatChangedIsNamed) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::Input);
-    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("t.rrt"), testing::HasSubstr("0123"),
-                                             testing::HasSubstr("4567")));
+    EXPECT_THAT(error.what(),
+                testing::AllOf(testing::HasSubstr("t.rrt"), testing::HasSubstr("0123"), testing::HasSubstr("4567")));
   }
   EXPECT_LE(made_up.evaluated, 6U);
 }

@@ -10,8 +10,8 @@ using nlohmann::json;
 constexpr int kVersion = 1;
 
 json error_json(ErrorKind kind, const ErrorInfo& info) {
-  return {{"error", static_cast<int>(kind)}, {"what", info.what},         {"where", info.where},
-          {"found", info.found},             {"expected", info.expected}, {"fix", info.fix}};
+  return {{"error", static_cast<int>(kind)}, {"what", info.what}, {"where", info.where}, {"found", info.found},
+          {"expected", info.expected},       {"fix", info.fix}};
 }
 
 ErrorInfo error_info(const json& body) {
@@ -159,8 +159,8 @@ Message decode(std::string_view bytes, const std::string& where) {
     const json body = json::from_cbor(bytes);
     const json& version = body.at("version");
     if (version != kVersion) {
-      throw Error(ErrorKind::Input, {"a message is of another version", where, version.dump(),
-                                     std::to_string(kVersion), "run the same rayreplay on all machines"});
+      throw Error(ErrorKind::Input, {"a message is of another version", where, version.dump(), std::to_string(kVersion),
+                                     "run the same rayreplay on all machines"});
     }
     return parse(body);
   } catch (const json::exception& error) {

@@ -178,7 +178,8 @@ class MpiLink : public Link {
       int there = 0;
       MPI_Message message = MPI_MESSAGE_NULL;
       MPI_Status status;
-      require(MPI_Improbe(MPI_ANY_SOURCE, kTag, communicator_, &there, &message, &status), "messages cannot be received");
+      require(MPI_Improbe(MPI_ANY_SOURCE, kTag, communicator_, &there, &message, &status),
+              "messages cannot be received");
       if (there == 0) {
         return;
       }

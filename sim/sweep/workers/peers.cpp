@@ -116,9 +116,9 @@ void Peers::take_done(Peer& peer, const Done& done, std::vector<ResultRow>& rows
     runs.push_back(row.run);
   }
   if (runs != task->second.runs) {
-    throw Error(ErrorKind::Input, {"rows came for other runs than were asked for", name(peer),
-                                   fmt::format("{} rows", runs.size()),
-                                   fmt::format("the {} runs of unit {}", task->second.runs.size(), done.id), ""});
+    throw Error(ErrorKind::Input,
+                {"rows came for other runs than were asked for", name(peer), fmt::format("{} rows", runs.size()),
+                 fmt::format("the {} runs of unit {}", task->second.runs.size(), done.id), ""});
   }
   for (const Done::Row& row : done.rows) {
     ResultRow full = begin_row(*plan_, row.run);
@@ -218,9 +218,8 @@ void Peers::end(std::chrono::milliseconds most, const std::function<void(std::ve
   const Clock::time_point until = Clock::now() + most;
   std::set<int> waiting = sleepers_;
   const auto all_gone = [&] {
-    return waiting.empty() && std::all_of(peers_.begin(), peers_.end(), [](const auto& entry) {
-             return entry.second.gone || entry.second.lost;
-           });
+    return waiting.empty() && std::all_of(peers_.begin(), peers_.end(),
+                                          [](const auto& entry) { return entry.second.gone || entry.second.lost; });
   };
   // One that has not even begun is reading its inputs: it hears the good-bye afterwards, or falls silent.
   const auto some_begin = [&] {

@@ -3,9 +3,9 @@
 // Contract: `feed` gives units to those that have room; `poll` takes in what they sent. A worker whose sweep is another
 // (definition, tool, content of an input) and one that reports an error end the sweep: `poll` throws its error, with
 // the worker's name. One from which nothing was heard for `silent_seconds` is lost: its units go back to the queue, a
-// note says so once; should it come back, it gets work again, but what it delivers of a unit that was taken from it does
-// not count. `end` says good-bye to all. Without a link there is nobody. `dismiss` ends the others where rank 0 fails
-// before there is work to give out.
+// note says so once; should it come back, it gets work again, but what it delivers of a unit that was taken from it
+// does not count. `end` says good-bye to all. Without a link there is nobody. `dismiss` ends the others where rank 0
+// fails before there is work to give out.
 #pragma once
 
 #include <chrono>

@@ -1,9 +1,10 @@
 // A process that works for rank 0.
 //
 // Contract: evaluates what rank 0 assigns with a LocalPool and sends the rows, until rank 0 says Stop. Its own errors
-// are sent to rank 0, which ends the sweep with them. A stop that this process is asked for (`stop_requested`) is passed
-// on to rank 0. Resource where nothing was heard from rank 0 for `silent_seconds`. `sleep_until_stop` is the same for a
-// rank that has lent its processors to another of its machine; `report_trouble` for one that cannot even begin.
+// are sent to rank 0, which ends the sweep with them. A stop that this process is asked for (`stop_requested`) is
+// passed on to rank 0. Resource where nothing was heard from rank 0 for `silent_seconds`. `sleep_until_stop` is the
+// same for a rank that has lent its processors to another of its machine; `report_trouble` for one that cannot even
+// begin.
 #pragma once
 
 #include <functional>

@@ -23,6 +23,9 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kWait{100};
 constexpr std::chrono::milliseconds kWaitWithPeers{2};
 constexpr std::chrono::milliseconds kShow{100};
+/// A disk that is quick is asked more often than every kCommitSeconds: committing costs a fiftieth of the time.
+constexpr double kCommitShare = 50;
+constexpr double kLeastCommitSeconds = 0.02;
 /// After a cancel: evaluation looks at it several times a second.
 constexpr double kCancelSeconds = 3;
 
@@ -141,9 +144,11 @@ class Sweep {
   }
 
   void commit_and_show(bool now) {
-    if (now || since(committed_) >= kCommitSeconds) {
+    if (now || since(committed_) >= commit_every_) {
+      const Clock::time_point begun = Clock::now();
       results_->commit();
       committed_ = Clock::now();
+      commit_every_ = std::clamp(kCommitShare * since(begun), kLeastCommitSeconds, kCommitSeconds);
     }
     for (const std::string& note : peers_.take_notes()) {
       tally_.note(note);
@@ -219,6 +224,7 @@ class Sweep {
   double most_seconds_;
   std::optional<std::uint64_t> affinity_;
   Clock::time_point committed_ = Clock::now();
+  double commit_every_ = kLeastCommitSeconds;
   Clock::time_point shown_{};
 };
 
@@ -231,8 +237,8 @@ bool is_input_key(const std::string& key) {
 /// elsewhere.
 std::string path_from(const std::string& folder, const std::string& path) {
   std::error_code failed;
-  const std::filesystem::path relative =
-      std::filesystem::proximate(path, folder.empty() ? std::filesystem::path(".") : std::filesystem::path(folder), failed);
+  const std::filesystem::path relative = std::filesystem::proximate(
+      path, folder.empty() ? std::filesystem::path(".") : std::filesystem::path(folder), failed);
   return failed || relative.empty() ? path : relative.string();
 }
 

@@ -48,8 +48,8 @@ struct RunnerOptions {
   double grace_seconds = 10;
   std::function<bool()> stop_requested{};
   std::function<void(const Standing&)> show{};  ///< several times a second
-  Link* link = nullptr;        ///< null after an error: the others have been sent home
-  double silent_seconds = 30;  ///< of a process at the other end of the link: then it is lost
+  Link* link = nullptr;                         ///< null after an error: the others have been sent home
+  double silent_seconds = 30;                   ///< of a process at the other end of the link: then it is lost
 };
 
 enum class SweepEnd { Finished, Stopped, TimeOver, CountReached };

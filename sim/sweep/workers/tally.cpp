@@ -27,8 +27,8 @@ void Tally::add(std::span<const ResultRow> rows) {
     if (metric == row.outcome.metrics.end() || std::isnan(metric->second)) {
       continue;
     }
-    const bool better = objective_->goal == experiment::Goal::Less ? metric->second < standing_.best
-                                                                   : metric->second > standing_.best;
+    const bool better =
+        objective_->goal == experiment::Goal::Less ? metric->second < standing_.best : metric->second > standing_.best;
     const bool same = metric->second == standing_.best && row.run < standing_.best_run;
     if (!standing_.has_best || better || same) {
       standing_.has_best = true;

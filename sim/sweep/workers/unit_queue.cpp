@@ -29,8 +29,8 @@ std::vector<std::uint32_t> shards_of(const std::vector<Unit>& units, std::uint32
              piece + units[end].runs.size() <= most);
     const auto least = std::min_element(load.begin(), load.end());
     *least += piece;
-    std::fill(shard_of.begin() + static_cast<std::ptrdiff_t>(first), shard_of.begin() + static_cast<std::ptrdiff_t>(end),
-              static_cast<std::uint32_t>(least - load.begin()));
+    std::fill(shard_of.begin() + static_cast<std::ptrdiff_t>(first),
+              shard_of.begin() + static_cast<std::ptrdiff_t>(end), static_cast<std::uint32_t>(least - load.begin()));
     first = end;
   }
   return shard_of;

@@ -2,9 +2,9 @@
 //
 // Contract: `select_units` cuts the plan to what this process is asked for: runs that are not finished, those of a
 // shard, the first runs of a sweep that stops by count. Shards: units of one affinity stay together as far as that
-// leaves shards of about equal numbers of runs; every unit belongs to exactly one of them, whatever is finished. `first`
-// is the first unit; `next`, for one of several machines, prefers a unit of the affinity that the machine worked on
-// last, then one of an affinity that nobody has had, then the first.
+// leaves shards of about equal numbers of runs; every unit belongs to exactly one of them, whatever is finished.
+// `first` is the first unit; `next`, for one of several machines, prefers a unit of the affinity that the machine
+// worked on last, then one of an affinity that nobody has had, then the first.
 #pragma once
 
 #include <cstdint>
