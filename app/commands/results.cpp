@@ -14,6 +14,7 @@
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
 #include "app/report/svg_plot.hpp"
+#include "app/report/sweep_matrix.hpp"
 #include "app/report/sweep_page.hpp"
 #include "app/report/sweep_plots.hpp"
 #include "app/report/sweep_table.hpp"
@@ -62,11 +63,24 @@ void check_format(const std::string& name) {
   throw Error(ErrorKind::Usage, {what, where, "", expected, ""});
 }
 
-std::string render_rows(const sweep::ResultsReader& reader, const sweep::ResultSet& rows, const std::string& format) {
+struct Asked {
+  std::vector<std::string> metrics;
+  bool unchanging = true;
+};
+
+/// `asked`: what a table must show; without, it shows all.
+std::string render_rows(const sweep::ResultsReader& reader, const sweep::ResultSet& rows, const std::string& format,
+                        const std::optional<Asked>& asked = {}) {
   if (format == "json") {
     return report::results_json(reader, rows);
   }
-  const output::Table table = report::to_table(rows);
+  output::Table table = report::to_table(rows);
+  if (format == "table" && asked) {
+    if (const std::size_t hidden = report::mark_details(table, rows, asked->metrics, asked->unchanging); hidden > 0) {
+      console::log(fmt::format("rayreplay: note: {} more metric{}: --columns A,B, or --format json, csv or jsonl",
+                               hidden, hidden == 1 ? "" : "s"));
+    }
+  }
   return format == "csv"     ? output::to_csv(table)
          : format == "jsonl" ? report::to_jsonl(table)
                              : output::to_text(report::printable(table));
@@ -121,6 +135,13 @@ std::string draw(const sweep::ResultsReader& reader, const Options& options) {
                                  near.empty() ? "" : "did you mean '" + near + "'?"});
 }
 
+/// The metric that the sweep is about.
+std::vector<std::string> objective(const sweep::ResultsReader& reader) {
+  const std::string& text = reader.about().objective;  // "more l1_hit_rate"
+  const auto space = text.find(' ');
+  return space == std::string::npos ? std::vector<std::string>{} : std::vector{text.substr(space + 1)};
+}
+
 std::string list_rows(const sweep::ResultsReader& reader, const Options& options) {
   if (!options.query.empty()) {
     return render_rows(reader, reader.query(options.query), options.format);
@@ -142,8 +163,11 @@ std::string list_rows(const sweep::ResultsReader& reader, const Options& options
       names.emplace_back("error");
     }
   }
-  return render_rows(reader, reader.select(names.empty() ? report::default_columns(reader) : names, where),
-                     options.format);
+  if (!names.empty()) {
+    return render_rows(reader, reader.select(names, where), options.format);
+  }
+  return render_rows(reader, reader.select(report::default_columns(reader), where), options.format,
+                     Asked{objective(reader), false});
 }
 
 std::string sensitivity_text(const sweep::ResultsReader& reader, const Options& options) {
@@ -173,14 +197,17 @@ std::string answer(const CLI::App& command, const Options& options) {
     } else {
       goal = report::parse_metric(reader, options.best_metric);
     }
-    return render_rows(reader, report::best_rows(reader, goal, options.most, options.where), options.format);
+    return render_rows(reader, report::best_rows(reader, goal, options.most, options.where), options.format,
+                       Asked{{goal.metric}});
   }
   if (command.got_subcommand("pareto")) {
     std::vector<report::MetricGoal> goals;
+    std::vector<std::string> names;
     for (const std::string& text : options.goals) {
       goals.push_back(report::parse_metric(reader, text));
+      names.push_back(goals.back().metric);
     }
-    return render_rows(reader, report::front_rows(reader, goals, options.where), options.format);
+    return render_rows(reader, report::front_rows(reader, goals, options.where), options.format, Asked{names});
   }
   if (command.got_subcommand("sensitivity")) {
     return sensitivity_text(reader, options);

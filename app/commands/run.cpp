@@ -5,11 +5,13 @@
 #include <limits>
 #include <new>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <tbb/global_control.h>
 
 #include "app/commands/command.hpp"
@@ -32,15 +34,27 @@ int report(const std::string& message, ErrorKind kind) {
   return static_cast<int>(kind);
 }
 
-/// The subcommand that the arguments name, or the root.
-const CLI::App& chosen(const CLI::App& root) {
-  const auto parsed = root.get_subcommands();
-  return parsed.empty() ? root : *parsed.front();
+/// The subcommands that the arguments name, from the root to the deepest.
+std::vector<const CLI::App*> chosen_path(const CLI::App& root) {
+  std::vector<const CLI::App*> path = {&root};
+  for (auto parsed = root.get_subcommands(); !parsed.empty(); parsed = path.back()->get_subcommands()) {
+    path.push_back(parsed.front());
+  }
+  return path;
+}
+
+/// "results best"; the root has none.
+std::string path_name(const std::vector<const CLI::App*>& path) {
+  std::vector<std::string> names;
+  for (const CLI::App* app : path | std::views::drop(1)) {
+    names.push_back(app->get_name());
+  }
+  return fmt::format("{}", fmt::join(names, " "));
 }
 
 std::vector<std::string> option_names(const CLI::App& root) {
   std::vector<std::string> names;
-  for (const CLI::App* app : {&chosen(root), &root}) {
+  for (const CLI::App* app : chosen_path(root) | std::views::reverse) {
     for (const CLI::Option* option : app->get_options()) {
       for (const std::string& name : option->get_lnames()) {
         names.push_back("--" + name);
@@ -50,9 +64,9 @@ std::vector<std::string> option_names(const CLI::App& root) {
   return names;
 }
 
-std::vector<std::string> command_names(const CLI::App& root) {
+std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* command : root.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     names.push_back(command->get_name());
   }
   return names;
@@ -62,24 +76,28 @@ std::vector<std::string> command_names(const CLI::App& root) {
 ErrorInfo unknown_argument(const CLI::App& root, const std::string& word) {
   const std::string name = word.substr(0, word.find('='));
   const bool is_option = word.starts_with("-");
-  const bool is_command = !is_option && root.get_subcommands().empty();
-  std::string where = chosen(root).get_name();
-  const std::string near = nearest(name, is_option ? option_names(root) : command_names(root));
+  const std::vector<const CLI::App*> path = chosen_path(root);
+  const std::string where = path_name(path);
+  const std::vector<std::string> commands = command_names(*path.back());
+  const bool is_command = !is_option && !commands.empty();
+  const std::string near = nearest(name, is_option ? option_names(root) : commands);
   std::string fix;
   if ((is_option || is_command) && !near.empty()) {
     fix = "did you mean '" + near + "'?";
   } else {
-    fix = fmt::format("see rayreplay {}--help", &chosen(root) == &root ? "" : where + " ");
+    fix = fmt::format("see rayreplay {}{}--help", where, where.empty() ? "" : " ");
   }
+  const bool nested = is_command && path.size() > 1;
   return {is_option    ? "unknown option"
+          : nested     ? "unknown subcommand"
           : is_command ? "unknown command"
                        : "unexpected argument",
-          &chosen(root) == &root ? "" : where, "'" + word + "'", "", fix};
+          where, "'" + word + "'", nested ? fmt::format("one of {}", fmt::join(commands, ", ")) : "", fix};
 }
 
 /// CLI11's message is "Could not convert: NAME = VALUE"; it is cut at the name, which the options know.
 ErrorInfo not_convertible(const CLI::App& root, const std::string& message) {
-  for (const CLI::App* app : {&chosen(root), &root}) {
+  for (const CLI::App* app : chosen_path(root) | std::views::reverse) {
     for (const CLI::Option* option : app->get_options()) {
       const std::string start = "Could not convert: " + option->get_name() + " = ";
       if (!message.starts_with(start)) {

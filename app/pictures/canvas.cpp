@@ -124,11 +124,13 @@ void ImageCanvas::text(PlotPoint place, Anchor anchor, const std::string& conten
             color_of(ink));
 }
 
-void ImageCanvas::upward_text(PlotPoint place, const std::string& content, Ink ink) {
+void ImageCanvas::upward_text(PlotPoint place, Anchor anchor, const std::string& content, Ink ink) {
   constexpr Rgb kMark{0, 0, 0}, kEmpty{255, 255, 255};
   Image line(pictures::text_width(content, kTextScale) + 1, kLineHeight * kTextScale, kEmpty);
   draw_text(line, 0, 0, content, kTextScale, kMark);
-  const std::int64_t left = pixel(place.x - kBaseline), bottom = pixel(place.y + text_width(content) / 2);
+  const std::int64_t left = pixel(place.x - kBaseline);
+  const double below = anchor == Anchor::Start ? 0 : anchor == Anchor::End ? 1 : 0.5;
+  const std::int64_t bottom = pixel(place.y + text_width(content) * below);
   for (std::uint32_t y = 0; y < line.height(); ++y) {
     for (std::uint32_t x = 0; x < line.width(); ++x) {
       if (line.at(x, y) == kMark) {

@@ -33,8 +33,8 @@ class Canvas {
   /// A square of the series' colour, for legends.
   virtual void swatch(PlotPoint corner, double side, std::size_t series) = 0;
   virtual void text(PlotPoint place, Anchor anchor, const std::string& content, Ink ink) = 0;
-  /// Reads upwards, its middle at `place`.
-  virtual void upward_text(PlotPoint place, const std::string& content, Ink ink) = 0;
+  /// Reads upwards; `place` is its middle, its start (below) or its end (above).
+  virtual void upward_text(PlotPoint place, Anchor anchor, const std::string& content, Ink ink) = 0;
   [[nodiscard]] virtual double text_width(const std::string& content) const = 0;
 };
 
@@ -47,7 +47,7 @@ class ImageCanvas : public Canvas {
   void cell(PlotPoint corner, double width, double height, Rgb color, const std::string& title) override;
   void swatch(PlotPoint corner, double side, std::size_t series) override;
   void text(PlotPoint place, Anchor anchor, const std::string& content, Ink ink) override;
-  void upward_text(PlotPoint place, const std::string& content, Ink ink) override;
+  void upward_text(PlotPoint place, Anchor anchor, const std::string& content, Ink ink) override;
   [[nodiscard]] double text_width(const std::string& content) const override;
 
   [[nodiscard]] const Image& image() const {

@@ -60,7 +60,24 @@ std::size_t stride(std::size_t count, double room, double each) {
 
 struct Frame {
   double left = 0, right = 0, top = 0, bottom = 0;
+  double labels = kLine;  // height of the labels of x
+  bool upright = false;
 };
+
+/// How the labels of x stand: `count` of them, the widest so wide.
+void stand_labels(Frame& frame, std::size_t count, double width, bool names) {
+  const double room = frame.right - frame.left;
+  frame.upright = names && stride(count, room, width + kGap) > 1 && stride(count, room, kLine - 4) == 1;
+  frame.labels = frame.upright ? width + kGap : kLine;
+}
+
+void draw_label(const Frame& frame, double x, const std::string& label, Canvas& canvas) {
+  if (frame.upright) {
+    canvas.upward_text({x + 4, frame.bottom + kGap}, Anchor::End, label, Ink::Soft);
+  } else {
+    canvas.text({x, frame.bottom + kLine}, Anchor::Middle, label, Ink::Soft);
+  }
+}
 
 /// Rows that the legend takes; draws it where `canvas` is given.
 std::size_t legend(const Plot& plot, const Canvas& measure, double left, double right, double top, Canvas* canvas) {
@@ -91,6 +108,7 @@ Frame frame_of(const Plot& plot, const Canvas& measure, bool with_title) {
   frame.right = kWidth - kMargin - 12;
   frame.top = kMargin + title_height(plot.note, with_title);
   frame.bottom = frame.top + kPlotHeight;
+  stand_labels(frame, plot.x.ticks.size(), widest(plot.x.ticks, measure), plot.x.names);
   return frame;
 }
 
@@ -104,25 +122,27 @@ void draw_axes(const Plot& plot, const Frame& frame, Canvas& canvas) {
       canvas.text({frame.left - kGap, y + 4}, Anchor::End, tick.label, Ink::Soft);
     }
   }
-  const std::size_t every_x = stride(plot.x.ticks.size(), frame.right - frame.left, widest(plot.x.ticks, canvas) + 12);
+  const std::size_t every_x =
+      frame.upright ? 1 : stride(plot.x.ticks.size(), frame.right - frame.left, widest(plot.x.ticks, canvas) + 12);
   for (std::size_t i = 0; i < plot.x.ticks.size(); i += every_x) {
     const PlotTick& tick = plot.x.ticks[i];
     if (shows(plot.x, tick.value)) {
       const double x = place(plot.x, tick.value, frame.left, frame.right);
       canvas.line({x, frame.bottom}, {x, frame.bottom + 5}, Ink::Soft);
-      canvas.text({x, frame.bottom + kLine}, Anchor::Middle, tick.label, Ink::Soft);
+      draw_label(frame, x, tick.label, canvas);
     }
   }
   canvas.line({frame.left, frame.bottom}, {frame.right, frame.bottom}, Ink::Soft);
   canvas.line({frame.left, frame.top}, {frame.left, frame.bottom}, Ink::Soft);
-  canvas.text({(frame.left + frame.right) / 2, frame.bottom + 2 * kLine + 2}, Anchor::Middle, plot.x.title,
+  canvas.text({(frame.left + frame.right) / 2, frame.bottom + frame.labels + kLine + 2}, Anchor::Middle, plot.x.title,
               Ink::Strong);
-  canvas.upward_text({kMargin + 6, (frame.top + frame.bottom) / 2}, plot.y.title, Ink::Strong);
+  canvas.upward_text({kMargin + 6, (frame.top + frame.bottom) / 2}, Anchor::Middle, plot.y.title, Ink::Strong);
 }
 
 struct GridFrame {
   Frame map;
   double bar_left = 0;
+  double name = 0;  // of the values, reading upwards
 };
 
 GridFrame frame_of(const GridPlot& plot, const Canvas& measure, bool with_title) {
@@ -130,14 +150,19 @@ GridFrame frame_of(const GridPlot& plot, const Canvas& measure, bool with_title)
   GridFrame frame;
   const auto rows = static_cast<double>(std::max<std::size_t>(plot.y_labels.size(), 1));
   const auto columns = static_cast<double>(std::max<std::size_t>(plot.x_labels.size(), 1));
-  const double bar = kGap * 3 + kBarWidth + kGap + widest(plot.ticks, measure) + kMargin;
+  const double bar =
+      kGap * 3 + kBarWidth + kGap + widest(plot.ticks, measure) + kMargin + (plot.unit.empty() ? 0 : kLine);
   frame.map.left = kMargin + kLine + widest(plot.y_labels, measure) + kGap;
   const double width = std::min(kWidth - bar - frame.map.left, columns * 110);
   frame.map.right = frame.map.left + width;
   frame.map.top = kMargin + title_height(plot.note, with_title);
   const double cell = std::clamp(width / columns * 0.6, kLeastCell, kMostCell);
-  frame.map.bottom = frame.map.top + std::clamp(cell * rows, 140.0, 480.0);
+  // Names beside the map need their length.
+  const double least = std::max({140.0, measure.text_width(plot.unit), measure.text_width(plot.y_title)});
+  frame.map.bottom = frame.map.top + std::clamp(cell * rows, least, std::max(least, 480.0));
+  stand_labels(frame.map, plot.x_labels.size(), widest(plot.x_labels, measure), plot.x_names);
   frame.bar_left = frame.map.right + kGap * 3;
+  frame.name = frame.bar_left + kBarWidth + kGap + widest(plot.ticks, measure) + kLine;
   return frame;
 }
 
@@ -154,7 +179,7 @@ void draw_cells(const GridPlot& plot, const Frame& map, Canvas& canvas) {
   const double width = (map.right - map.left) / static_cast<double>(columns);
   const double height = (map.bottom - map.top) / static_cast<double>(plot.y_labels.size());
   const double range = plot.high > plot.low ? plot.high - plot.low : 1;
-  const bool written = widest(plot.writing, canvas) + 6 <= width && kLine <= height;
+  const bool written = widest(plot.writing, canvas) + 4 <= width && kLine <= height;
   for (std::size_t i = 0; i < plot.values.size(); ++i) {
     const std::size_t column = i % columns, row = i / columns;
     const PlotPoint corner{map.left + static_cast<double>(column) * width,
@@ -162,8 +187,9 @@ void draw_cells(const GridPlot& plot, const Frame& map, Canvas& canvas) {
     const bool finite = std::isfinite(plot.values[i]);
     const Rgb color = color_at(plot.colormap, (plot.values[i] - plot.low) / range);
     const std::string writing = i < plot.writing.size() ? plot.writing[i] : "";
+    const std::string exact = i < plot.exact.size() ? plot.exact[i] : writing;
     canvas.cell(corner, width, height, color,
-                plot.x_labels[column] + ", " + plot.y_labels[row] + ": " + (finite ? writing : "no data"));
+                plot.x_labels[column] + ", " + plot.y_labels[row] + ": " + (finite ? exact : "no data"));
     if (written && finite) {
       canvas.text({corner.x + width / 2, corner.y + height / 2 + 4}, Anchor::Middle, writing,
                   brightness(color) > 128 ? Ink::Dark : Ink::Light);
@@ -203,12 +229,12 @@ Image picture(const Any& plot) {
 PlotSize size_of(const Plot& plot, const Canvas& measure, bool with_title) {
   const Frame frame = frame_of(plot, measure, with_title);
   const std::size_t rows = legend(plot, measure, frame.left, frame.right, 0, nullptr);
-  return {kWidth, frame.bottom + 2 * kLine + kMargin + static_cast<double>(rows) * kLine};
+  return {kWidth, frame.bottom + frame.labels + kLine + kMargin + static_cast<double>(rows) * kLine};
 }
 
 PlotSize size_of(const GridPlot& plot, const Canvas& measure, bool with_title) {
   const GridFrame frame = frame_of(plot, measure, with_title);
-  return {kWidth, frame.map.bottom + 2 * kLine + kMargin + (plot.unit.empty() && !has_gaps(plot) ? 0 : kLine)};
+  return {kWidth, frame.map.bottom + frame.map.labels + kLine + kMargin + (has_gaps(plot) ? kLine : 0)};
 }
 
 void draw(const Plot& plot, Canvas& canvas, bool with_title) {
@@ -240,7 +266,7 @@ void draw(const Plot& plot, Canvas& canvas, bool with_title) {
       }
     }
   }
-  legend(plot, canvas, frame.left, frame.right, frame.bottom + 2 * kLine + kGap + 6, &canvas);
+  legend(plot, canvas, frame.left, frame.right, frame.bottom + frame.labels + kLine + kGap + 6, &canvas);
 }
 
 void draw(const GridPlot& plot, Canvas& canvas, bool with_title) {
@@ -255,10 +281,11 @@ void draw(const GridPlot& plot, Canvas& canvas, bool with_title) {
   draw_cells(plot, map, canvas);
   const double width = (map.right - map.left) / static_cast<double>(plot.x_labels.size());
   const double height = (map.bottom - map.top) / static_cast<double>(plot.y_labels.size());
-  const std::size_t every_x = stride(plot.x_labels.size(), map.right - map.left, widest(plot.x_labels, canvas) + 8);
+  const std::size_t every_x =
+      map.upright ? 1 : stride(plot.x_labels.size(), map.right - map.left, widest(plot.x_labels, canvas) + kGap);
   for (std::size_t i = 0; i < plot.x_labels.size(); i += every_x) {
     const double x = map.left + (static_cast<double>(i) + 0.5) * width;
-    canvas.text({x, map.bottom + kLine - 2}, Anchor::Middle, plot.x_labels[i], Ink::Soft);
+    draw_label(map, x, plot.x_labels[i], canvas);
   }
   const std::size_t every_y = stride(plot.y_labels.size(), map.bottom - map.top, kLine - 3);
   for (std::size_t i = 0; i < plot.y_labels.size(); i += every_y) {
@@ -266,10 +293,11 @@ void draw(const GridPlot& plot, Canvas& canvas, bool with_title) {
     canvas.text({map.left - kGap, y + 4}, Anchor::End, plot.y_labels[i], Ink::Soft);
   }
   draw_bar(plot, frame, canvas);
-  canvas.text({(map.left + map.right) / 2, map.bottom + 2 * kLine + 2}, Anchor::Middle, plot.x_title, Ink::Strong);
-  canvas.upward_text({kMargin + 6, (map.top + map.bottom) / 2}, plot.y_title, Ink::Strong);
-  const double below = map.bottom + 3 * kLine + 4;
-  canvas.text({kWidth - kMargin, below}, Anchor::End, plot.unit, Ink::Strong);
+  canvas.text({(map.left + map.right) / 2, map.bottom + map.labels + kLine + 2}, Anchor::Middle, plot.x_title,
+              Ink::Strong);
+  canvas.upward_text({kMargin + 6, (map.top + map.bottom) / 2}, Anchor::Middle, plot.y_title, Ink::Strong);
+  const double below = map.bottom + map.labels + 2 * kLine + 4;
+  canvas.upward_text({frame.name, (map.top + map.bottom) / 2}, Anchor::Middle, plot.unit, Ink::Strong);
   if (has_gaps(plot)) {
     canvas.cell({map.left, below - kSwatch + 1}, kSwatch, kSwatch, kNoDataColor, "");
     canvas.text({map.left + kSwatch + 6, below}, Anchor::Start, "no data", Ink::Soft);

@@ -2,8 +2,8 @@
 //
 // Contract: an axis has a title with its unit, a range, and ticks with their labels; values outside the range and
 // values that are not finite are left out. `draw` fills a canvas of `size_of` points. Labels never overlap: those that
-// have no room are left out, evenly. The same plot gives the same picture. `with_title` off: title and note stand
-// elsewhere, such as on a page.
+// have no room are left out, evenly; names, which cannot be guessed from their neighbours, stand upright instead. The
+// same plot gives the same picture. `with_title` off: title and note stand elsewhere, such as on a page.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,7 @@ struct PlotAxis {
   double low = 0, high = 1;
   bool logarithmic = false;
   std::vector<PlotTick> ticks{};
+  bool names = false;  ///< ticks are names
 };
 
 struct PlotSeries {
@@ -51,9 +52,11 @@ struct GridPlot {
   std::string note;
   std::string x_title, y_title;
   std::vector<std::string> x_labels, y_labels;
+  bool x_names = false;              ///< labels of x are names
   std::vector<double> values;        ///< y · x_labels.size() + x; y 0 is drawn lowest
   std::vector<std::string> writing;  ///< by value: in its cell where there is room
-  std::string unit;                  ///< at the colour bar
+  std::vector<std::string> exact;    ///< by value: what a pointer over it shows
+  std::string unit;                  ///< name and unit of the values, along the colour bar
   double low = 0, high = 1;
   std::vector<PlotTick> ticks;  ///< of the colour bar
   Colormap colormap = Colormap::Viridis;

@@ -42,6 +42,8 @@ circle { fill: var(--paper); stroke: var(--k); stroke-width: 2.5; } rect { fill:
 .c0 { --k: var(--c0); } .c1 { --k: var(--c1); } .c2 { --k: var(--c2); } .c3 { --k: var(--c3); } .c4 { --k: var(--c4); }
 .c5 { --k: var(--c5); } .c6 { --k: var(--c6); } .c7 { --k: var(--c7); }
 .p0 { --k: var(--p0); } .p1 { --k: var(--p1); } .p2 { --k: var(--p2); } .p3 { --k: var(--p3); } .p4 { --k: var(--p4); }
+table.matrix td, table.matrix th { padding: .25rem .7rem; } details { margin: 1rem 0; } summary { cursor: pointer; }
+@media (max-width: 40rem) { body { padding: 1rem .8rem 3rem; } th, td { padding: .25rem .45rem; } }
 pre { background: var(--panel); padding: .9rem 1rem; overflow-x: auto; font-size: .85rem; }
 )css";
 

@@ -29,6 +29,10 @@ std::string tooltip(const std::string& title) {
   return title.empty() ? "" : "<title>" + escape_html(title) + "</title>";
 }
 
+const char* anchor_name(Anchor anchor) {
+  return anchor == Anchor::Start ? "start" : anchor == Anchor::End ? "end" : "middle";
+}
+
 class SvgCanvas : public pictures::Canvas {
  public:
   void line(PlotPoint from, PlotPoint to, Ink ink) override {
@@ -51,8 +55,8 @@ class SvgCanvas : public pictures::Canvas {
   }
   void cell(PlotPoint corner, double width, double height, pictures::Rgb color, const std::string& title) override {
     body_ += fmt::format(
-        "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" style=\"fill:#{:02x}{:02x}{:02x}\">{}"
-        "</rect>\n",
+        "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" shape-rendering=\"crispEdges\" "
+        "style=\"fill:#{:02x}{:02x}{:02x}\">{}</rect>\n",
         corner.x, corner.y, width, height, color.r, color.g, color.b, tooltip(title));
   }
   void swatch(PlotPoint corner, double side, std::size_t series) override {
@@ -62,10 +66,11 @@ class SvgCanvas : public pictures::Canvas {
         series % pictures::kSeriesColors, corner.x, corner.y, side, side);
   }
   void text(PlotPoint place, Anchor anchor, const std::string& content, Ink ink) override {
-    add_text(place, anchor == Anchor::Start ? "start" : anchor == Anchor::End ? "end" : "middle", content, ink, "");
+    add_text(place, anchor_name(anchor), content, ink, "");
   }
-  void upward_text(PlotPoint place, const std::string& content, Ink ink) override {
-    add_text(place, "middle", content, ink, fmt::format(" transform=\"rotate(-90 {:.1f} {:.1f})\"", place.x, place.y));
+  void upward_text(PlotPoint place, Anchor anchor, const std::string& content, Ink ink) override {
+    add_text(place, anchor_name(anchor), content, ink,
+             fmt::format(" transform=\"rotate(-90 {:.1f} {:.1f})\"", place.x, place.y));
   }
   [[nodiscard]] double text_width(const std::string& content) const override {
     constexpr double kLetter = 6.7;  // the widest usual font, on average

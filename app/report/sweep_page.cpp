@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,8 +10,10 @@
 #include "app/report/html_parts.hpp"
 #include "app/report/svg_chart.hpp"
 #include "app/report/svg_plot.hpp"
+#include "app/report/sweep_matrix.hpp"
 #include "app/report/sweep_plots.hpp"
 #include "app/report/sweep_table.hpp"
+#include "app/report/sweep_values.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -23,13 +25,13 @@ using sweep::Role;
 
 constexpr std::size_t kBestRows = 10;
 
-constexpr std::string_view kIndexMeanings = R"html(<dl class="columns">
+constexpr std::string_view kIndexMeanings = R"html(<details><summary>What the shares mean</summary>
+<dl class="columns">
 <dt>by itself</dt><dd>First-order index: the share of the metric's variance that goes away when the parameter is known,
 whatever the others are.</dd>
-<dt>with interactions</dt><dd>Total index: the share that is left when all others are known. What it has beyond the
-first is the parameter's part in interactions. Known for full grids alone.</dd>
-<dt>noise</dt><dd>Standard deviation of an estimated index of a parameter that does nothing; 0: the index is exact.</dd>
-</dl>
+<dt>in interactions</dt><dd>What the total index has beyond the first: what the parameter does together with others. Known
+for full grids alone. Parts that several parameters share count for each, so that a row can have more than 100 %.</dd>
+</dl></details>
 )html";
 
 std::string title_of(const ResultsReader& reader) {
@@ -60,6 +62,30 @@ MetricGoal subject(const ResultsReader& reader, const std::string& asked) {
   return metrics.empty() ? MetricGoal{} : MetricGoal{metrics.front().name, Goal::None};
 }
 
+/// "8 values, 4 KiB to 512 KiB", "identity, random".
+std::string values_text(const ResultsReader& reader, const ResultColumn& column) {
+  const sweep::ResultSet found = reader.query(
+      fmt::format(R"(SELECT "{0}" FROM runs WHERE "{0}" NOT NULL GROUP BY 1 ORDER BY min(run))", column.name));
+  std::vector<std::string> texts;
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  bool numbers = true;
+  for (const auto& row : found.rows) {
+    const double value = read_number(row.front());
+    numbers &= std::isfinite(value);
+    low = std::min(low, value);
+    high = std::max(high, value);
+    texts.push_back(std::isfinite(value) ? parameter_text(column, value) : sweep::to_text(row.front()));
+  }
+  constexpr std::size_t kMostTexts = 12;
+  const std::string unit = column.unit.empty() || column.unit == "bytes" ? "" : " " + column.unit;
+  if (texts.size() <= kMostTexts) {
+    return joined(texts) + (numbers ? unit : "");
+  }
+  return fmt::format(
+      "{} values{}", texts.size(),
+      numbers ? fmt::format(", {} to {}{}", parameter_text(column, low), parameter_text(column, high), unit) : "");
+}
+
 std::string facts(const ResultsReader& reader) {
   const sweep::About& about = reader.about();
   const std::uint64_t rows = reader.count();
@@ -68,17 +94,19 @@ std::string facts(const ResultsReader& reader) {
   html += fact("configurations",
                fmt::format("{} of {} finished{}", output::with_separators(rows), output::with_separators(about.runs),
                            failed == 0 ? "" : fmt::format(", {} of them with an error", failed)));
-  for (const std::string& axis : about.axes) {
-    const sweep::ResultSet span = reader.query(fmt::format(
-        R"(SELECT count(DISTINCT "{0}"), min("{0}"), max("{0}") FROM runs)", reader.column(axis, "axes").name));
-    html += fact("axis " + axis,
-                 fmt::format("{} values, {} to {} {}", sweep::to_text(span.rows[0][0]), sweep::to_text(span.rows[0][1]),
-                             sweep::to_text(span.rows[0][2]), reader.column(axis, "axes").unit));
-  }
   if (!about.objective.empty()) {
     html += fact("objective", about.objective);
   }
+  for (const std::string& axis : about.axes) {
+    html += fact(axis, values_text(reader, reader.column(axis, "axes")));
+  }
   return html + "</dl>\n";
+}
+
+std::string rows_table(const sweep::ResultSet& rows, const std::vector<std::string>& asked) {
+  output::Table table = to_table(rows);
+  mark_details(table, rows, asked, true);
+  return html_table(printable(std::move(table)), "");
 }
 
 std::string provenance(const ResultsReader& reader) {
@@ -86,8 +114,8 @@ std::string provenance(const ResultsReader& reader) {
   html += fact("database", reader.path().filename().string());
   html += fact("sweep", reader.about().definition_hash);
   html += fact("shards", reader.about().shard);
-  html += fact("computed by rayreplay", joined(reader.distinct("tool_version")));
-  html += fact("on", joined(reader.distinct("device")));
+  html += fact("computed by", "rayreplay " + joined(reader.distinct("tool_version")));
+  html += fact("devices", joined(reader.distinct("device")));
   for (const sweep::InputFile& input : reader.inputs()) {
     html += fact("input " + input.path, input.hash);
   }
@@ -95,8 +123,8 @@ std::string provenance(const ResultsReader& reader) {
   constexpr std::size_t kMostHashes = 8;
   html +=
       fact("trace hashes", hashes.size() <= kMostHashes ? joined(hashes) : fmt::format("{} different", hashes.size()));
-  html += "</dl>\n";
-  return html + "<h2>The sweep</h2>\n<pre>" + escape_html(reader.about().sweep) + "</pre>\n";
+  return html + "</dl>\n<details><summary>The sweep's file</summary>\n<pre>" + escape_html(reader.about().sweep) +
+         "</pre>\n</details>\n";
 }
 
 StackChart bars(const MetricSensitivity& one, const std::vector<std::size_t>& order) {
@@ -115,75 +143,107 @@ StackChart bars(const MetricSensitivity& one, const std::vector<std::size_t>& or
   return chart;
 }
 
-/// Parameters by what they move, most first.
-std::vector<std::size_t> ranked(const sweep::Sensitivity& result) {
-  std::vector<std::size_t> order(result.parameters.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    const auto weight = [&](std::size_t i) {
-      return result.parameters[i].total.value_or(result.parameters[i].first.value_or(-1));
-    };
-    return weight(a) > weight(b);
-  });
-  return order;
-}
-
 /// Zipped axes have one name; the first of them stands for all.
 std::string axis_name(const std::string& parameter) {
   return parameter.substr(0, parameter.find(" + "));
 }
 
-std::string sensitivity_part(const std::vector<MetricSensitivity>& all) {
+std::string sensitivity_part(const std::vector<MetricSensitivity>& all, const MetricSensitivity& subject) {
+  const std::vector<std::size_t> order = ranked(subject.result);
   std::string html = "<h2>Which parameter moves which metric</h2>\n<div class=\"charts\">\n";
-  for (const MetricSensitivity& one : all) {
-    html += to_svg(bars(one, ranked(one.result)));
-  }
-  return html + "</div>\n" + html_table(sensitivity_table(all), "") + std::string(kIndexMeanings);
+  html += to_svg(bars(subject, order)) + "<div>\n" + sensitivity_matrix(all, order, subject.metric);
+  const bool exact = std::ranges::all_of(
+      all, [](const MetricSensitivity& one) { return one.result.design == sweep::Design::FullGrid; });
+  html += fmt::format(
+      "<p class=\"soft\">Share of each metric's variance that {}. Metrics that never change are left out.</p>\n",
+      exact ? "is left when all other parameters are known: what a parameter does by itself and together with others"
+            : "goes away when the parameter is known. Estimated: rayreplay results FILE sensitivity says how well");
+  return html + "</div>\n</div>\n" + std::string(kIndexMeanings);
 }
 
-std::string pictures_part(const ResultsReader& reader, const MetricGoal& metric, const std::vector<std::string>& axes,
+std::uint64_t levels(const ResultsReader& reader, const std::string& axis) {
+  const sweep::ResultSet count =
+      reader.query(fmt::format(R"(SELECT count(DISTINCT "{}") FROM runs)", reader.column(axis, "").name));
+  return static_cast<std::uint64_t>(sweep::number(count.rows[0][0]));
+}
+
+/// A map over the two parameters that move the metric most, and lines over each that does something.
+std::string pictures_part(const ResultsReader& reader, const MetricGoal& metric, const sweep::Sensitivity& result,
                           const std::string& where) {
-  std::string html = "<h2>Pictures</h2>\n<div class=\"charts\">\n";
+  constexpr std::uint64_t kMostLines = 9, kMostTexts = 40;
+  constexpr std::size_t kMostCharts = 4;
+  constexpr double kSomething = 0.01;
+  std::vector<std::string> axes;
+  for (const std::size_t i : ranked(result)) {
+    if (axes.size() < 2 || (axes.size() < kMostCharts && weight(result.parameters[i]).value_or(0) >= kSomething)) {
+      axes.push_back(axis_name(result.parameters[i].name));
+    }
+  }
+  const auto drawable = [&](const std::string& axis) {
+    return reader.column(axis, "").type != sweep::ColumnType::Text || levels(reader, axis) <= kMostTexts;
+  };
+  std::erase_if(axes, [&](const std::string& axis) { return !drawable(axis); });
+  if (axes.empty()) {
+    return "";
+  }
+  std::string html =
+      fmt::format("<h2>{} over the parameters</h2>\n<div class=\"charts\">\n", escape_html(metric.metric));
   if (axes.size() > 1) {
     html += svg_figure(heat_map_plot(reader, axes[0], axes[1], metric.metric, where));
   }
-  html += svg_figure(line_plot(reader, axes[0], metric.metric, "", where));
-  if (axes.size() > 1) {
-    constexpr std::size_t kMostLines = 8;
-    const sweep::ResultSet count =
-        reader.query(fmt::format(R"(SELECT count(DISTINCT "{}") FROM runs)", reader.column(axes[1], "").name));
-    if (sweep::number(count.rows[0][0]) <= static_cast<double>(kMostLines)) {
-      html += svg_figure(line_plot(reader, axes[0], metric.metric, axes[1], where));
-    }
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::string by = axes.size() > 1 ? axes[i == 0 ? 1 : 0] : "";
+    const bool several = !by.empty() && levels(reader, by) <= kMostLines;
+    html += svg_figure(line_plot(reader, axes[i], metric.metric, several ? by : "", where));
   }
   return html + "</div>\n";
 }
 
-/// The other metric with a goal that is least explained by this one: a front with something to choose.
-std::string pareto_part(const ResultsReader& reader, const MetricGoal& metric, const std::string& where) {
-  std::size_t most = 1;
-  MetricGoal other;
-  for (const ResultColumn& column : reader.metrics()) {
-    if (column.name == metric.metric || column.goal == Goal::None || metric.goal == Goal::None) {
-      continue;
+/// Of two configurations equal otherwise, that with less of it is the cheaper machine.
+bool is_price(const ResultColumn& column) {
+  return column.role == Role::Axis && (column.name == "machine.sms" || column.name == "scheduler.model:pool_warps" ||
+                                       (column.name.starts_with("cache.") && column.unit == "bytes"));
+}
+
+/// What to weigh the metric against: what the hardware costs, else another main metric, with most to choose from.
+MetricGoal price_of(const ResultsReader& reader, const MetricGoal& metric, const std::string& where) {
+  for (const bool hardware : {true, false}) {
+    std::size_t most = 2;  // a front of less is no choice
+    MetricGoal best;
+    for (const ResultColumn& column : reader.columns()) {
+      const bool main = column.role == Role::Metric && column.goal != Goal::None && is_main_metric(column.name);
+      if (column.name == metric.metric || !(hardware ? is_price(column) : main)) {
+        continue;
+      }
+      const MetricGoal candidate{column.name, hardware ? Goal::Less : column.goal};
+      if (const std::size_t size = front_of(reader, {candidate, metric}, where).size(); size > most) {
+        most = size;
+        best = candidate;
+      }
     }
-    const MetricGoal candidate{column.name, column.goal};
-    if (const std::size_t size = front_of(reader, {metric, candidate}, where).size(); size > most) {
-      most = size;
-      other = candidate;
+    if (!best.metric.empty()) {
+      return best;
     }
   }
+  return {};
+}
+
+std::string pareto_part(const ResultsReader& reader, const MetricGoal& metric, const std::string& where) {
+  const MetricGoal other = metric.goal == Goal::None ? MetricGoal{} : price_of(reader, metric, where);
   if (other.metric.empty()) {
     return "";
   }
   std::string html = "<h2>What has its price</h2>\n<div class=\"charts\">\n";
   html += svg_figure(pareto_plot(reader, other, metric, where)) + "</div>\n";
   sweep::ResultSet front = front_rows(reader, {other, metric}, where);
-  constexpr std::size_t kMostRows = 25;
+  constexpr std::size_t kMostRows = 12;
   const std::size_t size = front.rows.size();
   front.rows.resize(std::min(size, kMostRows));
-  html += html_table(to_table(front), "");
-  return size > kMostRows ? html + fmt::format("<p class=\"soft\">The first {} of {}.</p>\n", kMostRows, size) : html;
+  html += rows_table(front, {other.metric, metric.metric});
+  if (size > kMostRows) {
+    html += fmt::format("<p class=\"soft\">The first {} of {} on the front.</p>\n", kMostRows, size);
+  }
+  return html;
 }
 
 }  // namespace
@@ -200,19 +260,15 @@ std::string sweep_page(const ResultsReader& reader, const std::string& asked, co
   } else {
     if (metric.goal != Goal::None) {
       html += fmt::format("<h2>The best by {}</h2>\n", escape_html(metric.metric));
-      html += html_table(to_table(best_rows(reader, metric, kBestRows, where)), "");
+      html += rows_table(best_rows(reader, metric, kBestRows, where), {metric.metric});
     }
     const std::vector<MetricSensitivity> all = sensitivities(reader, {}, where);
     if (!all.empty() && !all.front().result.parameters.empty()) {
-      html += sensitivity_part(all);
       const auto place =
           std::ranges::find_if(all, [&](const MetricSensitivity& one) { return one.metric == metric.metric; });
-      std::vector<std::string> axes;
-      const sweep::Sensitivity& ranking = (place == all.end() ? all.front() : *place).result;
-      for (const std::size_t i : ranked(ranking)) {
-        axes.push_back(axis_name(ranking.parameters[i].name));
-      }
-      html += pictures_part(reader, metric, axes, where);
+      const MetricSensitivity& subject = place == all.end() ? all.front() : *place;
+      html += sensitivity_part(all, subject);
+      html += pictures_part(reader, metric, subject.result, where);
     }
     html += pareto_part(reader, metric, where);
   }

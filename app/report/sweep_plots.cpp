@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "app/pictures/heatmap.hpp"
+#include "app/report/sweep_values.hpp"
 #include "base/error.hpp"
 
 namespace rayreplay::report {
@@ -28,32 +29,6 @@ constexpr double kWideSpan = 32;
 [[noreturn]] void nothing(const std::string& what) {
   throw Error(ErrorKind::Usage, {"there is nothing to draw", what, "no finished configuration with values", "",
                                  "see rayreplay results FILE, and --where"});
-}
-
-std::string value_text(const ResultColumn& column, double value) {
-  if (column.unit == "bytes" && value >= 1024 && value == std::floor(value)) {
-    for (const auto& [size, name] : {std::pair{0x1p30, "GiB"}, std::pair{0x1p20, "MiB"}, std::pair{0x1p10, "KiB"}}) {
-      if (value >= size && std::fmod(value / size * 4, 1) == 0) {
-        return fmt::format("{:g} {}", value / size, name);
-      }
-    }
-  }
-  const double size = std::abs(value);
-  if (column.unit == "bytes" && size >= 1024) {
-    const double unit = size >= 0x1p30 ? 0x1p30 : size >= 0x1p20 ? 0x1p20 : 0x1p10;
-    return fmt::format("{:.3g} {}", value / unit, unit == 0x1p30 ? "GiB" : unit == 0x1p20 ? "MiB" : "KiB");
-  }
-  return value == std::floor(value) && size < 1e7 ? fmt::format("{:.0f}", value)
-         : size >= 1e4                            ? pictures::tick_label(value, size / 100)
-                                                  : fmt::format("{:.3g}", value);
-}
-
-std::string axis_title(const ResultColumn& column) {
-  return column.unit.empty() || column.unit == "bytes" ? column.name : column.name + " (" + column.unit + ")";
-}
-
-std::string metric_title(const ResultColumn& column) {
-  return column.unit.empty() ? column.name : column.name + " (" + column.unit + ")";
 }
 
 bool is_power_of_two(double value) {
@@ -97,7 +72,8 @@ Places number_places(ResultColumn column, const std::vector<double>& values) {
     places.values = levels;
   }
   for (const double value : places.values) {
-    places.labels.push_back(value_text(places.column, places.ranges ? std::stod(fmt::format("{:.3g}", value)) : value));
+    places.labels.push_back(
+        parameter_text(places.column, places.ranges ? std::stod(fmt::format("{:.3g}", value)) : value));
   }
   for (const double value : values) {
     if (!std::isfinite(value)) {
@@ -116,42 +92,42 @@ Places places_of(const ResultsReader& reader, const std::string& name, const std
                  const std::string& option) {
   const ResultColumn column = reader.column(name, option);
   const ResultSet rows = reader.select({column.name}, sweep::finished_where(where));
-  const bool texts = std::ranges::any_of(rows.rows, [](const auto& row) {
-    return std::holds_alternative<std::string>(row.front()) || std::holds_alternative<bool>(row.front());
+  // Costs are given as texts ("300"): what reads as a number is one.
+  const bool numbers = std::ranges::all_of(rows.rows, [](const auto& row) {
+    return std::holds_alternative<std::monostate>(row.front()) || std::isfinite(read_number(row.front()));
   });
-  if (!texts) {
+  if (numbers) {
     std::vector<double> values;
     values.reserve(rows.rows.size());
     for (const auto& row : rows.rows) {
-      values.push_back(sweep::number(row.front()));
+      values.push_back(read_number(row.front()));
     }
     return number_places(column, values);
   }
+  // Texts in the order of the sweep.
+  Places places{column, false, false, false, {}, {}, {}};
   std::map<std::string, std::size_t> levels;
   for (const auto& row : rows.rows) {
-    levels.emplace(sweep::to_text(row.front()), 0);
+    const auto [level, is_new] = levels.try_emplace(sweep::to_text(row.front()), levels.size());
+    if (is_new) {
+      places.values.push_back(static_cast<double>(level->second));
+      places.labels.push_back(level->first);
+    }
+    places.of_rows.push_back(level->second);
   }
   if (levels.size() > kMostLevels) {
     throw Error(ErrorKind::Usage,
                 {"a parameter has too many different texts to draw", column.name, fmt::format("{}", levels.size()),
                  fmt::format("at most {}", kMostLevels), "choose some of them with --where"});
   }
-  Places places{column, false, false, false, {}, {}, {}};
-  for (auto& [text, level] : levels) {
-    level = places.labels.size();
-    places.values.push_back(static_cast<double>(level));
-    places.labels.push_back(text);
-  }
-  for (const auto& row : rows.rows) {
-    places.of_rows.push_back(levels.at(sweep::to_text(row.front())));
-  }
   return places;
 }
 
 pictures::PlotAxis axis_of(const Places& places) {
-  pictures::PlotAxis axis{axis_title(places.column)};
+  pictures::PlotAxis axis{column_title(places.column)};
   const auto [low, high] = std::ranges::minmax(places.values);
   axis.logarithmic = places.logarithmic;
+  axis.names = !places.numbers;
   const double pad = places.numbers ? (high - low) * 0.02 : 0.4;
   axis.low = places.logarithmic ? low / std::pow(high / low, 0.02) : low - pad;
   axis.high = places.logarithmic ? high * std::pow(high / low, 0.02) : high + pad;
@@ -160,11 +136,7 @@ pictures::PlotAxis axis_of(const Places& places) {
     axis.high += 0.5;
   }
   if (places.numbers && !places.logarithmic && places.values.size() > 12) {
-    const std::vector<double> ticks = pictures::ticks(axis.low, axis.high, kMostTicks + 2);
-    const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : 1;
-    for (const double tick : ticks) {
-      axis.ticks.push_back({tick, pictures::tick_label(tick, step)});
-    }
+    axis.ticks = value_ticks(places.column, axis.low, axis.high, kMostTicks + 2);
     return axis;
   }
   for (std::size_t i = 0; i < places.values.size(); ++i) {
@@ -173,33 +145,21 @@ pictures::PlotAxis axis_of(const Places& places) {
   return axis;
 }
 
-std::vector<pictures::PlotTick> value_ticks(double low, double high) {
-  const std::vector<double> values = pictures::ticks(low, high, kMostTicks);
-  const double step = values.size() > 1 ? values[1] - values[0] : 1;
-  std::vector<pictures::PlotTick> ticks;
-  for (const double value : values) {
-    ticks.push_back({value, pictures::tick_label(value, step)});
-  }
-  return ticks;
-}
-
 /// Of a metric: from 0 where 0 is near. `may_be_log`: by powers of ten where values span many.
 pictures::PlotAxis metric_axis(const ResultColumn& column, double low, double high, bool may_be_log) {
   constexpr double kManyPowers = 100;
-  pictures::PlotAxis axis{metric_title(column)};
+  pictures::PlotAxis axis{column_title(column)};
   if (may_be_log && low > 0 && high / low >= kManyPowers) {
     axis.logarithmic = true;
     axis.low = low / 1.2;
     axis.high = high * 1.2;
-    for (double decade = std::pow(10.0, std::ceil(std::log10(axis.low))); decade <= axis.high; decade *= 10) {
-      axis.ticks.push_back({decade, pictures::tick_label(decade, decade)});
-    }
+    axis.ticks = logarithmic_ticks(column, axis.low, axis.high, kMostTicks);
     return axis;
   }
   const double pad = high > low ? (high - low) * 0.06 : std::max(std::abs(high) * 0.05, 1e-9);
   axis.low = low >= 0 && low < high * 0.4 ? 0 : low - pad;
   axis.high = high + pad;
-  axis.ticks = value_ticks(axis.low, axis.high);
+  axis.ticks = value_ticks(column, axis.low, axis.high, kMostTicks);
   return axis;
 }
 
@@ -244,16 +204,16 @@ pictures::GridPlot heat_map_plot(const ResultsReader& reader, const std::string&
   }
   pictures::GridPlot plot;
   plot.title = column.name + " by " + across.column.name + " and " + up.column.name;
-  plot.x_title = axis_title(across.column);
-  plot.y_title = axis_title(up.column);
+  plot.x_title = column_title(across.column);
+  plot.y_title = column_title(up.column);
   plot.x_labels = across.labels;
   plot.y_labels = up.labels;
-  plot.unit = metric_title(column);
+  plot.x_names = !across.numbers;
+  plot.unit = column_title(column);
   double low = std::numeric_limits<double>::infinity(), high = -low;
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max(), most = 0;
   for (const Mean& cell : cells) {
     plot.values.push_back(cell.value());
-    plot.writing.push_back(cell.count == 0 ? "" : value_text({column.name, {}, {}, "", "", {}}, cell.value()));
     if (cell.count > 0) {
       low = std::min(low, cell.value());
       high = std::max(high, cell.value());
@@ -264,9 +224,14 @@ pictures::GridPlot heat_map_plot(const ResultsReader& reader, const std::string&
   if (most == 0) {
     nothing(metric);
   }
+  const Measure measure(column, low, high);
+  for (const Mean& cell : cells) {
+    plot.writing.push_back(cell.count == 0 ? "" : measure.text(cell.value()));
+    plot.exact.push_back(cell.count == 0 ? "" : fmt::format("{:.6g} {}", cell.value(), column.unit));
+  }
   plot.low = low;
   plot.high = high > low ? high : low + 1;
-  plot.ticks = value_ticks(plot.low, plot.high);
+  plot.ticks = value_ticks(column, plot.low, plot.high, kMostTicks);
   plot.note = with_where(mean_note(least, most), where);
   return plot;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -48,10 +49,22 @@ int decimals_of(const ResultSet& rows, std::size_t column) {
   return whole || greatest >= 1e6 ? 0 : greatest < 10 ? 4 : greatest < 1000 ? 2 : 1;
 }
 
-/// In the order of `runs`.
-ResultSet rows_of(const ResultsReader& reader, const std::vector<std::uint64_t>& runs) {
+/// In the order of `runs`; what was asked for stands behind the axes.
+ResultSet rows_of(const ResultsReader& reader, const std::vector<std::uint64_t>& runs,
+                  const std::vector<MetricGoal>& asked) {
   std::vector<std::string> names = default_columns(reader);
   std::erase(names, "status");  // they all are finished
+  auto place = 1 + static_cast<std::ptrdiff_t>(reader.about().axes.size());
+  for (const MetricGoal& metric : asked) {
+    const auto found = std::ranges::find(names, metric.metric);
+    if (found != names.end() && found - names.begin() < place) {
+      continue;  // an axis, or asked for twice
+    }
+    if (found != names.end()) {
+      names.erase(found);
+    }
+    names.insert(names.begin() + place++, metric.metric);
+  }
   ResultSet found = reader.select(names, fmt::format("run IN ({})", fmt::join(runs, ",")));
   std::map<std::uint64_t, std::size_t> places;
   for (std::size_t i = 0; i < found.rows.size(); ++i) {
@@ -83,22 +96,6 @@ std::vector<std::uint64_t> finished_runs(const ResultsReader& reader, const std:
   return runs;
 }
 
-output::Cell optional_cell(const std::optional<double>& value) {
-  return value ? output::Cell(*value) : output::Cell();
-}
-
-const char* design_name(sweep::Design design) {
-  switch (design) {
-    case sweep::Design::FullGrid:
-      return "grid";
-    case sweep::Design::Incomplete:
-      return "incomplete grid";
-    case sweep::Design::Sample:
-      return "sample";
-  }
-  return "";
-}
-
 }  // namespace
 
 output::Table to_table(const ResultSet& rows) {
@@ -125,6 +122,13 @@ output::Table printable(output::Table table) {
         for (char& c : *text) {
           c = static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? ' ' : c;
         }
+      }
+      // Sums of bytes and the like are stored as reals; as whole numbers they get separators.
+      constexpr double kExact = 0x1p53;
+      const double* real = std::get_if<double>(&cell);
+      if (real != nullptr && *real >= 0 && *real <= kExact && *real == std::floor(*real) &&
+          table.columns[static_cast<std::size_t>(&cell - row.data())].decimals == 0) {
+        cell = static_cast<std::uint64_t>(*real);
       }
     }
   }
@@ -178,6 +182,40 @@ std::vector<std::string> default_columns(const ResultsReader& reader) {
   return names;
 }
 
+bool is_main_metric(const std::string& name) {
+  static const std::set<std::string> names = {
+      "simt_efficiency",         "model_speed_up", "model_milliseconds", "model_efficiency", "traversal_nodes_per_ray",
+      "traversal_bytes_per_ray", "l1_hit_rate",    "l2_hit_rate",        "dram_bytes",       "structure_bytes",
+      "structure_sah_cost"};
+  return names.contains(name);
+}
+
+std::size_t mark_details(output::Table& table, const ResultSet& rows, const std::vector<std::string>& asked,
+                         bool unchanging) {
+  constexpr std::size_t kMost = 6;
+  const auto varies = [&](std::size_t i) {
+    return std::ranges::any_of(rows.rows, [&](const auto& row) { return row[i] != rows.rows.front()[i]; });
+  };
+  std::vector<std::size_t> main, others, hidden;
+  for (std::size_t i = 0; i < rows.columns.size(); ++i) {
+    const ResultColumn& column = rows.columns[i];
+    if (column.role != Role::Metric || std::ranges::find(asked, column.name) != asked.end()) {
+      continue;
+    }
+    hidden.push_back(i);
+    if (unchanging || rows.rows.size() < 2 || varies(i)) {
+      (is_main_metric(column.name) ? main : others).push_back(i);
+    }
+  }
+  std::vector<std::size_t>& shown = main.empty() && asked.empty() ? others : main;
+  shown.resize(std::min(shown.size(), kMost));
+  std::erase_if(hidden, [&](std::size_t i) { return std::ranges::find(shown, i) != shown.end(); });
+  for (const std::size_t i : hidden) {
+    table.columns[i].detail = true;
+  }
+  return hidden.size();
+}
+
 std::vector<std::string> export_columns(const ResultsReader& reader, bool times) {
   std::vector<std::string> names;
   for (const ResultColumn& column : reader.columns()) {
@@ -198,7 +236,7 @@ MetricGoal parse_metric(const ResultsReader& reader, const std::string& text) {
 
 ResultSet best_rows(const ResultsReader& reader, const MetricGoal& metric, std::size_t most, const std::string& where) {
   const std::vector<double> values = sweep::load_numbers(reader, metric.metric, where, "best");
-  return rows_of(reader, pick(finished_runs(reader, where), sweep::best_of(values, metric.goal, most)));
+  return rows_of(reader, pick(finished_runs(reader, where), sweep::best_of(values, metric.goal, most)), {metric});
 }
 
 std::vector<std::size_t> front_of(const ResultsReader& reader, const std::vector<MetricGoal>& metrics,
@@ -215,7 +253,7 @@ std::vector<std::size_t> front_of(const ResultsReader& reader, const std::vector
 }
 
 ResultSet front_rows(const ResultsReader& reader, const std::vector<MetricGoal>& metrics, const std::string& where) {
-  ResultSet rows = rows_of(reader, pick(finished_runs(reader, where), front_of(reader, metrics, where)));
+  ResultSet rows = rows_of(reader, pick(finished_runs(reader, where), front_of(reader, metrics, where)), metrics);
   // Along the first goal, as one reads a front.
   const auto name = [&](const ResultColumn& column) { return column.name == metrics.front().metric; };
   if (const auto column = std::ranges::find_if(rows.columns, name); column != rows.columns.end()) {
@@ -226,56 +264,6 @@ ResultSet front_rows(const ResultsReader& reader, const std::vector<MetricGoal>&
     });
   }
   return rows;
-}
-
-std::vector<MetricSensitivity> sensitivities(const ResultsReader& reader, std::vector<std::string> metrics,
-                                             const std::string& where) {
-  const bool all = metrics.empty();
-  if (all) {
-    for (const ResultColumn& column : reader.metrics()) {
-      metrics.push_back(column.name);
-    }
-  }
-  const sweep::Dataset data = sweep::load_parameters(reader, where);
-  std::vector<MetricSensitivity> result;
-  for (const std::string& metric : metrics) {
-    const std::vector<double> values = sweep::load_numbers(reader, metric, where, "sensitivity");
-    MetricSensitivity one{reader.column(metric, "sensitivity").name,
-                          sweep::sensitivity(data.parameters, values, data.sampled)};
-    if (!all || one.result.variance > 0) {
-      result.push_back(std::move(one));
-    }
-  }
-  return result;
-}
-
-output::Table sensitivity_table(const std::vector<MetricSensitivity>& all) {
-  output::Table table;
-  table.columns = {{"metric", "metric"},
-                   {"parameter", "parameter"},
-                   {"first", "by itself", output::Show::Percent, 1},
-                   {"total", "with interactions", output::Show::Percent, 1},
-                   {"noise", "noise", output::Show::Percent, 1},
-                   {"design", "design"},
-                   {"rows", "rows", output::Show::Plain, 0, true}};
-  for (const MetricSensitivity& one : all) {
-    std::vector<std::size_t> order(one.result.parameters.size());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      order[i] = i;
-    }
-    const auto weight = [&](std::size_t i) {
-      const sweep::ParameterIndex& index = one.result.parameters[i];
-      return index.total.value_or(index.first.value_or(-1));
-    };
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return weight(a) > weight(b); });
-    for (const std::size_t i : order) {
-      const sweep::ParameterIndex& index = one.result.parameters[i];
-      table.rows.push_back({one.metric, index.name, optional_cell(index.first), optional_cell(index.total),
-                            index.first ? output::Cell(index.noise) : output::Cell(),
-                            std::string(design_name(one.result.design)), one.result.rows});
-    }
-  }
-  return table;
 }
 
 output::Table comparison_table(const sweep::RunComparison& comparison, std::uint64_t a, std::uint64_t b) {

@@ -1,4 +1,4 @@
-// Tables of `rayreplay results`: rows, the best, the front, indices, two runs side by side.
+// Tables of `rayreplay results`: rows, the best, the front, two runs side by side.
 //
 // Contract: keys of columns are the names of the database's; what they hold is docs/results.md's. Rows of one file are
 // the same bytes every time: what differs between two runs of one sweep (device, host, started, seconds) is left out
@@ -17,7 +17,7 @@
 namespace rayreplay::report {
 
 [[nodiscard]] output::Table to_table(const sweep::ResultSet& rows);
-/// For terminals: one line a cell, no control characters.
+/// For people: one line a cell, no control characters, whole numbers with separators.
 [[nodiscard]] output::Table printable(output::Table table);
 [[nodiscard]] std::string to_jsonl(const output::Table& table);
 /// rayreplay.results/1
@@ -25,6 +25,13 @@ namespace rayreplay::report {
 
 /// run, axes, metrics that exist; status where something failed.
 [[nodiscard]] std::vector<std::string> default_columns(const sweep::ResultsReader& reader);
+/// For people, who have a screen: marks as `detail` all metrics but those of `asked` and, of the main ones of each
+/// output, the first few; where none is main, the first others. `unchanging` off: those that are the same in all rows
+/// go as well. Returns how many it marked.
+std::size_t mark_details(output::Table& table, const sweep::ResultSet& rows, const std::vector<std::string>& asked,
+                         bool unchanging);
+/// Metrics that say most about an output.
+[[nodiscard]] bool is_main_metric(const std::string& name);
 /// Everything but what is not reproducible.
 [[nodiscard]] std::vector<std::string> export_columns(const sweep::ResultsReader& reader, bool times);
 
@@ -43,14 +50,6 @@ struct MetricGoal {
 [[nodiscard]] sweep::ResultSet front_rows(const sweep::ResultsReader& reader, const std::vector<MetricGoal>& metrics,
                                           const std::string& where);
 
-struct MetricSensitivity {
-  std::string metric;
-  sweep::Sensitivity result;
-};
-/// Of each metric; of none: of all that exist and vary.
-[[nodiscard]] std::vector<MetricSensitivity> sensitivities(const sweep::ResultsReader& reader,
-                                                           std::vector<std::string> metrics, const std::string& where);
-[[nodiscard]] output::Table sensitivity_table(const std::vector<MetricSensitivity>& all);
 [[nodiscard]] output::Table comparison_table(const sweep::RunComparison& comparison, std::uint64_t a, std::uint64_t b);
 /// Errors by how often they occur, with the first run of each.
 [[nodiscard]] output::Table failure_table(const sweep::ResultsReader& reader);

@@ -11,6 +11,7 @@
 #include "app/pictures/colormap.hpp"
 #include "app/pictures/heatmap.hpp"
 #include "app/pictures/image.hpp"
+#include "app/pictures/plot.hpp"
 #include "app/pictures/text.hpp"
 #include "base/error.hpp"
 
@@ -184,6 +185,36 @@ TEST(Ticks, LabelsShowTheStepAndNoMore) {
   EXPECT_EQ(tick_label(20000, 5000), "20k");
   EXPECT_EQ(tick_label(12500, 2500), "12.5k");
   EXPECT_EQ(tick_label(1.5e6, 5e5), "1.5M");
+}
+
+TEST(Plot, NamesWithoutRoomStandUprightAndNumbersAreLeftOut) {
+  GridPlot plot;
+  for (int i = 0; i < 12; ++i) {
+    plot.x_labels.push_back("a-rather-long-name-" + std::to_string(i));
+    plot.values.push_back(i);
+  }
+  plot.y_labels = {"one"};
+  plot.high = 11;
+  const ImageCanvas measure(1, 1);
+  const PlotSize lying = size_of(plot, measure, true);
+  plot.x_names = true;
+  const PlotSize upright = size_of(plot, measure, true);
+  EXPECT_GT(upright.height, lying.height + 80);
+  EXPECT_EQ(upright.width, lying.width);
+  EXPECT_EQ(render(plot).height(), static_cast<std::uint32_t>(upright.height * 2));
+  plot.x_labels.assign(12, "x");
+  EXPECT_EQ(size_of(plot, measure, true).height, lying.height);
+}
+
+TEST(Plot, AMapHasRoomForItsNames) {
+  GridPlot plot;
+  plot.x_labels = plot.y_labels = {"1"};
+  plot.values = {1};
+  const ImageCanvas measure(1, 1);
+  const double low = size_of(plot, measure, false).height;
+  plot.unit = std::string(60, 'm');
+  EXPECT_GT(size_of(plot, measure, false).height, low + 100);
+  EXPECT_GE(size_of(plot, measure, false).height, measure.text_width(plot.unit));
 }
 
 }  // namespace

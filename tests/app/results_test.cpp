@@ -62,6 +62,42 @@ TEST_F(Results, PrintsAxesAndMetrics) {
   EXPECT_EQ(part[0]["run"], 48);
 }
 
+TEST_F(Results, ATableFitsTheScreen) {
+  const auto first_line = [](const Outcome& outcome) { return outcome.output.substr(0, outcome.output.find('\n')); };
+  // Eleven metrics, of which four are main ones, one of them the same in all rows.
+  {
+    sweep::ResultsWriter writer(scratch_ / "wide.db", made_up_sweep(), false);
+    for (std::uint64_t run = 0; run < kRuns; ++run) {
+      sweep::ResultRow row = made_up_row(run);
+      for (const char* name : {"l1_accesses", "l1_misses", "l1_filled_bytes", "l2_misses", "dram_read_bytes"}) {
+        row.outcome.metrics.emplace_back(name, 1000.0 * static_cast<double>(run));
+      }
+      row.outcome.metrics.emplace_back("model_speed_up", 2.0);
+      writer.add({row});
+    }
+  }
+  const std::string wide = scratch_ / "wide.db";
+  const Outcome all = run_command({"results", wide});
+  EXPECT_THAT(first_line(all), AllOf(HasSubstr("l1_hit_rate"), HasSubstr("dram_bytes"), Not(HasSubstr("l1_misses")),
+                                     Not(HasSubstr("model_speed_up"))));
+  EXPECT_THAT(all.errors, HasSubstr("6 more metrics: --columns"));
+  EXPECT_THAT(run_command({"results", wide, "--format", "csv"}).output,
+              AllOf(HasSubstr("l1_misses"), HasSubstr("model_speed_up")));
+  const Outcome chosen = run_command({"results", wide, "--columns", "run,l1_misses"});
+  EXPECT_EQ(first_line(chosen), "run  l1_misses (accesses)");
+  EXPECT_EQ(chosen.errors, "");
+  EXPECT_THAT(chosen.output, HasSubstr("63,000"));
+  // What was asked for stands behind the axes; the others of `best` may all be equal.
+  const Outcome best = run_command({"results", wide, "best", "l1_misses", "-n", "2"});
+  EXPECT_THAT(first_line(best), ::testing::ContainsRegex("packing +l1_misses .*l1_hit_rate"));
+  EXPECT_THAT(first_line(best), HasSubstr("model_speed_up"));
+  const Outcome front = run_command({"results", wide, "pareto", "l2_misses", "more:l1_accesses"});
+  EXPECT_THAT(first_line(front), ::testing::ContainsRegex("packing +l2_misses .*l1_accesses .*l1_hit_rate"));
+  // A key that is no axis can be asked for as well.
+  const Outcome key = run_command({"results", wide, "best", "warp_size", "--less", "-n", "1"});
+  EXPECT_THAT(first_line(key), HasSubstr("warp_size"));
+}
+
 TEST_F(Results, OtherFormsHoldTheSame) {
   const Outcome lines = results({"--format", "jsonl", "--columns", "run,packing"});
   EXPECT_THAT(lines.output, StartsWith("{\"run\":0,\"packing\":\"identity\"}\n"));
@@ -118,6 +154,7 @@ TEST_F(Results, DrawsPictures) {
   const std::string map = read_bytes(scratch_ / "p0.svg");
   EXPECT_THAT(map,
               AllOf(HasSubstr(">4 KiB<"), HasSubstr(">512 KiB<"), HasSubstr("means over"), Not(HasSubstr("<script"))));
+  EXPECT_THAT(map, AllOf(HasSubstr(">0.250<"), HasSubstr("512 KiB, 8: 0.845 share"), HasSubstr("rotate(-90")));
   EXPECT_THAT(read_bytes(scratch_ / "p2.svg"), HasSubstr("random:seed=1"));
   // An existing picture is kept.
   EXPECT_EQ(results({"plot", "lines", "cache.l1.bytes", "l1_hit_rate", "-o", scratch_ / "p1.svg"}).code, 4);
@@ -128,7 +165,10 @@ TEST_F(Results, WritesAPage) {
   const std::string page = read_bytes(scratch_ / "page.html");
   EXPECT_THAT(page, AllOf(HasSubstr("The best by l1_hit_rate"), HasSubstr("What moves l1_hit_rate"),
                           HasSubstr("the cache cannot be"), HasSubstr("feedface"), HasSubstr("powers_of_two"),
-                          HasSubstr("Pareto front"), Not(HasSubstr("<script"))));
+                          HasSubstr("Pareto front"), HasSubstr("<table class=\"matrix\">"),
+                          HasSubstr("l1_hit_rate over packing"), HasSubstr("4 KiB, 8 KiB"),
+                          HasSubstr("<summary>The sweep's file</summary>"), Not(HasSubstr("<script"))));
+  EXPECT_LT(page.find("The best by"), page.find("Where it comes from"));
   EXPECT_FALSE(std::regex_search(page, std::regex("(src|href)=\"http")));
   ASSERT_EQ(results({"report", "-o", scratch_ / "again.html"}).code, 0);
   EXPECT_EQ(read_bytes(scratch_ / "again.html"), page);
@@ -156,6 +196,14 @@ TEST_F(Results, ExportsAreTheSameBytes) {
     EXPECT_THAT(read_bytes(a), AllOf(HasSubstr("configuration"), Not(HasSubstr("2026-01-31"))));
   }
   EXPECT_THAT(results({"export", "--times"}).output, HasSubstr("2026-01-31"));
+}
+
+TEST_F(Results, MisspeltQuestions) {
+  expect_usage({"bset", "l1_hit_rate"}, AllOf(HasSubstr("unknown subcommand"), HasSubstr("'best'")));
+  expect_usage({"nonsense"}, HasSubstr("one of best, pareto, sensitivity"));
+  expect_usage({"best", "l1_hit_rate", "--mosst", "3"}, AllOf(HasSubstr("results best"), HasSubstr("'--most'")));
+  expect_usage({"best", "l1_hit_rate", "--formt", "csv"}, HasSubstr("'--format'"));
+  expect_usage({"compare", "1", "2", "3"}, HasSubstr("rayreplay results compare --help"));
 }
 
 TEST_F(Results, BadInput) {
