@@ -123,12 +123,12 @@ output::Table printable(output::Table table) {
           c = static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? ' ' : c;
         }
       }
-      // Sums of bytes and the like are stored as reals; as whole numbers they get separators.
+      // Sums of bytes and the like are reals; without decimals they get separators.
       constexpr double kExact = 0x1p53;
       const double* real = std::get_if<double>(&cell);
-      if (real != nullptr && *real >= 0 && *real <= kExact && *real == std::floor(*real) &&
+      if (real != nullptr && *real >= 0 && *real <= kExact &&
           table.columns[static_cast<std::size_t>(&cell - row.data())].decimals == 0) {
-        cell = static_cast<std::uint64_t>(*real);
+        cell = static_cast<std::uint64_t>(std::round(*real));
       }
     }
   }

@@ -62,7 +62,7 @@ TEST(SweepValues, AMetricHasOneForm) {
 
 TEST(SweepValues, DigitsTellNeighboursApart) {
   EXPECT_EQ(Measure(column("share"), 0.9, 0.91).text(0.90234), "0.9023");
-  EXPECT_EQ(Measure(column("share"), 0.9, 0.9001).text(0.90004), "0.90004");
+  EXPECT_EQ(Measure(column("share"), 0.9, 0.9001).text(0.90004), "0.900040");
   EXPECT_EQ(Measure(column("share"), 0.5, 0.5).text(0.5), "0.500");
 }
 
