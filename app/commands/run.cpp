@@ -1,11 +1,11 @@
 #include "app/commands/run.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <limits>
 #include <new>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -43,18 +43,25 @@ std::vector<const CLI::App*> chosen_path(const CLI::App& root) {
   return path;
 }
 
+/// From the deepest to the root: where options may be.
+std::vector<const CLI::App*> with_options(const CLI::App& root) {
+  std::vector<const CLI::App*> path = chosen_path(root);
+  std::ranges::reverse(path);
+  return path;
+}
+
 /// "results best"; the root has none.
 std::string path_name(const std::vector<const CLI::App*>& path) {
   std::vector<std::string> names;
-  for (const CLI::App* app : path | std::views::drop(1)) {
-    names.push_back(app->get_name());
+  for (std::size_t i = 1; i < path.size(); ++i) {
+    names.push_back(path[i]->get_name());
   }
   return fmt::format("{}", fmt::join(names, " "));
 }
 
 std::vector<std::string> option_names(const CLI::App& root) {
   std::vector<std::string> names;
-  for (const CLI::App* app : chosen_path(root) | std::views::reverse) {
+  for (const CLI::App* app : with_options(root)) {
     for (const CLI::Option* option : app->get_options()) {
       for (const std::string& name : option->get_lnames()) {
         names.push_back("--" + name);
@@ -97,7 +104,7 @@ ErrorInfo unknown_argument(const CLI::App& root, const std::string& word) {
 
 /// CLI11's message is "Could not convert: NAME = VALUE"; it is cut at the name, which the options know.
 ErrorInfo not_convertible(const CLI::App& root, const std::string& message) {
-  for (const CLI::App* app : chosen_path(root) | std::views::reverse) {
+  for (const CLI::App* app : with_options(root)) {
     for (const CLI::Option* option : app->get_options()) {
       const std::string start = "Could not convert: " + option->get_name() + " = ";
       if (!message.starts_with(start)) {

@@ -119,10 +119,11 @@ std::string sensitivity_matrix(const std::vector<MetricSensitivity>& all, const 
   }
   html += "</tr></thead>\n<tbody>\n";
   std::vector<const MetricSensitivity*> rows;
+  rows.reserve(all.size());
   for (const MetricSensitivity& one : all) {
     rows.push_back(&one);
   }
-  std::ranges::stable_partition(rows, [&](const MetricSensitivity* one) { return one->metric == first; });
+  std::stable_partition(rows.begin(), rows.end(), [&](const MetricSensitivity* one) { return one->metric == first; });
   for (const MetricSensitivity* one : rows) {
     html += "<tr><td>" + escape_html(one->metric) + "</td>";
     for (const std::size_t i : columns) {

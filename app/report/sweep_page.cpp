@@ -42,6 +42,13 @@ std::string joined(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// How many different values a column has.
+std::uint64_t levels(const ResultsReader& reader, const std::string& axis) {
+  const sweep::ResultSet count =
+      reader.query(fmt::format(R"(SELECT count(DISTINCT "{}") FROM runs)", reader.column(axis, "").name));
+  return static_cast<std::uint64_t>(sweep::number(count.rows[0][0]));
+}
+
 /// The metric that the page is about; an empty name where there is none.
 MetricGoal subject(const ResultsReader& reader, const std::string& asked) {
   if (!asked.empty()) {
@@ -55,7 +62,7 @@ MetricGoal subject(const ResultsReader& reader, const std::string& asked) {
     }
   }
   for (const ResultColumn& column : metrics) {
-    if (column.goal != Goal::None) {
+    if (column.goal != Goal::None && levels(reader, column.name) > 1) {
       return {column.name, column.goal};
     }
   }
@@ -159,12 +166,6 @@ std::string sensitivity_part(const std::vector<MetricSensitivity>& all, const Me
       exact ? "is left when all other parameters are known: what a parameter does by itself and together with others"
             : "goes away when the parameter is known. Estimated: rayreplay results FILE sensitivity says how well");
   return html + "</div>\n</div>\n" + std::string(kIndexMeanings);
-}
-
-std::uint64_t levels(const ResultsReader& reader, const std::string& axis) {
-  const sweep::ResultSet count =
-      reader.query(fmt::format(R"(SELECT count(DISTINCT "{}") FROM runs)", reader.column(axis, "").name));
-  return static_cast<std::uint64_t>(sweep::number(count.rows[0][0]));
 }
 
 /// A map over the two parameters that move the metric most, and lines over each that does something.

@@ -90,7 +90,7 @@ Places number_places(ResultColumn column, const std::vector<double>& values) {
 
 Places places_of(const ResultsReader& reader, const std::string& name, const std::string& where,
                  const std::string& option) {
-  const ResultColumn column = reader.column(name, option);
+  const ResultColumn& column = reader.column(name, option);
   const ResultSet rows = reader.select({column.name}, sweep::finished_where(where));
   // Costs are given as texts ("300"): what reads as a number is one.
   const bool numbers = std::ranges::all_of(rows.rows, [](const auto& row) {

@@ -242,6 +242,7 @@ ResultSet best_rows(const ResultsReader& reader, const MetricGoal& metric, std::
 std::vector<std::size_t> front_of(const ResultsReader& reader, const std::vector<MetricGoal>& metrics,
                                   const std::string& where) {
   std::vector<std::vector<double>> values;
+  values.reserve(metrics.size());
   std::vector<sweep::GoalColumn> columns;
   for (const MetricGoal& metric : metrics) {
     values.push_back(sweep::load_numbers(reader, metric.metric, where, "pareto"));
