@@ -1,10 +1,12 @@
-// What it costs to work a sweep off: 256 independent experiments (one launch under random packings of as many seeds) on
-// one thread and on two; the same by MPI, two ranks of one thread each against one process of two threads; and going on
-// with a sweep of 10,000 runs that are all finished.
+// What it costs to work a sweep off: 256 independent experiments (one launch under random packings of as many seeds,
+// replayed and timed under SER) on one thread and on several; the same by MPI, two ranks of one thread each against one
+// process of two threads; and going on with a sweep of 10,000 runs that are all finished.
 //
 //   independent   `speed_up`: time on one thread / time on N (the whole process is limited to N)
+//                 `efficiency`: that / N
 //   mpi           `ratio`: wall clock of mpirun -n 2 / of --threads 2, both with start and end of the processes
 //   resume        seconds from opening the database to knowing that nothing is left
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -13,6 +15,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -35,10 +38,11 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-std::string sweep_text(int experiments, int warps) {
+std::string sweep_text(int experiments, int warps, const std::string& outputs) {
   std::string text = fmt::format(
-      "[experiment]\nworkload = \"divergence:degree=6,warps={},bounces=6\"\noutputs = \"simt\"\n[axes]\npacking = [",
-      warps);
+      "[experiment]\nworkload = \"divergence:degree=6,warps={},bounces=6\"\noutputs = \"{}\"\n"
+      "scheduler.model = \"ser\"\n[axes]\npacking = [",
+      warps, outputs);
   for (int i = 0; i < experiments; ++i) {
     text += fmt::format("{}\"random:seed={}\"", i == 0 ? "" : ", ", i);
   }
@@ -63,7 +67,7 @@ void work_off(const Plan& plan, std::uint32_t threads) {
 }
 
 void independent(benchmark::State& state) {
-  const Plan plan(parse_sweep(sweep_text(kExperiments, 1500), "bench.toml", ""));
+  const Plan plan(parse_sweep(sweep_text(kExperiments, 1000, "simt,model"), "bench.toml", ""));
   const auto threads = static_cast<std::uint32_t>(state.range(0));
   double one = 0;
   double several = 0;
@@ -74,13 +78,22 @@ void independent(benchmark::State& state) {
     state.SetIterationTime(seconds);
   }
   state.counters["speed_up"] = one / several;
+  state.counters["efficiency"] = one / several / threads;
   state.counters["experiments_per_second"] = kExperiments * static_cast<double>(state.iterations()) / several;
 }
-BENCHMARK(independent)->Arg(2)->UseManualTime()->Iterations(3)->Unit(benchmark::kMillisecond);
+/// 2, 4, 8 … and all cores.
+void thread_counts(benchmark::internal::Benchmark* bench) {
+  const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  for (std::int64_t threads = 2; threads < cores; threads *= 2) {
+    bench->Arg(threads);
+  }
+  bench->Arg(std::max<std::int64_t>(cores, 2));
+}
+BENCHMARK(independent)->Apply(thread_counts)->UseManualTime()->Iterations(2)->Unit(benchmark::kMillisecond);
 
 void resume(benchmark::State& state) {
   const test::TemporaryFolder folder;
-  const Plan plan(parse_sweep(sweep_text(kFinished, 1), "bench.toml", ""));
+  const Plan plan(parse_sweep(sweep_text(kFinished, 1, "simt"), "bench.toml", ""));
   const Work nothing{[](std::span<const experiment::Settings> complete, kernels::Accelerator*, Progress*) {
                        return std::vector<experiment::Outcome>(complete.size());
                      },
@@ -110,7 +123,7 @@ void shell(const std::string& command) {
 
 void mpi(benchmark::State& state) {
   const test::TemporaryFolder folder;
-  const std::string file = folder.write("s.toml", sweep_text(kExperiments, 12000));
+  const std::string file = folder.write("s.toml", sweep_text(kExperiments, 2000, "simt,model"));
   const std::string sweep = fmt::format("{} sweep {} --store none --restart -o {} 2>/dev/null", RAYREPLAY_COMMAND, file,
                                         (folder / "s.db").string());
   // As tests have it: as root, on fewer cores than ranks, on a machine without a network.

@@ -74,31 +74,31 @@ TEST(Condition, NamesItsKeysOnce) {
   EXPECT_TRUE(Condition().holds({}));
 }
 
-std::string error_of(const std::string& text) {
+std::string condition_error_of(const std::string& text) {
   return message_of([&] { static_cast<void>(holds(text)); });
 }
 
 TEST(Condition, ErrorsShowTheTextAndTheColumn) {
-  EXPECT_THAT(error_of("machine.smss > 1"),
+  EXPECT_THAT(condition_error_of("machine.smss > 1"),
               AllOf(HasSubstr("s.toml:1, column 1 of \"machine.smss > 1\""), HasSubstr("'machine.sms'")));
-  EXPECT_THAT(error_of("1 < machine.name"), AllOf(HasSubstr("column 3"), HasSubstr("a number and a text")));
-  EXPECT_THAT(error_of("machine.sms"), AllOf(HasSubstr("no condition"), HasSubstr("a number")));
-  EXPECT_THAT(error_of("machine.sms && true"), HasSubstr("a truth value"));
-  EXPECT_THAT(error_of("machine.name + 1 == 2"), HasSubstr("column 1"));
-  EXPECT_THAT(error_of("true < false"), HasSubstr("no order"));
-  EXPECT_THAT(error_of("!1 == 2"), HasSubstr("a truth value"));
-  EXPECT_THAT(error_of("(machine.sms > 1"), AllOf(HasSubstr("not closed"), HasSubstr("column 17")));
-  EXPECT_THAT(error_of("machine.name == \"x"), HasSubstr("not closed"));
-  EXPECT_THAT(error_of("machine.sms >"), AllOf(HasSubstr("missing"), HasSubstr("the end")));
-  EXPECT_THAT(error_of(""), HasSubstr("missing"));
-  EXPECT_THAT(error_of("1 < 2 < 3"), HasSubstr("goes on"));
-  EXPECT_THAT(error_of("machine.sms = 3"), HasSubstr("goes on"));
-  EXPECT_THAT(error_of("machine.sms > 3XB"), HasSubstr("number"));
-  EXPECT_THAT(error_of("machine.sms > ."), HasSubstr("number"));
-  EXPECT_THAT(error_of("machine.sms:pool > 1"), HasSubstr("does not hold a model"));
-  EXPECT_THAT(error_of("scheduler.model:pool == 'x'"), HasSubstr("do not go together"));
-  EXPECT_THAT(error_of(std::string(10000, '(')), HasSubstr("nested"));
-  EXPECT_THAT(error_of(std::string(10000, '!') + "true"), HasSubstr("nested"));
+  EXPECT_THAT(condition_error_of("1 < machine.name"), AllOf(HasSubstr("column 3"), HasSubstr("a number and a text")));
+  EXPECT_THAT(condition_error_of("machine.sms"), AllOf(HasSubstr("no condition"), HasSubstr("a number")));
+  EXPECT_THAT(condition_error_of("machine.sms && true"), HasSubstr("a truth value"));
+  EXPECT_THAT(condition_error_of("machine.name + 1 == 2"), HasSubstr("column 1"));
+  EXPECT_THAT(condition_error_of("true < false"), HasSubstr("no order"));
+  EXPECT_THAT(condition_error_of("!1 == 2"), HasSubstr("a truth value"));
+  EXPECT_THAT(condition_error_of("(machine.sms > 1"), AllOf(HasSubstr("not closed"), HasSubstr("column 17")));
+  EXPECT_THAT(condition_error_of("machine.name == \"x"), HasSubstr("not closed"));
+  EXPECT_THAT(condition_error_of("machine.sms >"), AllOf(HasSubstr("missing"), HasSubstr("the end")));
+  EXPECT_THAT(condition_error_of(""), HasSubstr("missing"));
+  EXPECT_THAT(condition_error_of("1 < 2 < 3"), HasSubstr("goes on"));
+  EXPECT_THAT(condition_error_of("machine.sms = 3"), HasSubstr("goes on"));
+  EXPECT_THAT(condition_error_of("machine.sms > 3XB"), HasSubstr("number"));
+  EXPECT_THAT(condition_error_of("machine.sms > ."), HasSubstr("number"));
+  EXPECT_THAT(condition_error_of("machine.sms:pool > 1"), HasSubstr("does not hold a model"));
+  EXPECT_THAT(condition_error_of("scheduler.model:pool == 'x'"), HasSubstr("do not go together"));
+  EXPECT_THAT(condition_error_of(std::string(10000, '(')), HasSubstr("nested"));
+  EXPECT_THAT(condition_error_of(std::string(10000, '!') + "true"), HasSubstr("nested"));
 }
 
 }  // namespace

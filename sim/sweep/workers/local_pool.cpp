@@ -6,7 +6,9 @@
 #include <condition_variable>
 #include <ctime>
 #include <deque>
+#include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -63,13 +65,21 @@ struct LocalPool::State {
         budget(options.memory_bytes),
         parallelism(tbb::global_control::max_allowed_parallelism, options.threads),
         arena(static_cast<int>(options.threads)),
-        host(host_name()) {}
+        threads(options.threads),
+        host(host_name()) {
+    for (const Unit& unit : plan->units()) {
+      ++units_of[unit.affinity];
+    }
+  }
 
   const Plan* plan;
   Work work;
   MemoryBudget budget;
   tbb::global_control parallelism;  ///< more than there are cores, where that was asked for
-  tbb::task_arena arena;
+  tbb::task_arena arena;            ///< of all threads together
+  std::uint32_t threads;
+  std::map<std::uint64_t, std::uint64_t> units_of;  ///< by affinity
+  std::set<std::uint64_t> begun;                    ///< affinities
   std::string host;
 
   std::mutex mutex;
@@ -95,6 +105,7 @@ struct LocalPool::State {
   [[nodiscard]] Prepared prepare(Task task);
   [[nodiscard]] Need forecast(ResultRow& row) const;
   void evaluate(Prepared& prepared, kernels::Accelerator* accelerator);
+  [[nodiscard]] bool keeps_to_itself(std::uint64_t affinity);
   void evaluate_rows(std::vector<ResultRow>& rows, std::span<const std::size_t> which,
                      kernels::Accelerator* accelerator);
 };
@@ -181,6 +192,15 @@ void LocalPool::State::evaluate(Prepared& prepared, kernels::Accelerator* accele
   }
 }
 
+/// Whether a unit that begins now had better use its own thread alone: where every thread has one, loops that are
+/// shared out cost more than they gain. The first unit of several that share an input or a structure makes what they
+/// wait for, with all threads.
+bool LocalPool::State::keeps_to_itself(std::uint64_t affinity) {
+  const bool first = begun.empty();
+  const bool leads = begun.insert(affinity).second && units_of[affinity] > 1;
+  return !first && !leads && queue.size() + under_way >= threads;
+}
+
 void LocalPool::State::run(kernels::Accelerator* accelerator) {
   std::unique_lock lock(mutex);
   for (;;) {
@@ -210,12 +230,14 @@ void LocalPool::State::run(kernels::Accelerator* accelerator) {
     } else {
       ++turn;
       budget.take(prepared.need);
+      const bool alone = keeps_to_itself(prepared.result.task.affinity);
       work_changed.notify_all();
       lock.unlock();
       if (!prepared.result.error) {
         try {
           if (accelerator == nullptr) {
-            arena.execute([&] { evaluate(prepared, nullptr); });
+            tbb::task_arena own(1);
+            (alone ? own : arena).execute([&] { evaluate(prepared, nullptr); });
           } else {
             evaluate(prepared, accelerator);
           }
