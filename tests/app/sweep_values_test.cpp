@@ -25,6 +25,7 @@ sweep::ResultColumn column(const std::string& unit, sweep::ColumnType type = swe
 
 std::vector<std::string> labels(const std::vector<pictures::PlotTick>& ticks) {
   std::vector<std::string> result;
+  result.reserve(ticks.size());
   for (const pictures::PlotTick& tick : ticks) {
     result.push_back(tick.label);
   }
