@@ -21,6 +21,7 @@
 #include "app/console/console.hpp"
 #include "app/console/signals.hpp"
 #include "base/error.hpp"
+#include "base/keep_memory.hpp"
 #include "base/memory.hpp"
 #include "sim/experiment/stages/evaluator.hpp"
 #include "sim/experiment/store/store.hpp"
@@ -133,6 +134,7 @@ struct Workshop {
       memory -= memory / 4;  // for the system, and for what is not foreseen
     }
     // Results that are kept for other units, beside what units under way need.
+    keep_freed_memory();
     experiment::EvaluatorOptions evaluator_options;
     evaluator_options.store = store.get();
     evaluator_options.memory_bytes = memory / 4;
