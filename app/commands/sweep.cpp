@@ -1,5 +1,7 @@
 // rayreplay sweep: many experiments, worked off on this machine or on many, into one database.
 #include <algorithm>
+#include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -44,7 +46,8 @@ constexpr std::uint64_t kMostSweepBytes = 16U << 20U;
 constexpr std::uint64_t kAskAbove = 10'000;  ///< runs that need --yes
 constexpr std::uint64_t kRunsAskedBriefly = 64;
 constexpr std::uint64_t kRunsAsked = 2'048;
-constexpr int kInterruptedCode = 130;
+constexpr int kSignalled = 128;  ///< and the signal's number
+constexpr int kAllFailedCode = 1;
 
 struct Options {
   std::string path;
@@ -95,6 +98,12 @@ std::string database_path(const Options& options, const Shard& shard) {
     return options.output;
   }
   fs::path path(options.path);
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (fs::exists(status) && !fs::is_regular_file(status) && !options.print_config && !options.dry_run) {
+    throw Error(ErrorKind::Usage, {"results have no name, as the sweep comes from no file", options.path, "", "",
+                                   "name the database with -o"});
+  }
   if (path.extension() == ".toml") {
     path.replace_extension();
   }
@@ -215,7 +224,7 @@ std::uint64_t count_finished(const std::string& database, bool retry_errors) {
     return 0;
   }
   const sweep::ResultsReader reader(database);
-  return reader.count() - (retry_errors ? reader.failures() : 0);
+  return reader.count() - (retry_errors ? reader.failures() : reader.retries());
 }
 
 /// Runs that this command would have to see to, finished or not.
@@ -239,13 +248,25 @@ void require_yes(const Options& options, const sweep::Plan& plan, std::uint64_t 
                "say --yes; --dry-run says more, and --stop-after N makes some of it"});
 }
 
+/// What the database holds at the end.
+struct Kept {
+  std::uint64_t rows = 0, failed = 0;
+
+  explicit Kept(const std::string& database) {
+    const sweep::ResultsReader reader(database);
+    rows = reader.count();
+    failed = reader.failures();
+  }
+};
+
 void tell_end(const Options& options, const sweep::SweepReport& report, const std::string& database,
-              const sweep::Definition& definition) {
+              const sweep::Definition& definition, const Kept& kept) {
   const sweep::Standing& standing = report.standing;
   std::string line = fmt::format("{} of {} runs are in {}", output::with_separators(standing.done),
                                  output::with_separators(standing.total), database);
-  if (standing.failed > 0) {
-    line += fmt::format(" ({} failed now)", output::with_separators(standing.failed));
+  if (kept.failed > 0) {
+    line += fmt::format(" ({} failed", output::with_separators(kept.failed));
+    line += standing.failed > 0 ? fmt::format(", {} of them now)", output::with_separators(standing.failed)) : ")";
   }
   line += " after " + duration_text(standing.seconds);
   switch (report.end) {
@@ -265,15 +286,16 @@ void tell_end(const Options& options, const sweep::SweepReport& report, const st
   if (report.end != sweep::SweepEnd::Finished) {
     console::log("rayreplay: the same command goes on");
   }
-  if (standing.failed > 0) {
+  if (kept.failed > 0) {
     console::log(fmt::format("rayreplay: see the errors:    rayreplay results {} --errors", database));
+    console::log("rayreplay: try them again:    the same command with --retry-errors");
   }
   if (!options.shard.empty()) {
     console::log("rayreplay: join the shards:    rayreplay merge -o all.db SHARD.db …");
   }
   if (definition.objective) {
     if (standing.has_best) {
-      console::log(fmt::format("rayreplay: best {} of these: {:.6g} (run {})", definition.objective->metric,
+      console::log(fmt::format("rayreplay: best {} so far: {:.6g} (run {})", definition.objective->metric,
                                standing.best, standing.best_run));
     }
     console::log(fmt::format("rayreplay: see the best:      rayreplay results {} best {}", database,
@@ -309,6 +331,12 @@ struct Team {
 /// Leaves without destroying what units that do not end are still working with.
 [[noreturn]] void leave_now(int code) {
   std::_Exit(code);
+}
+
+/// Where rank 0 is lost nobody else tells, MPI cannot be ended, and units may be under way.
+[[noreturn]] void tell_and_leave(const Error& error) {
+  console::log("rayreplay: error: " + format_error(error.info()));
+  leave_now(static_cast<int>(error.kind()));
 }
 
 class SweepCommand {
@@ -383,6 +411,9 @@ class SweepCommand {
 
   int help(const sweep::Plan& plan, Workshop& workshop) {
     const sweep::WorkerEnd end = sweep::run_worker(plan, sweep::work_of(*workshop.evaluator), runner_);
+    if (end.silent) {
+      tell_and_leave(*end.silent);
+    }
     if (end.abandoned) {
       leave_now(0);
     }
@@ -411,8 +442,14 @@ class SweepCommand {
     }
     runner_.link = nullptr;  // all have been sent home
     results.reset();
-    tell_end(options_, report, database_, definition);
-    const int code = report.end == sweep::SweepEnd::Stopped ? kInterruptedCode : 0;
+    const Kept kept(database_);
+    tell_end(options_, report, database_, definition, kept);
+    int code = kept.rows > 0 && kept.failed == kept.rows ? kAllFailedCode : 0;
+    if (report.end == sweep::SweepEnd::Stopped) {
+      // Another rank may have been asked.
+      const int number = console::stop_signal();
+      code = kSignalled + (number != 0 ? number : SIGINT);
+    }
     if (report.abandoned) {
       leave_now(code);
     }
@@ -441,7 +478,7 @@ int act(const Options& options) {
     if (!team.session->broken()) {
       static_cast<void>(sweep::report_trouble(team.session->link(), error.kind(), error.info(), options.mpi_timeout));
     } else {
-      throw;
+      tell_and_leave(error);
     }
   }
   if (team.session != nullptr) {
@@ -457,6 +494,15 @@ int act(const Options& options) {
 }  // namespace
 
 void add_sweep_command(CLI::App& root, Session& session) {
+  // None is what says nothing of them; CLI11's own ranges let NaN pass, and "-1" becomes a large number.
+  const CLI::Validator above_zero(
+      [](std::string& text) {
+        double value = 0;
+        return CLI::detail::lexical_cast(text, value) && std::isfinite(value) && value > 0
+                   ? std::string()
+                   : "'" + text + "' is no number above 0";
+      },
+      "");
   CLI::App* command = root.add_subcommand("sweep", "Many experiments: every configuration that a sweep file names");
   command->group("Experiments");
   auto options = std::make_shared<Options>();
@@ -476,10 +522,11 @@ void add_sweep_command(CLI::App& root, Session& session) {
   command->add_flag("--print-config", options->print_config, "Print what does not vary (TOML), resolved, and stop");
   command->add_option("--stop-after", options->stop_after, "Evaluate so many configurations and stop")
       ->type_name("N")
+      ->check(above_zero)
       ->group("Stop");
   command->add_option("--seconds", options->seconds, "Begin nothing after so long [as the sweep file says]")
       ->type_name("SECONDS")
-      ->check(CLI::NonNegativeNumber)
+      ->check(above_zero)
       ->group("Stop");
   command
       ->add_option("--memory", options->memory, "Memory to use at most, such as 16GiB [three quarters of what is free]")

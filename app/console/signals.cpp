@@ -15,6 +15,7 @@ namespace {
 
 std::atomic<pid_t> receiver{0};
 std::atomic<bool> stop{false};
+std::atomic<int> stopped_by{0};
 
 /// The next watched signal that means us.
 int next_signal(const sigset_t& watched) {
@@ -29,6 +30,7 @@ int next_signal(const sigset_t& watched) {
       return number;
     }
     if (process == kRequestStop || process == kRequestStopOnce) {
+      stopped_by = number;
       stop = true;
     } else if (info.si_code != SI_KERNEL) {
       // The terminal's own go to the whole foreground group, the receiver among them.
@@ -41,11 +43,16 @@ int next_signal(const sigset_t& watched) {
 
 void forward_signals_to(pid_t process) {
   stop = false;
+  stopped_by = 0;
   receiver = process;
 }
 
 bool stop_requested() {
   return stop;
+}
+
+int stop_signal() {
+  return stopped_by;
 }
 
 void watch_signals() {

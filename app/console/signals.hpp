@@ -19,5 +19,7 @@ inline constexpr pid_t kRequestStopOnce = -2;
 void watch_signals();
 void forward_signals_to(pid_t process);
 [[nodiscard]] bool stop_requested();
+/// The signal that asked for it; 0 where none did.
+[[nodiscard]] int stop_signal();
 
 }  // namespace rayreplay::console

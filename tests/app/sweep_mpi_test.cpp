@@ -116,5 +116,22 @@ TEST_F(SweepMpi, WhereMpiGoesOnTheOthersFinish) {
   EXPECT_THAT(outcome.errors, HasSubstr("rank 2"));
 }
 
+TEST_F(SweepMpi, WhereRankZeroIsLostTheOthersEnd) {
+  Process process(launch({"--enable-recovery", "-n", "3"}, {"--mpi-workers", "rank", "--mpi-timeout", "3"}),
+                  environment());
+  ASSERT_TRUE(process.wait_until([&] { return row_count(database()) > 0; }));
+  const pid_t victim = rank_of(process, 0);
+  ASSERT_GT(victim, 0);
+  ::kill(victim, SIGKILL);
+  // A minute is the most that it waits for: patience for a rank 0 that has not begun.
+  EXPECT_FALSE(process.wait_until([] { return false; }));
+  ASSERT_TRUE(process.ended()) << "the other ranks hang";
+  EXPECT_THAT(process.wait().errors, HasSubstr("is silent"));
+  Process again(launch({"-n", "3"}, {"--mpi-workers", "rank"}), environment());
+  const Outcome outcome = again.wait();
+  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_EQ(sweep_rows(database()), whole());
+}
+
 }  // namespace
 }  // namespace rayreplay::test

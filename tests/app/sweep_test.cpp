@@ -195,10 +195,45 @@ TEST_F(Sweeps, WhatDoesNotFitIntoMemoryIsAnErrorRow) {
   const std::string file = write_text(scratch_ / "large.toml", text);
   const Outcome outcome =
       run_command({"sweep", file, "--store", "none", "--memory", "1KiB", "--stop-after", "4", "-o", database()});
-  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_EQ(outcome.code, 1) << "all failed: " << outcome.errors;
+  EXPECT_THAT(outcome.errors,
+              testing::AllOf(HasSubstr("4 failed"), HasSubstr("--errors"), HasSubstr("--retry-errors")));
   const sweep::ResultsReader reader(database());
   EXPECT_EQ(reader.failures(), 4U);
   EXPECT_THAT(sweep::to_text(reader.select({"error"}).rows.at(0).at(0)), HasSubstr("--memory"));
+}
+
+TEST_F(Sweeps, ASignalGivesItsOwnExitCode) {
+  for (const int number : {SIGTERM, SIGHUP}) {
+    Process process(program({"--threads", "1", "--restart"}));
+    ASSERT_TRUE(process.wait_until([&] { return row_count(database()) > 0; }));
+    process.signal(number);
+    const Outcome outcome = process.wait();
+    EXPECT_EQ(outcome.code, 128 + number) << outcome.errors;
+    EXPECT_THAT(outcome.errors, HasSubstr("the same command goes on"));
+  }
+}
+
+TEST_F(Sweeps, TheEndTellsTheBestOfAll) {
+  const Outcome part = run_command(arguments({"--stop-after", "40"}));
+  ASSERT_EQ(part.code, 0) << part.errors;
+  const Outcome rest = run_command(arguments());
+  const Outcome nothing = run_command(arguments());
+  const auto best = [](const Outcome& outcome) {
+    const std::size_t at = outcome.errors.find("best simt_efficiency so far");
+    return at == std::string::npos ? outcome.errors : outcome.errors.substr(at, outcome.errors.find('\n', at) - at);
+  };
+  EXPECT_THAT(best(rest), HasSubstr("(run "));
+  EXPECT_EQ(best(rest), best(nothing));
+}
+
+TEST_F(Sweeps, ResultsGoToFilesOnly) {
+  const Outcome device = run_command({"sweep", sweep_file(), "--store", "none", "-o", "/dev/null"});
+  EXPECT_EQ(device.code, 4) << device.errors;
+  EXPECT_THAT(device.errors, HasSubstr("device"));
+  const Outcome unnamed = run_command({"sweep", "/dev/null", "--store", "none"});
+  EXPECT_EQ(unnamed.code, 2) << unnamed.errors;
+  EXPECT_THAT(unnamed.errors, HasSubstr("-o"));
 }
 
 TEST_F(Sweeps, AForecastStartsNothing) {
@@ -228,8 +263,15 @@ TEST_F(Sweeps, ALargeSweepNeedsYes) {
 }
 
 TEST_F(Sweeps, WrongOptionsAreNamed) {
-  for (const auto& [option, value] : std::map<std::string, std::string>{
-           {"--shard", "3/2"}, {"--set", "packing=identity"}, {"--memory", "much"}, {"--store-size", "0"}}) {
+  for (const auto& [option, value] : std::multimap<std::string, std::string>{{"--stop-after", "0"},
+                                                                             {"--stop-after", "-1"},
+                                                                             {"--seconds", "0"},
+                                                                             {"--seconds", "nan"},
+                                                                             {"--seconds", "-1"},
+                                                                             {"--shard", "3/2"},
+                                                                             {"--set", "packing=identity"},
+                                                                             {"--memory", "much"},
+                                                                             {"--store-size", "0"}}) {
     const Outcome outcome = run_command(arguments({option, value}));
     EXPECT_EQ(outcome.code, 2) << option << ": " << outcome.errors;
     EXPECT_THAT(outcome.errors, HasSubstr(option));
@@ -258,8 +300,11 @@ packing = ["identity", "random:seed=1"]
     EXPECT_EQ(reader.count(), 4U);
     EXPECT_EQ(reader.failures(), 2U);
   }
+  const Outcome finished = run_command({"sweep", file, "--store", "none"});
+  EXPECT_EQ(finished.code, 0) << finished.errors;
+  EXPECT_THAT(finished.errors, testing::AllOf(HasSubstr("2 failed"), HasSubstr("--errors")));
   std::filesystem::copy(trace(), scratch / "none.rrt");
-  const Outcome again = run_command({"sweep", file, "--store", "none", "--retry-errors"});
+  const Outcome again = run_command({"sweep", file, "--store", "none"});
   EXPECT_EQ(again.code, 0) << again.errors;
   EXPECT_EQ(sweep::ResultsReader(scratch / "s.db").failures(), 0U);
 }

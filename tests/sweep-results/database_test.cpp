@@ -181,6 +181,142 @@ TEST_F(Database, OneWriterAtATime) {
             4);
 }
 
+TEST_F(Database, LinksLeadToOneLock) {
+  fs::create_directory(file("folder"));
+  const auto refused = [&](const std::string& name) {
+    expect_error(ErrorKind::Output, HasSubstr("another process"),
+                 [&] { const sweep::ResultsWriter second(file(name), made_up_sweep(), false); });
+  };
+  fs::create_symlink("../s.db", file("folder/link.db"));  // before there is anything at its end
+  fs::create_symlink(file("folder/link.db"), file("second.db"));
+  {
+    const sweep::ResultsWriter writer(file("folder/link.db"), made_up_sweep(), false);
+    EXPECT_TRUE(fs::exists(file("s.db-lock")));
+    refused("s.db");
+    refused("second.db");
+  }
+  {
+    const sweep::ResultsWriter anew(file("second.db"), made_up_sweep(), true);
+    EXPECT_TRUE(fs::is_symlink(file("second.db")));
+    refused("s.db");
+  }
+  fs::create_hard_link(file(), file("hard.db"));
+  for (const char* name : {"s.db", "hard.db"}) {
+    expect_error(ErrorKind::Output, HasSubstr("hard links"),
+                 [&] { const sweep::ResultsWriter writer(file(name), made_up_sweep(), false); });
+  }
+  EXPECT_EQ(sweep::ResultsReader(file("hard.db")).count(), 0U);  // reading is no danger
+}
+
+TEST_F(Database, DevicesAndFoldersAreRefused) {
+  expect_error(ErrorKind::Output, AllOf(HasSubstr("/dev/null"), HasSubstr("device")),
+               [&] { const sweep::ResultsWriter writer("/dev/null", made_up_sweep(), true); });
+  EXPECT_FALSE(fs::exists("/dev/null-lock"));
+  expect_error(ErrorKind::Output, HasSubstr("a folder"),
+               [&] { const sweep::ResultsWriter writer(file("."), made_up_sweep(), false); });
+}
+
+TEST_F(Database, RowsOfAReplacedTraceAreRefused) {
+  const auto row_of = [](std::uint64_t run, const std::string& hash) {
+    sweep::ResultRow row = made_up_row(run);
+    row.settings.set("trace", std::string("folder/t.rrt"), "test");
+    row.outcome.trace_hash = hash;
+    return row;
+  };
+  {
+    sweep::ResultsWriter writer(file(), made_up_sweep(), false);
+    writer.check_input({"t.rrt", "0123"});
+    writer.check_input({"u.rrt", "89ab"});
+    writer.add({row_of(0, "0123")});
+    writer.add({row_of(1, "0123")});
+    const auto refused = AllOf(HasSubstr("folder/t.rrt"), HasSubstr("hash 4567"), HasSubstr("expected hash 0123)"),
+                               HasSubstr("--restart"));
+    expect_error(ErrorKind::Input, refused, [&] { writer.add({row_of(2, "0123"), row_of(3, "4567")}); });
+    // That another input has this content does not help.
+    expect_error(ErrorKind::Input, HasSubstr("hash 89ab"), [&] { writer.add({row_of(3, "89ab")}); });
+    sweep::ResultRow workload = made_up_row(4);
+    workload.settings.set("workload", std::string("divergence"), "test");
+    sweep::ResultRow failed = row_of(5, "4567");
+    writer.add({workload, failed});
+    EXPECT_EQ(std::ranges::count(writer.finished(false), true), 4);
+  }
+  EXPECT_EQ(sweep::ResultsReader(file()).count(), 4U);
+  sweep::Connection(file(), sweep::Connection::Mode::Write).run("UPDATE runs SET trace_hash = '4567' WHERE run = 1");
+  sweep::ResultsWriter writer(file(), made_up_sweep(), false);
+  expect_error(ErrorKind::Input, AllOf(HasSubstr("run 1 "), HasSubstr("t.rrt"), HasSubstr("4567")),
+               [&] { (void)writer.finished(false); });
+  sweep::ResultsWriter all(file("all.db"), made_up_sweep(), false);
+  expect_error(ErrorKind::Input, AllOf(HasSubstr("4567"), ::testing::Not(HasSubstr("--restart"))),
+               [&] { all.merge(file()); });
+}
+
+TEST_F(Database, WhatMayPassIsTriedAgain) {
+  const auto failed = [](std::uint64_t run, ErrorKind kind) {
+    sweep::ResultRow row = made_up_row(run);
+    row.outcome.metrics.clear();
+    row.outcome.failure = {kind, {"it failed", "", "", "", ""}};
+    return row;
+  };
+  {
+    sweep::ResultsWriter writer(file("a.db"), made_up_sweep(), false);
+    writer.add(
+        {failed(0, ErrorKind::Resource), failed(1, ErrorKind::Input), failed(2, ErrorKind::Usage), made_up_row(3)});
+  }
+  EXPECT_EQ(sweep::ResultsReader(file("a.db")).retries(), 2U);
+  {
+    sweep::ResultsWriter writer(file(), made_up_sweep(), false);
+    writer.merge(file("a.db"));
+    std::vector<bool> expected(kRuns, false);
+    expected[2] = expected[3] = true;
+    EXPECT_EQ(writer.finished(false), expected);
+    writer.add({made_up_row(0), failed(1, ErrorKind::Usage)});
+    expected[0] = expected[1] = true;
+    EXPECT_EQ(writer.finished(false), expected);
+    expected[1] = expected[2] = false;
+    EXPECT_EQ(writer.finished(true), expected);
+  }
+  EXPECT_EQ(sweep::ResultsReader(file()).retries(), 0U);
+}
+
+TEST_F(Database, TheBestOfAllRows) {
+  sweep::ResultsWriter writer(file(), made_up_sweep(), false);
+  EXPECT_FALSE(writer.best("l1_hit_rate", experiment::Goal::More));
+  for (const std::uint64_t run : {7U, 2U, 3U, 5U}) {
+    writer.add({made_up_row(run)});
+  }
+  const auto most = writer.best("simt_efficiency", experiment::Goal::More);
+  ASSERT_TRUE(most);
+  EXPECT_EQ(most->run, 2U);
+  EXPECT_EQ(most->value, 0.5);
+  const auto least = writer.best("simt_efficiency", experiment::Goal::Less);
+  ASSERT_TRUE(least);
+  EXPECT_EQ(least->run, 3U);  // as good as 7, and before it
+  EXPECT_EQ(least->value, 0.25);
+  EXPECT_FALSE(writer.best("model_cycles", experiment::Goal::Less));
+}
+
+TEST_F(Database, AnotherVersionsRowsAreRefused) {
+  sweep::About old = made_up_sweep();
+  old.tool_version = "0.0.7";
+  { const sweep::ResultsWriter writer(file(), old, false); }
+  EXPECT_EQ(sweep::ResultsReader(file()).about().tool_version, "0.0.7");
+  expect_error(ErrorKind::Usage, AllOf(HasSubstr("0.0.7"), HasSubstr(RAYREPLAY_VERSION), HasSubstr("--restart")),
+               [&] { const sweep::ResultsWriter writer(file(), made_up_sweep(), false); });
+  sweep::ResultsWriter all(file("all.db"), made_up_sweep(), false);
+  expect_error(ErrorKind::Usage, AllOf(HasSubstr("0.0.7"), HasSubstr(RAYREPLAY_VERSION)), [&] { all.merge(file()); });
+}
+
+TEST_F(Database, ResultsThatDifferAreNotMerged) {
+  write_made_up(file("a.db"));
+  sweep::ResultsWriter writer(file(), made_up_sweep(), false);
+  sweep::ResultRow row = made_up_row(9);
+  writer.add({made_up_row(8)});
+  row.outcome.metrics[2].second += 0.125;
+  writer.add({row});
+  expect_error(ErrorKind::Input, AllOf(HasSubstr("run 9: l2_hit_rate 0."), HasSubstr("a.db"), HasSubstr("s.db")),
+               [&] { writer.merge(file("a.db")); });
+}
+
 TEST_F(Database, ReadersMayReadMeanwhile) {
   sweep::ResultsWriter writer(file(), made_up_sweep(), false);
   writer.add({made_up_row(0)});  // the first is committed at once
@@ -281,6 +417,7 @@ TEST_F(Database, AFullDiskLosesNothingThatWasCommitted) {
   });
   EXPECT_EQ(code, 4);
   EXPECT_GE(sweep::ResultsReader(file()).count(), 3U);
+  EXPECT_FALSE(fs::exists(file("s.db-journal")));
   // With space again, the same sweep goes on.
   sweep::ResultsWriter writer(file(), made_up_sweep(), false);
   const auto done = static_cast<std::uint64_t>(std::ranges::count(writer.finished(false), true));
@@ -328,6 +465,29 @@ TEST_F(Database, ForeignContentIsFound) {
     }
     EXPECT_THROW(const sweep::ResultsReader reader(file()), Error) << change;
   }
+}
+
+TEST_F(Database, AFileThatIsCutOffIsFound) {
+  for (const std::uintmax_t missing : {1U, 3000U, 4096U, 9000U}) {
+    fs::remove(file());
+    write_made_up(file());
+    fs::resize_file(file(), fs::file_size(file()) - missing);
+    expect_error(ErrorKind::Input, HasSubstr("s.db"), [&] { const sweep::ResultsReader reader(file()); });
+    expect_error(ErrorKind::Input, HasSubstr("s.db"),
+                 [&] { const sweep::ResultsWriter writer(file(), made_up_sweep(), false); });
+    sweep::ResultsWriter other(file("other.db"), made_up_sweep(), false);
+    EXPECT_THROW(other.merge(file()), Error);
+  }
+}
+
+TEST_F(Database, DamageOfASmallFileIsFoundAlways) {
+  write_made_up(file());
+  std::fstream damage(file(), std::ios::in | std::ios::out | std::ios::binary);
+  damage.seekp(static_cast<std::streamoff>(fs::file_size(file()) / 2));
+  damage << std::string(3000, '\x7f');
+  damage.close();
+  expect_error(ErrorKind::Input, HasSubstr("damaged"),
+               [&] { const sweep::ResultsWriter writer(file(), made_up_sweep(), false); });
 }
 
 TEST_F(Database, DamageIsFoundAfterAKill) {

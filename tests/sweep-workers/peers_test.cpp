@@ -244,8 +244,41 @@ TEST_F(Team, WorkersOfARankZeroThatIsGoneGiveUp) {
   options.threads = 1;
   options.silent_seconds = 0.02;
   MadeUp made_up;
-  EXPECT_THROW(static_cast<void>(run_worker(plan, made_up.work(), options)), Error);
+  const WorkerEnd end = run_worker(plan, made_up.work(), options);
+  ASSERT_TRUE(end.silent);
+  EXPECT_EQ(end.silent->kind(), ErrorKind::Resource);
+  EXPECT_THAT(end.silent->what(), HasSubstr("silent"));
   EXPECT_TRUE(links_[1]->broken);
+}
+
+TEST_F(Team, WhereRankZeroIsLostInTheMiddleTheOthersEndSoon) {
+  const Plan plan = small_plan("", 1);
+  MadeUp made_up;
+  made_up.before = [&](const experiment::Settings&, Progress*) {
+    if (made_up.evaluated == 3) {
+      cut(0);
+    }
+  };
+  std::thread first([&] {
+    try {
+      MadeUp nothing;
+      nothing.takes = milliseconds(20);
+      static_cast<void>(lead(plan, nothing.work()));
+    } catch (const Error&) {  // alone it may end in any way
+    }
+  });
+  RunnerOptions options = options_of(1);
+  options.threads = 1;
+  options.silent_seconds = 1.5;
+  const auto begun = std::chrono::steady_clock::now();
+  const WorkerEnd end = run_worker(plan, made_up.work(), options);
+  const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  first.join();
+  ASSERT_TRUE(end.silent);
+  EXPECT_THAT(end.silent->what(), HasSubstr("silent"));
+  EXPECT_TRUE(links_[1]->broken);
+  EXPECT_FALSE(end.abandoned);
+  EXPECT_LT(took, 20 * options.silent_seconds) << "not the patience for a rank 0 that has not begun";
 }
 
 TEST_F(Team, AStopOfOneRankStopsAll) {

@@ -68,6 +68,53 @@ TEST_F(Runner, TellsTheBest) {
   EXPECT_EQ(shown, 24U);
 }
 
+TEST_F(Runner, TheBestIsOfAllRowsThatAreThere) {
+  const Plan plan = small_plan("objective = \"more simt_efficiency\"\n");
+  MadeUp made_up;
+  const SweepReport whole = run(plan, made_up);
+  const SweepReport again = run(plan, made_up);
+  EXPECT_EQ(made_up.evaluated, 24U) << "nothing was left to do";
+  ASSERT_TRUE(again.standing.has_best);
+  EXPECT_EQ(again.standing.best, whole.standing.best);
+  EXPECT_EQ(again.standing.best_run, whole.standing.best_run);
+  std::uint64_t best_run = 0;
+  for (int part = 0; part < 4; ++part) {
+    RunnerOptions options;
+    options.most_now = 7;
+    best_run = run(plan, made_up, std::move(options), "parts.db").standing.best_run;
+  }
+  EXPECT_EQ(best_run, whole.standing.best_run);
+}
+
+TEST_F(Runner, ATraceThatIsReplacedMeanwhileEndsTheSweep) {
+  const Plan plan = small_plan();
+  MadeUp made_up;
+  made_up.trace_hash = "0123";
+  made_up.before = [&](const experiment::Settings&, Progress*) {
+    if (made_up.evaluated == 10) {
+      made_up.trace_hash = "4567";
+    }
+  };
+  Work work = made_up.work();
+  work.input_hash = [](const experiment::Settings&) { return "0123"; };
+  {
+    ResultsWriter results(folder_ / "s.db", about_of(plan), false);
+    RunnerOptions options;
+    options.threads = 1;
+    try {
+      static_cast<void>(run_sweep(plan, work, results, options));
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::Input);
+      EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("t.rrt"), testing::HasSubstr("hash 0123"),
+                                               testing::HasSubstr("hash 4567"), testing::HasSubstr("--restart")));
+    }
+  }
+  const ResultsReader reader(folder_ / "s.db");
+  EXPECT_EQ(reader.count(), reader.count("trace_hash = '0123'"));
+  EXPECT_GE(reader.count(), 8U);
+}
+
 TEST_F(Runner, GoesOnWhereItWas) {
   const Plan plan = small_plan();
   const auto expected = undisturbed(plan);
@@ -258,6 +305,7 @@ TEST_F(Runner, WhatDoesNotFitByItselfIsAnErrorRow) {
   EXPECT_EQ(report.end, SweepEnd::Finished);
   EXPECT_EQ(report.standing.failed, 4U * 3U) << "costs 4, 5 and 6";
   EXPECT_EQ(made_up.evaluated, 12U);
+  EXPECT_EQ(ResultsReader(folder_ / "s.db").retries(), 12U);
   const ResultsReader reader(folder_ / "s.db");
   EXPECT_EQ(reader.failures(), 12U);
   const ResultSet errors = reader.select({"error"}, "");
@@ -266,6 +314,19 @@ TEST_F(Runner, WhatDoesNotFitByItselfIsAnErrorRow) {
     named += to_text(row[0]).find("--memory") != std::string::npos ? 1U : 0U;
   }
   EXPECT_EQ(named, 12U);
+}
+
+TEST_F(Runner, WhatFailedForWantOfMemoryIsTriedAgain) {
+  const Plan plan = small_plan("", 6);
+  MadeUp made_up;
+  made_up.forecast = forecast;
+  RunnerOptions little;
+  little.memory_bytes = 45;
+  run(plan, made_up, std::move(little));
+  EXPECT_EQ(made_up.evaluated, 12U);
+  run(plan, made_up);
+  EXPECT_EQ(made_up.evaluated, 24U);
+  EXPECT_EQ(rows(), undisturbed(plan));
 }
 
 TEST_F(Runner, ShardsMergedAreTheWhole) {
@@ -296,6 +357,7 @@ TEST_F(Runner, AnInputThatChangedIsNamed) {
   const Plan plan = small_plan();
   MadeUp made_up;
   std::string hash = "0123";
+  made_up.trace_hash = hash;
   Work work = made_up.work();
   work.input_hash = [&](const experiment::Settings&) { return hash; };
   RunnerOptions options;

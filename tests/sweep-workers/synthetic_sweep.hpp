@@ -45,6 +45,7 @@ struct MadeUp {
   std::atomic<int> under_way{0};
   std::atomic<int> most_under_way{0};
   std::chrono::milliseconds takes{0};
+  std::string trace_hash = "00112233445566778899aabbccddeeff";
   std::function<void(const experiment::Settings&, Progress*)> before{};
   std::function<std::vector<experiment::StageForecast>(const experiment::Settings&)> forecast{};
 
@@ -68,7 +69,7 @@ struct MadeUp {
                 experiment::Outcome outcome;
                 outcome.metrics = {{"simt_efficiency", made_up(settings)}};
                 outcome.configuration = experiment::to_toml(settings, false);
-                outcome.trace_hash = "00112233445566778899aabbccddeeff";
+                outcome.trace_hash = trace_hash;
                 outcome.device = "CPU";
                 outcomes.push_back(outcome);
                 ++evaluated;

@@ -28,10 +28,98 @@ using Clock = std::chrono::steady_clock;
 // A reader in the middle of a query: rows wait in memory meanwhile, but at the end somebody has to give way.
 constexpr int kTryMilliseconds = 100;
 constexpr std::chrono::seconds kPatience{60};
+// Looked through whenever it is opened for writing: takes some tens of milliseconds.
+constexpr std::uintmax_t kLookedThroughBytes = 16U << 20U;
 
 fs::path with_suffix(fs::path path, const char* suffix) {
   path += suffix;
   return path;
+}
+
+/// The file itself, whatever links lead to it: its lock and its journal stand beside it.
+fs::path resolved(fs::path path) {
+  constexpr int kMostLinks = 40;
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(path, error); ++i) {
+    const fs::path target = fs::read_symlink(path, error);
+    if (error) {
+      break;
+    }
+    path = path.parent_path() / target;  // an absolute target stands alone
+  }
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    throw Error(ErrorKind::Output, {"results cannot be written to what is no file", path.string(),
+                                    fs::is_directory(status) ? "a folder" : "a device or pipe", "the name of a file",
+                                    "choose another name with -o"});
+  }
+  return path;
+}
+
+/// Two names of one file have two locks, and two journals.
+void require_one_name(const fs::path& path) {
+  std::error_code error;
+  const std::uintmax_t names = fs::hard_link_count(path, error);
+  if (!error && names > 1) {
+    throw Error(ErrorKind::Output, {"the database has several names (hard links), so that two sweeps could write it",
+                                    path.string(), fmt::format("{} names", names), "1",
+                                    "copy it, or choose another "
+                                    "name with -o"});
+  }
+}
+
+/// Whether the same command may find it otherwise.
+bool may_pass(const experiment::Failure& failure) {
+  return failure.kind == ErrorKind::Resource || failure.kind == ErrorKind::Input;
+}
+
+/// `hash` is what a row of `trace` was made from. Inputs of that name decide, where there are any.
+void require_known(const std::vector<InputFile>& inputs, std::uint64_t run, const std::string& trace,
+                   const std::string& hash, const std::string& fix) {
+  if (inputs.empty() || trace.empty() || hash.empty()) {
+    return;  // a workload, or nobody knows what was read
+  }
+  const fs::path name = fs::path(trace).filename();
+  std::vector<std::string> named, all;
+  for (const InputFile& input : inputs) {
+    all.push_back(input.hash);
+    if (fs::path(input.path).filename() == name) {
+      named.push_back(input.hash);
+    }
+  }
+  const std::vector<std::string>& expected = named.empty() ? all : named;
+  if (std::ranges::find(expected, hash) == expected.end()) {
+    throw Error(ErrorKind::Input, {fmt::format("the file has changed since the sweep began: run {} read it", run),
+                                   trace, "hash " + hash, fmt::format("hash {}", fmt::join(expected, " or ")), fix});
+  }
+}
+
+std::string text_of(const ResultRow& row, std::string_view key) {
+  return row.settings.has(key) ? row.settings.text(key) : std::string();
+}
+
+constexpr const char* kBringBack = "bring the file back as it was, or begin anew with --restart";
+
+/// Rows that are there.
+void require_known_rows(const Connection& connection, const std::string& fix) {
+  const std::vector<InputFile> inputs = read_inputs(connection);
+  if (inputs.empty()) {
+    return;
+  }
+  Statement rows = connection.prepare(
+      "SELECT min(run), trace, trace_hash FROM runs WHERE status = 'ok' AND trace <> '' AND"
+      " coalesce(workload, '') = '' GROUP BY trace, trace_hash ORDER BY 1");
+  while (rows.step()) {
+    require_known(inputs, static_cast<std::uint64_t>(rows.whole(0)), rows.text(1), rows.text(2), fix);
+  }
+}
+
+void require_same_version(const std::string& there, const std::string& ours, const std::string& where,
+                          const std::string& fix) {
+  if (there != ours) {
+    throw Error(ErrorKind::Usage, {"the rows are of another version of rayreplay", where,
+                                   there.empty() ? "none" : "rayreplay " + there, "rayreplay " + ours, fix});
+  }
 }
 
 /// Thrown away only if it is a database of a sweep, however damaged, or empty.
@@ -57,12 +145,17 @@ void remove_database(const fs::path& path) {
 // beside what is computed. synchronous=EXTRA: after a loss of power the file holds all that was committed.
 class ResultsWriter::Impl {
  public:
+  /// `path` leads over no link.
   Impl(const fs::path& path, const About& about, bool restart)
       : lock_(with_suffix(path, "-lock"), path), about_(about) {
-    if (restart) {
-      remove_database(path);
+    if (about_.tool_version.empty()) {
+      about_.tool_version = RAYREPLAY_VERSION;
     }
     try {
+      if (restart) {
+        remove_database(path);
+      }
+      require_one_name(path);
       open(path);
     } catch (...) {
       if (lock_.was_left()) {
@@ -81,7 +174,9 @@ class ResultsWriter::Impl {
     try {
       commit();
     } catch (...) {
-      lock_.leave();  // what was committed before stays; the next writer looks it through
+      if (!rolled_back_) {
+        lock_.leave();  // what was committed before stays; the next writer looks it through
+      }
     }
   }
 
@@ -90,15 +185,34 @@ class ResultsWriter::Impl {
 
   std::vector<bool> finished(bool retry_errors) {
     const std::lock_guard guard(mutex_);
+    require_known_rows(*connection_, kBringBack);
     std::vector<bool> result(about_.runs, false);
-    Statement rows = connection_->prepare("SELECT run, status FROM runs");
+    Statement rows = connection_->prepare(retry_errors ? "SELECT run FROM runs WHERE status = 'ok'"
+                                                       : "SELECT run FROM runs WHERE status = 'ok' OR run NOT IN"
+                                                         " (SELECT run FROM retry)");
     while (rows.step()) {
       const std::int64_t run = rows.whole(0);
       if (run >= 0 && static_cast<std::uint64_t>(run) < about_.runs) {
-        result[static_cast<std::size_t>(run)] = !retry_errors || rows.text(1) == "ok";
+        result[static_cast<std::size_t>(run)] = true;
       }
     }
     return result;
+  }
+
+  std::optional<BestRow> best(const std::string& metric, experiment::Goal goal) {
+    const std::lock_guard guard(mutex_);
+    if (!places_.contains(metric)) {
+      return std::nullopt;
+    }
+    const std::string name = sql_name(metric);
+    Statement row = connection_->prepare(
+        fmt::format("SELECT run, {0} FROM runs WHERE status = 'ok' AND typeof({0}) IN ('real', 'integer') ORDER BY {0} "
+                    "{1}, run LIMIT 1",
+                    name, goal == experiment::Goal::Less ? "ASC" : "DESC"));
+    if (!row.step()) {
+      return std::nullopt;
+    }
+    return BestRow{static_cast<std::uint64_t>(row.whole(0)), row.real(1)};
   }
 
   void check_input(const InputFile& input) {
@@ -117,6 +231,7 @@ class ResultsWriter::Impl {
     }
     known.reset();
     begin();
+    inputs_.push_back(input);
     Statement insert = connection_->prepare("INSERT INTO inputs (path, hash) VALUES (?, ?)");
     insert.bind(1, std::string_view(input.path));
     insert.bind(2, std::string_view(input.hash));
@@ -126,6 +241,11 @@ class ResultsWriter::Impl {
   void add(const std::vector<ResultRow>& rows) {
     const std::lock_guard guard(mutex_);
     require_sound();
+    for (const ResultRow& row : rows) {
+      if (!row.outcome.failure && text_of(row, "workload").empty()) {
+        require_known(inputs_, row.run, text_of(row, "trace"), row.outcome.trace_hash, kBringBack);
+      }
+    }
     try {
       for (const ResultRow& row : rows) {
         insert(row);
@@ -159,6 +279,37 @@ class ResultsWriter::Impl {
   std::uint64_t merge(const fs::path& other);
 
  private:
+  /// Of main and of the attached database `other`: a run that both have has one result.
+  void require_same_results(const std::vector<std::string>& metrics, const fs::path& where) const {
+    if (metrics.empty()) {
+      return;
+    }
+    std::vector<std::string> pairs, differ;
+    for (const std::string& metric : metrics) {
+      const std::string name = sql_name(metric);
+      pairs.push_back(fmt::format("m.{0}, o.{0}", name));
+      differ.push_back(fmt::format("m.{0} IS NOT o.{0}", name));
+    }
+    Statement row = connection_->prepare(
+        fmt::format("SELECT m.run, {} FROM main.runs AS m JOIN other.runs AS o ON o.run = m.run WHERE m.status = 'ok'"
+                    " AND o.status = 'ok' AND ({}) ORDER BY m.run LIMIT 1",
+                    fmt::join(pairs, ", "), fmt::join(differ, " OR ")));
+    if (!row.step()) {
+      return;
+    }
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+      const int ours = 1 + 2 * static_cast<int>(i);
+      const std::string here = row.type(ours) == SQLITE_NULL ? "nothing" : fmt::format("{}", row.real(ours));
+      const std::string there = row.type(ours + 1) == SQLITE_NULL ? "nothing" : fmt::format("{}", row.real(ours + 1));
+      if (here != there) {
+        throw Error(ErrorKind::Input, {"two databases have different results of one run", where.string(),
+                                       fmt::format("run {}: {} {}", row.whole(0), metrics[i], there),
+                                       fmt::format("{} as in {}", here, connection_->path().string()),
+                                       "evaluate the run again, and merge databases that agree"});
+      }
+    }
+  }
+
   void open(const fs::path& path) {
     connection_.emplace(path, Connection::Mode::Write);
     connection_->run("PRAGMA synchronous=EXTRA");
@@ -169,13 +320,20 @@ class ResultsWriter::Impl {
     } else {
       check_mark(*connection_);
       connection_->run("PRAGMA journal_mode=DELETE");  // whatever another program made of it
-      if (lock_.was_left()) {
+      require_whole(*connection_);
+      std::error_code error;
+      if (lock_.was_left() || fs::file_size(path, error) <= kLookedThroughBytes) {
         check_integrity();
       }
       const About there = read_about(*connection_);
       require_same_sweep(there, about_, path.string());
+      require_same_version(there.tool_version, about_.tool_version, path.string(),
+                           "use the rayreplay that wrote it, or begin anew with --restart");
       update_about(there);
+      create_retry(*connection_);
+      any_retry_ = connection_->number("SELECT count(*) FROM retry") > 0;
     }
+    inputs_ = read_inputs(*connection_);
     read_columns_again();
     sqlite3_busy_timeout(connection_->get(), kTryMilliseconds);
     committed_ = Clock::now() - std::chrono::hours(1);
@@ -254,7 +412,9 @@ class ResultsWriter::Impl {
   void fail() {
     failure_ = std::current_exception();
     if (sqlite3_get_autocommit(connection_->get()) == 0) {
-      connection_->try_run("ROLLBACK");
+      rolled_back_ = connection_->try_run("ROLLBACK") == SQLITE_OK;
+    } else {
+      rolled_back_ = true;  // by SQLite
     }
     open_ = false;
   }
@@ -358,6 +518,19 @@ class ResultsWriter::Impl {
     insert_.bind(places_.at("seconds"), row.outcome.seconds);
     insert_.step();
     insert_.reset();
+    note_retry(row);
+  }
+
+  void note_retry(const ResultRow& row) {
+    const bool again = row.outcome.failure && may_pass(*row.outcome.failure);
+    if (!again && !any_retry_) {
+      return;
+    }
+    any_retry_ = true;
+    Statement note = connection_->prepare(again ? "INSERT OR REPLACE INTO retry (run) VALUES (?)"
+                                                : "DELETE FROM retry WHERE run = ?");
+    note.bind(1, static_cast<std::int64_t>(row.run));
+    note.step();
   }
 
   FileLock lock_;
@@ -372,6 +545,9 @@ class ResultsWriter::Impl {
   bool open_ = false;  ///< a transaction
   Clock::time_point committed_;
   std::exception_ptr failure_;
+  bool rolled_back_ = false;  ///< after a failure: the file holds what was committed and nothing else
+  bool any_retry_ = false;
+  std::vector<InputFile> inputs_;
   std::jthread committer_;
 };
 
@@ -381,11 +557,14 @@ std::uint64_t ResultsWriter::Impl::merge(const fs::path& other) {
   if (fs::equivalent(other, connection_->path(), ignored)) {
     throw Error(ErrorKind::Usage, {"a database cannot be merged into itself", other.string(), "", "", ""});
   }
+  constexpr const char* kOneInput = "evaluate the shards that read the other content again, or merge without them";
   std::vector<ResultColumn> theirs;
   std::vector<InputFile> inputs;
   {
     const Connection source(other, Connection::Mode::Read);
+    source.run("BEGIN");
     check_mark(source);
+    require_whole(source);
     const About about = read_about(source);
     if (about.definition_hash != about_.definition_hash) {
       try {
@@ -396,19 +575,36 @@ std::uint64_t ResultsWriter::Impl::merge(const fs::path& other) {
         throw Error(error.kind(), info);
       }
     }
+    require_same_version(about.tool_version, about_.tool_version, other.string(),
+                         "evaluate all shards with one rayreplay");
+    require_known_rows(source, kOneInput);
     theirs = read_columns(source);
     inputs = read_inputs(source);
   }
   for (const InputFile& input : inputs) {
-    check_input(input);
+    try {
+      check_input(input);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Input) {
+        throw;
+      }
+      ErrorInfo info = error.info();
+      info.what = "the shards read different contents of one file";
+      info.where = other.string() + ", " + input.path;
+      info.fix = kOneInput;
+      throw Error(error.kind(), info);
+    }
   }
   commit();
   const std::lock_guard guard(mutex_);
-  std::vector<std::string> names;
+  std::vector<std::string> names, metrics;
   begin();
   for (const ResultColumn& column : theirs) {
     if (place(column.name, column.role) > 0) {
       names.push_back(sql_name(column.name));
+      if (column.role == Role::Metric) {
+        metrics.push_back(column.name);
+      }
     }
   }
   try_commit();
@@ -419,6 +615,7 @@ std::uint64_t ResultsWriter::Impl::merge(const fs::path& other) {
   attach.reset();
   std::uint64_t count = 0;
   try {
+    require_same_results(metrics, other);
     begin();
     // A result never gives way to an error.
     connection_->run(fmt::format(
@@ -427,6 +624,11 @@ std::uint64_t ResultsWriter::Impl::merge(const fs::path& other) {
         " o.run AND m.status = 'ok')) ORDER BY o.run",
         fmt::join(names, ","), about_.runs));
     count = static_cast<std::uint64_t>(sqlite3_changes64(connection_->get()));
+    if (connection_->number("SELECT count(*) FROM other.sqlite_schema WHERE type = 'table' AND name = 'retry'") > 0) {
+      connection_->run("INSERT OR IGNORE INTO main.retry (run) SELECT run FROM other.retry");
+    }
+    connection_->run("DELETE FROM main.retry WHERE run NOT IN (SELECT run FROM main.runs WHERE status <> 'ok')");
+    any_retry_ = true;
     Statement shard = connection_->prepare("SELECT value FROM other.about WHERE name = 'shard'");
     const std::string of = shard.step() ? shard.text(0) : "";
     shard.reset();
@@ -448,11 +650,14 @@ std::uint64_t ResultsWriter::Impl::merge(const fs::path& other) {
 }
 
 ResultsWriter::ResultsWriter(const fs::path& path, const About& about, bool restart)
-    : impl_(std::make_unique<Impl>(path, about, restart)) {}
+    : impl_(std::make_unique<Impl>(resolved(path), about, restart)) {}
 ResultsWriter::~ResultsWriter() = default;
 
 std::vector<bool> ResultsWriter::finished(bool retry_errors) const {
   return impl_->finished(retry_errors);
+}
+std::optional<BestRow> ResultsWriter::best(const std::string& metric, experiment::Goal goal) const {
+  return impl_->best(metric, goal);
 }
 void ResultsWriter::check_input(const InputFile& input) {
   impl_->check_input(input);

@@ -4,14 +4,17 @@
 // one column for every key of an experiment and every axis, one for every metric, and `configuration`, `trace_hash`,
 // `tool_version`, `device`, `host`, `started` (UTC), `seconds`. Table `columns`: name, role (key, axis, metric, about),
 // unit, text, goal. Table `about`: name, value (format version, definition hash, sweep as TOML, number of runs, shard,
-// tool version). Table `inputs`: path, hash. docs/sweeps.md describes them; they are a frozen surface.
+// tool version). Table `inputs`: path, hash. Table `retry`: runs whose error may pass. docs/results.md describes them;
+// they are a frozen surface.
 //   Written by one process at a time, which holds a lock (fcntl on FILE-lock beside it) until it ends, however it ends;
 // a second one gets an Output error that names the first. Rows are committed whole, some at a time: a process that is
 // killed at any instant leaves a sound file without at most the rows of the last `kCommitSeconds` and those being
 // computed. A full disk is an Output error with the system's reason; what was committed before stays. Readers may read
 // all the time. Rows may come in any order; the same run twice replaces. Errors: Input for files that are no such
-// database, of a newer format, or damaged (integrity is checked when it is opened for writing after a process that did
-// not close it).
+// database, of a newer format, or damaged (integrity is checked when it is opened for writing, where that is quick or
+// the process before did not close it), and for rows that were made from another content of a file than `inputs` has.
+// Symbolic links are followed; Output for what is no file, and for a file of several names (hard links), as then two
+// sweeps could write it.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/experiment/settings/metrics.hpp"
 #include "sim/experiment/settings/settings.hpp"
 #include "sim/experiment/stages/evaluator.hpp"
 
@@ -42,6 +46,13 @@ struct About {
   std::vector<std::string> axes;  ///< keys
   std::string objective;          ///< "more l1_hit_rate", ""
   std::string shard = "1/1";
+  std::string tool_version{};  ///< "": this rayreplay's
+};
+
+/// The best by a metric.
+struct BestRow {
+  std::uint64_t run = 0;
+  double value = 0;
 };
 
 /// What one configuration gave.
@@ -56,21 +67,26 @@ struct ResultRow {
 
 class ResultsWriter {
  public:
-  /// Creates it, or goes on with what is there. Usage where it is another sweep's (says what differs), Output where
-  /// another process writes it. `restart`: what is there is thrown away.
+  /// Creates it, or goes on with what is there. Usage where it is another sweep's or another rayreplay's (says what
+  /// differs), Output where another process writes it. `restart`: what is there is thrown away.
   ResultsWriter(const std::filesystem::path& path, const About& about, bool restart);
   ~ResultsWriter();  ///< commits
   ResultsWriter(const ResultsWriter&) = delete;
   ResultsWriter& operator=(const ResultsWriter&) = delete;
 
-  /// By run: whether there is a row with status "ok" (or, unless `retry_errors`, "error").
+  /// By run: whether there is a row with status "ok" (or, unless `retry_errors`, "error"; but not one that failed for
+  /// want of memory or of a file). Input where a row comes from another content of a file than `inputs` has.
   [[nodiscard]] std::vector<bool> finished(bool retry_errors) const;
+  /// Of all rows; ties go to the lower run. Nothing where no row has the metric.
+  [[nodiscard]] std::optional<BestRow> best(const std::string& metric, experiment::Goal goal) const;
   /// Input where the file had another hash when the sweep began.
   void check_input(const InputFile& input);
-  /// Several at once are committed together.
+  /// Several at once are committed together. Input where one comes from another content of a file than `inputs` has:
+  /// then none of them is taken, and what came before stays.
   void add(const std::vector<ResultRow>& rows);
   void commit();
-  /// Rows of another database of the same sweep (a shard). Usage where it is of another sweep. Returns how many came.
+  /// Rows of another database of the same sweep (a shard). Usage where it is of another sweep or another rayreplay's,
+  /// Input where both have a result of one run and they differ. Returns how many came.
   std::uint64_t merge(const std::filesystem::path& other);
 
  private:

@@ -52,6 +52,7 @@ std::unique_ptr<Connection> open(const fs::path& path) {
     throw Error(ErrorKind::Input, {"the database holds no results of a sweep", path.string(), "an empty file", "", ""});
   }
   check_mark(*connection);
+  require_whole(*connection);
   return connection;
 }
 
@@ -186,6 +187,12 @@ std::uint64_t ResultsReader::count(const std::string& where) const {
 
 std::uint64_t ResultsReader::failures() const {
   return static_cast<std::uint64_t>(impl_->connection->number("SELECT count(*) FROM runs WHERE status <> 'ok'"));
+}
+
+std::uint64_t ResultsReader::retries() const {
+  return has_retry(*impl_->connection)
+             ? static_cast<std::uint64_t>(impl_->connection->number("SELECT count(*) FROM retry"))
+             : 0;
 }
 
 ResultSet ResultsReader::select(const std::vector<std::string>& names, const std::string& where) const {

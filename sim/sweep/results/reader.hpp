@@ -45,6 +45,8 @@ class ResultsReader {
 
   [[nodiscard]] std::uint64_t count(const std::string& where = "") const;
   [[nodiscard]] std::uint64_t failures() const;
+  /// Of these, those that the same sweep tries again: too little memory, a file that could not be read.
+  [[nodiscard]] std::uint64_t retries() const;
   [[nodiscard]] ResultSet select(const std::vector<std::string>& names, const std::string& where = "") const;
   /// One SELECT of the user's, against the tables runs, columns, about, inputs.
   [[nodiscard]] ResultSet query(const std::string& sql) const;

@@ -85,6 +85,7 @@ void create(const Connection& connection, const About& about) {
       "CREATE TABLE columns (place INTEGER PRIMARY KEY, name TEXT UNIQUE, role TEXT, type TEXT, unit TEXT, text TEXT,"
       " goal TEXT);"
       "CREATE TABLE inputs (path TEXT PRIMARY KEY, hash TEXT) WITHOUT ROWID");
+  create_retry(connection);
   connection.run(fmt::format("CREATE TABLE runs ({})", fmt::join(declarations, ", ")));
   for (const ResultColumn& column : columns) {
     note_column(connection, column);
@@ -94,7 +95,7 @@ void create(const Connection& connection, const About& about) {
     axes += (axes.empty() ? "" : "\n") + axis;
   }
   write_about(connection, "format_version", std::to_string(kFormatVersion));
-  write_about(connection, "tool_version", RAYREPLAY_VERSION);
+  write_about(connection, "tool_version", about.tool_version.empty() ? RAYREPLAY_VERSION : about.tool_version);
   write_about(connection, "definition_hash", about.definition_hash);
   write_about(connection, "sweep", about.sweep);
   write_about(connection, "runs", std::to_string(about.runs));
@@ -128,6 +129,8 @@ About read_about(const Connection& connection) {
       about.objective = value;
     } else if (name == "shard") {
       about.shard = value;
+    } else if (name == "tool_version") {
+      about.tool_version = value;
     } else if (name == "axes") {
       std::istringstream stream(value);
       for (std::string axis; std::getline(stream, axis);) {
@@ -180,6 +183,28 @@ std::vector<InputFile> read_inputs(const Connection& connection) {
     inputs.push_back({rows.text(0), rows.text(1)});
   }
   return inputs;
+}
+
+void require_whole(const Connection& connection) {
+  // SQLite takes a last page that is there in part for whole.
+  const auto expected = static_cast<std::uintmax_t>(connection.number("PRAGMA page_count")) *
+                        static_cast<std::uintmax_t>(connection.number("PRAGMA page_size"));
+  std::error_code error;
+  const std::uintmax_t found = std::filesystem::file_size(connection.path(), error);
+  if (!error && found < expected) {
+    throw Error(ErrorKind::Input, {"the database is cut off", connection.path().string(),
+                                   fmt::format("{} bytes", found), fmt::format("{}", expected),
+                                   "bring the whole file; sqlite3 FILE .recover saves what can be read; --restart "
+                                   "begins the sweep anew"});
+  }
+}
+
+void create_retry(const Connection& connection) {
+  connection.run("CREATE TABLE IF NOT EXISTS retry (run INTEGER PRIMARY KEY)");
+}
+
+bool has_retry(const Connection& connection) {
+  return connection.number("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'retry'") > 0;
 }
 
 void require_same_sweep(const About& there, const About& asked, const std::string& where) {

@@ -29,6 +29,11 @@ void write_about(const Connection& connection, const std::string& name, const st
 [[nodiscard]] std::vector<ResultColumn> read_columns(const Connection& connection);
 void add_column(const Connection& connection, const ResultColumn& column);
 [[nodiscard]] std::vector<InputFile> read_inputs(const Connection& connection);
+/// Of the file, in a read transaction: Input where its last page is cut off.
+void require_whole(const Connection& connection);
+/// Runs whose error may pass (too little memory, a file that cannot be read): tried again by the same command.
+void create_retry(const Connection& connection);
+[[nodiscard]] bool has_retry(const Connection& connection);
 /// Usage that says what differs, where both are not of one sweep.
 void require_same_sweep(const About& there, const About& asked, const std::string& where);
 

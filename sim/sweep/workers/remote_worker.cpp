@@ -41,11 +41,15 @@ class Line {
     }
     if (since(heard_) > (begun_ ? 1 : kBeginning) * silent_seconds_) {
       link_->mark_broken();
+      silent_ = true;
       throw Error(ErrorKind::Resource,
                   {"the process that gives out the work is silent", "rank 0",
                    fmt::format("nothing for {:.0f} s", since(heard_)), "", "start the same sweep again: it goes on"});
     }
     return std::nullopt;
+  }
+  [[nodiscard]] bool silent() const {
+    return silent_;
   }
   void beat() {
     if (since(beat_) >= kBeatSeconds) {
@@ -59,13 +63,14 @@ class Line {
     if (!stop.finalize) {
       link_->mark_broken();
     }
-    return {stop.finalize, false};
+    return {stop.finalize, false, std::nullopt};
   }
 
  private:
   Link* link_;
   double silent_seconds_;
   bool begun_ = false;
+  bool silent_ = false;
   Clock::time_point heard_ = Clock::now();
   Clock::time_point beat_ = Clock::now();
 };
@@ -94,6 +99,34 @@ void send_results(LocalPool& pool, Line& line, std::chrono::milliseconds wait) {
     }
     line.send(done_message(*result));
     wait = std::chrono::milliseconds(0);
+  }
+}
+
+/// Over the line on which rank 0 was last heard: its silence counts from then.
+WorkerEnd tell_trouble(Line& line, ErrorKind kind, const ErrorInfo& info) {
+  line.send(Trouble{kind, info});
+  for (;;) {
+    while (const std::optional<Message> message = line.receive()) {
+      if (const auto* stop = std::get_if<Stop>(&*message)) {
+        return line.good_bye(*stop);
+      }
+    }
+    line.beat();
+    std::this_thread::sleep_for(kPoll);
+  }
+}
+
+/// `error` is what ended the work: rank 0 hears it, or it is told here where there is no rank 0 any more.
+WorkerEnd end_with(Line& line, Link& link, const Error& error) {
+  WorkerEnd end{false, false, error};
+  if (line.silent()) {
+    return end;
+  }
+  try {
+    return tell_trouble(line, error.kind(), error.info());
+  } catch (const Error&) {  // the first error is the one to tell
+    link.mark_broken();
+    return end;
   }
 }
 
@@ -147,9 +180,9 @@ WorkerEnd run_worker(const Plan& plan, const Work& work, RunnerOptions& options)
                     inputs});
     end = work_until_stop(plan, pool, line, options);
   } catch (const Error& error) {
-    end = report_trouble(*options.link, error.kind(), error.info(), options.silent_seconds);
+    end = end_with(line, *options.link, error);
   } catch (const std::exception& error) {
-    end = report_trouble(*options.link, ErrorKind::Internal, {error.what(), "", "", "", ""}, options.silent_seconds);
+    end = end_with(line, *options.link, Error(ErrorKind::Internal, {error.what(), "", "", "", ""}));
   }
   pool.cancel();
   const Clock::time_point begun = Clock::now();
@@ -182,16 +215,7 @@ WorkerEnd sleep_until_stop(Link& link, const RunnerOptions& options) {
 
 WorkerEnd report_trouble(Link& link, ErrorKind kind, const ErrorInfo& info, double silent_seconds) {
   Line line(link, silent_seconds);
-  line.send(Trouble{kind, info});
-  for (;;) {
-    while (const std::optional<Message> message = line.receive()) {
-      if (const auto* stop = std::get_if<Stop>(&*message)) {
-        return line.good_bye(*stop);
-      }
-    }
-    line.beat();
-    std::this_thread::sleep_for(kPoll);
-  }
+  return tell_trouble(line, kind, info);
 }
 
 }  // namespace rayreplay::sweep

@@ -56,7 +56,11 @@ class Sweep {
         queue_(std::move(selection.tasks)),
         pool_(plan, work, pool_options(options)),
         peers_(options.link, plan, peers_options(options, plan, inputs)),
-        most_seconds_(options.most_seconds > 0 ? options.most_seconds : plan.definition().most_seconds) {}
+        most_seconds_(options.most_seconds > 0 ? options.most_seconds : plan.definition().most_seconds) {
+    if (const auto& objective = plan.definition().objective) {
+      tally_.begin_with(results.best(objective->metric, objective->goal));
+    }
+  }
 
   SweepReport run() {
     try {

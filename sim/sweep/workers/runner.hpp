@@ -31,7 +31,7 @@ struct Standing {
   std::uint64_t done = 0, failed = 0, total = 0;  ///< runs; those finished before count as done
   double seconds = 0;
   double seconds_left = 0;  ///< estimated; < 0: not known yet
-  bool has_best = false;    ///< of the runs of this call
+  bool has_best = false;    ///< of all rows of the database
   std::uint64_t best_run = 0;
   double best = 0;
   std::vector<std::string> notes;  ///< lost workers and the like, each once

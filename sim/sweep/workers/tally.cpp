@@ -12,6 +12,14 @@ Tally::Tally(std::uint64_t total, std::uint64_t finished_before, std::uint64_t w
   standing_.seconds_left = -1;
 }
 
+void Tally::begin_with(const std::optional<BestRow>& best) {
+  if (best) {
+    standing_.has_best = true;
+    standing_.best = best->value;
+    standing_.best_run = best->run;
+  }
+}
+
 void Tally::add(std::span<const ResultRow> rows) {
   for (const ResultRow& row : rows) {
     ++added_;

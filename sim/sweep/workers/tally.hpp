@@ -19,6 +19,8 @@ class Tally {
  public:
   Tally(std::uint64_t total, std::uint64_t finished_before, std::uint64_t wanted, std::optional<Objective> objective);
 
+  /// What the database holds already.
+  void begin_with(const std::optional<BestRow>& best);
   void add(std::span<const ResultRow> rows);
   void note(const std::string& text);
   [[nodiscard]] Standing standing() const;
