@@ -100,7 +100,11 @@ std::string database_path(const Options& options, const Shard& shard) {
   fs::path path(options.path);
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
-  if (fs::exists(status) && !fs::is_regular_file(status) && !options.print_config && !options.dry_run) {
+  // /dev/stdin may well lead to a file, but it is none.
+  const std::string place = fs::absolute(path, ignored).lexically_normal().string();
+  const bool no_file =
+      (fs::exists(status) && !fs::is_regular_file(status)) || place.starts_with("/dev/") || place.starts_with("/proc/");
+  if (no_file && !options.print_config && !options.dry_run) {
     throw Error(ErrorKind::Usage, {"results have no name, as the sweep comes from no file", options.path, "", "",
                                    "name the database with -o"});
   }
@@ -432,7 +436,9 @@ class SweepCommand {
           (definition.objective->goal == experiment::Goal::Less ? "less " : "more ") + definition.objective->metric;
     }
     about.shard = fmt::format("{}/{}", shard_.index + 1, shard_.count);
-    auto results = std::make_unique<sweep::ResultsWriter>(database_, about, options_.restart);
+    std::unique_ptr<sweep::ResultsWriter> results;
+    sweep::beat_meanwhile(
+        runner_.link, [&] { results = std::make_unique<sweep::ResultsWriter>(database_, about, options_.restart); });
     sweep::SweepReport report;
     {
       SweepView view(definition);

@@ -1,6 +1,7 @@
 #include "sim/sweep/workers/peers.hpp"
 
 #include <algorithm>
+#include <future>
 #include <thread>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kPoll{2};
 constexpr std::chrono::milliseconds kFlush{2000};
+constexpr std::chrono::milliseconds kBeat{1000};
 constexpr std::chrono::milliseconds kGoodBye{5000};
 
 std::chrono::steady_clock::duration seconds(double value) {
@@ -261,6 +263,20 @@ void Peers::end(std::chrono::milliseconds most, const std::function<void(std::ve
     link_->mark_broken();
   }
   link_->flush(kFlush);
+}
+
+void beat_meanwhile(Link* link, const std::function<void()>& work) {
+  if (link == nullptr) {
+    work();
+    return;
+  }
+  std::future<void> done = std::async(std::launch::async, work);
+  do {
+    for (int rank = 1; rank < link->size(); ++rank) {
+      link->send(rank, encode(Beat{}));
+    }
+  } while (done.wait_for(kBeat) != std::future_status::ready);
+  done.get();
 }
 
 void dismiss(Link& link) {

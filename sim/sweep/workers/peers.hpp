@@ -88,4 +88,7 @@ class Peers {
 
 void dismiss(Link& link);
 
+/// Does `work`, which may take long, while the others hear that rank 0 is there. Without a link it only does it.
+void beat_meanwhile(Link* link, const std::function<void()>& work);
+
 }  // namespace rayreplay::sweep

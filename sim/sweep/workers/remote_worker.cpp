@@ -18,8 +18,8 @@ constexpr std::chrono::milliseconds kPoll{2};
 constexpr std::chrono::milliseconds kSleeperPoll{50};
 constexpr std::chrono::milliseconds kFlush{2000};
 constexpr double kBeatSeconds = 1;
-/// Before its first word rank 0 opens the database and reads the inputs for their hashes: so many times as patient.
-constexpr double kBeginning = 20;
+/// Before its first word rank 0 makes the plan and asks for forecasts: so many times as patient.
+constexpr double kBeginning = 3;
 
 double since(Clock::time_point then) {
   return std::chrono::duration<double>(Clock::now() - then).count();

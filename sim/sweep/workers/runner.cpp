@@ -307,7 +307,8 @@ std::vector<InputFile> sweep_inputs(const Plan& plan, const Work& work) {
 SweepReport run_sweep(const Plan& plan, const Work& work, ResultsWriter& results, RunnerOptions& options) {
   const auto inputs = [&] {
     try {
-      std::vector<InputFile> list = sweep_inputs(plan, work);
+      std::vector<InputFile> list;
+      beat_meanwhile(options.link, [&] { list = sweep_inputs(plan, work); });
       for (const InputFile& input : list) {
         results.check_input(input);
       }
