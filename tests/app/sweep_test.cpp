@@ -204,8 +204,12 @@ TEST_F(Sweeps, WhatDoesNotFitIntoMemoryIsAnErrorRow) {
 }
 
 TEST_F(Sweeps, ASignalGivesItsOwnExitCode) {
+  std::string slow(kSweep);
+  slow.replace(slow.find("warps=4000"), 10, "warps=24000");
+  const std::string file = write_text(scratch_ / "slow.toml", slow);
   for (const int number : {SIGTERM, SIGHUP}) {
-    Process process(program({"--threads", "1", "--restart"}));
+    std::filesystem::remove(database());
+    Process process({RAYREPLAY_COMMAND, "sweep", file, "--store", "none", "-o", database(), "--threads", "1"});
     ASSERT_TRUE(process.wait_until([&] { return row_count(database()) > 0; }));
     process.signal(number);
     const Outcome outcome = process.wait();

@@ -416,6 +416,7 @@ TEST_F(Database, AFullDiskLosesNothingThatWasCommitted) {
     return 0;
   });
   EXPECT_EQ(code, 4);
+  EXPECT_FALSE(fs::exists(file("s.db-lock")));
   EXPECT_GE(sweep::ResultsReader(file()).count(), 3U);
   EXPECT_FALSE(fs::exists(file("s.db-journal")));
   // With space again, the same sweep goes on.
