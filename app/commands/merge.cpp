@@ -61,6 +61,11 @@ int act(const Options& options) {
                                      fmt::format("{} as {}", about.definition_hash, options.inputs.front()),
                                      "merge the shards of one sweep"});
     }
+    if (other.tool_version != about.tool_version) {
+      throw Error(ErrorKind::Usage, {"the databases are of different versions of rayreplay", input, other.tool_version,
+                                     fmt::format("{} as {}", about.tool_version, options.inputs.front()),
+                                     "evaluate all shards with one rayreplay"});
+    }
   }
   sweep::ResultsWriter results(options.output, about, false);
   std::uint64_t rows = 0;
