@@ -120,6 +120,8 @@ LruGrid same_as_slow(const Streams& streams, const std::vector<CacheGeometry>& g
           << text(grid.counts[c][s]) << "not " << text(expected);
     }
   }
+  const LruGrid portable = lru_grid(streams.accesses, streams.begins, geometries, policy, nullptr, GridForm::Portable);
+  EXPECT_EQ(portable.counts, grid.counts);
   return grid;
 }
 

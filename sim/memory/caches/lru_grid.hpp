@@ -26,6 +26,7 @@
 #include <span>
 
 #include "sim/memory/caches/exact_counts.hpp"
+#include "sim/memory/caches/lru_grid_pass.hpp"
 
 namespace rayreplay::memory {
 
@@ -37,9 +38,9 @@ struct LruGrid {
   std::uint64_t stacked = 0;  ///< streams that took one pass for each number of sets
 };
 
-/// `accelerator` null: the processor.
+/// `accelerator` null: the processor. `form` changes nothing but speed: tests use it.
 [[nodiscard]] LruGrid lru_grid(std::span<const LineAccess> accesses, std::span<const std::uint64_t> begins,
                                std::span<const CacheGeometry> geometries, const CachePolicy& policy,
-                               kernels::Accelerator* accelerator);
+                               kernels::Accelerator* accelerator, GridForm form = best_grid_form());
 
 }  // namespace rayreplay::memory
