@@ -111,28 +111,6 @@ Facts facts_of(Accesses accesses) {
   return facts;
 }
 
-/// Whether any line is both loaded and stored to.
-bool mixed(Accesses accesses) {
-  std::vector<std::uint64_t> stored;
-  for (const LineAccess& access : accesses) {
-    if (access.store && (stored.empty() || stored.back() != access.line)) {
-      stored.push_back(access.line);
-    }
-  }
-  std::sort(stored.begin(), stored.end());
-  stored.erase(std::unique(stored.begin(), stored.end()), stored.end());
-  // Most loads are told apart by a bit that no stored line has.
-  constexpr unsigned kBits = 20;
-  std::vector<bool> maybe(std::size_t{1} << kBits);
-  const auto bit = [](std::uint64_t line) { return (line * kSplitMixGamma) >> (64U - kBits); };
-  for (const std::uint64_t line : stored) {
-    maybe[bit(line)] = true;
-  }
-  return std::any_of(accesses.begin(), accesses.end(), [&](const LineAccess& access) {
-    return !access.store && maybe[bit(access.line)] && std::binary_search(stored.begin(), stored.end(), access.line);
-  });
-}
-
 /// Room for accesses, of which there are so many.
 class Packed {
  public:
@@ -175,7 +153,8 @@ class StreamRun {
     }
   }
 
-  void run() {
+  /// False: a line that stores take no room for is also loaded; nothing is known then.
+  [[nodiscard]] bool run() {
     const auto threads = static_cast<std::size_t>(std::max(1, tbb::this_task_arena::max_concurrency()));
     std::vector<Batch> batches(2 * threads);
     for (Batch& batch : batches) {
@@ -186,7 +165,7 @@ class StreamRun {
     tbb::filter<void, Batch*> chain =
         tbb::make_filter<void, Batch*>(tbb::filter_mode::serial_in_order, [&](tbb::flow_control& control) -> Batch* {
           const std::size_t at = number * kBatch;
-          if (at >= accesses_.size()) {
+          if (at >= accesses_.size() || lines_->mixed()) {
             control.stop();
             return nullptr;
           }
@@ -207,8 +186,12 @@ class StreamRun {
     }
     tbb::parallel_pipeline(batches.size(),
                            chain & tbb::make_filter<Batch*, void>(tbb::filter_mode::serial_in_order, [](Batch*) {}));
+    if (lines_->mixed()) {
+      return false;
+    }
     depths_.resize(passes_.size());
     tbb::parallel_for(std::size_t{0}, passes_.size(), [&](std::size_t i) { depths_[i] = passes_[i]->finish(); });
+    return true;
   }
 
   [[nodiscard]] CacheCounts counts(std::size_t number, std::uint64_t ways) const {
@@ -317,15 +300,17 @@ LruGrid lru_grid(Accesses accesses, std::span<const std::uint64_t> begins, std::
   std::vector<char> stacked(streams);
   tbb::parallel_for(std::size_t{0}, streams, [&](std::size_t s) {
     facts[s] = facts_of(of(s));
-    stacked[s] = static_cast<char>(facts[s].lines.high - facts[s].lines.low < kMostSpan - 1 && !of(s).empty() &&
-                                   (policy.allocate || facts[s].stores == 0 || !mixed(of(s))));
-    if (stacked[s] != 0 && !plan.nodes.empty()) {
-      StreamRun run(of(s), facts[s], plan, policy, line_sectors, form);
-      run.run();
-      for (std::size_t i = 0; i < geometries.size(); ++i) {
-        if (plan.node_of[i] != kNone) {
-          grid.counts[i][s] = run.counts(plan.node_of[i], geometries[i].associativity());
-        }
+    if (of(s).empty() || facts[s].lines.high - facts[s].lines.low >= kMostSpan - 1) {
+      return;
+    }
+    StreamRun run(of(s), facts[s], plan, policy, line_sectors, form);
+    if (!run.run()) {
+      return;
+    }
+    stacked[s] = 1;
+    for (std::size_t i = 0; i < geometries.size(); ++i) {
+      if (plan.node_of[i] != kNone) {
+        grid.counts[i][s] = run.counts(plan.node_of[i], geometries[i].associativity());
       }
     }
   });

@@ -33,6 +33,7 @@ class DeepPass final : public GridPass {
       stack_.distances(std::span(lines_).first(batch.size()), std::span(distances_).first(batch.size()));
       for (std::size_t i = 0; i < batch.size(); ++i) {
         sectors_.touch(batch[i], rank_of(distances_[i]));
+        sectors_.count_odds();
         last_[batch[i].number] = ++now_;
       }
     }

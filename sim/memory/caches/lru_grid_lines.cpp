@@ -13,11 +13,16 @@ std::size_t GridLines::take(std::span<const LineAccess> accesses, GridAccess* pa
     const std::uint64_t ahead = accesses[std::min(i + kAhead, accesses.size() - 1)].line - low_;
     __builtin_prefetch(&entries_[home(static_cast<std::uint32_t>(ahead))], 1);
     const LineAccess& access = accesses[i];
-    if (access.store && !allocate_) {
-      continue;
-    }
     const auto line = static_cast<std::uint32_t>(access.line - low_);
     Entry& entry = of(line);
+    if (!allocate_) {
+      // One bit for loads, one for stores: both of them is a line that is mixed.
+      entry.stored |= access.store ? 2 : 1;
+      mixed_ = mixed_ || entry.stored == 3;
+      if (access.store) {
+        continue;
+      }
+    }
     const auto count = static_cast<std::uint8_t>(sector_count(access.sectors));
     const bool back = access.store && dirty_;
     bool together = (access.sectors & ~entry.touched) == 0;

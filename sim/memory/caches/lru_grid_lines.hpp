@@ -1,8 +1,8 @@
 // Accesses as the passes of lru_grid.hpp want them: what is the same for all numbers of sets is found out once.
 //
 // Contract: `take` writes as many accesses to `packed` as it returns, no more than there are: those of stores that take
-// no line are left out. Lines are numbered from 1 in the order of their first accesses. Memory: 12 bytes and as much
-// room again for each line.
+// no line are left out; `mixed` once a line of theirs was also loaded. Lines are numbered from 1 in the order of their
+// first accesses. Memory: 12 bytes and as much room again for each line.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,9 @@ class GridLines {
   GridLines(std::uint64_t low, bool allocate, bool dirty) : low_(low), allocate_(allocate), dirty_(dirty) {}
 
   std::size_t take(std::span<const LineAccess> accesses, GridAccess* packed);
+  [[nodiscard]] bool mixed() const {
+    return mixed_;
+  }
   /// Every number is below.
   [[nodiscard]] std::uint32_t limit() const {
     return used_ + 1;
@@ -47,6 +50,7 @@ class GridLines {
 
   std::uint64_t low_;
   bool allocate_, dirty_;
+  bool mixed_ = false;
   unsigned shift_ = 64 - kFirstBits;
   std::vector<Entry> entries_ = std::vector<Entry>(std::size_t{1} << kFirstBits);
   std::uint32_t used_ = 0;

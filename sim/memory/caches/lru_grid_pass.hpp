@@ -15,7 +15,7 @@ namespace rayreplay::memory {
 
 /// An access as passes want it; lru_grid_lines.hpp makes it.
 struct GridAccess {
-  static constexpr std::uint8_t kOdd = 255;
+  static constexpr std::uint8_t kOdd = 9;
 
   std::uint32_t line = 0;    ///< less the least line of the stream
   std::uint32_t number = 0;  ///< of the line, from 1 in the order of their first accesses

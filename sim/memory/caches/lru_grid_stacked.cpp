@@ -183,9 +183,11 @@ std::uint8_t to_front(Tag* tags, Tag tag) {
       _mm512_store_si512(tags + from + v * kVector, moved_back<Tag>(old[v].bits, before, moved >> (v * kVector)));
       before = old[v].bits;
     }
-    if (kLanes == kStep || same != 0) {
-      const auto depth = from + static_cast<std::size_t>(std::countr_zero(same));
-      return same != 0 ? static_cast<std::uint8_t>(depth) : GridDepths::kGone;
+    if constexpr (kLanes <= 64) {
+      // None: as deep as there are lanes, which is more than any way.
+      return static_cast<std::uint8_t>(std::countr_zero(kLanes == 64 ? same : same | std::uint64_t{1} << kStep));
+    } else if (same != 0) {
+      return static_cast<std::uint8_t>(from + static_cast<std::size_t>(std::countr_zero(same)));
     }
   }
   return GridDepths::kGone;

@@ -39,6 +39,7 @@ class StackedPass final : public GridPass {
  private:
   template <class Tag>
   std::size_t run_on(Tag* stacks, std::span<const GridAccess> accesses, GridAccess* left) {
+    static_assert(kTogether <= decltype(sectors_)::kMostOdds);
     std::array<Tag*, kTogether> stack;
     std::size_t kept = 0;
     for (std::size_t i = 0; i < accesses.size(); i += kTogether) {
@@ -58,6 +59,7 @@ class StackedPass final : public GridPass {
           kept += static_cast<std::size_t>(changed);
         }
       }
+      sectors_.count_odds();
     }
     return kept;
   }

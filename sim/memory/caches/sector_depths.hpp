@@ -53,6 +53,8 @@ inline constexpr std::array<std::uint64_t, 256> kSectorBytes = [] {
 template <bool kWide, bool kDirty>
 class SectorDepths {
  public:
+  static constexpr std::size_t kMostOdds = 64;
+
   /// Lines below are asked for.
   void reserve(std::uint32_t lines) {
     if (lines > lines_.size()) {
@@ -77,22 +79,29 @@ class SectorDepths {
       line.dirty = dirty & ~stored;
       changed |= dirty & stored;
     }
-    if (access.row != GridAccess::kOdd) {
-      ++together_[access.row][depth];
-      if constexpr (kDirty) {
-        ++stored_[access.stored_row][static_cast<std::uint8_t>(dirty >> first)];
-      }
-    } else {
-      count_each(access, depth, now, dirty);
+    // No branches on the data: what they depend on is hard to foresee.
+    ++together_[access.row][depth];
+    if constexpr (kDirty) {
+      ++stored_[access.stored_row][static_cast<std::uint8_t>(dirty >> first)];
     }
+    odd_[odds_] = {now, dirty, access.sectors, access.store, depth};
+    odds_ += static_cast<std::size_t>(access.row == GridAccess::kOdd);
     return changed != 0;
+  }
+
+  /// After no more than kMostOdds of `touch`.
+  void count_odds() {
+    for (std::size_t i = 0; i < odds_; ++i) {
+      count_each(odd_[i]);
+    }
+    odds_ = 0;
   }
 
   /// `depth_of`: of each line, at the end.
   [[nodiscard]] GridDepths finish(std::span<const std::uint8_t> depth_of) {
-    GridDepths all = odd_;
+    GridDepths all = each_;
     for (std::size_t depth = 0; depth < all.found.size(); ++depth) {
-      for (std::size_t row = 0; row < together_.size(); ++row) {
+      for (std::size_t row = 0; row < GridAccess::kOdd; ++row) {
         all.found[depth] += together_[row][depth];
         all.whole[depth] += together_[row][depth];
         all.filled[depth] += row * together_[row][depth];
@@ -121,6 +130,11 @@ class SectorDepths {
     std::uint64_t sectors = ~std::uint64_t{0};
     std::uint64_t dirty = ~std::uint64_t{0};
   };
+  /// An access whose sectors are to be looked at each.
+  struct Odd {
+    std::uint64_t now = 0, dirty = 0;
+    std::uint8_t sectors = 0, store = 0, depth = 0;
+  };
   using Line = std::conditional_t<kWide && kDirty, Wide, Narrow>;
 
   static std::uint64_t dirty_of(const Line& line) {
@@ -135,25 +149,27 @@ class SectorDepths {
     return static_cast<std::uint8_t>(word >> (8 * sector));
   }
 
-  void count_each(const GridAccess& access, std::uint8_t depth, std::uint64_t now, std::uint64_t dirty) {
-    ++odd_.found[depth];
+  void count_each(const Odd& odd) {
+    ++each_.found[odd.depth];
     std::uint8_t worst = 0;
-    for (std::uint32_t left = access.sectors; left != 0; left &= left - 1) {
-      const auto sector = static_cast<std::size_t>(std::countr_zero(left));
-      const std::uint8_t one = byte_of(now, sector);
-      odd_.filled[one] += 1U - access.store;
+    for (std::size_t s = 0; s < kSectors; ++s) {
+      const auto touched = static_cast<std::uint8_t>(odd.sectors >> s & 1U);
+      const auto one = static_cast<std::uint8_t>(byte_of(odd.now, s) & -touched);
+      each_.filled[one] += touched & (1U - odd.store);
       worst = std::max(worst, one);
       if constexpr (kDirty) {
-        odd_.written[byte_of(dirty, sector)] += access.store;
+        each_.written[byte_of(odd.dirty, s)] += touched & odd.store;
       }
     }
-    ++odd_.whole[worst];
+    ++each_.whole[worst];
   }
 
   std::vector<Line> lines_;
-  std::array<GridDepths::ByDepth, 9> together_{};
-  std::array<GridDepths::ByDepth, 9> stored_{};
-  GridDepths odd_;
+  std::array<GridDepths::ByDepth, GridAccess::kOdd + 1> together_{};  ///< the last: nothing
+  std::array<GridDepths::ByDepth, 9> stored_{};                       ///< the first: nothing
+  GridDepths each_;
+  std::array<Odd, kMostOdds + 1> odd_{};
+  std::size_t odds_ = 0;
 };
 
 }  // namespace rayreplay::memory
