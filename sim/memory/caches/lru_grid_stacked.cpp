@@ -92,7 +92,7 @@ std::uint32_t match(const Tag* tags, Tag tag) {
   return result;
 }
 
-/// Puts `tag` first; the depth that it was found at.
+/// Puts `tag` first; the depth that it was found at, or kLanes or more.
 template <std::size_t kLanes, class Tag>
 std::uint8_t to_front(Tag* tags, Tag tag) {
   for (std::size_t from = 0; from < kLanes; from += 16) {
@@ -184,7 +184,7 @@ std::uint8_t to_front(Tag* tags, Tag tag) {
       before = old[v].bits;
     }
     if constexpr (kLanes <= 64) {
-      // None: as deep as there are lanes, which is more than any way.
+      // None: as deep as there are lanes.
       return static_cast<std::uint8_t>(std::countr_zero(kLanes == 64 ? same : same | std::uint64_t{1} << kStep));
     } else if (same != 0) {
       return static_cast<std::uint8_t>(from + static_cast<std::size_t>(std::countr_zero(same)));

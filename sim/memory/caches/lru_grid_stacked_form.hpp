@@ -25,7 +25,14 @@ class StackedPass final : public GridPass {
     } else {
       look_at(long_.begin(), depth_of);
     }
-    return sectors_.finish(depth_of);
+    GridDepths depths = sectors_.finish(depth_of);
+    // What was not among the lanes is nowhere.
+    for (GridDepths::ByDepth* const all : {&depths.found, &depths.whole, &depths.filled, &depths.written}) {
+      for (std::size_t depth = kLanes; depth < GridDepths::kGone; ++depth) {
+        (*all)[GridDepths::kGone] += std::exchange((*all)[depth], 0);
+      }
+    }
+    return depths;
   }
 
   [[nodiscard]] std::uint64_t resident(std::uint64_t ways) const override {
