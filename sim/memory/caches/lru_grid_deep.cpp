@@ -20,7 +20,7 @@ template <bool kWide, bool kDirty>
 class DeepPass final : public GridPass {
  public:
   explicit DeepPass(std::span<const std::uint64_t> ways)
-      : ways_(ways.begin(), ways.end()), lines_(kBatch), distances_(kBatch) {}
+      : ways_(ways.begin(), ways.end()), lines_(kBatch), distances_(kBatch), ranks_(kBatch) {}
 
   std::size_t run(std::span<const GridAccess> accesses, std::uint32_t lines, GridAccess* /*left*/) override {
     sectors_.reserve(lines);
@@ -32,9 +32,12 @@ class DeepPass final : public GridPass {
       }
       stack_.distances(std::span(lines_).first(batch.size()), std::span(distances_).first(batch.size()));
       for (std::size_t i = 0; i < batch.size(); ++i) {
-        sectors_.touch(batch[i], rank_of(distances_[i]));
-        sectors_.count_odds();
+        ranks_[i] = rank_of(distances_[i]);
         last_[batch[i].number] = ++now_;
+      }
+      for (std::size_t i = 0; i < batch.size(); i += kTogether) {
+        const std::size_t size = std::min(kTogether, batch.size() - i);
+        sectors_.touch(batch.subspan(i, size), std::span(ranks_).subspan(i, size), nullptr);
       }
     }
     return 0;
@@ -64,6 +67,8 @@ class DeepPass final : public GridPass {
     return static_cast<std::uint8_t>(std::upper_bound(ways_.begin(), ways_.end(), distance) - ways_.begin());
   }
 
+  static constexpr std::size_t kTogether = SectorDepths<kWide, kDirty>::kTogether;
+
   std::vector<std::uint64_t> ways_;
   BitmapStack stack_;
   SectorDepths<kWide, kDirty> sectors_;
@@ -71,6 +76,7 @@ class DeepPass final : public GridPass {
   std::uint64_t now_ = 0;
   std::vector<std::uint64_t> lines_;
   std::vector<std::uint32_t> distances_;
+  std::vector<std::uint8_t> ranks_;
 };
 
 }  // namespace

@@ -24,7 +24,6 @@
 namespace rayreplay::memory {
 namespace {
 
-constexpr std::size_t kTogether = 64;             ///< accesses whose sets are fetched together
 constexpr std::uint32_t kShortLines = 1U << 16U;  ///< numbers below fit into 16 bits
 
 struct Size {

@@ -44,10 +44,12 @@ class StackedPass final : public GridPass {
   }
 
  private:
+  static constexpr std::size_t kTogether = SectorDepths<kWide, kDirty>::kTogether;
+
   template <class Tag>
   std::size_t run_on(Tag* stacks, std::span<const GridAccess> accesses, GridAccess* left) {
-    static_assert(kTogether <= decltype(sectors_)::kMostOdds);
     std::array<Tag*, kTogether> stack;
+    std::array<std::uint8_t, kTogether> depths;
     std::size_t kept = 0;
     for (std::size_t i = 0; i < accesses.size(); i += kTogether) {
       const std::span<const GridAccess> some = accesses.subspan(i, std::min(kTogether, accesses.size() - i));
@@ -59,14 +61,9 @@ class StackedPass final : public GridPass {
         }
       }
       for (std::size_t k = 0; k < some.size(); ++k) {
-        const std::uint8_t depth = to_front<kLanes>(stack[k], static_cast<Tag>(some[k].number));
-        const bool changed = sectors_.touch(some[k], depth);
-        if (left != nullptr) {
-          left[kept] = some[k];
-          kept += static_cast<std::size_t>(changed);
-        }
+        depths[k] = to_front<kLanes>(stack[k], static_cast<Tag>(some[k].number));
       }
-      sectors_.count_odds();
+      kept += sectors_.touch(some, depths, left == nullptr ? nullptr : left + kept);
     }
     return kept;
   }

@@ -53,7 +53,7 @@ inline constexpr std::array<std::uint64_t, 256> kSectorBytes = [] {
 template <bool kWide, bool kDirty>
 class SectorDepths {
  public:
-  static constexpr std::size_t kMostOdds = 64;
+  static constexpr std::size_t kTogether = 64;
 
   /// Lines below are asked for.
   void reserve(std::uint32_t lines) {
@@ -62,39 +62,57 @@ class SectorDepths {
     }
   }
 
-  /// Whether anything changed.
-  bool touch(const GridAccess& access, std::uint8_t depth) {
-    Line& line = lines_[access.number];
-    const auto first = static_cast<std::uint32_t>(8 * std::countr_zero(std::uint32_t{access.sectors}));
-    const std::uint64_t sectors = kSectorBytes[access.sectors];
-    // A line of 4 sectors has its dirty ones behind the others.
-    const std::uint64_t stored = kDirty && access.store != 0 ? sectors : 0;
-    const std::uint64_t touched = kWide ? sectors : sectors | stored << 32U;
-    const std::uint64_t now = deepened(line.sectors, depth);
-    line.sectors = now & ~touched;
-    std::uint64_t dirty = now >> 32U;
-    std::uint64_t changed = now & touched;
-    if constexpr (kWide && kDirty) {
-      dirty = deepened(line.dirty, depth);
-      line.dirty = dirty & ~stored;
-      changed |= dirty & stored;
+  /// Up to kTogether accesses, and the depths that their lines were found at. Those that changed something go to
+  /// `left`, where there is one: as many as it returns.
+  std::size_t touch(std::span<const GridAccess> accesses, std::span<const std::uint8_t> depths, GridAccess* left) {
+    // No branches on the data: what they depend on is hard to foresee. What is seldom goes to lists.
+    std::array<std::uint64_t, kTogether> sectors_then;
+    std::array<std::uint64_t, kWide && kDirty ? kTogether : 1> dirty_then;
+    std::array<std::uint8_t, kTogether> odd;
+    std::array<std::uint8_t, kTogether> stored_to;
+    std::size_t odds = 0;
+    std::size_t stores = 0;
+    std::size_t kept = 0;
+    Line* const lines = lines_.data();
+    for (std::size_t i = 0; i < accesses.size(); ++i) {
+      const GridAccess& access = accesses[i];
+      Line& line = lines[access.number];
+      const std::uint64_t sectors = kSectorBytes[access.sectors];
+      const std::uint64_t stored = kDirty ? sectors & -std::uint64_t{access.store} : 0;
+      // A line of 4 sectors has its dirty ones behind the others.
+      const std::uint64_t touched = kWide ? sectors : sectors | stored << 32U;
+      const std::uint64_t now = deepened(line.sectors, depths[i]);
+      line.sectors = now & ~touched;
+      std::uint64_t changed = now & touched;
+      sectors_then[i] = now;
+      if constexpr (kWide && kDirty) {
+        const std::uint64_t dirty = deepened(line.dirty, depths[i]);
+        line.dirty = dirty & ~stored;
+        changed |= dirty & stored;
+        dirty_then[i] = dirty;
+      }
+      ++together_[access.row][depths[i]];
+      odd[odds] = static_cast<std::uint8_t>(i);
+      odds += static_cast<std::size_t>(access.row == GridAccess::kOdd);
+      if constexpr (kDirty) {
+        stored_to[stores] = static_cast<std::uint8_t>(i);
+        stores += static_cast<std::size_t>(access.stored_row != 0);
+      }
+      if (left != nullptr) {
+        left[kept] = access;
+        kept += static_cast<std::size_t>(changed != 0);
+      }
     }
-    // No branches on the data: what they depend on is hard to foresee.
-    ++together_[access.row][depth];
-    if constexpr (kDirty) {
-      ++stored_[access.stored_row][static_cast<std::uint8_t>(dirty >> first)];
+    const auto dirty_of = [&](std::size_t i) { return kWide && kDirty ? dirty_then[i] : sectors_then[i] >> 32U; };
+    for (std::size_t k = 0; k < stores; ++k) {
+      const GridAccess& access = accesses[stored_to[k]];
+      const auto first = static_cast<std::size_t>(std::countr_zero(std::uint32_t{access.sectors}));
+      ++stored_[access.stored_row][byte_of(dirty_of(stored_to[k]), first)];
     }
-    odd_[odds_] = {now, dirty, access.sectors, access.store, depth};
-    odds_ += static_cast<std::size_t>(access.row == GridAccess::kOdd);
-    return changed != 0;
-  }
-
-  /// After no more than kMostOdds of `touch`.
-  void count_odds() {
-    for (std::size_t i = 0; i < odds_; ++i) {
-      count_each(odd_[i]);
+    for (std::size_t k = 0; k < odds; ++k) {
+      count_each(accesses[odd[k]], depths[odd[k]], sectors_then[odd[k]], dirty_of(odd[k]));
     }
-    odds_ = 0;
+    return kept;
   }
 
   /// `depth_of`: of each line, at the end.
@@ -110,7 +128,7 @@ class SectorDepths {
     }
     if constexpr (kDirty) {
       for (std::size_t i = 0; i < lines_.size(); ++i) {
-        const std::uint64_t dirty = deepened(dirty_of(lines_[i]), depth_of[i]);
+        const std::uint64_t dirty = deepened(dirty_sectors(lines_[i]), depth_of[i]);
         for (std::size_t s = 0; s < kSectors; ++s) {
           ++all.written[byte_of(dirty, s)];
         }
@@ -130,14 +148,9 @@ class SectorDepths {
     std::uint64_t sectors = ~std::uint64_t{0};
     std::uint64_t dirty = ~std::uint64_t{0};
   };
-  /// An access whose sectors are to be looked at each.
-  struct Odd {
-    std::uint64_t now = 0, dirty = 0;
-    std::uint8_t sectors = 0, store = 0, depth = 0;
-  };
   using Line = std::conditional_t<kWide && kDirty, Wide, Narrow>;
 
-  static std::uint64_t dirty_of(const Line& line) {
+  static std::uint64_t dirty_sectors(const Line& line) {
     if constexpr (kWide && kDirty) {
       return line.dirty;
     } else {
@@ -149,16 +162,16 @@ class SectorDepths {
     return static_cast<std::uint8_t>(word >> (8 * sector));
   }
 
-  void count_each(const Odd& odd) {
-    ++each_.found[odd.depth];
+  void count_each(const GridAccess& access, std::uint8_t depth, std::uint64_t now, std::uint64_t dirty) {
+    ++each_.found[depth];
     std::uint8_t worst = 0;
     for (std::size_t s = 0; s < kSectors; ++s) {
-      const auto touched = static_cast<std::uint8_t>(odd.sectors >> s & 1U);
-      const auto one = static_cast<std::uint8_t>(byte_of(odd.now, s) & -touched);
-      each_.filled[one] += touched & (1U - odd.store);
+      const auto touched = static_cast<std::uint8_t>(access.sectors >> s & 1U);
+      const auto one = static_cast<std::uint8_t>(byte_of(now, s) & -touched);
+      each_.filled[one] += touched & (1U - access.store);
       worst = std::max(worst, one);
       if constexpr (kDirty) {
-        each_.written[byte_of(odd.dirty, s)] += touched & odd.store;
+        each_.written[byte_of(dirty, s)] += touched & access.store;
       }
     }
     ++each_.whole[worst];
@@ -168,8 +181,6 @@ class SectorDepths {
   std::array<GridDepths::ByDepth, GridAccess::kOdd + 1> together_{};  ///< the last: nothing
   std::array<GridDepths::ByDepth, 9> stored_{};                       ///< the first: nothing
   GridDepths each_;
-  std::array<Odd, kMostOdds + 1> odd_{};
-  std::size_t odds_ = 0;
 };
 
 }  // namespace rayreplay::memory
