@@ -239,6 +239,28 @@ TEST(LruGrid, LongStreams) {
   }
 }
 
+/// More than 16 bits tell apart, from some access on.
+TEST(LruGrid, ManyLines) {
+  for (const bool stores : {true, false}) {
+    const Streams streams = streams_of({.lines = 400000, .stores = stores ? 4U : 0U, .size = 250000}, 21);
+    std::vector<std::uint64_t> lines;
+    for (const LineAccess& access : streams.accesses) {
+      lines.push_back(access.line);
+    }
+    std::sort(lines.begin(), lines.end());
+    ASSERT_GT(std::unique(lines.begin(), lines.end()) - lines.begin(), 1 << 16);
+    const std::vector<CacheGeometry> geometries = grid_of({1, 3, 512}, {2, 30, 60, 120, 254}, 4);
+    std::vector<ExactCache> caches;
+    for (const CacheGeometry& one : geometries) {
+      caches.push_back({one, kBack});
+    }
+    const ExactCounts expected = exact_counts(streams.accesses, streams.begins, caches, nullptr);
+    for (const GridForm form : {best_grid_form(), GridForm::Portable}) {
+      EXPECT_EQ(lru_grid(streams.accesses, streams.begins, geometries, kBack, nullptr, form).counts, expected);
+    }
+  }
+}
+
 /// By hand: A B A with one sector each, then the other sector of A, in one set.
 TEST(LruGrid, Example) {
   const std::vector<LineAccess> accesses{{10, 1, false}, {11, 1, true}, {10, 1, false}, {10, 2, false}};
