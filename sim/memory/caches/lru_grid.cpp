@@ -26,7 +26,7 @@ namespace {
 
 namespace tbb = oneapi::tbb;
 
-constexpr std::size_t kBatch = std::size_t{1} << 13U;
+constexpr std::size_t kBatch = std::size_t{1} << 14U;
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 constexpr std::uint64_t kMostSpan = std::numeric_limits<std::uint32_t>::max();
 

@@ -60,6 +60,7 @@ class StackedPass final : public GridPass {
           __builtin_prefetch(reinterpret_cast<const char*>(stack[k]) + 64, 1);
         }
       }
+      sectors_.prefetch(some);
       for (std::size_t k = 0; k < some.size(); ++k) {
         depths[k] = to_front<kLanes>(stack[k], static_cast<Tag>(some[k].number));
       }

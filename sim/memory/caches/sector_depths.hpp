@@ -62,6 +62,15 @@ class SectorDepths {
     }
   }
 
+  void prefetch(std::span<const GridAccess> accesses) const {
+    constexpr std::size_t kNearBytes = std::size_t{1} << 15U;
+    if (lines_.size() * sizeof(Line) > kNearBytes) {
+      for (const GridAccess& access : accesses) {
+        __builtin_prefetch(&lines_[access.number], 1);
+      }
+    }
+  }
+
   /// Up to kTogether accesses, and the depths that their lines were found at. Those that changed something go to
   /// `left`, where there is one: as many as it returns.
   std::size_t touch(std::span<const GridAccess> accesses, std::span<const std::uint8_t> depths, GridAccess* left) {
