@@ -19,6 +19,7 @@
 #include "app/report/sweep_plots.hpp"
 #include "app/report/sweep_table.hpp"
 #include "base/error.hpp"
+#include "sim/experiment/settings/settings.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -150,12 +151,24 @@ std::vector<std::string> objective(const sweep::ResultsReader& reader) {
   return space == std::string::npos ? std::vector<std::string>{} : std::vector{text.substr(space + 1)};
 }
 
+/// The configuration with paths that work from any folder; its first lines say what it was resolved against.
+std::string with_whole_paths(const std::string& text, const std::string& folder, const std::string& source) {
+  if (folder.empty() || text.empty()) {
+    return text;
+  }
+  std::size_t head = 0;
+  while (head < text.size() && text[head] == '#') {
+    head = std::min(text.find('\n', head), text.size() - 1) + 1;
+  }
+  return text.substr(0, head) + experiment::to_toml(experiment::parse_experiment(text, source, folder), false);
+}
+
 std::string list_rows(const sweep::ResultsReader& reader, const Options& options) {
   if (!options.query.empty()) {
     return render_rows(reader, reader.query(options.query), options.format);
   }
   if (options.config) {
-    return reader.configuration(*options.config);
+    return with_whole_paths(reader.configuration(*options.config), reader.about().folder, options.file);
   }
   std::string where = options.where;
   std::vector<std::string> names = options.columns;

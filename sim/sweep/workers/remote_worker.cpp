@@ -41,11 +41,16 @@ class Line {
     }
     if (since(heard_) > (begun_ ? 1 : kBeginning) * silent_seconds_) {
       link_->mark_broken();
+      silent_ = true;
       throw Error(ErrorKind::Resource,
                   {"the process that gives out the work is silent", "rank 0",
                    fmt::format("nothing for {:.0f} s", since(heard_)), "", "start the same sweep again: it goes on"});
     }
     return std::nullopt;
+  }
+  /// Nobody is there to be told anything.
+  [[nodiscard]] bool silent() const {
+    return silent_;
   }
   void beat() {
     if (since(beat_) >= kBeatSeconds) {
@@ -65,6 +70,7 @@ class Line {
  private:
   Link* link_;
   double silent_seconds_;
+  bool silent_ = false;
   bool begun_ = false;
   Clock::time_point heard_ = Clock::now();
   Clock::time_point beat_ = Clock::now();
@@ -147,6 +153,10 @@ WorkerEnd run_worker(const Plan& plan, const Work& work, RunnerOptions& options)
                     inputs});
     end = work_until_stop(plan, pool, line, options);
   } catch (const Error& error) {
+    if (line.silent()) {
+      pool.cancel();
+      throw;
+    }
     end = report_trouble(*options.link, error.kind(), error.info(), options.silent_seconds);
   } catch (const std::exception& error) {
     end = report_trouble(*options.link, ErrorKind::Internal, {error.what(), "", "", "", ""}, options.silent_seconds);
