@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -22,6 +22,7 @@
 #include "capture/trace/writer.hpp"
 #include "sim/experiment/settings/metrics.hpp"
 #include "sim/experiment/stages/evaluator.hpp"
+#include "sim/machine/shader_names.hpp"
 #include "sim/workloads/workload.hpp"
 
 namespace rayreplay::app {
@@ -53,9 +54,10 @@ struct Question {
   KnownAnswer known;
   Settings settings;        ///< complete
   bool is_changed = false;  ///< by --set, so that nobody knows the answer
+  std::string unasked{};    ///< why this workload cannot be asked under --set
 };
 
-enum class Verdict : std::uint8_t { Ok, Wrong, NotKnown, Failed };
+enum class Verdict : std::uint8_t { Ok, Wrong, NotKnown, Skipped, Failed };
 
 struct Answered {
   Verdict verdict = Verdict::Failed;
@@ -71,6 +73,8 @@ const char* to_string(Verdict verdict) {
       return "wrong";
     case Verdict::NotKnown:
       return "not known";
+    case Verdict::Skipped:
+      return "skipped";
     case Verdict::Failed:
       break;
   }
@@ -154,6 +158,75 @@ std::vector<Question> make_questions(const Options& given) {
   return questions;
 }
 
+/// A shader that --set names: the key, the name, and the stages that want to know.
+struct NamedShader {
+  std::string key, name;
+  experiment::StageMask read_by = 0;
+};
+
+std::vector<NamedShader> named_shaders(const Options& given) {
+  Settings settings;
+  for (const std::string& assignment : given.settings) {
+    settings.set_text(assignment, "--set");
+  }
+  std::vector<NamedShader> shaders;
+  for (const auto& [key, setting] : settings.all()) {
+    const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
+    if (parameter != nullptr && parameter->is_open) {
+      const std::size_t prefix = parameter->declared.name.size() - 1;  // "costs.*"
+      shaders.push_back({key, key.substr(prefix), experiment::with_dependents(parameter->read_by)});
+    }
+  }
+  return shaders;
+}
+
+/// An experiment on a workload that lacks a shader which --set names would be an error: it is not asked. A shader that
+/// no workload has is a mistake.
+void leave_out_strangers(std::vector<Question>& questions, const Options& given) {
+  const std::vector<NamedShader> shaders = named_shaders(given);
+  if (shaders.empty()) {
+    return;
+  }
+  std::map<std::string, std::vector<trace::Shader>> by_workload;
+  for (const Question& question : questions) {
+    if (!by_workload.contains(question.workload)) {
+      const auto model = Workloads::create(question.workload).model;
+      by_workload[question.workload] = model->is_memory() ? std::vector<trace::Shader>() : model->make_trace().shaders;
+    }
+  }
+  std::vector<std::string> known;
+  for (const auto& [workload, all] : by_workload) {
+    for (const trace::Shader& shader : all) {
+      known.insert(known.end(), {shader.name, trace::to_string(shader.stage)});
+    }
+  }
+  for (const NamedShader& shader : shaders) {
+    bool wanted = false, found = false;
+    for (Question& question : questions) {
+      const std::vector<trace::Shader>& all = by_workload[question.workload];
+      const experiment::Stage stage = stage_of(experiment::find_metric(question.known.metric).output);
+      if ((shader.read_by & experiment::bit(stage)) == 0) {
+        continue;
+      }
+      wanted = true;
+      bool has = false;
+      for (std::size_t id = 0; id < all.size(); ++id) {
+        has = has || machine::match_rank(shader.name, all[id], id) > 0;
+      }
+      found = found || has;
+      if (!has) {
+        question.unasked = fmt::format("it has no shader '{}'", shader.name);
+      }
+    }
+    if (wanted && !found) {
+      const std::string near = nearest(shader.name, known);
+      throw Error(ErrorKind::Usage,
+                  {"none of the workloads has this shader", "--set " + shader.key, "'" + shader.name + "'",
+                   "a shader's name, stage or id", near.empty() ? "" : "did you mean '" + near + "'?"});
+    }
+  }
+}
+
 Answered judge(const Question& question, const experiment::Outcome& outcome) {
   if (outcome.failure) {
     return {Verdict::Failed, std::numeric_limits<double>::quiet_NaN(), format_error(outcome.failure->info)};
@@ -217,7 +290,7 @@ output::Table make_table(const std::vector<Question>& questions, const std::vect
     const KnownAnswer& known = questions[i].known;
     const Answered& answer = answers[i];
     // What is known is so under other settings: beside what was found it would mislead.
-    const bool shown = answer.verdict != Verdict::NotKnown;
+    const bool shown = answer.verdict != Verdict::NotKnown && answer.verdict != Verdict::Skipped;
     table.rows.push_back(
         {short_spec(questions[i].workload), known.metric,
          std::string(known.relation == workloads::Relation::AtMost ? "at most" : "equal"),
@@ -296,7 +369,7 @@ int write_workload(const Options& given) {
 void log_verdicts(const std::vector<Question>& questions, const std::vector<Answered>& answers) {
   const auto count = [&answers](Verdict verdict) { return std::ranges::count(answers, verdict, &Answered::verdict); };
   std::string text = fmt::format("rayreplay: {} of {} answers as known", count(Verdict::Ok), answers.size());
-  for (const Verdict verdict : {Verdict::Wrong, Verdict::NotKnown, Verdict::Failed}) {
+  for (const Verdict verdict : {Verdict::Wrong, Verdict::NotKnown, Verdict::Skipped, Verdict::Failed}) {
     if (count(verdict) > 0) {
       text += fmt::format(", {} {}", count(verdict), to_string(verdict));
     }
@@ -306,6 +379,16 @@ void log_verdicts(const std::vector<Question>& questions, const std::vector<Answ
     if (answers[i].verdict == Verdict::Failed) {
       console::log(fmt::format("rayreplay: {}, {}: {}", short_spec(questions[i].workload), questions[i].known.metric,
                                answers[i].error));
+    }
+  }
+  std::vector<std::string> reasons;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (answers[i].verdict == Verdict::Skipped) {
+      std::string reason = fmt::format("{}: skipped, {}", short_spec(questions[i].workload), answers[i].error);
+      if (std::ranges::find(reasons, reason) == reasons.end()) {
+        reasons.push_back(std::move(reason));
+        console::log("rayreplay: " + reasons.back());
+      }
     }
   }
 }
@@ -323,17 +406,25 @@ int act(const Options& given) {
     require_settable(assignment);
   }
   keep_freed_memory();
-  const std::vector<Question> questions = make_questions(given);
+  std::vector<Question> questions = make_questions(given);
+  leave_out_strangers(questions, given);
   std::vector<Settings> configurations;
-  std::ranges::transform(questions, std::back_inserter(configurations), &Question::settings);
+  for (const Question& question : questions) {
+    if (question.unasked.empty()) {
+      configurations.push_back(question.settings);
+    }
+  }
   const std::unique_ptr<kernels::Accelerator> accelerator = given.device.open();
   const std::unique_ptr<Progress> progress = console::make_progress();
   experiment::Evaluator evaluator({});
   const std::vector<experiment::Outcome> outcomes =
       evaluator.evaluate(configurations, accelerator.get(), progress.get());
   std::vector<Answered> answers;
-  for (std::size_t i = 0; i < questions.size(); ++i) {
-    answers.push_back(judge(questions[i], outcomes[i]));
+  auto next = outcomes.begin();
+  for (const Question& question : questions) {
+    answers.push_back(question.unasked.empty()
+                          ? judge(question, *next++)
+                          : Answered{Verdict::Skipped, std::numeric_limits<double>::quiet_NaN(), question.unasked});
   }
   std::vector<std::string> devices;
   for (const experiment::Outcome& outcome : outcomes) {

@@ -19,6 +19,7 @@
 #include "app/report/sweep_plots.hpp"
 #include "app/report/sweep_table.hpp"
 #include "base/error.hpp"
+#include "sim/experiment/settings/settings.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -86,6 +87,14 @@ std::string render_rows(const sweep::ResultsReader& reader, const sweep::ResultS
                              : output::to_text(report::printable(table));
 }
 
+/// The columns of --columns, or all, of which a table shows what was asked for.
+std::string render_chosen(const sweep::ResultsReader& reader, const sweep::ResultSet& rows, const Options& options,
+                          const Asked& asked) {
+  return options.columns.empty()
+             ? render_rows(reader, rows, options.format, asked)
+             : render_rows(reader, report::with_columns(reader, rows, options.columns), options.format);
+}
+
 std::string render_table(const output::Table& table, const std::string& format) {
   if (format == "jsonl") {
     return report::to_jsonl(table);
@@ -142,12 +151,24 @@ std::vector<std::string> objective(const sweep::ResultsReader& reader) {
   return space == std::string::npos ? std::vector<std::string>{} : std::vector{text.substr(space + 1)};
 }
 
+/// The configuration with paths that work from any folder; its first lines say what it was resolved against.
+std::string with_whole_paths(const std::string& text, const std::string& folder, const std::string& source) {
+  if (folder.empty() || text.empty()) {
+    return text;
+  }
+  std::size_t head = 0;
+  while (head < text.size() && text[head] == '#') {
+    head = std::min(text.find('\n', head), text.size() - 1) + 1;
+  }
+  return text.substr(0, head) + experiment::to_toml(experiment::parse_experiment(text, source, folder), false);
+}
+
 std::string list_rows(const sweep::ResultsReader& reader, const Options& options) {
   if (!options.query.empty()) {
     return render_rows(reader, reader.query(options.query), options.format);
   }
   if (options.config) {
-    return reader.configuration(*options.config);
+    return with_whole_paths(reader.configuration(*options.config), reader.about().folder, options.file);
   }
   std::string where = options.where;
   std::vector<std::string> names = options.columns;
@@ -197,8 +218,8 @@ std::string answer(const CLI::App& command, const Options& options) {
     } else {
       goal = report::parse_metric(reader, options.best_metric);
     }
-    return render_rows(reader, report::best_rows(reader, goal, options.most, options.where), options.format,
-                       Asked{{goal.metric}});
+    return render_chosen(reader, report::best_rows(reader, goal, options.most, options.where), options,
+                         {{goal.metric}});
   }
   if (command.got_subcommand("pareto")) {
     std::vector<report::MetricGoal> goals;
@@ -207,7 +228,7 @@ std::string answer(const CLI::App& command, const Options& options) {
       goals.push_back(report::parse_metric(reader, text));
       names.push_back(goals.back().metric);
     }
-    return render_rows(reader, report::front_rows(reader, goals, options.where), options.format, Asked{names});
+    return render_chosen(reader, report::front_rows(reader, goals, options.where), options, {names});
   }
   if (command.got_subcommand("sensitivity")) {
     return sensitivity_text(reader, options);
@@ -232,8 +253,23 @@ std::string answer(const CLI::App& command, const Options& options) {
   return list_rows(reader, options);
 }
 
+/// What prints columns of its own.
+void refuse_columns(const CLI::App& command, const Options& options) {
+  std::string where = !options.query.empty() ? "--query" : options.config ? "--config" : "";
+  for (const char* question : {"sensitivity", "compare", "plot", "report"}) {
+    if (command.got_subcommand(question)) {
+      where = question;
+    }
+  }
+  if (!where.empty() && !options.columns.empty()) {
+    throw Error(ErrorKind::Usage, {"what is printed has columns of its own", "--columns", where,
+                                   "rows, best, pareto or export", "leave --columns out"});
+  }
+}
+
 int act(const CLI::App& command, const Options& options) {
   check_format(options.format);
+  refuse_columns(command, options);
   if (options.less && options.more) {
     usage("less and more exclude each other", "best", "--less or --more");
   }

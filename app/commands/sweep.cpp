@@ -125,7 +125,7 @@ sweep::Definition read_definition(const Options& options, const std::string& tex
       throw Error(ErrorKind::Usage, {"the key is an axis of the sweep", "--set", key, "a key that does not vary",
                                      "change the axis in " + options.path});
     }
-    definition.base.set_text(assignment, "--set");
+    sweep::set_on_base(definition, assignment, "--set");
   }
   if (options.seconds > 0) {
     definition.most_seconds = options.seconds;
@@ -435,6 +435,7 @@ class SweepCommand {
       about.objective =
           (definition.objective->goal == experiment::Goal::Less ? "less " : "more ") + definition.objective->metric;
     }
+    about.folder = fs::absolute(options_.path).lexically_normal().parent_path().string();
     about.shard = fmt::format("{}/{}", shard_.index + 1, shard_.count);
     std::unique_ptr<sweep::ResultsWriter> results;
     sweep::beat_meanwhile(

@@ -49,6 +49,21 @@ int decimals_of(const ResultSet& rows, std::size_t column) {
   return whole || greatest >= 1e6 ? 0 : greatest < 10 ? 4 : greatest < 1000 ? 2 : 1;
 }
 
+/// In the order of `runs`. The first name is the run.
+ResultSet select_runs(const ResultsReader& reader, const std::vector<std::string>& names,
+                      const std::vector<std::uint64_t>& runs) {
+  ResultSet found = reader.select(names, fmt::format("run IN ({})", fmt::join(runs, ",")));
+  std::map<std::uint64_t, std::size_t> places;
+  for (std::size_t i = 0; i < found.rows.size(); ++i) {
+    places.emplace(static_cast<std::uint64_t>(sweep::number(found.rows[i].front())), i);
+  }
+  ResultSet result{found.columns, {}};
+  for (const std::uint64_t run : runs) {
+    result.rows.push_back(std::move(found.rows[places.at(run)]));
+  }
+  return result;
+}
+
 /// In the order of `runs`; what was asked for stands behind the axes.
 ResultSet rows_of(const ResultsReader& reader, const std::vector<std::uint64_t>& runs,
                   const std::vector<MetricGoal>& asked) {
@@ -65,16 +80,7 @@ ResultSet rows_of(const ResultsReader& reader, const std::vector<std::uint64_t>&
     }
     names.insert(names.begin() + place++, metric.metric);
   }
-  ResultSet found = reader.select(names, fmt::format("run IN ({})", fmt::join(runs, ",")));
-  std::map<std::uint64_t, std::size_t> places;
-  for (std::size_t i = 0; i < found.rows.size(); ++i) {
-    places.emplace(static_cast<std::uint64_t>(sweep::number(found.rows[i].front())), i);
-  }
-  ResultSet result{found.columns, {}};
-  for (const std::uint64_t run : runs) {
-    result.rows.push_back(std::move(found.rows[places.at(run)]));
-  }
-  return result;
+  return select_runs(reader, names, runs);
 }
 
 std::vector<std::uint64_t> pick(const std::vector<std::uint64_t>& runs, const std::vector<std::size_t>& places) {
@@ -265,6 +271,20 @@ ResultSet front_rows(const ResultsReader& reader, const std::vector<MetricGoal>&
     });
   }
   return rows;
+}
+
+ResultSet with_columns(const ResultsReader& reader, const ResultSet& rows, std::vector<std::string> names) {
+  std::vector<std::uint64_t> runs;
+  for (const auto& row : rows.rows) {
+    runs.push_back(static_cast<std::uint64_t>(sweep::number(row.front())));
+  }
+  names.insert(names.begin(), "run");
+  ResultSet result = select_runs(reader, names, runs);
+  result.columns.erase(result.columns.begin());
+  for (auto& row : result.rows) {
+    row.erase(row.begin());
+  }
+  return result;
 }
 
 output::Table comparison_table(const sweep::RunComparison& comparison, std::uint64_t a, std::uint64_t b) {

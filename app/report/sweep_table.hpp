@@ -50,6 +50,10 @@ struct MetricGoal {
 [[nodiscard]] sweep::ResultSet front_rows(const sweep::ResultsReader& reader, const std::vector<MetricGoal>& metrics,
                                           const std::string& where);
 
+/// Other columns of the same runs, in the same order. The first column of `rows` is the run.
+[[nodiscard]] sweep::ResultSet with_columns(const sweep::ResultsReader& reader, const sweep::ResultSet& rows,
+                                            std::vector<std::string> names);
+
 [[nodiscard]] output::Table comparison_table(const sweep::RunComparison& comparison, std::uint64_t a, std::uint64_t b);
 /// Errors by how often they occur, with the first run of each.
 [[nodiscard]] output::Table failure_table(const sweep::ResultsReader& reader);

@@ -3,14 +3,15 @@
 // The geometries are 20 numbers of sets, powers of two and three times them, with 1 to 50 ways each; lines of 128 bytes
 // with sectors of 32. `l1` is the default L1 (stores go through and take no line; they go to lines of their own, as a
 // launch's do to its frame buffer), `l2` writes back and allocates, and a tenth of the accesses are stores anywhere.
-// Streams: `captured`, a launch of tests/data/h200 again and again, with its own sectors; `coherent` and `incoherent`
-// descents of a tree; `zipf` and `uniform`, which have no order at all. The last four touch one sector at random, the
-// hardest case for what the passes leave out. Each round runs the engine `bitmap` over the lines on one thread, then
-// the grid with the threads of the row; `ratio` is the least time of the grid over the least time of the engine, by the
-// wall clock, `cpu_ratio` by the processor time of the process, which neighbours on the machine disturb less;
-// `engine_ns` and `grid_ns` are processor time by access. Before a figure is taken some of the caches are run by
-// themselves and compared. RAYREPLAY_BENCH_SCALE (default 1) scales the streams, RAYREPLAY_BENCH_ROUNDS (default 3) are
-// the rounds.
+// Streams: `captured`, a launch of tests/data/h200 again and again, with its own sectors; `captured_once`, the launch
+// at its own length; `coherent` and `incoherent` descents of a tree; `zipf` and `uniform`, which have no order at all.
+// The last four touch one sector at random, the hardest case for what the passes leave out. Each round runs the engines
+// `bitmap` and `splay` (the published algorithm) over the lines on one thread, then the grid with the threads of the
+// row; `ratio` is the least time of the grid over the least time of `bitmap`, by the wall clock, `cpu_ratio` by the
+// processor time of the process, which neighbours on the machine disturb less; `splay_ratio` is the wall clock against
+// `splay`; `engine_ns`, `splay_ns` and `grid_ns` are processor time by access. Before a figure is taken some of the
+// caches are run by themselves and compared. RAYREPLAY_BENCH_SCALE (default 1) scales the streams,
+// RAYREPLAY_BENCH_ROUNDS (default 3) are the rounds.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -46,7 +47,7 @@ using memory::LineAccess;
 constexpr std::size_t kGroup = 6;  ///< warps that take turns
 
 /// Warps of a captured launch in turn, instruction by instruction.
-std::vector<LineAccess> captured(std::size_t size) {
+std::vector<LineAccess> captured(std::size_t size, bool once) {
   const trace::Trace trace = trace::load(RAYREPLAY_SOURCE_DIR "/tests/data/h200/one-weekend.rrt");
   const trace::Launch& launch = trace.launches[0];
   const bvh::Bvh structure = bvh::build_bvh(trace.scene, launch.tlas, "one-weekend");
@@ -84,6 +85,9 @@ std::vector<LineAccess> captured(std::size_t size) {
     if (accesses.size() == before) {
       throw std::runtime_error("a launch without accesses");
     }
+    if (once) {
+      size = std::min(size, accesses.size());
+    }
   }
   accesses.resize(size);
   return accesses;
@@ -109,7 +113,7 @@ const std::vector<LineAccess>& stream_of(const std::string& name, bool stores_ap
   const std::string key = name + (stores_apart ? " apart" : "");
   if (kept != key) {
     const auto size = static_cast<std::size_t>(10e6 * from_environment("RAYREPLAY_BENCH_SCALE", 1));
-    accesses = name == "captured" ? captured(size) : made(name, size);
+    accesses = name.starts_with("captured") ? captured(size, name == "captured_once") : made(name, size);
     if (stores_apart) {
       std::uint64_t most = 0;
       for (const LineAccess& one : accesses) {
@@ -151,11 +155,17 @@ void compare(const std::vector<LineAccess>& accesses, const std::vector<CacheGeo
   }
 }
 
+/// Seconds.
+struct Least {
+  double wall = 1e30;
+  double cpu = 1e30;
+};
+
 template <class Function>
-void measure(const Function& function, double& wall, double& cpu) {
+void measure(Least& least, const Function& function) {
   const double before = bench::seconds(CLOCK_PROCESS_CPUTIME_ID);
-  wall = std::min(wall, time_of(function, CLOCK_MONOTONIC));
-  cpu = std::min(cpu, bench::seconds(CLOCK_PROCESS_CPUTIME_ID) - before);
+  least.wall = std::min(least.wall, time_of(function, CLOCK_MONOTONIC));
+  least.cpu = std::min(least.cpu, bench::seconds(CLOCK_PROCESS_CPUTIME_ID) - before);
 }
 
 void grid_speed(benchmark::State& state, const std::string& name, bool l1, std::size_t threads) {
@@ -169,38 +179,41 @@ void grid_speed(benchmark::State& state, const std::string& name, bool l1, std::
     lines.push_back(one.line);
   }
   std::vector<std::uint32_t> distances(std::size_t{1} << 16U);
-  double engine = 1e30;
-  double ours = 1e30;
-  double engine_cpu = 1e30;
-  double ours_cpu = 1e30;
+  Least bitmap;
+  Least splay;
+  Least ours;
   memory::LruGrid grid;
   const auto rounds = static_cast<int>(from_environment("RAYREPLAY_BENCH_ROUNDS", 3));
   for (auto round : state) {
     for (int i = 0; i < rounds; ++i) {
-      const std::unique_ptr<memory::ReuseStack> stack = memory::ReuseEngines::create("bitmap").model->make();
-      measure(
-          [&] {
-            for (std::size_t at = 0; at < lines.size(); at += distances.size()) {
-              const std::size_t n = std::min(distances.size(), lines.size() - at);
-              stack->distances(std::span(lines).subspan(at, n), std::span(distances).first(n));
-            }
-          },
-          engine, engine_cpu);
-      measure([&] { grid = memory::lru_grid(accesses, begins, all, policy, nullptr); }, ours, ours_cpu);
+      for (Least* const engine : {&bitmap, &splay}) {
+        const std::unique_ptr<memory::ReuseStack> stack =
+            memory::ReuseEngines::create(engine == &bitmap ? "bitmap" : "splay").model->make();
+        measure(*engine, [&] {
+          for (std::size_t at = 0; at < lines.size(); at += distances.size()) {
+            const std::size_t n = std::min(distances.size(), lines.size() - at);
+            stack->distances(std::span(lines).subspan(at, n), std::span(distances).first(n));
+          }
+        });
+      }
+      measure(ours, [&] { grid = memory::lru_grid(accesses, begins, all, policy, nullptr); });
     }
   }
   compare(accesses, all, policy, grid);
-  state.counters["ratio"] = ours / engine;
-  state.counters["cpu_ratio"] = ours_cpu / engine_cpu;
-  state.counters["engine_ns"] = engine_cpu * 1e9 / static_cast<double>(lines.size());
-  state.counters["grid_ns"] = ours_cpu * 1e9 / static_cast<double>(lines.size());
+  const double each = 1e9 / static_cast<double>(lines.size());
+  state.counters["ratio"] = ours.wall / bitmap.wall;
+  state.counters["cpu_ratio"] = ours.cpu / bitmap.cpu;
+  state.counters["splay_ratio"] = ours.wall / splay.wall;
+  state.counters["engine_ns"] = bitmap.cpu * each;
+  state.counters["splay_ns"] = splay.cpu * each;
+  state.counters["grid_ns"] = ours.cpu * each;
   state.counters["passes"] = static_cast<double>(grid.passes);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (const char* name : {"captured", "coherent", "incoherent", "zipf", "uniform"}) {
+  for (const char* name : {"captured", "captured_once", "coherent", "incoherent", "zipf", "uniform"}) {
     for (const bool l1 : {true, false}) {
       for (const std::size_t threads : {1U, 2U}) {
         const std::string label =

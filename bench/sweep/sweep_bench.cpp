@@ -1,6 +1,6 @@
-// What it costs to work a sweep off: 256 independent experiments (one launch under random packings of as many seeds,
-// replayed and timed under SER) on one thread and on several; the same by MPI, two ranks of one thread each against one
-// process of two threads; and going on with a sweep of 10,000 runs that are all finished.
+// What it costs to work a sweep off: 256 independent experiments (each makes a launch of its own, replays it, times it
+// under SER, and traces its rays again) on one thread and on several; the same by MPI, two ranks of one thread each
+// against one process of two threads; and going on with a sweep of 10,000 runs that are all finished.
 //
 //   independent   `speed_up`: time on one thread / time on N (the whole process is limited to N)
 //                 `efficiency`: that / N
@@ -38,15 +38,20 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-std::string sweep_text(int experiments, int warps, const std::string& outputs) {
-  std::string text = fmt::format(
-      "[experiment]\nworkload = \"divergence:degree=6,warps={},bounces=6\"\noutputs = \"{}\"\n"
-      "scheduler.model = \"ser\"\n[axes]\npacking = [",
-      warps, outputs);
-  for (int i = 0; i < experiments; ++i) {
-    text += fmt::format("{}\"random:seed={}\"", i == 0 ? "" : ", ", i);
-  }
-  return text + "]\n";
+/// Launches of their own: nothing is shared.
+std::string independent_text() {
+  return fmt::format(
+      "[experiment]\nworkload = \"coherence:warps=300\"\noutputs = \"simt,model,traversal\"\n"
+      "scheduler.model = \"ser\"\n[axes]\n\"workload:seed\" = {{ from = 1, to = {}, step = 1 }}\n",
+      kExperiments);
+}
+
+/// One small launch under random packings.
+std::string packings_text(int experiments) {
+  return fmt::format(
+      "[experiment]\nworkload = \"divergence:warps=1\"\npacking = \"random\"\n[axes]\n"
+      "\"packing:seed\" = {{ from = 1, to = {}, step = 1 }}\n",
+      experiments);
 }
 
 About about_of(const Plan& plan) {
@@ -67,7 +72,7 @@ void work_off(const Plan& plan, std::uint32_t threads) {
 }
 
 void independent(benchmark::State& state) {
-  const Plan plan(parse_sweep(sweep_text(kExperiments, 1000, "simt,model"), "bench.toml", ""));
+  const Plan plan(parse_sweep(independent_text(), "bench.toml", ""));
   const auto threads = static_cast<std::uint32_t>(state.range(0));
   double one = 0;
   double several = 0;
@@ -93,7 +98,7 @@ BENCHMARK(independent)->Apply(thread_counts)->UseManualTime()->Iterations(2)->Un
 
 void resume(benchmark::State& state) {
   const test::TemporaryFolder folder;
-  const Plan plan(parse_sweep(sweep_text(kFinished, 1, "simt"), "bench.toml", ""));
+  const Plan plan(parse_sweep(packings_text(kFinished), "bench.toml", ""));
   const Work nothing{[](std::span<const experiment::Settings> complete, kernels::Accelerator*, Progress*) {
                        return std::vector<experiment::Outcome>(complete.size());
                      },
@@ -123,7 +128,7 @@ void shell(const std::string& command) {
 
 void mpi(benchmark::State& state) {
   const test::TemporaryFolder folder;
-  const std::string file = folder.write("s.toml", sweep_text(kExperiments, 2000, "simt,model"));
+  const std::string file = folder.write("s.toml", independent_text());
   const std::string sweep = fmt::format("{} sweep {} --store none --restart -o {} 2>/dev/null", RAYREPLAY_COMMAND, file,
                                         (folder / "s.db").string());
   // As tests have it: as root, on fewer cores than ranks, on a machine without a network.

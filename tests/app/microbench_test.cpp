@@ -43,6 +43,27 @@ TEST(Microbench, SaysWhatIsNoLongerKnown) {
   EXPECT_THAT(outcome.errors, HasSubstr("not known"));
 }
 
+TEST(Microbench, SkipsWorkloadsWithoutTheShader) {
+  const Outcome outcome = run_command({"microbench", "divergence:degree=2", "shader-cost", "reuse-distance", "--set",
+                                       "costs.hit-0=9", "--format", "json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  std::size_t skipped = 0, changed = 0;
+  for (const nlohmann::json& row : rows_of(outcome)) {
+    const std::string workload = row.at("workload"), verdict = row.at("verdict");
+    if (verdict == "skipped") {
+      ++skipped;
+      EXPECT_TRUE(row.at("found").is_null() && row.at("expected").is_null());
+      EXPECT_EQ(row.at("error"), "it has no shader 'hit-0'");
+    }
+    changed += verdict == "not known" ? 1U : 0U;
+    EXPECT_TRUE(verdict != "failed" && verdict != "wrong") << row.dump(2);
+    EXPECT_TRUE(workload != "reuse-distance" || verdict == "ok") << "no shader decides there";
+  }
+  EXPECT_GT(skipped, 0U);
+  EXPECT_GT(changed, 0U);
+  EXPECT_THAT(outcome.errors, HasSubstr("skipped, it has no shader 'hit-0'"));
+}
+
 TEST(Microbench, AnswersStayKnownUnderTheSameValue) {
   const Outcome outcome = run_command({"microbench", "reuse-distance:near=7", "--set", "cache.l1.model=lru", "--set",
                                        "bvh.layout=binary", "--format", "json"});
@@ -84,6 +105,8 @@ TEST(Microbench, RefusesWhatMakesNoSense) {
   refused({"microbench", "divergence:degre=2"}, "degree");
   refused({"microbench", "--set", "cache.l1.byts=1"}, "cache.l1.bytes");
   refused({"microbench", "--set", "trace=t.rrt"}, "sets this key itself");
+  refused({"microbench", "divergence:degree=2", "--set", "costs.hit-00=3"}, "did you mean 'hit-0'");
+  refused({"microbench", "shader-cost", "--set", "shader_costs.nobody=3"}, "none of the workloads");
   refused({"microbench", "--set", "workload:degree=3"}, "sets this key itself");
   refused({"microbench", "-o", scratch / "t.rrt"}, "one workload");
   refused({"microbench", "stride", "divergence", "-o", scratch / "t.rrt"}, "one workload");

@@ -198,6 +198,35 @@ TEST_F(Results, ExportsAreTheSameBytes) {
   EXPECT_THAT(results({"export", "--times"}).output, HasSubstr("2026-01-31"));
 }
 
+TEST_F(Results, QuestionsPrintTheColumnsThatAreWanted) {
+  const json all = rows({"best", "l1_hit_rate", "-n", "5"});
+  const json some = rows({"best", "l1_hit_rate", "-n", "5", "--columns", "packing,run"});
+  ASSERT_EQ(some.size(), 5U);
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    EXPECT_EQ(some[i], json({{"packing", all[i]["packing"]}, {"run", all[i]["run"]}})) << "in the same order";
+  }
+  const json front = rows({"pareto", "l1_hit_rate", "less:cache.l1.bytes"});
+  const json one = rows({"pareto", "l1_hit_rate", "less:cache.l1.bytes", "--columns", "run"});
+  ASSERT_EQ(one.size(), front.size());
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    EXPECT_EQ(one[i], json({{"run", front[i]["run"]}}));
+  }
+  const Outcome table = results({"best", "l1_hit_rate", "--columns", "run,dram_bytes"});
+  EXPECT_THAT(table.output, AllOf(StartsWith("run"), HasSubstr("dram_bytes"), Not(HasSubstr("l1_hit_rate"))));
+  expect_usage({"best", "l1_hit_rate", "--columns", "packng"}, HasSubstr("'packing'"));
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"sensitivity"},
+           {"compare", "1", "2"},
+           {"plot", "lines", "cache.l1.bytes", "l1_hit_rate", "-o", scratch_ / "x.svg"},
+           {"report"},
+           {"--config", "1"},
+           {"--query", "SELECT run FROM runs"}}) {
+    std::vector<std::string> call = words;
+    call.insert(call.end(), {"--columns", "run"});
+    expect_usage(call, AllOf(HasSubstr("--columns"), HasSubstr(words.front())));
+  }
+}
+
 TEST_F(Results, MisspeltQuestions) {
   expect_usage({"bset", "l1_hit_rate"}, AllOf(HasSubstr("unknown subcommand"), HasSubstr("'best'")));
   expect_usage({"nonsense"}, HasSubstr("one of best, pareto, sensitivity"));

@@ -334,5 +334,29 @@ packing = ["identity", "random:seed=1", "random:seed=2"]
   EXPECT_EQ(row_count(scratch / "s.db"), 1U);
 }
 
+TEST_F(SweepOfTraces, TheTableNamesFilesAsTheSweepDoes) {
+  const Scratch scratch;
+  std::filesystem::copy(trace(), scratch / "t.rrt");
+  const std::string file = write_text(scratch / "s.toml", R"(
+[experiment]
+trace = "t.rrt"
+outputs = "simt"
+[axes]
+packing = ["identity", "random:sed=1"]
+)");
+  const std::string other = std::filesystem::relative(file).string();
+  ASSERT_EQ(run_command({"sweep", file, "--store", "none", "-o", scratch / "a.db"}).code, 0);
+  ASSERT_EQ(run_command({"sweep", other, "--store", "none", "-o", scratch / "b.db"}).code, 0);
+  const auto rows = sweep_rows(scratch / "a.db");
+  EXPECT_EQ(sweep_rows(scratch / "b.db"), rows);
+  for (const auto& row : rows) {
+    EXPECT_THAT(row, testing::Not(testing::Contains(HasSubstr(scratch / ""))));
+  }
+  ASSERT_EQ(run_command({"merge", "-o", scratch / "c.db", scratch / "a.db", scratch / "b.db"}).code, 0);
+  const Outcome outcome = run_command({"results", scratch / "b.db", "--config", "0"});
+  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("trace = \"" + (scratch / "t.rrt") + "\""));
+}
+
 }  // namespace
 }  // namespace rayreplay::test

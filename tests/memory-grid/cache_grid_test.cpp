@@ -2,6 +2,7 @@
 #include "sim/experiment/streams/cache_grid.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -131,6 +132,23 @@ TEST(CacheGrid, OnePassForEachNumberOfSets) {
     one.l1 = {};
   }
   EXPECT_EQ(same_as_one_by_one(stream, hierarchies).passes, 3U);
+}
+
+TEST(CacheGrid, OnePassForAllThatKnowDistancesAlone) {
+  const RecordedStream stream = test::random_transactions({.sms = 2, .size = 20000, .lines = 3000}, 9);
+  std::vector<Hierarchy> hierarchies;
+  for (const std::uint64_t sets : {1U, 3U, 16U, 64U}) {
+    for (const std::uint32_t ways : {1U, 2U, 7U, 32U}) {
+      hierarchies.push_back({cache(sets * ways, ways), {}, "sdcm", "lru", L2Feed::All});
+    }
+  }
+  // What comes from memory is that of exact caches: a pass for each number of sets.
+  EXPECT_EQ(same_as_one_by_one(stream, hierarchies).passes, 2 * (1U + 4U));
+  for (Hierarchy& one : hierarchies) {
+    std::swap(one.l1, one.l2);
+    std::swap(one.l1_model, one.l2_model);
+  }
+  EXPECT_EQ(same_as_one_by_one(stream, hierarchies).passes, 1U);
 }
 
 TEST(CacheGrid, HierarchiesThatCannotBeFailAlone) {

@@ -120,6 +120,8 @@ LruGrid same_as_slow(const Streams& streams, const std::vector<CacheGeometry>& g
           << text(grid.counts[c][s]) << "not " << text(expected);
     }
   }
+  const LruGrid portable = lru_grid(streams.accesses, streams.begins, geometries, policy, nullptr, GridForm::Portable);
+  EXPECT_EQ(portable.counts, grid.counts);
   return grid;
 }
 
@@ -234,6 +236,28 @@ TEST(LruGrid, LongStreams) {
       caches.push_back({one, policy});
     }
     EXPECT_EQ(grid.counts, exact_counts(streams.accesses, streams.begins, caches, nullptr));
+  }
+}
+
+/// More than 16 bits tell apart, from some access on.
+TEST(LruGrid, ManyLines) {
+  for (const bool stores : {true, false}) {
+    const Streams streams = streams_of({.lines = 400000, .stores = stores ? 4U : 0U, .size = 250000}, 21);
+    std::vector<std::uint64_t> lines;
+    for (const LineAccess& access : streams.accesses) {
+      lines.push_back(access.line);
+    }
+    std::sort(lines.begin(), lines.end());
+    ASSERT_GT(std::unique(lines.begin(), lines.end()) - lines.begin(), 1 << 16);
+    const std::vector<CacheGeometry> geometries = grid_of({1, 3, 512}, {2, 30, 60, 120, 254}, 4);
+    std::vector<ExactCache> caches;
+    for (const CacheGeometry& one : geometries) {
+      caches.push_back({one, kBack});
+    }
+    const ExactCounts expected = exact_counts(streams.accesses, streams.begins, caches, nullptr);
+    for (const GridForm form : {best_grid_form(), GridForm::Portable}) {
+      EXPECT_EQ(lru_grid(streams.accesses, streams.begins, geometries, kBack, nullptr, form).counts, expected);
+    }
   }
 }
 

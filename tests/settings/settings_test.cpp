@@ -171,6 +171,18 @@ TEST(Settings, SpecsAreComplete) {
   expect_usage([] { static_cast<void>(completed({"policy=stage-majorty"})); }, {"did you mean 'stage-majority'?"});
 }
 
+TEST(Settings, StepsAreEitherGivenOrCounted) {
+  EXPECT_EQ(completed({"scheduler.steps_per_ray=9"}).real("scheduler.steps_per_ray"), 9);
+  const Settings counted = completed({"scheduler.replay_steps=true"});
+  EXPECT_TRUE(complete(counted).flag("scheduler.replay_steps")) << "what is complete stays so";
+  EXPECT_NO_THROW(static_cast<void>(completed({"scheduler.steps_per_ray=9", "scheduler.replay_steps=false"})));
+  expect_usage(
+      [] {
+        static_cast<void>(completed({"scheduler.steps_per_ray=9", "scheduler.replay_steps=true"}));
+      },
+      {"steps are either given or counted", "scheduler.steps_per_ray", "scheduler.replay_steps", "both"});
+}
+
 TEST(Settings, ParametersOfSpecs) {
   EXPECT_EQ(completed({"packing=random", "packing:seed=9"}).text("packing"), "random:seed=9,tiled=false");
   EXPECT_EQ(completed({"packing:seed=9", "packing=random:seed=2"}).text("packing"), "random:seed=9,tiled=false");

@@ -257,6 +257,19 @@ TEST(Evaluator, OtherCachesSeeTheSameStream) {
   EXPECT_NE(metric(outcomes[0], "l1_hit_rate"), metric(outcomes[1], "l1_hit_rate"));
 }
 
+TEST(Evaluator, ModelsWithoutRoundsHaveNoSuchMetric) {
+  for (const auto& [model, has_rounds] : std::vector<std::pair<std::string, bool>>{{"plain", true},
+                                                                                   {"ser", true},
+                                                                                   {"ser:arrival=full", false},
+                                                                                   {"bindless-dispatch", false},
+                                                                                   {"oracle", false}}) {
+    const Outcome outcome = evaluated(of(path_of("teapot-alpha.rrt"), {"outputs=model", "scheduler.model=" + model}));
+    EXPECT_TRUE(metric(outcome, "model_cycles")) << model;
+    EXPECT_EQ(metric(outcome, "model_rounds").has_value(), has_rounds) << model;
+    EXPECT_GE(metric(outcome, "model_rounds").value_or(1), 1) << model;
+  }
+}
+
 TEST(Evaluator, LineAndSectorAreThoseOfTheCoalescer) {
   const trace::Trace trace = trace::load(path_of("bunny.rrt"));
   experiment::CacheOptions options;

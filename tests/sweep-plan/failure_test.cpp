@@ -128,5 +128,25 @@ TEST(SweepFailure, TooMany) {
               AllOf(HasSubstr("3000000000"), HasSubstr("10000000"), HasSubstr("random")));
 }
 
+TEST(SweepFailure, Specs) {
+  EXPECT_THAT(message_of([] { parsed("[axes]\npacking = [\"random\", \"random:seed=1\"]\n"); }), HasSubstr("twice"));
+  EXPECT_THAT(message_of([] {
+                parsed("exclude = [{ packing = \"randon\" }]\n[axes]\npacking = [\"identity\", \"random\"]\n");
+              }),
+              HasSubstr("random"));
+  EXPECT_THAT(message_of([] {
+                parsed("exclude = [{ packing = \"random:sed=1\" }]\n[axes]\npacking = [\"identity\", \"random\"]\n");
+              }),
+              HasSubstr("seed"));
+}
+
+TEST(SweepFailure, ObjectiveThatNoOutputGives) {
+  const std::string axes = "[axes]\npacking = [\"identity\", \"random\"]\n";
+  const std::string head = "objective = \"more l1_hit_rate\"\n[experiment]\n";
+  EXPECT_THAT(message_of([&] { Plan(of(head + "outputs = \"simt\"\n" + axes)); }), HasSubstr("cache"));
+  EXPECT_EQ(Plan(of(head + "outputs = [\"simt\", \"cache\"]\n" + axes)).runs(), 2U);
+  EXPECT_EQ(Plan(of(head + axes + "outputs = [\"simt\", \"cache\"]\n")).runs(), 4U);
+}
+
 }  // namespace
 }  // namespace rayreplay::sweep::testing

@@ -36,6 +36,21 @@ std::vector<std::vector<std::uint32_t>> choices(const std::vector<Point>& drawn)
   return result;
 }
 
+TEST(Random, WholeNumbersOfARangeAreDrawnOnce) {
+  const auto drawn = [](const std::string& range, int count) {
+    const Plan plan(of("sampler = \"random:count=" + std::to_string(count) + "\"\n[axes]\n\"machine.sms\" = " + range +
+                       "\npolicy = [\"stage-majority\", \"min-shader\"]\n"));
+    std::set<std::vector<std::string>> different;
+    for (const auto& row : rows(plan)) {
+      EXPECT_TRUE(different.insert(row).second) << row.front();
+    }
+    return different.size();
+  };
+  EXPECT_EQ(drawn("{ from = 1, to = 50 }", 90), 90U);
+  EXPECT_EQ(drawn("{ from = 1, to = 8 }", 100), 16U);
+  EXPECT_EQ(drawn("{ from = 1, to = 8, scale = \"log\" }", 16), 16U);
+}
+
 TEST(Draws, AreTheSameEverywhere) {
   EXPECT_THAT(permutation(1, 8), ElementsAre(4, 3, 7, 0, 1, 5, 6, 2));
   EXPECT_EQ(unit_number(0), 0.0);

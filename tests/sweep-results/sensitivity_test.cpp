@@ -117,6 +117,20 @@ TEST(Sensitivity, PureInteractionShowsInTotalsAlone) {
   EXPECT_NEAR(result.pairs.front().share, 1, 1e-12);
 }
 
+// docs/MODELS.md section 13.
+TEST(Sensitivity, ChecksOfTheDefinitions) {
+  const Sensitivity sum = analyse(on_grid({7, 7}, [](const std::vector<double>& x) { return x[0] + 2 * x[1]; }));
+  const Sensitivity product =
+      analyse(on_grid({7, 6}, [](const std::vector<double>& x) { return (x[0] - 0.5) * (x[1] - 0.5); }));
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(sum.parameters[i].first.value(), i == 0 ? 0.2 : 0.8, 1e-12);
+    EXPECT_NEAR(sum.parameters[i].total.value(), i == 0 ? 0.2 : 0.8, 1e-12);
+    EXPECT_NEAR(product.parameters[i].first.value(), 0, 1e-12);
+    EXPECT_NEAR(product.parameters[i].total.value(), 1, 1e-12);
+  }
+  EXPECT_NEAR(product.pairs.front().share, 1, 1e-12);
+}
+
 TEST(Sensitivity, IshigamiOnAGrid) {
   // Midpoints integrate the sines exactly, c⁴ to about 1/n².
   const Sensitivity result = analyse(on_grid({32, 32, 64}, ishigami));

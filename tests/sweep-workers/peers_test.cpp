@@ -162,8 +162,9 @@ TEST_F(Team, TheWorkOfALostRankIsDoneByOthers) {
   start_worker(2, plan, made_up[2].work());
   start_sleeper();
   // It must have work in hand before all is done.
+  std::atomic<int> patience{4000};
   made_up[0].before = [&](const experiment::Settings&, Progress*) {
-    for (int i = 0; i < 2000 && made_up[2].under_way == 0 && made_up[2].evaluated == 0; ++i) {
+    while (--patience > 0 && made_up[2].under_way == 0 && made_up[2].evaluated == 0) {
       std::this_thread::sleep_for(milliseconds(1));
     }
   };

@@ -1,5 +1,7 @@
 #include "sim/sweep/workers/runner.hpp"
 
+#include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <set>
 
@@ -390,6 +392,117 @@ TEST_F(Runner, InputsThatCannotBeReadEndASweepWithoutOthers) {
   RunnerOptions options;
   EXPECT_THROW(static_cast<void>(run_sweep(plan, work, results, options)), Error);
   EXPECT_EQ(made_up.evaluated, 0U);
+}
+
+TEST_F(Runner, EveryFileThatIsReadIsAnInput) {
+  const std::string folder = folder_.path().string();
+  std::filesystem::create_directories(folder + "/below");
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder + "/" + name) << text;
+  };
+  write("mm.toml", "one");
+  write("below/h.bin", "two");
+  write("k.bin", "three");
+  const auto plan = [&] {
+    // What its runs are cannot be told: the machine is none.
+    return Plan(parse_sweep(R"(
+where = ["machine.sms > 50"]
+[experiment]
+trace = "t.rrt"
+"machine.name" = "mm.toml"
+[axes]
+"scheduler.hint_files" = ["a:1=below/h.bin", "a:1=k.bin", "a:1=none.bin"]
+)",
+                            folder + "/s.toml", folder));
+  };
+  MadeUp made_up;
+  Work work = made_up.work();
+  work.input_hash = [](const experiment::Settings&) { return "0123"; };
+  const auto run_it = [&](const std::string& name) {
+    const Plan made = plan();
+    ResultsWriter results(folder_ / name, about_of(made), false);
+    RunnerOptions options;
+    static_cast<void>(run_sweep(made, work, results, options));
+  };
+  std::vector<std::string> paths;
+  for (const InputFile& input : sweep_inputs(plan(), work)) {
+    paths.push_back(input.path);
+    EXPECT_FALSE(input.hash.empty());
+  }
+  EXPECT_THAT(paths, testing::UnorderedElementsAre("mm.toml", "below/h.bin", "k.bin", "t.rrt"));
+  run_it("s.db");
+  run_it("s.db");
+  for (const std::string file : {"mm.toml", "k.bin"}) {
+    const std::string before = file == "k.bin" ? "three" : "one";
+    write(file, "other");
+    try {
+      run_it("s.db");
+      ADD_FAILURE() << file;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr(file), testing::HasSubstr("has changed")));
+    }
+    run_it("other-" + file + ".db");
+    {
+      ResultsWriter results(folder_ / "s.db", about_of(plan()), false);
+      EXPECT_THROW(results.merge(folder_ / ("other-" + file + ".db")), Error) << file;
+    }
+    write(file, before);
+  }
+  run_it("s.db");
+}
+
+TEST_F(Runner, WhatIsWrongWithTheFirstRunHidesNoInput) {
+  const Plan plan(parse_sweep(R"(
+[experiment]
+trace = "t.rrt"
+[axes]
+packing = ["identity", "numrays", "random"]
+"packing:seed" = [1, 2]
+)",
+                              "s.toml", ""));
+  MadeUp made_up;
+  std::string hash = "0123";
+  Work work = made_up.work();
+  work.input_hash = [&](const experiment::Settings&) { return hash; };
+  RunnerOptions options;
+  {
+    ResultsWriter results(folder_ / "s.db", about_of(plan), false);
+    EXPECT_EQ(run_sweep(plan, work, results, options).standing.done, 6U);
+  }
+  EXPECT_EQ(made_up.evaluated, 2U);
+  hash = "4567";
+  ResultsWriter results(folder_ / "s.db", about_of(plan), false);
+  EXPECT_THROW(static_cast<void>(run_sweep(plan, work, results, options)), Error);
+}
+
+TEST_F(Runner, TheTableDoesNotDependOnHowTheSweepWasNamed) {
+  const std::string here = folder_.path().string();
+  const auto plan_in = [](const std::string& folder) {
+    return Plan(parse_sweep(R"(
+[experiment]
+trace = "below/t.rrt"
+"machine.name" = "none.toml"
+[axes]
+"scheduler.hint_files" = ["a:1=h.bin", "a:1=/data/k.bin"]
+"machine.name" = ["none.toml", "h200"]
+)",
+                            folder.empty() ? "s.toml" : folder + "/s.toml", folder));
+  };
+  const auto table = [&](const std::string& folder, const std::string& name) {
+    const Plan plan = plan_in(folder);
+    MadeUp made_up;
+    run(plan, made_up, {}, name);
+    return rows(name);
+  };
+  const auto expected = table(std::filesystem::relative(here).string(), "relative.db");
+  EXPECT_EQ(table(here, "absolute.db"), expected);
+  ASSERT_EQ(expected.size(), 4U);
+  for (const auto& row : expected) {
+    for (const std::string& cell : row) {
+      EXPECT_THAT(cell, testing::Not(testing::HasSubstr(here)));
+    }
+  }
+  EXPECT_EQ(definition_hash(plan_in(here).definition()), definition_hash(plan_in("").definition()));
 }
 
 TEST_F(Runner, MoreWorkersThanUnits) {

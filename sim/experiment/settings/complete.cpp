@@ -155,6 +155,20 @@ void complete_spec(const ExperimentParameter& parameter, const Values& given, Se
   }
 }
 
+/// A complete experiment names both: the standard number says nothing beside counted steps.
+void check_steps(const Values& values, const Values& given) {
+  constexpr const char* kSteps = "scheduler.steps_per_ray";
+  constexpr const char* kReplay = "scheduler.replay_steps";
+  const auto steps = given.find(kSteps);
+  if (steps == given.end() || !std::get<bool>(values.find(kReplay)->second.value) ||
+      steps->second.value == find_parameter(kSteps)->declared.default_value) {
+    return;
+  }
+  throw Error(ErrorKind::Usage, {"steps are either given or counted",
+                                 fmt::format("{}, {}", place_of(steps->second.where, kSteps), kReplay), "both",
+                                 "one of the two", "leave one out"});
+}
+
 void check_withheld(Values& values, const Values& given) {
   const std::int64_t sms = std::get<std::int64_t>(values.find("machine.sms")->second.value);
   Setting& withheld = values.find("machine.withheld_sms")->second;
@@ -192,6 +206,7 @@ Settings complete(const Settings& settings) {
   }
   Completer::inherit(values, given);
   check_withheld(values, given);
+  check_steps(values, given);
   for (const ExperimentParameter* parameter : specs) {
     complete_spec(*parameter, given, values.find(parameter->declared.name)->second);
   }

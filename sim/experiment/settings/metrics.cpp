@@ -30,8 +30,8 @@ void add_model(std::vector<Metric>& list) {
   list.push_back({"model_efficiency", kOutput, kShare, "SIMT efficiency under the scheduler model", Goal::More});
   list.push_back({"model_warps", kOutput, "warps", "Warps of segments that ran", Goal::None});
   list.push_back({"model_segments", kOutput, "segments", "Parts of threads between exchanges", Goal::None});
-  list.push_back({"model_rounds", kOutput, "rounds",
-                  "Most rounds of a unit; 0 where the model has none (timed models, bounds)", Goal::None});
+  list.push_back(
+      {"model_rounds", kOutput, "rounds", "Most rounds of a unit; timed models and bounds have none", Goal::None});
   list.push_back(
       {"model_moved_threads", kOutput, "threads", "Threads whose state moved, summed over exchanges", Goal::Less});
   list.push_back(

@@ -2,12 +2,12 @@
 //
 // Contract: `Settings` holds the keys that were set, checked one by one when they are set (known key, type, range; a
 // text where a number is declared is read as one; "64KiB", "4MiB", "2GiB" where the unit is bytes), with where they
-// came from, for messages. `set("scheduler.model:pool", …)` sets one parameter of the spec that the key holds (or will
-// hold: settings of parameters are applied when the whole is completed, so that order does not matter).
-// `complete` gives every declared key a value: inherited values are filled in, specs have all their parameters, the
-// machine's own figures stand where they were not replaced. It is what a result says about itself and what hashes are
-// made of; completing it again changes nothing. It needs no trace; what only the trace knows stays as asked ("auto",
-// warp_size 0). Errors: Usage, with the place and the nearest known key or value.
+// came from, for messages. `set("scheduler.model:pool_warps", …)` sets one parameter of the spec that the key holds (or
+// will hold: settings of parameters are applied when the whole is completed, so that order does not matter). `complete`
+// gives every declared key a value: inherited values are filled in, specs have all their parameters, the machine's own
+// figures stand where they were not replaced. It is what a result says about itself and what hashes are made of;
+// completing it again changes nothing. It needs no trace; what only the trace knows stays as asked ("auto", warp_size
+// 0). Errors: Usage, with the place and the nearest known key or value.
 //
 // `parse_experiment` reads a TOML file; relative paths in it are relative to `folder`. `to_toml` writes tables in the
 // order of the list, each key with its unit as a comment where `commented`; reading it back gives the same settings.

@@ -15,7 +15,7 @@
 namespace rayreplay::experiment {
 namespace {
 
-constexpr std::array<std::uint32_t, kStages> kFormats = {1, 1, 1, 1, 1, 1, 1, 1};
+constexpr std::array<std::uint32_t, kStages> kFormats = {1, 1, 1, 1, 2, 1, 1, 1};
 constexpr std::string_view kLaunch = "launch";
 constexpr std::string_view kModel = "scheduler.model";
 

@@ -96,7 +96,9 @@ MetricSet model_metrics(const CompareRow& row, const CompareResult& result) {
   metrics.add("model_speed_up", row.speed_up);
   metrics.add("model_efficiency", row.efficiency);
   metrics.add("model_segments", as_double(row.segments));
-  metrics.add("model_rounds", as_double(row.rounds));
+  if (row.rounds > 0) {  // timed models and bounds have none
+    metrics.add("model_rounds", as_double(row.rounds));
+  }
   if (row.grouping != scheduler::Grouping::Bound) {  // a bound has no warps and waits for nothing
     const double all = row.timing.cycles * result.machine.sms;
     const auto share = [all](double part) { return all > 0 ? part / all : 0.0; };

@@ -9,6 +9,7 @@
 #include <oneapi/tbb/parallel_for.h>
 
 #include "base/parameters.hpp"
+#include "sim/experiment/streams/distance_runs.hpp"
 #include "sim/memory/caches/lru_grid.hpp"
 #include "sim/memory/caches/sector_count.hpp"
 #include "sim/memory/caches/set_associative.hpp"
@@ -131,6 +132,24 @@ LevelRun run_streams_alone(Accesses accesses, std::span<const std::uint64_t> beg
   return run;
 }
 
+void run_all_by_distance(Accesses accesses, std::span<const std::uint64_t> begins, std::span<const LevelCache> caches,
+                         const std::vector<std::size_t>& which, std::vector<LevelRun>& runs) {
+  std::vector<LevelCache> some;
+  for (const std::size_t i : which) {
+    some.push_back(caches[i]);
+  }
+  try {
+    const std::vector<LevelRun> found = run_distances(accesses, begins, some);
+    for (std::size_t k = 0; k < which.size(); ++k) {
+      runs[which[k]] = found[k];
+    }
+  } catch (const std::bad_alloc& error) {
+    for (const std::size_t i : which) {
+      runs[i].failure = told(error, caches[i]);
+    }
+  }
+}
+
 }  // namespace
 
 LevelCache level_cache(const memory::CacheGeometry& geometry, const std::string& model, const std::string& where) {
@@ -156,12 +175,13 @@ std::vector<LevelRun> run_level(Accesses accesses, std::span<const std::uint64_t
                                 std::uint64_t& passes) {
   std::vector<LevelRun> runs(caches.size());
   std::vector<std::size_t> alone;
+  std::vector<std::size_t> by_distance;
   // By write and allocation: four groups at most.
   std::vector<std::pair<memory::CachePolicy, std::vector<std::size_t>>> groups;
   for (std::size_t i = 0; i < caches.size(); ++i) {
     const std::optional<memory::CachePolicy> policy = lru_policy(caches[i].model);
     if (!policy) {
-      alone.push_back(i);
+      (parse_spec(caches[i].model).name == "sdcm" ? by_distance : alone).push_back(i);
       continue;
     }
     auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& one) {
@@ -187,6 +207,10 @@ std::vector<LevelRun> run_level(Accesses accesses, std::span<const std::uint64_t
       }
       exact_traffic(run, caches[which[k]]);
     }
+  }
+  if (!by_distance.empty()) {
+    run_all_by_distance(accesses, begins, caches, by_distance, runs);
+    passes += begins.size() - 1;
   }
   tbb::parallel_for(std::size_t{0}, alone.size(),
                     [&](std::size_t k) { runs[alone[k]] = run_streams_alone(accesses, begins, caches[alone[k]]); });

@@ -16,6 +16,7 @@
 #include "base/split_mix.hpp"
 #include "kernels/accelerator.hpp"
 #include "sim/memory/caches/line_range.hpp"
+#include "sim/memory/caches/lru_grid_lines.hpp"
 #include "sim/memory/caches/lru_grid_pass.hpp"
 #include "sim/memory/caches/lru_hits.hpp"
 #include "sim/memory/caches/sector_count.hpp"
@@ -25,7 +26,7 @@ namespace {
 
 namespace tbb = oneapi::tbb;
 
-constexpr std::size_t kBatch = std::size_t{1} << 15U;
+constexpr std::size_t kBatch = std::size_t{1} << 14U;
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 constexpr std::uint64_t kMostSpan = std::numeric_limits<std::uint32_t>::max();
 
@@ -91,8 +92,6 @@ Plan plan_of(std::span<const CacheGeometry> geometries) {
 /// What is to be known of a stream before it is run.
 struct Facts {
   LineRange lines;
-  std::uint8_t sectors = 0;  ///< of the first access
-  bool same_sectors = true;  ///< … and of all others
   std::uint64_t stores = 0;
   std::uint64_t stored_sectors = 0;
   std::uint64_t accesses = 0;
@@ -101,11 +100,9 @@ struct Facts {
 Facts facts_of(Accesses accesses) {
   Facts facts;
   facts.accesses = accesses.size();
-  facts.sectors = accesses.empty() ? std::uint8_t{0} : accesses.front().sectors;
   for (const LineAccess& access : accesses) {
     facts.lines.low = std::min(facts.lines.low, access.line);
     facts.lines.high = std::max(facts.lines.high, access.line);
-    facts.same_sectors = facts.same_sectors && access.sectors == facts.sectors;
     if (access.store) {
       ++facts.stores;
       facts.stored_sectors += sector_count(access.sectors);
@@ -114,92 +111,98 @@ Facts facts_of(Accesses accesses) {
   return facts;
 }
 
-/// Whether any line is both loaded and stored to.
-bool mixed(Accesses accesses) {
-  std::vector<std::uint64_t> stored;
-  for (const LineAccess& access : accesses) {
-    if (access.store && (stored.empty() || stored.back() != access.line)) {
-      stored.push_back(access.line);
+/// Room for accesses, of which there are so many.
+class Packed {
+ public:
+  [[nodiscard]] GridAccess* room() {
+    if (accesses_ == nullptr) {
+      accesses_ = std::make_unique_for_overwrite<GridAccess[]>(kBatch);
     }
+    return accesses_.get();
   }
-  std::sort(stored.begin(), stored.end());
-  stored.erase(std::unique(stored.begin(), stored.end()), stored.end());
-  // Most loads are told apart by a bit that no stored line has.
-  constexpr unsigned kBits = 20;
-  std::vector<bool> maybe(std::size_t{1} << kBits);
-  const auto bit = [](std::uint64_t line) { return (line * kSplitMixGamma) >> (64U - kBits); };
-  for (const std::uint64_t line : stored) {
-    maybe[bit(line)] = true;
+  void keep(std::size_t size) {
+    size_ = size;
   }
-  return std::any_of(accesses.begin(), accesses.end(), [&](const LineAccess& access) {
-    return !access.store && maybe[bit(access.line)] && std::binary_search(stored.begin(), stored.end(), access.line);
-  });
-}
+  [[nodiscard]] std::span<const GridAccess> span() const {
+    return {accesses_.get(), size_};
+  }
+
+ private:
+  std::unique_ptr<GridAccess[]> accesses_;
+  std::size_t size_ = 0;
+};
 
 /// A batch on its way through the passes: what each of them left.
 struct Batch {
-  std::vector<GridAccess> all;
-  std::vector<std::vector<GridAccess>> left;
+  Packed all;
+  std::uint32_t lines = 0;  ///< every number so far is below
+  std::vector<Packed> left;
 };
 
 class StreamRun {
  public:
   StreamRun(Accesses accesses, const Facts& facts, const Plan& plan, const CachePolicy& policy,
-            std::uint32_t line_sectors)
+            std::uint32_t line_sectors, GridForm form)
       : accesses_(accesses), facts_(facts), plan_(plan), policy_(policy) {
-    const GridRules rules{.sectors = !facts.same_sectors,
-                          .wide = line_sectors > 4,
-                          .dirty = policy.write_back && policy.allocate && facts.stores != 0};
+    const GridRules rules{.wide = line_sectors > 4, .dirty = policy.write_back && policy.allocate && facts.stores != 0};
+    lines_ = std::make_unique<GridLines>(facts.lines.low, policy.allocate, rules.dirty);
     for (const Node& node : plan.nodes) {
       const std::uint64_t span = facts.lines.high - facts.lines.low + 1;
       passes_.push_back(node.deep ? make_deep_pass(node.ways, rules)
-                                  : make_stacked_pass(node.sets, node.ways.back(), span, rules));
+                                  : make_stacked_pass(node.sets, node.ways.back(), span, rules, form));
     }
   }
 
-  void run() {
-    std::size_t next = 0;
+  /// False: a line that stores take no room for is also loaded; nothing is known then.
+  [[nodiscard]] bool run() {
+    const auto threads = static_cast<std::size_t>(std::max(1, tbb::this_task_arena::max_concurrency()));
+    std::vector<Batch> batches(2 * threads);
+    for (Batch& batch : batches) {
+      batch.left.resize(passes_.size());
+    }
+    // As many are on their way as there are, and they leave in their order.
+    std::size_t number = 0;
     tbb::filter<void, Batch*> chain =
         tbb::make_filter<void, Batch*>(tbb::filter_mode::serial_in_order, [&](tbb::flow_control& control) -> Batch* {
-          if (next >= accesses_.size()) {
+          const std::size_t at = number * kBatch;
+          if (at >= accesses_.size() || lines_->mixed()) {
             control.stop();
             return nullptr;
           }
-          auto batch = std::make_unique<Batch>();
-          const std::size_t size = std::min(kBatch, accesses_.size() - next);
-          pack(accesses_.subspan(next, size), batch->all);
-          batch->left.resize(plan_.nodes.size());
-          next += size;
-          return batch.release();
+          Batch& batch = batches[number++ % batches.size()];
+          const Accesses some = accesses_.subspan(at, std::min(kBatch, accesses_.size() - at));
+          batch.all.keep(lines_->take(some, batch.all.room()));
+          batch.lines = lines_->limit();
+          return &batch;
         });
     for (std::size_t i = 0; i < passes_.size(); ++i) {
       chain = chain & tbb::make_filter<Batch*, Batch*>(tbb::filter_mode::serial_in_order, [this, i](Batch* batch) {
                 const Node& node = plan_.nodes[i];
-                passes_[i]->run(node.parent == kNone ? batch->all : batch->left[node.parent],
-                                node.feeds ? &batch->left[i] : nullptr);
+                const Packed& from = node.parent == kNone ? batch->all : batch->left[node.parent];
+                Packed& left = batch->left[i];
+                left.keep(passes_[i]->run(from.span(), batch->lines, node.feeds ? left.room() : nullptr));
                 return batch;
               });
     }
-    const tbb::filter<void, void> whole =
-        chain & tbb::make_filter<Batch*, void>(tbb::filter_mode::parallel,
-                                               [](Batch* batch) { const std::unique_ptr<Batch> done(batch); });
-    const auto threads = static_cast<std::size_t>(std::max(1, tbb::this_task_arena::max_concurrency()));
-    tbb::parallel_pipeline(2 * threads, whole);
-    for (const std::unique_ptr<GridPass>& pass : passes_) {
-      pass->finish();
+    tbb::parallel_pipeline(batches.size(),
+                           chain & tbb::make_filter<Batch*, void>(tbb::filter_mode::serial_in_order, [](Batch*) {}));
+    if (lines_->mixed()) {
+      return false;
     }
+    depths_.resize(passes_.size());
+    tbb::parallel_for(std::size_t{0}, passes_.size(), [&](std::size_t i) { depths_[i] = passes_[i]->finish(); });
+    return true;
   }
 
   [[nodiscard]] CacheCounts counts(std::size_t number, std::uint64_t ways) const {
     const Node& node = plan_.nodes[number];
-    const GridPass& pass = *passes_[number];
-    const GridDepths& depths = pass.depths();
+    const GridDepths& depths = depths_[number];
     std::size_t rank = ways;
     if (node.deep) {
       rank =
           static_cast<std::size_t>(std::lower_bound(node.ways.begin(), node.ways.end(), ways) - node.ways.begin()) + 1;
     }
-    const auto beyond = [&](const std::array<std::uint64_t, 256>& by_depth) {
+    const auto beyond = [&](const GridDepths::ByDepth& by_depth) {
       return std::accumulate(by_depth.begin() + static_cast<std::ptrdiff_t>(rank), by_depth.end(), std::uint64_t{0});
     };
     // Stores that take no line: nothing of theirs is in the passes.
@@ -210,32 +213,21 @@ class StreamRun {
     counts.accesses = facts_.accesses;
     counts.hits = (facts_.accesses - around - misses) * kOne;
     counts.sector_misses = misses - line_misses;
-    counts.evictions = line_misses - pass.resident(ways);
+    counts.evictions = line_misses - passes_[number]->resident(ways);
     counts.sectors_filled = beyond(depths.filled);
-    counts.sectors_written =
-        policy_.write_back && policy_.allocate
-            ? std::accumulate(depths.written.begin(), depths.written.begin() + static_cast<std::ptrdiff_t>(rank) + 1,
-                              std::uint64_t{0})
-            : facts_.stored_sectors;
+    counts.sectors_written = policy_.write_back && policy_.allocate ? beyond(depths.written) : facts_.stored_sectors;
     return counts;
   }
 
  private:
-  void pack(Accesses accesses, std::vector<GridAccess>& packed) const {
-    packed.resize(accesses.size());
-    std::size_t size = 0;
-    for (const LineAccess& access : accesses) {
-      packed[size] = {static_cast<std::uint32_t>(access.line - facts_.lines.low), access.sectors, access.store};
-      size += static_cast<std::size_t>(policy_.allocate || !access.store);
-    }
-    packed.resize(size);
-  }
-
+ private:
   Accesses accesses_;
   const Facts& facts_;
   const Plan& plan_;
   CachePolicy policy_;
+  std::unique_ptr<GridLines> lines_;
   std::vector<std::unique_ptr<GridPass>> passes_;
+  std::vector<GridDepths> depths_;
 };
 
 void check(Accesses accesses, std::span<const std::uint64_t> begins, std::span<const CacheGeometry> geometries,
@@ -276,7 +268,7 @@ void one_by_one(Accesses accesses, std::size_t stream, std::span<const CacheGeom
 }  // namespace
 
 LruGrid lru_grid(Accesses accesses, std::span<const std::uint64_t> begins, std::span<const CacheGeometry> geometries,
-                 const CachePolicy& policy, kernels::Accelerator* accelerator) {
+                 const CachePolicy& policy, kernels::Accelerator* accelerator, GridForm form) {
   check(accesses, begins, geometries, policy);
   const std::size_t streams = begins.size() - 1;
   LruGrid grid;
@@ -308,15 +300,17 @@ LruGrid lru_grid(Accesses accesses, std::span<const std::uint64_t> begins, std::
   std::vector<char> stacked(streams);
   tbb::parallel_for(std::size_t{0}, streams, [&](std::size_t s) {
     facts[s] = facts_of(of(s));
-    stacked[s] = static_cast<char>(facts[s].lines.high - facts[s].lines.low < kMostSpan - 1 && !of(s).empty() &&
-                                   (policy.allocate || facts[s].stores == 0 || !mixed(of(s))));
-    if (stacked[s] != 0 && !plan.nodes.empty()) {
-      StreamRun run(of(s), facts[s], plan, policy, line_sectors);
-      run.run();
-      for (std::size_t i = 0; i < geometries.size(); ++i) {
-        if (plan.node_of[i] != kNone) {
-          grid.counts[i][s] = run.counts(plan.node_of[i], geometries[i].associativity());
-        }
+    if (of(s).empty() || facts[s].lines.high - facts[s].lines.low >= kMostSpan - 1) {
+      return;
+    }
+    StreamRun run(of(s), facts[s], plan, policy, line_sectors, form);
+    if (!run.run()) {
+      return;
+    }
+    stacked[s] = 1;
+    for (std::size_t i = 0; i < geometries.size(); ++i) {
+      if (plan.node_of[i] != kNone) {
+        grid.counts[i][s] = run.counts(plan.node_of[i], geometries[i].associativity());
       }
     }
   });

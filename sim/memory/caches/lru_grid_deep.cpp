@@ -5,8 +5,9 @@
 #include "sim/memory/caches/lru_grid_pass.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
-#include "base/split_mix.hpp"
 #include "sim/memory/caches/sector_depths.hpp"
 #include "sim/memory/reuse/engines/bitmap_stack.hpp"
 
@@ -14,102 +15,44 @@ namespace rayreplay::memory {
 namespace {
 
 constexpr std::size_t kBatch = std::size_t{1} << 12U;
-constexpr std::size_t kAhead = 8;
-constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
 
-/// What is remembered of a line; the sectors of it that were never touched are at 255.
-struct DeepLine {
-  std::uint64_t line = kEmpty;
-  std::uint64_t sectors = ~std::uint64_t{0};
-  std::uint64_t dirty = ~std::uint64_t{0};
-  std::uint64_t last = 0;  ///< number of the last access
-};
-
-/// Open addressing, at most half full.
-class DeepLines {
- public:
-  void prefetch(std::uint32_t line) const {
-    __builtin_prefetch(&entries_[home(line)], 1);
-  }
-  DeepLine& of(std::uint32_t line) {
-    std::size_t at = place(line);
-    if (entries_[at].line == kEmpty) {
-      if (2 * (used_ + 1) > entries_.size()) {
-        grow();
-        at = place(line);
-      }
-      ++used_;
-      entries_[at].line = line;
-    }
-    return entries_[at];
-  }
-  [[nodiscard]] std::vector<DeepLine> take() {
-    std::erase_if(entries_, [](const DeepLine& entry) { return entry.line == kEmpty; });
-    return std::move(entries_);
-  }
-
- private:
-  [[nodiscard]] std::size_t home(std::uint64_t line) const {
-    return (line * kSplitMixGamma) >> shift_;
-  }
-  [[nodiscard]] std::size_t place(std::uint64_t line) const {
-    std::size_t at = home(line);
-    while (entries_[at].line != kEmpty && entries_[at].line != line) {
-      at = (at + 1) & (entries_.size() - 1);
-    }
-    return at;
-  }
-  void grow() {
-    std::vector<DeepLine> old(entries_.size() * 2);
-    old.swap(entries_);
-    --shift_;
-    for (const DeepLine& entry : old) {
-      if (entry.line != kEmpty) {
-        entries_[place(entry.line)] = entry;
-      }
-    }
-  }
-
-  std::uint32_t shift_ = 64 - 12;
-  std::vector<DeepLine> entries_ = std::vector<DeepLine>(std::size_t{1} << 12U);
-  std::size_t used_ = 0;
-};
-
+template <bool kWide, bool kDirty>
 class DeepPass final : public GridPass {
  public:
-  DeepPass(std::span<const std::uint64_t> ways, const GridRules& rules)
-      : ways_(ways.begin(), ways.end()), rules_(rules), lines_(kBatch), distances_(kBatch) {}
+  explicit DeepPass(std::span<const std::uint64_t> ways)
+      : ways_(ways.begin(), ways.end()), lines_(kBatch), distances_(kBatch), ranks_(kBatch) {}
 
-  void run(std::span<const GridAccess> accesses, std::vector<GridAccess>* /*left*/) override {
+  std::size_t run(std::span<const GridAccess> accesses, std::uint32_t lines, GridAccess* /*left*/) override {
+    sectors_.reserve(lines);
+    last_.resize(lines);
     for (std::size_t at = 0; at < accesses.size(); at += kBatch) {
       const std::span<const GridAccess> batch = accesses.subspan(at, std::min(kBatch, accesses.size() - at));
       for (std::size_t i = 0; i < batch.size(); ++i) {
-        lines_[i] = batch[i].line;
+        lines_[i] = batch[i].number;
       }
       stack_.distances(std::span(lines_).first(batch.size()), std::span(distances_).first(batch.size()));
-      if (rules_.sectors || rules_.dirty) {
-        remember(batch);
-      } else {
-        for (std::size_t i = 0; i < batch.size(); ++i) {
-          const std::uint8_t rank = rank_of(distances_[i]);
-          ++depths_.found[rank];
-          ++depths_.whole[rank];
-          depths_.filled[rank] += batch[i].store ? 0 : sector_count(batch[i].sectors);
-        }
+      for (std::size_t i = 0; i < batch.size(); ++i) {
+        ranks_[i] = rank_of(distances_[i]);
+        last_[batch[i].number] = ++now_;
+      }
+      for (std::size_t i = 0; i < batch.size(); i += kTogether) {
+        const std::size_t size = std::min(kTogether, batch.size() - i);
+        sectors_.touch(batch.subspan(i, size), std::span(ranks_).subspan(i, size), nullptr);
       }
     }
+    return 0;
   }
 
-  void finish() override {
-    if (!rules_.dirty) {
-      return;
-    }
+  [[nodiscard]] GridDepths finish() override {
     // A line lies as deep as there are lines used after it.
-    std::vector<DeepLine> left = table_.take();
-    std::sort(left.begin(), left.end(), [](const DeepLine& a, const DeepLine& b) { return a.last > b.last; });
-    for (std::size_t i = 0; i < left.size(); ++i) {
-      write_dirty(left[i].dirty, rank_of(i), depths_);
+    std::vector<std::uint32_t> order(last_.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return last_[a] > last_[b]; });
+    std::vector<std::uint8_t> depth_of(last_.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      depth_of[order[i]] = rank_of(i);
     }
+    return sectors_.finish(depth_of);
   }
 
   [[nodiscard]] std::uint64_t resident(std::uint64_t ways) const override {
@@ -124,35 +67,27 @@ class DeepPass final : public GridPass {
     return static_cast<std::uint8_t>(std::upper_bound(ways_.begin(), ways_.end(), distance) - ways_.begin());
   }
 
-  void remember(std::span<const GridAccess> batch) {
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      table_.prefetch(batch[std::min(i + kAhead, batch.size() - 1)].line);
-      DeepLine& line = table_.of(batch[i].line);
-      const std::uint8_t rank = rank_of(distances_[i]);
-      ++depths_.found[rank];
-      // Sectors of a line that is new are at 255, and so they count.
-      touch_sectors(line.sectors, batch[i], rank, depths_);
-      if (rules_.dirty) {
-        write_dirty(line.dirty, rank, depths_);
-        line.dirty &= batch[i].store ? ~kSectorBytes[batch[i].sectors] : ~std::uint64_t{0};
-      }
-      line.last = ++now_;
-    }
-  }
+  static constexpr std::size_t kTogether = SectorDepths<kWide, kDirty>::kTogether;
 
   std::vector<std::uint64_t> ways_;
-  GridRules rules_;
   BitmapStack stack_;
-  DeepLines table_;
+  SectorDepths<kWide, kDirty> sectors_;
+  std::vector<std::uint64_t> last_;  ///< number of a line's last access
   std::uint64_t now_ = 0;
   std::vector<std::uint64_t> lines_;
   std::vector<std::uint32_t> distances_;
+  std::vector<std::uint8_t> ranks_;
 };
 
 }  // namespace
 
 std::unique_ptr<GridPass> make_deep_pass(std::span<const std::uint64_t> ways, const GridRules& rules) {
-  return std::make_unique<DeepPass>(ways, rules);
+  if (rules.wide) {
+    return rules.dirty ? std::unique_ptr<GridPass>(std::make_unique<DeepPass<true, true>>(ways))
+                       : std::make_unique<DeepPass<true, false>>(ways);
+  }
+  return rules.dirty ? std::unique_ptr<GridPass>(std::make_unique<DeepPass<false, true>>(ways))
+                     : std::make_unique<DeepPass<false, false>>(ways);
 }
 
 }  // namespace rayreplay::memory

@@ -1,68 +1,68 @@
 // One pass of lru_grid.hpp: accesses of one number of sets, in batches; counts of all its ways at the end.
 //
-// Contract: `run` takes the next accesses and appends to `left`, where there is one, those that change something:
-// without the rest every multiple of the number of sets counts the same. A pass counts by rank: a cache of rank A has
-// what is found at depths below A. Ranks are ways, or, of `deep` passes, places in the ascending list of ways. Depths
-// are at most 255, which is "not there".
+// Contract: `run` takes the next accesses and writes to `left`, where there is one, those that change something:
+// without the rest every multiple of the number of sets counts the same. `lines`: every line number so far is below.
+// A pass counts by rank: a cache of rank A has what is found at depths below A. Ranks are ways, or, of `deep` passes,
+// places in the ascending list of ways. Depths are at most 255, which is "not there".
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
 
 namespace rayreplay::memory {
 
-/// An access as passes want it.
+/// An access as passes want it; lru_grid_lines.hpp makes it.
 struct GridAccess {
-  std::uint32_t line = 0;  ///< less the least line of the stream; below 2^32 − 1
+  static constexpr std::uint8_t kOdd = 9;
+
+  std::uint32_t line = 0;    ///< less the least line of the stream
+  std::uint32_t number = 0;  ///< of the line, from 1 in the order of their first accesses
   std::uint8_t sectors = 0;
-  bool store = false;
+  std::uint8_t store = 0;  ///< 0 or 1
+  /// Sectors of a load, 0 of a store; kOdd if not all of them were touched together the last time.
+  std::uint8_t row = kOdd;
+  /// Sectors of a store that were all stored to together the last time; 0 of others.
+  std::uint8_t stored_row = 0;
 };
 
-/// Whether sectors and dirty sectors are to be remembered.
 struct GridRules {
-  bool sectors = false;  ///< accesses differ in their sectors
-  bool wide = false;     ///< more than 4 sectors a line
-  bool dirty = false;    ///< there are stores that are written back
+  bool wide = false;   ///< more than 4 sectors a line
+  bool dirty = false;  ///< there are stores that are written back
 };
 
 /// By depth; what was not passed on to a pass is of depth 0 and in none of them.
 struct GridDepths {
-  static constexpr std::size_t kGone = 255;
+  static constexpr std::uint8_t kGone = 255;
+  using ByDepth = std::array<std::uint64_t, 256>;
 
-  std::array<std::uint64_t, 256> found{};    ///< accesses, by the line's depth
-  std::array<std::uint64_t, 256> whole{};    ///< accesses, by that of the worst of their sectors
-  std::array<std::uint64_t, 256> filled{};   ///< sectors of loads, by theirs
-  std::array<std::uint64_t, 257> written{};  ///< dirty sectors evicted, by rank: differences, modulo 2^64
-  std::array<std::uint64_t, 256> used{};     ///< sets by lines on their stack at the end (stacked passes)
-
-  /// In ranks (from, to].
-  void add_written(std::size_t from, std::size_t to) {
-    ++written[from + 1];
-    --written[to + 1];
-  }
+  ByDepth found{};    ///< accesses, by the line's depth
+  ByDepth whole{};    ///< accesses, by that of the worst of their sectors
+  ByDepth filled{};   ///< sectors of loads, by theirs
+  ByDepth written{};  ///< dirty sectors, by the greatest depth until they were stored to again, or the end
 };
+
+/// Which instructions: tests run both, and what they count is the same.
+enum class GridForm : std::uint8_t { Portable, Avx512 };
+
+/// Of this processor.
+[[nodiscard]] GridForm best_grid_form();
 
 class GridPass {
  public:
   virtual ~GridPass() = default;
-  virtual void run(std::span<const GridAccess> accesses, std::vector<GridAccess>* left) = 0;
-  virtual void finish() = 0;
-  [[nodiscard]] const GridDepths& depths() const {
-    return depths_;
-  }
-  /// Lines that a cache of `ways` ways, of rank `rank`, holds at the end.
+  /// How many of them are in `left`, which has room for all.
+  virtual std::size_t run(std::span<const GridAccess> accesses, std::uint32_t lines, GridAccess* left) = 0;
+  /// Nothing comes any more.
+  [[nodiscard]] virtual GridDepths finish() = 0;
+  /// Lines that a cache of `ways` ways holds at the end; after `finish`.
   [[nodiscard]] virtual std::uint64_t resident(std::uint64_t ways) const = 0;
-
- protected:
-  GridDepths depths_;
 };
 
 /// `ways` at most kStackedWays; `span`: every line is below.
 [[nodiscard]] std::unique_ptr<GridPass> make_stacked_pass(std::uint64_t sets, std::uint64_t ways, std::uint64_t span,
-                                                          const GridRules& rules);
+                                                          const GridRules& rules, GridForm form);
 /// One set of any ways: at most kStackedWays of them, ascending. Leaves nothing over.
 [[nodiscard]] std::unique_ptr<GridPass> make_deep_pass(std::span<const std::uint64_t> ways, const GridRules& rules);
 

@@ -23,6 +23,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,7 +61,8 @@ struct Objective {
 };
 
 struct Definition {
-  std::string folder{};  ///< of the file: relative paths were relative to it
+  std::string folder{};                    ///< of the file: relative paths were relative to it
+  std::set<std::string> absolute_paths{};  ///< that were written so (paths.hpp)
   experiment::Settings base;
   std::vector<Factor> factors;
   std::vector<std::vector<std::pair<std::string, ParameterValue>>> excludes;

@@ -1,23 +1,21 @@
-#include <filesystem>
-#include <utility>
-
 #include <fmt/format.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "sim/sweep/definition/definition.hpp"
+#include "sim/sweep/definition/paths.hpp"
 
 namespace rayreplay::sweep {
 namespace {
 
 /// Grows with what is hashed, and with how.
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 
 /// Every part with its length before it: no two lists of parts make one text.
 class Description {
  public:
-  explicit Description(std::string folder) : folder_(std::move(folder)) {}
+  explicit Description(const Definition& definition) : definition_(&definition) {}
 
   void add(std::string_view part) {
     text_ += fmt::format("{}:{};", part.size(), part);
@@ -28,10 +26,7 @@ class Description {
   void add(const std::string& key, const ParameterValue& value) {
     add(key);
     add(fmt::format("{}", value.index()));
-    const auto* text = std::get_if<std::string>(&value);
-    const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
-    const bool is_path = text != nullptr && parameter != nullptr && parameter->is_path;
-    add(is_path ? from_folder(*text) : to_text(value));
+    add(to_text(written_value(*definition_, key, value)));
   }
 
   [[nodiscard]] std::string hash() const {
@@ -40,28 +35,14 @@ class Description {
   }
 
  private:
-  /// The sweep may be started from elsewhere, and its folder lie elsewhere on another machine. Paths of lists (hint
-  /// files) stay as they are.
-  [[nodiscard]] std::string from_folder(const std::string& path) const {
-    // A machine may be a name as well.
-    const bool is_name = path.find('/') == std::string::npos && !path.ends_with(".rrt") && !path.ends_with(".toml");
-    if (folder_.empty() || path.empty() || is_name) {
-      return path;
-    }
-    const std::filesystem::path folder = std::filesystem::path(folder_).lexically_normal();
-    const std::filesystem::path given = std::filesystem::path(path).lexically_normal();
-    const std::filesystem::path relative = given.lexically_relative(folder);
-    return relative.empty() || folder.is_absolute() != given.is_absolute() ? path : relative.generic_string();
-  }
-
-  std::string folder_;
+  const Definition* definition_;
   std::string text_;
 };
 
 }  // namespace
 
 std::string definition_hash(const Definition& definition) {
-  Description description(definition.folder);
+  Description description(definition);
   description.add(fmt::format("rayreplay sweep {}", kVersion));
   description.add(fmt::format("base {}", definition.base.all().size()));
   for (const auto& [key, setting] : definition.base.all()) {

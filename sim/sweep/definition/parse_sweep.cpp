@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "sim/sweep/definition/axis_values.hpp"
 #include "sim/sweep/definition/definition.hpp"
+#include "sim/sweep/definition/paths.hpp"
 #include "sim/sweep/definition/toml_leaves.hpp"
 #include "sim/sweep/samplers/sampler.hpp"
 
@@ -103,17 +104,34 @@ class SweepReader {
     }
   }
 
+  ParameterValue value_here(const toml::node& node, const std::string& key, const Place& where) {
+    note_written(node, key, where);
+    return value_of(node, key, folder_, where);
+  }
+
+  /// What of it is an absolute path.
+  void note_written(const toml::node& node, const std::string& key, const Place& where) {
+    const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
+    if (parameter != nullptr && parameter->is_path && (node.is_string() || node.is_array())) {
+      note_absolute(definition_, key, value_of(node, key, "", where));
+    }
+  }
+
   void read_base() {
     if (const toml::node* node = table_.get("base")) {
       const std::filesystem::path path = std::filesystem::path(folder_) / text_of(*node, "base");
-      definition_.base = experiment::parse_experiment(read_file(path, at(node->source()).text()), path.string(),
-                                                      path.parent_path().string());
+      const std::string text = read_file(path, at(node->source()).text());
+      definition_.base = experiment::parse_experiment(text, path.string(), path.parent_path().string());
+      const experiment::Settings written = experiment::parse_experiment(text, path.string(), "");
+      for (const auto& [key, setting] : written.all()) {
+        note_absolute(definition_, key, setting.value);
+      }
     }
     if (const toml::table* table = table_at("experiment")) {
       for (const Leaf& leaf : leaves(*table)) {
         const Place where = place(source_, leaf.at);
         check_key(leaf.key, where, "experiment");
-        definition_.base.set(leaf.key, value_of(*leaf.node, leaf.key, folder_, where), where.text());
+        definition_.base.set(leaf.key, value_here(*leaf.node, leaf.key, where), where.text());
       }
     }
   }
@@ -133,6 +151,11 @@ class SweepReader {
     const Place where = place(source_, leaf.at);
     check_key(leaf.key, where, table);
     Axis axis = read_axis(leaf.key, *leaf.node, folder_, where);
+    if (const toml::array* values = leaf.node->as_array()) {
+      for (const toml::node& value : *values) {
+        note_written(value, leaf.key, where);
+      }
+    }
     const auto [known, is_new] = axis_lines_.emplace(leaf.key, axis.where);
     if (!is_new) {
       usage("a key is on two axes", axis.where, fmt::format("'{}', also in {}", leaf.key, known->second),
@@ -203,13 +226,39 @@ class SweepReader {
     }
   }
 
+  /// A spec with all its parameters: "random:seed=1" of "random". Usage where there is no such model.
+  static std::string resolved(const std::string& key, const ParameterValue& value, const std::string& where) {
+    const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
+    if (parameter->model_kind.empty() || parameter->declared.name != key || to_text(value).empty()) {
+      return to_text(value);
+    }
+    experiment::Settings scratch;
+    scratch.set(key, value, where);
+    if (key != "workload") {
+      scratch.set("trace", std::string("any"), "");
+    }
+    return experiment::complete(scratch).text(key);
+  }
+
+  /// One that no model has is its rows' error.
+  static std::string resolved_or_as_it_is(const Axis& axis, std::size_t i) {
+    try {
+      return resolved(axis.key, axis.values[i], axis.where);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::Internal) {
+        throw;
+      }
+      return to_text(axis.values[i]);
+    }
+  }
+
   /// Rows of a factor are configurations of their own: twice the same would be counted twice.
   static void check_rows(const Factor& factor) {
     std::set<std::vector<std::string>> rows;
     for (std::size_t i = 0; i < factor.axes.front().values.size(); ++i) {
       std::vector<std::string> row;
       for (const Axis& axis : factor.axes) {
-        row.push_back(to_text(axis.values[i]));
+        row.push_back(resolved_or_as_it_is(axis, i));
       }
       if (!rows.insert(row).second) {
         usage("a value is there twice", factor.axes.front().where,
@@ -239,7 +288,9 @@ class SweepReader {
       for (const Leaf& leaf : leaves(*table)) {
         const Place where = place(source_, leaf.at);
         check_key(leaf.key, where, "exclude");
-        exclude.emplace_back(leaf.key, checked(leaf.key, value_of(*leaf.node, leaf.key, folder_, where), where.text()));
+        exclude.emplace_back(leaf.key, checked(leaf.key, value_here(*leaf.node, leaf.key, where), where.text()));
+        // A spec that no model has would never be met.
+        static_cast<void>(resolved(leaf.key, exclude.back().second, where.text()));
       }
     }
   }
@@ -344,6 +395,7 @@ void set_on_base(Definition& definition, std::string_view assignment, const std:
       }
     }
     definition.base.set(key, setting.value, where);
+    note_absolute(definition, key, setting.value);
   }
 }
 

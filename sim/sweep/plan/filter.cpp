@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/registry.hpp"
 #include "sim/sweep/definition/axis_values.hpp"
+#include "sim/sweep/definition/paths.hpp"
 #include "sim/sweep/plan/influence.hpp"
 
 namespace rayreplay::sweep {
@@ -81,7 +82,7 @@ class Filter::Source {
     }
     if (axis_ != nullptr) {
       for (const ParameterValue& value : axis_->values) {
-        names_.push_back(is_spec_ ? ParameterValue(name_in(value)) : value);
+        names_.push_back(is_spec_ ? ParameterValue(name_in(value)) : written_value(definition, key_, value));
       }
     }
     from_row_ = axis_ != nullptr && !is_part;
@@ -130,6 +131,9 @@ class Filter::Source {
     }
     try {
       scratch_ = seen(experiment::complete(settings_of(*definition_, row)), key_);
+      if (scratch_) {
+        scratch_ = written_value(*definition_, key_, *scratch_);
+      }
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::Internal) {
         throw;
@@ -179,13 +183,13 @@ Filter::Filter(const Definition& definition) : definition_(&definition) {
   for (const auto& given : definition.excludes) {
     Exclude exclude;
     for (const auto& [key, wanted] : given) {
-      Exclude::Term term{source_of(key), wanted};
+      Exclude::Term term{source_of(key), written_value(definition, key, wanted)};
       if (const Axis* axis = term.source->axis(); axis != nullptr && !axis->range) {
         for (const ParameterValue& value : axis->values) {
-          term.matches.push_back(means(value, wanted, term.source->is_spec()));
+          term.matches.push_back(means(written_value(definition, key, value), term.wanted, term.source->is_spec()));
         }
       }
-      exclude.text += fmt::format("{}{} = {}", exclude.text.empty() ? "" : ", ", key, to_text(wanted));
+      exclude.text += fmt::format("{}{} = {}", exclude.text.empty() ? "" : ", ", key, to_text(term.wanted));
       exclude.terms.push_back(std::move(term));
     }
     exclude.text = fmt::format("exclude {{ {} }}", exclude.text);

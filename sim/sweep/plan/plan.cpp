@@ -24,6 +24,32 @@ void refuse_too_many(const Definition& definition) {
   }
 }
 
+/// What is asked for may have been changed after the file was read.
+void require_objective(const Definition& definition) {
+  if (!definition.objective) {
+    return;
+  }
+  const std::string& output = experiment::find_metric(definition.objective->metric).output;
+  bool varies = false;
+  bool wanted = false;
+  for (const Factor& factor : definition.factors) {
+    for (const Axis& axis : factor.axes) {
+      for (std::size_t i = 0; axis.key == "outputs" && i < axis.values.size(); ++i) {
+        experiment::Settings settings;
+        settings.set("outputs", axis.values[i], axis.where);
+        wanted = wanted || settings.wants(output);
+        varies = true;
+      }
+    }
+  }
+  if (output.empty() || wanted || (!varies && definition.base.wants(output))) {
+    return;
+  }
+  throw Error(ErrorKind::Usage, {"no configuration gives the objective", "objective", definition.objective->metric,
+                                 fmt::format("outputs with {}", output),
+                                 fmt::format("add {} to outputs, or take a metric of what is asked for", output)});
+}
+
 RunTable sampled(const Definition& definition, std::uint64_t& dropped) {
   const Space space = space_of(definition);
   RunTable table(space.sizes.size(), space.has_continuous());
@@ -60,6 +86,7 @@ std::uint64_t count_runs(const Definition& definition) {
 
 Plan::Plan(Definition definition, const PlanOptions& options)
     : definition_(std::move(definition)), keys_(axis_keys(definition_)) {
+  require_objective(definition_);
   refuse_too_many(definition_);
   table_ = sampled(definition_, dropped_);
   Units made = make_units(definition_, table_, options.most_unit_runs);

@@ -11,8 +11,13 @@ namespace rayreplay::sweep {
 Space space_of(const Definition& definition) {
   Space space;
   for (const Factor& factor : definition.factors) {
-    space.sizes.push_back(factor.axes.front().range ? 0 : factor.size());
+    const std::optional<Range>& range = factor.axes.front().range;
+    space.sizes.push_back(range ? 0 : factor.size());
+    space.wholes.push_back(range && range->whole ? static_cast<std::uint64_t>(range->high - range->low) + 1 : 0);
   }
+  space.value = [&definition](std::size_t factor, double share) {
+    return number_at(*definition.factors[factor].axes.front().range, share);
+  };
   return space;
 }
 

@@ -350,13 +350,15 @@ class ResultsWriter::Impl {
     if (("," + shard + ",").find("," + about_.shard + ",") == std::string::npos) {
       shard += "," + about_.shard;
     }
-    if (shard == there.shard && there.objective == about_.objective && there.sweep == about_.sweep) {
+    if (shard == there.shard && there.objective == about_.objective && there.sweep == about_.sweep &&
+        there.folder == about_.folder) {
       return;
     }
     connection_->run("BEGIN IMMEDIATE");
     write_about(*connection_, "shard", shard);
     write_about(*connection_, "objective", about_.objective);
     write_about(*connection_, "sweep", about_.sweep);
+    write_about(*connection_, "folder", about_.folder);
     connection_->run("COMMIT");
   }
 

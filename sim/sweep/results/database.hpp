@@ -3,9 +3,9 @@
 // Contract: table `runs`, one row a configuration: `run` (its number in the plan), `status` ("ok", "error"), `error`,
 // one column for every key of an experiment and every axis, one for every metric, and `configuration`, `trace_hash`,
 // `tool_version`, `device`, `host`, `started` (UTC), `seconds`. Table `columns`: name, role (key, axis, metric, about),
-// unit, text, goal. Table `about`: name, value (format version, definition hash, sweep as TOML, number of runs, shard,
-// tool version). Table `inputs`: path, hash. Table `retry`: runs whose error may pass. docs/results.md describes them;
-// they are a frozen surface.
+// unit, text, goal. Table `about`: name, value (format version, definition hash, sweep as TOML and its folder, number
+// of runs, shard, tool version). Table `inputs`: path, hash. Table `retry`: runs whose error may pass. docs/results.md
+// describes them; they are a frozen surface.
 //   Written by one process at a time, which holds a lock (fcntl on FILE-lock beside it) until it ends, however it ends;
 // a second one gets an Output error that names the first. Rows are committed whole, some at a time: a process that is
 // killed at any instant leaves a sound file without at most the rows of the last `kCommitSeconds` and those being
@@ -46,6 +46,7 @@ struct About {
   std::vector<std::string> axes;  ///< keys
   std::string objective;          ///< "more l1_hit_rate", ""
   std::string shard = "1/1";
+  std::string folder{};        ///< of the sweep, absolute: relative paths of rows are relative to it; "": not known
   std::string tool_version{};  ///< "": this rayreplay's
 };
 

@@ -102,6 +102,7 @@ void create(const Connection& connection, const About& about) {
   write_about(connection, "axes", axes);
   write_about(connection, "objective", about.objective);
   write_about(connection, "shard", about.shard);
+  write_about(connection, "folder", about.folder);
   connection.run("COMMIT");
 }
 
@@ -131,6 +132,8 @@ About read_about(const Connection& connection) {
       about.shard = value;
     } else if (name == "tool_version") {
       about.tool_version = value;
+    } else if (name == "folder") {
+      about.folder = value;
     } else if (name == "axes") {
       std::istringstream stream(value);
       for (std::string axis; std::getline(stream, axis);) {

@@ -1,7 +1,8 @@
 // Random: points drawn one by one, every point as likely as any other.
 //
-// Contract: without continuous factors no point is drawn twice: small grids are gone through in the order of a seeded
-// permutation, of large ones points that came before are drawn again. Points that conditions drop are replaced by
+// Contract: no point is drawn twice: small grids are gone through in the order of a seeded permutation; of large ones,
+// and of continuous factors (where whole numbers and rounding make equal values), points that came before are drawn
+// again. Points that conditions drop are replaced by
 // further ones, until `count` were taken, the whole grid was offered, or kDrawsPerPoint · count + kDrawsMore draws
 // were made (then Usage says how many were taken). A larger count of the same seed begins with the same points, unless
 // it is what makes the grid count as small. O(draws · factors), and O(grid) of small ones.
@@ -30,7 +31,7 @@ class Random final : public Sampler {
         seed_(static_cast<std::uint64_t>(parameters.get_int("seed"))) {}
 
   [[nodiscard]] std::uint64_t most_points(const Space& space) const override {
-    return space.has_continuous() ? count_ : std::min(count_, space.discrete_points());
+    return std::min(count_, space.different_points());
   }
 
   void sample(const Space& space, const Offer& offer) const override {
@@ -60,31 +61,37 @@ class Random final : public Sampler {
 
   void draw(const Space& space, const Offer& offer) const {
     const std::size_t factors = space.sizes.size();
-    const bool distinct = !space.has_continuous();
+    const std::uint64_t points = space.different_points();
     std::unordered_set<std::string> seen;
+    std::string key;
     Point point{.choice = std::vector<std::uint32_t>(factors), .number = std::vector<double>(factors)};
     std::uint64_t taken = 0;
     const std::uint64_t most = kDrawsPerPoint * count_ + kDrawsMore;
     for (std::uint64_t i = 0; i < most; ++i) {
       const std::uint64_t row = split_mix(seed_, i);
+      key.clear();
       for (std::size_t f = 0; f < factors; ++f) {
         const std::uint64_t bits = split_mix(row, f);
+        double value = 0;
         if (space.sizes[f] == 0) {
           point.number[f] = unit_number(bits);
+          value = space.value ? space.value(f, point.number[f]) : point.number[f];
         } else {
           point.choice[f] = bounded(bits, space.sizes[f]);
+          value = point.choice[f];
         }
+        key.append(reinterpret_cast<const char*>(&value), sizeof value);
       }
-      if (distinct) {
-        const auto* bytes = reinterpret_cast<const char*>(point.choice.data());
-        if (!seen.emplace(bytes, factors * sizeof(std::uint32_t)).second) {
-          continue;
-        }
+      if (!seen.insert(key).second) {
+        continue;
       }
       taken += offer(point) ? 1U : 0U;
-      if (taken == count_) {
+      if (taken == count_ || seen.size() == points) {
         return;
       }
+    }
+    if (points <= count_ && taken > 0) {
+      return;  // what is left is too seldom drawn
     }
     throw Error(ErrorKind::Usage, {"the conditions drop nearly everything that is drawn", "sampler 'random'",
                                    fmt::format("{} of {} draws could be used", taken, most), fmt::format("{}", count_),

@@ -16,6 +16,19 @@ std::uint64_t Space::discrete_points() const {
   return points;
 }
 
+std::uint64_t Space::different_points() const {
+  Space listed{.sizes = sizes};
+  for (std::size_t f = 0; f < sizes.size(); ++f) {
+    if (sizes[f] == 0) {
+      if (wholes.empty() || wholes[f] == 0) {
+        return std::numeric_limits<std::uint64_t>::max();
+      }
+      listed.sizes[f] = wholes[f];
+    }
+  }
+  return listed.discrete_points();
+}
+
 bool Space::has_continuous() const {
   return std::find(sizes.begin(), sizes.end(), 0U) != sizes.end();
 }

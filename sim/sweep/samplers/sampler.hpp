@@ -18,10 +18,15 @@
 namespace rayreplay::sweep {
 
 struct Space {
-  std::vector<std::uint64_t> sizes;  ///< by factor; 0: continuous
+  std::vector<std::uint64_t> sizes;     ///< by factor; 0: continuous
+  std::vector<std::uint64_t> wholes{};  ///< by factor: how many whole numbers a continuous one has; 0 or empty: any
+  /// What a continuous factor makes of a number from [0, 1); may be empty: the number itself.
+  std::function<double(std::size_t factor, double share)> value{};
 
   /// Points of the discrete factors: 2^64 − 1 where there are more.
   [[nodiscard]] std::uint64_t discrete_points() const;
+  /// Different points of all factors: 2^64 − 1 where there are more, or where a factor takes any number.
+  [[nodiscard]] std::uint64_t different_points() const;
   [[nodiscard]] bool has_continuous() const;
 };
 

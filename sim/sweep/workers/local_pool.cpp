@@ -21,6 +21,7 @@
 
 #include "base/error.hpp"
 #include "sim/sweep/workers/memory_budget.hpp"
+#include "sim/sweep/workers/written_row.hpp"
 
 namespace rayreplay::sweep {
 namespace {
@@ -46,8 +47,15 @@ class CancelProgress : public Progress {
   const std::atomic<bool>* cancelled_;
 };
 
-std::string gibibytes(std::uint64_t bytes) {
-  return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / static_cast<double>(std::uint64_t{1} << 30U));
+/// "1.0 MiB": in the largest unit that it fills.
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::array kUnits = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  auto size = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; size >= 1024 && unit + 1 < kUnits.size(); ++unit) {
+    size /= 1024;
+  }
+  return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.1f} {}", size, kUnits.at(unit));
 }
 
 experiment::Outcome failed(ErrorKind kind, const ErrorInfo& info) {
@@ -141,8 +149,8 @@ LocalPool::State::Prepared LocalPool::State::prepare(Task task) {
     if (!budget.ever_fits(need)) {
       row.outcome =
           failed(ErrorKind::Resource, {"the configuration needs more memory than the sweep may use", "--memory",
-                                       "about " + gibibytes(need.bytes()),
-                                       fmt::format("at most {} for what is under way", gibibytes(budget.bytes())),
+                                       "about " + size_text(need.bytes()),
+                                       fmt::format("at most {} for what is under way", size_text(budget.bytes())),
                                        "give more memory with --memory, or run it on a larger machine"});
     }
     if (!row.outcome.failure) {
@@ -250,6 +258,9 @@ void LocalPool::State::run(kernels::Accelerator* accelerator) {
       budget.give_back(prepared.need);
     }
     --under_way;
+    for (ResultRow& row : prepared.result.rows) {
+      as_written(*plan, row);
+    }
     if (!dropped && !cancelled) {
       results.push_back(std::move(prepared.result));
     }

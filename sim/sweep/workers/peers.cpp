@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "sim/sweep/workers/local_pool.hpp"
+#include "sim/sweep/workers/written_row.hpp"
 
 namespace rayreplay::sweep {
 namespace {
@@ -124,7 +125,8 @@ void Peers::take_done(Peer& peer, const Done& done, std::vector<ResultRow>& rows
   }
   for (const Done::Row& row : done.rows) {
     ResultRow full = begin_row(*plan_, row.run);
-    full.outcome = row.outcome;
+    as_written(*plan_, full);
+    full.outcome = row.outcome;  // as it was written there
     full.host = peer.host;
     full.started = row.started;
     rows.push_back(std::move(full));

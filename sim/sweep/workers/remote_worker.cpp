@@ -48,6 +48,7 @@ class Line {
     }
     return std::nullopt;
   }
+  /// Nobody is there to be told anything.
   [[nodiscard]] bool silent() const {
     return silent_;
   }
@@ -69,8 +70,8 @@ class Line {
  private:
   Link* link_;
   double silent_seconds_;
-  bool begun_ = false;
   bool silent_ = false;
+  bool begun_ = false;
   Clock::time_point heard_ = Clock::now();
   Clock::time_point beat_ = Clock::now();
 };

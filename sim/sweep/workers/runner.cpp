@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "sim/sweep/definition/paths.hpp"
 #include "sim/sweep/workers/local_pool.hpp"
 #include "sim/sweep/workers/peers.hpp"
 #include "sim/sweep/workers/tally.hpp"
@@ -237,13 +236,33 @@ bool is_input_key(const std::string& key) {
   return base == "trace" || base == "workload";
 }
 
-/// As seen from the sweep's folder: the same wherever the command is called from, and on machines that have the folder
-/// elsewhere.
-std::string path_from(const std::string& folder, const std::string& path) {
-  std::error_code failed;
-  const std::filesystem::path relative = std::filesystem::proximate(
-      path, folder.empty() ? std::filesystem::path(".") : std::filesystem::path(folder), failed);
-  return failed || relative.empty() ? path : relative.string();
+void add_input(std::vector<InputFile>& inputs, InputFile input) {
+  if (std::find(inputs.begin(), inputs.end(), input) == inputs.end()) {
+    inputs.push_back(std::move(input));
+  }
+}
+
+/// Machines and hints: of the definition, not of its runs, as which runs there are may depend on what is in them.
+std::vector<InputFile> other_files(const Definition& definition) {
+  std::vector<InputFile> inputs;
+  const auto add = [&](const std::string& key, const ParameterValue& value) {
+    for (const std::string& path : is_input_key(key) ? std::vector<std::string>{} : paths_in(key, value)) {
+      if (std::optional<std::string> hash = file_hash(path)) {
+        add_input(inputs, {written_path(definition, path), std::move(*hash)});
+      }
+    }
+  };
+  for (const auto& [key, setting] : definition.base.all()) {
+    add(key, setting.value);
+  }
+  for (const Factor& factor : definition.factors) {
+    for (const Axis& axis : factor.axes) {
+      for (const ParameterValue& value : axis.values) {
+        add(axis.key, value);
+      }
+    }
+  }
+  return inputs;
 }
 
 /// One run for each combination of values of the axes that say what is read.
@@ -275,20 +294,27 @@ std::vector<std::uint64_t> runs_by_input(const Plan& plan) {
 }  // namespace
 
 std::vector<InputFile> sweep_inputs(const Plan& plan, const Work& work) {
-  std::vector<InputFile> inputs;
+  std::vector<InputFile> inputs = other_files(plan.definition());
   if (!work.input_hash) {
     return inputs;
   }
+  bool any = false;
   std::optional<Error> first;
   for (const std::uint64_t run : runs_by_input(plan)) {
     try {
-      const experiment::Settings complete = experiment::complete(plan.settings(run));
-      const std::string& workload = complete.text("workload");
-      InputFile input{workload.empty() ? path_from(plan.definition().folder, complete.text("trace")) : workload,
-                      work.input_hash(complete)};
-      if (std::find(inputs.begin(), inputs.end(), input) == inputs.end()) {
-        inputs.push_back(std::move(input));
+      // Nothing else: whatever else is wrong with the run does not hide its input.
+      experiment::Settings asked;
+      const experiment::Settings whole = plan.settings(run);
+      for (const auto& [key, setting] : whole.all()) {
+        if (is_input_key(key)) {
+          asked.set(key, setting.value, setting.where);
+        }
       }
+      const experiment::Settings complete = experiment::complete(asked);
+      const std::string& workload = complete.text("workload");
+      add_input(inputs, {workload.empty() ? written_path(plan.definition(), complete.text("trace")) : workload,
+                         work.input_hash(complete)});
+      any = true;
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::Internal) {
         throw;
@@ -298,7 +324,7 @@ std::vector<InputFile> sweep_inputs(const Plan& plan, const Work& work) {
       }
     }
   }
-  if (inputs.empty() && first) {
+  if (!any && first) {
     throw Error(*first);
   }
   return inputs;

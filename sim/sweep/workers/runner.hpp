@@ -65,8 +65,9 @@ struct SweepReport {
 [[nodiscard]] SweepReport run_sweep(const Plan& plan, experiment::Evaluator& evaluator, ResultsWriter& results,
                                     RunnerOptions& options);
 
-/// The files (and workloads) that the runs read, and their content hashes now. Those that cannot be read are left out:
-/// their runs say so. Throws the first one's error where none can be read.
+/// The files (traces, machines, hints; and workloads) that the sweep reads, as it names them, and their content hashes
+/// now. Those that cannot be read are left out: their runs say so. Throws the first one's error where no trace or
+/// workload can be read.
 [[nodiscard]] std::vector<InputFile> sweep_inputs(const Plan& plan, const Work& work);
 
 }  // namespace rayreplay::sweep

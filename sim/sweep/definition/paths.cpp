@@ -1,0 +1,111 @@
+#include "sim/sweep/definition/paths.hpp"
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+
+#include <fmt/format.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "sim/experiment/settings/machine_settings.hpp"
+
+namespace rayreplay::sweep {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Change = std::function<std::string(const std::string& path)>;
+
+/// `text` with each path in it changed.
+std::string with_paths(const std::string& key, const std::string& text, const Change& change) {
+  const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
+  if (parameter == nullptr || !parameter->is_path || text.empty()) {
+    return text;
+  }
+  if (key == experiment::kMachineName && text.find('/') == std::string::npos && !text.ends_with(".toml")) {
+    return text;
+  }
+  if (parameter->separator == '\0') {
+    return change(text);
+  }
+  // "NAME:BITS=FILE" each.
+  std::string result;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(parameter->separator, begin), text.size());
+    const std::string item = text.substr(begin, end - begin);
+    const std::size_t equals = item.find('=');
+    result += begin == 0 ? std::string() : std::string(1, parameter->separator);
+    result += equals == std::string::npos ? item : item.substr(0, equals + 1) + change(item.substr(equals + 1));
+    begin = end + 1;
+  }
+  return result;
+}
+
+/// Without a "/" at its end.
+fs::path whole_path(const fs::path& path) {
+  const fs::path whole = fs::absolute(path).lexically_normal();
+  return whole.has_filename() ? whole : whole.parent_path();
+}
+
+}  // namespace
+
+std::vector<std::string> paths_in(const std::string& key, const ParameterValue& value) {
+  std::vector<std::string> paths;
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    static_cast<void>(with_paths(key, *text, [&paths](const std::string& path) {
+      paths.push_back(path);
+      return path;
+    }));
+  }
+  return paths;
+}
+
+std::string written_path(const Definition& definition, const std::string& path) {
+  if (path.empty() || definition.absolute_paths.contains(path)) {
+    return path;
+  }
+  const fs::path folder = whole_path(definition.folder.empty() ? "." : definition.folder);
+  const fs::path relative = whole_path(path).lexically_relative(folder);
+  return relative.empty() ? path : relative.generic_string();
+}
+
+ParameterValue written_value(const Definition& definition, const std::string& key, const ParameterValue& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  if (text == nullptr) {
+    return value;
+  }
+  return with_paths(key, *text, [&definition](const std::string& path) { return written_path(definition, path); });
+}
+
+void note_absolute(Definition& definition, const std::string& key, const ParameterValue& value) {
+  for (const std::string& path : paths_in(key, value)) {
+    if (fs::path(path).is_absolute()) {
+      definition.absolute_paths.insert(path);
+    }
+  }
+}
+
+std::optional<std::string> file_hash(const std::string& path) {
+  std::error_code failed;
+  std::ifstream file(path, std::ios::binary);
+  if (!fs::is_regular_file(path, failed) || !file) {
+    return std::nullopt;
+  }
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
+  XXH3_128bits_reset(state.get());
+  std::array<char, 1U << 16U> part{};
+  while (file.read(part.data(), part.size()) || file.gcount() > 0) {
+    XXH3_128bits_update(state.get(), part.data(), static_cast<std::size_t>(file.gcount()));
+  }
+  if (file.bad()) {
+    return std::nullopt;
+  }
+  const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+}  // namespace rayreplay::sweep
