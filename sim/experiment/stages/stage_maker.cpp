@@ -12,6 +12,7 @@
 #include "scheduler-models/packing.hpp"
 #include "sim/experiment/imported_transactions.hpp"
 #include "sim/experiment/launch_schedule.hpp"
+#include "sim/experiment/stages/forecast.hpp"
 #include "sim/experiment/stages/stage_settings.hpp"
 #include "sim/experiment/stages/stored_packing.hpp"
 #include "sim/experiment/whatif.hpp"
@@ -280,6 +281,8 @@ RecordedStream StageMaker::record_launch(const Experiment& experiment) {
   RecordedStream recorded;
   recorded.coalescing = options.coalescing;
   recorded.sms = machine.sms;
+  // Growing would hold the stream up to three times; pages that are not written to are not there.
+  recorded.transactions.reserve(likely_transactions(experiment));
   StreamRecorder recorder(recorded);
   machine::InterleaveOptions interleaving = interleaving_of(settings, machine, resolved.warp_size);
   interleaving.progress = progress_;
@@ -297,6 +300,7 @@ RecordedStream StageMaker::record_memory_trace(const Experiment& experiment) {
   const Settings& settings = *experiment.settings;
   RecordedStream recorded;
   recorded.coalescing = coalescing_of(settings);
+  recorded.transactions.reserve(likely_transactions(experiment));
   StreamRecorder recorder(recorded);
   const std::string& name = experiment.facts->name;
   if (experiment.facts->is_workload) {

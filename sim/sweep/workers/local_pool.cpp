@@ -46,8 +46,8 @@ class CancelProgress : public Progress {
   const std::atomic<bool>* cancelled_;
 };
 
-std::string gibibytes(std::uint64_t bytes) {
-  return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / static_cast<double>(std::uint64_t{1} << 30U));
+std::string mebibytes(std::uint64_t bytes) {
+  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / static_cast<double>(std::uint64_t{1} << 20U));
 }
 
 experiment::Outcome failed(ErrorKind kind, const ErrorInfo& info) {
@@ -105,6 +105,7 @@ struct LocalPool::State {
   [[nodiscard]] Prepared prepare(Task task);
   [[nodiscard]] Need forecast(ResultRow& row) const;
   void evaluate(Prepared& prepared, kernels::Accelerator* accelerator);
+  void share_memory() const;
   [[nodiscard]] bool keeps_to_itself(std::uint64_t affinity);
   void evaluate_rows(std::vector<ResultRow>& rows, std::span<const std::size_t> which,
                      kernels::Accelerator* accelerator);
@@ -141,8 +142,7 @@ LocalPool::State::Prepared LocalPool::State::prepare(Task task) {
     if (!budget.ever_fits(need)) {
       row.outcome =
           failed(ErrorKind::Resource, {"the configuration needs more memory than the sweep may use", "--memory",
-                                       "about " + gibibytes(need.bytes()),
-                                       fmt::format("at most {} for what is under way", gibibytes(budget.bytes())),
+                                       "about " + mebibytes(need.bytes()), "at most " + mebibytes(budget.bytes()),
                                        "give more memory with --memory, or run it on a larger machine"});
     }
     if (!row.outcome.failure) {
@@ -201,6 +201,13 @@ bool LocalPool::State::keeps_to_itself(std::uint64_t affinity) {
   return !first && !leads && queue.size() + under_way >= threads;
 }
 
+/// What units under way do not need by themselves is for results that are kept.
+void LocalPool::State::share_memory() const {
+  if (work.keep_at_most && budget.bytes() != 0) {
+    work.keep_at_most(budget.for_results());
+  }
+}
+
 void LocalPool::State::run(kernels::Accelerator* accelerator) {
   std::unique_lock lock(mutex);
   for (;;) {
@@ -230,6 +237,7 @@ void LocalPool::State::run(kernels::Accelerator* accelerator) {
     } else {
       ++turn;
       budget.take(prepared.need);
+      share_memory();
       const bool alone = keeps_to_itself(prepared.result.task.affinity);
       work_changed.notify_all();
       lock.unlock();
@@ -248,6 +256,7 @@ void LocalPool::State::run(kernels::Accelerator* accelerator) {
       }
       lock.lock();
       budget.give_back(prepared.need);
+      share_memory();
     }
     --under_way;
     if (!dropped && !cancelled) {
