@@ -23,4 +23,10 @@ void keep_freed_blocks() noexcept {
 #endif
 }
 
+void give_back_freed_memory() noexcept {
+#ifdef __GLIBC__
+  (void)malloc_trim(0);
+#endif
+}
+
 }  // namespace rayreplay

@@ -12,5 +12,7 @@ namespace rayreplay {
 
 void keep_freed_memory() noexcept;
 void keep_freed_blocks() noexcept;
+/// What was kept so far goes back to the system.
+void give_back_freed_memory() noexcept;
 
 }  // namespace rayreplay

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.hpp"
+#include "base/keep_memory.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
 #include "sim/experiment/imported_transactions.hpp"
@@ -21,6 +22,7 @@ namespace rayreplay::experiment {
 namespace {
 
 constexpr std::uint64_t kMostStoredStream = std::uint64_t{1} << 30U;
+constexpr std::uint64_t kLargeStream = std::uint64_t{32} << 20U;
 constexpr const char* kIdentity = "identity";
 
 /// Nodes and geometry once for the device's memory map, once for what builders and traversals keep beside them.
@@ -261,6 +263,9 @@ std::shared_ptr<const RecordedStream> StageMaker::stream(const Experiment& exper
       }
     }
     const std::uint64_t bytes = recorded->bytes();
+    if (bytes >= kLargeStream) {
+      give_back_freed_memory();  // the many small blocks of its warps are of no use to caches
+    }
     return std::pair(std::make_shared<const RecordedStream>(std::move(*recorded)), bytes);
   });
 }

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <ctime>
 #include <deque>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <set>
@@ -20,6 +21,7 @@
 #include <tbb/task_arena.h>
 
 #include "base/error.hpp"
+#include "base/keep_memory.hpp"
 #include "sim/sweep/workers/memory_budget.hpp"
 
 namespace rayreplay::sweep {
@@ -106,6 +108,7 @@ struct LocalPool::State {
   [[nodiscard]] Need forecast(ResultRow& row) const;
   void evaluate(Prepared& prepared, kernels::Accelerator* accelerator);
   void share_memory() const;
+  void make_room(const Need& need) const;
   [[nodiscard]] bool keeps_to_itself(std::uint64_t affinity);
   void evaluate_rows(std::vector<ResultRow>& rows, std::span<const std::size_t> which,
                      kernels::Accelerator* accelerator);
@@ -208,6 +211,20 @@ void LocalPool::State::share_memory() const {
   }
 }
 
+/// Freed memory that malloc holds serves the next unit, but in pieces: where the budget is short they go back first.
+void LocalPool::State::make_room(const Need& need) const {
+  if (budget.bytes() == 0) {
+    return;
+  }
+  std::uint64_t all = 0;
+  std::uint64_t resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  resident *= static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  if (resident > budget.bytes() - std::min(budget.bytes(), need.bytes())) {
+    give_back_freed_memory();
+  }
+}
+
 void LocalPool::State::run(kernels::Accelerator* accelerator) {
   std::unique_lock lock(mutex);
   for (;;) {
@@ -241,6 +258,7 @@ void LocalPool::State::run(kernels::Accelerator* accelerator) {
       const bool alone = keeps_to_itself(prepared.result.task.affinity);
       work_changed.notify_all();
       lock.unlock();
+      make_room(prepared.need);
       if (!prepared.result.error) {
         try {
           if (accelerator == nullptr) {
