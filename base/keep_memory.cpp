@@ -15,4 +15,18 @@ void keep_freed_memory() noexcept {
 #endif
 }
 
+void keep_freed_blocks() noexcept {
+#ifdef __GLIBC__
+  constexpr int kLargest = 32 << 20;  // glibc takes no more
+  (void)mallopt(M_MMAP_THRESHOLD, kLargest);
+  (void)mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+#endif
+}
+
+void give_back_freed_memory() noexcept {
+#ifdef __GLIBC__
+  (void)malloc_trim(0);
+#endif
+}
+
 }  // namespace rayreplay

@@ -3,11 +3,16 @@
 // Contract: from now on, memory that is freed serves what is allocated next, instead of going back to the system, which
 // clears every page before it hands it out again. For commands that make and drop arrays of the size of a trace again
 // and again, as where scheduler model follows scheduler model: comparing four of them, up to a sixth of the time.
-// The most memory in use at one time is the same; less of it is given back before the end. Does nothing without glibc.
+// The most memory in use at one time is the same; less of it is given back before the end: holes between what is still
+// in use count as taken. Where there is a limit to hold, `keep_freed_blocks` does so for blocks below 32 MiB alone, and
+// larger ones, whose pages cost little beside what fills them, go back at once. Does nothing without glibc.
 #pragma once
 
 namespace rayreplay {
 
 void keep_freed_memory() noexcept;
+void keep_freed_blocks() noexcept;
+/// What was kept so far goes back to the system.
+void give_back_freed_memory() noexcept;
 
 }  // namespace rayreplay

@@ -96,7 +96,7 @@ int act(const Options& options) {
     options.output.write(render(settings, evaluator.forecast(settings), format));
     return 0;
   }
-  keep_freed_memory();
+  keep_freed_blocks();
   const std::unique_ptr<experiment::Store> store = options.store.open();
   const std::unique_ptr<kernels::Accelerator> accelerator = options.device.open();
   const std::unique_ptr<Progress> progress = console::make_progress();

@@ -46,7 +46,7 @@ std::unique_ptr<experiment::Store> StoreOption::open() const {
   try {
     return std::make_unique<experiment::Store>(chosen);
   } catch (const Error& error) {
-    if (!folder_.empty()) {
+    if (error.kind() != ErrorKind::Output) {
       throw;
     }
     tell(std::string("nothing is kept between runs: ") + error.what());

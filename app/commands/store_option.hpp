@@ -14,8 +14,8 @@ namespace rayreplay::app {
 class StoreOption {
  public:
   void add_to(CLI::App& command);
-  /// Null: nothing is kept. Usage for a size that is not understood; Output for a folder that was asked for and cannot
-  /// be made, where the usual one is done without and told.
+  /// Null: nothing is kept. Usage for a size that is not understood. A folder that cannot be made is done without, and
+  /// told.
   [[nodiscard]] std::unique_ptr<experiment::Store> open() const;
   /// The same, but makes no folder: null where there is none yet.
   [[nodiscard]] std::unique_ptr<experiment::Store> open_existing() const;

@@ -146,12 +146,11 @@ struct Workshop {
       memory = available_memory() / processes;
       memory -= memory / 4;  // for the system, and for what is not foreseen
     }
-    // Results that are kept for other units, beside what units under way need.
-    keep_freed_memory();
+    keep_freed_blocks();
     experiment::EvaluatorOptions evaluator_options;
     evaluator_options.store = store.get();
-    evaluator_options.memory_bytes = memory / 4;
-    under_way_bytes = memory - memory / 4;
+    evaluator_options.memory_bytes = memory;  // less what units under way need by themselves
+    under_way_bytes = memory;
     evaluator = std::make_unique<experiment::Evaluator>(evaluator_options);
   }
 };
@@ -212,7 +211,10 @@ int dry_run(const Options& options, const sweep::Plan& plan, const std::string& 
   text += fmt::format("finished   {} in {}\nunits      {}\ntime       about {} on one core, were nothing finished\n",
                       output::with_separators(finished), database, output::with_separators(plan.units().size()),
                       duration_text(forecast.seconds));
-  text += fmt::format("memory     about {} for the largest run\n\n", output::bytes_text(forecast.run_memory_bytes));
+  constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20U;
+  text += fmt::format("memory     about {} for the largest run: at least --memory {}MiB\n\n",
+                      output::bytes_text(forecast.run_memory_bytes),
+                      (forecast.run_memory_bytes + kMebibyte - 1) / kMebibyte);
   text += output::to_text(stages);
   if (forecast.runs_not_judged > 0) {
     text += fmt::format("\n{} of {} runs that were asked about cannot be judged: {}\n", forecast.runs_not_judged,

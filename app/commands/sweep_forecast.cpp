@@ -30,9 +30,7 @@ SweepForecast forecast_sweep(const sweep::Plan& plan, experiment::Evaluator& eva
       continue;
     }
     ++result.runs_asked;
-    std::uint64_t memory = 0;
     for (const experiment::StageForecast& stage : stages) {
-      memory += stage.memory_bytes;
       const auto index = static_cast<std::size_t>(stage.stage);
       if (!seen.emplace(stage.stage, stage.key).second) {
         continue;
@@ -43,7 +41,7 @@ SweepForecast forecast_sweep(const sweep::Plan& plan, experiment::Evaluator& eva
       stored[index] += stage.stored || stage.kept ? 1U : 0U;
       seconds[index] += stage.seconds;
     }
-    result.run_memory_bytes = std::max(result.run_memory_bytes, memory);
+    result.run_memory_bytes = std::max(result.run_memory_bytes, experiment::memory_of(stages));
   }
   for (std::size_t i = 0; i < experiment::kStages; ++i) {
     StageCost& cost = result.stages[i];

@@ -92,5 +92,25 @@ TEST(KeptResults, WhatWasUsedLongestAgoGoesFirst) {
   EXPECT_EQ(*held, 4) << "what somebody holds lives on";
 }
 
+TEST(KeptResults, WhatIsHeldCountsAndIsFoundAgain) {
+  static constexpr std::uint64_t kLarge = std::uint64_t{2} << 20U;
+  KeptResults kept(2 * kLarge + 1000);
+  const auto make = [](int value) { return [value] { return std::pair(std::make_shared<const int>(value), kLarge); }; };
+  std::shared_ptr<const int> held = kept.get<int>(key_of(1), make(1));
+  EXPECT_EQ(*kept.get<int>(key_of(2), make(2)), 2);
+  EXPECT_EQ(*kept.get<int>(key_of(3), make(3)), 3);
+  EXPECT_FALSE(kept.has(key_of(1))) << "dropped";
+  EXPECT_FALSE(kept.has(key_of(2))) << "in place of the first, which is still held";
+  EXPECT_TRUE(kept.has(key_of(3)));
+  EXPECT_EQ(kept.get<int>(key_of(1), make(4)), held) << "never there twice";
+  kept.keep_at_most(0);
+  EXPECT_FALSE(kept.has(key_of(3)));
+  EXPECT_GT(kept.bytes(), kLarge) << "held";
+  held.reset();
+  EXPECT_EQ(*kept.get<int>(key_of(1), make(5)), 5) << "made anew";
+  kept.keep_at_most(0);
+  EXPECT_EQ(kept.bytes(), 0U);
+}
+
 }  // namespace
 }  // namespace rayreplay::test

@@ -9,7 +9,8 @@ using experiment::Stage;
 using experiment::StageForecast;
 
 std::vector<StageForecast> stages(const std::string& input, std::uint64_t input_bytes, std::uint64_t cache_bytes) {
-  return {{Stage::Input, input, false, false, 0, input_bytes}, {Stage::Cache, "c", false, false, 0, cache_bytes}};
+  return {{Stage::Input, input, false, false, 0, input_bytes, input_bytes},
+          {Stage::Cache, "c", false, false, 0, cache_bytes}};
 }
 
 TEST(MemoryBudget, CountsWhatIsSharedOnce) {

@@ -255,7 +255,7 @@ TEST_F(Runner, TheTimeCanBeOver) {
 
 /// Each run needs its cost in megabytes; all share an input of ten.
 std::vector<experiment::StageForecast> forecast(const experiment::Settings& settings) {
-  return {{experiment::Stage::Input, "t", false, false, 0, 10},
+  return {{experiment::Stage::Input, "t", false, false, 0, 10, 10},
           {experiment::Stage::Simt, "s", false, false, 0,
            static_cast<std::uint64_t>(settings.integer("default_cost")) * 10}};
 }

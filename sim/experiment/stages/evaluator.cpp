@@ -230,6 +230,10 @@ class Evaluator::Impl {
     return forecast_stages(experiment, kept_, store_);
   }
 
+  void keep_at_most(std::uint64_t bytes) {
+    kept_.keep_at_most(bytes);
+  }
+
   std::string input_hash(const Settings& complete) {
     return catalogue_.facts(complete)->hash;
   }
@@ -326,6 +330,10 @@ std::vector<Outcome> Evaluator::evaluate(std::span<const Settings> configuration
 
 std::vector<StageForecast> Evaluator::forecast(const Settings& complete) {
   return impl_->forecast(complete);
+}
+
+void Evaluator::keep_at_most(std::uint64_t bytes) {
+  impl_->keep_at_most(bytes);
 }
 
 std::string Evaluator::input_hash(const Settings& complete) {

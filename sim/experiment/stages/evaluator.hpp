@@ -52,12 +52,16 @@ struct EvaluatorOptions {
 /// What a stage of an experiment would cost, and whether it is there already.
 struct StageForecast {
   Stage stage = Stage::Input;
-  std::string key;      ///< hash, 32 hexadecimal digits
-  bool stored = false;  ///< on disk
-  bool kept = false;    ///< in memory
-  double seconds = 0;   ///< estimated, of this machine; 0 where it is there
-  std::uint64_t memory_bytes = 0;
+  std::string key;                 ///< hash, 32 hexadecimal digits
+  bool stored = false;             ///< on disk
+  bool kept = false;               ///< in memory
+  double seconds = 0;              ///< estimated, of this machine; 0 where it is there
+  std::uint64_t memory_bytes = 0;  ///< its result, and what it takes beside while it is computed
+  std::uint64_t result_bytes = 0;  ///< of these: shared by all who use the stage
 };
+
+/// Of one experiment at a time: all results, and the most that a stage takes beside.
+[[nodiscard]] std::uint64_t memory_of(std::span<const StageForecast> stages);
 
 class Evaluator {
  public:
@@ -75,6 +79,9 @@ class Evaluator {
   /// those of one core of the machine on which the rates of forecast.cpp were measured, for the stages that are needed
   /// and not there. Usage and Input errors of the settings and the file are thrown.
   [[nodiscard]] std::vector<StageForecast> forecast(const Settings& complete);
+
+  /// In place of EvaluatorOptions::memory_bytes from now on. What calls under way hold of kept results counts.
+  void keep_at_most(std::uint64_t bytes);
 
   /// Content hash of the trace or workload of complete settings; a file is hashed once while its size and time of
   /// change stay the same.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/experiment/streams/cache_grid.hpp"
+
 namespace rayreplay::experiment {
 namespace {
 
@@ -19,6 +21,7 @@ constexpr double kNsPerTransactionCached = 120;
 constexpr std::uint64_t kTransactionsPerRay = 10;
 constexpr std::uint64_t kTransactionsPerRecord = 8;
 constexpr std::uint64_t kTransactionBytes = 16;
+constexpr std::uint64_t kBytesPerTransactionOrdered = 4;
 constexpr std::uint64_t kStructureBytesPerPrimitive = 300;
 constexpr std::uint64_t kBytesPerEventReplayed = 4;
 constexpr std::uint64_t kBytesPerEventTimed = 40;
@@ -28,20 +31,24 @@ constexpr std::uint64_t kCacheBytes = std::uint64_t{64} << 20U;
 
 struct Cost {
   double nanoseconds = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t result_bytes = 0;
+  std::uint64_t working_bytes = 0;
 };
 
 double as_double(std::uint64_t count) {
   return static_cast<double>(count);
 }
 
-Cost cost_of(Stage stage, const Experiment& experiment) {
-  const InputFacts& facts = *experiment.facts;
+LaunchFacts launch_of(const Experiment& experiment) {
   const auto number = static_cast<std::size_t>(experiment.settings->integer("launch"));
-  const LaunchFacts launch = number < facts.launches.size() ? facts.launches[number] : LaunchFacts{};
+  return number < experiment.facts->launches.size() ? experiment.facts->launches[number] : LaunchFacts{};
+}
+
+Cost cost_of(Stage stage, const Experiment& experiment, bool storing) {
+  const InputFacts& facts = *experiment.facts;
+  const LaunchFacts launch = launch_of(experiment);
   const std::uint64_t threads = launch.size.threads();
-  const std::uint64_t transactions =
-      facts.memory ? facts.records * kTransactionsPerRecord : launch.rays * kTransactionsPerRay;
+  const std::uint64_t transactions = likely_transactions(experiment);
   switch (stage) {
     case Stage::Input:
       return {as_double(facts.memory_bytes) * kNsPerByteLoaded, facts.memory_bytes};
@@ -50,20 +57,38 @@ Cost cost_of(Stage stage, const Experiment& experiment) {
     case Stage::Assignment:
       return {as_double(threads) * kNsPerThreadPacked, threads * kBytesPerThreadPacked};
     case Stage::Simt:
-      return {as_double(launch.events) * kNsPerEventReplayed, launch.events * kBytesPerEventReplayed};
+      return {as_double(launch.events) * kNsPerEventReplayed, 0, launch.events * kBytesPerEventReplayed};
     case Stage::Model:  // the asked one, and plain
-      return {2 * as_double(launch.events) * kNsPerEventTimed, launch.events * kBytesPerEventTimed};
+      return {2 * as_double(launch.events) * kNsPerEventTimed, 0, launch.events * kBytesPerEventTimed};
     case Stage::Traversal:  // by rays, and by warps
-      return {2 * as_double(launch.rays) * kNsPerRayTraversed, kBatchBytes};
+      return {2 * as_double(launch.rays) * kNsPerRayTraversed, 0, kBatchBytes};
     case Stage::Stream:
-      return {as_double(transactions) * kNsPerTransactionMade, transactions * kTransactionBytes};
+      return {as_double(transactions) * kNsPerTransactionMade, transactions * kTransactionBytes,
+              std::max(kBatchBytes, storing ? transactions * kTransactionBytes : 0)};
     case Stage::Cache:
-      return {as_double(transactions) * kNsPerTransactionCached, kCacheBytes};
+      return {as_double(transactions) * kNsPerTransactionCached, 0,
+              transactions * kBytesPerTransactionOrdered + kCacheBytes +
+                  std::min(kGridBytes, 2 * transactions * sizeof(memory::LineAccess))};
   }
   return {};
 }
 
 }  // namespace
+
+std::uint64_t memory_of(std::span<const StageForecast> stages) {
+  std::uint64_t results = 0;
+  std::uint64_t working = 0;
+  for (const StageForecast& stage : stages) {
+    results += stage.result_bytes;
+    working = std::max(working, stage.memory_bytes - stage.result_bytes);
+  }
+  return results + working;
+}
+
+std::uint64_t likely_transactions(const Experiment& experiment) {
+  const InputFacts& facts = *experiment.facts;
+  return facts.memory ? facts.records * kTransactionsPerRecord : launch_of(experiment).rays * kTransactionsPerRay;
+}
 
 const Key& leaf_key(Stage stage, const Experiment& experiment) {
   return stage == Stage::Structure ? experiment.keys.structure_metrics : of(experiment.keys.stages, stage);
@@ -98,14 +123,15 @@ std::vector<StageForecast> forecast_stages(const Experiment& experiment, const K
     one.key = hex(key);
     one.kept = kept.has(key);
     one.stored = kind != nullptr && stored(kind, key);
-    const Cost cost = cost_of(stage, experiment);
+    const Cost cost = cost_of(stage, experiment, store != nullptr);
     if (!one.kept && !one.stored && (leaf || used)) {
       constexpr double kNanosecond = 1e-9;
       one.seconds = cost.nanoseconds * kNanosecond;
       needed |= inputs(stage);
     }
     if (leaf || used) {
-      one.memory_bytes = cost.bytes;
+      one.memory_bytes = cost.result_bytes + cost.working_bytes;
+      one.result_bytes = cost.result_bytes;
     }
     listed |= bit(stage) | inputs(stage);
   }

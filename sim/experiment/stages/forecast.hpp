@@ -18,6 +18,9 @@ inline constexpr std::array kLeafStages = {Stage::Structure, Stage::Simt, Stage:
 /// Under which a stage's numbers are kept.
 [[nodiscard]] const Key& leaf_key(Stage stage, const Experiment& experiment);
 
+/// Of the stream of an experiment's launch or memory trace: an estimate, rather too many.
+[[nodiscard]] std::uint64_t likely_transactions(const Experiment& experiment);
+
 [[nodiscard]] std::vector<StageForecast> forecast_stages(const Experiment& experiment, const KeptResults& kept,
                                                          const Store* store);
 

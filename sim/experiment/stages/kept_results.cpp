@@ -1,9 +1,12 @@
 #include "sim/experiment/stages/kept_results.hpp"
 
+#include <utility>
+
 namespace rayreplay::experiment {
 namespace {
 
 constexpr std::uint64_t kSlotBytes = 200;  // of the containers
+constexpr std::uint64_t kLargeBytes = std::uint64_t{1} << 20U;
 
 }  // namespace
 
@@ -17,6 +20,20 @@ KeptResults::Claim KeptResults::claim(const Key& key) {
   const std::lock_guard lock(mutex_);
   std::shared_ptr<Slot>& slot = slots_[key];
   Claim result;
+  if (slot != nullptr && slot->state == State::Dropped) {
+    dropped_.erase(slot->place);
+    const auto old = std::exchange(slot, nullptr);
+    if (Value value = old->held.lock()) {
+      slot = std::make_shared<Slot>();
+      slot->value = std::move(value);
+      slot->bytes = old->bytes;
+      slot->state = State::Kept;
+      used_.push_front(key);
+      slot->place = used_.begin();
+    } else {
+      bytes_ -= old->bytes;
+    }
+  }
   if (slot == nullptr) {
     slot = std::make_shared<Slot>();
     result.claimed = Claimed::Mine;
@@ -68,13 +85,49 @@ std::uint64_t KeptResults::bytes() const {
   return bytes_;
 }
 
+void KeptResults::keep_at_most(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  most_bytes_ = bytes;
+  make_room();
+}
+
 /// What was fulfilled before its maker held it is in the hands of whoever made it: nothing is lost by dropping it.
 void KeptResults::make_room() {
+  if (bytes_ > most_bytes_) {
+    forget_dead();
+  }
   while (bytes_ > most_bytes_ && !used_.empty()) {
     const auto found = slots_.find(used_.back());
+    // Who waits for the slot has it, and its value.
+    std::shared_ptr<Slot> old = std::exchange(found->second, nullptr);
+    const bool held = old.use_count() > 1 || old->value.use_count() > 1;
+    if (held && old->bytes >= kLargeBytes) {
+      auto dropped = std::make_shared<Slot>();
+      dropped->state = State::Dropped;
+      dropped->held = old->value;
+      dropped->bytes = old->bytes;
+      dropped->place = dropped_.insert(dropped_.end(), found->first);
+      found->second = std::move(dropped);
+    } else {
+      bytes_ -= old->bytes;
+      slots_.erase(found);
+      old.reset();
+      forget_dead();  // it may have held others
+    }
+    used_.pop_back();
+  }
+}
+
+void KeptResults::forget_dead() {
+  for (auto place = dropped_.begin(); place != dropped_.end();) {
+    const auto found = slots_.find(*place);
+    if (!found->second->held.expired()) {
+      ++place;
+      continue;
+    }
     bytes_ -= found->second->bytes;
     slots_.erase(found);
-    used_.pop_back();
+    place = dropped_.erase(place);
   }
 }
 

@@ -2,8 +2,9 @@
 //
 // Contract: the first who asks computes, in isolation (tbb::this_task_arena::isolate: while it waits for its own tasks
 // it takes up none of others, which might wait for it), the others wait. A failure is thrown to all who wait and is not
-// kept. What is kept stays within `most_bytes` by the sizes that the makers state: least recently used out; what
-// somebody still holds lives as long as that. For many results made at one time: `claim` each, then `fulfil` or
+// kept. What is kept stays within `most_bytes` by the sizes that the makers state: least recently used out. What
+// somebody still holds lives as long as that: if it is large it counts as long, so that others go in its place, and is
+// found again, so that it is never there twice. For many results made at one time: `claim` each, then `fulfil` or
 // `abandon` those that are `Mine`, and only then `wait` for those that are `Others`, so that nobody waits for a
 // claim that waits for his. Thread-safe.
 #pragma once
@@ -29,10 +30,11 @@ class KeptResults {
   enum class Claimed : std::uint8_t { Kept, Mine, Others };
 
  private:
-  enum class State : std::uint8_t { Making, Kept, Failed };
+  enum class State : std::uint8_t { Making, Kept, Failed, Dropped };
   struct Slot {
     State state = State::Making;
     Value value;
+    std::weak_ptr<const void> held;  ///< by others, of what was dropped
     std::exception_ptr failure;
     std::uint64_t bytes = 0;
     std::list<Key>::iterator place;
@@ -75,15 +77,19 @@ class KeptResults {
   /// Of what is kept at once.
   [[nodiscard]] Value wait(const Claim& claim);
   [[nodiscard]] std::uint64_t bytes() const;
+  /// From now on.
+  void keep_at_most(std::uint64_t bytes);
 
  private:
   void make_room();
+  void forget_dead();
 
   std::uint64_t most_bytes_;
   mutable std::mutex mutex_;
   std::condition_variable made_;
   std::unordered_map<Key, std::shared_ptr<Slot>, KeyHash> slots_;
-  std::list<Key> used_;  ///< of what is kept; last used comes first
+  std::list<Key> used_;     ///< of what is kept; last used comes first
+  std::list<Key> dropped_;  ///< of what others hold
   std::uint64_t bytes_ = 0;
 };
 

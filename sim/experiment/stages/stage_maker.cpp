@@ -8,10 +8,12 @@
 #include <fmt/ranges.h>
 
 #include "base/error.hpp"
+#include "base/keep_memory.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
 #include "sim/experiment/imported_transactions.hpp"
 #include "sim/experiment/launch_schedule.hpp"
+#include "sim/experiment/stages/forecast.hpp"
 #include "sim/experiment/stages/stage_settings.hpp"
 #include "sim/experiment/stages/stored_packing.hpp"
 #include "sim/experiment/whatif.hpp"
@@ -20,6 +22,7 @@ namespace rayreplay::experiment {
 namespace {
 
 constexpr std::uint64_t kMostStoredStream = std::uint64_t{1} << 30U;
+constexpr std::uint64_t kLargeStream = std::uint64_t{32} << 20U;
 constexpr const char* kIdentity = "identity";
 
 /// Nodes and geometry once for the device's memory map, once for what builders and traversals keep beside them.
@@ -260,6 +263,9 @@ std::shared_ptr<const RecordedStream> StageMaker::stream(const Experiment& exper
       }
     }
     const std::uint64_t bytes = recorded->bytes();
+    if (bytes >= kLargeStream) {
+      give_back_freed_memory();  // the many small blocks of its warps are of no use to caches
+    }
     return std::pair(std::make_shared<const RecordedStream>(std::move(*recorded)), bytes);
   });
 }
@@ -280,6 +286,8 @@ RecordedStream StageMaker::record_launch(const Experiment& experiment) {
   RecordedStream recorded;
   recorded.coalescing = options.coalescing;
   recorded.sms = machine.sms;
+  // Growing would hold the stream up to three times; pages that are not written to are not there.
+  recorded.transactions.reserve(likely_transactions(experiment));
   StreamRecorder recorder(recorded);
   machine::InterleaveOptions interleaving = interleaving_of(settings, machine, resolved.warp_size);
   interleaving.progress = progress_;
@@ -297,6 +305,7 @@ RecordedStream StageMaker::record_memory_trace(const Experiment& experiment) {
   const Settings& settings = *experiment.settings;
   RecordedStream recorded;
   recorded.coalescing = coalescing_of(settings);
+  recorded.transactions.reserve(likely_transactions(experiment));
   StreamRecorder recorder(recorded);
   const std::string& name = experiment.facts->name;
   if (experiment.facts->is_workload) {

@@ -155,7 +155,11 @@ class Store::Impl {
     if (const int error = write(name, make_header(kind, key, bytes), bytes); error != 0) {
       const std::scoped_lock lock(mutex_);
       total_ -= std::min(total_, size);
-      if (!std::exchange(off_, true)) {
+      if (error == EISDIR) {  // of this one alone
+        if (told_.insert(name).second) {
+          log(fmt::format("a result is not kept, a folder has its name: {}", (options_.folder / name).string()));
+        }
+      } else if (!std::exchange(off_, true)) {
         log(fmt::format("the store {} cannot be written ({}): results are not kept", options_.folder.string(),
                         std::strerror(error)));
       }

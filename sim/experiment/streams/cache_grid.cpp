@@ -23,8 +23,8 @@ using memory::LineAccess;
 
 /// What goes down from an L1 whose model knows probabilities.
 constexpr const char* kFilter = "lru:write=through,allocate=false";
-/// Streams of misses that are there at one time.
-constexpr std::uint64_t kFeedBytes = std::uint64_t{4} << 30U;
+/// Accesses of L1s that are there at one time, but for those of one SM.
+constexpr std::uint64_t kMostAccesses = kGridBytes / 2 / sizeof(LineAccess);
 
 struct Wanted {
   LevelCache l1, l2;  ///< bytes 0: none
@@ -131,9 +131,24 @@ class GridRun {
     return result;
   }
 
+  /// Some SMs after another.
   void run_l1s() {
+    const std::vector<std::uint64_t>& begins = feeds_.begins();
     for (const auto& [sector, caches] : l1s_) {
-      l1_runs_.merge(run_caches(feeds_.l1(sector), feeds_.begins(), caches));
+      std::size_t last = 0;
+      for (std::size_t first = 0; first + 1 < begins.size(); first = last) {
+        last = first + 1;
+        while (last + 1 < begins.size() && begins[last + 1] - begins[first] <= kMostAccesses) {
+          ++last;
+        }
+        std::vector<std::uint64_t> some;
+        for (std::size_t s = first; s <= last; ++s) {
+          some.push_back(begins[s] - begins[first]);
+        }
+        for (const auto& [cache, run] : run_caches(feeds_.l1(sector, first, last), some, caches)) {
+          l1_runs_[cache].add(run);
+        }
+      }
       advance();
     }
     if (everything_) {
@@ -152,47 +167,53 @@ class GridRun {
       feeds.push_back(&one);
       l2_runs_[one.first];
     }
-    // Their L1s' accesses are shared.
-    std::stable_sort(feeds.begin(), feeds.end(), [](const auto* a, const auto* b) {
-      return std::pair(a->first.bytes != 0, a->first.sector_bytes) <
-             std::pair(b->first.bytes != 0, b->first.sector_bytes);
-    });
     std::size_t first = 0;
     while (first < feeds.size()) {
-      std::size_t last = first;
-      while (last < feeds.size() && feeds[last]->first.sector_bytes == feeds[first]->first.sector_bytes) {
-        ++last;
-      }
-      const LevelCache& some = feeds[first]->first;
-      const std::vector<LineAccess> l1 = some.bytes == 0 ? std::vector<LineAccess>() : feeds_.l1(some.sector_bytes);
-      const std::size_t together = at_a_time();
-      for (std::size_t at = first; at < last; at += together) {
-        tbb::parallel_for(at, std::min(last, at + together), [&](std::size_t i) {
-          l2_runs_.find(feeds[i]->first)->second = run_feed(feeds[i]->first, feeds[i]->second, l1);
-          advance();
-        });
-      }
+      const std::size_t last = first + at_a_time(std::span(feeds).subspan(first));
+      tbb::parallel_for(first, last, [&](std::size_t i) {
+        l2_runs_.find(feeds[i]->first)->second = run_feed(feeds[i]->first, feeds[i]->second);
+        advance();
+      });
       first = last;
     }
   }
 
-  [[nodiscard]] std::size_t at_a_time() const {
+  /// How many of the first feeds go side by side.
+  [[nodiscard]] std::size_t at_a_time(std::span<std::pair<const LevelCache, Caches>* const> feeds) const {
     if (accelerator_ != nullptr) {
       return 1;  // it serves one caller at a time
     }
-    const std::uint64_t bytes = 2 * sizeof(LineAccess) * stream_.transactions.size() + 1;
-    const auto threads = static_cast<std::uint64_t>(std::max(1, tbb::this_task_arena::max_concurrency()));
-    return std::clamp<std::uint64_t>(kFeedBytes / bytes, 1, threads);
+    const auto threads = static_cast<std::size_t>(std::max(1, tbb::this_task_arena::max_concurrency()));
+    std::uint64_t bytes = 0;
+    std::size_t count = 0;
+    while (count < std::min(threads, feeds.size())) {
+      bytes += feed_bytes(feeds[count]->first);
+      if (count > 0 && bytes > kGridBytes) {
+        break;
+      }
+      ++count;
+    }
+    return count;
   }
 
-  [[nodiscard]] Runs run_feed(const LevelCache& feed, const Caches& caches, const std::vector<LineAccess>& l1) {
+  /// Of the accesses that come from these L1s; a little too many.
+  [[nodiscard]] std::uint64_t feed_bytes(const LevelCache& feed) const {
+    std::uint64_t accesses = stream_.transactions.size();
+    if (const auto run = l1_runs_.find(feed); run != l1_runs_.end()) {
+      const memory::CacheCounts& counts = run->second.counts;
+      accesses = std::min(accesses, counts.accesses - counts.hits + counts.sectors_written);
+    }
+    return 2 * sizeof(LineAccess) * accesses;  // also in lines and sectors of the L2
+  }
+
+  [[nodiscard]] Runs run_feed(const LevelCache& feed, const Caches& caches) {
     std::map<Unit, Caches> by_unit;
     for (const LevelCache& one : caches) {
       by_unit[unit_of(one)].insert(one);
     }
     Runs runs;
     try {
-      const std::vector<LineAccess> misses = feed.bytes == 0 ? std::vector<LineAccess>() : feeds_.misses(feed, l1);
+      const std::vector<LineAccess> misses = feed.bytes == 0 ? std::vector<LineAccess>() : feeds_.misses(feed);
       passes_ += feed.bytes == 0 ? 0 : 1;
       for (const auto& [unit, some] : by_unit) {
         std::vector<LineAccess> other;
@@ -237,7 +258,7 @@ class GridRun {
     } else if (one.feed.bytes != 0) {
       last = &l1_runs_.at(one.feed);
     }
-    counts.dram_read_bytes = last->read_bytes;
+    counts.dram_read_bytes = last->all_read_bytes();
     counts.dram_written_bytes = last->written_bytes;
     if (!result_.failures[i]) {
       result_.failures[i] = last->failure;

@@ -6,7 +6,8 @@
 // with misses gets one stream for each L1; everything else (fifo, random, sdcm, stores without allocation to lines that
 // are also loaded) runs by itself, hierarchies side by side over all cores. A hierarchy that cannot be (a geometry that
 // does not fit) is an error of its own in `failures`. `passes` says what was shared, for people. With an accelerator
-// LRU passes go to the device. Memory: the stream, and what the caches that run at one time need.
+// LRU passes go to the device. Memory: the stream, 4 bytes a transaction, accesses of kGridBytes (more where those of
+// one SM, or from one L1 to its L2, are more: 16 bytes each), and what the caches that run at one time need.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,8 @@
 #include "sim/memory/results/analysis.hpp"
 
 namespace rayreplay::experiment {
+
+inline constexpr std::uint64_t kGridBytes = std::uint64_t{128} << 20U;
 
 struct Hierarchy {
   memory::CacheGeometry l1, l2;  ///< bytes 0: none

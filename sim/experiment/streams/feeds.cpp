@@ -10,7 +10,6 @@
 #include <oneapi/tbb/parallel_for.h>
 
 #include "base/error.hpp"
-#include "sim/memory/results/line_split.hpp"
 #include "sim/memory/results/sums.hpp"
 
 namespace rayreplay::experiment {
@@ -47,8 +46,9 @@ void check_stream(const RecordedStream& stream) {
 /// The L1 of an SM on its way through the stream.
 struct Sm {
   std::unique_ptr<memory::Cache> cache;
-  std::uint64_t next = 0, end = 0;  ///< rows
-  std::uint64_t begin = 0;          ///< of the block
+  std::uint64_t next = 0, end = 0;   ///< rows
+  std::uint64_t begin = 0;           ///< of the block
+  std::vector<LineAccess> accesses;  ///< of the block
   std::vector<DownAccess> down;
   std::vector<std::uint32_t> hit;
 };
@@ -68,19 +68,23 @@ StreamFeeds::StreamFeeds(const RecordedStream& stream)
   }
 }
 
-std::vector<LineAccess> StreamFeeds::l1(std::uint32_t sector_bytes) const {
+void StreamFeeds::fill(const memory::LineSplit& to, std::uint64_t row, std::span<LineAccess> into) const {
+  for (LineAccess& access : into) {
+    const Transaction& one = stream_.transactions[order_[row++]];
+    to.each(one.line, one.sectors, [&](std::uint64_t at, std::uint8_t sectors) {
+      access = {at, sectors, (one.flags & memory::kStore) != 0};
+    });
+  }
+}
+
+std::vector<LineAccess> StreamFeeds::l1(std::uint32_t sector_bytes, std::size_t first, std::size_t last) const {
   const std::uint32_t line = stream_.coalescing.line_bytes;
   const memory::LineSplit to(line, stream_.coalescing.sector_bytes, line, sector_bytes);
-  std::vector<LineAccess> accesses(order_.size());
-  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, order_.size(), kBlock),
-                    [&](const tbb::blocked_range<std::size_t>& range) {
-                      for (std::size_t row = range.begin(); row < range.end(); ++row) {
-                        const Transaction& one = stream_.transactions[order_[row]];
-                        to.each(one.line, one.sectors, [&](std::uint64_t at, std::uint8_t sectors) {
-                          accesses[row] = {at, sectors, (one.flags & memory::kStore) != 0};
-                        });
-                      }
-                    });
+  std::vector<LineAccess> accesses(begins_[last] - begins_[first]);
+  tbb::parallel_for(
+      tbb::blocked_range<std::size_t>(0, accesses.size(), kBlock), [&](const tbb::blocked_range<std::size_t>& range) {
+        fill(to, begins_[first] + range.begin(), std::span(accesses).subspan(range.begin(), range.size()));
+      });
   return accesses;
 }
 
@@ -96,13 +100,17 @@ std::vector<LineAccess> StreamFeeds::all(std::uint32_t line_bytes, std::uint32_t
   return accesses;
 }
 
-std::vector<LineAccess> StreamFeeds::misses(const LevelCache& cache, const std::vector<LineAccess>& l1) const {
+std::vector<LineAccess> StreamFeeds::misses(const LevelCache& cache) const {
+  const std::uint32_t line = stream_.coalescing.line_bytes;
+  const memory::LineSplit to(line, stream_.coalescing.sector_bytes, line, cache.sector_bytes);
   const std::unique_ptr<memory::CacheModel> model = memory::CacheModels::create(cache.model).model;
   std::vector<Sm> sms(begins_.size() - 1);
   for (std::size_t s = 0; s < sms.size(); ++s) {
     sms[s].next = begins_[s];
   }
   std::vector<LineAccess> down;
+  // Growing would hold them up to three times; pages that are not written to are not there.
+  down.reserve(order_.size());
   std::vector<std::uint32_t> place;
   for (std::size_t at = 0; at < order_.size(); at += kBlock) {
     const std::size_t end = std::min(at + kBlock, order_.size());
@@ -121,7 +129,9 @@ std::vector<LineAccess> StreamFeeds::misses(const LevelCache& cache, const std::
         sm.cache = model->make(cache.geometry());
       }
       sm.hit.resize(sm.next - sm.begin);
-      sm.cache->access(std::span(l1).subspan(sm.begin, sm.next - sm.begin), {}, sm.hit, &sm.down);
+      sm.accesses.resize(sm.hit.size());
+      fill(to, sm.begin, sm.accesses);
+      sm.cache->access(sm.accesses, {}, sm.hit, &sm.down);
       for (const DownAccess& one : sm.down) {
         ++place[order_[sm.begin + one.cause] - at];
       }

@@ -117,17 +117,14 @@ LevelRun run_streams_alone(Accesses accesses, std::span<const std::uint64_t> beg
     run.failure = told(error, cache);
     return run;
   }
-  std::uint64_t part = 0;
   for (const Alone& one : by_stream) {
     add(run.counts, one.counts);
     run.read_bytes += one.read;
     run.written_bytes += one.written;
-    part += one.read_part;
+    run.read_part += one.read_part;
   }
   if (cache.exact) {
     exact_traffic(run, cache);
-  } else {
-    run.read_bytes += (part + kOne / 2) / kOne;
   }
   return run;
 }
@@ -151,6 +148,16 @@ void run_all_by_distance(Accesses accesses, std::span<const std::uint64_t> begin
 }
 
 }  // namespace
+
+void LevelRun::add(const LevelRun& other) {
+  experiment::add(counts, other.counts);
+  read_bytes += other.read_bytes;
+  read_part += other.read_part;
+  written_bytes += other.written_bytes;
+  if (!failure) {
+    failure = other.failure;
+  }
+}
 
 LevelCache level_cache(const memory::CacheGeometry& geometry, const std::string& model, const std::string& where) {
   if (geometry.bytes == 0) {

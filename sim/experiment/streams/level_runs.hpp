@@ -39,8 +39,15 @@ struct LevelCache {
 struct LevelRun {
   memory::CacheCounts counts;
   std::uint64_t read_bytes = 0;
+  std::uint64_t read_part = 0;  ///< of models that know probabilities: goes on top, in parts of memory::kOne
   std::uint64_t written_bytes = 0;
   std::optional<ErrorInfo> failure;
+
+  [[nodiscard]] std::uint64_t all_read_bytes() const {
+    return read_bytes + (read_part + memory::kOne / 2) / memory::kOne;
+  }
+  /// The same cache, over other streams.
+  void add(const LevelRun& other);
 };
 
 /// Stream s is accesses [begins[s], begins[s + 1]), in lines and sectors of all `caches`. `passes` is added to.

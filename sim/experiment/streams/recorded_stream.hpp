@@ -23,7 +23,7 @@ struct RecordedStream {
   std::uint64_t instructions = 0;
 
   [[nodiscard]] std::uint64_t bytes() const {
-    return transactions.capacity() * sizeof(memory::Transaction);
+    return transactions.size() * sizeof(memory::Transaction);  // what is reserved beyond is not there yet
   }
 };
 

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <ctime>
 #include <deque>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <set>
@@ -20,6 +21,7 @@
 #include <tbb/task_arena.h>
 
 #include "base/error.hpp"
+#include "base/keep_memory.hpp"
 #include "sim/sweep/workers/memory_budget.hpp"
 #include "sim/sweep/workers/written_row.hpp"
 
@@ -113,6 +115,8 @@ struct LocalPool::State {
   [[nodiscard]] Prepared prepare(Task task);
   [[nodiscard]] Need forecast(ResultRow& row) const;
   void evaluate(Prepared& prepared, kernels::Accelerator* accelerator);
+  void share_memory() const;
+  void make_room(const Need& need) const;
   [[nodiscard]] bool keeps_to_itself(std::uint64_t affinity);
   void evaluate_rows(std::vector<ResultRow>& rows, std::span<const std::size_t> which,
                      kernels::Accelerator* accelerator);
@@ -209,6 +213,27 @@ bool LocalPool::State::keeps_to_itself(std::uint64_t affinity) {
   return !first && !leads && queue.size() + under_way >= threads;
 }
 
+/// What units under way do not need by themselves is for results that are kept.
+void LocalPool::State::share_memory() const {
+  if (work.keep_at_most && budget.bytes() != 0) {
+    work.keep_at_most(budget.for_results());
+  }
+}
+
+/// Freed memory that malloc holds serves the next unit, but in pieces: where the budget is short they go back first.
+void LocalPool::State::make_room(const Need& need) const {
+  if (budget.bytes() == 0) {
+    return;
+  }
+  std::uint64_t all = 0;
+  std::uint64_t resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  resident *= static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  if (resident > budget.bytes() - std::min(budget.bytes(), need.bytes())) {
+    give_back_freed_memory();
+  }
+}
+
 void LocalPool::State::run(kernels::Accelerator* accelerator) {
   std::unique_lock lock(mutex);
   for (;;) {
@@ -238,9 +263,11 @@ void LocalPool::State::run(kernels::Accelerator* accelerator) {
     } else {
       ++turn;
       budget.take(prepared.need);
+      share_memory();
       const bool alone = keeps_to_itself(prepared.result.task.affinity);
       work_changed.notify_all();
       lock.unlock();
+      make_room(prepared.need);
       if (!prepared.result.error) {
         try {
           if (accelerator == nullptr) {
@@ -256,6 +283,7 @@ void LocalPool::State::run(kernels::Accelerator* accelerator) {
       }
       lock.lock();
       budget.give_back(prepared.need);
+      share_memory();
     }
     --under_way;
     for (ResultRow& row : prepared.result.rows) {
@@ -300,8 +328,9 @@ LocalPool::~LocalPool() {
 }
 
 std::uint64_t LocalPool::capacity() const {
-  // Some more than there are workers: one that ends finds the next at once.
-  return threads_->list.size() + std::max<std::size_t>(1, threads_->list.size() / 2);
+  // One that ends finds the next at once, also while the thread that takes results and submits waits for the disk.
+  constexpr std::size_t kInHand = 3;
+  return kInHand * threads_->list.size();
 }
 
 std::uint64_t LocalPool::outstanding() const {

@@ -32,11 +32,10 @@ void Need::join(const Need& other) {
 Need need_of(std::span<const experiment::StageForecast> stages) {
   Need need;
   for (const experiment::StageForecast& stage : stages) {
-    if (stage.stage == experiment::Stage::Input || stage.stage == experiment::Stage::Structure) {
-      need.shared[stage.key] = stage.memory_bytes;
-    } else {
-      need.own = add(need.own, stage.memory_bytes);
+    if (stage.result_bytes > 0) {
+      need.shared[stage.key] = stage.result_bytes;
     }
+    need.own = std::max(need.own, stage.memory_bytes - stage.result_bytes);
   }
   return need;
 }
@@ -56,6 +55,7 @@ bool MemoryBudget::fits(const Need& need) const {
 
 void MemoryBudget::take(const Need& need) {
   in_use_ += need.own;
+  own_ += need.own;
   for (const auto& [key, bytes] : need.shared) {
     Shared& shared = shared_[key];
     if (shared.users++ == 0) {
@@ -67,6 +67,7 @@ void MemoryBudget::take(const Need& need) {
 
 void MemoryBudget::give_back(const Need& need) {
   in_use_ -= need.own;
+  own_ -= need.own;
   for (const auto& [key, bytes] : need.shared) {
     const auto it = shared_.find(key);
     if (--it->second.users == 0) {

@@ -1,9 +1,11 @@
 // How much memory the units under way may take together.
 //
-// Contract: a unit's need is what it shares with others (inputs, structures: by key, counted once however many units
-// under way want them), and what it needs by itself (the most of any of its runs). Not thread-safe.
+// Contract: a unit's need is what it shares with others (results of stages: by key, counted once however many units
+// under way want them), and what it needs by itself, one stage after another (the most of any). What units under way do
+// not need by themselves is for results that are kept, whether a unit uses them now or later. Not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -35,6 +37,10 @@ class MemoryBudget {
   [[nodiscard]] std::uint64_t in_use() const {
     return in_use_;
   }
+  /// For results that are kept.
+  [[nodiscard]] std::uint64_t for_results() const {
+    return bytes_ - std::min(bytes_, own_);
+  }
   [[nodiscard]] bool ever_fits(const Need& need) const {
     return bytes_ == 0 || need.bytes() <= bytes_;
   }
@@ -49,6 +55,7 @@ class MemoryBudget {
   };
   std::uint64_t bytes_;
   std::uint64_t in_use_ = 0;
+  std::uint64_t own_ = 0;  ///< of in_use_: not shared
   std::map<std::string, Shared> shared_;
 };
 

@@ -6,7 +6,8 @@ Work work_of(experiment::Evaluator& evaluator) {
   return {[&evaluator](std::span<const experiment::Settings> complete, kernels::Accelerator* accelerator,
                        Progress* progress) { return evaluator.evaluate(complete, accelerator, progress); },
           [&evaluator](const experiment::Settings& complete) { return evaluator.forecast(complete); },
-          [&evaluator](const experiment::Settings& complete) { return evaluator.input_hash(complete); }};
+          [&evaluator](const experiment::Settings& complete) { return evaluator.input_hash(complete); },
+          [&evaluator](std::uint64_t bytes) { evaluator.keep_at_most(bytes); }};
 }
 
 }  // namespace rayreplay::sweep
