@@ -16,6 +16,17 @@ void tell(const std::string& line) {
   console::log("rayreplay: note: " + line);
 }
 
+/// Whether the path, or a part of it, is there and no folder.
+bool is_file_or_below(std::filesystem::path path) {
+  std::error_code ignored;
+  for (; !path.empty(); path = path.parent_path()) {
+    if (std::filesystem::exists(path, ignored)) {
+      return !std::filesystem::is_directory(path, ignored);
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 void StoreOption::add_to(CLI::App& command) {
@@ -46,7 +57,8 @@ std::unique_ptr<experiment::Store> StoreOption::open() const {
   try {
     return std::make_unique<experiment::Store>(chosen);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::Output) {
+    // A disk that cannot be written is nobody's mistake; a file where a folder should be is.
+    if (error.kind() != ErrorKind::Output || is_file_or_below(chosen.folder)) {
       throw;
     }
     tell(std::string("nothing is kept between runs: ") + error.what());

@@ -461,7 +461,7 @@ packing = ["identity", "numrays", "random"]
 )",
                               "s.toml", ""));
   MadeUp made_up;
-  std::string hash = "0123";
+  std::string hash = "00112233445566778899aabbccddeeff";  // as the rows that are made up say
   Work work = made_up.work();
   work.input_hash = [&](const experiment::Settings&) { return hash; };
   RunnerOptions options;
