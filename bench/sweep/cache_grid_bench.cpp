@@ -16,9 +16,11 @@
 #include <array>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -213,9 +215,11 @@ void grid_speed(benchmark::State& state, const std::string& name, bool l1, std::
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::set<std::size_t> counts = {1, 2};
+  counts.insert(std::max(1U, std::thread::hardware_concurrency()));
   for (const char* name : {"captured", "captured_once", "coherent", "incoherent", "zipf", "uniform"}) {
     for (const bool l1 : {true, false}) {
-      for (const std::size_t threads : {1U, 2U}) {
+      for (const std::size_t threads : counts) {
         const std::string label =
             std::string("grid/") + name + (l1 ? "/l1/" : "/l2/") + std::to_string(threads) + "_threads";
         benchmark::RegisterBenchmark(

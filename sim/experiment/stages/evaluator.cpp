@@ -235,7 +235,7 @@ class Evaluator::Impl {
   }
 
   std::string input_hash(const Settings& complete) {
-    return catalogue_.facts(complete)->hash;
+    return catalogue_.hash(complete);
   }
 
  private:

@@ -63,12 +63,16 @@ InputFacts facts_of_memory_trace(const std::string& path) {
   return facts;
 }
 
+std::string hash_of(const workloads::Workloads::Created& created) {
+  return hex(KeyMaker().add("workload").add(created.spec).add(std::to_string(created.model->version())).key());
+}
+
 InputFacts facts_of_workload(const std::string& spec) {
   const auto created = workloads::Workloads::create(spec);
   InputFacts facts;
   facts.name = created.spec;
   facts.is_workload = true;
-  facts.hash = hex(KeyMaker().add("workload").add(created.spec).add(std::to_string(created.model->version())).key());
+  facts.hash = hash_of(created);
   facts.memory = created.model->is_memory();
   if (facts.memory) {
     const workloads::MemoryWorkload made = created.model->make_memory();
@@ -103,6 +107,11 @@ std::optional<InputCatalogue::Stamp> InputCatalogue::stamp_of(const std::string&
   }
   return Stamp{status.st_mtim.tv_sec, status.st_mtim.tv_nsec, static_cast<std::uint64_t>(status.st_size),
                static_cast<std::uint64_t>(status.st_ino), static_cast<std::uint64_t>(status.st_dev)};
+}
+
+std::string InputCatalogue::hash(const Settings& complete) {
+  return complete.text("trace").empty() ? hash_of(workloads::Workloads::create(complete.text("workload")))
+                                        : facts(complete)->hash;
 }
 
 std::shared_ptr<const InputFacts> InputCatalogue::facts(const Settings& complete) {

@@ -49,6 +49,8 @@ struct InputData {
 class InputCatalogue {
  public:
   [[nodiscard]] std::shared_ptr<const InputFacts> facts(const Settings& complete);
+  /// The same hash; a workload is not made for it.
+  [[nodiscard]] std::string hash(const Settings& complete);
   [[nodiscard]] static InputData load(const InputFacts& facts, Progress* progress);
   /// Hash of any file's content; read once as above.
   [[nodiscard]] std::string content_of(const std::string& path);

@@ -42,7 +42,7 @@ std::vector<std::vector<std::string>> zipped(const std::string& sweep, bool& sam
   try {
     const toml::table file = toml::parse(sweep);
     const std::string sampler = file["sampler"].value_or(std::string("grid"));
-    sampled = sampler.substr(0, sampler.find(':')) != "grid";
+    sampled = sampler != "grid" && !sampler.starts_with("grid:");
     if (const toml::array* zips = file["zip"].as_array(); zips != nullptr) {
       for (const toml::node& zip : *zips) {
         if (const toml::table* table = zip.as_table(); table != nullptr) {
