@@ -185,6 +185,79 @@ TEST_F(Sweeps, ShardsMergedInAnyOrderAreTheWhole) {
   EXPECT_EQ(sweep_rows(scratch_ / "all.db"), whole());
 }
 
+TEST_F(Sweeps, ShardsAtOnceShareAFolderAndAStore) {
+  // Two machines that see the same disk: databases side by side, one store.
+  const std::string file = write_text(scratch_ / "s.toml", kSweep);
+  const auto shard = [&](const std::string& part) {
+    return std::vector<std::string>{RAYREPLAY_COMMAND, "sweep", file,      "--store", scratch_ / "store",
+                                    "--threads",       "1",     "--shard", part};
+  };
+  Process first(shard("1/2"));
+  Process second(shard("2/2"));
+  for (Process* one : {&first, &second}) {
+    const Outcome outcome = one->wait();
+    EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  }
+  const Outcome merged =
+      run_command({"merge", "-o", scratch_ / "s.db", scratch_ / "s.1of2.db", scratch_ / "s.2of2.db"});
+  EXPECT_EQ(merged.code, 0) << merged.errors;
+  EXPECT_THAT(merged.errors, testing::Not(HasSubstr("missing")));
+  EXPECT_EQ(sweep_rows(scratch_ / "s.db"), whole());
+}
+
+TEST_F(Sweeps, QuestionsAreAnsweredWhileItRuns) {
+  const std::string file = slow_file();
+  Process sweep({RAYREPLAY_COMMAND, "sweep", file, "--store", "none", "-o", database(), "--threads", "1"});
+  ASSERT_TRUE(sweep.wait_until([&] { return row_count(database()) > 0; }));
+  std::size_t seen = 0;
+  while (!sweep.ended()) {
+    const Outcome outcome = run_command({"results", database(), "--format", "json"});
+    ASSERT_EQ(outcome.code, 0) << outcome.errors;
+    const std::size_t rows = nlohmann::json::parse(outcome.output).at("rows").size();
+    EXPECT_GE(rows, std::max<std::size_t>(seen, 1));
+    seen = rows;
+  }
+  EXPECT_GT(seen, 0U);
+  const Outcome outcome = sweep.wait();
+  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_EQ(row_count(database()), kSweepRuns);
+}
+
+TEST_F(Sweeps, FoldersWhereFilesAreExpected) {
+  const std::string folder = scratch_ / "folder";
+  std::filesystem::create_directory(folder);
+  const auto fails = [&](const std::vector<std::string>& words, int code, const std::string& text) {
+    const Outcome outcome = run_command(words);
+    EXPECT_EQ(outcome.code, code) << outcome.errors;
+    EXPECT_THAT(outcome.errors, testing::AllOf(HasSubstr(folder), HasSubstr(text)));
+  };
+  fails({"sweep", folder}, 3, "a folder");
+  fails({"sweep", sweep_file(), "--store", "none", "-o", folder}, 4, "a folder");
+  fails({"results", folder}, 3, "no file");
+  fails({"merge", folder, "-o", scratch_ / "all.db"}, 3, "no file");
+  fails({"run", folder}, 3, "a folder");
+  fails({"run", "--set", "trace=" + folder, "--store", "none"}, 3, "a folder");
+  fails({"sweep", write_text(scratch_ / "b.toml", "base = \"folder\"\n[axes]\n\"machine.sms\" = [1, 2]\n")}, 3,
+        "cannot be read");
+  EXPECT_EQ(scratch_.names(), (std::vector<std::string>{"b.toml", "folder"}));
+}
+
+TEST_F(Sweeps, AStoreThatCannotBeMade) {
+  // Something else where the folder should be, or on the way to it: the command line is wrong.
+  for (const std::string& store : {sweep_file(), sweep_file() + "/below"}) {
+    const Outcome outcome = run_command({"sweep", sweep_file(), "--store", store, "-o", database()});
+    EXPECT_EQ(outcome.code, 4) << outcome.errors;
+    EXPECT_THAT(outcome.errors, testing::AllOf(HasSubstr(store), HasSubstr("--store none")));
+    EXPECT_FALSE(std::filesystem::exists(database()));
+  }
+  // A disk that cannot be written: the sweep goes on without.
+  const Outcome outcome =
+      run_command({"sweep", sweep_file(), "--store", "/proc/none", "-o", database(), "--stop-after", "2"});
+  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.errors, testing::AllOf(HasSubstr("nothing is kept"), HasSubstr("/proc/none")));
+  EXPECT_GE(row_count(database()), 2U);
+}
+
 TEST_F(Sweeps, DatabasesOfTwoSweepsAreNotMerged) {
   std::string other(kSweep);
   other.replace(other.find("degree=5"), 8, "degree=4");

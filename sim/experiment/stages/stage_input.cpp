@@ -102,6 +102,9 @@ std::optional<InputCatalogue::Stamp> InputCatalogue::stamp_of(const std::string&
   if (::stat(path.c_str(), &status) != 0) {
     throw Error(ErrorKind::Input, {"the file cannot be read", path, std::strerror(errno), "", ""});
   }
+  if (S_ISDIR(status.st_mode)) {
+    throw Error(ErrorKind::Input, {"the file cannot be read", path, "a folder", "a trace", ""});
+  }
   if (!S_ISREG(status.st_mode)) {
     return std::nullopt;
   }
