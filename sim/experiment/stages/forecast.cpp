@@ -19,6 +19,7 @@ constexpr double kNsPerEventTimed = 25;
 constexpr double kNsPerRayTraversed = 1600;
 constexpr double kNsPerTransactionMade = 600;
 constexpr double kNsPerTransactionCached = 120;
+constexpr double kNsPerResult = 300'000;  // keys, hand-over, a row of a sweep: 2,000 replays of four warps
 constexpr std::uint64_t kTransactionsPerRay = 12;
 constexpr std::uint64_t kTransactionsPerRecord = 8;
 constexpr std::uint64_t kTransactionBytes = 16;
@@ -29,8 +30,9 @@ constexpr std::uint64_t kStructureBytesPerPrimitive = 300;
 constexpr std::uint64_t kBytesPerEventReplayed = 4;
 constexpr std::uint64_t kBytesPerEventTimed = 40;
 constexpr std::uint64_t kBytesPerThreadPacked = 16;
-constexpr std::uint64_t kBatchBytes = std::uint64_t{64} << 20U;  // of rays with their accesses
-constexpr std::uint64_t kCacheBytes = std::uint64_t{64} << 20U;
+constexpr std::uint64_t kBatchBytes = std::uint64_t{64} << 20U;    // of rays with their accesses
+constexpr std::uint64_t kCacheBytes = std::uint64_t{48} << 20U;    // of what passes remember of lines
+constexpr std::uint64_t kBatchesBytes = std::uint64_t{16} << 20U;  // of accesses on their way through passes
 
 struct Cost {
   double nanoseconds = 0;
@@ -79,7 +81,7 @@ Cost cost_of(Stage stage, const Experiment& experiment, bool storing) {
               std::max(recording_bytes(experiment, transactions), storing ? transactions * kTransactionBytes : 0)};
     case Stage::Cache:
       return {as_double(transactions) * kNsPerTransactionCached, 0,
-              caching_bytes(transactions, sms_of(experiment), likely_feed_bytes(transactions))};
+              kCacheBytes + caching_bytes(transactions, sms_of(experiment), likely_feed_bytes(transactions))};
   }
   return {};
 }
@@ -124,7 +126,7 @@ std::uint64_t recording_bytes(const Experiment& experiment, std::uint64_t transa
 std::uint64_t caching_bytes(std::uint64_t transactions, std::uint32_t sms, std::uint64_t below) {
   const std::uint64_t all = transactions * sizeof(memory::LineAccess);
   const std::uint64_t l1s = std::min(all, std::max(kGridBytes / 2, all / std::max(1U, sms)));
-  return transactions * kBytesPerTransactionOrdered + kCacheBytes + std::max(l1s, below);
+  return transactions * kBytesPerTransactionOrdered + kBatchesBytes + std::max(l1s, below);
 }
 
 std::uint64_t likely_transactions(const Experiment& experiment) {
@@ -168,7 +170,7 @@ std::vector<StageForecast> forecast_stages(const Experiment& experiment, const K
     const Cost cost = cost_of(stage, experiment, store != nullptr);
     if (!one.kept && !one.stored && (leaf || used)) {
       constexpr double kNanosecond = 1e-9;
-      one.seconds = cost.nanoseconds * kNanosecond;
+      one.seconds = (cost.nanoseconds + (leaf ? kNsPerResult : 0)) * kNanosecond;
       needed |= inputs(stage);
     }
     if (leaf || used) {

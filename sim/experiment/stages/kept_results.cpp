@@ -1,10 +1,12 @@
 #include "sim/experiment/stages/kept_results.hpp"
 
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/keep_memory.hpp"
+#include "base/memory.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -12,6 +14,10 @@ namespace {
 constexpr std::uint64_t kSlotBytes = 200;  // of the containers
 constexpr std::uint64_t kLargeBytes = std::uint64_t{1} << 20U;
 constexpr std::uint64_t kWorthTrimming = std::uint64_t{8} << 20U;
+
+std::uint64_t less(std::uint64_t most, std::uint64_t taken) {
+  return most > taken ? most - taken : 0;
+}
 
 }  // namespace
 
@@ -67,7 +73,7 @@ void KeptResults::fulfil(const Key& key, const Claim& claim, Value value, std::u
       freed_ += was > bytes ? was - bytes : 0;
     }
     made_.notify_all();
-    settle(lock);
+    settle(lock, bytes >= kLargeBytes);
   }
 }
 
@@ -99,14 +105,14 @@ void KeptResults::keep_at_most(std::uint64_t bytes) {
   Lock lock(mutex_);
   most_bytes_ = bytes;
   limited_ = false;
-  settle(lock);
+  settle(lock, true);
 }
 
 void KeptResults::limit_to(std::uint64_t bytes) {
   Lock lock(mutex_);
   most_bytes_ = bytes;
   limited_ = true;
-  settle(lock);
+  settle(lock, true);
 }
 
 bool KeptResults::limited() const {
@@ -139,7 +145,7 @@ std::uint64_t KeptResults::change(std::uint64_t from, std::uint64_t to) {
   const std::uint64_t more = to - from;
   Lock lock(mutex_);
   working_ += more;
-  settle(lock);
+  settle(lock, more >= kLargeBytes);
   lock.lock();
   if (!limited_ || counted() <= most_bytes_) {
     return 0;
@@ -164,7 +170,7 @@ void KeptResults::uncount(std::uint64_t bytes) {
   freed_ += bytes;
 }
 
-void KeptResults::settle(Lock& lock) {
+void KeptResults::settle(Lock& lock, bool large) {
   if (counted() > most_bytes_) {
     forget_dead();
   }
@@ -175,14 +181,16 @@ void KeptResults::settle(Lock& lock) {
     lock.lock();
     forget_dead();  // it may have held others
   }
-  // Room that is not there as long as malloc holds it.
-  const bool trim = limited_ && freed_ >= kWorthTrimming && counted() + freed_ > most_bytes_;
-  if (trim) {
-    freed_ = 0;
-  }
+  // Room that is not there as long as malloc holds it. Not all that is worked with has been touched yet.
+  const std::uint64_t working = working_;
+  const std::uint64_t most = limited_ ? most_bytes_ : std::numeric_limits<std::uint64_t>::max();
+  const bool freed = freed_ >= kWorthTrimming && freed_ > less(most, counted());
   lock.unlock();
-  if (trim) {
+  if (freed || (large && taken_memory() > less(most, working))) {
     give_back_freed_memory();
+    lock.lock();
+    freed_ = 0;
+    lock.unlock();
   }
 }
 

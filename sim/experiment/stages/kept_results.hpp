@@ -144,8 +144,9 @@ class KeptResults {
   [[nodiscard]] std::uint64_t change(std::uint64_t from, std::uint64_t to);
   void give_back(std::uint64_t bytes) noexcept;
   [[nodiscard]] std::uint64_t counted() const;
-  /// Drops what is too much, and what malloc holds of it. Gives the lock up meanwhile, and at the end.
-  void settle(Lock& lock);
+  /// Drops what is too much, and what malloc holds of it. Gives the lock up meanwhile, and at the end. `large`: the
+  /// change was.
+  void settle(Lock& lock, bool large);
   [[nodiscard]] std::shared_ptr<Slot> drop_last();
   void forget_dead();
   void uncount(std::uint64_t bytes);

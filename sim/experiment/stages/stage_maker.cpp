@@ -164,7 +164,8 @@ kernels::LaunchOnDevice* StageMaker::on_device(const std::shared_ptr<const Input
 
 std::shared_ptr<const InputData> StageMaker::input(const Experiment& experiment) {
   return shared<InputData>(of(experiment.keys.stages, Stage::Input), [&](Working& working) {
-    working.set(experiment.facts->memory_bytes);
+    // A file's columns have their size; those of a workload grow.
+    working.set((experiment.facts->is_workload ? 2 : 1) * experiment.facts->memory_bytes);
     auto data = std::make_shared<const InputData>(InputCatalogue::load(*experiment.facts, progress_));
     const std::uint64_t bytes = data->bytes;
     return std::pair(std::shared_ptr<const InputData>(std::move(data)), bytes);
@@ -495,8 +496,9 @@ std::vector<StageMaker::Made> StageMaker::caches(std::span<const Experiment* con
   }
   const auto recorded = stream(*members.front());
   uploaded_.reset();
+  const std::uint64_t tables = grid_table_bytes(*recorded, hierarchies);
   const auto bytes = [&](std::uint64_t below) {
-    return caching_bytes(recorded->transactions.size(), recorded->sms, below);
+    return tables + caching_bytes(recorded->transactions.size(), recorded->sms, below);
   };
   Working working(*kept_, bytes(0));
   const GridRoom room = [&](std::uint64_t below, bool at_least) {

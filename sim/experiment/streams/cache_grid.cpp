@@ -306,6 +306,29 @@ GridResult cache_grid(const RecordedStream& stream, std::span<const Hierarchy> h
   return GridRun(stream, hierarchies, accelerator, progress, room).run();
 }
 
+std::uint64_t grid_table_bytes(const RecordedStream& stream, std::span<const Hierarchy> hierarchies) {
+  constexpr std::uint64_t kBytesPerLine = 96;  // numbers and sectors of lines, while the table grows
+  constexpr std::uint64_t kBytesPerLineAndPass = 24;
+  if (stream.transactions.empty()) {
+    return 0;
+  }
+  const auto [least, most] = std::ranges::minmax(stream.transactions, {}, &memory::Transaction::line);
+  std::set<std::uint64_t> passes;  // by number of sets
+  for (const Hierarchy& one : hierarchies) {
+    for (const memory::CacheGeometry& cache : {one.l1, one.l2}) {
+      if (cache.bytes != 0 && cache.line_bytes != 0) {
+        passes.insert(cache.lines() / std::max<std::uint64_t>(1, cache.associativity()));
+      }
+    }
+  }
+  const auto streams =
+      static_cast<double>(std::clamp<int>(tbb::this_task_arena::max_concurrency(), 1, static_cast<int>(stream.sms)));
+  const double lines = std::min(static_cast<double>(stream.transactions.size()),
+                                streams * (static_cast<double>(most.line - least.line) + 1));
+  return static_cast<std::uint64_t>(
+      lines * static_cast<double>(kBytesPerLine + kBytesPerLineAndPass * static_cast<std::uint64_t>(passes.size())));
+}
+
 HierarchyCounts cache_one_by_one(const RecordedStream& stream, const Hierarchy& hierarchy) {
   memory::AnalysisOptions options;
   options.sms = stream.sms;

@@ -54,6 +54,9 @@ using GridRoom = std::function<bool(std::uint64_t bytes, bool at_least)>;
 [[nodiscard]] GridResult cache_grid(const RecordedStream& stream, std::span<const Hierarchy> hierarchies,
                                     kernels::Accelerator* accelerator, Progress* progress, const GridRoom& room = {});
 
+/// What passes over a stream remember of its lines: an upper bound, of as many streams as run at one time.
+[[nodiscard]] std::uint64_t grid_table_bytes(const RecordedStream& stream, std::span<const Hierarchy> hierarchies);
+
 /// The same, one hierarchy after another through memory::Analysis: the slow twin.
 [[nodiscard]] HierarchyCounts cache_one_by_one(const RecordedStream& stream, const Hierarchy& hierarchy);
 

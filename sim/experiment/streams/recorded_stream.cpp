@@ -116,7 +116,7 @@ void StreamRecorder::finish() {
     into_->transactions.reserve((parts_.size() - 1) * kPart + parts_.back().size());
     for (std::vector<Transaction>& part : parts_) {
       into_->transactions.insert(into_->transactions.end(), part.begin(), part.end());
-      part = {};
+      std::vector<Transaction>().swap(part);  // assigning {} would keep its memory
     }
   }
   parts_.clear();
