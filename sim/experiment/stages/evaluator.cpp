@@ -118,7 +118,7 @@ class Leaves {
     if (auto* failure = std::get_if<Failure>(&made)) {
       leaf.failure = std::move(*failure);
       leaf.open = false;
-      kept_->abandon(leaf.key, leaf.claim, std::make_exception_ptr(Error(leaf.failure->kind, leaf.failure->info)));
+      kept_->abandon(leaf.key, leaf.claim, thrown_of(*leaf.failure));
       return;
     }
     auto& metrics = std::get<MetricSet>(made);
@@ -230,8 +230,8 @@ class Evaluator::Impl {
     return forecast_stages(experiment, kept_, store_);
   }
 
-  void keep_at_most(std::uint64_t bytes) {
-    kept_.keep_at_most(bytes);
+  void limit_memory(std::uint64_t bytes) {
+    kept_.limit_to(bytes);
   }
 
   std::string input_hash(const Settings& complete) {
@@ -332,8 +332,8 @@ std::vector<StageForecast> Evaluator::forecast(const Settings& complete) {
   return impl_->forecast(complete);
 }
 
-void Evaluator::keep_at_most(std::uint64_t bytes) {
-  impl_->keep_at_most(bytes);
+void Evaluator::limit_memory(std::uint64_t bytes) {
+  impl_->limit_memory(bytes);
 }
 
 std::string Evaluator::input_hash(const Settings& complete) {

@@ -6,7 +6,6 @@
 #include <condition_variable>
 #include <ctime>
 #include <deque>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <set>
@@ -21,7 +20,6 @@
 #include <tbb/task_arena.h>
 
 #include "base/error.hpp"
-#include "base/keep_memory.hpp"
 #include "sim/sweep/workers/memory_budget.hpp"
 #include "sim/sweep/workers/written_row.hpp"
 
@@ -60,6 +58,18 @@ std::string size_text(std::uint64_t bytes) {
   return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.1f} {}", size, kUnits.at(unit));
 }
 
+experiment::Failure too_large(std::uint64_t needed, const char* about, std::uint64_t budget) {
+  return {ErrorKind::Resource,
+          {"the configuration needs more memory than the sweep may use", "--memory", about + size_text(needed),
+           fmt::format("at most {} for what is under way", size_text(budget)),
+           "give more memory with --memory, or run it on a larger machine"},
+          needed};
+}
+
+bool short_of_memory(const experiment::Outcome& outcome) {
+  return outcome.failure && outcome.failure->needed_bytes != 0;
+}
+
 experiment::Outcome failed(ErrorKind kind, const ErrorInfo& info) {
   experiment::Outcome outcome;
   outcome.failure = experiment::Failure{kind, info};
@@ -80,6 +90,9 @@ struct LocalPool::State {
     for (const Unit& unit : plan->units()) {
       ++units_of[unit.affinity];
     }
+    if (work.limit_memory && budget.bytes() != 0) {
+      work.limit_memory(budget.bytes());
+    }
   }
 
   const Plan* plan;
@@ -98,6 +111,8 @@ struct LocalPool::State {
   std::deque<Task> queue;
   std::deque<TaskResult> results;
   std::uint64_t under_way = 0;
+  std::uint64_t running = 0;  ///< of these: being evaluated
+  std::uint64_t alone = 0;    ///< wait for nothing else to run
   std::uint64_t tickets = 0;  ///< tasks taken up
   std::uint64_t turn = 0;     ///< the ticket that may start next
   bool stopping = false;
@@ -115,8 +130,10 @@ struct LocalPool::State {
   [[nodiscard]] Prepared prepare(Task task);
   [[nodiscard]] Need forecast(ResultRow& row) const;
   void evaluate(Prepared& prepared, kernels::Accelerator* accelerator);
-  void share_memory() const;
-  void make_room(const Need& need) const;
+  /// What is thrown becomes the result's error.
+  void evaluate_guarded(Prepared& prepared, kernels::Accelerator* accelerator, bool to_itself);
+  /// The lock is held, but for while it waits and evaluates.
+  void evaluate_alone(Prepared& prepared, kernels::Accelerator* accelerator, std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool keeps_to_itself(std::uint64_t affinity);
   void evaluate_rows(std::vector<ResultRow>& rows, std::span<const std::size_t> which,
                      kernels::Accelerator* accelerator);
@@ -151,11 +168,8 @@ LocalPool::State::Prepared LocalPool::State::prepare(Task task) {
       need = forecast(row);
     }
     if (!budget.ever_fits(need)) {
-      row.outcome =
-          failed(ErrorKind::Resource, {"the configuration needs more memory than the sweep may use", "--memory",
-                                       "about " + size_text(need.bytes()),
-                                       fmt::format("at most {} for what is under way", size_text(budget.bytes())),
-                                       "give more memory with --memory, or run it on a larger machine"});
+      row.outcome = {};
+      row.outcome.failure = too_large(need.bytes(), "about ", budget.bytes());
     }
     if (!row.outcome.failure) {
       prepared.sound.push_back(prepared.result.rows.size());
@@ -204,6 +218,23 @@ void LocalPool::State::evaluate(Prepared& prepared, kernels::Accelerator* accele
   }
 }
 
+void LocalPool::State::evaluate_guarded(Prepared& prepared, kernels::Accelerator* accelerator, bool to_itself) {
+  if (prepared.result.error) {
+    return;
+  }
+  try {
+    if (accelerator == nullptr) {
+      tbb::task_arena own(1);
+      (to_itself ? own : arena).execute([&] { evaluate(prepared, nullptr); });
+    } else {
+      evaluate(prepared, accelerator);
+    }
+  } catch (...) {
+    prepared.result.error = std::current_exception();
+    prepared.result.rows.clear();
+  }
+}
+
 /// Whether a unit that begins now had better use its own thread alone: where every thread has one, loops that are
 /// shared out cost more than they gain. The first unit of several that share an input or a structure makes what they
 /// wait for, with all threads.
@@ -213,24 +244,33 @@ bool LocalPool::State::keeps_to_itself(std::uint64_t affinity) {
   return !first && !leads && queue.size() + under_way >= threads;
 }
 
-/// What units under way do not need by themselves is for results that are kept.
-void LocalPool::State::share_memory() const {
-  if (work.keep_at_most && budget.bytes() != 0) {
-    work.keep_at_most(budget.for_results());
-  }
-}
-
-/// Freed memory that malloc holds serves the next unit, but in pieces: where the budget is short they go back first.
-void LocalPool::State::make_room(const Need& need) const {
-  if (budget.bytes() == 0) {
+/// What was found to need more memory than was left beside others. What needs too much even so says how much.
+void LocalPool::State::evaluate_alone(Prepared& prepared, kernels::Accelerator* accelerator,
+                                      std::unique_lock<std::mutex>& lock) {
+  std::vector<ResultRow>& rows = prepared.result.rows;
+  std::erase_if(prepared.sound, [&](std::size_t row) { return !short_of_memory(rows[row].outcome); });
+  if (prepared.sound.empty()) {
     return;
   }
-  std::uint64_t all = 0;
-  std::uint64_t resident = 0;
-  std::ifstream("/proc/self/statm") >> all >> resident;
-  resident *= static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  if (resident > budget.bytes() - std::min(budget.bytes(), need.bytes())) {
-    give_back_freed_memory();
+  ++alone;
+  work_changed.wait(lock, [this] { return stopping || running == 0; });
+  if (!stopping) {
+    ++running;
+    lock.unlock();
+    prepared.one_by_one = true;
+    evaluate_guarded(prepared, accelerator, false);
+    lock.lock();
+    --running;
+  }
+  --alone;
+  if (prepared.result.error) {
+    return;
+  }
+  for (const std::size_t row : prepared.sound) {
+    experiment::Outcome& outcome = rows[row].outcome;
+    if (short_of_memory(outcome)) {
+      outcome.failure = too_large(outcome.failure->needed_bytes, "at least ", budget.bytes());
+    }
   }
 }
 
@@ -257,33 +297,27 @@ void LocalPool::State::run(kernels::Accelerator* accelerator) {
       lock.lock();
     }
     // In turn, so that a large unit is not put off for ever by small ones that still fit.
-    work_changed.wait(lock, [&] { return stopping || (turn == ticket && budget.fits(prepared.need)); });
+    work_changed.wait(lock, [&] { return stopping || (turn == ticket && alone == 0 && budget.fits(prepared.need)); });
     if (stopping) {
       dropped = true;
     } else {
       ++turn;
       budget.take(prepared.need);
-      share_memory();
-      const bool alone = keeps_to_itself(prepared.result.task.affinity);
+      ++running;
+      const bool to_itself = keeps_to_itself(prepared.result.task.affinity);
       work_changed.notify_all();
       lock.unlock();
-      make_room(prepared.need);
-      if (!prepared.result.error) {
-        try {
-          if (accelerator == nullptr) {
-            tbb::task_arena own(1);
-            (alone ? own : arena).execute([&] { evaluate(prepared, nullptr); });
-          } else {
-            evaluate(prepared, accelerator);
-          }
-        } catch (...) {
-          prepared.result.error = std::current_exception();
-          prepared.result.rows.clear();
-        }
-      }
+      evaluate_guarded(prepared, accelerator, to_itself);
       lock.lock();
+      --running;
       budget.give_back(prepared.need);
-      share_memory();
+      work_changed.notify_all();
+      if (!prepared.result.error) {
+        evaluate_alone(prepared, accelerator, lock);
+        dropped = stopping && std::ranges::any_of(prepared.sound, [&](std::size_t row) {
+                    return short_of_memory(prepared.result.rows[row].outcome);
+                  });
+      }
     }
     --under_way;
     for (ResultRow& row : prepared.result.rows) {

@@ -7,7 +7,7 @@ Work work_of(experiment::Evaluator& evaluator) {
                        Progress* progress) { return evaluator.evaluate(complete, accelerator, progress); },
           [&evaluator](const experiment::Settings& complete) { return evaluator.forecast(complete); },
           [&evaluator](const experiment::Settings& complete) { return evaluator.input_hash(complete); },
-          [&evaluator](std::uint64_t bytes) { evaluator.keep_at_most(bytes); }};
+          [&evaluator](std::uint64_t bytes) { evaluator.limit_memory(bytes); }};
 }
 
 }  // namespace rayreplay::sweep

@@ -2,7 +2,7 @@
 //
 // Contract: `evaluate` as Evaluator::evaluate (sim/experiment/stages/evaluator.hpp), from several threads at a time.
 // `forecast` and `input_hash` may be empty: then nothing is known about memory and about inputs;
-// `keep_at_most` may be empty where nothing is kept. A Progress that is
+// `limit_memory` may be empty: then forecasts are trusted. A Progress that is
 // given to `evaluate` may throw Cancelled: evaluation lets it pass, and nothing of that call counts.
 #pragma once
 
@@ -25,7 +25,7 @@ struct Work {
       evaluate;
   std::function<std::vector<experiment::StageForecast>(const experiment::Settings& complete)> forecast{};
   std::function<std::string(const experiment::Settings& complete)> input_hash{};
-  std::function<void(std::uint64_t bytes)> keep_at_most{};
+  std::function<void(std::uint64_t bytes)> limit_memory{};
 };
 
 [[nodiscard]] Work work_of(experiment::Evaluator& evaluator);
