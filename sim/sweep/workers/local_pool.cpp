@@ -7,10 +7,10 @@
 #include <ctime>
 #include <deque>
 #include <fstream>
-#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 
 #include <sched.h>
@@ -78,9 +78,30 @@ struct LocalPool::State {
         threads(options.threads),
         host(host_name()) {
     for (const Unit& unit : plan->units()) {
-      ++units_of[unit.affinity];
+      Shared& shared = by_affinity[unit.affinity];
+      shared.input = unit.input;
+      ++shared.units;
+      ++shared.left;
+      ++by_input[unit.input].units;
+      ++by_input[unit.input].left;
     }
   }
+
+  /// What several units have in common.
+  struct Shared {
+    std::uint64_t input = 0;
+    std::uint64_t units = 0;
+    std::uint64_t left = 0;  ///< not yet evaluated here
+    bool begun = false;
+
+    /// Whether it is this unit that makes what others wait for.
+    [[nodiscard]] bool lead() {
+      return !std::exchange(begun, true) && units > 1;
+    }
+    [[nodiscard]] bool end() {
+      return left > 0 && --left == 0;
+    }
+  };
 
   const Plan* plan;
   Work work;
@@ -88,18 +109,17 @@ struct LocalPool::State {
   tbb::global_control parallelism;  ///< more than there are cores, where that was asked for
   tbb::task_arena arena;            ///< of all threads together
   std::uint32_t threads;
-  std::map<std::uint64_t, std::uint64_t> units_of;  ///< by affinity
-  std::set<std::uint64_t> begun;                    ///< affinities
+  std::unordered_map<std::uint64_t, Shared> by_affinity, by_input;
   std::string host;
 
   std::mutex mutex;
-  std::condition_variable work_changed;  ///< queue, budget, turn, stopping
+  std::condition_variable work_changed;  ///< queue, budget, waiting, stopping
   std::condition_variable result_came;
   std::deque<Task> queue;
   std::deque<TaskResult> results;
   std::uint64_t under_way = 0;
-  std::uint64_t tickets = 0;  ///< tasks taken up
-  std::uint64_t turn = 0;     ///< the ticket that may start next
+  std::uint64_t tickets = 0;        ///< tasks taken up
+  std::set<std::uint64_t> waiting;  ///< tickets of those that wait for memory
   bool stopping = false;
   std::atomic<bool> cancelled{false};
 
@@ -118,6 +138,7 @@ struct LocalPool::State {
   void share_memory() const;
   void make_room(const Need& need) const;
   [[nodiscard]] bool keeps_to_itself(std::uint64_t affinity);
+  void forget(const Prepared& prepared);
   void evaluate_rows(std::vector<ResultRow>& rows, std::span<const std::size_t> which,
                      kernels::Accelerator* accelerator);
 };
@@ -204,13 +225,38 @@ void LocalPool::State::evaluate(Prepared& prepared, kernels::Accelerator* accele
   }
 }
 
-/// Whether a unit that begins now had better use its own thread alone: where every thread has one, loops that are
-/// shared out cost more than they gain. The first unit of several that share an input or a structure makes what they
-/// wait for, with all threads.
+/// Whether a unit that begins now had better use its own thread alone: while others wait that keep every thread busy,
+/// loops that are shared out cost more than they gain. At the end, threads that find no unit help those that have one.
+/// The first unit of several that share an input or a structure makes what they wait for, with all threads.
 bool LocalPool::State::keeps_to_itself(std::uint64_t affinity) {
-  const bool first = begun.empty();
-  const bool leads = begun.insert(affinity).second && units_of[affinity] > 1;
-  return !first && !leads && queue.size() + under_way >= threads;
+  Shared& own = by_affinity[affinity];
+  const bool leads = own.lead();
+  const bool leads_input = by_input[own.input].lead();
+  return !leads && !leads_input && queue.size() >= threads;
+}
+
+/// What no unit to come shares with this one takes memory that the next unit could have, which is clean and at hand.
+void LocalPool::State::forget(const Prepared& prepared) {
+  if (!work.forget) {
+    return;
+  }
+  bool of_input = false;
+  {
+    const std::lock_guard lock(mutex);
+    Shared& own = by_affinity[prepared.result.task.affinity];
+    const bool last = own.end();
+    of_input = by_input[own.input].end();
+    if (!last) {
+      return;
+    }
+  }
+  // What runs of one unit share is what is large; the rest goes in its time.
+  constexpr std::size_t kMost = 64;
+  std::vector<experiment::Settings> done;
+  for (std::size_t i = 0; i < std::min(kMost, prepared.sound.size()); ++i) {
+    done.push_back(prepared.result.rows[prepared.sound[i]].settings);
+  }
+  work.forget(done, of_input);
 }
 
 /// What units under way do not need by themselves is for results that are kept.
@@ -256,12 +302,14 @@ void LocalPool::State::run(kernels::Accelerator* accelerator) {
       prepared.result.error = std::current_exception();
       lock.lock();
     }
-    // In turn, so that a large unit is not put off for ever by small ones that still fit.
-    work_changed.wait(lock, [&] { return stopping || (turn == ticket && budget.fits(prepared.need)); });
+    // Who waits for memory is served in turn, so that a large unit is not put off for ever by small ones that still
+    // fit.
+    waiting.insert(ticket);
+    work_changed.wait(lock, [&] { return stopping || (*waiting.begin() == ticket && budget.fits(prepared.need)); });
+    waiting.erase(ticket);
     if (stopping) {
       dropped = true;
     } else {
-      ++turn;
       budget.take(prepared.need);
       share_memory();
       const bool alone = keeps_to_itself(prepared.result.task.affinity);
@@ -276,6 +324,7 @@ void LocalPool::State::run(kernels::Accelerator* accelerator) {
           } else {
             evaluate(prepared, accelerator);
           }
+          forget(prepared);
         } catch (...) {
           prepared.result.error = std::current_exception();
           prepared.result.rows.clear();
