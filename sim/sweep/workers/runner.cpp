@@ -255,19 +255,29 @@ bool is_input_key(const std::string& key) {
   return base == "trace" || base == "workload";
 }
 
-void add_input(std::vector<InputFile>& inputs, InputFile input) {
-  if (std::find(inputs.begin(), inputs.end(), input) == inputs.end()) {
-    inputs.push_back(std::move(input));
+/// Each once, in the order in which they come.
+class InputList {
+ public:
+  void add(InputFile input) {
+    if (seen_.emplace(input.path, input.hash).second) {
+      list_.push_back(std::move(input));
+    }
   }
-}
+  [[nodiscard]] std::vector<InputFile> take() {
+    return std::move(list_);
+  }
+
+ private:
+  std::vector<InputFile> list_;
+  std::set<std::pair<std::string, std::string>> seen_;
+};
 
 /// Machines and hints: of the definition, not of its runs, as which runs there are may depend on what is in them.
-std::vector<InputFile> other_files(const Definition& definition) {
-  std::vector<InputFile> inputs;
+void add_other_files(const Definition& definition, InputList& inputs) {
   const auto add = [&](const std::string& key, const ParameterValue& value) {
     for (const std::string& path : is_input_key(key) ? std::vector<std::string>{} : paths_in(key, value)) {
       if (std::optional<std::string> hash = file_hash(path)) {
-        add_input(inputs, {written_path(definition, path), std::move(*hash)});
+        inputs.add({written_path(definition, path), std::move(*hash)});
       }
     }
   };
@@ -281,7 +291,6 @@ std::vector<InputFile> other_files(const Definition& definition) {
       }
     }
   }
-  return inputs;
 }
 
 /// One run for each combination of values of the axes that say what is read.
@@ -313,9 +322,10 @@ std::vector<std::uint64_t> runs_by_input(const Plan& plan) {
 }  // namespace
 
 std::vector<InputFile> sweep_inputs(const Plan& plan, const Work& work) {
-  std::vector<InputFile> inputs = other_files(plan.definition());
+  InputList inputs;
+  add_other_files(plan.definition(), inputs);
   if (!work.input_hash) {
-    return inputs;
+    return inputs.take();
   }
   bool any = false;
   std::optional<Error> first;
@@ -331,8 +341,8 @@ std::vector<InputFile> sweep_inputs(const Plan& plan, const Work& work) {
       }
       const experiment::Settings complete = experiment::complete(asked);
       const std::string& workload = complete.text("workload");
-      add_input(inputs, {workload.empty() ? written_path(plan.definition(), complete.text("trace")) : workload,
-                         work.input_hash(complete)});
+      inputs.add({workload.empty() ? written_path(plan.definition(), complete.text("trace")) : workload,
+                  work.input_hash(complete)});
       any = true;
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::Internal) {
@@ -346,7 +356,7 @@ std::vector<InputFile> sweep_inputs(const Plan& plan, const Work& work) {
   if (!any && first) {
     throw Error(*first);
   }
-  return inputs;
+  return inputs.take();
 }
 
 SweepReport run_sweep(const Plan& plan, const Work& work, ResultsWriter& results, RunnerOptions& options) {
