@@ -101,6 +101,19 @@ std::uint64_t KeptResults::bytes() const {
   return bytes_;
 }
 
+void KeptResults::forget(const Key& key) {
+  std::shared_ptr<Slot> gone;  // after the lock: others need not wait until a large value is taken apart
+  const std::lock_guard lock(mutex_);
+  const auto found = slots_.find(key);
+  if (found == slots_.end() || found->second->state != State::Kept) {
+    return;
+  }
+  gone = std::move(found->second);
+  slots_.erase(found);
+  used_.erase(gone->place);
+  bytes_ -= gone->bytes;
+}
+
 void KeptResults::keep_at_most(std::uint64_t bytes) {
   Lock lock(mutex_);
   most_bytes_ = bytes;

@@ -131,6 +131,8 @@ class KeptResults {
   [[nodiscard]] Value wait(const Claim& claim);
   /// Of results.
   [[nodiscard]] std::uint64_t bytes() const;
+  /// Nobody will ask for it again; who holds it has it as long as that. Nothing where it is not kept.
+  void forget(const Key& key);
   /// From now on.
   void keep_at_most(std::uint64_t bytes);
   /// From now on, and for all memory.

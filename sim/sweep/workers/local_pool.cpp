@@ -6,10 +6,10 @@
 #include <condition_variable>
 #include <ctime>
 #include <deque>
-#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 
 #include <sched.h>
@@ -88,12 +88,33 @@ struct LocalPool::State {
         threads(options.threads),
         host(host_name()) {
     for (const Unit& unit : plan->units()) {
-      ++units_of[unit.affinity];
+      Shared& shared = by_affinity[unit.affinity];
+      shared.input = unit.input;
+      ++shared.units;
+      ++shared.left;
+      ++by_input[unit.input].units;
+      ++by_input[unit.input].left;
     }
     if (work.limit_memory && budget.bytes() != 0) {
       work.limit_memory(budget.bytes());
     }
   }
+
+  /// What several units have in common.
+  struct Shared {
+    std::uint64_t input = 0;
+    std::uint64_t units = 0;
+    std::uint64_t left = 0;  ///< not yet evaluated here
+    bool begun = false;
+
+    /// Whether it is this unit that makes what others wait for.
+    [[nodiscard]] bool lead() {
+      return !std::exchange(begun, true) && units > 1;
+    }
+    [[nodiscard]] bool end() {
+      return left > 0 && --left == 0;
+    }
+  };
 
   const Plan* plan;
   Work work;
@@ -101,20 +122,19 @@ struct LocalPool::State {
   tbb::global_control parallelism;  ///< more than there are cores, where that was asked for
   tbb::task_arena arena;            ///< of all threads together
   std::uint32_t threads;
-  std::map<std::uint64_t, std::uint64_t> units_of;  ///< by affinity
-  std::set<std::uint64_t> begun;                    ///< affinities
+  std::unordered_map<std::uint64_t, Shared> by_affinity, by_input;
   std::string host;
 
   std::mutex mutex;
-  std::condition_variable work_changed;  ///< queue, budget, turn, stopping
+  std::condition_variable work_changed;  ///< queue, budget, waiting, stopping
   std::condition_variable result_came;
   std::deque<Task> queue;
   std::deque<TaskResult> results;
   std::uint64_t under_way = 0;
-  std::uint64_t running = 0;  ///< of these: being evaluated
-  std::uint64_t alone = 0;    ///< wait for nothing else to run
-  std::uint64_t tickets = 0;  ///< tasks taken up
-  std::uint64_t turn = 0;     ///< the ticket that may start next
+  std::uint64_t running = 0;        ///< of these: being evaluated
+  std::uint64_t alone = 0;          ///< wait for nothing else to run
+  std::uint64_t tickets = 0;        ///< tasks taken up
+  std::set<std::uint64_t> waiting;  ///< tickets of those that wait for memory
   bool stopping = false;
   std::atomic<bool> cancelled{false};
 
@@ -135,6 +155,8 @@ struct LocalPool::State {
   /// The lock is held, but for while it waits and evaluates.
   void evaluate_alone(Prepared& prepared, kernels::Accelerator* accelerator, std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool keeps_to_itself(std::uint64_t affinity);
+  /// `evaluated`: rows.
+  void forget(const Prepared& prepared, const std::vector<std::size_t>& evaluated);
   void evaluate_rows(std::vector<ResultRow>& rows, std::span<const std::size_t> which,
                      kernels::Accelerator* accelerator);
 };
@@ -235,13 +257,38 @@ void LocalPool::State::evaluate_guarded(Prepared& prepared, kernels::Accelerator
   }
 }
 
-/// Whether a unit that begins now had better use its own thread alone: where every thread has one, loops that are
-/// shared out cost more than they gain. The first unit of several that share an input or a structure makes what they
-/// wait for, with all threads.
+/// Whether a unit that begins now had better use its own thread alone: while others wait that keep every thread busy,
+/// loops that are shared out cost more than they gain. At the end, threads that find no unit help those that have one.
+/// The first unit of several that share an input or a structure makes what they wait for, with all threads.
 bool LocalPool::State::keeps_to_itself(std::uint64_t affinity) {
-  const bool first = begun.empty();
-  const bool leads = begun.insert(affinity).second && units_of[affinity] > 1;
-  return !first && !leads && queue.size() + under_way >= threads;
+  Shared& own = by_affinity[affinity];
+  const bool leads = own.lead();
+  const bool leads_input = by_input[own.input].lead();
+  return !leads && !leads_input && queue.size() >= threads;
+}
+
+/// What no unit to come shares with this one takes memory that the next unit could have, which is clean and at hand.
+void LocalPool::State::forget(const Prepared& prepared, const std::vector<std::size_t>& evaluated) {
+  if (!work.forget) {
+    return;
+  }
+  bool of_input = false;
+  {
+    const std::lock_guard lock(mutex);
+    Shared& own = by_affinity[prepared.result.task.affinity];
+    const bool last = own.end();
+    of_input = by_input[own.input].end();
+    if (!last) {
+      return;
+    }
+  }
+  // What runs of one unit share is what is large; the rest goes in its time.
+  constexpr std::size_t kMost = 64;
+  std::vector<experiment::Settings> done;
+  for (std::size_t i = 0; i < std::min(kMost, evaluated.size()); ++i) {
+    done.push_back(prepared.result.rows[evaluated[i]].settings);
+  }
+  work.forget(done, of_input);
 }
 
 /// What was found to need more memory than was left beside others. What needs too much even so says how much.
@@ -296,17 +343,21 @@ void LocalPool::State::run(kernels::Accelerator* accelerator) {
       prepared.result.error = std::current_exception();
       lock.lock();
     }
-    // In turn, so that a large unit is not put off for ever by small ones that still fit.
-    work_changed.wait(lock, [&] { return stopping || (turn == ticket && alone == 0 && budget.fits(prepared.need)); });
+    // Who waits for memory is served in turn, so that a large unit is not put off for ever by small ones that still
+    // fit.
+    waiting.insert(ticket);
+    work_changed.wait(
+        lock, [&] { return stopping || (*waiting.begin() == ticket && alone == 0 && budget.fits(prepared.need)); });
+    waiting.erase(ticket);
     if (stopping) {
       dropped = true;
     } else {
-      ++turn;
       budget.take(prepared.need);
       ++running;
       const bool to_itself = keeps_to_itself(prepared.result.task.affinity);
       work_changed.notify_all();
       lock.unlock();
+      const std::vector<std::size_t> evaluated = prepared.sound;
       evaluate_guarded(prepared, accelerator, to_itself);
       lock.lock();
       --running;
@@ -317,6 +368,13 @@ void LocalPool::State::run(kernels::Accelerator* accelerator) {
         dropped = stopping && std::ranges::any_of(prepared.sound, [&](std::size_t row) {
                     return short_of_memory(prepared.result.rows[row].outcome);
                   });
+        lock.unlock();
+        try {
+          forget(prepared, evaluated);
+        } catch (...) {
+          prepared.result.error = std::current_exception();
+        }
+        lock.lock();
       }
     }
     --under_way;
