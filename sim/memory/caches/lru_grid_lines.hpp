@@ -2,7 +2,8 @@
 //
 // Contract: `take` writes as many accesses to `packed` as it returns, no more than there are: those of stores that take
 // no line are left out; `mixed` once a line of theirs was also loaded. Lines are numbered from 1 in the order of their
-// first accesses. Memory: 12 bytes and as much room again for each line.
+// first accesses. Memory: for each line 20 bytes and as much room again, and 4 bytes for each of its sectors (4 or 8),
+// twice with `dirty`. At most 2^32 - 2 accesses.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,10 @@ namespace rayreplay::memory {
 
 class GridLines {
  public:
-  /// `low`: the least line; all are less than 2^32 - 1 above. `dirty`: stores are written back.
-  GridLines(std::uint64_t low, bool allocate, bool dirty) : low_(low), allocate_(allocate), dirty_(dirty) {}
+  /// `low`: the least line; all are less than 2^32 - 1 above. `dirty`: stores are written back. `wide`: 8 sectors a
+  /// line, not 4.
+  GridLines(std::uint64_t low, bool allocate, bool dirty, bool wide)
+      : low_(low), allocate_(allocate), dirty_(dirty), sectors_(wide ? 8 : 4) {}
 
   std::size_t take(std::span<const LineAccess> accesses, GridAccess* packed);
   [[nodiscard]] bool mixed() const {
@@ -26,7 +29,11 @@ class GridLines {
   }
   /// Every number is below.
   [[nodiscard]] std::uint32_t limit() const {
-    return used_ + 1;
+    return static_cast<std::uint32_t>(lines_.size());
+  }
+  /// By number, less the least line.
+  [[nodiscard]] std::span<const std::uint32_t> lines() const {
+    return lines_;
   }
 
  private:
@@ -41,19 +48,32 @@ class GridLines {
     std::uint8_t stored = 0;   ///< … by the last store
   };
 
+  /// Of the sectors of an access.
+  struct Oldest {
+    std::uint8_t sector = 0;
+    bool all = true;  ///< are as old
+  };
+
   [[nodiscard]] std::size_t home(std::uint32_t line) const {
     return (line * kSplitMixGamma) >> shift_;
   }
   [[nodiscard]] std::size_t place(std::uint32_t line) const;
   Entry& of(std::uint32_t line);
   void grow();
+  /// `last`: what was touched together the last time; becomes `sectors`.
+  Oldest oldest_of(std::uint8_t sectors, std::uint8_t& last, std::uint32_t* since) const;
 
   std::uint64_t low_;
   bool allocate_, dirty_;
+  std::size_t sectors_;
   bool mixed_ = false;
   unsigned shift_ = 64 - kFirstBits;
   std::vector<Entry> entries_ = std::vector<Entry>(std::size_t{1} << kFirstBits);
-  std::uint32_t used_ = 0;
+  std::vector<std::uint32_t> lines_{0};
+  std::uint32_t now_ = 0;  ///< accesses
+  /// By number and sector: the access to the line that was the first without the sector since it was touched last; 0:
+  /// never touched. Not kept while the sector is among those touched last.
+  std::vector<std::uint32_t> touched_since_, stored_since_;
 };
 
 }  // namespace rayreplay::memory
