@@ -9,6 +9,11 @@
 namespace rayreplay::memory {
 
 std::size_t GridLines::take(std::span<const LineAccess> accesses, GridAccess* packed) {
+  return wide_ ? take_as<true>(accesses, packed) : take_as<false>(accesses, packed);
+}
+
+template <bool kWide>
+std::size_t GridLines::take_as(std::span<const LineAccess> accesses, GridAccess* packed) {
   constexpr std::size_t kAhead = 12;
   std::size_t size = 0;
   for (std::size_t i = 0; i < accesses.size(); ++i) {
@@ -16,8 +21,8 @@ std::size_t GridLines::take(std::span<const LineAccess> accesses, GridAccess* pa
     __builtin_prefetch(&entries_[home(static_cast<std::uint32_t>(ahead))], 1);
     const LineAccess& access = accesses[i];
     const auto line = static_cast<std::uint32_t>(access.line - low_);
-    Entry& entry = of(line);
-    ++now_;
+    Entry& first = entries_[home(line)];
+    Entry& entry = first.line == line ? first : of(line);
     if (!allocate_) {
       // One bit for loads, one for stores: both of them is a line that is mixed.
       entry.stored |= access.store ? 2 : 1;
@@ -26,46 +31,56 @@ std::size_t GridLines::take(std::span<const LineAccess> accesses, GridAccess* pa
         continue;
       }
     }
-    const auto count = static_cast<std::uint8_t>(sector_count(access.sectors));
-    const bool back = access.store && dirty_;
-    const Oldest oldest = oldest_of(access.sectors, entry.touched, &touched_since_[entry.number * sectors_]);
-    const Oldest stored = back ? oldest_of(access.sectors, entry.stored, &stored_since_[entry.number * sectors_])
-                               : Oldest{};
+    const std::uint8_t sectors = kWide ? access.sectors : access.sectors & 15U;
+    const auto stored = static_cast<std::uint8_t>(access.store && dirty_ ? sectors : 0);
+    SectorAge touched_age;
+    SectorAge stored_age;
+    if constexpr (kWide) {
+      ++now_;
+      touched_age = age_of(sectors, entry.touched, &touched_since_[entry.number * kWideSectors]);
+      if (stored != 0) {
+        stored_age = age_of(stored, entry.stored, &stored_since_[entry.number * kWideSectors]);
+      }
+    } else {
+      touched_age = kSectorAges[entry.touched][sectors];
+      stored_age = kSectorAges[entry.stored][stored];
+      entry.touched = touched_age.next;
+      entry.stored = stored_age.next;
+    }
+    const auto load = static_cast<std::uint8_t>(!access.store);
     packed[size++] = {.line = line,
                       .number = entry.number,
-                      .sectors = access.sectors,
-                      .stored = back ? access.sectors : std::uint8_t{0},
-                      .oldest = oldest.sector,
-                      .oldest_store = stored.sector,
-                      .filled = oldest.all && !access.store ? count : std::uint8_t{0},
-                      .written = stored.all && back ? count : std::uint8_t{0},
-                      .fills_each = !oldest.all && !access.store,
-                      .writes_each = !stored.all};
+                      .sectors = sectors,
+                      .stored = stored,
+                      .oldest = touched_age.oldest,
+                      .oldest_store = stored_age.oldest,
+                      .filled = static_cast<std::uint8_t>(touched_age.count * load),
+                      .written = stored_age.count,
+                      .fills_each = static_cast<bool>(static_cast<unsigned>(touched_age.each) & load),
+                      .writes_each = stored_age.each};
   }
   return size;
 }
 
-GridLines::Oldest GridLines::oldest_of(std::uint8_t sectors, std::uint8_t& last, std::uint32_t* since) const {
+SectorAge GridLines::age_of(std::uint8_t sectors, std::uint8_t& last, std::uint32_t* since) const {
   const std::uint8_t before = std::exchange(last, sectors);
   for (unsigned gone = before & ~unsigned{sectors}; gone != 0; gone &= gone - 1) {
     since[std::countr_zero(gone)] = now_;
   }
   const unsigned older = sectors & ~unsigned{before};
-  Oldest result{.sector = static_cast<std::uint8_t>(std::countr_zero(unsigned{sectors})), .all = true};
-  if (older == 0) {
-    return result;
-  }
-  result.all = older == sectors;
+  SectorAge age{.oldest = static_cast<std::uint8_t>(std::countr_zero(unsigned{sectors}))};
   std::uint32_t least = ~std::uint32_t{0};
+  age.each = older != 0 && older != sectors;
   for (unsigned left = older; left != 0; left &= left - 1) {
     const auto sector = static_cast<std::uint8_t>(std::countr_zero(left));
-    result.all = result.all && (left == older || since[sector] == least);
+    age.each = age.each || (left != older && since[sector] != least);
     if (since[sector] < least) {
       least = since[sector];
-      result.sector = sector;
+      age.oldest = sector;
     }
   }
-  return result;
+  age.count = age.each ? std::uint8_t{0} : static_cast<std::uint8_t>(sector_count(sectors));
+  return age;
 }
 
 std::size_t GridLines::place(std::uint32_t line) const {
@@ -86,9 +101,9 @@ GridLines::Entry& GridLines::of(std::uint32_t line) {
     entries_[at].line = line;
     entries_[at].number = limit();
     lines_.push_back(line);
-    touched_since_.resize(lines_.size() * sectors_);
-    if (dirty_) {
-      stored_since_.resize(lines_.size() * sectors_);
+    if (wide_) {
+      touched_since_.resize(lines_.size() * kWideSectors);
+      stored_since_.resize(lines_.size() * kWideSectors);
     }
   }
   return entries_[at];

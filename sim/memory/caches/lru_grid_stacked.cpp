@@ -12,6 +12,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -121,6 +122,14 @@ std::uint8_t to_front(Tag* tags, Tag tag) {
   return GridDepths::kGone;
 }
 
+/// The accesses' lines, by number, of one stack in turn.
+template <std::size_t kLanes, class Tag>
+void to_front_of_one(Tag* tags, std::span<const GridAccess> accesses, std::uint8_t* depths) {
+  for (const GridAccess& access : accesses) {
+    *depths++ = to_front<kLanes>(tags, static_cast<Tag>(access.number));
+  }
+}
+
 #include "sim/memory/caches/lru_grid_stacked_form.hpp"
 
 }  // namespace portable
@@ -209,6 +218,33 @@ template <std::size_t kLanes, class Tag>
     }
   }
   return GridDepths::kGone;
+}
+
+/// As the portable one. A stack of two vectors stays in registers: from one line to the next, through memory, takes
+/// as long as all the rest.
+template <std::size_t kLanes, class Tag>
+[[gnu::no_sanitize("undefined", "address")]] inline void to_front_of_one(Tag* tags,
+                                                                         std::span<const GridAccess> accesses,
+                                                                         std::uint8_t* depths) {
+  constexpr std::size_t kVector = 64 / sizeof(Tag);
+  if constexpr (kLanes == 2 * kVector) {
+    __m512i first = _mm512_load_si512(tags);
+    __m512i second = _mm512_load_si512(tags + kVector);
+    for (const GridAccess& access : accesses) {
+      const __m512i wanted = all_of(static_cast<Tag>(access.number));
+      const std::uint64_t same = equal<Tag>(first, wanted) | equal<Tag>(second, wanted) << kVector;
+      const std::uint64_t moved = same ^ (same - 1);
+      second = moved_back<Tag>(second, first, moved >> kVector);
+      first = moved_back<Tag>(first, wanted, moved);
+      *depths++ = static_cast<std::uint8_t>(std::countr_zero(kLanes == 64 ? same : same | std::uint64_t{1} << kLanes));
+    }
+    _mm512_store_si512(tags, first);
+    _mm512_store_si512(tags + kVector, second);
+  } else {
+    for (const GridAccess& access : accesses) {
+      *depths++ = to_front<kLanes>(tags, static_cast<Tag>(access.number));
+    }
+  }
 }
 
 #include "sim/memory/caches/lru_grid_stacked_form.hpp"

@@ -73,6 +73,7 @@ class StackedPass final : public GridPass {
   std::size_t run_on(Tag* stacks, std::span<const GridAccess> accesses, GridAccess* left) {
     const bool far = !sectors_.small() || sets_ * kLanes * sizeof(Tag) > kNearBytes;
     std::array<std::uint32_t, kTogether> set;
+    std::array<std::uint8_t, kTogether> depths;
     std::size_t kept = 0;
     for (std::size_t i = 0; i < accesses.size(); i += kTogether) {
       const std::span<const GridAccess> some = accesses.subspan(i, std::min(kTogether, accesses.size() - i));
@@ -89,14 +90,20 @@ class StackedPass final : public GridPass {
           sectors_.prefetch(some[k]);
         }
       }
+      // Two loops: of the short one many rounds are on their way at once, however late each knows its depth.
+      if (kByNumber && sets_ == 1) {
+        to_front_of_one<kLanes>(stacks, some, depths.data());
+      } else {
+        for (std::size_t k = 0; k < some.size(); ++k) {
+          const auto tag = static_cast<Tag>(tag_of<kByNumber>(some[k].line, some[k].number));
+          depths[k] = to_front<kLanes>(stacks + set[k] * kLanes, tag);
+        }
+      }
       for (std::size_t k = 0; k < some.size(); ++k) {
-        const GridAccess& access = some[k];
-        const auto tag = static_cast<Tag>(tag_of<kByNumber>(access.line, access.number));
-        const std::uint8_t depth = to_front<kLanes>(stacks + set[k] * kLanes, tag);
         // No branches on the data: what they depend on is hard to foresee.
-        const bool changed = sectors_.touch(access, depth);
+        const bool changed = sectors_.touch(some[k], depths[k]);
         if constexpr (kLeave) {
-          left[kept] = access;
+          left[kept] = some[k];
           kept += static_cast<std::size_t>(changed);
         }
       }
