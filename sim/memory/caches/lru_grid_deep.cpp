@@ -36,8 +36,9 @@ class DeepPass final : public GridPass {
         ranks_[i] = rank_of(distances_[i]);
         last_[batch[i].number] = ++now_;
       }
-      for (std::size_t i = 0; i < batch.size(); ++i) {
-        sectors_.touch(batch[i], ranks_[i]);
+      for (std::size_t i = 0; i < batch.size(); i += kTogether) {
+        const std::size_t size = std::min(kTogether, batch.size() - i);
+        sectors_.template touch<false>(batch.subspan(i, size), ranks_.data() + i, nullptr);
       }
       sectors_.settle();
     }
@@ -67,6 +68,8 @@ class DeepPass final : public GridPass {
     }
     return static_cast<std::uint8_t>(std::upper_bound(ways_.begin(), ways_.end(), distance) - ways_.begin());
   }
+
+  static constexpr std::size_t kTogether = SectorDepths<kWide, kDirty>::kTogether;
 
   std::vector<std::uint64_t> ways_;
   BitmapStack stack_;

@@ -47,17 +47,17 @@ std::size_t GridLines::take_as(std::span<const LineAccess> accesses, GridAccess*
       entry.touched = touched_age.next;
       entry.stored = stored_age.next;
     }
-    const auto load = static_cast<std::uint8_t>(!access.store);
+    const SectorAge& counted = stored != 0 ? stored_age : touched_age;
+    const bool counts = stored != 0 || !access.store;
     packed[size++] = {.line = line,
                       .number = entry.number,
-                      .sectors = sectors,
+                      .touched = kWide ? sectors : static_cast<std::uint8_t>(sectors | stored << 4U),
                       .stored = stored,
-                      .oldest = touched_age.oldest,
-                      .oldest_store = stored_age.oldest,
-                      .filled = static_cast<std::uint8_t>(touched_age.count * load),
+                      .oldest_bits = static_cast<std::uint8_t>(8 * touched_age.oldest),
+                      .oldest_store_bits = static_cast<std::uint8_t>(8 * stored_age.oldest),
+                      .filled = access.store ? std::uint8_t{0} : touched_age.count,
                       .written = stored_age.count,
-                      .fills_each = static_cast<bool>(static_cast<unsigned>(touched_age.each) & load),
-                      .writes_each = stored_age.each};
+                      .each = counts && counted.each ? sectors : std::uint8_t{0}};
   }
   return size;
 }

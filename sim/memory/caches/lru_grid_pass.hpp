@@ -19,14 +19,15 @@ namespace rayreplay::memory {
 struct alignas(16) GridAccess {
   std::uint32_t line = 0;    ///< less the least line of the stream
   std::uint32_t number = 0;  ///< of the line, from 1 in the order of their first accesses
-  std::uint8_t sectors = 0;
-  std::uint8_t stored = 0;        ///< sectors of a store that is written back; 0 of others
-  std::uint8_t oldest = 0;        ///< sector, of those touched, that was touched before the others
-  std::uint8_t oldest_store = 0;  ///< … of `stored`, that was stored to before the others
-  std::uint8_t filled = 0;        ///< sectors of a load, if all are as old; else 0
-  std::uint8_t written = 0;       ///< sectors `stored`, if all are as old; else 0
-  bool fills_each = false;        ///< a load whose sectors are not all as old
-  bool writes_each = false;       ///< a store, …
+  std::uint8_t touched = 0;  ///< sectors; of lines of 4 those of `stored` behind them, from bit 4 on
+  std::uint8_t stored = 0;   ///< sectors of a store that is written back; 0 of others
+  /// Eight times the sector, of those touched, that was touched before the others; it decides.
+  std::uint8_t oldest_bits = 0;
+  std::uint8_t oldest_store_bits = 0;  ///< the same of `stored`
+  std::uint8_t filled = 0;             ///< sectors of a load, if all are as old; else 0
+  std::uint8_t written = 0;            ///< sectors `stored`, if all are as old; else 0
+  /// Sectors of a load that are not all as old, or of `stored`, since they were stored to: each counts by itself.
+  std::uint8_t each = 0;
 };
 
 struct GridRules {

@@ -59,7 +59,7 @@ class StackedPass final : public GridPass {
   }
 
  private:
-  static constexpr std::size_t kTogether = 64;
+  static constexpr std::size_t kTogether = SectorDepths<kWide, kDirty>::kTogether;
   static constexpr std::size_t kNearBytes = std::size_t{1} << 14U;
   static constexpr std::size_t kSettle = SectorDepths<kWide, kDirty>::kMostTouches / 2;
 
@@ -99,14 +99,7 @@ class StackedPass final : public GridPass {
           depths[k] = to_front<kLanes>(stacks + set[k] * kLanes, tag);
         }
       }
-      for (std::size_t k = 0; k < some.size(); ++k) {
-        // No branches on the data: what they depend on is hard to foresee.
-        const bool changed = sectors_.touch(some[k], depths[k]);
-        if constexpr (kLeave) {
-          left[kept] = some[k];
-          kept += static_cast<std::size_t>(changed);
-        }
-      }
+      kept += sectors_.template touch<kLeave>(some, depths.data(), kLeave ? left + kept : nullptr);
     }
     return kept;
   }

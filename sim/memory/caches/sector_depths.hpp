@@ -68,35 +68,56 @@ class SectorDepths {
     __builtin_prefetch(&lines_[access.number], 1);
   }
 
-  /// An access, and the depth that its line was found at. Whether it changed something.
-  [[gnu::always_inline]] inline bool touch(const GridAccess& access, std::uint8_t depth) {
-    Line& line = lines_[access.number];
-    const std::uint64_t sectors = kSectorBytes[access.sectors];
-    const std::uint64_t now = deepened(line.sectors, depth);
-    std::uint64_t touched = sectors;
-    std::uint64_t dirty = 0;
-    std::uint64_t changed = 0;
-    if constexpr (kDirty && kWide) {
-      const std::uint64_t stored = kSectorBytes[access.stored];
-      dirty = deepened(line.dirty, depth);
-      line.dirty = dirty & ~stored;
-      changed = dirty & stored;
-    } else if constexpr (kDirty) {
-      // A line of 4 sectors has its dirty ones behind the others.
-      touched |= kSectorBytes[access.stored] << 32U;
-      dirty = now >> 32U;
+  static constexpr std::size_t kTogether = 64;
+
+  /// Up to kTogether accesses, and the depths that their lines were found at. Those that changed something go to
+  /// `left`, if kLeave: as many as it returns.
+  template <bool kLeave>
+  [[gnu::always_inline]] inline std::size_t touch(std::span<const GridAccess> accesses, const std::uint8_t* depths,
+                                                  GridAccess* left) {
+    // No branches on the data: what they depend on is hard to foresee. What is seldom goes to lists.
+    std::array<std::uint64_t, kTogether> each_depths;
+    std::array<std::uint8_t, kTogether> each_sectors;
+    std::array<std::uint8_t, kTogether> each_stored;
+    std::size_t eaches = 0;
+    std::size_t kept = 0;
+    Line* const lines = lines_.data();
+    for (std::size_t i = 0; i < accesses.size(); ++i) {
+      const GridAccess& access = accesses[i];
+      const std::uint8_t depth = depths[i];
+      Line& line = lines[access.number];
+      const std::uint64_t touched = kSectorBytes[access.touched];
+      const std::uint64_t now = deepened(line.sectors, depth);
+      line.sectors = now & ~touched;
+      std::uint64_t changed = now & touched;
+      std::uint64_t dirty = now >> 32U;
+      if constexpr (kDirty && kWide) {
+        const std::uint64_t stored = kSectorBytes[access.stored];
+        dirty = deepened(line.dirty, depth);
+        line.dirty = dirty & ~stored;
+        changed |= dirty & stored;
+      }
+      ++found_[depth];
+      whole_filled_[(now >> access.oldest_bits) & 255U] += 1 + (std::uint64_t{access.filled} << kFilledShift);
+      if constexpr (kDirty) {
+        written_[(dirty >> access.oldest_store_bits) & 255U] += access.written;
+      }
+      each_depths[eaches] = kDirty && access.stored != 0 ? dirty : now;
+      each_sectors[eaches] = access.each;
+      each_stored[eaches] = access.stored;
+      eaches += static_cast<std::size_t>(access.each != 0);
+      if constexpr (kLeave) {
+        left[kept] = access;
+        kept += static_cast<std::size_t>(changed != 0);
+      }
     }
-    line.sectors = now & ~touched;
-    changed |= now & touched;
-    ++found_[depth];
-    whole_filled_[byte_of(now, access.oldest)] += 1 + (std::uint64_t{access.filled} << kFilledShift);
-    if constexpr (kDirty) {
-      written_[byte_of(dirty, access.oldest_store)] += access.written;
+    for (std::size_t k = 0; k < eaches; ++k) {
+      GridDepths::ByDepth& counts = each_stored[k] != 0 ? written_ : filled_;
+      for (std::size_t s = 0; s < kSectors; ++s) {
+        counts[byte_of(each_depths[k], s)] += each_sectors[k] >> s & 1U;
+      }
     }
-    if (access.fills_each || (kDirty && access.writes_each)) [[unlikely]] {
-      count_each(access, now, dirty);
-    }
-    return changed != 0;
+    return kept;
   }
 
   /// To be called at least once in kMostTouches.
@@ -148,15 +169,6 @@ class SectorDepths {
 
   static std::uint8_t byte_of(std::uint64_t word, std::size_t sector) {
     return static_cast<std::uint8_t>(word >> (8 * sector));
-  }
-
-  void count_each(const GridAccess& access, std::uint64_t now, std::uint64_t dirty) {
-    for (unsigned left = access.fills_each ? access.sectors : 0U; left != 0; left &= left - 1) {
-      ++filled_[byte_of(now, static_cast<std::size_t>(std::countr_zero(left)))];
-    }
-    for (unsigned left = access.writes_each ? access.stored : 0U; left != 0; left &= left - 1) {
-      ++written_[byte_of(dirty, static_cast<std::size_t>(std::countr_zero(left)))];
-    }
   }
 
   std::vector<Line> lines_;
