@@ -234,6 +234,27 @@ class Evaluator::Impl {
     kept_.limit_to(bytes);
   }
 
+  void forget(std::span<const Settings> complete, bool of_input) {
+    for (const Settings& settings : complete) {
+      try {
+        const ExperimentKeys keys = known(settings, catalogue_.facts(settings)).keys;
+        kept_.forget(of(keys.stages, Stage::Stream));
+        kept_.forget(of(keys.stages, Stage::Structure));
+        if (of_input) {
+          kept_.forget(of(keys.stages, Stage::Assignment));
+          kept_.forget(keys.bound);
+          kept_.forget(keys.ray_steps);
+          kept_.forget(of(keys.stages, Stage::Input));
+        }
+      } catch (const Error& error) {
+        if (error.kind() == ErrorKind::Internal) {
+          throw;
+        }
+        // What cannot be named now was not kept under that name, or goes in its time.
+      }
+    }
+  }
+
   std::string input_hash(const Settings& complete) {
     return catalogue_.hash(complete);
   }
@@ -334,6 +355,10 @@ std::vector<StageForecast> Evaluator::forecast(const Settings& complete) {
 
 void Evaluator::limit_memory(std::uint64_t bytes) {
   impl_->limit_memory(bytes);
+}
+
+void Evaluator::forget(std::span<const Settings> complete, bool of_input) {
+  impl_->forget(complete, of_input);
 }
 
 std::string Evaluator::input_hash(const Settings& complete) {

@@ -131,6 +131,8 @@ class KeptResults {
   [[nodiscard]] Value wait(const Claim& claim);
   /// Of results.
   [[nodiscard]] std::uint64_t bytes() const;
+  /// Nobody will ask for it again; who holds it has it as long as that. Nothing where it is not kept.
+  void forget(const Key& key);
   /// From now on.
   void keep_at_most(std::uint64_t bytes);
   /// From now on, and for all memory.
@@ -147,7 +149,7 @@ class KeptResults {
   /// Drops what is too much, and what malloc holds of it. Gives the lock up meanwhile, and at the end. `large`: the
   /// change was.
   void settle(Lock& lock, bool large);
-  [[nodiscard]] std::shared_ptr<Slot> drop_last();
+  [[nodiscard]] std::shared_ptr<Slot> drop(std::list<Key>::iterator place);
   void forget_dead();
   void uncount(std::uint64_t bytes);
 

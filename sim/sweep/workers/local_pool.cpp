@@ -6,10 +6,11 @@
 #include <condition_variable>
 #include <ctime>
 #include <deque>
-#include <map>
+#include <iterator>
 #include <mutex>
 #include <set>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 
 #include <sched.h>
@@ -66,10 +67,6 @@ experiment::Failure too_large(std::uint64_t needed, const char* about, std::uint
           needed};
 }
 
-bool short_of_memory(const experiment::Outcome& outcome) {
-  return outcome.failure && outcome.failure->needed_bytes != 0;
-}
-
 experiment::Outcome failed(ErrorKind kind, const ErrorInfo& info) {
   experiment::Outcome outcome;
   outcome.failure = experiment::Failure{kind, info};
@@ -88,12 +85,33 @@ struct LocalPool::State {
         threads(options.threads),
         host(host_name()) {
     for (const Unit& unit : plan->units()) {
-      ++units_of[unit.affinity];
+      Shared& shared = by_affinity[unit.affinity];
+      shared.input = unit.input;
+      ++shared.units;
+      ++shared.left;
+      ++by_input[unit.input].units;
+      ++by_input[unit.input].left;
     }
     if (work.limit_memory && budget.bytes() != 0) {
       work.limit_memory(budget.bytes());
     }
   }
+
+  /// What several units have in common.
+  struct Shared {
+    std::uint64_t input = 0;
+    std::uint64_t units = 0;
+    std::uint64_t left = 0;  ///< not yet evaluated here
+    bool begun = false;
+
+    /// Whether it is this unit that makes what others wait for.
+    [[nodiscard]] bool lead() {
+      return !std::exchange(begun, true) && units > 1;
+    }
+    [[nodiscard]] bool end() {
+      return left > 0 && --left == 0;
+    }
+  };
 
   const Plan* plan;
   Work work;
@@ -101,20 +119,19 @@ struct LocalPool::State {
   tbb::global_control parallelism;  ///< more than there are cores, where that was asked for
   tbb::task_arena arena;            ///< of all threads together
   std::uint32_t threads;
-  std::map<std::uint64_t, std::uint64_t> units_of;  ///< by affinity
-  std::set<std::uint64_t> begun;                    ///< affinities
+  std::unordered_map<std::uint64_t, Shared> by_affinity, by_input;
   std::string host;
 
   std::mutex mutex;
-  std::condition_variable work_changed;  ///< queue, budget, turn, stopping
+  std::condition_variable work_changed;  ///< queue, budget, waiting, stopping
   std::condition_variable result_came;
   std::deque<Task> queue;
   std::deque<TaskResult> results;
   std::uint64_t under_way = 0;
-  std::uint64_t running = 0;  ///< of these: being evaluated
-  std::uint64_t alone = 0;    ///< wait for nothing else to run
-  std::uint64_t tickets = 0;  ///< tasks taken up
-  std::uint64_t turn = 0;     ///< the ticket that may start next
+  std::uint64_t running = 0;        ///< of these: being evaluated
+  std::uint64_t alone = 0;          ///< wait for nothing else to run
+  std::uint64_t tickets = 0;        ///< tasks taken up
+  std::set<std::uint64_t> waiting;  ///< tickets of those that wait for memory
   bool stopping = false;
   std::atomic<bool> cancelled{false};
 
@@ -131,10 +148,12 @@ struct LocalPool::State {
   [[nodiscard]] Need forecast(ResultRow& row) const;
   void evaluate(Prepared& prepared, kernels::Accelerator* accelerator);
   /// What is thrown becomes the result's error.
-  void evaluate_guarded(Prepared& prepared, kernels::Accelerator* accelerator, bool to_itself);
+  void evaluate_guarded(Prepared& prepared, kernels::Accelerator* accelerator, bool to_itself, bool last);
+  [[nodiscard]] static std::vector<std::size_t> rows_short_of_memory(const Prepared& prepared);
   /// The lock is held, but for while it waits and evaluates.
   void evaluate_alone(Prepared& prepared, kernels::Accelerator* accelerator, std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool keeps_to_itself(std::uint64_t affinity);
+  void forget(const Prepared& prepared);
   void evaluate_rows(std::vector<ResultRow>& rows, std::span<const std::size_t> which,
                      kernels::Accelerator* accelerator);
 };
@@ -218,7 +237,9 @@ void LocalPool::State::evaluate(Prepared& prepared, kernels::Accelerator* accele
   }
 }
 
-void LocalPool::State::evaluate_guarded(Prepared& prepared, kernels::Accelerator* accelerator, bool to_itself) {
+/// What was found to want more memory than there is beside others is asked for again, alone: until then it is not over.
+void LocalPool::State::evaluate_guarded(Prepared& prepared, kernels::Accelerator* accelerator, bool to_itself,
+                                        bool last) {
   if (prepared.result.error) {
     return;
   }
@@ -229,26 +250,62 @@ void LocalPool::State::evaluate_guarded(Prepared& prepared, kernels::Accelerator
     } else {
       evaluate(prepared, accelerator);
     }
+    if (last || rows_short_of_memory(prepared).empty()) {
+      forget(prepared);
+    }
   } catch (...) {
     prepared.result.error = std::current_exception();
     prepared.result.rows.clear();
   }
 }
 
-/// Whether a unit that begins now had better use its own thread alone: where every thread has one, loops that are
-/// shared out cost more than they gain. The first unit of several that share an input or a structure makes what they
-/// wait for, with all threads.
+/// Whether a unit that begins now had better use its own thread alone: while others wait that keep every thread busy,
+/// loops that are shared out cost more than they gain. At the end, threads that find no unit help those that have one.
+/// The first unit of several that share an input or a structure makes what they wait for, with all threads.
 bool LocalPool::State::keeps_to_itself(std::uint64_t affinity) {
-  const bool first = begun.empty();
-  const bool leads = begun.insert(affinity).second && units_of[affinity] > 1;
-  return !first && !leads && queue.size() + under_way >= threads;
+  Shared& own = by_affinity[affinity];
+  const bool leads = own.lead();
+  const bool leads_input = by_input[own.input].lead();
+  return !leads && !leads_input && queue.size() >= threads;
+}
+
+/// What no unit to come shares with this one takes memory that the next unit could have, which is clean and at hand.
+void LocalPool::State::forget(const Prepared& prepared) {
+  if (!work.forget) {
+    return;
+  }
+  bool of_input = false;
+  {
+    const std::lock_guard lock(mutex);
+    Shared& own = by_affinity[prepared.result.task.affinity];
+    const bool last = own.end();
+    of_input = by_input[own.input].end();
+    if (!last) {
+      return;
+    }
+  }
+  // What runs of one unit share is what is large; the rest goes in its time.
+  constexpr std::size_t kMost = 64;
+  std::vector<experiment::Settings> done;
+  for (std::size_t i = 0; i < std::min(kMost, prepared.sound.size()); ++i) {
+    done.push_back(prepared.result.rows[prepared.sound[i]].settings);
+  }
+  work.forget(done, of_input);
+}
+
+std::vector<std::size_t> LocalPool::State::rows_short_of_memory(const Prepared& prepared) {
+  std::vector<std::size_t> rows;
+  std::ranges::copy_if(prepared.sound, std::back_inserter(rows), [&](std::size_t row) {
+    const auto& failure = prepared.result.rows[row].outcome.failure;
+    return failure && failure->needed_bytes != 0;
+  });
+  return rows;
 }
 
 /// What was found to need more memory than was left beside others. What needs too much even so says how much.
 void LocalPool::State::evaluate_alone(Prepared& prepared, kernels::Accelerator* accelerator,
                                       std::unique_lock<std::mutex>& lock) {
-  std::vector<ResultRow>& rows = prepared.result.rows;
-  std::erase_if(prepared.sound, [&](std::size_t row) { return !short_of_memory(rows[row].outcome); });
+  prepared.sound = rows_short_of_memory(prepared);
   if (prepared.sound.empty()) {
     return;
   }
@@ -258,7 +315,7 @@ void LocalPool::State::evaluate_alone(Prepared& prepared, kernels::Accelerator* 
     ++running;
     lock.unlock();
     prepared.one_by_one = true;
-    evaluate_guarded(prepared, accelerator, false);
+    evaluate_guarded(prepared, accelerator, false, true);
     lock.lock();
     --running;
   }
@@ -266,11 +323,9 @@ void LocalPool::State::evaluate_alone(Prepared& prepared, kernels::Accelerator* 
   if (prepared.result.error) {
     return;
   }
-  for (const std::size_t row : prepared.sound) {
-    experiment::Outcome& outcome = rows[row].outcome;
-    if (short_of_memory(outcome)) {
-      outcome.failure = too_large(outcome.failure->needed_bytes, "at least ", budget.bytes());
-    }
+  for (const std::size_t row : rows_short_of_memory(prepared)) {
+    experiment::Outcome& outcome = prepared.result.rows[row].outcome;
+    outcome.failure = too_large(outcome.failure->needed_bytes, "at least ", budget.bytes());
   }
 }
 
@@ -296,27 +351,28 @@ void LocalPool::State::run(kernels::Accelerator* accelerator) {
       prepared.result.error = std::current_exception();
       lock.lock();
     }
-    // In turn, so that a large unit is not put off for ever by small ones that still fit.
-    work_changed.wait(lock, [&] { return stopping || (turn == ticket && alone == 0 && budget.fits(prepared.need)); });
+    // Who waits for memory is served in turn, so that a large unit is not put off for ever by small ones that still
+    // fit.
+    waiting.insert(ticket);
+    work_changed.wait(
+        lock, [&] { return stopping || (*waiting.begin() == ticket && alone == 0 && budget.fits(prepared.need)); });
+    waiting.erase(ticket);
     if (stopping) {
       dropped = true;
     } else {
-      ++turn;
       budget.take(prepared.need);
       ++running;
       const bool to_itself = keeps_to_itself(prepared.result.task.affinity);
       work_changed.notify_all();
       lock.unlock();
-      evaluate_guarded(prepared, accelerator, to_itself);
+      evaluate_guarded(prepared, accelerator, to_itself, false);
       lock.lock();
       --running;
       budget.give_back(prepared.need);
       work_changed.notify_all();
       if (!prepared.result.error) {
         evaluate_alone(prepared, accelerator, lock);
-        dropped = stopping && std::ranges::any_of(prepared.sound, [&](std::size_t row) {
-                    return short_of_memory(prepared.result.rows[row].outcome);
-                  });
+        dropped = stopping && !prepared.result.error && !rows_short_of_memory(prepared).empty();
       }
     }
     --under_way;
