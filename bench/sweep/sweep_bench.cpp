@@ -5,9 +5,12 @@
 //
 //   independent   `speed_up`: time on one thread / time on N (the whole process is limited to N); `efficiency`: that /
 //   N
-//                 `apart`: N processes of 256 / N experiments side by side, against one of them by itself: what the
-//                   machine takes, whatever we do
-//                 `cpu`: processor time on N threads / on one
+//                 `apart`: N processes of 256 / N experiments side by side, against one of them by itself; `alu`,
+//                 `copy`:
+//                   N threads that each add and shift as many numbers, or copy as many bytes from beyond their caches,
+//                   against one: what the machine takes, whatever we do. `of_alu`: efficiency of what `alu` leaves
+//                 `user`: the program's own processor time on N threads / on one; `system`: the system's, as a share of
+//                   it; `faults`: pages that it asked for, an experiment
 //                 `idle`: share of N threads' time in which none of ours ran
 //                 `before_ms`, `after_ms`: until the first experiment is evaluated, and from the last on
 //   mpi/work      `ratio`: ranks of one thread, one a core, against one process of as many threads, both from the
@@ -34,6 +37,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -67,14 +71,24 @@ double seconds_of(const std::function<void()>& work) {
   return seconds_between(start, Clock::now());
 }
 
-/// Of all threads of this process, since its start.
-double processor_seconds() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
+double seconds_of(const timeval& time) {
   constexpr double kMicro = 1e-6;
-  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-         kMicro * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+  return static_cast<double>(time.tv_sec) + kMicro * static_cast<double>(time.tv_usec);
 }
+
+/// Of all threads of this process.
+struct Processor {
+  double user = 0, system = 0, faults = 0;
+
+  static Processor now() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return {seconds_of(usage.ru_utime), seconds_of(usage.ru_stime), static_cast<double>(usage.ru_minflt)};
+  }
+  [[nodiscard]] Processor since(const Processor& before) const {
+    return {user - before.user, system - before.system, faults - before.faults};
+  }
+};
 
 /// Launches of their own: nothing is shared.
 std::string independent_text(int first = 1, int last = kExperiments) {
@@ -99,7 +113,7 @@ About about_of(const Plan& plan) {
 /// Where the time of one sweep went.
 struct Spent {
   double seconds = std::numeric_limits<double>::infinity();
-  double processor = 0;
+  Processor processor;
   double before = 0, after = 0;
 };
 
@@ -110,7 +124,7 @@ Spent work_off(const Plan& plan, std::uint32_t threads) {
   std::mutex mutex;
   std::optional<Clock::time_point> first;
   Clock::time_point last;
-  const double processor = processor_seconds();
+  const Processor processor = Processor::now();
   const Clock::time_point start = Clock::now();
   {
     experiment::Evaluator evaluator(experiment::EvaluatorOptions{});
@@ -136,7 +150,7 @@ Spent work_off(const Plan& plan, std::uint32_t threads) {
   }
   const Clock::time_point end = Clock::now();
   spent.seconds = seconds_between(start, end);
-  spent.processor = processor_seconds() - processor;
+  spent.processor = Processor::now().since(processor);
   spent.before = seconds_between(start, first.value_or(end));
   spent.after = seconds_between(last, end);
   return spent;
@@ -184,6 +198,48 @@ double apart(std::int64_t processes) {
   return least_of_shell(all + "wait") / least_of_shell(fmt::format("{} --part 1 {}", own_program(), each));
 }
 
+/// Numbers that stay in registers.
+void add_and_shift() {
+  constexpr std::uint64_t kSteps = 200'000'000;
+  std::uint64_t number = 1;
+  for (std::uint64_t i = 0; i < kSteps; ++i) {
+    number ^= number << 13U;
+    number ^= number >> 7U;
+    number += i;
+    benchmark::DoNotOptimize(number);
+  }
+}
+
+/// Larger than a core's own caches.
+void copy_much() {
+  constexpr std::size_t kBytes = std::size_t{8} << 20U;
+  constexpr int kTimes = 100;
+  std::vector<char> from(kBytes, 'a');
+  std::vector<char> to(kBytes, 'b');
+  for (int i = 0; i < kTimes; ++i) {
+    std::copy(from.begin(), from.end(), to.begin());
+    benchmark::DoNotOptimize(to.data());
+    benchmark::ClobberMemory();
+  }
+}
+
+/// How much longer it takes where so many threads do it at a time.
+double beside(std::uint32_t threads, const std::function<void()>& work) {
+  const auto least_of = [&](std::uint32_t count) {
+    double best = std::numeric_limits<double>::infinity();
+    for (int round = 0; round < kRounds; ++round) {
+      best = std::min(best, seconds_of([&] {
+                        std::vector<std::jthread> all;
+                        for (std::uint32_t i = 0; i < count; ++i) {
+                          all.emplace_back(work);
+                        }
+                      }));
+    }
+    return best;
+  };
+  return least_of(threads) / least_of(1);
+}
+
 void independent(benchmark::State& state) {
   const Plan plan = independent_plan();
   const auto threads = static_cast<std::uint32_t>(state.range(0));
@@ -198,8 +254,15 @@ void independent(benchmark::State& state) {
   state.counters["efficiency"] = kOne.seconds / all;
   state.counters["experiments_per_second"] = kExperiments / several.seconds;
   state.counters["apart"] = apart(state.range(0));
-  state.counters["cpu"] = several.processor / kOne.processor;
-  state.counters["idle"] = 1 - several.processor / all;
+  const double alu = beside(threads, add_and_shift);
+  state.counters["alu"] = alu;
+  state.counters["of_alu"] = kOne.seconds / all * alu;
+  state.counters["copy"] = beside(threads, copy_much);
+  const Processor& used = several.processor;
+  state.counters["user"] = used.user / kOne.processor.user;
+  state.counters["system"] = used.system / (used.user + used.system);
+  state.counters["faults"] = used.faults / kExperiments;
+  state.counters["idle"] = 1 - (used.user + used.system) / all;
   state.counters["before_ms"] = several.before * kMilliseconds;
   state.counters["after_ms"] = several.after * kMilliseconds;
 }

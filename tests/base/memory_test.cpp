@@ -57,6 +57,17 @@ TEST(Memory, TheAddressSpaceLimitsIt) {
   EXPECT_EXIT(within_limit(), testing::ExitedWithCode(0), "");
 }
 
+TEST(Memory, WhatThisProcessHasTaken) {
+  const Root root;
+  EXPECT_EQ(taken_memory(root.path()), 0U) << "not known";
+  root.write("proc/self/statm", "1000 50 20 1 0 30 0\n");
+  EXPECT_EQ(taken_memory(root.path()), 30U * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
+  constexpr std::size_t kBytes = std::size_t{64} << 20U;
+  const std::uint64_t before = taken_memory();
+  const std::string some(kBytes, 'x');
+  EXPECT_GE(taken_memory(), before + kBytes / 2);
+}
+
 TEST(Memory, WhatCannotFitIsRefused) {
   EXPECT_NO_THROW(require_memory(1, "it is too large", "--size", "less"));
   try {

@@ -1,5 +1,6 @@
 #include "sim/experiment/stages/kept_results.hpp"
 
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -105,13 +106,9 @@ void KeptResults::forget(const Key& key) {
   std::shared_ptr<Slot> gone;  // after the lock: others need not wait until a large value is taken apart
   const std::lock_guard lock(mutex_);
   const auto found = slots_.find(key);
-  if (found == slots_.end() || found->second->state != State::Kept) {
-    return;
+  if (found != slots_.end() && found->second->state == State::Kept) {
+    gone = drop(found->second->place);
   }
-  gone = std::move(found->second);
-  slots_.erase(found);
-  used_.erase(gone->place);
-  bytes_ -= gone->bytes;
 }
 
 void KeptResults::keep_at_most(std::uint64_t bytes) {
@@ -188,7 +185,7 @@ void KeptResults::settle(Lock& lock, bool large) {
     forget_dead();
   }
   while (counted() > most_bytes_ && !used_.empty()) {
-    std::shared_ptr<Slot> old = drop_last();
+    std::shared_ptr<Slot> old = drop(std::prev(used_.end()));
     lock.unlock();
     old.reset();  // large values take their time
     lock.lock();
@@ -207,10 +204,10 @@ void KeptResults::settle(Lock& lock, bool large) {
   }
 }
 
-/// Of what was used longest ago. What was fulfilled before its maker held it is in the hands of whoever made it:
+/// What was fulfilled before its maker held it is in the hands of whoever made it:
 /// nothing is lost by dropping it.
-std::shared_ptr<KeptResults::Slot> KeptResults::drop_last() {
-  const auto found = slots_.find(used_.back());
+std::shared_ptr<KeptResults::Slot> KeptResults::drop(std::list<Key>::iterator place) {
+  const auto found = slots_.find(*place);
   // Who waits for the slot has it, and its value.
   std::shared_ptr<Slot> old = std::exchange(found->second, nullptr);
   const bool held = old.use_count() > 1 || old->value.use_count() > 1;
@@ -225,7 +222,7 @@ std::shared_ptr<KeptResults::Slot> KeptResults::drop_last() {
     uncount(old->bytes);
     slots_.erase(found);
   }
-  used_.pop_back();
+  used_.erase(place);
   return old;
 }
 

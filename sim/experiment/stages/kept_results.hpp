@@ -149,7 +149,7 @@ class KeptResults {
   /// Drops what is too much, and what malloc holds of it. Gives the lock up meanwhile, and at the end. `large`: the
   /// change was.
   void settle(Lock& lock, bool large);
-  [[nodiscard]] std::shared_ptr<Slot> drop_last();
+  [[nodiscard]] std::shared_ptr<Slot> drop(std::list<Key>::iterator place);
   void forget_dead();
   void uncount(std::uint64_t bytes);
 

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <ctime>
 #include <deque>
+#include <iterator>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -64,10 +65,6 @@ experiment::Failure too_large(std::uint64_t needed, const char* about, std::uint
            fmt::format("at most {} for what is under way", size_text(budget)),
            "give more memory with --memory, or run it on a larger machine"},
           needed};
-}
-
-bool short_of_memory(const experiment::Outcome& outcome) {
-  return outcome.failure && outcome.failure->needed_bytes != 0;
 }
 
 experiment::Outcome failed(ErrorKind kind, const ErrorInfo& info) {
@@ -151,7 +148,8 @@ struct LocalPool::State {
   [[nodiscard]] Need forecast(ResultRow& row) const;
   void evaluate(Prepared& prepared, kernels::Accelerator* accelerator);
   /// What is thrown becomes the result's error.
-  void evaluate_guarded(Prepared& prepared, kernels::Accelerator* accelerator, bool to_itself);
+  void evaluate_guarded(Prepared& prepared, kernels::Accelerator* accelerator, bool to_itself, bool last);
+  [[nodiscard]] static std::vector<std::size_t> rows_short_of_memory(const Prepared& prepared);
   /// The lock is held, but for while it waits and evaluates.
   void evaluate_alone(Prepared& prepared, kernels::Accelerator* accelerator, std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool keeps_to_itself(std::uint64_t affinity);
@@ -240,7 +238,9 @@ void LocalPool::State::evaluate(Prepared& prepared, kernels::Accelerator* accele
   }
 }
 
-void LocalPool::State::evaluate_guarded(Prepared& prepared, kernels::Accelerator* accelerator, bool to_itself) {
+/// What was found to want more memory than there is beside others is asked for again, alone: until then it is not over.
+void LocalPool::State::evaluate_guarded(Prepared& prepared, kernels::Accelerator* accelerator, bool to_itself,
+                                        bool last) {
   if (prepared.result.error) {
     return;
   }
@@ -250,6 +250,9 @@ void LocalPool::State::evaluate_guarded(Prepared& prepared, kernels::Accelerator
       (to_itself ? own : arena).execute([&] { evaluate(prepared, nullptr); });
     } else {
       evaluate(prepared, accelerator);
+    }
+    if (last || rows_short_of_memory(prepared).empty()) {
+      forget(prepared);
     }
   } catch (...) {
     prepared.result.error = std::current_exception();
@@ -291,11 +294,19 @@ void LocalPool::State::forget(const Prepared& prepared, const std::vector<std::s
   work.forget(done, of_input);
 }
 
+std::vector<std::size_t> LocalPool::State::rows_short_of_memory(const Prepared& prepared) {
+  std::vector<std::size_t> rows;
+  std::ranges::copy_if(prepared.sound, std::back_inserter(rows), [&](std::size_t row) {
+    const auto& failure = prepared.result.rows[row].outcome.failure;
+    return failure && failure->needed_bytes != 0;
+  });
+  return rows;
+}
+
 /// What was found to need more memory than was left beside others. What needs too much even so says how much.
 void LocalPool::State::evaluate_alone(Prepared& prepared, kernels::Accelerator* accelerator,
                                       std::unique_lock<std::mutex>& lock) {
-  std::vector<ResultRow>& rows = prepared.result.rows;
-  std::erase_if(prepared.sound, [&](std::size_t row) { return !short_of_memory(rows[row].outcome); });
+  prepared.sound = rows_short_of_memory(prepared);
   if (prepared.sound.empty()) {
     return;
   }
@@ -305,7 +316,7 @@ void LocalPool::State::evaluate_alone(Prepared& prepared, kernels::Accelerator* 
     ++running;
     lock.unlock();
     prepared.one_by_one = true;
-    evaluate_guarded(prepared, accelerator, false);
+    evaluate_guarded(prepared, accelerator, false, true);
     lock.lock();
     --running;
   }
@@ -313,11 +324,9 @@ void LocalPool::State::evaluate_alone(Prepared& prepared, kernels::Accelerator* 
   if (prepared.result.error) {
     return;
   }
-  for (const std::size_t row : prepared.sound) {
-    experiment::Outcome& outcome = rows[row].outcome;
-    if (short_of_memory(outcome)) {
-      outcome.failure = too_large(outcome.failure->needed_bytes, "at least ", budget.bytes());
-    }
+  for (const std::size_t row : rows_short_of_memory(prepared)) {
+    experiment::Outcome& outcome = prepared.result.rows[row].outcome;
+    outcome.failure = too_large(outcome.failure->needed_bytes, "at least ", budget.bytes());
   }
 }
 
@@ -357,24 +366,14 @@ void LocalPool::State::run(kernels::Accelerator* accelerator) {
       const bool to_itself = keeps_to_itself(prepared.result.task.affinity);
       work_changed.notify_all();
       lock.unlock();
-      const std::vector<std::size_t> evaluated = prepared.sound;
-      evaluate_guarded(prepared, accelerator, to_itself);
+      evaluate_guarded(prepared, accelerator, to_itself, false);
       lock.lock();
       --running;
       budget.give_back(prepared.need);
       work_changed.notify_all();
       if (!prepared.result.error) {
         evaluate_alone(prepared, accelerator, lock);
-        dropped = stopping && std::ranges::any_of(prepared.sound, [&](std::size_t row) {
-                    return short_of_memory(prepared.result.rows[row].outcome);
-                  });
-        lock.unlock();
-        try {
-          forget(prepared, evaluated);
-        } catch (...) {
-          prepared.result.error = std::current_exception();
-        }
-        lock.lock();
+        dropped = stopping && !prepared.result.error && !rows_short_of_memory(prepared).empty();
       }
     }
     --under_way;
