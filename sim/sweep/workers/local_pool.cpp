@@ -153,8 +153,7 @@ struct LocalPool::State {
   /// The lock is held, but for while it waits and evaluates.
   void evaluate_alone(Prepared& prepared, kernels::Accelerator* accelerator, std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool keeps_to_itself(std::uint64_t affinity);
-  /// `evaluated`: rows.
-  void forget(const Prepared& prepared, const std::vector<std::size_t>& evaluated);
+  void forget(const Prepared& prepared);
   void evaluate_rows(std::vector<ResultRow>& rows, std::span<const std::size_t> which,
                      kernels::Accelerator* accelerator);
 };
@@ -271,7 +270,7 @@ bool LocalPool::State::keeps_to_itself(std::uint64_t affinity) {
 }
 
 /// What no unit to come shares with this one takes memory that the next unit could have, which is clean and at hand.
-void LocalPool::State::forget(const Prepared& prepared, const std::vector<std::size_t>& evaluated) {
+void LocalPool::State::forget(const Prepared& prepared) {
   if (!work.forget) {
     return;
   }
@@ -288,8 +287,8 @@ void LocalPool::State::forget(const Prepared& prepared, const std::vector<std::s
   // What runs of one unit share is what is large; the rest goes in its time.
   constexpr std::size_t kMost = 64;
   std::vector<experiment::Settings> done;
-  for (std::size_t i = 0; i < std::min(kMost, evaluated.size()); ++i) {
-    done.push_back(prepared.result.rows[evaluated[i]].settings);
+  for (std::size_t i = 0; i < std::min(kMost, prepared.sound.size()); ++i) {
+    done.push_back(prepared.result.rows[prepared.sound[i]].settings);
   }
   work.forget(done, of_input);
 }
