@@ -147,7 +147,11 @@ struct Workshop {
       memory = available_memory() / processes;
       memory -= memory / 4;  // for the system, and for what is not foreseen
     }
-    keep_freed_blocks();
+    if (options.memory.empty()) {
+      keep_freed_blocks();
+    } else {
+      keep_small_blocks();
+    }
     experiment::EvaluatorOptions evaluator_options;
     evaluator_options.store = store.get();
     evaluator_options.memory_bytes = memory;  // less what units under way need by themselves
