@@ -49,6 +49,26 @@ TEST(KeptResults, ManyThreadsMakeOneResultOnce) {
   EXPECT_TRUE(kept.has(key_of(1)));
 }
 
+TEST(KeptResults, WhatIsForgottenIsGoneButForThoseWhoHoldIt) {
+  KeptResults kept(1 << 20);
+  const auto held = kept.get<int>(key_of(1), [] { return made(5, 1000); });
+  static_cast<void>(kept.get<int>(key_of(2), [] { return made(6, 1000); }));
+  const std::uint64_t both = kept.bytes();
+  kept.forget(key_of(1));
+  kept.forget(key_of(3));
+  EXPECT_FALSE(kept.has(key_of(1)));
+  EXPECT_TRUE(kept.has(key_of(2)));
+  EXPECT_EQ(kept.bytes(), both / 2);
+  EXPECT_EQ(*held, 5);
+  EXPECT_EQ(*kept.get<int>(key_of(1), [] { return made(7, 1000); }), 7) << "made again";
+  EXPECT_EQ(kept.bytes(), both);
+
+  const KeptResults::Claim mine = kept.claim(key_of(4));
+  kept.forget(key_of(4));
+  kept.fulfil(key_of(4), mine, std::make_shared<const int>(8), 10);
+  EXPECT_TRUE(kept.has(key_of(4))) << "what is being made is not forgotten";
+}
+
 TEST(KeptResults, AFailureReachesAllWhoWaitAndIsNotKept) {
   KeptResults kept(1 << 20);
   const KeptResults::Claim mine = kept.claim(key_of(1));

@@ -1,9 +1,14 @@
 #include "sim/sweep/workers/runner.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <set>
+#include <span>
+#include <thread>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -55,6 +60,91 @@ TEST_F(Runner, EveryRunIsARowWhateverTheThreads) {
     EXPECT_EQ(made_up.evaluated, 24U);
     EXPECT_EQ(rows(name), expected);
   }
+}
+
+/// Whether it comes within a few seconds: a test that waits for ever tells nothing.
+bool comes(const std::atomic<bool>& sign) {
+  constexpr int kTries = 5000;
+  for (int i = 0; i < kTries && !sign; ++i) {
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  return sign;
+}
+
+TEST_F(Runner, WhatNoOtherUnitSharesIsForgottenOnce) {
+  const Plan plan = small_plan();
+  MadeUp made_up;
+  Work work = made_up.work();
+  std::mutex mutex;
+  std::vector<bool> of_input;
+  std::uint64_t evaluated = 0;
+  work.forget = [&](std::span<const experiment::Settings> complete, bool input) {
+    const std::lock_guard lock(mutex);
+    EXPECT_FALSE(complete.empty());
+    of_input.push_back(input);
+    evaluated = made_up.evaluated;
+  };
+  ResultsWriter results(folder_ / "s.db", about_of(plan), false);
+  RunnerOptions options;
+  options.threads = 3;
+  EXPECT_EQ(run_sweep(plan, work, results, options).standing.done, 24U);
+  EXPECT_EQ(of_input, std::vector<bool>{true}) << "all units share the trace, and no structure";
+  EXPECT_EQ(evaluated, 24U);
+}
+
+TEST_F(Runner, UnitsBeginWhileInputsAreLookedAt) {
+  const Plan plan = small_plan();
+  std::atomic<bool> begun = false;
+  MadeUp made_up;
+  made_up.before = [&](const experiment::Settings&, Progress*) { begun = true; };
+  Work work = made_up.work();
+  bool seen = false;
+  work.input_hash = [&](const experiment::Settings&) {
+    seen = comes(begun);
+    return made_up.trace_hash;
+  };
+  ResultsWriter results(folder_ / "s.db", about_of(plan), false);
+  RunnerOptions options;
+  options.threads = 2;
+  EXPECT_EQ(run_sweep(plan, work, results, options).standing.done, 24U);
+  EXPECT_TRUE(seen);
+}
+
+TEST_F(Runner, NoRowIsTakenBeforeTheInputsAreKnown) {
+  const Plan plan = small_plan();
+  {
+    ResultsWriter results(folder_ / "s.db", about_of(plan), false);
+    results.check_input({"t.rrt", "another content"});
+  }
+  MadeUp made_up;
+  Work work = made_up.work();
+  work.input_hash = [&](const experiment::Settings&) { return made_up.trace_hash; };
+  {
+    ResultsWriter results(folder_ / "s.db", about_of(plan), false);
+    RunnerOptions options;
+    options.threads = 2;
+    EXPECT_THROW(static_cast<void>(run_sweep(plan, work, results, options)), Error);
+  }
+  EXPECT_TRUE(rows().empty());
+}
+
+TEST_F(Runner, AUnitThatIsNotForecastYetHoldsUpNoOther) {
+  const Plan plan = small_plan();
+  std::atomic<bool> begun = false;
+  std::atomic<bool> first = true;
+  std::atomic<bool> passed = false;
+  MadeUp made_up;
+  made_up.before = [&](const experiment::Settings&, Progress*) { begun = true; };
+  made_up.forecast = [&](const experiment::Settings&) -> std::vector<experiment::StageForecast> {
+    if (first.exchange(false)) {
+      passed = comes(begun);
+    }
+    return {};
+  };
+  RunnerOptions options;
+  options.threads = 2;
+  EXPECT_EQ(run(plan, made_up, std::move(options)).standing.done, 24U);
+  EXPECT_TRUE(passed);
 }
 
 TEST_F(Runner, TellsTheBest) {

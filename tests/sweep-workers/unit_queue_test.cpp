@@ -127,6 +127,14 @@ TEST(UnitQueue, KeepsAMachineWithWhatItKnows) {
   EXPECT_TRUE(queue.empty());
 }
 
+TEST(UnitQueue, NobodyHoardsTowardsTheEnd) {
+  EXPECT_EQ(units_in_hand(6, 1000, 4), 6U) << "plenty: all it has room for";
+  EXPECT_EQ(units_in_hand(6, 8, 4), 3U) << "two workers, and its part of half of what is left";
+  EXPECT_EQ(units_in_hand(6, 7, 4), 2U);
+  EXPECT_EQ(units_in_hand(6, 0, 4), 2U);
+  EXPECT_EQ(units_in_hand(1, 0, 1), 1U) << "never nothing";
+}
+
 TEST(UnitQueue, WhatALostWorkerHadComesFirst) {
   UnitQueue queue(tasks_of({1, 1, 1}));
   Task task = *queue.next(1);

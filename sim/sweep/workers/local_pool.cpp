@@ -418,9 +418,7 @@ LocalPool::~LocalPool() {
 }
 
 std::uint64_t LocalPool::capacity() const {
-  // One that ends finds the next at once, also while the thread that takes results and submits waits for the disk.
-  constexpr std::size_t kInHand = 3;
-  return kInHand * threads_->list.size();
+  return kUnitsInHand * threads_->list.size();
 }
 
 std::uint64_t LocalPool::outstanding() const {

@@ -66,7 +66,8 @@ void Peers::feed(UnitQueue& queue) {
   for (bool gave = true; gave && !queue.empty();) {
     gave = false;
     for (auto& [rank, peer] : peers_) {
-      if (!peer.greeted || peer.lost || peer.gone || peer.tasks.size() >= peer.capacity) {
+      if (!peer.greeted || peer.lost || peer.gone ||
+          peer.tasks.size() >= units_in_hand(peer.capacity, queue.size(), processes())) {
         continue;
       }
       std::optional<Task> task = queue.next(peer.affinity);

@@ -42,6 +42,10 @@ class Peers {
   [[nodiscard]] bool any() const {
     return !peers_.empty();
   }
+  /// With this one.
+  [[nodiscard]] std::uint64_t processes() const {
+    return 1 + peers_.size();
+  }
   [[nodiscard]] std::uint64_t outstanding() const;
   [[nodiscard]] bool stop_wanted() const {
     return stop_wanted_;

@@ -137,7 +137,10 @@ class Sweep {
   }
 
   void feed_pool() {
-    while (pool_.outstanding() < pool_.capacity()) {
+    const auto most = [this] {
+      return peers_.any() ? units_in_hand(pool_.capacity(), queue_.size(), peers_.processes()) : pool_.capacity();
+    };
+    while (pool_.outstanding() < most()) {
       std::optional<Task> task = peers_.any() ? queue_.next(affinity_) : queue_.first();
       if (!task) {
         break;

@@ -67,6 +67,13 @@ Selection select_units(const std::vector<Unit>& units, const std::vector<bool>& 
   return selection;
 }
 
+std::uint64_t units_in_hand(std::uint64_t capacity, std::uint64_t left, std::uint64_t processes) {
+  const std::uint64_t workers = std::max<std::uint64_t>(1, capacity / kUnitsInHand);
+  // Half of what is left: the other half evens out what took longer.
+  const std::uint64_t fair = left / (2 * std::max<std::uint64_t>(1, processes));
+  return std::min(capacity, workers + fair);
+}
+
 UnitQueue::UnitQueue(std::vector<Task> tasks)
     : tasks_(std::make_move_iterator(tasks.begin()), std::make_move_iterator(tasks.end())) {}
 

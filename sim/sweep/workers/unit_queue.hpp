@@ -38,12 +38,22 @@ struct SelectOptions {
 [[nodiscard]] Selection select_units(const std::vector<Unit>& units, const std::vector<bool>& finished,
                                      const SelectOptions& options);
 
+/// So many for each worker: one that ends finds the next at once, also while whoever gives out work waits for the disk.
+inline constexpr std::uint64_t kUnitsInHand = 3;
+
+/// How many one of `processes` should have in hand that has room for `capacity`, while `left` are to be given out:
+/// towards the end no more than it works on, so that none hoards what others could begin.
+[[nodiscard]] std::uint64_t units_in_hand(std::uint64_t capacity, std::uint64_t left, std::uint64_t processes);
+
 class UnitQueue {
  public:
   explicit UnitQueue(std::vector<Task> tasks);
 
   [[nodiscard]] bool empty() const {
     return tasks_.empty();
+  }
+  [[nodiscard]] std::uint64_t size() const {
+    return tasks_.size();
   }
   [[nodiscard]] std::optional<Task> first();
   [[nodiscard]] std::optional<Task> next(std::optional<std::uint64_t> last_affinity);
