@@ -203,6 +203,21 @@ TEST(LruGrid, LinesFarFromZero) {
   same_as_slow(streams_of({.first = 0x7FFF'0000'1234'5677U / 128}, 17), grid_of(kSets, {1, 4, 16}, 4), kBack);
 }
 
+/// Stacks of 32, 64 and 128 lines; lines so far apart that their numbers stand for them, and others.
+TEST(LruGrid, StacksOfEverySize) {
+  Streams streams = streams_of({.lines = 700, .size = 4000}, 22);
+  for (const std::uint64_t apart : {1U, 100000U}) {
+    for (LineAccess& access : streams.accesses) {
+      access.line *= apart;
+    }
+    for (const std::uint64_t most : {20U, 50U, 100U}) {
+      for (const CachePolicy& policy : {kBack, kThrough}) {
+        EXPECT_EQ(same_as_slow(streams, grid_of({1, 2, 3, 37}, {1, most / 2, most}, 4), policy).stacked, 1U);
+      }
+    }
+  }
+}
+
 TEST(LruGrid, LinesTooFarApartRunByThemselves) {
   Streams streams = streams_of({.size = 500}, 18);
   streams.accesses.push_back({std::uint64_t{1} << 40U, 1, true});
@@ -249,7 +264,8 @@ TEST(LruGrid, ManyLines) {
     }
     std::sort(lines.begin(), lines.end());
     ASSERT_GT(std::unique(lines.begin(), lines.end()) - lines.begin(), 1 << 16);
-    const std::vector<CacheGeometry> geometries = grid_of({1, 3, 512}, {2, 30, 60, 120, 254}, 4);
+    std::vector<CacheGeometry> geometries = grid_of({1, 3, 512}, {2, 30, 60, 120, 254}, 4);
+    geometries.push_back(geometry_of(2, 20, 4));
     std::vector<ExactCache> caches;
     for (const CacheGeometry& one : geometries) {
       caches.push_back({one, kBack});

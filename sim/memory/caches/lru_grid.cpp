@@ -190,7 +190,8 @@ class StreamRun {
       return false;
     }
     depths_.resize(passes_.size());
-    tbb::parallel_for(std::size_t{0}, passes_.size(), [&](std::size_t i) { depths_[i] = passes_[i]->finish(lines_->lines()); });
+    tbb::parallel_for(std::size_t{0}, passes_.size(),
+                      [&](std::size_t i) { depths_[i] = passes_[i]->finish(lines_->lines()); });
     return true;
   }
 
@@ -299,8 +300,7 @@ LruGrid lru_grid(Accesses accesses, std::span<const std::uint64_t> begins, std::
   std::vector<char> stacked(streams);
   tbb::parallel_for(std::size_t{0}, streams, [&](std::size_t s) {
     facts[s] = facts_of(of(s));
-    if (of(s).empty() || facts[s].lines.high - facts[s].lines.low >= kMostSpan - 1 ||
-        of(s).size() >= kMostSpan) {
+    if (of(s).empty() || facts[s].lines.high - facts[s].lines.low >= kMostSpan - 1 || of(s).size() >= kMostSpan) {
       return;
     }
     StreamRun run(of(s), facts[s], plan, policy, line_sectors, form);

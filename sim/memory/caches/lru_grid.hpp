@@ -10,18 +10,18 @@
 // until the next store, or the end, is a write by all caches of m ways or less. An access that finds its line on top
 // with all its sectors there changes nothing, in any multiple of that number of sets either: it is not passed on to
 // them (trace stripping: Puzak, 1985). Numbers of sets form a tree by divisors, batches of accesses run through it as
-// through a pipeline, on all cores. What is the same for all of them, the numbering of lines and which sectors were
-// touched together the last time, is found out once. One set of more ways than kStackedWays: distances of the reuse
+// through a pipeline, on all cores. What is the same for all of them, the numbering of lines and in what order their
+// sectors were touched, is found out once. One set of more ways than kStackedWays: distances of the reuse
 // engine `bitmap`; several such sets: the caches by themselves, over all cores.
 //
 // Stores with allocate=false hold no stack. To a line that no load of the stream touches they change nothing and are
 // counted alone. A stream with a line that is both loaded and stored to runs through exact_counts.hpp: `stacked` is the
-// number of streams that did not. So do streams whose lines span 2^32 or more.
+// number of streams that did not. So do streams whose lines span 2^32 or more, or of that many accesses.
 //
 // With an accelerator that has a device exact_counts.hpp runs there. Memory on the processor: for each number of sets
 // 8 bytes for each line of the stream (16 where stores are written back to lines of 8 sectors) and 2 for each of 32,
-// 64, 128 or 256 places of each set, from 65,536 lines on 4; a table of lines; a few batches. Deterministic. Errors:
-// as of exact_counts.hpp.
+// 64, 128 or 256 places of each set, or 4 where neither the lines of a set nor those of the stream can be told apart by
+// 16 bits; a table of lines; a few batches. Deterministic. Errors: as of exact_counts.hpp.
 #pragma once
 
 #include <cstdint>

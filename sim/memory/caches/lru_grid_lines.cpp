@@ -47,17 +47,17 @@ std::size_t GridLines::take_as(std::span<const LineAccess> accesses, GridAccess*
       entry.touched = touched_age.next;
       entry.stored = stored_age.next;
     }
-    const SectorAge& counted = stored != 0 ? stored_age : touched_age;
-    const bool counts = stored != 0 || !access.store;
+    const auto load = static_cast<std::uint8_t>(!access.store);
+    const unsigned each = stored_age.each | (touched_age.each & load);
     packed[size++] = {.line = line,
                       .number = entry.number,
                       .touched = kWide ? sectors : static_cast<std::uint8_t>(sectors | stored << 4U),
                       .stored = stored,
                       .oldest_bits = static_cast<std::uint8_t>(8 * touched_age.oldest),
                       .oldest_store_bits = static_cast<std::uint8_t>(8 * stored_age.oldest),
-                      .filled = access.store ? std::uint8_t{0} : touched_age.count,
+                      .filled = static_cast<std::uint8_t>(touched_age.count * load),
                       .written = stored_age.count,
-                      .each = counts && counted.each ? sectors : std::uint8_t{0}};
+                      .each = static_cast<std::uint8_t>(sectors * each)};
   }
   return size;
 }
@@ -70,16 +70,17 @@ SectorAge GridLines::age_of(std::uint8_t sectors, std::uint8_t& last, std::uint3
   const unsigned older = sectors & ~unsigned{before};
   SectorAge age{.oldest = static_cast<std::uint8_t>(std::countr_zero(unsigned{sectors}))};
   std::uint32_t least = ~std::uint32_t{0};
-  age.each = older != 0 && older != sectors;
+  bool each = older != 0 && older != sectors;
   for (unsigned left = older; left != 0; left &= left - 1) {
     const auto sector = static_cast<std::uint8_t>(std::countr_zero(left));
-    age.each = age.each || (left != older && since[sector] != least);
+    each = each || (left != older && since[sector] != least);
     if (since[sector] < least) {
       least = since[sector];
       age.oldest = sector;
     }
   }
-  age.count = age.each ? std::uint8_t{0} : static_cast<std::uint8_t>(sector_count(sectors));
+  age.each = static_cast<std::uint8_t>(each);
+  age.count = each ? std::uint8_t{0} : static_cast<std::uint8_t>(sector_count(sectors));
   return age;
 }
 

@@ -69,8 +69,8 @@ class GridLines {
   std::vector<Entry> entries_ = std::vector<Entry>(std::size_t{1} << kFirstBits);
   std::vector<std::uint32_t> lines_{0};
   std::uint32_t now_ = 0;  ///< accesses
-  /// Of wide lines by number and sector: the access to the line that was the first without the sector since it was touched last; 0:
-  /// never touched. Not kept while the sector is among those touched last.
+  /// Of wide lines by number and sector: the access to the line that was the first without the sector since it was
+  /// touched last; 0: never touched. Not kept while the sector is among those touched last.
   std::vector<std::uint32_t> touched_since_, stored_since_;
 };
 

@@ -13,9 +13,9 @@
 
 namespace rayreplay::memory {
 
-/// An access as passes want it; lru_grid_lines.hpp makes it. Sectors that were touched together the last time, or never,
-/// have one depth whatever the sets; one that was touched before another is nowhere less deep. So the oldest of them
-/// decides, and where all were touched together it stands for all.
+/// An access as passes want it; lru_grid_lines.hpp makes it. Sectors that were touched together the last time, or
+/// never, have one depth whatever the sets; one that was touched before another is nowhere less deep. So the oldest of
+/// them decides, and where all were touched together it stands for all.
 struct alignas(16) GridAccess {
   std::uint32_t line = 0;    ///< less the least line of the stream
   std::uint32_t number = 0;  ///< of the line, from 1 in the order of their first accesses

@@ -17,7 +17,7 @@ struct SectorAge {
   std::uint8_t next = 0;
   std::uint8_t oldest = 0;
   std::uint8_t count = 0;  ///< 0: not all are as old
-  bool each = false;       ///< not all are as old
+  std::uint8_t each = 0;   ///< 1: not all are as old
 };
 
 /// Four ranks in 4 × 4 bits: how many later accesses there were to others, as far as it says which came first; kNever.
@@ -52,11 +52,11 @@ class SectorRanks {
       if ((sectors >> s & 1U) == 0) {
         continue;
       }
-      age.each = age.each || (any && of(s) != of(age.oldest));
+      age.each |= static_cast<std::uint8_t>(any && of(s) != of(age.oldest));
       age.oldest = static_cast<std::uint8_t>(!any || of(s) > of(age.oldest) ? s : age.oldest);
       any = true;
     }
-    age.count = static_cast<std::uint8_t>(age.each ? 0 : std::popcount(sectors));
+    age.count = static_cast<std::uint8_t>(age.each != 0 ? 0 : std::popcount(sectors));
     return age;
   }
   constexpr bool operator==(const SectorRanks&) const = default;

@@ -77,8 +77,7 @@ class SectorDepths {
                                                   GridAccess* left) {
     // No branches on the data: what they depend on is hard to foresee. What is seldom goes to lists.
     std::array<std::uint64_t, kTogether> each_depths;
-    std::array<std::uint8_t, kTogether> each_sectors;
-    std::array<std::uint8_t, kTogether> each_stored;
+    std::array<std::uint8_t, kTogether> each_of;
     std::size_t eaches = 0;
     std::size_t kept = 0;
     Line* const lines = lines_.data();
@@ -102,9 +101,8 @@ class SectorDepths {
       if constexpr (kDirty) {
         written_[(dirty >> access.oldest_store_bits) & 255U] += access.written;
       }
-      each_depths[eaches] = kDirty && access.stored != 0 ? dirty : now;
-      each_sectors[eaches] = access.each;
-      each_stored[eaches] = access.stored;
+      each_depths[eaches] = kDirty && kWide && access.stored != 0 ? dirty : now;
+      each_of[eaches] = static_cast<std::uint8_t>(i);
       eaches += static_cast<std::size_t>(access.each != 0);
       if constexpr (kLeave) {
         left[kept] = access;
@@ -112,9 +110,11 @@ class SectorDepths {
       }
     }
     for (std::size_t k = 0; k < eaches; ++k) {
-      GridDepths::ByDepth& counts = each_stored[k] != 0 ? written_ : filled_;
+      const GridAccess& access = accesses[each_of[k]];
+      GridDepths::ByDepth& counts = access.stored != 0 ? written_ : filled_;
+      const std::size_t behind = kWide || access.stored == 0 ? 0 : kSectors;
       for (std::size_t s = 0; s < kSectors; ++s) {
-        counts[byte_of(each_depths[k], s)] += each_sectors[k] >> s & 1U;
+        counts[byte_of(each_depths[k], s + behind)] += access.each >> s & 1U;
       }
     }
     return kept;
