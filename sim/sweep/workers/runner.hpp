@@ -7,8 +7,9 @@
 // after what is finished has been written. A stop (Ctrl-C, `stop.seconds`) lets nothing start, waits for no unit longer
 // than `grace_seconds`, and writes what is finished. `stop.runs` = N: the runs below N alone.
 //   `threads`: workers on the processor; each accelerator is one worker more. Rows are written by the one thread that
-// calls. `shard`: units by affinity (unit_queue.hpp), so that shards share little. With a `link` this process is rank 0
-// of several (peers.hpp); the others call run_worker (remote_worker.hpp) with the same plan.
+// calls. The first units begin while the inputs are looked at; no row is taken before they are known. `shard`: units by
+// affinity (unit_queue.hpp), so that shards share little. With a `link` this process is rank 0 of several (peers.hpp);
+// the others call run_worker (remote_worker.hpp) with the same plan.
 #pragma once
 
 #include <cstdint>
