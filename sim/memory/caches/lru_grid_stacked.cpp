@@ -187,9 +187,9 @@ struct Lanes {
 };
 
 /// As the portable one. No branches up to 64 lanes: what they depend on is hard to foresee.
-/// Built by GCC 12 at -O1 with the checks of ASan or UBSan (alone enough) in it, this finds wrong depths from the second
-/// vector on (tests notice), and nothing is reported; without them, at -O0, -O1 and -O3, it finds the right ones. Why
-/// is not known.
+/// Built by GCC 12 at -O1 with the checks of ASan or UBSan (alone enough) in it, this finds wrong depths from the
+/// second vector on (tests notice), and nothing is reported; without them, at -O0, -O1 and -O3, it finds the right
+/// ones. Why is not known.
 template <std::size_t kLanes, class Tag>
 [[gnu::no_sanitize("undefined", "address")]] inline std::uint8_t to_front(Tag* tags, Tag tag) {
   constexpr std::size_t kVector = 64 / sizeof(Tag);
