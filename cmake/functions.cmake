@@ -31,17 +31,18 @@ function(rr_add_room folder)
   add_subdirectory(${CMAKE_SOURCE_DIR}/${folder})
 endfunction()
 
-# rr_library(name SOURCES … LINK … [PRIVATE …] [MODELS]): static library rr_<name> with alias rayreplay::<name>.
-# LINK is part of the interface, PRIVATE is not. MODELS: files of the library register models by static objects, so the
+# rr_library(name SOURCES … LINK … [PRIVATE …] [APART …] [MODELS]): static library rr_<name> with alias rayreplay::<name>.
+# LINK is part of the interface, PRIVATE is not. APART: see rr_unity. MODELS: files of the library register models by static objects, so the
 # whole archive is linked wherever the alias is used.
 function(rr_library name)
-  cmake_parse_arguments(ARG "MODELS" "" "SOURCES;LINK;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "MODELS" "" "SOURCES;LINK;PRIVATE;APART" ${ARGN})
   add_library(rr_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(rr_${name} PUBLIC ${ARG_LINK} PRIVATE rr_options ${ARG_PRIVATE})
   # Not what lives inside applications: that has neither fmt nor these rooms, and hides its symbols.
   if(TARGET rr_pch_library AND "${ARG_LINK};${ARG_PRIVATE}" MATCHES "fmt::fmt|TBB::tbb|rayreplay::(base|trace|scenes)")
     rr_precompiled(rr_${name} library)
   endif()
+  rr_unity(rr_${name} APART ${ARG_APART})
   if(ARG_MODELS)
     add_library(rr_${name}_models INTERFACE)
     target_link_libraries(rr_${name}_models INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,rr_${name}>" ${ARG_LINK})
@@ -74,12 +75,12 @@ function(rr_shader variable source stage name)
   set(${variable} ${header} PARENT_SCOPE)
 endfunction()
 
-# rr_test(name SOURCES … LINK …): a GoogleTest program, each test of which ctest knows by name.
+# rr_test(name SOURCES … LINK … [APART …]): a GoogleTest program, each test of which ctest knows by name. APART: see rr_unity.
 include(GoogleTest)
 # A third of the time to compile them; what they test is built as it ships.
 set(rr_test_options $<$<CONFIG:Release>:-O1>)
 function(rr_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;APART" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE rr_options ${ARG_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE RAYREPLAY_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
@@ -87,7 +88,23 @@ function(rr_test name)
   if(TARGET rr_pch_test)
     rr_precompiled(${name} test)
   endif()
+  rr_unity(${name} APART ${ARG_APART})
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+endfunction()
+
+# rr_test_files(name LINK … [APART …]): each *_test.cpp of the folder as a program named after it. Where
+# RAYREPLAY_UNITY is on they are one program, rr_test's `name`: but for the sanitizers, which few of them are built for.
+function(rr_test_files name)
+  cmake_parse_arguments(ARG "" "" "LINK;APART" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS *_test.cpp)
+  if(RAYREPLAY_UNITY AND NOT RAYREPLAY_SANITIZE)
+    rr_test(${name} SOURCES ${sources} LINK ${ARG_LINK} APART ${ARG_APART})
+    return()
+  endif()
+  foreach(source IN LISTS sources)
+    get_filename_component(program ${source} NAME_WE)
+    rr_test(${program} SOURCES ${source} LINK ${ARG_LINK})
+  endforeach()
 endfunction()
 
 # rr_bench(name SOURCES … LINK …): a Google Benchmark program.
@@ -95,4 +112,14 @@ function(rr_bench name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE rr_options ${ARG_LINK} benchmark::benchmark)
+  rr_bench_program(${name})
+endfunction()
+
+# rr_bench_program(name): what benchmarks are to the presets that compile in less time: programs that nobody runs.
+function(rr_bench_program name)
+  if(TARGET rr_pch_test)
+    target_compile_options(${name} PRIVATE ${rr_test_options})
+    rr_precompiled(${name} test)
+    rr_unity(${name})
+  endif()
 endfunction()
