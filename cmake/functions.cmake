@@ -75,12 +75,12 @@ function(rr_shader variable source stage name)
   set(${variable} ${header} PARENT_SCOPE)
 endfunction()
 
-# rr_test(name SOURCES … LINK … [APART …]): a GoogleTest program, each test of which ctest knows by name. APART: see rr_unity.
+# rr_test(name SOURCES … LINK …): a GoogleTest program, each test of which ctest knows by name.
 include(GoogleTest)
 # A third of the time to compile them; what they test is built as it ships.
 set(rr_test_options $<$<CONFIG:Release>:-O1>)
 function(rr_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;APART" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE rr_options ${ARG_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE RAYREPLAY_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
@@ -88,17 +88,18 @@ function(rr_test name)
   if(TARGET rr_pch_test)
     rr_precompiled(${name} test)
   endif()
-  rr_unity(${name} APART ${ARG_APART})
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 endfunction()
 
 # rr_test_files(name LINK … [APART …]): each *_test.cpp of the folder as a program named after it. Where
-# RAYREPLAY_UNITY is on they are one program, rr_test's `name`: but for the sanitizers, which few of them are built for.
+# RAYREPLAY_UNITY is on they are one program, `name`, but under the sanitizers, which few of them are built for. APART: see
+# rr_unity.
 function(rr_test_files name)
   cmake_parse_arguments(ARG "" "" "LINK;APART" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *_test.cpp)
   if(RAYREPLAY_UNITY AND NOT RAYREPLAY_SANITIZE)
-    rr_test(${name} SOURCES ${sources} LINK ${ARG_LINK} APART ${ARG_APART})
+    rr_test(${name} SOURCES ${sources} LINK ${ARG_LINK})
+    rr_unity(${name} APART ${ARG_APART})
     return()
   endif()
   foreach(source IN LISTS sources)
@@ -120,6 +121,5 @@ function(rr_bench_program name)
   if(TARGET rr_pch_test)
     target_compile_options(${name} PRIVATE ${rr_test_options})
     rr_precompiled(${name} test)
-    rr_unity(${name})
   endif()
 endfunction()
