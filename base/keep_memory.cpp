@@ -23,6 +23,14 @@ void keep_freed_blocks() noexcept {
 #endif
 }
 
+void keep_small_blocks() noexcept {
+#ifdef __GLIBC__
+  constexpr int kSmall = 1 << 20;
+  (void)mallopt(M_MMAP_THRESHOLD, kSmall);
+  (void)mallopt(M_TRIM_THRESHOLD, kSmall);
+#endif
+}
+
 void give_back_freed_memory() noexcept {
 #ifdef __GLIBC__
   (void)malloc_trim(0);

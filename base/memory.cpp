@@ -124,6 +124,15 @@ std::uint64_t available_memory(const fs::path& root) {
   return std::min({system_memory(root), group_memory(root), address_space(root)});
 }
 
+std::uint64_t taken_memory(const fs::path& root) {
+  std::ifstream file(root / "proc/self/statm");
+  std::uint64_t all = 0;
+  std::uint64_t resident = 0;
+  std::uint64_t shared = 0;
+  file >> all >> resident >> shared;
+  return file ? less(resident, shared) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
+}
+
 void require_memory(std::uint64_t needed, const std::string& what, const std::string& where, const std::string& fix) {
   const std::uint64_t available = available_memory();
   if (needed > available) {

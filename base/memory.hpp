@@ -16,6 +16,9 @@ namespace rayreplay {
 /// leaves. The largest number if none of them says. `root`: where /proc and /sys are found.
 [[nodiscard]] std::uint64_t available_memory(const std::filesystem::path& root = "/");
 
+/// Bytes of this process that are there and that no file backs; 0 where that is not known.
+[[nodiscard]] std::uint64_t taken_memory(const std::filesystem::path& root = "/");
+
 /// Throws Resource unless `needed` bytes are available. `what`: the clause that says what is too large, `where`: the
 /// option or file that asked for it.
 void require_memory(std::uint64_t needed, const std::string& what, const std::string& where, const std::string& fix);

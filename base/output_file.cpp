@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace rayreplay {
 namespace {
@@ -29,16 +30,9 @@ namespace fs = std::filesystem;
   throw Error(ErrorKind::Output, {what, path.string(), std::strerror(error), "", fix});
 }
 
-void write_all(int descriptor, std::string_view bytes, const fs::path& path) {
-  while (!bytes.empty()) {
-    const ssize_t done = ::write(descriptor, bytes.data(), bytes.size());
-    if (done < 0) {
-      if (errno == EINTR) {
-        continue;
-      }
-      fail(path, "cannot write", errno);
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(done));
+void write_or_fail(int descriptor, std::string_view bytes, const fs::path& path) {
+  if (const int error = write_all(descriptor, bytes); error != 0) {
+    fail(path, "cannot write", error);
   }
 }
 
@@ -51,24 +45,6 @@ Temporaries& temporaries() {
   static Temporaries all;
   return all;
 }
-
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  ~Descriptor() {
-    if (value_ >= 0) {
-      ::close(value_);
-    }
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int get() const {
-    return value_;
-  }
-
- private:
-  int value_;
-};
 
 }  // namespace
 
@@ -131,8 +107,8 @@ OutputFile::~OutputFile() {
 
 void OutputFile::commit() {
   {
-    const Descriptor file(::open(temporary_.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file.get() < 0 || ::fsync(file.get()) != 0) {
+    const FileDescriptor file(::open(temporary_.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.valid() || ::fsync(file.get()) != 0) {
       fail(path_, "cannot finish writing", errno);
     }
   }
@@ -152,26 +128,26 @@ void OutputFile::commit() {
 
 void write_file(const fs::path& path, std::string_view bytes, bool overwrite) {
   if (path == "-") {
-    write_all(STDOUT_FILENO, bytes, "standard output");
+    write_or_fail(STDOUT_FILENO, bytes, "standard output");
     return;
   }
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)) {
-    const Descriptor device(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (device.get() < 0) {
+    const FileDescriptor device(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!device.valid()) {
       fail(path, "cannot open the output", errno);
     }
-    write_all(device.get(), bytes, path);
+    write_or_fail(device.get(), bytes, path);
     return;
   }
   OutputFile output(path, overwrite);
   {
-    const Descriptor file(::open(output.temporary_path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (file.get() < 0) {
+    const FileDescriptor file(::open(output.temporary_path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (!file.valid()) {
       fail(path, "cannot create the output", errno);
     }
-    write_all(file.get(), bytes, path);
+    write_or_fail(file.get(), bytes, path);
   }
   output.commit();
 }

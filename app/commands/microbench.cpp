@@ -420,6 +420,7 @@ int act(const Options& given) {
   const std::vector<experiment::Outcome> outcomes =
       evaluator.evaluate(configurations, accelerator.get(), progress.get());
   std::vector<Answered> answers;
+  answers.reserve(questions.size());
   auto next = outcomes.begin();
   for (const Question& question : questions) {
     answers.push_back(question.unasked.empty()

@@ -17,6 +17,7 @@
 #include "base/progress.hpp"
 #include "sim/experiment/settings/settings.hpp"
 #include "sim/experiment/stages/evaluator.hpp"
+#include "sim/sweep/definition/paths.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -48,10 +49,11 @@ experiment::Settings complete_settings(const Options& options) {
 
 /// Files that are read: none of them may be the output.
 std::vector<NamedPath> inputs_of(const Options& options, const experiment::Settings& settings) {
-  std::vector<NamedPath> inputs = {{"EXPERIMENT", options.path}, {"trace", settings.text("trace")}};
-  const std::string& machine = settings.text("machine.name");
-  if (machine.ends_with(".toml")) {
-    inputs.push_back({"machine.name", machine});
+  std::vector<NamedPath> inputs = {{"EXPERIMENT", options.path}};
+  for (const auto& [key, setting] : settings.all()) {
+    for (const std::string& path : sweep::paths_in(key, setting.value)) {
+      inputs.push_back({key, path});
+    }
   }
   return inputs;
 }

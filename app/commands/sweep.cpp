@@ -102,8 +102,9 @@ std::string database_path(const Options& options, const Shard& shard) {
   const fs::file_status status = fs::status(path, ignored);
   // /dev/stdin may well lead to a file, but it is none.
   const std::string place = fs::absolute(path, ignored).lexically_normal().string();
-  const bool no_file =
-      (fs::exists(status) && !fs::is_regular_file(status)) || place.starts_with("/dev/") || place.starts_with("/proc/");
+  // What a folder is, whoever reads it says.
+  const bool no_file = (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)) ||
+                       place.starts_with("/dev/") || place.starts_with("/proc/");
   if (no_file && !options.print_config && !options.dry_run) {
     throw Error(ErrorKind::Usage, {"results have no name, as the sweep comes from no file", options.path, "", "",
                                    "name the database with -o"});
@@ -146,7 +147,11 @@ struct Workshop {
       memory = available_memory() / processes;
       memory -= memory / 4;  // for the system, and for what is not foreseen
     }
-    keep_freed_blocks();
+    if (options.memory.empty()) {
+      keep_freed_blocks();
+    } else {
+      keep_small_blocks();
+    }
     experiment::EvaluatorOptions evaluator_options;
     evaluator_options.store = store.get();
     evaluator_options.memory_bytes = memory;  // less what units under way need by themselves
@@ -169,7 +174,14 @@ int print_config(const sweep::Definition& definition) {
 }
 
 /// Runs of a database that are finished; none where it is not there.
-std::uint64_t count_finished(const std::string& database, bool retry_errors);
+std::uint64_t count_finished(const std::string& database, bool retry_errors) {
+  std::error_code ignored;
+  if (!fs::exists(database, ignored)) {
+    return 0;
+  }
+  const sweep::ResultsReader reader(database);
+  return reader.count() - (retry_errors ? reader.failures() : reader.retries());
+}
 
 int dry_run(const Options& options, const sweep::Plan& plan, const std::string& database, std::uint64_t wanted) {
   const output::Format format = options.format.format();
@@ -222,15 +234,6 @@ int dry_run(const Options& options, const sweep::Plan& plan, const std::string& 
   }
   console::print(text);
   return 0;
-}
-
-std::uint64_t count_finished(const std::string& database, bool retry_errors) {
-  std::error_code ignored;
-  if (!fs::exists(database, ignored)) {
-    return 0;
-  }
-  const sweep::ResultsReader reader(database);
-  return reader.count() - (retry_errors ? reader.failures() : reader.retries());
 }
 
 /// Runs that this command would have to see to, finished or not.

@@ -171,12 +171,43 @@ struct Mean {
   }
 };
 
-std::string mean_note(std::uint64_t least, std::uint64_t most) {
-  if (most <= 1) {
+/// Means of the rows that fall on one place, and how far they reach.
+struct Means {
+  std::vector<Mean> cells;  ///< by place up, then across
+  double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max(), most = 0;  ///< rows of a cell that has any
+};
+
+Means means_of(const std::vector<double>& values, const Places& across, const Places& up, const std::string& metric) {
+  Means means;
+  means.cells.resize(across.labels.size() * up.labels.size());
+  for (std::size_t row = 0; row < values.size(); ++row) {
+    if (across.of_rows[row] != kNowhere && up.of_rows[row] != kNowhere && std::isfinite(values[row])) {
+      Mean& cell = means.cells[up.of_rows[row] * across.labels.size() + across.of_rows[row]];
+      cell.sum += values[row];
+      ++cell.count;
+    }
+  }
+  for (const Mean& cell : means.cells) {
+    if (cell.count > 0) {
+      means.low = std::min(means.low, cell.value());
+      means.high = std::max(means.high, cell.value());
+      means.least = std::min(means.least, cell.count);
+      means.most = std::max(means.most, cell.count);
+    }
+  }
+  if (means.most == 0) {
+    nothing(metric);
+  }
+  return means;
+}
+
+std::string mean_note(const Means& means) {
+  if (means.most <= 1) {
     return "";
   }
-  return least == most ? fmt::format("means over {} configurations each", most)
-                       : fmt::format("means over {} to {} configurations", least, most);
+  return means.least == means.most ? fmt::format("means over {} configurations each", means.most)
+                                   : fmt::format("means over {} to {} configurations", means.least, means.most);
 }
 
 std::string with_where(std::string note, const std::string& where) {
@@ -194,14 +225,7 @@ pictures::GridPlot heat_map_plot(const ResultsReader& reader, const std::string&
   const std::vector<double> values = sweep::load_numbers(reader, metric, where, "plot heatmap");
   const Places across = places_of(reader, x, where, "plot heatmap");
   const Places up = places_of(reader, y, where, "plot heatmap");
-  std::vector<Mean> cells(across.labels.size() * up.labels.size());
-  for (std::size_t row = 0; row < values.size(); ++row) {
-    if (across.of_rows[row] != kNowhere && up.of_rows[row] != kNowhere && std::isfinite(values[row])) {
-      Mean& cell = cells[up.of_rows[row] * across.labels.size() + across.of_rows[row]];
-      cell.sum += values[row];
-      ++cell.count;
-    }
-  }
+  const Means means = means_of(values, across, up, metric);
   pictures::GridPlot plot;
   plot.title = column.name + " by " + across.column.name + " and " + up.column.name;
   plot.x_title = column_title(across.column);
@@ -210,29 +234,16 @@ pictures::GridPlot heat_map_plot(const ResultsReader& reader, const std::string&
   plot.y_labels = up.labels;
   plot.x_names = !across.numbers;
   plot.unit = column_title(column);
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  std::uint64_t least = std::numeric_limits<std::uint64_t>::max(), most = 0;
-  for (const Mean& cell : cells) {
+  const Measure measure(column, means.low, means.high);
+  for (const Mean& cell : means.cells) {
     plot.values.push_back(cell.value());
-    if (cell.count > 0) {
-      low = std::min(low, cell.value());
-      high = std::max(high, cell.value());
-      least = std::min(least, cell.count);
-      most = std::max(most, cell.count);
-    }
-  }
-  if (most == 0) {
-    nothing(metric);
-  }
-  const Measure measure(column, low, high);
-  for (const Mean& cell : cells) {
     plot.writing.push_back(cell.count == 0 ? "" : measure.text(cell.value()));
     plot.exact.push_back(cell.count == 0 ? "" : fmt::format("{:.6g} {}", cell.value(), column.unit));
   }
-  plot.low = low;
-  plot.high = high > low ? high : low + 1;
+  plot.low = means.low;
+  plot.high = means.high > means.low ? means.high : means.low + 1;
   plot.ticks = value_ticks(column, plot.low, plot.high, kMostTicks);
-  plot.note = with_where(mean_note(least, most), where);
+  plot.note = with_where(mean_note(means), where);
   return plot;
 }
 
@@ -250,42 +261,26 @@ pictures::Plot line_plot(const ResultsReader& reader, const std::string& x, cons
                 {"too many lines for one picture", "--by " + by, fmt::format("{}", lines.labels.size()),
                  fmt::format("at most {}", kMostLines), "choose some values with --where"});
   }
-  std::vector<Mean> means(across.labels.size() * lines.labels.size());
-  for (std::size_t row = 0; row < values.size(); ++row) {
-    if (across.of_rows[row] != kNowhere && lines.of_rows[row] != kNowhere && std::isfinite(values[row])) {
-      Mean& mean = means[lines.of_rows[row] * across.labels.size() + across.of_rows[row]];
-      mean.sum += values[row];
-      ++mean.count;
-    }
-  }
+  const Means means = means_of(values, across, lines, metric);
   pictures::Plot plot;
   plot.title = column.name + " over " + across.column.name;
   plot.x = axis_of(across);
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  std::uint64_t least = std::numeric_limits<std::uint64_t>::max(), most = 0;
   for (std::size_t line = 0; line < lines.labels.size(); ++line) {
     pictures::PlotSeries series;
     series.name = by.empty() ? "" : lines.column.name + " " + lines.labels[line];
     series.color = line + 1;
     for (std::size_t i = 0; i < across.labels.size(); ++i) {
-      const Mean& mean = means[line * across.labels.size() + i];
+      const Mean& mean = means.cells[line * across.labels.size() + i];
       if (mean.count > 0) {
         series.points.push_back({across.values[i], mean.value()});
         series.titles.push_back(fmt::format("{}{}{}: {:.6g}", series.name, series.name.empty() ? "" : ", ",
                                             across.labels[i], mean.value()));
-        low = std::min(low, mean.value());
-        high = std::max(high, mean.value());
-        least = std::min(least, mean.count);
-        most = std::max(most, mean.count);
       }
     }
     plot.series.push_back(std::move(series));
   }
-  if (most == 0) {
-    nothing(metric);
-  }
-  plot.y = metric_axis(column, low, high, false);
-  plot.note = with_where(mean_note(least, most), where);
+  plot.y = metric_axis(column, means.low, means.high, false);
+  plot.note = with_where(mean_note(means), where);
   return plot;
 }
 

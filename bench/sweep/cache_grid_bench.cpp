@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <numeric>
 #include <set>
 #include <span>
 #include <stdexcept>
@@ -29,12 +28,9 @@
 
 #include "base/split_mix.hpp"
 #include "bench/memory/bench_time.hpp"
-#include "bvh/bvh.hpp"
-#include "capture/trace/reader.hpp"
-#include "scheduler-models/warp_assignment.hpp"
 #include "sim/memory/caches/lru_grid.hpp"
 #include "sim/memory/reuse/reuse_engine.hpp"
-#include "sim/memory/streams/launch_source.hpp"
+#include "tests/support/captured_streams.hpp"
 #include "tests/support/reuse_streams.hpp"
 
 namespace {
@@ -50,19 +46,7 @@ constexpr std::size_t kGroup = 6;  ///< warps that take turns
 
 /// Warps of a captured launch in turn, instruction by instruction.
 std::vector<LineAccess> captured(std::size_t size, bool once) {
-  const trace::Trace trace = trace::load(RAYREPLAY_SOURCE_DIR "/tests/data/h200/one-weekend.rrt");
-  const trace::Launch& launch = trace.launches[0];
-  const bvh::Bvh structure = bvh::build_bvh(trace.scene, launch.tlas, "one-weekend");
-  memory::StreamOptions options;
-  options.coalescing.requests = false;
-  std::vector<std::uint32_t> places(launch.data.threads());
-  std::iota(places.begin(), places.end(), 0U);
-  places.resize((places.size() + options.warp_size - 1) / options.warp_size * options.warp_size, scheduler::kNoThread);
-  const auto source = memory::make_launch_source(trace, launch, structure, places, options);
-  std::vector<std::uint32_t> items(source->items());
-  std::iota(items.begin(), items.end(), 0U);
-  std::vector<memory::WarpStream> streams(items.size());
-  source->generate(items, streams);
+  const std::vector<memory::WarpStream> streams = test::captured_streams("one-weekend").warps;
   std::vector<LineAccess> accesses;
   while (accesses.size() < size) {
     const std::size_t before = accesses.size();

@@ -1,18 +1,36 @@
 // What it costs to work a sweep off: 256 independent experiments (each makes a launch of its own, replays it, times it
-// under SER, and traces its rays again) on one thread and on several; the same by MPI, two ranks of one thread each
-// against one process of two threads; and going on with a sweep of 10,000 runs that are all finished.
+// under SER, and traces its rays again) on one thread and on several; the same by MPI; and going on with a sweep of
+// 10,000 runs that are all finished. Times are the least of kRounds; sweeps are whole, from the creation of the
+// database to its end and that of what was kept.
 //
-//   independent   `speed_up`: time on one thread / time on N (the whole process is limited to N)
-//                 `efficiency`: that / N
-//   mpi           `ratio`: wall clock of mpirun -n 2 / of --threads 2, both with start and end of the processes
+//   independent   `speed_up`: time on one thread / time on N (the whole process is limited to N); `efficiency`: that /
+//   N
+//                 `apart`: N processes of 256 / N experiments side by side, against one of them by itself: what the
+//                   machine takes, whatever we do
+//                 `cpu`: processor time on N threads / on one
+//                 `idle`: share of N threads' time in which none of ours ran
+//                 `before_ms`, `after_ms`: until the first experiment is evaluated, and from the last on
+//   mpi/work      `ratio`: ranks of one thread, one a core, against one process of as many threads, both from the
+//                   creation of the database to its end: neither start nor end of the processes
+//   mpi/command   `ratio`: the same of the commands, with start and end of the processes
+//                 `node`: with --mpi-workers node, where the first rank works for all of its machine
 //   resume        seconds from opening the database to knowing that nothing is left
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -21,29 +39,49 @@
 #include <fmt/format.h>
 #include <tbb/global_control.h>
 
+#include "base/keep_memory.hpp"
 #include "sim/sweep/definition/definition.hpp"
 #include "sim/sweep/plan/plan.hpp"
+#include "sim/sweep/workers/mpi_session.hpp"
+#include "sim/sweep/workers/remote_worker.hpp"
 #include "sim/sweep/workers/runner.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace rayreplay::sweep {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr int kExperiments = 256;
 constexpr int kFinished = 10'000;
+constexpr int kRounds = 3;
+constexpr double kMilliseconds = 1000;
+
+double seconds_between(Clock::time_point begin, Clock::time_point end) {
+  return std::chrono::duration<double>(end - begin).count();
+}
 
 double seconds_of(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return seconds_between(start, Clock::now());
+}
+
+/// Of all threads of this process, since its start.
+double processor_seconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  constexpr double kMicro = 1e-6;
+  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         kMicro * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
 /// Launches of their own: nothing is shared.
-std::string independent_text() {
+std::string independent_text(int first = 1, int last = kExperiments) {
   return fmt::format(
       "[experiment]\nworkload = \"coherence:warps=300\"\noutputs = \"simt,model,traversal\"\n"
-      "scheduler.model = \"ser\"\n[axes]\n\"workload:seed\" = {{ from = 1, to = {}, step = 1 }}\n",
-      kExperiments);
+      "scheduler.model = \"ser\"\n[axes]\n\"workload:seed\" = {{ from = {}, to = {}, step = 1 }}\n",
+      first, last);
 }
 
 /// One small launch under random packings.
@@ -58,43 +96,122 @@ About about_of(const Plan& plan) {
   return {definition_hash(plan.definition()), "", plan.runs(), plan.keys(), "", "1/1"};
 }
 
-void work_off(const Plan& plan, std::uint32_t threads) {
+/// Where the time of one sweep went.
+struct Spent {
+  double seconds = std::numeric_limits<double>::infinity();
+  double processor = 0;
+  double before = 0, after = 0;
+};
+
+Spent work_off(const Plan& plan, std::uint32_t threads) {
   const test::TemporaryFolder folder;
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-  experiment::Evaluator evaluator(experiment::EvaluatorOptions{});
-  ResultsWriter results(folder / "s.db", about_of(plan), false);
-  RunnerOptions options;
-  options.threads = threads;
-  const SweepReport report = run_sweep(plan, evaluator, results, options);
-  if (report.standing.failed > 0 || report.standing.done != plan.runs()) {
-    throw std::runtime_error("the sweep did not succeed");
+  Spent spent;
+  std::mutex mutex;
+  std::optional<Clock::time_point> first;
+  Clock::time_point last;
+  const double processor = processor_seconds();
+  const Clock::time_point start = Clock::now();
+  {
+    experiment::Evaluator evaluator(experiment::EvaluatorOptions{});
+    Work work = work_of(evaluator);
+    work.evaluate = [&, whole = work.evaluate](std::span<const experiment::Settings> complete,
+                                               kernels::Accelerator* accelerator, Progress* progress) {
+      {
+        const std::lock_guard lock(mutex);
+        first = first.value_or(Clock::now());
+      }
+      auto outcomes = whole(complete, accelerator, progress);
+      const std::lock_guard lock(mutex);
+      last = Clock::now();
+      return outcomes;
+    };
+    ResultsWriter results(folder / "s.db", about_of(plan), false);
+    RunnerOptions options;
+    options.threads = threads;
+    const SweepReport report = run_sweep(plan, work, results, options);
+    if (report.standing.failed > 0 || report.standing.done != plan.runs()) {
+      throw std::runtime_error("the sweep did not succeed");
+    }
+  }
+  const Clock::time_point end = Clock::now();
+  spent.seconds = seconds_between(start, end);
+  spent.processor = processor_seconds() - processor;
+  spent.before = seconds_between(start, first.value_or(end));
+  spent.after = seconds_between(last, end);
+  return spent;
+}
+
+Plan independent_plan(int first = 1, int last = kExperiments) {
+  return Plan(parse_sweep(independent_text(first, last), "bench.toml", ""));
+}
+
+Spent least(const Plan& plan, std::uint32_t threads) {
+  Spent best;
+  for (int round = 0; round < kRounds; ++round) {
+    if (const Spent spent = work_off(plan, threads); spent.seconds < best.seconds) {
+      best = spent;
+    }
+  }
+  return best;
+}
+
+void shell(const std::string& command) {
+  if (std::system(command.c_str()) != 0) {
+    throw std::runtime_error("failed: " + command);
   }
 }
 
-void independent(benchmark::State& state) {
-  const Plan plan(parse_sweep(independent_text(), "bench.toml", ""));
-  const auto threads = static_cast<std::uint32_t>(state.range(0));
-  double one = 0;
-  double several = 0;
-  for ([[maybe_unused]] const auto _ : state) {
-    one += seconds_of([&] { work_off(plan, 1); });
-    const double seconds = seconds_of([&] { work_off(plan, threads); });
-    several += seconds;
-    state.SetIterationTime(seconds);
+std::string own_program() {
+  return std::filesystem::read_symlink("/proc/self/exe").string();
+}
+
+double least_of_shell(const std::string& command) {
+  double best = std::numeric_limits<double>::infinity();
+  for (int round = 0; round < kRounds; ++round) {
+    best = std::min(best, seconds_of([&] { shell(command); }));
   }
-  state.counters["speed_up"] = one / several;
-  state.counters["efficiency"] = one / several / threads;
-  state.counters["experiments_per_second"] = kExperiments * static_cast<double>(state.iterations()) / several;
+  return best;
+}
+
+/// Processes of a part of the experiments each, side by side, against one of them.
+double apart(std::int64_t processes) {
+  const auto each = static_cast<std::int64_t>(kExperiments) / processes;
+  std::string all;
+  for (std::int64_t i = 0; i < processes; ++i) {
+    all += fmt::format("{} --part {} {} & ", own_program(), 1 + i * each, (i + 1) * each);
+  }
+  return least_of_shell(all + "wait") / least_of_shell(fmt::format("{} --part 1 {}", own_program(), each));
+}
+
+void independent(benchmark::State& state) {
+  const Plan plan = independent_plan();
+  const auto threads = static_cast<std::uint32_t>(state.range(0));
+  static const Spent kOne = least(plan, 1);
+  Spent several;
+  for ([[maybe_unused]] const auto _ : state) {
+    several = least(plan, threads);
+    state.SetIterationTime(several.seconds);
+  }
+  const double all = several.seconds * threads;
+  state.counters["speed_up"] = kOne.seconds / several.seconds;
+  state.counters["efficiency"] = kOne.seconds / all;
+  state.counters["experiments_per_second"] = kExperiments / several.seconds;
+  state.counters["apart"] = apart(state.range(0));
+  state.counters["cpu"] = several.processor / kOne.processor;
+  state.counters["idle"] = 1 - several.processor / all;
+  state.counters["before_ms"] = several.before * kMilliseconds;
+  state.counters["after_ms"] = several.after * kMilliseconds;
 }
 /// 2, 4, 8 … and all cores.
 void thread_counts(benchmark::internal::Benchmark* bench) {
-  const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  const auto cores = static_cast<std::int64_t>(usable_cores());
   for (std::int64_t threads = 2; threads < cores; threads *= 2) {
     bench->Arg(threads);
   }
   bench->Arg(std::max<std::int64_t>(cores, 2));
 }
-BENCHMARK(independent)->Apply(thread_counts)->UseManualTime()->Iterations(2)->Unit(benchmark::kMillisecond);
+BENCHMARK(independent)->Apply(thread_counts)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
 
 void resume(benchmark::State& state) {
   const test::TemporaryFolder folder;
@@ -120,34 +237,116 @@ void resume(benchmark::State& state) {
 BENCHMARK(resume)->Unit(benchmark::kMillisecond);
 
 #ifdef RAYREPLAY_MPIEXEC
-void shell(const std::string& command) {
-  if (std::system(command.c_str()) != 0) {
-    throw std::runtime_error("failed: " + command);
-  }
+/// As tests have it: as root, on fewer cores than ranks, on a machine without a network.
+std::string launch(std::uint32_t ranks) {
+  return fmt::format("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " RAYREPLAY_MPIEXEC
+                     " --oversubscribe --bind-to none -n {} ",
+                     ranks);
 }
 
-void mpi(benchmark::State& state) {
+std::uint32_t mpi_ranks() {
+  return std::max(2U, usable_cores());
+}
+
+/// One rank: rank 0 writes to `file` how long the sweep took.
+void work_as_rank(const std::string& file) {
+  const std::unique_ptr<MpiSession> session = MpiSession::begin(false);
+  const Plan plan = independent_plan();
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, 1);
+  const test::TemporaryFolder folder;
+  const Clock::time_point start = Clock::now();
+  experiment::Evaluator evaluator(experiment::EvaluatorOptions{});
+  RunnerOptions options;
+  options.threads = 1;
+  options.link = &session->link();
+  if (session->link().rank() != 0) {
+    static_cast<void>(run_worker(plan, work_of(evaluator), options));
+  } else {
+    {
+      ResultsWriter results(folder / "s.db", about_of(plan), false);
+      const SweepReport report = run_sweep(plan, evaluator, results, options);
+      if (report.standing.failed > 0 || report.standing.done != plan.runs() || report.lost) {
+        throw std::runtime_error("the sweep did not succeed");
+      }
+    }
+    std::ofstream(file) << seconds_between(start, Clock::now());
+  }
+  session->set_exit_code(0);
+}
+
+void mpi_work(benchmark::State& state) {
+  const test::TemporaryFolder folder;
+  const Plan plan = independent_plan();
+  const std::string file = (folder / "seconds").string();
+  double threads = 0;
+  double ranks = std::numeric_limits<double>::infinity();
+  for ([[maybe_unused]] const auto _ : state) {
+    threads = least(plan, mpi_ranks()).seconds;
+    for (int round = 0; round < kRounds; ++round) {
+      shell(launch(mpi_ranks()) + own_program() + " --rank " + file);
+      double seconds = 0;
+      if (!(std::ifstream(file) >> seconds)) {
+        throw std::runtime_error("rank 0 does not say how long it took");
+      }
+      ranks = std::min(ranks, seconds);
+    }
+    state.SetIterationTime(ranks);
+  }
+  state.counters["ranks"] = mpi_ranks();
+  state.counters["ratio"] = ranks / threads;
+}
+BENCHMARK(mpi_work)->Name("mpi/work")->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+
+void mpi_command(benchmark::State& state) {
   const test::TemporaryFolder folder;
   const std::string file = folder.write("s.toml", independent_text());
   const std::string sweep = fmt::format("{} sweep {} --store none --restart -o {} 2>/dev/null", RAYREPLAY_COMMAND, file,
                                         (folder / "s.db").string());
-  // As tests have it: as root, on fewer cores than ranks, on a machine without a network.
-  const std::string launch = "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " RAYREPLAY_MPIEXEC
-                             " --oversubscribe --bind-to none -n 2 ";
   double threads = 0;
   double ranks = 0;
+  double node = 0;
   for ([[maybe_unused]] const auto _ : state) {
-    threads += seconds_of([&] { shell(sweep + " --threads 2"); });
-    const double seconds = seconds_of([&] { shell(launch + sweep + " --mpi-workers rank --threads 1"); });
-    ranks += seconds;
-    state.SetIterationTime(seconds);
+    threads = least_of_shell(fmt::format("{} --threads {}", sweep, mpi_ranks()));
+    ranks = least_of_shell(launch(mpi_ranks()) + sweep + " --mpi-workers rank --threads 1");
+    node = least_of_shell(fmt::format("{}{} --threads {}", launch(mpi_ranks()), sweep, mpi_ranks()));
+    state.SetIterationTime(ranks);
   }
+  state.counters["ranks"] = mpi_ranks();
   state.counters["ratio"] = ranks / threads;
+  state.counters["node"] = node / threads;
 }
-BENCHMARK(mpi)->UseManualTime()->Iterations(2)->Unit(benchmark::kMillisecond);
+BENCHMARK(mpi_command)->Name("mpi/command")->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
 #endif
 
 }  // namespace
+
+/// Programs of the benchmarks themselves; false where this is none.
+bool did_part(int count, char** words) {
+  if (count == 4 && std::string(words[1]) == "--part") {
+    static_cast<void>(work_off(independent_plan(std::stoi(words[2]), std::stoi(words[3])), 1));
+    return true;
+  }
+#ifdef RAYREPLAY_MPIEXEC
+  if (count == 3 && std::string(words[1]) == "--rank") {
+    work_as_rank(words[2]);
+    return true;
+  }
+#endif
+  return false;
+}
+
 }  // namespace rayreplay::sweep
 
-BENCHMARK_MAIN();
+int main(int count, char** words) {
+  rayreplay::keep_freed_blocks();  // as the command does
+  if (rayreplay::sweep::did_part(count, words)) {
+    return 0;
+  }
+  benchmark::Initialize(&count, words);
+  if (benchmark::ReportUnrecognizedArguments(count, words)) {
+    return 1;
+  }
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}

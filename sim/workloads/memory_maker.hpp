@@ -18,6 +18,7 @@ inline constexpr std::uint64_t kDataStart = std::uint64_t{1} << 24U;  ///< a mul
 
 inline constexpr std::uint32_t kLineBytes = 128;  ///< of workloads that count lines
 inline constexpr std::uint32_t kLineLanes = 8;    ///< that read a line together, 16 bytes each
+inline constexpr std::uint32_t kLineWarp = 32;    ///< lanes of the warp that they are of
 
 /// A warp of `sm` reads line `line` of the data.
 void read_line(MemoryWorkload& workload, std::uint16_t sm, std::uint32_t warp, std::uint64_t line);

@@ -2,7 +2,7 @@
 //
 // Contract: shaders and scene first, then for each thread `thread()` and its events in order; `finish` gives a trace of
 // one launch of one row of as many threads. Scenes have one instance for each placed mesh, with its own bottom-level
-// structure. Throws Usage when more than kMostEvents are asked for (`room_for`).
+// structure. Usage where there would be more than kMostEvents.
 #pragma once
 
 #include <array>

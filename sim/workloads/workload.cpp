@@ -1,12 +1,7 @@
 #include "sim/workloads/workload.hpp"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstring>
 
 #include <fmt/format.h>
 
@@ -36,16 +31,6 @@ bool agrees(const KnownAnswer& known, double found) {
     return found <= known.value + slack;
   }
   return std::abs(found - known.value) <= slack;
-}
-
-std::string workload_hash(std::string_view spec) {
-  const Workloads::Created created = Workloads::create(spec);
-  const std::string text = fmt::format("workload\n{}\n{}", created.spec, created.model->version());
-  XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits(text.data(), text.size()));
-  std::array<unsigned char, sizeof(canonical)> digest{};
-  std::memcpy(digest.data(), &canonical, sizeof(canonical));
-  return fmt::format("{:02x}", fmt::join(digest, ""));
 }
 
 }  // namespace rayreplay::workloads

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -69,9 +68,5 @@ class Workload {
 };
 
 using Workloads = Registry<Workload>;
-
-/// 32 hexadecimal digits over the resolved spec and the generator's version: what stands for a trace's hash. Errors:
-/// those of Workloads::create.
-[[nodiscard]] std::string workload_hash(std::string_view spec);
 
 }  // namespace rayreplay::workloads

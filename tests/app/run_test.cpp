@@ -180,6 +180,10 @@ TEST_F(RunTest, SaysWhatIsWrong) {
   fails({"--set", of_trace(), "--set", "outputs=cache", "--set", "cache.l1.ways=7"}, 2, {"ways"});
   fails({"--set", of_trace(), "--store-size", "3XB"}, 2, {"--store-size"});
   fails({"--set", of_trace(), "-o", trace(), "--force"}, 2, {"--output"});
+  const std::string hints = scratch_ / "hints.bin";
+  std::ofstream(hints) << "x";
+  fails({"--set", of_trace(), "--set", "scheduler.hint_files=a:4=" + hints, "-o", hints, "--force"}, 2,
+        {"--output", "scheduler.hint_files"});
   fails({"--dry-run", "--print-config", "--set", of_trace()}, 2, {"--print-config"});
   const Outcome folder = run_command({"run", "--set", of_trace(), "--store", trace()});
   EXPECT_EQ(folder.code, 4) << folder.errors;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/sweep/results/reader.hpp"
@@ -24,6 +25,12 @@ packing = ["identity", "random:seed=1", "random:seed=2", "random:seed=3", "rando
   "random:seed=12", "random:seed=13", "random:seed=14", "random:seed=15"]
 )";
 inline constexpr std::uint64_t kSweepRuns = 48;
+
+/// kSweep with a part replaced: "warps=4000" says how long a run takes.
+inline std::string sweep_with(std::string_view part, std::string_view replacement) {
+  std::string text(kSweep);
+  return text.replace(text.find(part), part.size(), replacement);
+}
 
 inline std::string write_text(const std::string& path, const std::string& text) {
   std::ofstream(path) << text;

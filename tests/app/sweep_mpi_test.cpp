@@ -18,9 +18,7 @@ class SweepMpi : public testing::Test {
   static void SetUpTestSuite() {
     made_ = std::make_unique<Scratch>();
     // Long enough for a rank to be killed in the middle.
-    std::string text(kSweep);
-    text.replace(text.find("warps=4000"), 10, "warps=12000");
-    write_text(*made_ / "s.toml", text);
+    write_text(*made_ / "s.toml", sweep_with("warps=4000", "warps=12000"));
     const Outcome outcome = run_command({"sweep", *made_ / "s.toml", "--store", "none", "-o", *made_ / "whole.db"});
     ASSERT_EQ(outcome.code, 0) << outcome.errors;
   }

@@ -52,9 +52,7 @@ class Sweeps : public testing::Test {
   }
   /// A sweep that lasts some seconds on one thread: where the disk is slow, rows are committed but once a second.
   [[nodiscard]] std::string slow_file() const {
-    std::string slow(kSweep);
-    slow.replace(slow.find("warps=4000"), 10, "warps=24000");
-    return write_text(scratch_ / "slow.toml", slow);
+    return write_text(scratch_ / "slow.toml", sweep_with("warps=4000", "warps=24000"));
   }
 
   static std::unique_ptr<Scratch> made_;
@@ -141,9 +139,7 @@ TEST_F(Sweeps, OneDatabaseIsWrittenByOne) {
 
 TEST_F(Sweeps, AnotherSweepsDatabaseIsLeftAlone) {
   ASSERT_EQ(run_command(arguments({"--stop-after", "3"})).code, 0);
-  std::string other(kSweep);
-  other.replace(other.find("degree=5"), 8, "degree=4");
-  const std::string file = write_text(scratch_ / "other.toml", other);
+  const std::string file = write_text(scratch_ / "other.toml", sweep_with("degree=5", "degree=4"));
   const Outcome refused = run_command({"sweep", file, "--store", "none", "-o", database()});
   EXPECT_EQ(refused.code, 2) << refused.errors;
   EXPECT_THAT(refused.errors, HasSubstr("--restart"));
@@ -185,10 +181,81 @@ TEST_F(Sweeps, ShardsMergedInAnyOrderAreTheWhole) {
   EXPECT_EQ(sweep_rows(scratch_ / "all.db"), whole());
 }
 
+TEST_F(Sweeps, ShardsAtOnceShareAFolderAndAStore) {
+  // Two machines that see the same disk: databases side by side, one store.
+  const std::string file = write_text(scratch_ / "s.toml", kSweep);
+  const auto shard = [&](const std::string& part) {
+    return std::vector<std::string>{RAYREPLAY_COMMAND, "sweep", file,      "--store", scratch_ / "store",
+                                    "--threads",       "1",     "--shard", part};
+  };
+  Process first(shard("1/2"));
+  Process second(shard("2/2"));
+  for (Process* one : {&first, &second}) {
+    const Outcome outcome = one->wait();
+    EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  }
+  const Outcome merged =
+      run_command({"merge", "-o", scratch_ / "s.db", scratch_ / "s.1of2.db", scratch_ / "s.2of2.db"});
+  EXPECT_EQ(merged.code, 0) << merged.errors;
+  EXPECT_THAT(merged.errors, testing::Not(HasSubstr("missing")));
+  EXPECT_EQ(sweep_rows(scratch_ / "s.db"), whole());
+}
+
+TEST_F(Sweeps, QuestionsAreAnsweredWhileItRuns) {
+  const std::string file = slow_file();
+  Process sweep({RAYREPLAY_COMMAND, "sweep", file, "--store", "none", "-o", database(), "--threads", "1"});
+  ASSERT_TRUE(sweep.wait_until([&] { return row_count(database()) > 0; }));
+  std::size_t seen = 0;
+  while (!sweep.ended()) {
+    const Outcome outcome = run_command({"results", database(), "--format", "json"});
+    ASSERT_EQ(outcome.code, 0) << outcome.errors;
+    const std::size_t rows = nlohmann::json::parse(outcome.output).at("rows").size();
+    EXPECT_GE(rows, std::max<std::size_t>(seen, 1));
+    seen = rows;
+  }
+  EXPECT_GT(seen, 0U);
+  const Outcome outcome = sweep.wait();
+  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_EQ(row_count(database()), kSweepRuns);
+}
+
+TEST_F(Sweeps, FoldersWhereFilesAreExpected) {
+  const std::string folder = scratch_ / "folder";
+  std::filesystem::create_directory(folder);
+  const auto fails = [&](const std::vector<std::string>& words, int code, const std::string& text) {
+    const Outcome outcome = run_command(words);
+    EXPECT_EQ(outcome.code, code) << outcome.errors;
+    EXPECT_THAT(outcome.errors, testing::AllOf(HasSubstr(folder), HasSubstr(text)));
+  };
+  fails({"sweep", folder}, 3, "a folder");
+  fails({"sweep", sweep_file(), "--store", "none", "-o", folder}, 4, "a folder");
+  fails({"results", folder}, 3, "no file");
+  fails({"merge", folder, "-o", scratch_ / "all.db"}, 3, "no file");
+  fails({"run", folder}, 3, "a folder");
+  fails({"run", "--set", "trace=" + folder, "--store", "none"}, 3, "a folder");
+  fails({"sweep", write_text(scratch_ / "b.toml", "base = \"folder\"\n[axes]\n\"machine.sms\" = [1, 2]\n")}, 3,
+        "cannot be read");
+  EXPECT_EQ(scratch_.names(), (std::vector<std::string>{"b.toml", "folder"}));
+}
+
+TEST_F(Sweeps, AStoreThatCannotBeMade) {
+  // Something else where the folder should be, or on the way to it: the command line is wrong.
+  for (const std::string& store : {sweep_file(), sweep_file() + "/below"}) {
+    const Outcome outcome = run_command({"sweep", sweep_file(), "--store", store, "-o", database()});
+    EXPECT_EQ(outcome.code, 4) << outcome.errors;
+    EXPECT_THAT(outcome.errors, testing::AllOf(HasSubstr(store), HasSubstr("--store none")));
+    EXPECT_FALSE(std::filesystem::exists(database()));
+  }
+  // A disk that cannot be written: the sweep goes on without.
+  const Outcome outcome =
+      run_command({"sweep", sweep_file(), "--store", "/proc/none", "-o", database(), "--stop-after", "2"});
+  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.errors, testing::AllOf(HasSubstr("nothing is kept"), HasSubstr("/proc/none")));
+  EXPECT_GE(row_count(database()), 2U);
+}
+
 TEST_F(Sweeps, DatabasesOfTwoSweepsAreNotMerged) {
-  std::string other(kSweep);
-  other.replace(other.find("degree=5"), 8, "degree=4");
-  const std::string file = write_text(scratch_ / "other.toml", other);
+  const std::string file = write_text(scratch_ / "other.toml", sweep_with("degree=5", "degree=4"));
   ASSERT_EQ(run_command({"sweep", file, "--store", "none", "--stop-after", "2"}).code, 0);
   const Outcome outcome = run_command({"merge", scratch_ / "other.db", *made_ / "whole.db", "-o", scratch_ / "all.db"});
   EXPECT_EQ(outcome.code, 2) << outcome.errors;
@@ -196,9 +263,7 @@ TEST_F(Sweeps, DatabasesOfTwoSweepsAreNotMerged) {
 }
 
 TEST_F(Sweeps, WhatDoesNotFitIntoMemoryIsAnErrorRow) {
-  std::string text(kSweep);
-  text.replace(text.find("warps=4000"), 10, "warps=9000");
-  const std::string file = write_text(scratch_ / "large.toml", text);
+  const std::string file = write_text(scratch_ / "large.toml", sweep_with("warps=4000", "warps=9000"));
   const Outcome outcome =
       run_command({"sweep", file, "--store", "none", "--memory", "1KiB", "--stop-after", "4", "-o", database()});
   EXPECT_EQ(outcome.code, 1) << "all failed: " << outcome.errors;
@@ -210,9 +275,7 @@ TEST_F(Sweeps, WhatDoesNotFitIntoMemoryIsAnErrorRow) {
 }
 
 TEST_F(Sweeps, ASignalGivesItsOwnExitCode) {
-  std::string slow(kSweep);
-  slow.replace(slow.find("warps=4000"), 10, "warps=24000");
-  const std::string file = write_text(scratch_ / "slow.toml", slow);
+  const std::string file = slow_file();
   for (const int number : {SIGTERM, SIGHUP}) {
     std::filesystem::remove(database());
     Process process({RAYREPLAY_COMMAND, "sweep", file, "--store", "none", "-o", database(), "--threads", "1"});
@@ -290,78 +353,63 @@ TEST_F(Sweeps, WrongOptionsAreNamed) {
   EXPECT_EQ(outcome.code, 3) << outcome.errors;
 }
 
-using SweepOfTraces = SmallTrace;
+class SweepOfTraces : public SmallTrace {
+ protected:
+  void SetUp() override {
+    std::filesystem::copy(trace(), scratch_ / "t.rrt");
+  }
+  [[nodiscard]] std::string sweep_of(const std::string& base, const std::string& axes) const {
+    return write_text(scratch_ / "s.toml", "[experiment]\noutputs = \"simt\"\n" + base + "\n[axes]\n" + axes + "\n");
+  }
+};
 
 TEST_F(SweepOfTraces, AFileThatIsNotThereFailsItsRunsAlone) {
-  const Scratch scratch;
-  std::filesystem::copy(trace(), scratch / "t.rrt");
-  const std::string file = write_text(scratch / "s.toml", R"(
-[experiment]
-outputs = "simt"
-[axes]
-trace = ["t.rrt", "none.rrt"]
-packing = ["identity", "random:seed=1"]
-)");
+  const std::string file = sweep_of("", R"(trace = ["t.rrt", "none.rrt"]
+packing = ["identity", "random:seed=1"])");
   const Outcome outcome = run_command({"sweep", file, "--store", "none"});
   EXPECT_EQ(outcome.code, 0) << outcome.errors;
   EXPECT_THAT(outcome.errors, HasSubstr("2 failed"));
   {
-    const sweep::ResultsReader reader(scratch / "s.db");
+    const sweep::ResultsReader reader(scratch_ / "s.db");
     EXPECT_EQ(reader.count(), 4U);
     EXPECT_EQ(reader.failures(), 2U);
   }
   const Outcome finished = run_command({"sweep", file, "--store", "none"});
   EXPECT_EQ(finished.code, 0) << finished.errors;
   EXPECT_THAT(finished.errors, testing::AllOf(HasSubstr("2 failed"), HasSubstr("--errors")));
-  std::filesystem::copy(trace(), scratch / "none.rrt");
+  std::filesystem::copy(trace(), scratch_ / "none.rrt");
   const Outcome again = run_command({"sweep", file, "--store", "none"});
   EXPECT_EQ(again.code, 0) << again.errors;
-  EXPECT_EQ(sweep::ResultsReader(scratch / "s.db").failures(), 0U);
+  EXPECT_EQ(sweep::ResultsReader(scratch_ / "s.db").failures(), 0U);
 }
 
 TEST_F(SweepOfTraces, ATraceThatChangedIsNamed) {
-  const Scratch scratch;
-  std::filesystem::copy(trace(), scratch / "t.rrt");
-  const std::string file = write_text(scratch / "s.toml", R"(
-[experiment]
-trace = "t.rrt"
-outputs = "simt"
-[axes]
-packing = ["identity", "random:seed=1", "random:seed=2"]
-)");
+  const std::string file = sweep_of("trace = \"t.rrt\"", R"(packing = ["identity", "random:seed=1", "random:seed=2"])");
   ASSERT_EQ(run_command({"sweep", file, "--store", "none", "--stop-after", "1"}).code, 0);
   ASSERT_EQ(run_command({"trace", "--scene", "one-weekend", "--size", "32x32", "--spp", "1", "--force", "-o",
-                         scratch / "t.rrt"})
+                         scratch_ / "t.rrt"})
                 .code,
             0);
   const Outcome outcome = run_command({"sweep", file, "--store", "none"});
   EXPECT_EQ(outcome.code, 3) << outcome.errors;
   EXPECT_THAT(outcome.errors, testing::AllOf(HasSubstr("t.rrt"), HasSubstr("--restart")));
-  EXPECT_EQ(row_count(scratch / "s.db"), 1U);
+  EXPECT_EQ(row_count(scratch_ / "s.db"), 1U);
 }
 
 TEST_F(SweepOfTraces, TheTableNamesFilesAsTheSweepDoes) {
-  const Scratch scratch;
-  std::filesystem::copy(trace(), scratch / "t.rrt");
-  const std::string file = write_text(scratch / "s.toml", R"(
-[experiment]
-trace = "t.rrt"
-outputs = "simt"
-[axes]
-packing = ["identity", "random:sed=1"]
-)");
+  const std::string file = sweep_of("trace = \"t.rrt\"", R"(packing = ["identity", "random:sed=1"])");
   const std::string other = std::filesystem::relative(file).string();
-  ASSERT_EQ(run_command({"sweep", file, "--store", "none", "-o", scratch / "a.db"}).code, 0);
-  ASSERT_EQ(run_command({"sweep", other, "--store", "none", "-o", scratch / "b.db"}).code, 0);
-  const auto rows = sweep_rows(scratch / "a.db");
-  EXPECT_EQ(sweep_rows(scratch / "b.db"), rows);
+  ASSERT_EQ(run_command({"sweep", file, "--store", "none", "-o", scratch_ / "a.db"}).code, 0);
+  ASSERT_EQ(run_command({"sweep", other, "--store", "none", "-o", scratch_ / "b.db"}).code, 0);
+  const auto rows = sweep_rows(scratch_ / "a.db");
+  EXPECT_EQ(sweep_rows(scratch_ / "b.db"), rows);
   for (const auto& row : rows) {
-    EXPECT_THAT(row, testing::Not(testing::Contains(HasSubstr(scratch / ""))));
+    EXPECT_THAT(row, testing::Not(testing::Contains(HasSubstr(scratch_ / ""))));
   }
-  ASSERT_EQ(run_command({"merge", "-o", scratch / "c.db", scratch / "a.db", scratch / "b.db"}).code, 0);
-  const Outcome outcome = run_command({"results", scratch / "b.db", "--config", "0"});
+  ASSERT_EQ(run_command({"merge", "-o", scratch_ / "c.db", scratch_ / "a.db", scratch_ / "b.db"}).code, 0);
+  const Outcome outcome = run_command({"results", scratch_ / "b.db", "--config", "0"});
   EXPECT_EQ(outcome.code, 0) << outcome.errors;
-  EXPECT_THAT(outcome.output, HasSubstr("trace = \"" + (scratch / "t.rrt") + "\""));
+  EXPECT_THAT(outcome.output, HasSubstr("trace = \"" + (scratch_ / "t.rrt") + "\""));
 }
 
 }  // namespace

@@ -1,15 +1,11 @@
 // A captured launch, with its own loads, stores and sectors: many hierarchies against each by itself.
 #include "sim/experiment/streams/cache_grid.hpp"
 
-#include <numeric>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "bvh/bvh.hpp"
-#include "capture/trace/reader.hpp"
-#include "scheduler-models/warp_assignment.hpp"
-#include "sim/memory/streams/launch_source.hpp"
+#include "tests/support/captured_streams.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -17,21 +13,10 @@ namespace {
 /// Warp after warp, on four SMs in turn, one instruction each.
 RecordedStream captured() {
   constexpr std::uint32_t kSms = 4;
-  const trace::Trace trace = trace::load(RAYREPLAY_SOURCE_DIR "/tests/data/h200/one-weekend.rrt");
-  const trace::Launch& launch = trace.launches[0];
-  const bvh::Bvh structure = bvh::build_bvh(trace.scene, launch.tlas, "one-weekend");
-  memory::StreamOptions options;
-  options.coalescing.requests = false;
-  std::vector<std::uint32_t> places(launch.data.threads());
-  std::iota(places.begin(), places.end(), 0U);
-  places.resize((places.size() + options.warp_size - 1) / options.warp_size * options.warp_size, scheduler::kNoThread);
-  const auto source = memory::make_launch_source(trace, launch, structure, places, options);
-  std::vector<std::uint32_t> items(source->items());
-  std::iota(items.begin(), items.end(), 0U);
-  std::vector<memory::WarpStream> streams(items.size());
-  source->generate(items, streams);
+  const test::CapturedStreams launch = test::captured_streams("one-weekend");
+  const std::vector<memory::WarpStream>& streams = launch.warps;
   RecordedStream stream;
-  stream.coalescing = source->coalescing();
+  stream.coalescing = launch.coalescing;
   stream.sms = kSms;
   for (std::size_t first = 0; first < streams.size(); first += kSms) {
     bool busy = true;

@@ -59,7 +59,29 @@ TEST(RecordedStream, TheRecorderKeepsTheOrder) {
                               stream.transactions.begin() + static_cast<std::ptrdiff_t>(at == 60 ? 100 : at + 30));
     recorder.take(block);
   }
+  recorder.finish();
   EXPECT_EQ(recorded.transactions, stream.transactions);
+}
+
+TEST(RecordedStream, TheRecorderSaysBeforeItGrowsAndKeepsNoMoreThanThereIs) {
+  const RecordedStream stream = test::random_transactions({.size = 1000}, 4);
+  RecordedStream recorded;
+  std::vector<std::uint64_t> told;
+  StreamRecorder recorder(recorded, [&](std::uint64_t transactions) { told.push_back(transactions); });
+  constexpr std::size_t kBlocks = 2 * StreamRecorder::kPart / 1000 + 1;
+  for (std::size_t i = 0; i < kBlocks; ++i) {
+    recorder.take({stream.transactions, {}, {}});
+  }
+  recorder.finish();
+  EXPECT_EQ(told,
+            (std::vector<std::uint64_t>{StreamRecorder::kPart, 2 * StreamRecorder::kPart, 3 * StreamRecorder::kPart}));
+  ASSERT_EQ(recorded.transactions.size(), kBlocks * 1000);
+  EXPECT_EQ(recorded.transactions.capacity(), recorded.transactions.size());
+  for (std::size_t i = 0; i < kBlocks; ++i) {
+    ASSERT_TRUE(std::equal(stream.transactions.begin(), stream.transactions.end(),
+                           recorded.transactions.begin() + static_cast<std::ptrdiff_t>(i * 1000)))
+        << i;
+  }
 }
 
 TEST(RecordedStream, EveryDamagedByteIsFound) {

@@ -112,5 +112,83 @@ TEST(KeptResults, WhatIsHeldCountsAndIsFoundAgain) {
   EXPECT_EQ(kept.bytes(), 0U);
 }
 
+TEST(KeptResults, ALimitHoldsForWhatIsWorkedWithToo) {
+  static constexpr std::uint64_t kLarge = std::uint64_t{2} << 20U;
+  KeptResults kept(0);
+  kept.limit_to(3 * kLarge + 1000);
+  const auto make = [](int value) { return [value] { return std::pair(std::make_shared<const int>(value), kLarge); }; };
+  const std::shared_ptr<const int> held = kept.get<int>(key_of(1), make(1));
+  static_cast<void>(kept.get<int>(key_of(2), make(2)));
+  KeptResults::Working working(kept, kLarge);
+  EXPECT_TRUE(kept.has(key_of(2)));
+  working.set(2 * kLarge);
+  EXPECT_FALSE(kept.has(key_of(2))) << "nobody holds it";
+  try {
+    working.set(3 * kLarge);
+    FAIL() << "more than there is";
+  } catch (const experiment::MemoryShort& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::Resource);
+    EXPECT_GE(error.needed_bytes(), 4 * kLarge);
+    EXPECT_LT(error.needed_bytes(), 5 * kLarge);
+  }
+  EXPECT_EQ(working.bytes(), 2 * kLarge) << "as it was";
+  EXPECT_FALSE(working.try_set(3 * kLarge));
+  working.set(kLarge);
+  const KeptResults::Working other(kept, kLarge);
+  EXPECT_FALSE(working.try_set(2 * kLarge)) << "all who work share it";
+  EXPECT_EQ(*held, 1);
+}
+
+TEST(KeptResults, WhatAMakerWorkedWithBecomesItsResult) {
+  static constexpr std::uint64_t kLarge = std::uint64_t{2} << 20U;
+  KeptResults kept(0);
+  kept.limit_to(2 * kLarge + 1000);
+  const auto made_with = [](std::uint64_t working_bytes) {
+    return [working_bytes](KeptResults::Working& working) {
+      working.set(working_bytes);
+      return std::pair(std::make_shared<const int>(7), kLarge);
+    };
+  };
+  EXPECT_EQ(*kept.get<int>(key_of(1), made_with(2 * kLarge)), 7);
+  EXPECT_TRUE(kept.has(key_of(1))) << "it counts once";
+  EXPECT_THROW(static_cast<void>(kept.get<int>(key_of(2), made_with(3 * kLarge))), experiment::MemoryShort);
+  EXPECT_FALSE(kept.has(key_of(2)));
+  EXPECT_EQ(*kept.get<int>(key_of(2), made_with(kLarge)), 7) << "and what failed holds nothing";
+  const KeptResults::Working all(kept, 2 * kLarge);
+  EXPECT_EQ(kept.bytes(), 0U);
+}
+
+TEST(KeptResults, WithoutALimitOnlyResultsCount) {
+  KeptResults kept(1000);
+  static_cast<void>(kept.get<int>(key_of(1), [] { return made(1, 4); }));
+  const KeptResults::Working working(kept, std::uint64_t{1} << 40U);
+  EXPECT_TRUE(kept.has(key_of(1)));
+  EXPECT_FALSE(kept.limited());
+}
+
+/// Asks for its result again while it is destroyed: for ever, if that happens under the lock.
+struct AsksAtTheEnd {
+  KeptResults* kept = nullptr;
+  bool* asked = nullptr;
+
+  AsksAtTheEnd(KeptResults& kept_results, bool& flag) : kept(&kept_results), asked(&flag) {}
+  AsksAtTheEnd(const AsksAtTheEnd&) = delete;
+  AsksAtTheEnd& operator=(const AsksAtTheEnd&) = delete;
+  ~AsksAtTheEnd() {
+    *asked = !kept->has(key_of(1));
+  }
+};
+
+TEST(KeptResults, WhatIsDroppedIsDestroyedOutsideOfTheLock) {
+  bool asked = false;
+  KeptResults kept(std::uint64_t{4} << 20U);
+  static_cast<void>(kept.get<AsksAtTheEnd>(key_of(1), [&] {
+    return std::pair(std::make_shared<const AsksAtTheEnd>(kept, asked), std::uint64_t{2} << 20U);
+  }));
+  EXPECT_FALSE(asked);
+  kept.keep_at_most(0);
+  EXPECT_TRUE(asked);
+}
+
 }  // namespace
 }  // namespace rayreplay::test

@@ -223,6 +223,22 @@ TEST_F(StoreTest, ForeignFilesStayAndDoNotCount) {
   EXPECT_TRUE(fs::is_directory(file_of(7)));
 }
 
+TEST_F(StoreTest, AFolderOfAResultsNameKeepsThatResultOutAlone) {
+  Store store(options());
+  fs::create_directory(file_of(1));
+  store.put("stream", key_of(1), "one");
+  ASSERT_EQ(messages_.size(), 1U);
+  EXPECT_NE(messages_.front().find(file_of(1).string()), std::string::npos) << messages_.front();
+  store.put("stream", key_of(1), "one");
+  EXPECT_EQ(messages_.size(), 1U) << "told once";
+  EXPECT_FALSE(store.has("stream", key_of(1)));
+  EXPECT_FALSE(store.get("stream", key_of(1)));
+  store.put("stream", key_of(2), "two");
+  EXPECT_EQ(store.get("stream", key_of(2)), "two");
+  EXPECT_EQ(files(), 2U) << "no part is left";
+  EXPECT_TRUE(fs::is_directory(file_of(1)));
+}
+
 TEST_F(StoreTest, PartsOfTheDeadAreRemovedAndOfTheLivingNot) {
   const fs::path dead = folder_ / part_name(result_name("stream", key_of(1)));
   std::ofstream(dead) << "half";

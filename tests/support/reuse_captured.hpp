@@ -1,21 +1,16 @@
 // Lines that a captured launch touches, as the L1 of each SM and the L2 see them, for tests and benchmarks of reuse
 // distances.
 //
-// Contract: the launch is replayed through a rebuilt structure (sim/memory/streams). Items, 32 threads in a row, go to
-// 4 SMs in turn; an SM's resident warps take turns instruction by instruction, and so do SMs: an interleaving that
-// anyone can follow, not a machine's. The L2 gets every transaction. Deterministic.
+// Contract: warps of captured_streams.hpp go to 4 SMs in turn; an SM's resident warps take turns instruction by
+// instruction, and so do SMs: an interleaving that anyone can follow, not a machine's. The L2 gets every transaction.
+// Deterministic.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
-#include <string>
 #include <vector>
 
-#include "bvh/bvh.hpp"
-#include "capture/trace/reader.hpp"
-#include "scheduler-models/warp_assignment.hpp"
-#include "sim/memory/streams/launch_source.hpp"
+#include "tests/support/captured_streams.hpp"
 
 namespace rayreplay::test {
 
@@ -35,20 +30,8 @@ struct CapturedLines {
 };
 
 inline CapturedLines captured_lines(const CapturedCase& which) {
-  const trace::Trace trace = trace::load(std::string(RAYREPLAY_SOURCE_DIR "/tests/data/h200/") + which.trace + ".rrt");
-  const trace::Launch& launch = trace.launches[0];
-  const bvh::Bvh structure = bvh::build_bvh(trace.scene, launch.tlas, "test", {.layout = which.layout});
-  memory::StreamOptions options;
-  options.coalescing.coalesce = which.coalesce;
-  options.coalescing.requests = false;
-  std::vector<std::uint32_t> places(launch.data.threads());
-  std::iota(places.begin(), places.end(), 0U);
-  places.resize((places.size() + options.warp_size - 1) / options.warp_size * options.warp_size, scheduler::kNoThread);
-  const auto source = memory::make_launch_source(trace, launch, structure, places, options);
-  std::vector<std::uint32_t> items(source->items());
-  std::iota(items.begin(), items.end(), 0U);
-  std::vector<memory::WarpStream> streams(items.size());
-  source->generate(items, streams);
+  const CapturedStreams captured = captured_streams(which.trace, which.layout, which.coalesce);
+  const std::vector<memory::WarpStream>& streams = captured.warps;
 
   CapturedLines result;
   struct Warp {
@@ -59,10 +42,10 @@ inline CapturedLines captured_lines(const CapturedCase& which) {
   std::size_t next = 0;
   bool busy = true;
   while (busy) {
-    busy = next < items.size();
+    busy = next < streams.size();
     for (std::size_t sm = 0; sm < kCapturedSms; ++sm) {
       std::vector<Warp>& warps = resident[sm];
-      while (warps.size() < kCapturedResident && next < items.size()) {
+      while (warps.size() < kCapturedResident && next < streams.size()) {
         warps.push_back({next++, 0});
       }
       for (Warp& warp : warps) {
@@ -71,7 +54,7 @@ inline CapturedLines captured_lines(const CapturedCase& which) {
           for (std::uint32_t i = stream.first[warp.instruction]; i < stream.first[warp.instruction + 1]; ++i) {
             const std::uint64_t line = stream.transactions[i].line;
             result.l1[sm].push_back(line);
-            result.l2.push_back(line * options.coalescing.line_bytes / which.l2_line_bytes);
+            result.l2.push_back(line * captured.coalescing.line_bytes / which.l2_line_bytes);
           }
           ++warp.instruction;
         }

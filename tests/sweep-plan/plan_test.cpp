@@ -70,6 +70,25 @@ TEST(Plan, ModelsAreNamedByTheirNameOrTheirSpec) {
               ElementsAre(ElementsAre("identity"), ElementsAre("random:seed=2")));
 }
 
+TEST(Plan, ExcludedSpecsAreComparedInFull) {
+  // What is not named has its default, in the sweep as in the exclusion; order says nothing.
+  const auto left = [](const std::string& excluded, const std::string& axes) {
+    return rows(Plan(of("exclude = [{ packing = \"" + excluded + "\" }]\n" + axes)));
+  };
+  const std::string listed = "[axes]\npacking = [\"random\", \"random:seed=2\"]\n";
+  EXPECT_THAT(left("random:seed=1", listed), ElementsAre(ElementsAre("random:seed=2")));
+  EXPECT_THAT(left("random:tiled=false,seed=2", listed), ElementsAre(ElementsAre("random")));
+  EXPECT_THAT(left("random:tiled=true", listed), SizeIs(2));
+  // In a list of its own, or with the spec outside the axes, the seed decides as well.
+  EXPECT_THAT(left("random:seed=2", "[axes]\npacking = [\"random\"]\n\"packing:seed\" = [1, 2]\n"),
+              ElementsAre(ElementsAre("random", "1")));
+  EXPECT_THAT(left("random:seed=2", "[experiment]\npacking = \"random\"\n[axes]\n\"packing:seed\" = [1, 2]\n"),
+              ElementsAre(ElementsAre("1")));
+  // A parameter that the model lacks: a row with its error.
+  EXPECT_THAT(left("random:seed=1", "[axes]\npacking = [\"identity\", \"random\"]\n\"packing:seed\" = [1, 2]\n"),
+              ElementsAre(ElementsAre("identity", "1"), ElementsAre("identity", "2"), ElementsAre("random", "2")));
+}
+
 TEST(Plan, ParametersOfSpecsAsAxes) {
   const std::string axes = "[axes]\npacking = [\"random\"]\n\"packing:seed\" = [1, 2, 3]\n";
   EXPECT_THAT(rows(Plan(of("where = [\"packing:seed % 2 == 1\"]\n" + axes))),

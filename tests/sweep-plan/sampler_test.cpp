@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/draws.hpp"
 #include "sim/sweep/samplers/draws.hpp"
 #include "sim/sweep/samplers/sampler.hpp"
 #include "tests/sweep-plan/sweeps.hpp"

@@ -122,24 +122,29 @@ TEST_F(Data, LevelsFollowValues) {
 }
 
 TEST_F(Data, ZippedAxesAreOneParameter) {
-  sweep::About about = made_up_sweep();
-  about.sweep = "sampler = \"grid\"\n[[zip]]\n\"cache.l1.bytes\" = [1, 2]\n\"cache.l1.ways\" = [1, 2]\n";
-  about.axes = {"cache.l1.bytes", "packing", "cache.l1.ways"};
-  {
-    sweep::ResultsWriter writer(file(), about, false);
-    for (std::uint64_t run = 0; run < kRuns; ++run) {
-      if (run != 5 && run / 8 % 4 == run / 2 % 4 && run < 32) {
-        writer.add({made_up_row(run)});
+  // Keys with dots stand in quotes, or in tables.
+  for (const char* zip :
+       {"\"cache.l1.bytes\" = [1, 2]\n\"cache.l1.ways\" = [1, 2]\n", "[zip.cache.l1]\nbytes = [1, 2]\nways = [1, 2]\n",
+        "cache.l1.bytes = { powers_of_two = [1, 2] }\ncache.l1.ways = [1, 2]\n"}) {
+    sweep::About about = made_up_sweep();
+    about.sweep = std::string("sampler = \"grid\"\n[[zip]]\n") + zip;
+    about.axes = {"cache.l1.bytes", "packing", "cache.l1.ways"};
+    {
+      sweep::ResultsWriter writer(file(), about, true);
+      for (std::uint64_t run = 0; run < kRuns; ++run) {
+        if (run != 5 && run / 8 % 4 == run / 2 % 4 && run < 32) {
+          writer.add({made_up_row(run)});
+        }
       }
     }
+    const sweep::ResultsReader reader(file());
+    const sweep::Dataset data = sweep::load_parameters(reader, "");
+    ASSERT_EQ(data.parameters.size(), 2U) << zip;
+    EXPECT_EQ(data.parameters[0].name, "cache.l1.bytes + cache.l1.ways");
+    EXPECT_EQ(data.parameters[0].count, 4U);
+    EXPECT_EQ(sweep::sensitivity(data.parameters, sweep::load_numbers(reader, "l1_hit_rate", "", ""), false).design,
+              sweep::Design::FullGrid);
   }
-  const sweep::ResultsReader reader(file());
-  const sweep::Dataset data = sweep::load_parameters(reader, "");
-  ASSERT_EQ(data.parameters.size(), 2U);
-  EXPECT_EQ(data.parameters[0].name, "cache.l1.bytes + cache.l1.ways");
-  EXPECT_EQ(data.parameters[0].count, 4U);
-  EXPECT_EQ(sweep::sensitivity(data.parameters, sweep::load_numbers(reader, "l1_hit_rate", "", ""), false).design,
-            sweep::Design::FullGrid);
 }
 
 TEST_F(Data, GoalsAndTexts) {

@@ -330,6 +330,35 @@ TEST_F(Database, ReadersMayReadMeanwhile) {
   EXPECT_EQ(sweep::ResultsReader(file()).count(), 2U);
 }
 
+TEST_F(Database, IsReadWhereNothingCanBeWritten) {
+  const fs::path folder = file("read-only");
+  const fs::path database = folder / "s.db";
+  fs::create_directory(folder);
+  write_made_up(database);
+  fs::permissions(folder, static_cast<fs::perms>(0555));
+  fs::permissions(database, static_cast<fs::perms>(0444));
+  const int code = in_child([&] {
+    // The superuser writes everywhere.
+    constexpr uid_t kNobody = 65534;
+    fs::permissions(folder.parent_path(), static_cast<fs::perms>(0755));
+    if (::geteuid() == 0 && ::setuid(kNobody) != 0) {
+      return 2;
+    }
+    const sweep::ResultsReader reader(database);
+    if (reader.count() != kRuns || reader.select({"run"}).rows.size() != kRuns) {
+      return 3;
+    }
+    try {
+      const sweep::ResultsWriter writer(database, made_up_sweep(), false);
+      return 4;
+    } catch (const Error& error) {
+      return error.kind() == ErrorKind::Output && fs::exists(database) ? 0 : 5;
+    }
+  });
+  EXPECT_EQ(code, 0);
+  fs::permissions(folder, fs::perms::owner_all);
+}
+
 TEST_F(Database, RowsAreCommittedThoughNoneComesAfterThem) {
   sweep::ResultsWriter writer(file(), made_up_sweep(), false);
   writer.add({made_up_row(0)});

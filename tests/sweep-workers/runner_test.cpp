@@ -318,6 +318,48 @@ TEST_F(Runner, WhatDoesNotFitByItselfIsAnErrorRow) {
   EXPECT_EQ(named, 12U);
 }
 
+/// Costs 4 and more find no room while others run, 6 finds none at all.
+Work short_of_memory(MadeUp& made_up, std::atomic<int>& alone) {
+  Work work = made_up.work();
+  work.evaluate = [&made_up, &alone, evaluate = work.evaluate](std::span<const experiment::Settings> complete,
+                                                               kernels::Accelerator* accelerator, Progress* progress) {
+    const bool by_itself = complete.size() == 1 && made_up.under_way == 0;
+    auto outcomes = evaluate(complete, accelerator, progress);
+    for (std::size_t i = 0; i < complete.size(); ++i) {
+      const std::int64_t cost = complete[i].integer("default_cost");
+      if (cost == 6 || (cost >= 4 && !by_itself)) {
+        outcomes[i] = {};
+        outcomes[i].failure = experiment::Failure{ErrorKind::Resource, {"no room", "", "", "", ""}, 3U << 20U};
+      } else if (cost >= 4) {
+        ++alone;
+      }
+    }
+    return outcomes;
+  };
+  return work;
+}
+
+TEST_F(Runner, WhatFindsNoRoomBesideOthersIsDoneAlone) {
+  const Plan plan = small_plan("", 2);
+  MadeUp made_up;
+  made_up.takes = milliseconds(1);
+  std::atomic<int> alone = 0;
+  ResultsWriter results(folder_ / "s.db", about_of(plan), false);
+  RunnerOptions options;
+  options.threads = 4;
+  options.memory_bytes = 1U << 20U;
+  const SweepReport report = run_sweep(plan, short_of_memory(made_up, alone), results, options);
+  EXPECT_EQ(report.end, SweepEnd::Finished);
+  EXPECT_EQ(report.standing.done, 24U);
+  EXPECT_EQ(report.standing.failed, 4U) << "cost 6";
+  EXPECT_EQ(alone, 2 * 4) << "costs 4 and 5";
+  const ResultsReader reader(folder_ / "s.db");
+  EXPECT_EQ(reader.retries(), 4U);
+  for (const auto& row : reader.select({"error"}, "error IS NOT NULL").rows) {
+    EXPECT_NE(to_text(row[0]).find("at least 3.0 MiB"), std::string::npos) << to_text(row[0]);
+  }
+}
+
 TEST_F(Runner, WhatFailedForWantOfMemoryIsTriedAgain) {
   const Plan plan = small_plan("", 6);
   MadeUp made_up;

@@ -41,15 +41,6 @@ TEST(Workload, RefusesWhatWouldNotFit) {
   expect_usage("reuse-distance:near=1048576,blocks=65536,repeats=4096,rounds=4096", "too large");
 }
 
-TEST(Workload, HashesAreOfTheResolvedSpec) {
-  const std::string hash = workload_hash("divergence");
-  EXPECT_EQ(hash.size(), 32U);
-  EXPECT_EQ(hash.find_first_not_of("0123456789abcdef"), std::string::npos);
-  EXPECT_EQ(hash, workload_hash("divergence:degree=4"));
-  EXPECT_NE(hash, workload_hash("divergence:degree=5"));
-  EXPECT_NE(workload_hash("shader-cost"), workload_hash("ser-pool"));
-}
-
 TEST(Workload, EveryGeneratorSaysWhatItIs) {
   for (const std::string& name : Workloads::names()) {
     const ModelDescription& description = Workloads::describe(name);

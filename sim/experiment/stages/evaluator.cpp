@@ -118,7 +118,7 @@ class Leaves {
     if (auto* failure = std::get_if<Failure>(&made)) {
       leaf.failure = std::move(*failure);
       leaf.open = false;
-      kept_->abandon(leaf.key, leaf.claim, std::make_exception_ptr(Error(leaf.failure->kind, leaf.failure->info)));
+      kept_->abandon(leaf.key, leaf.claim, thrown_of(*leaf.failure));
       return;
     }
     auto& metrics = std::get<MetricSet>(made);
@@ -230,8 +230,29 @@ class Evaluator::Impl {
     return forecast_stages(experiment, kept_, store_);
   }
 
-  void keep_at_most(std::uint64_t bytes) {
-    kept_.keep_at_most(bytes);
+  void limit_memory(std::uint64_t bytes) {
+    kept_.limit_to(bytes);
+  }
+
+  void forget(std::span<const Settings> complete, bool of_input) {
+    for (const Settings& settings : complete) {
+      try {
+        const ExperimentKeys keys = known(settings, catalogue_.facts(settings)).keys;
+        kept_.forget(of(keys.stages, Stage::Stream));
+        kept_.forget(of(keys.stages, Stage::Structure));
+        if (of_input) {
+          kept_.forget(of(keys.stages, Stage::Assignment));
+          kept_.forget(keys.bound);
+          kept_.forget(keys.ray_steps);
+          kept_.forget(of(keys.stages, Stage::Input));
+        }
+      } catch (const Error& error) {
+        if (error.kind() == ErrorKind::Internal) {
+          throw;
+        }
+        // What cannot be named now was not kept under that name, or goes in its time.
+      }
+    }
   }
 
   std::string input_hash(const Settings& complete) {
@@ -332,8 +353,12 @@ std::vector<StageForecast> Evaluator::forecast(const Settings& complete) {
   return impl_->forecast(complete);
 }
 
-void Evaluator::keep_at_most(std::uint64_t bytes) {
-  impl_->keep_at_most(bytes);
+void Evaluator::limit_memory(std::uint64_t bytes) {
+  impl_->limit_memory(bytes);
+}
+
+void Evaluator::forget(std::span<const Settings> complete, bool of_input) {
+  impl_->forget(complete, of_input);
 }
 
 std::string Evaluator::input_hash(const Settings& complete) {

@@ -33,6 +33,8 @@ namespace rayreplay::experiment {
 struct Failure {
   ErrorKind kind = ErrorKind::Internal;
   ErrorInfo info;
+  std::uint64_t needed_bytes =
+      0;  ///< 0, or: `limit_memory` was in the way, and at least so much would have been needed
 };
 
 struct Outcome {
@@ -80,8 +82,13 @@ class Evaluator {
   /// and not there. Usage and Input errors of the settings and the file are thrown.
   [[nodiscard]] std::vector<StageForecast> forecast(const Settings& complete);
 
-  /// In place of EvaluatorOptions::memory_bytes from now on. What calls under way hold of kept results counts.
-  void keep_at_most(std::uint64_t bytes);
+  /// In place of EvaluatorOptions::memory_bytes from now on, and for what stages work with too, all calls together: a
+  /// configuration that finds no room beside the others fails (Failure::needed_bytes).
+  void limit_memory(std::uint64_t bytes);
+
+  /// Nobody will ask for what these configurations share with others: for their structures and streams and, where they
+  /// are `of_input` the last, for what comes from their inputs. Numbers stay. Costs time alone where somebody does.
+  void forget(std::span<const Settings> complete, bool of_input);
 
   /// Content hash of the trace or workload of complete settings; a file is hashed once while its size and time of
   /// change stay the same.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/experiment/stages/stage_settings.hpp"
 #include "sim/experiment/streams/cache_grid.hpp"
 
 namespace rayreplay::experiment {
@@ -18,22 +19,35 @@ constexpr double kNsPerEventTimed = 25;
 constexpr double kNsPerRayTraversed = 1600;
 constexpr double kNsPerTransactionMade = 600;
 constexpr double kNsPerTransactionCached = 120;
-constexpr std::uint64_t kTransactionsPerRay = 10;
+constexpr double kNsPerResult = 300'000;  // keys, hand-over, a row of a sweep: 2,000 replays of four warps
+constexpr std::uint64_t kTransactionsPerRay = 12;
 constexpr std::uint64_t kTransactionsPerRecord = 8;
 constexpr std::uint64_t kTransactionBytes = 16;
 constexpr std::uint64_t kBytesPerTransactionOrdered = 4;
+constexpr std::uint64_t kBytesPerTransactionResident = 25;  // with its share of instructions, and of holes
+constexpr std::uint64_t kLeastItemsAhead = 256;
 constexpr std::uint64_t kStructureBytesPerPrimitive = 300;
 constexpr std::uint64_t kBytesPerEventReplayed = 4;
 constexpr std::uint64_t kBytesPerEventTimed = 40;
 constexpr std::uint64_t kBytesPerThreadPacked = 16;
-constexpr std::uint64_t kBatchBytes = std::uint64_t{64} << 20U;  // of rays with their accesses
-constexpr std::uint64_t kCacheBytes = std::uint64_t{64} << 20U;
+constexpr std::uint64_t kBatchBytes = std::uint64_t{64} << 20U;    // of rays with their accesses
+constexpr std::uint64_t kCacheBytes = std::uint64_t{48} << 20U;    // of what passes remember of lines
+constexpr std::uint64_t kBatchesBytes = std::uint64_t{16} << 20U;  // of accesses on their way through passes
 
 struct Cost {
   double nanoseconds = 0;
   std::uint64_t result_bytes = 0;
   std::uint64_t working_bytes = 0;
 };
+
+/// The accesses of a feed, of which most launches leave less than half.
+std::uint64_t likely_feed_bytes(std::uint64_t transactions) {
+  return transactions * sizeof(memory::LineAccess) / 2;
+}
+
+std::uint32_t sms_of(const Experiment& experiment) {
+  return experiment.facts->memory ? 1 : static_cast<std::uint32_t>(experiment.settings->integer("machine.sms"));
+}
 
 double as_double(std::uint64_t count) {
   return static_cast<double>(count);
@@ -64,11 +78,10 @@ Cost cost_of(Stage stage, const Experiment& experiment, bool storing) {
       return {2 * as_double(launch.rays) * kNsPerRayTraversed, 0, kBatchBytes};
     case Stage::Stream:
       return {as_double(transactions) * kNsPerTransactionMade, transactions * kTransactionBytes,
-              std::max(kBatchBytes, storing ? transactions * kTransactionBytes : 0)};
+              std::max(recording_bytes(experiment, transactions), storing ? transactions * kTransactionBytes : 0)};
     case Stage::Cache:
       return {as_double(transactions) * kNsPerTransactionCached, 0,
-              transactions * kBytesPerTransactionOrdered + kCacheBytes +
-                  std::min(kGridBytes, 2 * transactions * sizeof(memory::LineAccess))};
+              kCacheBytes + caching_bytes(transactions, sms_of(experiment), likely_feed_bytes(transactions))};
   }
   return {};
 }
@@ -83,6 +96,37 @@ std::uint64_t memory_of(std::span<const StageForecast> stages) {
     working = std::max(working, stage.memory_bytes - stage.result_bytes);
   }
   return results + working;
+}
+
+std::uint64_t likely_result_bytes(Stage stage, const Experiment& experiment) {
+  return cost_of(stage, experiment, false).result_bytes;
+}
+
+std::uint64_t likely_working_bytes(Stage stage, const Experiment& experiment) {
+  return cost_of(stage, experiment, false).working_bytes;
+}
+
+std::uint64_t recording_bytes(const Experiment& experiment, std::uint64_t transactions) {
+  const Settings& settings = *experiment.settings;
+  if (experiment.facts->memory) {
+    return kBatchBytes;
+  }
+  const auto number = [&](const char* key) { return static_cast<std::uint64_t>(settings.integer(key)); };
+  const std::uint64_t warp_size = std::max<std::uint64_t>(1, decisions(settings, *experiment.facts).warp_size);
+  const std::uint64_t items = (launch_of(experiment).size.threads() + warp_size - 1) / warp_size;
+  const std::uint64_t resident =
+      number("machine.sms") *
+      (number("schedule.resident_warps") > 0 ? number("schedule.resident_warps") : number("machine.resident_warps"));
+  const std::uint64_t there = resident + std::max(kLeastItemsAhead, resident / 4);
+  const double share = there < items ? as_double(there) / as_double(items) : 1.0;
+  return kBatchBytes +
+         static_cast<std::uint64_t>(share * as_double(transactions) * as_double(kBytesPerTransactionResident));
+}
+
+std::uint64_t caching_bytes(std::uint64_t transactions, std::uint32_t sms, std::uint64_t below) {
+  const std::uint64_t all = transactions * sizeof(memory::LineAccess);
+  const std::uint64_t l1s = std::min(all, std::max(kGridBytes / 2, all / std::max(1U, sms)));
+  return transactions * kBytesPerTransactionOrdered + kBatchesBytes + std::max(l1s, below);
 }
 
 std::uint64_t likely_transactions(const Experiment& experiment) {
@@ -126,7 +170,7 @@ std::vector<StageForecast> forecast_stages(const Experiment& experiment, const K
     const Cost cost = cost_of(stage, experiment, store != nullptr);
     if (!one.kept && !one.stored && (leaf || used)) {
       constexpr double kNanosecond = 1e-9;
-      one.seconds = cost.nanoseconds * kNanosecond;
+      one.seconds = (cost.nanoseconds + (leaf ? kNsPerResult : 0)) * kNanosecond;
       needed |= inputs(stage);
     }
     if (leaf || used) {

@@ -1,12 +1,23 @@
 #include "sim/experiment/stages/kept_results.hpp"
 
+#include <limits>
 #include <utility>
+
+#include <fmt/format.h>
+
+#include "base/keep_memory.hpp"
+#include "base/memory.hpp"
 
 namespace rayreplay::experiment {
 namespace {
 
 constexpr std::uint64_t kSlotBytes = 200;  // of the containers
 constexpr std::uint64_t kLargeBytes = std::uint64_t{1} << 20U;
+constexpr std::uint64_t kWorthTrimming = std::uint64_t{8} << 20U;
+
+std::uint64_t less(std::uint64_t most, std::uint64_t taken) {
+  return most > taken ? most - taken : 0;
+}
 
 }  // namespace
 
@@ -31,7 +42,7 @@ KeptResults::Claim KeptResults::claim(const Key& key) {
       used_.push_front(key);
       slot->place = used_.begin();
     } else {
-      bytes_ -= old->bytes;
+      uncount(old->bytes);
     }
   }
   if (slot == nullptr) {
@@ -46,9 +57,9 @@ KeptResults::Claim KeptResults::claim(const Key& key) {
   return result;
 }
 
-void KeptResults::fulfil(const Key& key, const Claim& claim, Value value, std::uint64_t bytes) {
+void KeptResults::fulfil(const Key& key, const Claim& claim, Value value, std::uint64_t bytes, Working* working) {
   {
-    const std::lock_guard lock(mutex_);
+    Lock lock(mutex_);
     Slot& slot = *claim.slot_;
     slot.value = std::move(value);
     slot.bytes = bytes + kSlotBytes;
@@ -56,9 +67,14 @@ void KeptResults::fulfil(const Key& key, const Claim& claim, Value value, std::u
     used_.push_front(key);
     slot.place = used_.begin();
     bytes_ += slot.bytes;
-    make_room();
+    if (working != nullptr) {
+      const std::uint64_t was = std::exchange(working->bytes_, 0);
+      working_ -= was;
+      freed_ += was > bytes ? was - bytes : 0;
+    }
+    made_.notify_all();
+    settle(lock, bytes >= kLargeBytes);
   }
-  made_.notify_all();
 }
 
 void KeptResults::abandon(const Key& key, const Claim& claim, std::exception_ptr failure) {
@@ -85,37 +101,132 @@ std::uint64_t KeptResults::bytes() const {
   return bytes_;
 }
 
-void KeptResults::keep_at_most(std::uint64_t bytes) {
+void KeptResults::forget(const Key& key) {
+  std::shared_ptr<Slot> gone;  // after the lock: others need not wait until a large value is taken apart
   const std::lock_guard lock(mutex_);
-  most_bytes_ = bytes;
-  make_room();
+  const auto found = slots_.find(key);
+  if (found == slots_.end() || found->second->state != State::Kept) {
+    return;
+  }
+  gone = std::move(found->second);
+  slots_.erase(found);
+  used_.erase(gone->place);
+  bytes_ -= gone->bytes;
 }
 
-/// What was fulfilled before its maker held it is in the hands of whoever made it: nothing is lost by dropping it.
-void KeptResults::make_room() {
-  if (bytes_ > most_bytes_) {
+void KeptResults::keep_at_most(std::uint64_t bytes) {
+  Lock lock(mutex_);
+  most_bytes_ = bytes;
+  limited_ = false;
+  settle(lock, true);
+}
+
+void KeptResults::limit_to(std::uint64_t bytes) {
+  Lock lock(mutex_);
+  most_bytes_ = bytes;
+  limited_ = true;
+  settle(lock, true);
+}
+
+bool KeptResults::limited() const {
+  const std::lock_guard lock(mutex_);
+  return limited_;
+}
+
+void KeptResults::Working::set(std::uint64_t bytes) {
+  if (const std::uint64_t needed = kept_->change(bytes_, bytes); needed != 0) {
+    throw MemoryShort({"there is not enough memory for what is being computed", "", fmt::format("{} bytes", needed),
+                       "less", "allow more memory"},
+                      needed);
+  }
+  bytes_ = bytes;
+}
+
+bool KeptResults::Working::try_set(std::uint64_t bytes) {
+  if (kept_->change(bytes_, bytes) != 0) {
+    return false;
+  }
+  bytes_ = bytes;
+  return true;
+}
+
+std::uint64_t KeptResults::change(std::uint64_t from, std::uint64_t to) {
+  if (to <= from) {
+    give_back(from - to);
+    return 0;
+  }
+  const std::uint64_t more = to - from;
+  Lock lock(mutex_);
+  working_ += more;
+  settle(lock, more >= kLargeBytes);
+  lock.lock();
+  if (!limited_ || counted() <= most_bytes_) {
+    return 0;
+  }
+  const std::uint64_t needed = counted();
+  working_ -= more;
+  return needed;
+}
+
+void KeptResults::give_back(std::uint64_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  working_ -= bytes;
+  freed_ += bytes;
+}
+
+std::uint64_t KeptResults::counted() const {
+  return limited_ ? bytes_ + working_ : bytes_;
+}
+
+void KeptResults::uncount(std::uint64_t bytes) {
+  bytes_ -= bytes;
+  freed_ += bytes;
+}
+
+void KeptResults::settle(Lock& lock, bool large) {
+  if (counted() > most_bytes_) {
     forget_dead();
   }
-  while (bytes_ > most_bytes_ && !used_.empty()) {
-    const auto found = slots_.find(used_.back());
-    // Who waits for the slot has it, and its value.
-    std::shared_ptr<Slot> old = std::exchange(found->second, nullptr);
-    const bool held = old.use_count() > 1 || old->value.use_count() > 1;
-    if (held && old->bytes >= kLargeBytes) {
-      auto dropped = std::make_shared<Slot>();
-      dropped->state = State::Dropped;
-      dropped->held = old->value;
-      dropped->bytes = old->bytes;
-      dropped->place = dropped_.insert(dropped_.end(), found->first);
-      found->second = std::move(dropped);
-    } else {
-      bytes_ -= old->bytes;
-      slots_.erase(found);
-      old.reset();
-      forget_dead();  // it may have held others
-    }
-    used_.pop_back();
+  while (counted() > most_bytes_ && !used_.empty()) {
+    std::shared_ptr<Slot> old = drop_last();
+    lock.unlock();
+    old.reset();  // large values take their time
+    lock.lock();
+    forget_dead();  // it may have held others
   }
+  // Room that is not there as long as malloc holds it. Not all that is worked with has been touched yet.
+  const std::uint64_t working = working_;
+  const std::uint64_t most = limited_ ? most_bytes_ : std::numeric_limits<std::uint64_t>::max();
+  const bool freed = freed_ >= kWorthTrimming && freed_ > less(most, counted());
+  lock.unlock();
+  if (freed || (large && taken_memory() > less(most, working))) {
+    give_back_freed_memory();
+    lock.lock();
+    freed_ = 0;
+    lock.unlock();
+  }
+}
+
+/// Of what was used longest ago. What was fulfilled before its maker held it is in the hands of whoever made it:
+/// nothing is lost by dropping it.
+std::shared_ptr<KeptResults::Slot> KeptResults::drop_last() {
+  const auto found = slots_.find(used_.back());
+  // Who waits for the slot has it, and its value.
+  std::shared_ptr<Slot> old = std::exchange(found->second, nullptr);
+  const bool held = old.use_count() > 1 || old->value.use_count() > 1;
+  if (held && old->bytes >= kLargeBytes) {
+    auto dropped = std::make_shared<Slot>();
+    dropped->state = State::Dropped;
+    dropped->held = old->value;
+    dropped->bytes = old->bytes;
+    dropped->place = dropped_.insert(dropped_.end(), found->first);
+    found->second = std::move(dropped);
+  } else {
+    uncount(old->bytes);
+    slots_.erase(found);
+  }
+  used_.pop_back();
+  return old;
 }
 
 void KeptResults::forget_dead() {
@@ -125,7 +236,7 @@ void KeptResults::forget_dead() {
       ++place;
       continue;
     }
-    bytes_ -= found->second->bytes;
+    uncount(found->second->bytes);
     slots_.erase(found);
     place = dropped_.erase(place);
   }

@@ -6,10 +6,12 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
+#include <tbb/task_arena.h>
 
 #include "base/error.hpp"
 #include "capture/import/memory_trace.hpp"
@@ -26,6 +28,8 @@ constexpr std::uint64_t kThreadBytes = 16;
 constexpr std::uint64_t kPrimitiveBytes = 48;
 constexpr std::uint64_t kRecordBytes = 19;
 constexpr std::uint64_t kAddressBytes = 8;
+/// Of all workloads together that are made and not loaded yet: they count in no budget.
+constexpr std::uint64_t kAheadBytes = std::uint64_t{32} << 20U;
 
 void add_up(InputFacts& facts) {
   facts.memory_bytes = facts.primitives * kPrimitiveBytes;
@@ -74,33 +78,52 @@ InputFacts facts_of_workload(const std::string& spec) {
   facts.is_workload = true;
   facts.hash = hash_of(created);
   facts.memory = created.model->is_memory();
+  InputData made;
   if (facts.memory) {
-    const workloads::MemoryWorkload made = created.model->make_memory();
-    facts.warp_size = made.header.warp_size;
-    facts.launches.push_back({{made.header.width, made.header.height, 1}, 0, 0, false});
-    facts.records = made.records.records();
-    facts.memory_bytes = facts.records * kRecordBytes + made.records.address.size() * kAddressBytes;
-    return facts;
+    made.records = created.model->make_memory();
+    const workloads::MemoryWorkload& memory = *made.records;
+    facts.warp_size = memory.header.warp_size;
+    facts.launches.push_back({{memory.header.width, memory.header.height, 1}, 0, 0, false});
+    facts.records = memory.records.records();
+    facts.memory_bytes = facts.records * kRecordBytes + memory.records.address.size() * kAddressBytes;
+  } else {
+    made.trace = created.model->make_trace();
+    facts.warp_size = made.trace.header.warp_size;
+    for (const trace::Launch& launch : made.trace.launches) {
+      facts.launches.push_back(
+          {launch.size, launch.data.rays.size(), launch.data.events.size(), !launch.thread_warp.empty()});
+    }
+    for (const trace::Geometry& geometry : made.trace.scene.geometries) {
+      facts.primitives += geometry.primitives();
+    }
+    add_up(facts);
   }
-  const trace::Trace made = created.model->make_trace();
-  facts.warp_size = made.header.warp_size;
-  for (const trace::Launch& launch : made.launches) {
-    facts.launches.push_back(
-        {launch.size, launch.data.rays.size(), launch.data.events.size(), !launch.thread_warp.empty()});
+  made.bytes = facts.memory_bytes;
+  if (made.bytes <= kAheadBytes) {
+    facts.made = std::make_shared<MadeAhead>(std::move(made));
   }
-  for (const trace::Geometry& geometry : made.scene.geometries) {
-    facts.primitives += geometry.primitives();
-  }
-  add_up(facts);
   return facts;
 }
 
 }  // namespace
 
+std::uint64_t MadeAhead::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return data_ ? data_->bytes : 0;
+}
+
+std::optional<InputData> MadeAhead::take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(data_, std::nullopt);
+}
+
 std::optional<InputCatalogue::Stamp> InputCatalogue::stamp_of(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
     throw Error(ErrorKind::Input, {"the file cannot be read", path, std::strerror(errno), "", ""});
+  }
+  if (S_ISDIR(status.st_mode)) {
+    throw Error(ErrorKind::Input, {"the file cannot be read", path, "a folder", "a trace", ""});
   }
   if (!S_ISREG(status.st_mode)) {
     return std::nullopt;
@@ -114,39 +137,91 @@ std::string InputCatalogue::hash(const Settings& complete) {
                                         : facts(complete)->hash;
 }
 
+std::mutex& InputCatalogue::gate_of(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  return gates_[name];
+}
+
+std::shared_ptr<const InputFacts> InputCatalogue::known_workload(const std::string& spec) {
+  const std::lock_guard lock(mutex_);
+  const auto found = workloads_.find(spec);
+  return found == workloads_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<const InputFacts> InputCatalogue::known_trace(const std::string& path, const Stamp& stamp) {
+  const std::lock_guard lock(mutex_);
+  const auto found = traces_.find(path);
+  return found == traces_.end() || found->second.stamp != stamp ? nullptr : found->second.value;
+}
+
+/// The oldest go: whoever asked and did not load them yet will hardly do so.
+void InputCatalogue::keep_ahead(const InputFacts& facts) {
+  if (facts.made == nullptr) {
+    return;
+  }
+  std::vector<std::optional<InputData>> gone;  // taken apart after the lock
+  const std::lock_guard lock(mutex_);
+  ahead_.push_back(facts.made);
+  std::uint64_t bytes = 0;
+  for (auto place = ahead_.end(); place != ahead_.begin();) {
+    const auto one = std::prev(place);
+    const std::uint64_t its = (*one)->bytes();
+    bytes += its;
+    if (its > 0 && bytes <= kAheadBytes) {
+      place = one;
+    } else {
+      gone.push_back((*one)->take());
+      ahead_.erase(one);
+    }
+  }
+}
+
 std::shared_ptr<const InputFacts> InputCatalogue::facts(const Settings& complete) {
   const std::string& path = complete.text("trace");
+  std::shared_ptr<const InputFacts> made;
   if (path.empty()) {
     const std::string& spec = complete.text("workload");
-    {
-      const std::lock_guard lock(mutex_);
-      if (const auto found = workloads_.find(spec); found != workloads_.end()) {
-        return found->second;
-      }
+    if (auto known = known_workload(spec)) {
+      return known;
     }
-    auto made = std::make_shared<const InputFacts>(facts_of_workload(spec));
+    const std::lock_guard gate(gate_of("workload " + spec));
+    if (auto known = known_workload(spec)) {
+      return known;
+    }
+    // Whoever waits for its own tasks with the gate in hand must not begin others, which may want the gate.
+    tbb::this_task_arena::isolate([&] { made = std::make_shared<const InputFacts>(facts_of_workload(spec)); });
+    keep_ahead(*made);
     const std::lock_guard lock(mutex_);
     return workloads_.emplace(spec, std::move(made)).first->second;
   }
-  const std::optional<Stamp> stamp = stamp_of(path);
+  std::optional<Stamp> stamp = stamp_of(path);
   if (!stamp) {
     throw Error(ErrorKind::Usage, {"an experiment reads its trace more than once", path, "input that is no file",
                                    "a file", "write the input to a file"});
   }
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto found = traces_.find(path); found != traces_.end() && found->second.stamp == *stamp) {
-      return found->second.value;
-    }
+  if (auto known = known_trace(path, *stamp)) {
+    return known;
   }
-  auto made = std::make_shared<const InputFacts>(import::has_memory_trace_start(path) ? facts_of_memory_trace(path)
-                                                                                      : facts_of_trace(path));
+  const std::lock_guard gate(gate_of("trace " + path));
+  stamp = stamp_of(path);
+  if (auto known = stamp ? known_trace(path, *stamp) : nullptr) {
+    return known;
+  }
+  tbb::this_task_arena::isolate([&] {
+    made = std::make_shared<const InputFacts>(import::has_memory_trace_start(path) ? facts_of_memory_trace(path)
+                                                                                   : facts_of_trace(path));
+  });
   const std::lock_guard lock(mutex_);
-  traces_[path] = {*stamp, made};
+  if (stamp) {
+    traces_[path] = {*stamp, made};
+  }
   return made;
 }
 
 InputData InputCatalogue::load(const InputFacts& facts, Progress* progress) {
+  if (auto made = facts.made ? facts.made->take() : std::nullopt) {
+    return std::move(*made);
+  }
   InputData data;
   data.bytes = facts.memory_bytes;
   if (facts.is_workload) {

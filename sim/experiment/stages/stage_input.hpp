@@ -3,16 +3,19 @@
 // Contract: `facts` says what can be known without decoding: the content hash (that of the trace's own envelope,
 // checked against its bytes; of a memory trace the hash of everything in it; of a workload that of its resolved spec
 // and version), sizes, and what the trace decides. A file is read for it once while its size and time of change stay
-// the same. `load` reads the whole; Input where the file is no longer the one that `facts` described. Thread-safe.
-// Errors: those of the readers and the workloads.
+// the same: of several threads that ask at once the first reads, the others wait. A workload has to be made for it;
+// what was made waits for the first `load`, unless it is large. `load` reads the whole; Input where the file is no
+// longer the one that `facts` described. Thread-safe. Errors: those of the readers and the workloads.
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/progress.hpp"
@@ -28,6 +31,8 @@ struct LaunchFacts {
   bool has_warps = false;
 };
 
+class MadeAhead;
+
 struct InputFacts {
   std::string name;  ///< path, or the workload's resolved spec
   std::string hash;
@@ -38,12 +43,26 @@ struct InputFacts {
   std::uint64_t records = 0;       ///< of a memory trace
   std::uint64_t memory_bytes = 0;  ///< decoded
   std::vector<LaunchFacts> launches;
+  std::shared_ptr<MadeAhead> made{};  ///< of a small workload
 };
 
 struct InputData {
   trace::Trace trace;                                ///< empty where it is a memory trace
   std::optional<workloads::MemoryWorkload> records;  ///< of a memory workload; a file's are read as they are needed
   std::uint64_t bytes = 0;
+};
+
+/// A workload that was made to learn its facts.
+class MadeAhead {
+ public:
+  explicit MadeAhead(InputData data) : data_(std::move(data)) {}
+  [[nodiscard]] std::uint64_t bytes() const;  ///< 0: taken
+  /// The first time; nothing afterwards.
+  [[nodiscard]] std::optional<InputData> take();
+
+ private:
+  mutable std::mutex mutex_;
+  std::optional<InputData> data_;
 };
 
 class InputCatalogue {
@@ -68,8 +87,15 @@ class InputCatalogue {
   };
   /// Input where there is no such file. Empty of what is no regular file.
   static std::optional<Stamp> stamp_of(const std::string& path);
+  /// Held by the one who reads.
+  [[nodiscard]] std::mutex& gate_of(const std::string& name);
+  [[nodiscard]] std::shared_ptr<const InputFacts> known_workload(const std::string& spec);
+  [[nodiscard]] std::shared_ptr<const InputFacts> known_trace(const std::string& path, const Stamp& stamp);
+  void keep_ahead(const InputFacts& facts);
 
   std::mutex mutex_;
+  std::map<std::string, std::mutex, std::less<>> gates_;
+  std::list<std::shared_ptr<MadeAhead>> ahead_;  ///< the oldest first
   std::map<std::string, Stamped<std::shared_ptr<const InputFacts>>, std::less<>> traces_;
   std::map<std::string, std::shared_ptr<const InputFacts>, std::less<>> workloads_;
   std::map<std::string, Stamped<std::string>, std::less<>> contents_;

@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "base/error.hpp"
-#include "base/keep_memory.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
 #include "sim/experiment/imported_transactions.hpp"
@@ -22,7 +21,7 @@ namespace rayreplay::experiment {
 namespace {
 
 constexpr std::uint64_t kMostStoredStream = std::uint64_t{1} << 30U;
-constexpr std::uint64_t kLargeStream = std::uint64_t{32} << 20U;
+constexpr std::uint64_t kWorthSampling = std::uint64_t{16} << 20U;
 constexpr const char* kIdentity = "identity";
 
 /// Nodes and geometry once for the device's memory map, once for what builders and traversals keep beside them.
@@ -119,6 +118,8 @@ const Key& group_of(Stage stage, const Experiment& experiment) {
 Failure failure_of(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
+  } catch (const MemoryShort& error) {
+    return {error.kind(), error.info(), error.needed_bytes()};
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::Internal) {
       throw;
@@ -128,6 +129,11 @@ Failure failure_of(const std::exception_ptr& thrown) {
     return {ErrorKind::Resource,
             {"the experiment needs more memory than there is", "", "", "", "use a smaller launch"}};
   }
+}
+
+std::exception_ptr thrown_of(const Failure& failure) {
+  return failure.needed_bytes != 0 ? std::make_exception_ptr(MemoryShort(failure.info, failure.needed_bytes))
+                                   : std::make_exception_ptr(Error(failure.kind, failure.info));
 }
 
 template <class T, class MakeValue>
@@ -157,7 +163,9 @@ kernels::LaunchOnDevice* StageMaker::on_device(const std::shared_ptr<const Input
 }
 
 std::shared_ptr<const InputData> StageMaker::input(const Experiment& experiment) {
-  return shared<InputData>(of(experiment.keys.stages, Stage::Input), [&] {
+  return shared<InputData>(of(experiment.keys.stages, Stage::Input), [&](Working& working) {
+    // A file's columns have their size; those of a workload grow.
+    working.set((experiment.facts->is_workload ? 2 : 1) * experiment.facts->memory_bytes);
     auto data = std::make_shared<const InputData>(InputCatalogue::load(*experiment.facts, progress_));
     const std::uint64_t bytes = data->bytes;
     return std::pair(std::shared_ptr<const InputData>(std::move(data)), bytes);
@@ -183,9 +191,10 @@ bvh::Bvh StageMaker::build(const Experiment& experiment, const trace::Trace& tra
 
 std::shared_ptr<const StageMaker::Structure> StageMaker::structure(const Experiment& experiment,
                                                                    std::vector<bvh::Tree>* trees) {
-  return shared<Structure>(of(experiment.keys.stages, Stage::Structure), [&] {
+  return shared<Structure>(of(experiment.keys.stages, Stage::Structure), [&](Working& working) {
     auto made = std::make_shared<Structure>();
     made->input = input(experiment);
+    working.set(likely_result_bytes(Stage::Structure, experiment) + likely_working_bytes(Stage::Structure, experiment));
     made->bvh = build(experiment, made->input->trace, trees);
     const std::uint64_t bytes = kStructureCopies * made->bvh.memory.end;
     return std::pair(std::shared_ptr<const Structure>(std::move(made)), bytes);
@@ -243,9 +252,10 @@ std::shared_ptr<const std::vector<std::uint32_t>> StageMaker::ray_steps(const Ex
 
 std::shared_ptr<const RecordedStream> StageMaker::stream(const Experiment& experiment) {
   const Key& key = of(experiment.keys.stages, Stage::Stream);
-  return shared<RecordedStream>(key, [&] {
+  return shared<RecordedStream>(key, [&](Working& working) {
     std::optional<RecordedStream> recorded;
-    if (store_ != nullptr) {
+    if (store_ != nullptr && store_->has(kStoredStream, hex(key))) {
+      working.set(2 * likely_transactions(experiment) * sizeof(memory::Transaction));
       if (const auto bytes = store_->get(kStoredStream, hex(key))) {
         try {
           recorded = read_stream(*bytes, hex(key));
@@ -257,20 +267,42 @@ std::shared_ptr<const RecordedStream> StageMaker::stream(const Experiment& exper
       }
     }
     if (!recorded) {
-      recorded = experiment.facts->memory ? record_memory_trace(experiment) : record_launch(experiment);
-      if (store_ != nullptr && recorded->bytes() <= kMostStoredStream) {
+      recorded =
+          experiment.facts->memory ? record_memory_trace(experiment, working) : record_launch(experiment, working);
+      // Of what cannot be written for want of memory the numbers are kept all the same.
+      if (store_ != nullptr && recorded->bytes() <= kMostStoredStream && working.try_set(2 * recorded->bytes())) {
         store_->put(kStoredStream, hex(key), write_stream(*recorded));
       }
     }
     const std::uint64_t bytes = recorded->bytes();
-    if (bytes >= kLargeStream) {
-      give_back_freed_memory();  // the many small blocks of its warps are of no use to caches
-    }
     return std::pair(std::make_shared<const RecordedStream>(std::move(*recorded)), bytes);
   });
 }
 
-RecordedStream StageMaker::record_launch(const Experiment& experiment) {
+/// How many transactions a launch makes, from some of its items.
+std::uint64_t sampled_transactions(memory::WarpSource& source) {
+  constexpr std::uint32_t kLeast = 16;
+  constexpr std::uint32_t kMost = 256;
+  constexpr std::uint32_t kOneOf = 64;
+  const std::uint32_t items = source.items();
+  const std::uint32_t count = std::min(items, std::clamp(items / kOneOf, kLeast, kMost));
+  if (count == 0) {
+    return 0;
+  }
+  std::vector<std::uint32_t> some;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    some.push_back(static_cast<std::uint32_t>((2 * i + 1) * items / (2 * count)));
+  }
+  std::uint64_t transactions = 0;
+  std::vector<memory::WarpStream> streams(count);
+  source.generate(some, streams);
+  for (const memory::WarpStream& stream : streams) {
+    transactions += stream.transactions.size();
+  }
+  return static_cast<std::uint64_t>(static_cast<double>(transactions) / count * items);
+}
+
+RecordedStream StageMaker::record_launch(const Experiment& experiment, Working& working) {
   const Settings& settings = *experiment.settings;
   const machine::Machine machine = stream_machine(settings);
   const auto data = input(experiment);
@@ -286,13 +318,28 @@ RecordedStream StageMaker::record_launch(const Experiment& experiment) {
   RecordedStream recorded;
   recorded.coalescing = options.coalescing;
   recorded.sms = machine.sms;
-  // Growing would hold the stream up to three times; pages that are not written to are not there.
-  recorded.transactions.reserve(likely_transactions(experiment));
-  StreamRecorder recorder(recorded);
+  const auto expect = [&](std::uint64_t transactions) {
+    working.set(transactions * sizeof(memory::Transaction) +
+                std::max(recording_bytes(experiment, transactions), StreamRecorder::kPartBytes));
+  };
+  std::uint64_t expected = likely_transactions(experiment);
+  expect(expected);
+  if (kept_->limited() && expected * sizeof(memory::Transaction) >= kWorthSampling) {
+    // Better now than after the work of minutes.
+    expected = sampled_transactions(*source);
+    expect(expected);
+  }
+  StreamRecorder recorder(recorded, [&](std::uint64_t transactions) {
+    if (transactions > expected + StreamRecorder::kPart) {
+      expected = transactions;
+      expect(expected);
+    }
+  });
   machine::InterleaveOptions interleaving = interleaving_of(settings, machine, resolved.warp_size);
   interleaving.progress = progress_;
   const machine::InterleaveResult interleaved =
       machine::interleave(*source, schedule.plan, machine, interleaving, recorder);
+  recorder.finish();
   recorded.cycles = interleaved.cycles;
   recorded.instructions = interleaved.instructions;
   if (accelerator_ != nullptr) {
@@ -301,12 +348,14 @@ RecordedStream StageMaker::record_launch(const Experiment& experiment) {
   return recorded;
 }
 
-RecordedStream StageMaker::record_memory_trace(const Experiment& experiment) {
+RecordedStream StageMaker::record_memory_trace(const Experiment& experiment, Working& working) {
   const Settings& settings = *experiment.settings;
   RecordedStream recorded;
   recorded.coalescing = coalescing_of(settings);
-  recorded.transactions.reserve(likely_transactions(experiment));
-  StreamRecorder recorder(recorded);
+  working.set(likely_transactions(experiment) * sizeof(memory::Transaction) + recording_bytes(experiment, 0));
+  StreamRecorder recorder(recorded, [&, expected = working.bytes()](std::uint64_t transactions) {
+    working.set(std::max(expected, transactions * sizeof(memory::Transaction) + recording_bytes(experiment, 0)));
+  });
   const std::string& name = experiment.facts->name;
   if (experiment.facts->is_workload) {
     const auto data = input(experiment);
@@ -324,6 +373,7 @@ RecordedStream StageMaker::record_memory_trace(const Experiment& experiment) {
         block.clear();
       }
     }
+    recorder.finish();
     return recorded;
   }
   const auto reader = import::open_memory_trace(name);
@@ -338,6 +388,7 @@ RecordedStream StageMaker::record_memory_trace(const Experiment& experiment) {
     throw Error(ErrorKind::Input, {"the memory trace changed while it was read", name, reader->hash(),
                                    experiment.facts->hash, "run again when nobody writes it"});
   }
+  recorder.finish();
   return recorded;
 }
 
@@ -356,6 +407,7 @@ MetricSet StageMaker::simt_numbers(const Experiment& experiment) {
   const Resolved resolved = resolved_of(*experiment.settings, data->trace, true);
   const auto least = bound(experiment);
   const auto packed = assignment(experiment);
+  const Working working(*kept_, likely_working_bytes(Stage::Simt, experiment));
   simt::ReplayOptions options;
   options.policy = resolved.policy;
   options.shader_cost = resolved.costs;
@@ -375,6 +427,7 @@ std::vector<StageMaker::Made> StageMaker::models(std::span<const Experiment* con
     options.replay_steps = false;
   }
   uploaded_.reset();
+  const Working working(*kept_, likely_working_bytes(Stage::Model, first));
   options.start = packed.get();
   options.progress = progress_;
   options.accelerator = accelerator_;
@@ -398,6 +451,7 @@ std::vector<StageMaker::Made> StageMaker::traversals(std::span<const Experiment*
   const auto built = structure(first, nullptr);
   const auto packed = assignment(first);
   uploaded_.reset();
+  const Working working(*kept_, likely_working_bytes(Stage::Traversal, first));
   const trace::Trace& trace = built->input->trace;
   const Resolved resolved = resolved_of(*first.settings, trace, false);
   SpecList rays;
@@ -442,7 +496,18 @@ std::vector<StageMaker::Made> StageMaker::caches(std::span<const Experiment* con
   }
   const auto recorded = stream(*members.front());
   uploaded_.reset();
-  const GridResult grid = cache_grid(*recorded, hierarchies, accelerator_, progress_);
+  const std::uint64_t tables = grid_table_bytes(*recorded, hierarchies);
+  const auto bytes = [&](std::uint64_t below) {
+    return tables + caching_bytes(recorded->transactions.size(), recorded->sms, below);
+  };
+  Working working(*kept_, bytes(0));
+  const GridRoom room = [&](std::uint64_t below, bool at_least) {
+    if (at_least) {
+      working.set(bytes(below));
+    }
+    return at_least || working.try_set(bytes(below));
+  };
+  const GridResult grid = cache_grid(*recorded, hierarchies, accelerator_, progress_, room);
   for (std::size_t i = 0; i < hierarchies.size(); ++i) {
     if (grid.failures[i]) {
       made[of_member[i]] = Failure{ErrorKind::Usage, *grid.failures[i]};

@@ -44,6 +44,7 @@ struct Experiment {
 
 /// What is thrown, as a failure of a configuration; rethrown where it is none (Internal, a cancelled run).
 [[nodiscard]] Failure failure_of(const std::exception_ptr& thrown);
+[[nodiscard]] std::exception_ptr thrown_of(const Failure& failure);
 
 class StageMaker {
  public:
@@ -70,8 +71,9 @@ class StageMaker {
   std::shared_ptr<const scheduler::Bound> bound(const Experiment& experiment);
   std::shared_ptr<const std::vector<std::uint32_t>> ray_steps(const Experiment& experiment);
   std::shared_ptr<const RecordedStream> stream(const Experiment& experiment);
-  RecordedStream record_launch(const Experiment& experiment);
-  RecordedStream record_memory_trace(const Experiment& experiment);
+  using Working = KeptResults::Working;
+  RecordedStream record_launch(const Experiment& experiment, Working& working);
+  RecordedStream record_memory_trace(const Experiment& experiment, Working& working);
   bvh::Bvh build(const Experiment& experiment, const trace::Trace& trace, std::vector<bvh::Tree>* trees);
 
   std::vector<Made> together(Stage stage, std::span<const Experiment* const> members);

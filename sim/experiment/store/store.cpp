@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/file_descriptor.hpp"
 #include "base/output_file.hpp"
 #include "sim/experiment/store/result_file.hpp"
 
@@ -32,39 +33,6 @@ constexpr const char* kLockName = "store.lock";
 constexpr std::uint64_t kRoomParts = 16;    // how much is freed when it is full: one part of so many
 constexpr std::uint64_t kUnseenParts = 64;  // how much is written before the folder is looked at again
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
-
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  ~Descriptor() {
-    if (value_ >= 0) {
-      ::close(value_);
-    }
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int get() const {
-    return value_;
-  }
-  [[nodiscard]] bool valid() const {
-    return value_ >= 0;
-  }
-
- private:
-  int value_;
-};
-
-/// Whole, or false with errno.
-bool write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t done = ::write(file, bytes.data(), bytes.size());
-    if (done < 0 && errno != EINTR) {
-      return false;
-    }
-    bytes.remove_prefix(done > 0 ? static_cast<std::size_t>(done) : 0);
-  }
-  return true;
-}
 
 bool read_all(int file, char* into, std::size_t count) {
   while (count > 0) {
@@ -102,7 +70,7 @@ class Store::Impl {
 
   std::optional<std::string> get(std::string_view kind, std::string_view key) {
     const fs::path path = options_.folder / result_name(kind, key);
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.valid()) {
       return {};
     }
@@ -131,7 +99,7 @@ class Store::Impl {
   }
 
   [[nodiscard]] bool has(std::string_view kind, std::string_view key) const {
-    const Descriptor file(::open((options_.folder / result_name(kind, key)).c_str(), O_RDONLY | O_CLOEXEC));
+    const FileDescriptor file(::open((options_.folder / result_name(kind, key)).c_str(), O_RDONLY | O_CLOEXEC));
     ResultHeader header{};
     std::uint64_t size = 0;
     return file.valid() && read_header(file.get(), kind, key, header, size).empty();
@@ -216,17 +184,18 @@ class Store::Impl {
   /// 0, or the system's error.
   int write(const std::string& name, const ResultHeader& header, std::string_view bytes) {
     const fs::path part = options_.folder / part_name(name);
-    const Descriptor file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    const FileDescriptor file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
     if (!file.valid()) {
       return errno;
     }
     remember_temporary(part);
     // Who holds the lock is alive: see remove_orphans.
     ::flock(file.get(), LOCK_EX | LOCK_NB);
-    int error = 0;
-    if (!write_all(file.get(), {header.data(), header.size()}) || !write_all(file.get(), bytes)) {
-      error = errno;
-    } else {
+    int error = write_all(file.get(), {header.data(), header.size()});
+    if (error == 0) {
+      error = write_all(file.get(), bytes);
+    }
+    if (error == 0) {
       touch(file.get());
       if (::rename(part.c_str(), (options_.folder / name).c_str()) != 0 && errno != ENOENT) {
         error = errno;  // ENOENT: somebody took it for an orphan, or cleared the store
@@ -255,7 +224,7 @@ class Store::Impl {
   void remove_orphans() const {
     for_each([](const fs::path& path) {
       if (is_part_name(path.filename().string())) {
-        const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+        const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
         if (file.valid() && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) {
           ::unlink(path.c_str());
         }
@@ -297,7 +266,7 @@ class Store::Impl {
       return;
     }
     // One process at a time: two would free twice as much. Where that cannot be had, they do.
-    const Descriptor lock(::open((options_.folder / kLockName).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+    const FileDescriptor lock(::open((options_.folder / kLockName).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
     if (lock.valid()) {
       ::flock(lock.get(), LOCK_EX);
     }

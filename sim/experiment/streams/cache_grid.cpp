@@ -64,8 +64,13 @@ Wanted wanted_of(const RecordedStream& stream, const Hierarchy& hierarchy) {
 class GridRun {
  public:
   GridRun(const RecordedStream& stream, std::span<const Hierarchy> hierarchies, kernels::Accelerator* accelerator,
-          Progress* progress)
-      : stream_(stream), hierarchies_(hierarchies), accelerator_(accelerator), progress_(progress), feeds_(stream) {}
+          Progress* progress, const GridRoom& room)
+      : stream_(stream),
+        hierarchies_(hierarchies),
+        accelerator_(accelerator),
+        progress_(progress),
+        room_(room),
+        feeds_(stream) {}
 
   GridResult run() {
     result_.counts.resize(hierarchies_.size());
@@ -176,20 +181,24 @@ class GridRun {
       });
       first = last;
     }
+    if (room_ && !feeds.empty()) {
+      room_(0, true);
+    }
   }
 
   /// How many of the first feeds go side by side.
   [[nodiscard]] std::size_t at_a_time(std::span<std::pair<const LevelCache, Caches>* const> feeds) const {
-    if (accelerator_ != nullptr) {
-      return 1;  // it serves one caller at a time
-    }
     const auto threads = static_cast<std::size_t>(std::max(1, tbb::this_task_arena::max_concurrency()));
+    const std::size_t most = accelerator_ != nullptr ? 1 : threads;  // it serves one caller at a time
     std::uint64_t bytes = 0;
     std::size_t count = 0;
-    while (count < std::min(threads, feeds.size())) {
-      bytes += feed_bytes(feeds[count]->first);
-      if (count > 0 && bytes > kGridBytes) {
+    while (count < std::min(most, feeds.size())) {
+      bytes += feed_bytes(*feeds[count]);
+      if (count > 0 && (bytes > kGridBytes || (room_ && !room_(bytes, false)))) {
         break;
+      }
+      if (count == 0 && room_) {
+        room_(bytes, true);
       }
       ++count;
     }
@@ -197,13 +206,18 @@ class GridRun {
   }
 
   /// Of the accesses that come from these L1s; a little too many.
-  [[nodiscard]] std::uint64_t feed_bytes(const LevelCache& feed) const {
+  [[nodiscard]] std::uint64_t feed_bytes(const std::pair<const LevelCache, Caches>& one) const {
+    const auto& [feed, caches] = one;
     std::uint64_t accesses = stream_.transactions.size();
     if (const auto run = l1_runs_.find(feed); run != l1_runs_.end()) {
       const memory::CacheCounts& counts = run->second.counts;
-      accesses = std::min(accesses, counts.accesses - counts.hits + counts.sectors_written);
+      accesses = std::min(accesses, counts.accesses - counts.hits / memory::kOne + counts.sectors_written);
     }
-    return 2 * sizeof(LineAccess) * accesses;  // also in lines and sectors of the L2
+    // Also in lines and sectors of the L2, where they are others.
+    const bool same = feed.bytes == 0 || std::ranges::all_of(caches, [&unit = one.first](const LevelCache& cache) {
+                        return unit_of(cache) == unit_of(unit);
+                      });
+    return (same ? 1 : 2) * sizeof(LineAccess) * accesses;
   }
 
   [[nodiscard]] Runs run_feed(const LevelCache& feed, const Caches& caches) {
@@ -272,6 +286,7 @@ class GridRun {
   std::span<const Hierarchy> hierarchies_;
   kernels::Accelerator* accelerator_;
   Progress* progress_;
+  const GridRoom& room_;
   StreamFeeds feeds_;
   std::vector<Wanted> wanted_;
   std::map<std::uint32_t, Caches> l1s_;  ///< by their sector
@@ -287,8 +302,31 @@ class GridRun {
 }  // namespace
 
 GridResult cache_grid(const RecordedStream& stream, std::span<const Hierarchy> hierarchies,
-                      kernels::Accelerator* accelerator, Progress* progress) {
-  return GridRun(stream, hierarchies, accelerator, progress).run();
+                      kernels::Accelerator* accelerator, Progress* progress, const GridRoom& room) {
+  return GridRun(stream, hierarchies, accelerator, progress, room).run();
+}
+
+std::uint64_t grid_table_bytes(const RecordedStream& stream, std::span<const Hierarchy> hierarchies) {
+  constexpr std::uint64_t kBytesPerLine = 96;  // numbers and sectors of lines, while the table grows
+  constexpr std::uint64_t kBytesPerLineAndPass = 24;
+  if (stream.transactions.empty()) {
+    return 0;
+  }
+  const auto [least, most] = std::ranges::minmax(stream.transactions, {}, &memory::Transaction::line);
+  std::set<std::uint64_t> passes;  // by number of sets
+  for (const Hierarchy& one : hierarchies) {
+    for (const memory::CacheGeometry& cache : {one.l1, one.l2}) {
+      if (cache.bytes != 0 && cache.line_bytes != 0) {
+        passes.insert(cache.lines() / std::max<std::uint64_t>(1, cache.associativity()));
+      }
+    }
+  }
+  const auto streams =
+      static_cast<double>(std::clamp<int>(tbb::this_task_arena::max_concurrency(), 1, static_cast<int>(stream.sms)));
+  const double lines = std::min(static_cast<double>(stream.transactions.size()),
+                                streams * (static_cast<double>(most.line - least.line) + 1));
+  return static_cast<std::uint64_t>(
+      lines * static_cast<double>(kBytesPerLine + kBytesPerLineAndPass * static_cast<std::uint64_t>(passes.size())));
 }
 
 HierarchyCounts cache_one_by_one(const RecordedStream& stream, const Hierarchy& hierarchy) {

@@ -6,11 +6,14 @@
 // with misses gets one stream for each L1; everything else (fifo, random, sdcm, stores without allocation to lines that
 // are also loaded) runs by itself, hierarchies side by side over all cores. A hierarchy that cannot be (a geometry that
 // does not fit) is an error of its own in `failures`. `passes` says what was shared, for people. With an accelerator
-// LRU passes go to the device. Memory: the stream, 4 bytes a transaction, accesses of kGridBytes (more where those of
-// one SM, or from one L1 to its L2, are more: 16 bytes each), and what the caches that run at one time need.
+// LRU passes go to the device. Memory: the stream, 4 bytes a transaction, accesses of kGridBytes / 2 (more where those
+// of one SM are more: 16 bytes each), what comes from some L1s to their L2s, and what the caches that run at one time
+// need. `room` is asked for what comes to L2s before it is there, as far as kGridBytes go side by side: 16 or 32 bytes
+// an access; false: one at a time, which may throw. 0: it is gone.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,8 +48,14 @@ struct GridResult {
   std::uint64_t passes = 0;                        ///< over a stream of accesses
 };
 
+/// `at_least`: there is no way with less.
+using GridRoom = std::function<bool(std::uint64_t bytes, bool at_least)>;
+
 [[nodiscard]] GridResult cache_grid(const RecordedStream& stream, std::span<const Hierarchy> hierarchies,
-                                    kernels::Accelerator* accelerator, Progress* progress);
+                                    kernels::Accelerator* accelerator, Progress* progress, const GridRoom& room = {});
+
+/// What passes over a stream remember of its lines: an upper bound, of as many streams as run at one time.
+[[nodiscard]] std::uint64_t grid_table_bytes(const RecordedStream& stream, std::span<const Hierarchy> hierarchies);
 
 /// The same, one hierarchy after another through memory::Analysis: the slow twin.
 [[nodiscard]] HierarchyCounts cache_one_by_one(const RecordedStream& stream, const Hierarchy& hierarchy);

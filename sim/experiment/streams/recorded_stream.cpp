@@ -1,8 +1,10 @@
 #include "sim/experiment/streams/recorded_stream.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <type_traits>
 
 #include <fmt/format.h>
@@ -89,7 +91,35 @@ void check_transactions(const RecordedStream& stream, const std::string& where) 
 }  // namespace
 
 void StreamRecorder::take(const memory::TransactionBlock& block) {
-  into_->transactions.insert(into_->transactions.end(), block.transactions.begin(), block.transactions.end());
+  std::span<const Transaction> left(block.transactions);
+  while (!left.empty()) {
+    if (parts_.empty() || parts_.back().size() == kPart) {
+      if (grows_) {
+        grows_((parts_.size() + 1) * kPart);
+      }
+      parts_.emplace_back();
+      if (parts_.size() > 1) {
+        parts_.back().reserve(kPart);  // growing would hold it up to three times
+      }
+    }
+    std::vector<Transaction>& part = parts_.back();
+    const std::span<const Transaction> some = left.first(std::min(left.size(), kPart - part.size()));
+    part.insert(part.end(), some.begin(), some.end());
+    left = left.subspan(some.size());
+  }
+}
+
+void StreamRecorder::finish() {
+  if (parts_.size() == 1) {
+    into_->transactions = std::move(parts_.front());
+  } else if (!parts_.empty()) {
+    into_->transactions.reserve((parts_.size() - 1) * kPart + parts_.back().size());
+    for (std::vector<Transaction>& part : parts_) {
+      into_->transactions.insert(into_->transactions.end(), part.begin(), part.end());
+      std::vector<Transaction>().swap(part);  // assigning {} would keep its memory
+    }
+  }
+  parts_.clear();
 }
 
 std::string write_stream(const RecordedStream& stream) {

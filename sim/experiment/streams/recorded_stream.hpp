@@ -1,13 +1,17 @@
 // A launch's interleaved access stream, recorded once and put through many caches.
 //
 // Contract: transactions in the order in which they were issued, with their SM (sim/memory/streams/transactions.hpp);
-// 16 bytes each, linear in the trace. `record` is a sink. `write`/`read` are the form in the store: little-endian, with
-// a version, counts and a checksum, all checked before use; Input names what is wrong.
+// 16 bytes each, linear in the trace. The recorder keeps them in parts of kPartBytes until `finish`, which frees each
+// part as it is joined: the stream and one part are the most that is there. `write`/`read` are the form in the store:
+// little-endian, with a version, counts and a checksum, all checked before use; Input names what is wrong.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/memory/streams/transactions.hpp"
@@ -23,17 +27,26 @@ struct RecordedStream {
   std::uint64_t instructions = 0;
 
   [[nodiscard]] std::uint64_t bytes() const {
-    return transactions.size() * sizeof(memory::Transaction);  // what is reserved beyond is not there yet
+    return transactions.size() * sizeof(memory::Transaction);
   }
 };
 
 class StreamRecorder : public memory::TransactionSink {
  public:
-  explicit StreamRecorder(RecordedStream& into) : into_(&into) {}
+  static constexpr std::size_t kPart = std::size_t{1} << 21U;  ///< transactions: mapped by itself, gone when freed
+  static constexpr std::uint64_t kPartBytes = kPart * sizeof(memory::Transaction);
+
+  /// `grows` is told how many transactions there will be room for, before there is; it may throw.
+  explicit StreamRecorder(RecordedStream& into, std::function<void(std::uint64_t transactions)> grows = {})
+      : into_(&into), grows_(std::move(grows)) {}
   void take(const memory::TransactionBlock& block) override;
+  /// Once, after the last block.
+  void finish();
 
  private:
   RecordedStream* into_;
+  std::function<void(std::uint64_t)> grows_;
+  std::vector<std::vector<memory::Transaction>> parts_;  ///< all but the last are full
 };
 
 [[nodiscard]] std::string write_stream(const RecordedStream& stream);

@@ -114,7 +114,7 @@ void check(const CacheGeometry& geometry, const std::string& where) {
   if (geometry.lines() % geometry.associativity() != 0) {
     refuse("the ways of a cache do not divide its lines", where,
            fmt::format("{} ways, {} lines", geometry.ways, geometry.lines()), "a divisor of the number of lines",
-           "ways=full makes it fully associative");
+           "fully associative: ways = 0 in experiments and machines, ways=full in --l1 and --l2");
   }
 }
 

@@ -145,7 +145,7 @@ class StreamRun {
             std::uint32_t line_sectors, GridForm form)
       : accesses_(accesses), facts_(facts), plan_(plan), policy_(policy) {
     const GridRules rules{.wide = line_sectors > 4, .dirty = policy.write_back && policy.allocate && facts.stores != 0};
-    lines_ = std::make_unique<GridLines>(facts.lines.low, policy.allocate, rules.dirty);
+    lines_ = std::make_unique<GridLines>(facts.lines.low, policy.allocate, rules.dirty, rules.wide);
     for (const Node& node : plan.nodes) {
       const std::uint64_t span = facts.lines.high - facts.lines.low + 1;
       passes_.push_back(node.deep ? make_deep_pass(node.ways, rules)
@@ -190,7 +190,7 @@ class StreamRun {
       return false;
     }
     depths_.resize(passes_.size());
-    tbb::parallel_for(std::size_t{0}, passes_.size(), [&](std::size_t i) { depths_[i] = passes_[i]->finish(); });
+    tbb::parallel_for(std::size_t{0}, passes_.size(), [&](std::size_t i) { depths_[i] = passes_[i]->finish(lines_->lines()); });
     return true;
   }
 
@@ -219,7 +219,6 @@ class StreamRun {
     return counts;
   }
 
- private:
  private:
   Accesses accesses_;
   const Facts& facts_;
@@ -300,7 +299,8 @@ LruGrid lru_grid(Accesses accesses, std::span<const std::uint64_t> begins, std::
   std::vector<char> stacked(streams);
   tbb::parallel_for(std::size_t{0}, streams, [&](std::size_t s) {
     facts[s] = facts_of(of(s));
-    if (of(s).empty() || facts[s].lines.high - facts[s].lines.low >= kMostSpan - 1) {
+    if (of(s).empty() || facts[s].lines.high - facts[s].lines.low >= kMostSpan - 1 ||
+        of(s).size() >= kMostSpan) {
       return;
     }
     StreamRun run(of(s), facts[s], plan, policy, line_sectors, form);

@@ -32,18 +32,20 @@ class DeepPass final : public GridPass {
       }
       stack_.distances(std::span(lines_).first(batch.size()), std::span(distances_).first(batch.size()));
       for (std::size_t i = 0; i < batch.size(); ++i) {
+        sectors_.prefetch(batch[i]);
         ranks_[i] = rank_of(distances_[i]);
         last_[batch[i].number] = ++now_;
       }
       for (std::size_t i = 0; i < batch.size(); i += kTogether) {
         const std::size_t size = std::min(kTogether, batch.size() - i);
-        sectors_.touch(batch.subspan(i, size), std::span(ranks_).subspan(i, size), nullptr);
+        sectors_.template touch<false>(batch.subspan(i, size), ranks_.data() + i, nullptr);
       }
+      sectors_.settle();
     }
     return 0;
   }
 
-  [[nodiscard]] GridDepths finish() override {
+  [[nodiscard]] GridDepths finish(std::span<const std::uint32_t> /*lines*/) override {
     // A line lies as deep as there are lines used after it.
     std::vector<std::uint32_t> order(last_.size());
     std::iota(order.begin(), order.end(), 0U);

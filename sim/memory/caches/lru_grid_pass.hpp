@@ -13,18 +13,21 @@
 
 namespace rayreplay::memory {
 
-/// An access as passes want it; lru_grid_lines.hpp makes it.
-struct GridAccess {
-  static constexpr std::uint8_t kOdd = 9;
-
+/// An access as passes want it; lru_grid_lines.hpp makes it. Sectors that were touched together the last time, or never,
+/// have one depth whatever the sets; one that was touched before another is nowhere less deep. So the oldest of them
+/// decides, and where all were touched together it stands for all.
+struct alignas(16) GridAccess {
   std::uint32_t line = 0;    ///< less the least line of the stream
   std::uint32_t number = 0;  ///< of the line, from 1 in the order of their first accesses
-  std::uint8_t sectors = 0;
-  std::uint8_t store = 0;  ///< 0 or 1
-  /// Sectors of a load, 0 of a store; kOdd if not all of them were touched together the last time.
-  std::uint8_t row = kOdd;
-  /// Sectors of a store that were all stored to together the last time; 0 of others.
-  std::uint8_t stored_row = 0;
+  std::uint8_t touched = 0;  ///< sectors; of lines of 4 those of `stored` behind them, from bit 4 on
+  std::uint8_t stored = 0;   ///< sectors of a store that is written back; 0 of others
+  /// Eight times the sector, of those touched, that was touched before the others; it decides.
+  std::uint8_t oldest_bits = 0;
+  std::uint8_t oldest_store_bits = 0;  ///< the same of `stored`
+  std::uint8_t filled = 0;             ///< sectors of a load, if all are as old; else 0
+  std::uint8_t written = 0;            ///< sectors `stored`, if all are as old; else 0
+  /// Sectors of a load that are not all as old, or of `stored`, since they were stored to: each counts by itself.
+  std::uint8_t each = 0;
 };
 
 struct GridRules {
@@ -54,8 +57,8 @@ class GridPass {
   virtual ~GridPass() = default;
   /// How many of them are in `left`, which has room for all.
   virtual std::size_t run(std::span<const GridAccess> accesses, std::uint32_t lines, GridAccess* left) = 0;
-  /// Nothing comes any more.
-  [[nodiscard]] virtual GridDepths finish() = 0;
+  /// Nothing comes any more. `lines`: by their numbers, as in the accesses.
+  [[nodiscard]] virtual GridDepths finish(std::span<const std::uint32_t> lines) = 0;
   /// Lines that a cache of `ways` ways holds at the end; after `finish`.
   [[nodiscard]] virtual std::uint64_t resident(std::uint64_t ways) const = 0;
 };

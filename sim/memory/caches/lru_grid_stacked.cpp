@@ -1,8 +1,9 @@
 // Stacks of up to 254 lines a set.
 //
-// A set's stack is the numbers of its lines, the last used first: 16 bits each while they suffice, then 32. Where a
-// line stands in it is its depth; to the front it goes by a shift of those before it, in registers where they are wide
-// enough. What is remembered of a line's sectors lies elsewhere, by its number.
+// A set's stack is its lines, the last used first. Where a line stands in it is its depth; to the front it goes by a
+// shift of those before it, in registers where they are wide enough. What stands for a line is which one of its set it
+// is, line / sets, where that fits into 16 bits; else its number, of 16 bits while they suffice, then of 32. What is
+// remembered of a line's sectors lies elsewhere, by its number.
 #include "sim/memory/caches/lru_grid_pass.hpp"
 
 #include <algorithm>
@@ -11,6 +12,8 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -28,6 +31,7 @@ constexpr std::uint32_t kShortLines = 1U << 16U;  ///< numbers below fit into 16
 
 struct Size {
   std::uint32_t sets = 1, records = 1, ways = 1;
+  bool by_number = true;
 };
 
 /// Zeros, on cache lines; what is never used is never there.
@@ -91,6 +95,17 @@ std::uint32_t match(const Tag* tags, Tag tag) {
   return result;
 }
 
+/// The depth that `tag` is at, or kGone.
+template <std::size_t kLanes, class Tag>
+std::uint8_t depth_in(const Tag* tags, Tag tag) {
+  for (std::size_t from = 0; from < kLanes; from += 16) {
+    if (const std::uint32_t same = match(tags + from, tag); same != 0) {
+      return static_cast<std::uint8_t>(from + static_cast<std::size_t>(std::countr_zero(same)));
+    }
+  }
+  return GridDepths::kGone;
+}
+
 /// Puts `tag` first; the depth that it was found at, or kLanes or more.
 template <std::size_t kLanes, class Tag>
 std::uint8_t to_front(Tag* tags, Tag tag) {
@@ -107,6 +122,14 @@ std::uint8_t to_front(Tag* tags, Tag tag) {
   return GridDepths::kGone;
 }
 
+/// The accesses' lines, by number, of one stack in turn.
+template <std::size_t kLanes, class Tag>
+void to_front_of_one(Tag* tags, std::span<const GridAccess> accesses, std::uint8_t* depths) {
+  for (const GridAccess& access : accesses) {
+    *depths++ = to_front<kLanes>(tags, static_cast<Tag>(access.number));
+  }
+}
+
 #include "sim/memory/caches/lru_grid_stacked_form.hpp"
 
 }  // namespace portable
@@ -116,6 +139,8 @@ std::uint8_t to_front(Tag* tags, Tag tag) {
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512vl,bmi,bmi2,lzcnt,popcnt")
 namespace avx512 {
+
+using portable::depth_in;
 
 /// For each lane the one before it; for the first the last lane of the other operand.
 template <class Tag>
@@ -166,7 +191,7 @@ struct Lanes {
 /// (tests notice), and nothing is reported; without them, at -O0, -O1 and -O3, it finds the right ones. Why is not
 /// known.
 template <std::size_t kLanes, class Tag>
-[[gnu::no_sanitize("undefined", "address")]] std::uint8_t to_front(Tag* tags, Tag tag) {
+[[gnu::no_sanitize("undefined", "address")]] inline std::uint8_t to_front(Tag* tags, Tag tag) {
   constexpr std::size_t kVector = 64 / sizeof(Tag);
   constexpr std::size_t kStep = std::min<std::size_t>(kLanes, 64);
   constexpr std::size_t kVectors = kStep / kVector;
@@ -195,6 +220,33 @@ template <std::size_t kLanes, class Tag>
   return GridDepths::kGone;
 }
 
+/// As the portable one. A stack of two vectors stays in registers: from one line to the next, through memory, takes
+/// as long as all the rest.
+template <std::size_t kLanes, class Tag>
+[[gnu::no_sanitize("undefined", "address")]] inline void to_front_of_one(Tag* tags,
+                                                                         std::span<const GridAccess> accesses,
+                                                                         std::uint8_t* depths) {
+  constexpr std::size_t kVector = 64 / sizeof(Tag);
+  if constexpr (kLanes == 2 * kVector) {
+    __m512i first = _mm512_load_si512(tags);
+    __m512i second = _mm512_load_si512(tags + kVector);
+    for (const GridAccess& access : accesses) {
+      const __m512i wanted = all_of(static_cast<Tag>(access.number));
+      const std::uint64_t same = equal<Tag>(first, wanted) | equal<Tag>(second, wanted) << kVector;
+      const std::uint64_t moved = same ^ (same - 1);
+      second = moved_back<Tag>(second, first, moved >> kVector);
+      first = moved_back<Tag>(first, wanted, moved);
+      *depths++ = static_cast<std::uint8_t>(std::countr_zero(kLanes == 64 ? same : same | std::uint64_t{1} << kLanes));
+    }
+    _mm512_store_si512(tags, first);
+    _mm512_store_si512(tags + kVector, second);
+  } else {
+    for (const GridAccess& access : accesses) {
+      *depths++ = to_front<kLanes>(tags, static_cast<Tag>(access.number));
+    }
+  }
+}
+
 #include "sim/memory/caches/lru_grid_stacked_form.hpp"
 
 }  // namespace avx512
@@ -216,7 +268,10 @@ std::unique_ptr<GridPass> make_stacked_pass(std::uint64_t sets, std::uint64_t wa
                                             const GridRules& rules, GridForm form) {
   // A set never has more lines than there are; a set that no line can be of is never used.
   const auto most = static_cast<std::uint32_t>(std::clamp<std::uint64_t>((span + sets - 1) / sets, 1, ways));
-  const Size size{static_cast<std::uint32_t>(sets), static_cast<std::uint32_t>(std::min(sets, span)), most};
+  const Size size{.sets = static_cast<std::uint32_t>(sets),
+                  .records = static_cast<std::uint32_t>(std::min(sets, span)),
+                  .ways = most,
+                  .by_number = sets == 1 || (span - 1) / sets >= kShortLines - 1};
 #if defined(__x86_64__)
   if (form == GridForm::Avx512) {
     return avx512::make_for(size, rules);

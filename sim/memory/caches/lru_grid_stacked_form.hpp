@@ -5,25 +5,40 @@
 template <std::size_t kLanes, bool kWide, bool kDirty>
 class StackedPass final : public GridPass {
  public:
-  explicit StackedPass(const Size& size) : number_(size.sets), sets_(size.records), short_(sets_ * kLanes) {}
+  explicit StackedPass(const Size& size)
+      : number_(size.sets), sets_(size.records), by_number_(size.by_number), short_(sets_ * kLanes) {}
 
   std::size_t run(std::span<const GridAccess> accesses, std::uint32_t lines, GridAccess* left) override {
     sectors_.reserve(lines);
-    lines_ = lines;
-    if (lines > kShortLines && long_.empty()) {
+    if (by_number_ && lines > kShortLines && long_.empty()) {
       long_ = Stacks<std::uint32_t>(sets_ * kLanes);
       std::copy_n(short_.begin(), sets_ * kLanes, long_.begin());
       short_ = Stacks<std::uint16_t>();
     }
-    return long_.empty() ? run_on(short_.begin(), accesses, left) : run_on(long_.begin(), accesses, left);
+    const auto run_all = [&](auto* stacks, auto by_number) {
+      return left == nullptr ? run_on<by_number, false>(stacks, accesses, left)
+                             : run_on<by_number, true>(stacks, accesses, left);
+    };
+    std::size_t kept = 0;
+    if (!by_number_) {
+      kept = run_all(short_.begin(), std::false_type{});
+    } else {
+      kept = long_.empty() ? run_all(short_.begin(), std::true_type{}) : run_all(long_.begin(), std::true_type{});
+    }
+    touches_ += accesses.size();
+    if (touches_ > kSettle) {
+      sectors_.settle();
+      touches_ = 0;
+    }
+    return kept;
   }
 
-  [[nodiscard]] GridDepths finish() override {
-    std::vector<std::uint8_t> depth_of(lines_, GridDepths::kGone);
+  [[nodiscard]] GridDepths finish(std::span<const std::uint32_t> lines) override {
+    std::vector<std::uint8_t> depth_of(lines.size(), GridDepths::kGone);
     if (long_.empty()) {
-      look_at(short_.begin(), depth_of);
+      look_at(short_.begin(), lines, depth_of);
     } else {
-      look_at(long_.begin(), depth_of);
+      look_at(long_.begin(), lines, depth_of);
     }
     GridDepths depths = sectors_.finish(depth_of);
     // What was not among the lanes is nowhere.
@@ -45,47 +60,72 @@ class StackedPass final : public GridPass {
 
  private:
   static constexpr std::size_t kTogether = SectorDepths<kWide, kDirty>::kTogether;
+  static constexpr std::size_t kNearBytes = std::size_t{1} << 14U;
+  static constexpr std::size_t kSettle = SectorDepths<kWide, kDirty>::kMostTouches / 2;
 
-  template <class Tag>
+  /// What stands for the line in its stack; never 0.
+  template <bool kByNumber>
+  [[nodiscard]] std::uint32_t tag_of(std::uint32_t line, std::uint32_t number) const {
+    return kByNumber ? number : number_.quotient(line) + 1;
+  }
+
+  template <bool kByNumber, bool kLeave, class Tag>
   std::size_t run_on(Tag* stacks, std::span<const GridAccess> accesses, GridAccess* left) {
-    std::array<Tag*, kTogether> stack;
+    const bool far = !sectors_.small() || sets_ * kLanes * sizeof(Tag) > kNearBytes;
+    std::array<std::uint32_t, kTogether> set;
     std::array<std::uint8_t, kTogether> depths;
     std::size_t kept = 0;
     for (std::size_t i = 0; i < accesses.size(); i += kTogether) {
       const std::span<const GridAccess> some = accesses.subspan(i, std::min(kTogether, accesses.size() - i));
       for (std::size_t k = 0; k < some.size(); ++k) {
-        stack[k] = stacks + number_(some[k].line) * kLanes;
-        __builtin_prefetch(stack[k], 1);
-        if constexpr (kLanes * sizeof(Tag) > 64) {
-          __builtin_prefetch(reinterpret_cast<const char*>(stack[k]) + 64, 1);
+        set[k] = number_(some[k].line);
+      }
+      if (far) {
+        for (std::size_t k = 0; k < some.size(); ++k) {
+          const Tag* const stack = stacks + set[k] * kLanes;
+          __builtin_prefetch(stack, 1);
+          if constexpr (kLanes * sizeof(Tag) > 64) {
+            __builtin_prefetch(reinterpret_cast<const char*>(stack) + 64, 1);
+          }
+          sectors_.prefetch(some[k]);
         }
       }
-      sectors_.prefetch(some);
-      for (std::size_t k = 0; k < some.size(); ++k) {
-        depths[k] = to_front<kLanes>(stack[k], static_cast<Tag>(some[k].number));
+      // Two loops: of the short one many rounds are on their way at once, however late each knows its depth.
+      if (kByNumber && sets_ == 1) {
+        to_front_of_one<kLanes>(stacks, some, depths.data());
+      } else {
+        for (std::size_t k = 0; k < some.size(); ++k) {
+          const auto tag = static_cast<Tag>(tag_of<kByNumber>(some[k].line, some[k].number));
+          depths[k] = to_front<kLanes>(stacks + set[k] * kLanes, tag);
+        }
       }
-      kept += sectors_.touch(some, depths, left == nullptr ? nullptr : left + kept);
+      kept += sectors_.template touch<kLeave>(some, depths.data(), kLeave ? left + kept : nullptr);
     }
     return kept;
   }
 
   template <class Tag>
-  void look_at(const Tag* stacks, std::vector<std::uint8_t>& depth_of) {
+  void look_at(const Tag* stacks, std::span<const std::uint32_t> lines, std::vector<std::uint8_t>& depth_of) {
     for (std::size_t set = 0; set < sets_; ++set) {
       const Tag* const stack = stacks + set * kLanes;
-      std::size_t used = 0;
-      for (; used < kLanes && stack[used] != 0; ++used) {
-        depth_of[stack[used]] = static_cast<std::uint8_t>(std::min<std::size_t>(used, GridDepths::kGone));
-      }
+      const auto used = static_cast<std::size_t>(std::find(stack, stack + kLanes, Tag{0}) - stack);
       ++used_[std::min<std::size_t>(used, used_.size() - 1)];
+    }
+    if constexpr (kDirty) {
+      for (std::uint32_t number = 1; number < lines.size(); ++number) {
+        const std::uint32_t tag =
+            by_number_ ? tag_of<true>(lines[number], number) : tag_of<false>(lines[number], number);
+        depth_of[number] = depth_in<kLanes>(stacks + number_(lines[number]) * kLanes, static_cast<Tag>(tag));
+      }
     }
   }
 
   SetNumber number_;
   std::size_t sets_;
-  std::uint32_t lines_ = 1;
-  Stacks<std::uint16_t> short_;  ///< numbers of lines, the last used first; 0: none
-  Stacks<std::uint32_t> long_;   ///< the same, since there are many
+  bool by_number_;  ///< tags are numbers of lines; else which line of the set it is
+  std::size_t touches_ = 0;
+  Stacks<std::uint16_t> short_;  ///< tags of lines, the last used first; 0: none
+  Stacks<std::uint32_t> long_;   ///< the same, since there are many numbers
   SectorDepths<kWide, kDirty> sectors_;
   GridDepths::ByDepth used_{};  ///< sets by lines on their stack at the end
 };

@@ -2,8 +2,7 @@
 //
 // Contract: byte s of a line's sectors is the greatest depth at which the line was found since sector s was touched
 // last, of its dirty ones since it was stored to last; 255: never. The greatest depth m between a store and the next
-// to the sector, or the end, says all of what is written back meanwhile: it is once, with m ways or less. Sectors that
-// were touched together the last time have one depth, the line's, whatever the sets: such accesses count in one step.
+// to the sector, or the end, says all of what is written back meanwhile: it is once, with m ways or less.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <cstdint>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #if defined(__SSE2__)
@@ -53,8 +53,6 @@ inline constexpr std::array<std::uint64_t, 256> kSectorBytes = [] {
 template <bool kWide, bool kDirty>
 class SectorDepths {
  public:
-  static constexpr std::size_t kTogether = 64;
-
   /// Lines below are asked for.
   void reserve(std::uint32_t lines) {
     if (lines > lines_.size()) {
@@ -62,79 +60,80 @@ class SectorDepths {
     }
   }
 
-  void prefetch(std::span<const GridAccess> accesses) const {
+  [[nodiscard]] bool small() const {
     constexpr std::size_t kNearBytes = std::size_t{1} << 15U;
-    if (lines_.size() * sizeof(Line) > kNearBytes) {
-      for (const GridAccess& access : accesses) {
-        __builtin_prefetch(&lines_[access.number], 1);
-      }
-    }
+    return lines_.size() * sizeof(Line) <= kNearBytes;
+  }
+  void prefetch(const GridAccess& access) const {
+    __builtin_prefetch(&lines_[access.number], 1);
   }
 
+  static constexpr std::size_t kTogether = 64;
+
   /// Up to kTogether accesses, and the depths that their lines were found at. Those that changed something go to
-  /// `left`, where there is one: as many as it returns.
-  std::size_t touch(std::span<const GridAccess> accesses, std::span<const std::uint8_t> depths, GridAccess* left) {
+  /// `left`, if kLeave: as many as it returns.
+  template <bool kLeave>
+  [[gnu::always_inline]] inline std::size_t touch(std::span<const GridAccess> accesses, const std::uint8_t* depths,
+                                                  GridAccess* left) {
     // No branches on the data: what they depend on is hard to foresee. What is seldom goes to lists.
-    std::array<std::uint64_t, kTogether> sectors_then;
-    std::array<std::uint64_t, kWide && kDirty ? kTogether : 1> dirty_then;
-    std::array<std::uint8_t, kTogether> odd;
-    std::array<std::uint8_t, kTogether> stored_to;
-    std::size_t odds = 0;
-    std::size_t stores = 0;
+    std::array<std::uint64_t, kTogether> each_depths;
+    std::array<std::uint8_t, kTogether> each_sectors;
+    std::array<std::uint8_t, kTogether> each_stored;
+    std::size_t eaches = 0;
     std::size_t kept = 0;
     Line* const lines = lines_.data();
     for (std::size_t i = 0; i < accesses.size(); ++i) {
       const GridAccess& access = accesses[i];
+      const std::uint8_t depth = depths[i];
       Line& line = lines[access.number];
-      const std::uint64_t sectors = kSectorBytes[access.sectors];
-      const std::uint64_t stored = kDirty ? sectors & -std::uint64_t{access.store} : 0;
-      // A line of 4 sectors has its dirty ones behind the others.
-      const std::uint64_t touched = kWide ? sectors : sectors | stored << 32U;
-      const std::uint64_t now = deepened(line.sectors, depths[i]);
+      const std::uint64_t touched = kSectorBytes[access.touched];
+      const std::uint64_t now = deepened(line.sectors, depth);
       line.sectors = now & ~touched;
       std::uint64_t changed = now & touched;
-      sectors_then[i] = now;
-      if constexpr (kWide && kDirty) {
-        const std::uint64_t dirty = deepened(line.dirty, depths[i]);
+      std::uint64_t dirty = now >> 32U;
+      if constexpr (kDirty && kWide) {
+        const std::uint64_t stored = kSectorBytes[access.stored];
+        dirty = deepened(line.dirty, depth);
         line.dirty = dirty & ~stored;
         changed |= dirty & stored;
-        dirty_then[i] = dirty;
       }
-      ++together_[access.row][depths[i]];
-      odd[odds] = static_cast<std::uint8_t>(i);
-      odds += static_cast<std::size_t>(access.row == GridAccess::kOdd);
+      ++found_[depth];
+      whole_filled_[(now >> access.oldest_bits) & 255U] += 1 + (std::uint64_t{access.filled} << kFilledShift);
       if constexpr (kDirty) {
-        stored_to[stores] = static_cast<std::uint8_t>(i);
-        stores += static_cast<std::size_t>(access.stored_row != 0);
+        written_[(dirty >> access.oldest_store_bits) & 255U] += access.written;
       }
-      if (left != nullptr) {
+      each_depths[eaches] = kDirty && access.stored != 0 ? dirty : now;
+      each_sectors[eaches] = access.each;
+      each_stored[eaches] = access.stored;
+      eaches += static_cast<std::size_t>(access.each != 0);
+      if constexpr (kLeave) {
         left[kept] = access;
         kept += static_cast<std::size_t>(changed != 0);
       }
     }
-    const auto dirty_of = [&](std::size_t i) { return kWide && kDirty ? dirty_then[i] : sectors_then[i] >> 32U; };
-    for (std::size_t k = 0; k < stores; ++k) {
-      const GridAccess& access = accesses[stored_to[k]];
-      const auto first = static_cast<std::size_t>(std::countr_zero(std::uint32_t{access.sectors}));
-      ++stored_[access.stored_row][byte_of(dirty_of(stored_to[k]), first)];
-    }
-    for (std::size_t k = 0; k < odds; ++k) {
-      count_each(accesses[odd[k]], depths[odd[k]], sectors_then[odd[k]], dirty_of(odd[k]));
+    for (std::size_t k = 0; k < eaches; ++k) {
+      GridDepths::ByDepth& counts = each_stored[k] != 0 ? written_ : filled_;
+      for (std::size_t s = 0; s < kSectors; ++s) {
+        counts[byte_of(each_depths[k], s)] += each_sectors[k] >> s & 1U;
+      }
     }
     return kept;
   }
 
-  /// `depth_of`: of each line, at the end.
-  [[nodiscard]] GridDepths finish(std::span<const std::uint8_t> depth_of) {
-    GridDepths all = each_;
-    for (std::size_t depth = 0; depth < all.found.size(); ++depth) {
-      for (std::size_t row = 0; row < GridAccess::kOdd; ++row) {
-        all.found[depth] += together_[row][depth];
-        all.whole[depth] += together_[row][depth];
-        all.filled[depth] += row * together_[row][depth];
-        all.written[depth] += row * stored_[row][depth];
-      }
+  /// To be called at least once in kMostTouches.
+  void settle() {
+    for (std::size_t depth = 0; depth < whole_filled_.size(); ++depth) {
+      const std::uint64_t both = std::exchange(whole_filled_[depth], 0);
+      whole_[depth] += both & ((std::uint64_t{1} << kFilledShift) - 1);
+      filled_[depth] += both >> kFilledShift;
     }
+  }
+  static constexpr std::size_t kMostTouches = std::size_t{1} << 28U;
+
+  /// `depth_of`: of each line, at the end; without stores that are written back it is not looked at.
+  [[nodiscard]] GridDepths finish(std::span<const std::uint8_t> depth_of) {
+    settle();
+    GridDepths all{.found = found_, .whole = whole_, .filled = filled_, .written = written_};
     if constexpr (kDirty) {
       for (std::size_t i = 0; i < lines_.size(); ++i) {
         const std::uint64_t dirty = deepened(dirty_sectors(lines_[i]), depth_of[i]);
@@ -150,6 +149,7 @@ class SectorDepths {
 
  private:
   static constexpr std::size_t kSectors = kWide ? 8 : 4;
+  static constexpr unsigned kFilledShift = 32;
   struct Narrow {
     std::uint64_t sectors = ~std::uint64_t{0};
   };
@@ -171,25 +171,12 @@ class SectorDepths {
     return static_cast<std::uint8_t>(word >> (8 * sector));
   }
 
-  void count_each(const GridAccess& access, std::uint8_t depth, std::uint64_t now, std::uint64_t dirty) {
-    ++each_.found[depth];
-    std::uint8_t worst = 0;
-    for (std::size_t s = 0; s < kSectors; ++s) {
-      const auto touched = static_cast<std::uint8_t>(access.sectors >> s & 1U);
-      const auto one = static_cast<std::uint8_t>(byte_of(now, s) & -touched);
-      each_.filled[one] += touched & (1U - access.store);
-      worst = std::max(worst, one);
-      if constexpr (kDirty) {
-        each_.written[byte_of(dirty, s)] += touched & access.store;
-      }
-    }
-    ++each_.whole[worst];
-  }
-
   std::vector<Line> lines_;
-  std::array<GridDepths::ByDepth, GridAccess::kOdd + 1> together_{};  ///< the last: nothing
-  std::array<GridDepths::ByDepth, 9> stored_{};                       ///< the first: nothing
-  GridDepths each_;
+  GridDepths::ByDepth found_{};
+  GridDepths::ByDepth whole_filled_{};  ///< accesses, and sectors of loads from bit kFilledShift on: of both at once
+  GridDepths::ByDepth whole_{};
+  GridDepths::ByDepth filled_{};
+  GridDepths::ByDepth written_{};
 };
 
 }  // namespace rayreplay::memory

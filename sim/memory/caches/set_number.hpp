@@ -1,4 +1,4 @@
-// Which set a 32-bit line belongs to: line mod sets, without a division.
+// Which set a 32-bit line belongs to, line mod sets, and which line of the set it is, line / sets; without a division.
 //
 // Contract: exact for every line and 1 to 2^32 − 1 sets (Lemire, Kaser, Kurz, "Faster remainder by direct computation",
 // Software: Practice and Experience 2019).
@@ -23,6 +23,10 @@ class SetNumber {
       return line & mask_;
     }
     return static_cast<std::uint32_t>((static_cast<Wide>(inverse_ * line) * sets_) >> 64U);
+  }
+  /// Two sets or more.
+  [[nodiscard]] std::uint32_t quotient(std::uint32_t line) const {
+    return static_cast<std::uint32_t>((static_cast<Wide>(inverse_) * line) >> 64U);
   }
 
  private:

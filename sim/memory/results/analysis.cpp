@@ -1,7 +1,6 @@
 #include "sim/memory/results/analysis.hpp"
 
 #include <fmt/format.h>
-#include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_invoke.h>
 #include <tbb/task_group.h>
@@ -13,40 +12,17 @@
 
 #include "base/error.hpp"
 #include "kernels/accelerator.hpp"
+#include "sim/memory/results/analysis_checks.hpp"
 #include "sim/memory/results/cache_unit.hpp"
+#include "sim/memory/results/chunk.hpp"
 #include "sim/memory/results/line_split.hpp"
 #include "sim/memory/results/request_tables.hpp"
-#include "sim/memory/reuse/device_stacks.hpp"
 #include "sim/memory/reuse/sample_error.hpp"
 
 namespace rayreplay::memory {
 namespace {
 
-constexpr std::size_t kChunk = std::size_t{1} << 17U;
-// Of a device: live lines are sent again with every chunk. Requests are up to 64 a transaction.
-constexpr std::size_t kDeviceChunk = std::size_t{1} << 23U;
-constexpr std::size_t kDeviceChunkWithRequests = std::size_t{1} << 20U;
-constexpr std::uint32_t kMostSms = 65536;
 constexpr std::uint32_t kMostLanes = 64;
-constexpr std::uint64_t kMostWindowRows = std::uint64_t{1} << 24U;  ///< windows · SMs
-
-/// A piece of the stream, of one window, and what becomes of it.
-struct Chunk {
-  std::vector<Transaction> transactions;
-  std::vector<Request> requests;
-  std::uint64_t first_request = 0;
-  std::vector<TransactionOutcome> outcomes;  ///< where elements or pixels are wanted
-  // By SM: an SM's transactions are rows [sm_begin[sm], sm_begin[sm + 1]), in order.
-  std::vector<std::uint32_t> sm_begin;
-  std::vector<std::uint32_t> order;  ///< which transaction it is
-  std::vector<LineAccess> l1;
-  std::vector<DataKind> kinds;
-  std::vector<std::uint32_t> l1_distances;  ///< by row, where a device gives them
-  // What goes to the L2: rows [l2_begin[i], l2_begin[i + 1]) are transaction i's.
-  std::vector<std::uint32_t> l2_begin;
-  std::vector<LineAccess> l2;
-  std::vector<std::uint32_t> l2_distances;
-};
 
 /// An L1 with what it sends down.
 struct Sm {
@@ -55,34 +31,6 @@ struct Sm {
   std::array<Tally, kDataKinds> tallies;
   KindSums traffic;  ///< of an exact model
 };
-
-[[noreturn]] void refuse(std::string what, std::string where, std::string found, std::string expected) {
-  throw Error(ErrorKind::Usage, {std::move(what), std::move(where), std::move(found), std::move(expected), ""});
-}
-
-[[noreturn]] void too_much(std::string what, std::uint64_t found, std::uint64_t limit, std::string fix) {
-  throw Error(ErrorKind::Resource,
-              {std::move(what), "", fmt::format("{}", found), fmt::format("at most {}", limit), std::move(fix)});
-}
-
-LevelModels make_level(const CacheGeometry& geometry, const std::string& spec, const std::string& where,
-                       const ReuseEngine* engine, bool distances) {
-  LevelModels level;
-  level.geometry = geometry;
-  if (geometry.bytes == 0) {
-    return level;
-  }
-  check(geometry, where);
-  CacheModels::Created created = CacheModels::create(spec);
-  level.model = std::move(created.model);
-  level.spec = std::move(created.spec);
-  if (level.model->wants_distances() && !engine->exact()) {
-    refuse("the cache model needs the distance of every access", where, "a reuse engine that samples",
-           "an exact reuse engine");
-  }
-  level.engine = distances || level.model->wants_distances() ? engine : nullptr;
-  return level;
-}
 
 }  // namespace
 
@@ -93,7 +41,7 @@ class Analysis::Impl {
         engine_(ReuseEngines::create(options.reuse_engine)),
         l1_(make_level(options.l1, options.l1_model, "L1", engine_.model.get(), options.distances)),
         l2_(make_level(options.l2, options.l2_model, "L2", engine_.model.get(), options.distances)) {
-    check_options();
+    check_options(options_, l1_, l2_);
     sms_.resize(options.sms);
     l2_sm_tallies_.resize(options.sms);
     l2_sm_traffic_.resize(options.sms);
@@ -163,51 +111,6 @@ class Analysis::Impl {
   }
 
  private:
-  // Options.
-
-  void check_options() const {
-    if (options_.sms == 0 || options_.sms > kMostSms) {
-      refuse("the number of SMs is out of range", "", fmt::format("{}", options_.sms),
-             fmt::format("1 to {}", kMostSms));
-    }
-    const CoalesceOptions& stream = options_.coalescing;
-    check(stream, "analysis of a stream");
-    if (l1_.present() && l1_.geometry.line_bytes != stream.line_bytes) {
-      refuse("the L1's lines are not those of the stream", "L1", fmt::format("{} bytes", l1_.geometry.line_bytes),
-             fmt::format("{} bytes", stream.line_bytes));
-    }
-    if (l2_.present() && l2_.geometry.line_bytes < stream.sector_bytes) {
-      refuse("the L2's lines are smaller than the stream's sectors", "L2",
-             fmt::format("{} bytes", l2_.geometry.line_bytes), fmt::format("at least {}", stream.sector_bytes));
-    }
-    if (options_.window_requests != 0 && !options_.window_limits.empty()) {
-      refuse("windows have limits and a length", "", "both", "one of them");
-    }
-    if (options_.pixels > kMostPixels) {
-      too_much("the frame has too many pixels for sums by pixel", options_.pixels, kMostPixels,
-               "leave the sums by pixel out");
-    }
-    check_windows(options_.window_limits.size() + 1);
-    std::uint64_t before = 0;
-    for (const std::uint64_t limit : options_.window_limits) {
-      if (limit <= before) {
-        refuse("limits of windows do not ascend", "", fmt::format("{} after {}", limit, before), "ascending, above 0");
-      }
-      before = limit;
-    }
-  }
-
-  void check_windows(std::uint64_t windows) const {
-    if (windows > kMostWindowRows / options_.sms) {
-      too_much("there are too many time windows", windows, kMostWindowRows / options_.sms, "make them longer");
-    }
-  }
-  void check_accesses(std::uint64_t accesses) const {
-    if (accesses > options_.most_accesses) {
-      too_much("the stream is too long for exact sums", accesses, options_.most_accesses, "cut it into parts");
-    }
-  }
-
   [[nodiscard]] bool wants_requests() const {
     return options_.elements || options_.pixels != 0;
   }
@@ -297,7 +200,7 @@ class Analysis::Impl {
     if (!block.cycles.empty()) {
       window_.last_cycle = block.cycles[i - 1];
     }
-    check_accesses(request_);
+    check_accesses(request_, options_);
     window_.requests += request_ - first;
     result_.transactions += i - begin;
     chunk.transactions.insert(chunk.transactions.end(), block.transactions.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -324,7 +227,7 @@ class Analysis::Impl {
     }
     upper(chunk);
     if (l2_stacks_) {
-      find_distances(*l2_stacks_, chunk.l2, {0, chunk.l2.size()}, chunk.l2_distances);
+      l2_stacks_->find(chunk.l2, {0, chunk.l2.size()}, chunk.l2_distances);
     }
     group_.wait();
     group_.run([this, &chunk] {
@@ -336,7 +239,7 @@ class Analysis::Impl {
   }
 
   void end_window() {
-    check_windows(result_.windows.size() + 1);
+    check_windows(result_.windows.size() + 1, options_);
     start();
     group_.wait();
     window_.sms.resize(options_.sms);
@@ -392,9 +295,9 @@ class Analysis::Impl {
     }
     chunk.l2_begin.assign(n + 1, 0);
     if (l1_.present()) {
-      sort_by_sm(chunk);
+      sort_by_sm(chunk, options_.sms, *to_l1_);
       if (l1_stacks_) {
-        find_distances(*l1_stacks_, chunk.l1, {chunk.sm_begin.begin(), chunk.sm_begin.end()}, chunk.l1_distances);
+        l1_stacks_->find(chunk.l1, {chunk.sm_begin.begin(), chunk.sm_begin.end()}, chunk.l1_distances);
       }
       tbb::parallel_for(std::size_t{0}, sms_.size(), [&](std::size_t sm) {
         if (chunk.sm_begin[sm] != chunk.sm_begin[sm + 1]) {
@@ -415,49 +318,12 @@ class Analysis::Impl {
     }
   }
 
-  void find_distances(DeviceStacks& stacks, const std::vector<LineAccess>& accesses,
-                      const std::vector<std::uint64_t>& begins, std::vector<std::uint32_t>& distances) {
-    lines_.resize(accesses.size());
-    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, accesses.size(), kChunk),
-                      [&](const tbb::blocked_range<std::size_t>& range) {
-                        for (std::size_t i = range.begin(); i < range.end(); ++i) {
-                          lines_[i] = accesses[i].line;
-                        }
-                      });
-    distances.resize(accesses.size());
-    stacks.distances(lines_, begins, distances);
-  }
-
-  void sort_by_sm(Chunk& chunk) const {
-    chunk.sm_begin.assign(options_.sms + 1, 0);
-    chunk.order.resize(chunk.transactions.size());
-    for (const Transaction& transaction : chunk.transactions) {
-      ++chunk.sm_begin[transaction.sm + std::size_t{1}];
-    }
-    for (std::size_t sm = 0; sm < options_.sms; ++sm) {
-      chunk.sm_begin[sm + 1] += chunk.sm_begin[sm];
-    }
-    chunk.l1.resize(chunk.transactions.size());
-    chunk.kinds.resize(chunk.transactions.size());
-    std::vector<std::uint32_t> next(chunk.sm_begin.begin(), chunk.sm_begin.end() - 1);
-    for (std::uint32_t i = 0; i < chunk.transactions.size(); ++i) {
-      const Transaction& transaction = chunk.transactions[i];
-      const std::uint32_t row = next[transaction.sm]++;
-      chunk.order[row] = i;
-      chunk.kinds[row] = transaction.kind;
-      // Lines are the same, sectors may not be.
-      to_l1_->each(transaction.line, transaction.sectors, [&](std::uint64_t line, std::uint8_t sectors) {
-        chunk.l1[row] = {line, sectors, (transaction.flags & kStore) != 0};
-      });
-    }
-  }
-
   void run_l1(Chunk& chunk, std::size_t number) {
     Sm& sm = sms_[number];
     if (!sm.cache) {
       sm.cache.emplace(l1_);
     }
-    const std::span<const std::uint32_t> rows = sm_rows(chunk, number);
+    const std::span<const std::uint32_t> rows = chunk.rows_of(number);
     const std::size_t begin = chunk.sm_begin[number];
     CacheUnit& cache = *sm.cache;
     cache.access(std::span(chunk.l1).subspan(begin, rows.size()),
@@ -487,22 +353,8 @@ class Analysis::Impl {
     }
   }
 
-  [[nodiscard]] static std::span<const std::uint32_t> sm_rows(const Chunk& chunk, std::size_t sm) {
-    return std::span(chunk.order).subspan(chunk.sm_begin[sm], chunk.sm_begin[sm + 1] - chunk.sm_begin[sm]);
-  }
-
-  /// From numbers to where they begin.
-  static void sum_counts(std::vector<std::uint32_t>& begin) {
-    std::uint32_t sum = 0;
-    for (std::uint32_t& entry : begin) {
-      const std::uint32_t count = entry;
-      entry = sum;
-      sum += count;
-    }
-  }
-
   void send_down(Chunk& chunk, std::size_t number) {
-    const std::span<const std::uint32_t> rows = sm_rows(chunk, number);
+    const std::span<const std::uint32_t> rows = chunk.rows_of(number);
     std::uint32_t last = std::numeric_limits<std::uint32_t>::max();
     std::size_t place = 0;
     for (const DownAccess& access : sms_[number].cache->down()) {
@@ -588,7 +440,7 @@ class Analysis::Impl {
       TransactionOutcome& outcome = outcome_of(i);
       outcome.l2_requests = end - begin;
       l2_accesses_of_requests_ += std::uint64_t{end - begin} * chunk.transactions[i].lanes;
-      check_accesses(l2_accesses_of_requests_);
+      check_accesses(l2_accesses_of_requests_, options_);
       for (std::uint32_t k = begin; k < end; ++k) {
         const Tally::Access access = cache.access(k);
         outcome.l2_hits += access.hit;
@@ -676,8 +528,7 @@ class Analysis::Impl {
   std::uint64_t dram_read_ = 0;    ///< and what goes on top, fixed point
   std::uint64_t dram_write_ = 0;
 
-  std::optional<DeviceStacks> l1_stacks_, l2_stacks_;  ///< where a device gives distances
-  std::vector<std::uint64_t> lines_;                   ///< for them
+  std::optional<ChunkDistances> l1_stacks_, l2_stacks_;  ///< where a device gives distances
   std::size_t chunk_size_ = kChunk;
   std::array<Chunk, 2> chunks_;
   std::size_t current_ = 0;

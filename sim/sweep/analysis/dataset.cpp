@@ -36,8 +36,22 @@ VariedParameter levels_of(const ResultSet& rows, std::size_t column) {
   return result;
 }
 
+/// The axes among the keys of a table: `"machine.sms" = …`, or `sms = …` in a table `machine`.
+void collect_axes(const toml::table& table, const std::string& prefix, const std::vector<std::string>& axes,
+                  std::vector<std::string>& found) {
+  for (const auto& [key, node] : table) {
+    const std::string name = prefix + std::string(key.str());
+    if (std::ranges::find(axes, name) != axes.end()) {
+      found.push_back(name);
+    } else if (const toml::table* inner = node.as_table(); inner != nullptr) {
+      collect_axes(*inner, name + ".", axes, found);
+    }
+  }
+}
+
 /// Axes that the sweep's file moves together. A text that cannot be read has none: it was checked when the sweep began.
-std::vector<std::vector<std::string>> zipped(const std::string& sweep, bool& sampled) {
+std::vector<std::vector<std::string>> zipped(const std::string& sweep, const std::vector<std::string>& axes,
+                                             bool& sampled) {
   std::vector<std::vector<std::string>> groups;
   try {
     const toml::table file = toml::parse(sweep);
@@ -46,10 +60,7 @@ std::vector<std::vector<std::string>> zipped(const std::string& sweep, bool& sam
     if (const toml::array* zips = file["zip"].as_array(); zips != nullptr) {
       for (const toml::node& zip : *zips) {
         if (const toml::table* table = zip.as_table(); table != nullptr) {
-          groups.emplace_back();
-          for (const auto& [key, value] : *table) {
-            groups.back().emplace_back(key.str());
-          }
+          collect_axes(*table, "", axes, groups.emplace_back());
         }
       }
     }
@@ -102,7 +113,7 @@ Dataset load_parameters(const ResultsReader& reader, const std::string& where) {
   for (std::size_t i = 1; i < names.size(); ++i) {
     axes.push_back(levels_of(rows, i));
   }
-  const auto groups = zipped(reader.about().sweep, data.sampled);
+  const auto groups = zipped(reader.about().sweep, names, data.sampled);
   std::vector<bool> taken(axes.size(), false);
   for (std::size_t i = 0; i < axes.size(); ++i) {
     if (taken[i]) {

@@ -247,6 +247,19 @@ ParameterValue checked(const std::string& key, const ParameterValue& value, cons
   return found == scratch.all().end() ? value : found->second.value;
 }
 
+ParameterValue resolved_spec(const std::string& key, const ParameterValue& value, const std::string& where) {
+  const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
+  if (parameter->model_kind.empty() || parameter->declared.name != key || to_text(value).empty()) {
+    return value;
+  }
+  experiment::Settings scratch;
+  scratch.set(key, value, where);
+  if (key != "workload") {
+    scratch.set("trace", std::string("any"), "");  // without an input nothing is completed
+  }
+  return experiment::complete(scratch).text(key);
+}
+
 bool same_value(const ParameterValue& left, const ParameterValue& right) {
   const auto number = [](const ParameterValue& value) -> std::optional<double> {
     if (const auto* whole = std::get_if<std::int64_t>(&value)) {

@@ -23,6 +23,11 @@ inline constexpr std::uint64_t kMostValues = 1'000'000;
 /// As the key takes it; Usage names `where`.
 [[nodiscard]] ParameterValue checked(const std::string& key, const ParameterValue& value, const std::string& where);
 
+/// A spec with all its parameters: "random:seed=1" of "random"; other values as they are. Usage where there is no such
+/// model.
+[[nodiscard]] ParameterValue resolved_spec(const std::string& key, const ParameterValue& value,
+                                           const std::string& where);
+
 /// Numbers by value, whole or not; all others exactly.
 [[nodiscard]] bool same_value(const ParameterValue& left, const ParameterValue& right);
 

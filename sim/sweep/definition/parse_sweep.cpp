@@ -226,24 +226,10 @@ class SweepReader {
     }
   }
 
-  /// A spec with all its parameters: "random:seed=1" of "random". Usage where there is no such model.
-  static std::string resolved(const std::string& key, const ParameterValue& value, const std::string& where) {
-    const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
-    if (parameter->model_kind.empty() || parameter->declared.name != key || to_text(value).empty()) {
-      return to_text(value);
-    }
-    experiment::Settings scratch;
-    scratch.set(key, value, where);
-    if (key != "workload") {
-      scratch.set("trace", std::string("any"), "");
-    }
-    return experiment::complete(scratch).text(key);
-  }
-
   /// One that no model has is its rows' error.
   static std::string resolved_or_as_it_is(const Axis& axis, std::size_t i) {
     try {
-      return resolved(axis.key, axis.values[i], axis.where);
+      return to_text(resolved_spec(axis.key, axis.values[i], axis.where));
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::Internal) {
         throw;
@@ -290,7 +276,7 @@ class SweepReader {
         check_key(leaf.key, where, "exclude");
         exclude.emplace_back(leaf.key, checked(leaf.key, value_here(*leaf.node, leaf.key, where), where.text()));
         // A spec that no model has would never be met.
-        static_cast<void>(resolved(leaf.key, exclude.back().second, where.text()));
+        static_cast<void>(resolved_spec(leaf.key, exclude.back().second, where.text()));
       }
     }
   }

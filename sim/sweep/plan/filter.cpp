@@ -42,10 +42,10 @@ std::optional<ParameterValue> parameter_of(const std::string& kind, const std::s
   return std::nullopt;
 }
 
-/// As a condition sees it: of a spec the model's name, of KEY:PARAM the parameter.
-std::optional<ParameterValue> seen(const experiment::Settings& complete, const std::string& key) {
+/// Of KEY:PARAM the parameter.
+std::optional<ParameterValue> seen(const experiment::Settings& complete, const std::string& key, SpecForm form) {
   const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
-  if (parameter->model_kind.empty()) {
+  if (parameter->model_kind.empty() || (form == SpecForm::Whole && key == parameter->declared.name)) {
     return complete.has(key) ? std::optional(complete.at(key)) : std::nullopt;
   }
   const std::string& name = parameter->declared.name;
@@ -55,9 +55,37 @@ std::optional<ParameterValue> seen(const experiment::Settings& complete, const s
   return parameter_of(parameter->model_kind, complete.text(name), key.substr(name.size() + 1));
 }
 
-bool means(const ParameterValue& value, const ParameterValue& wanted, bool is_spec) {
-  return same_value(value, wanted) || to_text(value) == to_text(wanted) ||
-         (is_spec && name_in(value) == to_text(wanted));
+bool means(const ParameterValue& value, const ParameterValue& wanted) {
+  return same_value(value, wanted) || to_text(value) == to_text(wanted);
+}
+
+bool holds_spec(const std::string& key) {
+  const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
+  return !parameter->model_kind.empty() && parameter->declared.name == key;
+}
+
+/// "random" stands for the model with any parameters, "random:seed=2" for one configuration of it.
+SpecForm form_of(const std::string& key, const ParameterValue& wanted) {
+  return holds_spec(key) && to_text(wanted).find(':') != std::string::npos ? SpecForm::Whole : SpecForm::Name;
+}
+
+/// A spec that no model has is its rows' error.
+ParameterValue resolved_or_as_it_is(const std::string& key, const ParameterValue& value) {
+  try {
+    return resolved_spec(key, value, "");
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::Internal) {
+      throw;
+    }
+    return value;
+  }
+}
+
+/// Whether an axis or the base sets "KEY:PARAM".
+bool sets_part_of(const Definition& definition, const std::string& key) {
+  const auto is_part = [prefix = key + ":"](const std::string& other) { return other.starts_with(prefix); };
+  return std::ranges::any_of(axis_keys(definition), is_part) ||
+         std::ranges::any_of(definition.base.all(), [&](const auto& setting) { return is_part(setting.first); });
 }
 
 }  // namespace
@@ -65,13 +93,14 @@ bool means(const ParameterValue& value, const ParameterValue& wanted, bool is_sp
 /// Where the value of one key comes from.
 class Filter::Source {
  public:
-  Source(const Definition& definition, std::string key) : definition_(&definition), key_(std::move(key)) {
+  Source(const Definition& definition, std::string key, SpecForm form)
+      : definition_(&definition), key_(std::move(key)), form_(form) {
     const experiment::ExperimentParameter* parameter = experiment::find_parameter(key_);
     if (parameter == nullptr) {
       experiment::unknown_key(key_, "");
     }
-    is_spec_ = !parameter->model_kind.empty() && parameter->declared.name == key_;
-    const bool is_part = !parameter->model_kind.empty() && !is_spec_;
+    const bool is_spec = holds_spec(key_);
+    const bool is_part = !parameter->model_kind.empty() && !is_spec;
     for (std::size_t f = 0; f < definition.factors.size(); ++f) {
       for (const Axis& axis : definition.factors[f].axes) {
         if (axis.key == key_) {
@@ -80,12 +109,16 @@ class Filter::Source {
         }
       }
     }
-    if (axis_ != nullptr) {
+    // A parameter that is set apart changes what the spec of the axis is in the end.
+    const bool is_changed = is_spec && form == SpecForm::Whole && sets_part_of(definition, key_);
+    if (axis_ != nullptr && !is_changed) {
       for (const ParameterValue& value : axis_->values) {
-        names_.push_back(is_spec_ ? ParameterValue(name_in(value)) : written_value(definition, key_, value));
+        names_.push_back(!is_spec                  ? written_value(definition, key_, value)
+                         : form == SpecForm::Whole ? resolved_or_as_it_is(key_, value)
+                                                   : ParameterValue(name_in(value)));
       }
     }
-    from_row_ = axis_ != nullptr && !is_part;
+    from_row_ = axis_ != nullptr && !is_part && !is_changed;
     if (!from_row_) {
       deciding_ = deciding_factors(definition, key_);
       std::uint64_t combinations = 1;
@@ -101,11 +134,12 @@ class Filter::Source {
   [[nodiscard]] const std::string& key() const {
     return key_;
   }
-  [[nodiscard]] bool is_spec() const {
-    return is_spec_;
+  [[nodiscard]] SpecForm form() const {
+    return form_;
   }
-  [[nodiscard]] const Axis* axis() const {
-    return axis_;
+  /// By choice; empty where the row alone does not say the value, and for continuous ranges.
+  [[nodiscard]] const std::vector<ParameterValue>& names() const {
+    return names_;
   }
   [[nodiscard]] std::size_t factor() const {
     return factor_;
@@ -130,7 +164,7 @@ class Filter::Source {
       }
     }
     try {
-      scratch_ = seen(experiment::complete(settings_of(*definition_, row)), key_);
+      scratch_ = seen(experiment::complete(settings_of(*definition_, row)), key_, form_);
       if (scratch_) {
         scratch_ = written_value(*definition_, key_, *scratch_);
       }
@@ -151,7 +185,7 @@ class Filter::Source {
  private:
   const Definition* definition_;
   std::string key_;
-  bool is_spec_ = false;
+  SpecForm form_;
   bool from_row_ = false;
   const Axis* axis_ = nullptr;
   std::size_t factor_ = 0;
@@ -183,13 +217,13 @@ Filter::Filter(const Definition& definition) : definition_(&definition) {
   for (const auto& given : definition.excludes) {
     Exclude exclude;
     for (const auto& [key, wanted] : given) {
-      Exclude::Term term{source_of(key), written_value(definition, key, wanted)};
-      if (const Axis* axis = term.source->axis(); axis != nullptr && !axis->range) {
-        for (const ParameterValue& value : axis->values) {
-          term.matches.push_back(means(written_value(definition, key, value), term.wanted, term.source->is_spec()));
-        }
+      const ParameterValue written = written_value(definition, key, wanted);
+      exclude.text += fmt::format("{}{} = {}", exclude.text.empty() ? "" : ", ", key, to_text(written));
+      const SpecForm form = form_of(key, written);
+      Exclude::Term term{source_of(key, form), form == SpecForm::Whole ? resolved_or_as_it_is(key, written) : written};
+      for (const ParameterValue& value : term.source->names()) {
+        term.matches.push_back(means(value, term.wanted));
       }
-      exclude.text += fmt::format("{}{} = {}", exclude.text.empty() ? "" : ", ", key, to_text(term.wanted));
       exclude.terms.push_back(std::move(term));
     }
     exclude.text = fmt::format("exclude {{ {} }}", exclude.text);
@@ -201,7 +235,7 @@ Filter::Filter(const Definition& definition) : definition_(&definition) {
   for (const Condition& condition : definition.conditions) {
     Test test{.condition = &condition, .sources = {}};
     for (const std::string& key : condition.keys()) {
-      test.sources.push_back(source_of(key));
+      test.sources.push_back(source_of(key, SpecForm::Name));
     }
     tests_.push_back(std::move(test));
   }
@@ -209,13 +243,13 @@ Filter::Filter(const Definition& definition) : definition_(&definition) {
 
 Filter::~Filter() = default;
 
-Filter::Source* Filter::source_of(const std::string& key) {
+Filter::Source* Filter::source_of(const std::string& key, SpecForm form) {
   for (const auto& source : sources_) {
-    if (source->key() == key) {
+    if (source->key() == key && source->form() == form) {
       return source.get();
     }
   }
-  return sources_.emplace_back(std::make_unique<Source>(*definition_, key)).get();
+  return sources_.emplace_back(std::make_unique<Source>(*definition_, key, form)).get();
 }
 
 bool Filter::excluded(const Exclude& exclude, const Row& row) const {
@@ -225,7 +259,7 @@ bool Filter::excluded(const Exclude& exclude, const Row& row) const {
     }
     bool failed = false;
     const ParameterValue* value = term.source->value(row, failed);
-    return value != nullptr && means(*value, term.wanted, term.source->is_spec());
+    return value != nullptr && means(*value, term.wanted);
   });
 }
 

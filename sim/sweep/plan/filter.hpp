@@ -16,6 +16,9 @@
 
 namespace rayreplay::sweep {
 
+/// What is asked of a key that holds a spec: the model's name, or the spec with every parameter.
+enum class SpecForm : std::uint8_t { Name, Whole };
+
 class Filter {
  public:
   explicit Filter(const Definition& definition);  ///< outlives it
@@ -31,7 +34,7 @@ class Filter {
   class Source;
   struct Exclude;
   struct Test;
-  [[nodiscard]] Source* source_of(const std::string& key);
+  [[nodiscard]] Source* source_of(const std::string& key, SpecForm form);
   [[nodiscard]] bool excluded(const Exclude& exclude, const Row& row) const;
 
   const Definition* definition_;

@@ -25,6 +25,7 @@ namespace rayreplay::sweep {
 struct Unit {
   std::vector<std::uint64_t> runs;  ///< ascending
   std::uint64_t affinity = 0;       ///< units of one number share inputs and structure: best kept on one worker
+  std::uint64_t input = 0;          ///< units of one number share inputs
 };
 
 /// Runs before exclusions and conditions, without making a plan; 2^64 − 1: more than can be counted.

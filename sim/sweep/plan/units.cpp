@@ -256,7 +256,9 @@ void cut(const Group& group, std::uint64_t most, std::vector<Unit>& units) {
   for (std::uint64_t part = 0; part < parts; ++part) {
     const auto begin = static_cast<std::ptrdiff_t>(group.runs.size() * part / parts);
     const auto end = static_cast<std::ptrdiff_t>(group.runs.size() * (part + 1) / parts);
-    units.push_back({.runs = {group.runs.begin() + begin, group.runs.begin() + end}, .affinity = group.affinity});
+    units.push_back({.runs = {group.runs.begin() + begin, group.runs.begin() + end},
+                     .affinity = group.affinity,
+                     .input = group.order[0]});
   }
 }
 

@@ -117,10 +117,10 @@ std::string where_to_sql(std::string_view text, const std::vector<ResultColumn>&
     } else if (text.substr(i, 2) == "&&" || text.substr(i, 2) == "||") {
       sql += c == '&' ? " AND " : " OR ";
       i += 2;
+    } else if (c == ';') {
+      throw Error(ErrorKind::Usage, {"a condition has no semicolon", "--where", "'" + std::string(text) + "'", "", ""});
     } else {
-      sql += c == ';' ? throw Error(ErrorKind::Usage,
-                                    {"a condition has no semicolon", "--where", "'" + std::string(text) + "'", "", ""})
-                      : c;
+      sql += c;
       ++i;
     }
   }

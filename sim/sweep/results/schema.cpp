@@ -78,7 +78,6 @@ void create(const Connection& connection, const About& about) {
   for (const ResultColumn& column : columns) {
     declarations.push_back(declaration(column));
   }
-  connection.run("BEGIN IMMEDIATE");
   connection.run(fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", kApplicationId, kFormatVersion));
   connection.run(
       "CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
@@ -103,7 +102,6 @@ void create(const Connection& connection, const About& about) {
   write_about(connection, "objective", about.objective);
   write_about(connection, "shard", about.shard);
   write_about(connection, "folder", about.folder);
-  connection.run("COMMIT");
 }
 
 void write_about(const Connection& connection, const std::string& name, const std::string& value) {

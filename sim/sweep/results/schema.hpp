@@ -22,7 +22,7 @@ inline constexpr std::size_t kMostColumns = 1900;
 void check_mark(const Connection& connection);
 /// Nothing was ever written to it.
 [[nodiscard]] bool is_empty(const Connection& connection);
-/// In one transaction.
+/// In a transaction of the caller's.
 void create(const Connection& connection, const About& about);
 [[nodiscard]] About read_about(const Connection& connection);
 void write_about(const Connection& connection, const std::string& name, const std::string& value);

@@ -3,20 +3,47 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "base/error.hpp"
 #include "base/split_mix.hpp"
 
 namespace rayreplay::sweep {
 
-double unit_number(std::uint64_t bits) {
-  constexpr unsigned kDropped = 11;
-  constexpr double kStep = 0x1p-53;
-  return static_cast<double>(bits >> kDropped) * kStep;
+DrawingSampler::DrawingSampler(const Parameters& parameters)
+    : count_(static_cast<std::uint64_t>(parameters.get_int("count"))),
+      seed_(static_cast<std::uint64_t>(parameters.get_int("seed"))) {}
+
+std::uint64_t DrawingSampler::most_draws() const {
+  constexpr std::uint64_t kPerPoint = 100;
+  constexpr std::uint64_t kMore = 100'000;
+  return kPerPoint * count_ + kMore;
 }
 
-std::uint32_t bounded(std::uint64_t bits, std::uint64_t limit) {
-  // The upper 32 bits times the limit: uneven by less than limit / 2^32, which no sample of a sweep shows.
-  constexpr unsigned kHalf = 32;
-  return static_cast<std::uint32_t>(((bits >> kHalf) * limit) >> kHalf);
+void DrawingSampler::too_few(const char* sampler, std::uint64_t taken, std::uint64_t draws) const {
+  throw Error(ErrorKind::Usage,
+              {"the conditions drop nearly everything that is drawn", fmt::format("sampler '{}'", sampler),
+               fmt::format("{} of {} draws could be used", taken, draws), fmt::format("{}", count_),
+               "narrow the axes to where the conditions hold, or lower `count`"});
+}
+
+Parameter count_parameter() {
+  return {.name = "count",
+          .default_value = std::int64_t{100},
+          .unit = "configurations",
+          .text = "How many are drawn.",
+          .minimum = 1,
+          .maximum = static_cast<double>(kMostRuns),
+          .choices = {}};
+}
+
+Parameter seed_parameter() {
+  return {.name = "seed",
+          .default_value = std::int64_t{1},
+          .unit = "",
+          .text = "Other seeds draw others.",
+          .minimum = 0,
+          .choices = {}};
 }
 
 std::vector<std::uint32_t> permutation(std::uint64_t seed, std::uint64_t size) {

@@ -17,7 +17,7 @@ class Grid final : public Sampler {
 
   void sample(const Space& space, const Offer& offer) const override {
     const std::size_t factors = space.sizes.size();
-    Point point{.choice = std::vector<std::uint32_t>(factors), .number = std::vector<double>(factors)};
+    Point point = space.first_point();
     for (std::size_t advanced = 0; advanced != factors;) {
       offer(point);
       // Like the digits of a counter, the last one first.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/draws.hpp"
 #include "base/split_mix.hpp"
 #include "sim/sweep/samplers/draws.hpp"
 #include "sim/sweep/samplers/sampler.hpp"
@@ -15,15 +16,9 @@
 namespace rayreplay::sweep {
 namespace {
 
-class LatinHypercube final : public Sampler {
+class LatinHypercube final : public DrawingSampler {
  public:
-  explicit LatinHypercube(const Parameters& parameters)
-      : count_(static_cast<std::uint64_t>(parameters.get_int("count"))),
-        seed_(static_cast<std::uint64_t>(parameters.get_int("seed"))) {}
-
-  [[nodiscard]] std::uint64_t most_points(const Space& /*space*/) const override {
-    return count_;
-  }
+  explicit LatinHypercube(const Parameters& parameters) : DrawingSampler(parameters) {}
 
   void sample(const Space& space, const Offer& offer) const override {
     const std::size_t factors = space.sizes.size();
@@ -38,7 +33,7 @@ class LatinHypercube final : public Sampler {
         choices[f] = spread_choices(stratum, space.sizes[f], split_mix(seed, 1));
       }
     }
-    Point point{.choice = std::vector<std::uint32_t>(factors), .number = std::vector<double>(factors)};
+    Point point = space.first_point();
     for (std::uint64_t i = 0; i < count_; ++i) {
       for (std::size_t f = 0; f < factors; ++f) {
         if (space.sizes[f] == 0) {
@@ -82,9 +77,6 @@ class LatinHypercube final : public Sampler {
     }
     return choices;
   }
-
-  std::uint64_t count_;
-  std::uint64_t seed_;
 };
 
 const Samplers::Registrar kRegistrar(

@@ -3,16 +3,14 @@
 // Contract: no point is drawn twice: small grids are gone through in the order of a seeded permutation; of large ones,
 // and of continuous factors (where whole numbers and rounding make equal values), points that came before are drawn
 // again. Points that conditions drop are replaced by
-// further ones, until `count` were taken, the whole grid was offered, or kDrawsPerPoint · count + kDrawsMore draws
-// were made (then Usage says how many were taken). A larger count of the same seed begins with the same points, unless
+// further ones, until `count` were taken, the whole grid was offered, or 100 · count + 100,000 draws were
+// made (then Usage says how many were taken). A larger count of the same seed begins with the same points, unless
 // it is what makes the grid count as small. O(draws · factors), and O(grid) of small ones.
 #include <algorithm>
 #include <string>
 #include <unordered_set>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
+#include "base/draws.hpp"
 #include "base/split_mix.hpp"
 #include "sim/sweep/samplers/draws.hpp"
 #include "sim/sweep/samplers/sampler.hpp"
@@ -21,14 +19,10 @@ namespace rayreplay::sweep {
 namespace {
 
 constexpr std::uint64_t kSmallGrid = std::uint64_t{1} << 20U;
-constexpr std::uint64_t kDrawsPerPoint = 100;
-constexpr std::uint64_t kDrawsMore = 100'000;
 
-class Random final : public Sampler {
+class Random final : public DrawingSampler {
  public:
-  explicit Random(const Parameters& parameters)
-      : count_(static_cast<std::uint64_t>(parameters.get_int("count"))),
-        seed_(static_cast<std::uint64_t>(parameters.get_int("seed"))) {}
+  explicit Random(const Parameters& parameters) : DrawingSampler(parameters) {}
 
   [[nodiscard]] std::uint64_t most_points(const Space& space) const override {
     return std::min(count_, space.different_points());
@@ -45,7 +39,7 @@ class Random final : public Sampler {
  private:
   void permute(const Space& space, const Offer& offer) const {
     const std::size_t factors = space.sizes.size();
-    Point point{.choice = std::vector<std::uint32_t>(factors), .number = std::vector<double>(factors)};
+    Point point = space.first_point();
     std::uint64_t taken = 0;
     for (std::uint64_t index : permutation(seed_, space.discrete_points())) {
       for (std::size_t f = factors; f-- > 0;) {
@@ -64,9 +58,9 @@ class Random final : public Sampler {
     const std::uint64_t points = space.different_points();
     std::unordered_set<std::string> seen;
     std::string key;
-    Point point{.choice = std::vector<std::uint32_t>(factors), .number = std::vector<double>(factors)};
+    Point point = space.first_point();
     std::uint64_t taken = 0;
-    const std::uint64_t most = kDrawsPerPoint * count_ + kDrawsMore;
+    const std::uint64_t most = most_draws();
     for (std::uint64_t i = 0; i < most; ++i) {
       const std::uint64_t row = split_mix(seed_, i);
       key.clear();
@@ -93,13 +87,8 @@ class Random final : public Sampler {
     if (points <= count_ && taken > 0) {
       return;  // what is left is too seldom drawn
     }
-    throw Error(ErrorKind::Usage, {"the conditions drop nearly everything that is drawn", "sampler 'random'",
-                                   fmt::format("{} of {} draws could be used", taken, most), fmt::format("{}", count_),
-                                   "narrow the axes to where the conditions hold, or lower `count`"});
+    too_few("random", taken, most);
   }
-
-  std::uint64_t count_;
-  std::uint64_t seed_;
 };
 
 const Samplers::Registrar kRegistrar(

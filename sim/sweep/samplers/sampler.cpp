@@ -33,23 +33,8 @@ bool Space::has_continuous() const {
   return std::find(sizes.begin(), sizes.end(), 0U) != sizes.end();
 }
 
-Parameter count_parameter() {
-  return {.name = "count",
-          .default_value = std::int64_t{100},
-          .unit = "configurations",
-          .text = "How many are drawn.",
-          .minimum = 1,
-          .maximum = static_cast<double>(kMostRuns),
-          .choices = {}};
-}
-
-Parameter seed_parameter() {
-  return {.name = "seed",
-          .default_value = std::int64_t{1},
-          .unit = "",
-          .text = "Other seeds draw others.",
-          .minimum = 0,
-          .choices = {}};
+Point Space::first_point() const {
+  return {.choice = std::vector<std::uint32_t>(sizes.size()), .number = std::vector<double>(sizes.size())};
 }
 
 }  // namespace rayreplay::sweep

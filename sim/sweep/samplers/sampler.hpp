@@ -17,6 +17,12 @@
 
 namespace rayreplay::sweep {
 
+/// By factor: the choice, and the number of a continuous one; the other entry is 0.
+struct Point {
+  std::vector<std::uint32_t> choice;
+  std::vector<double> number;
+};
+
 struct Space {
   std::vector<std::uint64_t> sizes;     ///< by factor; 0: continuous
   std::vector<std::uint64_t> wholes{};  ///< by factor: how many whole numbers a continuous one has; 0 or empty: any
@@ -28,12 +34,8 @@ struct Space {
   /// Different points of all factors: 2^64 − 1 where there are more, or where a factor takes any number.
   [[nodiscard]] std::uint64_t different_points() const;
   [[nodiscard]] bool has_continuous() const;
-};
-
-/// By factor: the choice, and the number of a continuous one; the other entry is 0.
-struct Point {
-  std::vector<std::uint32_t> choice;
-  std::vector<double> number;
+  /// The first choice of every list, 0 of every continuous factor.
+  [[nodiscard]] Point first_point() const;
 };
 
 class Sampler {
@@ -51,10 +53,6 @@ class Sampler {
 };
 
 using Samplers = Registry<Sampler>;
-
-/// Of every drawing sampler.
-[[nodiscard]] Parameter count_parameter();
-[[nodiscard]] Parameter seed_parameter();
 
 /// More runs than this are not planned (plan/plan.hpp).
 inline constexpr std::uint64_t kMostRuns = 10'000'000;

@@ -4,7 +4,7 @@
 // 30, 2008, table new-joe-kuo-6), one dimension a factor, moved by a digital shift drawn from the seed: the first 2^k
 // points have one in each of 2^k equal parts of every axis. A factor of listed values takes the value in whose equal
 // part of [0, 1) the number lies. Pairs of axes beyond the first few need some thousand points until they are even.
-// What conditions drop is replaced by further points, up to kDrawsPerPoint · count + kDrawsMore (then Usage). A larger
+// What conditions drop is replaced by further points, up to 100 · count + 100,000 (then Usage). A larger
 // count of the same seed begins with the same points. Lists may give a point twice. At most kMostDimensions factors.
 // O(points · factors).
 #include <algorithm>
@@ -15,14 +15,12 @@
 
 #include "base/error.hpp"
 #include "base/split_mix.hpp"
-#include "sim/sweep/samplers/sampler.hpp"
+#include "sim/sweep/samplers/draws.hpp"
 
 namespace rayreplay::sweep {
 namespace {
 
 constexpr unsigned kBits = 32;
-constexpr std::uint64_t kDrawsPerPoint = 100;
-constexpr std::uint64_t kDrawsMore = 100'000;
 
 /// A primitive polynomial over two elements, its inner coefficients as bits, and the first direction numbers.
 struct Polynomial {
@@ -80,15 +78,9 @@ Directions directions_of(std::size_t dimension) {
   return directions;
 }
 
-class Sobol final : public Sampler {
+class Sobol final : public DrawingSampler {
  public:
-  explicit Sobol(const Parameters& parameters)
-      : count_(static_cast<std::uint64_t>(parameters.get_int("count"))),
-        seed_(static_cast<std::uint64_t>(parameters.get_int("seed"))) {}
-
-  [[nodiscard]] std::uint64_t most_points(const Space& /*space*/) const override {
-    return count_;
-  }
+  explicit Sobol(const Parameters& parameters) : DrawingSampler(parameters) {}
 
   void sample(const Space& space, const Offer& offer) const override {
     const std::size_t factors = space.sizes.size();
@@ -103,8 +95,8 @@ class Sobol final : public Sampler {
       directions.push_back(directions_of(f));
       state.push_back(static_cast<std::uint32_t>(split_mix(seed_, f) >> kBits));
     }
-    Point point{.choice = std::vector<std::uint32_t>(factors), .number = std::vector<double>(factors)};
-    const std::uint64_t most = std::min(kDrawsPerPoint * count_ + kDrawsMore, std::uint64_t{1} << (kBits - 1));
+    Point point = space.first_point();
+    const std::uint64_t most = std::min(most_draws(), std::uint64_t{1} << (kBits - 1));
     std::uint64_t taken = 0;
     for (std::uint64_t i = 0; i < most; ++i) {
       for (std::size_t f = 0; f < factors; ++f) {
@@ -122,14 +114,8 @@ class Sobol final : public Sampler {
         return;
       }
     }
-    throw Error(ErrorKind::Usage, {"the conditions drop nearly everything that is drawn", "sampler 'sobol'",
-                                   fmt::format("{} of {} points could be used", taken, most), fmt::format("{}", count_),
-                                   "narrow the axes to where the conditions hold, or lower `count`"});
+    too_few("sobol", taken, most);
   }
-
- private:
-  std::uint64_t count_;
-  std::uint64_t seed_;
 };
 
 const Samplers::Registrar kRegistrar(

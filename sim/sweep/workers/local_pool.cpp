@@ -6,11 +6,10 @@
 #include <condition_variable>
 #include <ctime>
 #include <deque>
-#include <fstream>
-#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 
 #include <sched.h>
@@ -21,7 +20,6 @@
 #include <tbb/task_arena.h>
 
 #include "base/error.hpp"
-#include "base/keep_memory.hpp"
 #include "sim/sweep/workers/memory_budget.hpp"
 #include "sim/sweep/workers/written_row.hpp"
 
@@ -60,6 +58,18 @@ std::string size_text(std::uint64_t bytes) {
   return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.1f} {}", size, kUnits.at(unit));
 }
 
+experiment::Failure too_large(std::uint64_t needed, const char* about, std::uint64_t budget) {
+  return {ErrorKind::Resource,
+          {"the configuration needs more memory than the sweep may use", "--memory", about + size_text(needed),
+           fmt::format("at most {} for what is under way", size_text(budget)),
+           "give more memory with --memory, or run it on a larger machine"},
+          needed};
+}
+
+bool short_of_memory(const experiment::Outcome& outcome) {
+  return outcome.failure && outcome.failure->needed_bytes != 0;
+}
+
 experiment::Outcome failed(ErrorKind kind, const ErrorInfo& info) {
   experiment::Outcome outcome;
   outcome.failure = experiment::Failure{kind, info};
@@ -78,9 +88,33 @@ struct LocalPool::State {
         threads(options.threads),
         host(host_name()) {
     for (const Unit& unit : plan->units()) {
-      ++units_of[unit.affinity];
+      Shared& shared = by_affinity[unit.affinity];
+      shared.input = unit.input;
+      ++shared.units;
+      ++shared.left;
+      ++by_input[unit.input].units;
+      ++by_input[unit.input].left;
+    }
+    if (work.limit_memory && budget.bytes() != 0) {
+      work.limit_memory(budget.bytes());
     }
   }
+
+  /// What several units have in common.
+  struct Shared {
+    std::uint64_t input = 0;
+    std::uint64_t units = 0;
+    std::uint64_t left = 0;  ///< not yet evaluated here
+    bool begun = false;
+
+    /// Whether it is this unit that makes what others wait for.
+    [[nodiscard]] bool lead() {
+      return !std::exchange(begun, true) && units > 1;
+    }
+    [[nodiscard]] bool end() {
+      return left > 0 && --left == 0;
+    }
+  };
 
   const Plan* plan;
   Work work;
@@ -88,18 +122,19 @@ struct LocalPool::State {
   tbb::global_control parallelism;  ///< more than there are cores, where that was asked for
   tbb::task_arena arena;            ///< of all threads together
   std::uint32_t threads;
-  std::map<std::uint64_t, std::uint64_t> units_of;  ///< by affinity
-  std::set<std::uint64_t> begun;                    ///< affinities
+  std::unordered_map<std::uint64_t, Shared> by_affinity, by_input;
   std::string host;
 
   std::mutex mutex;
-  std::condition_variable work_changed;  ///< queue, budget, turn, stopping
+  std::condition_variable work_changed;  ///< queue, budget, waiting, stopping
   std::condition_variable result_came;
   std::deque<Task> queue;
   std::deque<TaskResult> results;
   std::uint64_t under_way = 0;
-  std::uint64_t tickets = 0;  ///< tasks taken up
-  std::uint64_t turn = 0;     ///< the ticket that may start next
+  std::uint64_t running = 0;        ///< of these: being evaluated
+  std::uint64_t alone = 0;          ///< wait for nothing else to run
+  std::uint64_t tickets = 0;        ///< tasks taken up
+  std::set<std::uint64_t> waiting;  ///< tickets of those that wait for memory
   bool stopping = false;
   std::atomic<bool> cancelled{false};
 
@@ -115,9 +150,13 @@ struct LocalPool::State {
   [[nodiscard]] Prepared prepare(Task task);
   [[nodiscard]] Need forecast(ResultRow& row) const;
   void evaluate(Prepared& prepared, kernels::Accelerator* accelerator);
-  void share_memory() const;
-  void make_room(const Need& need) const;
+  /// What is thrown becomes the result's error.
+  void evaluate_guarded(Prepared& prepared, kernels::Accelerator* accelerator, bool to_itself);
+  /// The lock is held, but for while it waits and evaluates.
+  void evaluate_alone(Prepared& prepared, kernels::Accelerator* accelerator, std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool keeps_to_itself(std::uint64_t affinity);
+  /// `evaluated`: rows.
+  void forget(const Prepared& prepared, const std::vector<std::size_t>& evaluated);
   void evaluate_rows(std::vector<ResultRow>& rows, std::span<const std::size_t> which,
                      kernels::Accelerator* accelerator);
 };
@@ -151,11 +190,8 @@ LocalPool::State::Prepared LocalPool::State::prepare(Task task) {
       need = forecast(row);
     }
     if (!budget.ever_fits(need)) {
-      row.outcome =
-          failed(ErrorKind::Resource, {"the configuration needs more memory than the sweep may use", "--memory",
-                                       "about " + size_text(need.bytes()),
-                                       fmt::format("at most {} for what is under way", size_text(budget.bytes())),
-                                       "give more memory with --memory, or run it on a larger machine"});
+      row.outcome = {};
+      row.outcome.failure = too_large(need.bytes(), "about ", budget.bytes());
     }
     if (!row.outcome.failure) {
       prepared.sound.push_back(prepared.result.rows.size());
@@ -204,33 +240,84 @@ void LocalPool::State::evaluate(Prepared& prepared, kernels::Accelerator* accele
   }
 }
 
-/// Whether a unit that begins now had better use its own thread alone: where every thread has one, loops that are
-/// shared out cost more than they gain. The first unit of several that share an input or a structure makes what they
-/// wait for, with all threads.
-bool LocalPool::State::keeps_to_itself(std::uint64_t affinity) {
-  const bool first = begun.empty();
-  const bool leads = begun.insert(affinity).second && units_of[affinity] > 1;
-  return !first && !leads && queue.size() + under_way >= threads;
-}
-
-/// What units under way do not need by themselves is for results that are kept.
-void LocalPool::State::share_memory() const {
-  if (work.keep_at_most && budget.bytes() != 0) {
-    work.keep_at_most(budget.for_results());
-  }
-}
-
-/// Freed memory that malloc holds serves the next unit, but in pieces: where the budget is short they go back first.
-void LocalPool::State::make_room(const Need& need) const {
-  if (budget.bytes() == 0) {
+void LocalPool::State::evaluate_guarded(Prepared& prepared, kernels::Accelerator* accelerator, bool to_itself) {
+  if (prepared.result.error) {
     return;
   }
-  std::uint64_t all = 0;
-  std::uint64_t resident = 0;
-  std::ifstream("/proc/self/statm") >> all >> resident;
-  resident *= static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  if (resident > budget.bytes() - std::min(budget.bytes(), need.bytes())) {
-    give_back_freed_memory();
+  try {
+    if (accelerator == nullptr) {
+      tbb::task_arena own(1);
+      (to_itself ? own : arena).execute([&] { evaluate(prepared, nullptr); });
+    } else {
+      evaluate(prepared, accelerator);
+    }
+  } catch (...) {
+    prepared.result.error = std::current_exception();
+    prepared.result.rows.clear();
+  }
+}
+
+/// Whether a unit that begins now had better use its own thread alone: while others wait that keep every thread busy,
+/// loops that are shared out cost more than they gain. At the end, threads that find no unit help those that have one.
+/// The first unit of several that share an input or a structure makes what they wait for, with all threads.
+bool LocalPool::State::keeps_to_itself(std::uint64_t affinity) {
+  Shared& own = by_affinity[affinity];
+  const bool leads = own.lead();
+  const bool leads_input = by_input[own.input].lead();
+  return !leads && !leads_input && queue.size() >= threads;
+}
+
+/// What no unit to come shares with this one takes memory that the next unit could have, which is clean and at hand.
+void LocalPool::State::forget(const Prepared& prepared, const std::vector<std::size_t>& evaluated) {
+  if (!work.forget) {
+    return;
+  }
+  bool of_input = false;
+  {
+    const std::lock_guard lock(mutex);
+    Shared& own = by_affinity[prepared.result.task.affinity];
+    const bool last = own.end();
+    of_input = by_input[own.input].end();
+    if (!last) {
+      return;
+    }
+  }
+  // What runs of one unit share is what is large; the rest goes in its time.
+  constexpr std::size_t kMost = 64;
+  std::vector<experiment::Settings> done;
+  for (std::size_t i = 0; i < std::min(kMost, evaluated.size()); ++i) {
+    done.push_back(prepared.result.rows[evaluated[i]].settings);
+  }
+  work.forget(done, of_input);
+}
+
+/// What was found to need more memory than was left beside others. What needs too much even so says how much.
+void LocalPool::State::evaluate_alone(Prepared& prepared, kernels::Accelerator* accelerator,
+                                      std::unique_lock<std::mutex>& lock) {
+  std::vector<ResultRow>& rows = prepared.result.rows;
+  std::erase_if(prepared.sound, [&](std::size_t row) { return !short_of_memory(rows[row].outcome); });
+  if (prepared.sound.empty()) {
+    return;
+  }
+  ++alone;
+  work_changed.wait(lock, [this] { return stopping || running == 0; });
+  if (!stopping) {
+    ++running;
+    lock.unlock();
+    prepared.one_by_one = true;
+    evaluate_guarded(prepared, accelerator, false);
+    lock.lock();
+    --running;
+  }
+  --alone;
+  if (prepared.result.error) {
+    return;
+  }
+  for (const std::size_t row : prepared.sound) {
+    experiment::Outcome& outcome = rows[row].outcome;
+    if (short_of_memory(outcome)) {
+      outcome.failure = too_large(outcome.failure->needed_bytes, "at least ", budget.bytes());
+    }
   }
 }
 
@@ -256,34 +343,39 @@ void LocalPool::State::run(kernels::Accelerator* accelerator) {
       prepared.result.error = std::current_exception();
       lock.lock();
     }
-    // In turn, so that a large unit is not put off for ever by small ones that still fit.
-    work_changed.wait(lock, [&] { return stopping || (turn == ticket && budget.fits(prepared.need)); });
+    // Who waits for memory is served in turn, so that a large unit is not put off for ever by small ones that still
+    // fit.
+    waiting.insert(ticket);
+    work_changed.wait(
+        lock, [&] { return stopping || (*waiting.begin() == ticket && alone == 0 && budget.fits(prepared.need)); });
+    waiting.erase(ticket);
     if (stopping) {
       dropped = true;
     } else {
-      ++turn;
       budget.take(prepared.need);
-      share_memory();
-      const bool alone = keeps_to_itself(prepared.result.task.affinity);
+      ++running;
+      const bool to_itself = keeps_to_itself(prepared.result.task.affinity);
       work_changed.notify_all();
       lock.unlock();
-      make_room(prepared.need);
+      const std::vector<std::size_t> evaluated = prepared.sound;
+      evaluate_guarded(prepared, accelerator, to_itself);
+      lock.lock();
+      --running;
+      budget.give_back(prepared.need);
+      work_changed.notify_all();
       if (!prepared.result.error) {
+        evaluate_alone(prepared, accelerator, lock);
+        dropped = stopping && std::ranges::any_of(prepared.sound, [&](std::size_t row) {
+                    return short_of_memory(prepared.result.rows[row].outcome);
+                  });
+        lock.unlock();
         try {
-          if (accelerator == nullptr) {
-            tbb::task_arena own(1);
-            (alone ? own : arena).execute([&] { evaluate(prepared, nullptr); });
-          } else {
-            evaluate(prepared, accelerator);
-          }
+          forget(prepared, evaluated);
         } catch (...) {
           prepared.result.error = std::current_exception();
-          prepared.result.rows.clear();
         }
+        lock.lock();
       }
-      lock.lock();
-      budget.give_back(prepared.need);
-      share_memory();
     }
     --under_way;
     for (ResultRow& row : prepared.result.rows) {

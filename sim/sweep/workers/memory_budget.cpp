@@ -55,7 +55,6 @@ bool MemoryBudget::fits(const Need& need) const {
 
 void MemoryBudget::take(const Need& need) {
   in_use_ += need.own;
-  own_ += need.own;
   for (const auto& [key, bytes] : need.shared) {
     Shared& shared = shared_[key];
     if (shared.users++ == 0) {
@@ -67,7 +66,6 @@ void MemoryBudget::take(const Need& need) {
 
 void MemoryBudget::give_back(const Need& need) {
   in_use_ -= need.own;
-  own_ -= need.own;
   for (const auto& [key, bytes] : need.shared) {
     const auto it = shared_.find(key);
     if (--it->second.users == 0) {

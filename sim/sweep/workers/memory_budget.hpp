@@ -1,11 +1,10 @@
 // How much memory the units under way may take together.
 //
 // Contract: a unit's need is what it shares with others (results of stages: by key, counted once however many units
-// under way want them), and what it needs by itself, one stage after another (the most of any). What units under way do
-// not need by themselves is for results that are kept, whether a unit uses them now or later. Not thread-safe.
+// under way want them), and what it needs by itself, one stage after another (the most of any). These are forecasts:
+// what they turn out to be is the evaluator's affair (Evaluator::limit_memory). Not thread-safe.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -37,10 +36,6 @@ class MemoryBudget {
   [[nodiscard]] std::uint64_t in_use() const {
     return in_use_;
   }
-  /// For results that are kept.
-  [[nodiscard]] std::uint64_t for_results() const {
-    return bytes_ - std::min(bytes_, own_);
-  }
   [[nodiscard]] bool ever_fits(const Need& need) const {
     return bytes_ == 0 || need.bytes() <= bytes_;
   }
@@ -55,7 +50,6 @@ class MemoryBudget {
   };
   std::uint64_t bytes_;
   std::uint64_t in_use_ = 0;
-  std::uint64_t own_ = 0;  ///< of in_use_: not shared
   std::map<std::string, Shared> shared_;
 };
 

@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/sweep/plan/plan.hpp"
@@ -49,6 +50,10 @@ class Peers {
   /// Each once.
   [[nodiscard]] std::vector<std::string> take_notes();
 
+  /// What every worker's Hello must say of its inputs. Before the first `poll`.
+  void expect(std::vector<InputFile> inputs) {
+    options_.own.inputs = std::move(inputs);
+  }
   void feed(UnitQueue& queue);
   /// Rows that came. Also beats, and finds who is lost.
   [[nodiscard]] std::vector<ResultRow> poll(UnitQueue& queue);

@@ -45,16 +45,16 @@ void dismiss_others(RunnerOptions& options) noexcept {
 /// One sweep at work. Not for use after an exception but for its destructor.
 class Sweep {
  public:
-  Sweep(const Plan& plan, const Work& work, ResultsWriter& results, RunnerOptions& options, Selection selection,
-        const std::vector<InputFile>& inputs)
+  Sweep(const Plan& plan, const Work& work, ResultsWriter& results, RunnerOptions& options, Selection selection)
       : plan_(&plan),
+        work_(&work),
         results_(&results),
         options_(&options),
         tally_(selection.total, selection.finished, wanted(selection), plan.definition().objective),
         cut_short_(selection.finished + wanted(selection) < selection.total),
         queue_(std::move(selection.tasks)),
         pool_(plan, work, pool_options(options)),
-        peers_(options.link, plan, peers_options(options, plan, inputs)),
+        peers_(options.link, plan, peers_options(options, plan)),
         most_seconds_(options.most_seconds > 0 ? options.most_seconds : plan.definition().most_seconds) {
     if (const auto& objective = plan.definition().objective) {
       tally_.begin_with(results.best(objective->metric, objective->goal));
@@ -63,6 +63,10 @@ class Sweep {
 
   SweepReport run() {
     try {
+      if (!stop_reason()) {
+        feed_pool();
+      }
+      look_at_inputs();
       while (!stop_reason() && !finished()) {
         step();
       }
@@ -92,12 +96,22 @@ class Sweep {
     return result;
   }
 
-  static PeersOptions peers_options(const RunnerOptions& options, const Plan& plan,
-                                    const std::vector<InputFile>& inputs) {
+  static PeersOptions peers_options(const RunnerOptions& options, const Plan& plan) {
     PeersOptions result;
     result.silent_seconds = options.silent_seconds;
-    result.own = {host_name(), RAYREPLAY_VERSION, definition_hash(plan.definition()), plan.runs(), 1, inputs};
+    result.own = {host_name(), RAYREPLAY_VERSION, definition_hash(plan.definition()), plan.runs(), 1, {}};
     return result;
+  }
+
+  /// While the first units are evaluated already: no row is taken, and no other process is heard, before it is known
+  /// that the inputs are what they were.
+  void look_at_inputs() {
+    std::vector<InputFile> inputs;
+    beat_meanwhile(options_->link, [&] { inputs = sweep_inputs(*plan_, *work_); });
+    for (const InputFile& input : inputs) {
+      results_->check_input(input);
+    }
+    peers_.expect(std::move(inputs));
   }
 
   [[nodiscard]] bool finished() const {
@@ -116,6 +130,13 @@ class Sweep {
 
   void step() {
     peers_.feed(queue_);
+    feed_pool();
+    collect(peers_.any() ? kWaitWithPeers : kWait);
+    add(peers_.poll(queue_));
+    commit_and_show(false);
+  }
+
+  void feed_pool() {
     while (pool_.outstanding() < pool_.capacity()) {
       std::optional<Task> task = peers_.any() ? queue_.next(affinity_) : queue_.first();
       if (!task) {
@@ -124,9 +145,6 @@ class Sweep {
       affinity_ = task->affinity;
       pool_.submit(std::move(*task));
     }
-    collect(peers_.any() ? kWaitWithPeers : kWait);
-    add(peers_.poll(queue_));
-    commit_and_show(false);
   }
 
   void collect(std::chrono::milliseconds wait) {
@@ -217,6 +235,7 @@ class Sweep {
   }
 
   const Plan* plan_;
+  const Work* work_;
   ResultsWriter* results_;
   RunnerOptions* options_;
   Tally tally_;
@@ -236,19 +255,29 @@ bool is_input_key(const std::string& key) {
   return base == "trace" || base == "workload";
 }
 
-void add_input(std::vector<InputFile>& inputs, InputFile input) {
-  if (std::find(inputs.begin(), inputs.end(), input) == inputs.end()) {
-    inputs.push_back(std::move(input));
+/// Each once, in the order in which they come.
+class InputList {
+ public:
+  void add(InputFile input) {
+    if (seen_.emplace(input.path, input.hash).second) {
+      list_.push_back(std::move(input));
+    }
   }
-}
+  [[nodiscard]] std::vector<InputFile> take() {
+    return std::move(list_);
+  }
+
+ private:
+  std::vector<InputFile> list_;
+  std::set<std::pair<std::string, std::string>> seen_;
+};
 
 /// Machines and hints: of the definition, not of its runs, as which runs there are may depend on what is in them.
-std::vector<InputFile> other_files(const Definition& definition) {
-  std::vector<InputFile> inputs;
+void add_other_files(const Definition& definition, InputList& inputs) {
   const auto add = [&](const std::string& key, const ParameterValue& value) {
     for (const std::string& path : is_input_key(key) ? std::vector<std::string>{} : paths_in(key, value)) {
       if (std::optional<std::string> hash = file_hash(path)) {
-        add_input(inputs, {written_path(definition, path), std::move(*hash)});
+        inputs.add({written_path(definition, path), std::move(*hash)});
       }
     }
   };
@@ -262,7 +291,6 @@ std::vector<InputFile> other_files(const Definition& definition) {
       }
     }
   }
-  return inputs;
 }
 
 /// One run for each combination of values of the axes that say what is read.
@@ -294,9 +322,10 @@ std::vector<std::uint64_t> runs_by_input(const Plan& plan) {
 }  // namespace
 
 std::vector<InputFile> sweep_inputs(const Plan& plan, const Work& work) {
-  std::vector<InputFile> inputs = other_files(plan.definition());
+  InputList inputs;
+  add_other_files(plan.definition(), inputs);
   if (!work.input_hash) {
-    return inputs;
+    return inputs.take();
   }
   bool any = false;
   std::optional<Error> first;
@@ -312,8 +341,8 @@ std::vector<InputFile> sweep_inputs(const Plan& plan, const Work& work) {
       }
       const experiment::Settings complete = experiment::complete(asked);
       const std::string& workload = complete.text("workload");
-      add_input(inputs, {workload.empty() ? written_path(plan.definition(), complete.text("trace")) : workload,
-                         work.input_hash(complete)});
+      inputs.add({workload.empty() ? written_path(plan.definition(), complete.text("trace")) : workload,
+                  work.input_hash(complete)});
       any = true;
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::Internal) {
@@ -327,26 +356,12 @@ std::vector<InputFile> sweep_inputs(const Plan& plan, const Work& work) {
   if (!any && first) {
     throw Error(*first);
   }
-  return inputs;
+  return inputs.take();
 }
 
 SweepReport run_sweep(const Plan& plan, const Work& work, ResultsWriter& results, RunnerOptions& options) {
-  const auto inputs = [&] {
-    try {
-      std::vector<InputFile> list;
-      beat_meanwhile(options.link, [&] { list = sweep_inputs(plan, work); });
-      for (const InputFile& input : list) {
-        results.check_input(input);
-      }
-      return list;
-    } catch (...) {
-      dismiss_others(options);
-      throw;
-    }
-  }();
   const SelectOptions select{options.shard, options.shards, plan.definition().most_runs, options.most_now};
-  Sweep sweep(plan, work, results, options, select_units(plan.units(), results.finished(options.retry_errors), select),
-              inputs);
+  Sweep sweep(plan, work, results, options, select_units(plan.units(), results.finished(options.retry_errors), select));
   return sweep.run();
 }
 

@@ -7,7 +7,10 @@ Work work_of(experiment::Evaluator& evaluator) {
                        Progress* progress) { return evaluator.evaluate(complete, accelerator, progress); },
           [&evaluator](const experiment::Settings& complete) { return evaluator.forecast(complete); },
           [&evaluator](const experiment::Settings& complete) { return evaluator.input_hash(complete); },
-          [&evaluator](std::uint64_t bytes) { evaluator.keep_at_most(bytes); }};
+          [&evaluator](std::uint64_t bytes) { evaluator.limit_memory(bytes); },
+          [&evaluator](std::span<const experiment::Settings> complete, bool of_input) {
+            evaluator.forget(complete, of_input);
+          }};
 }
 
 }  // namespace rayreplay::sweep

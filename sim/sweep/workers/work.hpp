@@ -1,9 +1,9 @@
-// What the runner asks of an evaluator: four functions, so that tests run sweeps over work that they make up.
+// What the runner asks of an evaluator: a few functions, so that tests run sweeps over work that they make up.
 //
 // Contract: `evaluate` as Evaluator::evaluate (sim/experiment/stages/evaluator.hpp), from several threads at a time.
-// `forecast` and `input_hash` may be empty: then nothing is known about memory and about inputs;
-// `keep_at_most` may be empty where nothing is kept. A Progress that is
-// given to `evaluate` may throw Cancelled: evaluation lets it pass, and nothing of that call counts.
+// `forecast` and `input_hash` may be empty: then nothing is known about memory and about inputs; `limit_memory` may be
+// empty: then forecasts are trusted; `forget` may be empty where nothing is kept. A Progress that is given to
+// `evaluate` may throw Cancelled: evaluation lets it pass, and nothing of that call counts.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ struct Work {
       evaluate;
   std::function<std::vector<experiment::StageForecast>(const experiment::Settings& complete)> forecast{};
   std::function<std::string(const experiment::Settings& complete)> input_hash{};
-  std::function<void(std::uint64_t bytes)> keep_at_most{};
+  std::function<void(std::uint64_t bytes)> limit_memory{};
+  std::function<void(std::span<const experiment::Settings> complete, bool of_input)> forget{};
 };
 
 [[nodiscard]] Work work_of(experiment::Evaluator& evaluator);

@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "base/draws.hpp"
 #include "base/split_mix.hpp"
 #include "sim/workloads/declare.hpp"
 #include "sim/workloads/trace_maker.hpp"
@@ -31,13 +32,11 @@ constexpr double kDeviations = 5;
 class Draws {
  public:
   explicit Draws(std::uint64_t seed) : seed_(seed) {}
-  /// Uniform in [0, limit); the bias is below limit / 2^32.
   std::uint32_t below(std::uint32_t limit) {
-    return static_cast<std::uint32_t>((split_mix(seed_, next_++) >> 32U) * limit >> 32U);
+    return bounded(split_mix(seed_, next_++), limit);
   }
-  /// Uniform in [0, 1).
   double share() {
-    return static_cast<double>(split_mix(seed_, next_++) >> 11U) * 0x1p-53;
+    return unit_number(split_mix(seed_, next_++));
   }
 
  private:

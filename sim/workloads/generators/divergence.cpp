@@ -12,17 +12,13 @@
 #include <algorithm>
 #include <memory>
 
-#include <fmt/format.h>
-
 #include "sim/workloads/declare.hpp"
+#include "sim/workloads/targets.hpp"
 #include "sim/workloads/trace_maker.hpp"
 #include "sim/workloads/workload.hpp"
 
 namespace rayreplay::workloads {
 namespace {
-
-constexpr float kDepth = 4;
-constexpr float kApart = 8;
 
 class Divergence final : public Workload {
  public:
@@ -35,19 +31,13 @@ class Divergence final : public Workload {
 
   [[nodiscard]] trace::Trace make_trace() const override {
     TraceMaker maker("divergence", lanes_, std::uint64_t{2} * bounces_ * lanes_ * warps_);
-    const std::uint16_t caller = maker.shader(trace::ShaderStage::RayGeneration, "ray-generation");
-    for (std::uint32_t shader = 0; shader < degree_; ++shader) {
-      maker.shader(trace::ShaderStage::ClosestHit, fmt::format("hit-{}", shader));
-      maker.add_triangles(fmt::format("target {}", shader), {{-1, -1, 0, 3, -1, 0, -1, 3, 0}}, shader,
-                          {kApart * static_cast<float>(shader), 0, kDepth});
-    }
+    Targets targets(maker);
+    targets.add_numbered(degree_);
     for (std::uint32_t warp = 0; warp < warps_; ++warp) {
       for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
-        const std::uint32_t target = (blocked_ ? warp : lane) % degree_;
         maker.thread();
         for (std::uint32_t bounce = 0; bounce < bounces_; ++bounce) {
-          maker.begin(caller, {{kApart * static_cast<float>(target), 0, 0}, {0, 0, 1}});
-          maker.closest_hit(static_cast<std::uint16_t>(caller + 1 + target), {target, 0, kDepth, false});
+          targets.hit((blocked_ ? warp : lane) % degree_);
         }
       }
     }

@@ -16,8 +16,6 @@
 namespace rayreplay::workloads {
 namespace {
 
-constexpr std::uint32_t kWarpSize = 32;
-
 class ReuseDistance final : public Workload {
  public:
   explicit ReuseDistance(const Parameters& parameters)
@@ -32,7 +30,7 @@ class ReuseDistance final : public Workload {
   [[nodiscard]] MemoryWorkload make_memory() const override {
     const std::uint64_t of_block = near_ + std::uint64_t{1};
     MemoryWorkload made =
-        begin_memory("reuse-distance", kWarpSize, 1, lines() * kLineBytes, lines() * repeats_ * rounds_ * kLineLanes);
+        begin_memory("reuse-distance", kLineWarp, 1, lines() * kLineBytes, lines() * repeats_ * rounds_ * kLineLanes);
     for (std::uint32_t round = 0; round < rounds_; ++round) {
       for (std::uint32_t block = 0; block < blocks_; ++block) {
         for (std::uint64_t read = 0; read < of_block * repeats_; ++read) {

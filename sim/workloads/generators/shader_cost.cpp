@@ -14,14 +14,12 @@
 #include <fmt/format.h>
 
 #include "sim/workloads/declare.hpp"
+#include "sim/workloads/targets.hpp"
 #include "sim/workloads/trace_maker.hpp"
 #include "sim/workloads/workload.hpp"
 
 namespace rayreplay::workloads {
 namespace {
-
-constexpr float kDepth = 4;
-constexpr float kApart = 8;
 
 class ShaderCost final : public Workload {
  public:
@@ -34,18 +32,12 @@ class ShaderCost final : public Workload {
 
   [[nodiscard]] trace::Trace make_trace() const override {
     TraceMaker maker("shader-cost", lanes_, std::uint64_t{2} * lanes_ * warps_);
-    const std::uint16_t caller = maker.shader(trace::ShaderStage::RayGeneration, "ray-generation");
-    for (std::uint32_t shader = 0; shader < 2; ++shader) {
-      const char* name = shader == 0 ? "cheap" : "dear";
-      maker.shader(trace::ShaderStage::ClosestHit, name);
-      maker.add_triangles(name, {{-1, -1, 0, 3, -1, 0, -1, 3, 0}}, shader,
-                          {kApart * static_cast<float>(shader), 0, kDepth});
-    }
+    Targets targets(maker);
+    targets.add("cheap", "cheap");
+    targets.add("dear", "dear");
     for (std::uint32_t thread = 0; thread < lanes_ * warps_; ++thread) {
-      const std::uint32_t target = thread % lanes_ < dear_lanes_ ? 1 : 0;
       maker.thread();
-      maker.begin(caller, {{kApart * static_cast<float>(target), 0, 0}, {0, 0, 1}});
-      maker.closest_hit(static_cast<std::uint16_t>(caller + 1 + target), {target, 0, kDepth, false});
+      targets.hit(thread % lanes_ < dear_lanes_ ? 1 : 0);
     }
     return maker.finish();
   }

@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "base/draws.hpp"
 #include "base/split_mix.hpp"
 #include "sim/workloads/declare.hpp"
 #include "sim/workloads/memory_maker.hpp"
@@ -25,7 +26,6 @@ namespace rayreplay::workloads {
 namespace {
 
 constexpr double kDeviations = 5;
-constexpr std::uint32_t kWarpSize = 32;
 
 class WorkingSet final : public Workload {
  public:
@@ -43,11 +43,11 @@ class WorkingSet final : public Workload {
   [[nodiscard]] MemoryWorkload make_memory() const override {
     const std::uint64_t sets = shared_ ? 1 : sms_;
     MemoryWorkload made =
-        begin_memory("working-set", kWarpSize, sms_, sets * lines_ * kLineBytes, reads() * sms_ * kLineLanes);
+        begin_memory("working-set", kLineWarp, sms_, sets * lines_ * kLineBytes, reads() * sms_ * kLineLanes);
     std::uint64_t draw = 0;
     for (std::uint64_t read = 0; read < reads(); ++read) {
       for (std::uint32_t sm = 0; sm < sms_; ++sm) {
-        const std::uint64_t line = random_ ? (split_mix(seed_, draw++) >> 32U) * lines_ >> 32U : read % lines_;
+        const std::uint64_t line = random_ ? bounded(split_mix(seed_, draw++), lines_) : read % lines_;
         read_line(made, static_cast<std::uint16_t>(sm), sm, line + (shared_ ? 0 : std::uint64_t{sm} * lines_));
       }
     }

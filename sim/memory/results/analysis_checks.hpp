@@ -1,0 +1,22 @@
+// What an analysis refuses, and the models of its levels. Internal to this room.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sim/memory/results/analysis.hpp"
+#include "sim/memory/results/cache_unit.hpp"
+
+namespace rayreplay::memory {
+
+/// The level's cache model; none where the geometry has no bytes. `engine`: of `distances`, must live as long. Usage
+/// where model, geometry and engine do not fit.
+[[nodiscard]] LevelModels make_level(const CacheGeometry& geometry, const std::string& spec, const std::string& where,
+                                     const ReuseEngine* engine, bool distances);
+
+/// Usage or Resource, as analysis.hpp says.
+void check_options(const AnalysisOptions& options, const LevelModels& l1, const LevelModels& l2);
+void check_windows(std::uint64_t windows, const AnalysisOptions& options);
+void check_accesses(std::uint64_t accesses, const AnalysisOptions& options);
+
+}  // namespace rayreplay::memory
