@@ -53,7 +53,8 @@ TEST(Scene, InactivePrimitivesAreCounted) {
       mesh({0, 0, 0, 1, 0, 0, 0, 1, 0, kNan, 0, 0, 0, kInfinity, 0, 0, 0, -kInfinity},
            {0, 1, 2, 0, 1, 3, 0, 1, 4, 0, 1, 5, 0, 1, 6, 0xFFFF'FFFF, 1, 2, 0, 0, 0}),
       mesh({}, {}),
-      box_geometry({0, 0, 0, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 2, 2, kNan, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, kInfinity}),
+      box_geometry(
+          {0, 0, 0, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 2, 2, kNan, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, kInfinity}),
   };
   scene.blases = {{0, 3}};
   scene.instances = {instance_of(0)};

@@ -16,8 +16,8 @@ bool succeeded(VkResult result) {
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL build_on_host(VkDevice handle, VkDeferredOperationKHR deferred, std::uint32_t count,
-                                     const VkAccelerationStructureBuildGeometryInfoKHR* infos,
-                                     const VkAccelerationStructureBuildRangeInfoKHR* const* ranges) {
+                                             const VkAccelerationStructureBuildGeometryInfoKHR* infos,
+                                             const VkAccelerationStructureBuildRangeInfoKHR* const* ranges) {
   Device* device = device_of(handle);
   if (device == nullptr) {
     return VK_ERROR_INITIALIZATION_FAILED;
@@ -39,7 +39,7 @@ VKAPI_ATTR VkResult VKAPI_CALL build_on_host(VkDevice handle, VkDeferredOperatio
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL copy_on_host(VkDevice handle, VkDeferredOperationKHR deferred,
-                                    const VkCopyAccelerationStructureInfoKHR* info) {
+                                            const VkCopyAccelerationStructureInfoKHR* info) {
   Device* device = device_of(handle);
   if (device == nullptr) {
     return VK_ERROR_INITIALIZATION_FAILED;
@@ -69,7 +69,7 @@ Window serialized_at(const void* data) {
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL copy_to_memory_on_host(VkDevice handle, VkDeferredOperationKHR deferred,
-                                              const VkCopyAccelerationStructureToMemoryInfoKHR* info) {
+                                                      const VkCopyAccelerationStructureToMemoryInfoKHR* info) {
   Device* device = device_of(handle);
   if (device == nullptr) {
     return VK_ERROR_INITIALIZATION_FAILED;
@@ -97,7 +97,7 @@ VKAPI_ATTR VkResult VKAPI_CALL copy_to_memory_on_host(VkDevice handle, VkDeferre
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL copy_from_memory_on_host(VkDevice handle, VkDeferredOperationKHR deferred,
-                                                const VkCopyMemoryToAccelerationStructureInfoKHR* info) {
+                                                        const VkCopyMemoryToAccelerationStructureInfoKHR* info) {
   Device* device = device_of(handle);
   if (device == nullptr) {
     return VK_ERROR_INITIALIZATION_FAILED;
