@@ -31,17 +31,18 @@ function(rr_add_room folder)
   add_subdirectory(${CMAKE_SOURCE_DIR}/${folder})
 endfunction()
 
-# rr_library(name SOURCES … LINK … [PRIVATE …] [MODELS]): static library rr_<name> with alias rayreplay::<name>.
-# LINK is part of the interface, PRIVATE is not. MODELS: files of the library register models by static objects, so the
+# rr_library(name SOURCES … LINK … [PRIVATE …] [APART …] [MODELS]): static library rr_<name> with alias rayreplay::<name>.
+# LINK is part of the interface, PRIVATE is not. APART: see rr_unity. MODELS: files of the library register models by static objects, so the
 # whole archive is linked wherever the alias is used.
 function(rr_library name)
-  cmake_parse_arguments(ARG "MODELS" "" "SOURCES;LINK;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "MODELS" "" "SOURCES;LINK;PRIVATE;APART" ${ARGN})
   add_library(rr_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(rr_${name} PUBLIC ${ARG_LINK} PRIVATE rr_options ${ARG_PRIVATE})
   # Not what lives inside applications: that has neither fmt nor these rooms, and hides its symbols.
   if(TARGET rr_pch_library AND "${ARG_LINK};${ARG_PRIVATE}" MATCHES "fmt::fmt|TBB::tbb|rayreplay::(base|trace|scenes)")
     rr_precompiled(rr_${name} library)
   endif()
+  rr_unity(rr_${name} APART ${ARG_APART})
   if(ARG_MODELS)
     add_library(rr_${name}_models INTERFACE)
     target_link_libraries(rr_${name}_models INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,rr_${name}>" ${ARG_LINK})
@@ -90,9 +91,38 @@ function(rr_test name)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 endfunction()
 
+# rr_test_files(name LINK … [APART …]): each *_test.cpp of the folder as a program named after it. Where
+# RAYREPLAY_UNITY is on they are one program, `name`, but under the sanitizers, which few of them are built for. APART: see
+# rr_unity.
+function(rr_test_files name)
+  cmake_parse_arguments(ARG "" "" "LINK;APART" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS *_test.cpp)
+  if(RAYREPLAY_UNITY AND NOT RAYREPLAY_SANITIZE)
+    rr_test(${name} SOURCES ${sources} LINK ${ARG_LINK})
+    rr_unity(${name} APART ${ARG_APART})
+    return()
+  endif()
+  foreach(source IN LISTS sources)
+    get_filename_component(program ${source} NAME_WE)
+    rr_test(${program} SOURCES ${source} LINK ${ARG_LINK})
+  endforeach()
+endfunction()
+
 # rr_bench(name SOURCES … LINK …): a Google Benchmark program.
 function(rr_bench name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE rr_options ${ARG_LINK} benchmark::benchmark)
+  rr_bench_program(${name})
+endfunction()
+
+# rr_bench_program(name): what benchmarks are to the presets that compile in less time: programs that nobody runs.
+function(rr_bench_program name)
+  if(TARGET rr_pch_test)
+    target_compile_options(${name} PRIVATE ${rr_test_options})
+    # As for fmt: the header was made with it.
+    target_compile_options(${name} PRIVATE $<TARGET_PROPERTY:GTest::gtest,INTERFACE_COMPILE_OPTIONS>)
+    target_compile_definitions(${name} PRIVATE $<TARGET_PROPERTY:GTest::gtest,INTERFACE_COMPILE_DEFINITIONS>)
+    rr_precompiled(${name} test)
+  endif()
 endfunction()

@@ -1,22 +1,39 @@
-# Less time for a cold build: the presets ci and asan switch both options on, the others leave them off, so that every source
+# Less time for a cold build: the presets ci and asan switch these options on, the others leave them off, so that every source
 # is compiled by itself there, a compiler cache works, and clang-tidy can read the compile commands.
 #
 # One precompiled header is made per set of compiler options and shared by all targets that have these options (GCC refuses
 # it elsewhere, and the refusal is an error).
 option(RAYREPLAY_PCH "Precompiled headers: faster without a compiler cache; ccache needs sloppiness settings for them" OFF)
-option(RAYREPLAY_UNITY "Several sources in one compilation, in the test programs that rr_unity names" OFF)
+option(RAYREPLAY_UNITY "Several sources in one compilation" OFF)
+option(RAYREPLAY_GOLD "Programs are linked by gold where it is installed: less than half the time of ld's" OFF)
+
+if(RAYREPLAY_GOLD)
+  find_program(GOLD ld.gold)
+  if(GOLD)
+    string(APPEND CMAKE_EXE_LINKER_FLAGS " -fuse-ld=gold")
+  endif()
+endif()
 
 if(RAYREPLAY_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC's bug 105651 again (see rr_options): from a precompiled header it is not known to be the standard library's code.
   target_compile_options(rr_options INTERFACE -Wno-error=stringop-overflow)
 endif()
 
-# rr_unity(target): the target's sources are compiled up to eight at a time where RAYREPLAY_UNITY is on. For tests alone:
-# libraries are tested as they ship. The sources must not define one name twice in unnamed namespaces of one namespace; a
-# source that does is left out by SKIP_UNITY_BUILD_INCLUSION.
+# rr_unity(target [APART names…]): the target's sources are compiled up to eight at a time where RAYREPLAY_UNITY is on, which
+# is every library and the test programs that ask for it. What they compute is the same: nothing here lets the compiler
+# change the results of arithmetic, whatever it finds to inline (see rr_options).
+# A name that two of the sources define in unnamed namespaces of one namespace is told APART: each source has its own by
+# the preprocessor. It must not be in a header too. A source that needs more is left out by SKIP_UNITY_BUILD_INCLUSION.
 function(rr_unity target)
+  cmake_parse_arguments(ARG "" "" "APART" ${ARGN})
   if(RAYREPLAY_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set(names "#define RR_UNITY_PASTE(name, source) name##source\n#define RR_UNITY_NAME(name, source) RR_UNITY_PASTE(name, source)\n")
+    # Every model registers itself by a static object of this name.
+    foreach(name IN ITEMS kRegistrar LISTS ARG_APART)
+      string(APPEND names "#define ${name} RR_UNITY_NAME(${name}_, RR_UNITY_SOURCE)\n")
+    endforeach()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8
+      UNITY_BUILD_UNIQUE_ID RR_UNITY_SOURCE UNITY_BUILD_CODE_BEFORE_INCLUDE "${names}")
     # Every type is of "a header" then: members from unnamed namespaces are no fault.
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t kMaxLeaf = 32;
 
-BinaryNode make_node(const Tree& tree, const Placement& placement, std::uint32_t number) {
+BinaryNode make_binary_node(const Tree& tree, const Placement& placement, std::uint32_t number) {
   BinaryNode node;
   const TreeNode& source = tree.nodes[number];
   for (std::size_t slot = 0; slot < 2; ++slot) {
@@ -35,7 +35,7 @@ class Binary final : public Layout {
   }
 
   [[nodiscard]] Level encode(const Tree& tree, const NodeOrder& order) const override {
-    return encode_nodes(tree, order, traits(), "binary", make_node);
+    return encode_nodes(tree, order, traits(), "binary", make_binary_node);
   }
 
   [[nodiscard]] std::size_t decode(const Level& level, std::uint32_t record,

@@ -11,8 +11,8 @@
 namespace rayreplay::bvh {
 namespace {
 
-constexpr std::uint32_t kMaxLeaf = 3;
-constexpr std::array<std::uint8_t, kMaxLeaf + 1> kUnary = {0, 0x20, 0x60, 0xE0};
+constexpr std::uint32_t kMaxLeafItems = 3;
+constexpr std::array<std::uint8_t, kMaxLeafItems + 1> kUnary = {0, 0x20, 0x60, 0xE0};
 
 /// Copies the references in the order of records; the first of each record's.
 std::vector<std::uint32_t> gather_references(const Tree& tree, const Placement& placement, Level& level) {
@@ -66,7 +66,7 @@ class CompressedWide8 final : public Layout {
   [[nodiscard]] LayoutTraits traits() const override {
     return {.width = 8,
             .node_bytes = sizeof(CompressedWide8Node),
-            .max_leaf = kMaxLeaf,
+            .max_leaf = kMaxLeafItems,
             .quantised = true,
             .siblings_together = true};
   }

@@ -10,7 +10,7 @@
 namespace rayreplay::bvh {
 namespace {
 
-Half4Node make_node(const Tree& tree, const Placement& placement, std::uint32_t number) {
+Half4Node make_half_node(const Tree& tree, const Placement& placement, std::uint32_t number) {
   constexpr auto kNegativeInfinity = static_cast<std::uint16_t>(kHalfSign | kHalfInfinity);
   Half4Node node;
   node.child_bits.fill(kUnusedSlot);
@@ -44,7 +44,7 @@ class Half4 final : public Layout {
 
   [[nodiscard]] Level encode(const Tree& tree, const NodeOrder& order) const override {
     require_half_4_room(tree.nodes.size(), tree.references.size());
-    return encode_nodes(tree, order, traits(), "half-4", make_node);
+    return encode_nodes(tree, order, traits(), "half-4", make_half_node);
   }
 
   [[nodiscard]] std::size_t decode(const Level& level, std::uint32_t record,

@@ -1,9 +1,13 @@
-// As library.hpp, for the test programs.
+// As library.hpp, for the test programs and the benchmarks.
 #pragma once
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_reduce.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>

@@ -84,13 +84,13 @@ TEST_P(EveryNodeOrder, TakesEmptyTreesAndChains) {
   EXPECT_EQ(sequence(GetParam(), chain, true), down);
 }
 
-std::string name_of(const testing::TestParamInfo<std::string>& parameter) {
+std::string name_of_order(const testing::TestParamInfo<std::string>& parameter) {
   std::string name = parameter.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(NodeOrders, EveryNodeOrder, testing::ValuesIn(NodeOrders::names()), name_of);
+INSTANTIATE_TEST_SUITE_P(NodeOrders, EveryNodeOrder, testing::ValuesIn(NodeOrders::names()), name_of_order);
 
 TEST(DepthFirst, IsPreorder) {
   const Tree tree = test::perfect_binary_tree(4);

@@ -22,7 +22,7 @@ trace::Geometry mesh(std::vector<float> vertices, std::vector<std::uint32_t> ind
   return geometry;
 }
 
-trace::Geometry boxes(std::vector<float> rows) {
+trace::Geometry box_geometry(std::vector<float> rows) {
   trace::Geometry geometry;
   geometry.type = trace::GeometryType::Boxes;
   geometry.boxes.assign(rows.begin(), rows.end());
@@ -53,7 +53,8 @@ TEST(Scene, InactivePrimitivesAreCounted) {
       mesh({0, 0, 0, 1, 0, 0, 0, 1, 0, kNan, 0, 0, 0, kInfinity, 0, 0, 0, -kInfinity},
            {0, 1, 2, 0, 1, 3, 0, 1, 4, 0, 1, 5, 0, 1, 6, 0xFFFF'FFFF, 1, 2, 0, 0, 0}),
       mesh({}, {}),
-      boxes({0, 0, 0, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 2, 2, kNan, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, kInfinity}),
+      box_geometry(
+          {0, 0, 0, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 2, 2, kNan, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, kInfinity}),
   };
   scene.blases = {{0, 3}};
   scene.instances = {instance_of(0)};
@@ -78,7 +79,7 @@ TEST(Scene, InactivePrimitivesAreCounted) {
 
 TEST(Scene, InactiveInstancesAreCounted) {
   trace::Scene scene;
-  scene.geometries = {boxes({0, 0, 0, 1, 1, 1}), boxes({1, 0, 0, 0, 1, 1}), boxes({})};
+  scene.geometries = {box_geometry({0, 0, 0, 1, 1, 1}), box_geometry({1, 0, 0, 0, 1, 1}), box_geometry({})};
   scene.blases = {{0, 1}, {1, 1}, {2, 1}, {3, 0}};
   const auto add = [&](std::uint32_t blas, std::array<float, 12> transform, std::uint8_t mask) {
     trace::Instance instance = instance_of(blas);
@@ -114,7 +115,7 @@ TEST(Scene, InactiveInstancesAreCounted) {
 
 TEST(Scene, InstancesOutOfRangeAreCounted) {
   trace::Scene scene;
-  scene.geometries = {boxes({0, 0, 0, 1, 1, 1})};
+  scene.geometries = {box_geometry({0, 0, 0, 1, 1, 1})};
   scene.blases = {{0, 1}};
   const auto add = [&](float scale, float shift) {
     trace::Instance instance = instance_of(0);
@@ -161,7 +162,7 @@ TEST(Scene, ErrorsNameWhatIsWrong) {
 
 TEST(Scene, EachTopLevelStructureForItself) {
   trace::Scene scene;
-  scene.geometries = {boxes({0, 0, 0, 1, 1, 1}), boxes({0, 0, 0, 1, 1, kNan, 0, 0, 0, 1, 1, 1})};
+  scene.geometries = {box_geometry({0, 0, 0, 1, 1, 1}), box_geometry({0, 0, 0, 1, 1, kNan, 0, 0, 0, 1, 1, 1})};
   scene.blases = {{0, 1}, {1, 1}};
   scene.instances = {instance_of(0), instance_of(1), instance_of(1)};
   scene.tlases = {{0, 1}, {1, 2}, {3, 0}};
@@ -183,7 +184,7 @@ TEST(Scene, InstanceBoxesContainWhatIsTransformed) {
     const float size = std::ldexp(1.0F, static_cast<int>(random.below(60)) - 30);
     const float x = random.unit() * size;
     const float y = random.unit() * size * 1000;
-    scene.geometries = {boxes({x, y, -size, x + size, y + size, size})};
+    scene.geometries = {box_geometry({x, y, -size, x + size, y + size, size})};
     scene.blases = {{0, 1}};
     scene.instances = {instance_of(0)};
     for (float& value : scene.instances[0].transform) {
@@ -222,7 +223,7 @@ TEST(Scene, InstanceBoxesContainWhatIsTransformed) {
 
 TEST(Scene, BoxesBeyondTheFloatsStayFinite) {
   trace::Scene scene;
-  scene.geometries = {boxes({-1e30F, 1e30F, 0, 1e30F, 2e30F, 1})};
+  scene.geometries = {box_geometry({-1e30F, 1e30F, 0, 1e30F, 2e30F, 1})};
   scene.blases = {{0, 1}};
   scene.instances = {instance_of(0)};
   scene.instances[0].transform = {1e30F, 0, 0, 0, 0, 1e30F, 0, 0, 0, 0, 1, 0};

@@ -15,9 +15,9 @@ bool succeeded(VkResult result) {
   return result == VK_SUCCESS || result == VK_OPERATION_DEFERRED_KHR || result == VK_OPERATION_NOT_DEFERRED_KHR;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL build(VkDevice handle, VkDeferredOperationKHR deferred, std::uint32_t count,
-                                     const VkAccelerationStructureBuildGeometryInfoKHR* infos,
-                                     const VkAccelerationStructureBuildRangeInfoKHR* const* ranges) {
+VKAPI_ATTR VkResult VKAPI_CALL build_on_host(VkDevice handle, VkDeferredOperationKHR deferred, std::uint32_t count,
+                                             const VkAccelerationStructureBuildGeometryInfoKHR* infos,
+                                             const VkAccelerationStructureBuildRangeInfoKHR* const* ranges) {
   Device* device = device_of(handle);
   if (device == nullptr) {
     return VK_ERROR_INITIALIZATION_FAILED;
@@ -38,8 +38,8 @@ VKAPI_ATTR VkResult VKAPI_CALL build(VkDevice handle, VkDeferredOperationKHR def
   return result;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL copy(VkDevice handle, VkDeferredOperationKHR deferred,
-                                    const VkCopyAccelerationStructureInfoKHR* info) {
+VKAPI_ATTR VkResult VKAPI_CALL copy_on_host(VkDevice handle, VkDeferredOperationKHR deferred,
+                                            const VkCopyAccelerationStructureInfoKHR* info) {
   Device* device = device_of(handle);
   if (device == nullptr) {
     return VK_ERROR_INITIALIZATION_FAILED;
@@ -68,8 +68,8 @@ Window serialized_at(const void* data) {
   return window;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL copy_to_memory(VkDevice handle, VkDeferredOperationKHR deferred,
-                                              const VkCopyAccelerationStructureToMemoryInfoKHR* info) {
+VKAPI_ATTR VkResult VKAPI_CALL copy_to_memory_on_host(VkDevice handle, VkDeferredOperationKHR deferred,
+                                                      const VkCopyAccelerationStructureToMemoryInfoKHR* info) {
   Device* device = device_of(handle);
   if (device == nullptr) {
     return VK_ERROR_INITIALIZATION_FAILED;
@@ -96,8 +96,8 @@ VKAPI_ATTR VkResult VKAPI_CALL copy_to_memory(VkDevice handle, VkDeferredOperati
   return result;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL copy_from_memory(VkDevice handle, VkDeferredOperationKHR deferred,
-                                                const VkCopyMemoryToAccelerationStructureInfoKHR* info) {
+VKAPI_ATTR VkResult VKAPI_CALL copy_from_memory_on_host(VkDevice handle, VkDeferredOperationKHR deferred,
+                                                        const VkCopyMemoryToAccelerationStructureInfoKHR* info) {
   Device* device = device_of(handle);
   if (device == nullptr) {
     return VK_ERROR_INITIALIZATION_FAILED;
@@ -118,10 +118,10 @@ VKAPI_ATTR VkResult VKAPI_CALL copy_from_memory(VkDevice handle, VkDeferredOpera
 }  // namespace
 
 void add_host_structure_intercepts(std::vector<Intercept>& table) {
-  add(table, "vkBuildAccelerationStructuresKHR", build);
-  add(table, "vkCopyAccelerationStructureKHR", copy);
-  add(table, "vkCopyAccelerationStructureToMemoryKHR", copy_to_memory);
-  add(table, "vkCopyMemoryToAccelerationStructureKHR", copy_from_memory);
+  add(table, "vkBuildAccelerationStructuresKHR", build_on_host);
+  add(table, "vkCopyAccelerationStructureKHR", copy_on_host);
+  add(table, "vkCopyAccelerationStructureToMemoryKHR", copy_to_memory_on_host);
+  add(table, "vkCopyMemoryToAccelerationStructureKHR", copy_from_memory_on_host);
 }
 
 }  // namespace rayreplay::layer::geometry
