@@ -5,14 +5,6 @@
 # it elsewhere, and the refusal is an error).
 option(RAYREPLAY_PCH "Precompiled headers: faster without a compiler cache; ccache needs sloppiness settings for them" OFF)
 option(RAYREPLAY_UNITY "Several sources in one compilation" OFF)
-option(RAYREPLAY_GOLD "Programs are linked by gold where it is installed: less than half the time of ld's" OFF)
-
-if(RAYREPLAY_GOLD)
-  find_program(GOLD ld.gold)
-  if(GOLD)
-    string(APPEND CMAKE_EXE_LINKER_FLAGS " -fuse-ld=gold")
-  endif()
-endif()
 
 if(RAYREPLAY_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC's bug 105651 again (see rr_options): from a precompiled header it is not known to be the standard library's code.
