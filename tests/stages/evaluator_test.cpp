@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 #include "base/error.hpp"
 #include "bvh/summary.hpp"
@@ -75,6 +76,20 @@ std::optional<double> metric(const Outcome& outcome, const std::string& name) {
 
 double as_double(std::uint64_t value) {
   return static_cast<double>(value);
+}
+
+// Queues and lots begin anew with each batch of rays: the batches must not depend on who traces them.
+TEST(Evaluator, TraversalDoesNotDependOnThreads) {
+  const Settings settings = of_workload(
+      "coherence", {"outputs=traversal", "traversal.ray=any-order", "traversal.warp=persistent-while-while"});
+  Outcome one;
+  tbb::task_arena alone(1);
+  alone.execute([&] { one = evaluated(settings); });
+  Outcome many;
+  tbb::task_arena four(4);
+  four.execute([&] { many = evaluated(settings); });
+  ASSERT_FALSE(one.metrics.empty());
+  EXPECT_EQ(one.metrics, many.metrics);
 }
 
 TEST(Evaluator, SimtIsThatOfWhatIf) {

@@ -510,7 +510,9 @@ TEST_F(Runner, AnInputThatChangedIsNamed) {
     EXPECT_THAT(error.what(),
                 testing::AllOf(testing::HasSubstr("t.rrt"), testing::HasSubstr("0123"), testing::HasSubstr("4567")));
   }
-  EXPECT_LE(made_up.evaluated, 6U);
+  // Units may have begun meanwhile; none of their rows is taken.
+  const std::vector<bool> finished = results.finished(false);
+  EXPECT_EQ(std::ranges::count(finished, true), 5);
 }
 
 TEST_F(Runner, InputsThatCannotBeReadEndASweepWithoutOthers) {
@@ -523,8 +525,8 @@ TEST_F(Runner, InputsThatCannotBeReadEndASweepWithoutOthers) {
   ResultsWriter results(folder_ / "s.db", about_of(plan), false);
   RunnerOptions options;
   EXPECT_THROW(static_cast<void>(run_sweep(plan, work, results, options)), Error);
-  // Units may have begun meanwhile; none of their rows is taken.
-  EXPECT_THAT(results.finished(false), testing::Each(false));
+  const std::vector<bool> finished = results.finished(false);
+  EXPECT_EQ(std::ranges::count(finished, true), 0);
 }
 
 TEST_F(Runner, EveryFileThatIsReadIsAnInput) {

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <tbb/task_arena.h>
 
 #include "base/error.hpp"
 #include "scheduler-models/launch_order.hpp"
@@ -24,8 +23,6 @@ namespace {
 constexpr std::uint64_t kMostStoredStream = std::uint64_t{1} << 30U;
 constexpr std::uint64_t kWorthSampling = std::uint64_t{16} << 20U;
 constexpr const char* kIdentity = "identity";
-/// Of one thread that traces alone: what they access fits into its cache, and many threads' into memory.
-constexpr std::uint64_t kBatchRaysAlone = 1024;
 
 /// Nodes and geometry once for the device's memory map, once for what builders and traversals keep beside them.
 constexpr std::uint64_t kStructureCopies = 2;
@@ -472,9 +469,6 @@ std::vector<StageMaker::Made> StageMaker::traversals(std::span<const Experiment*
   options.packed = packed.get();
   options.progress = progress_;
   options.accelerator = accelerator_;
-  if (accelerator_ == nullptr && tbb::this_task_arena::max_concurrency() == 1) {
-    options.batch_rays = kBatchRaysAlone;
-  }
   const TraverseResult result = traverse(trace, first.facts->name, resolved, options);
   std::vector<Made> made;
   made.reserve(rows.size());
