@@ -21,8 +21,8 @@ std::uint64_t batch_bytes(const trace::Launch& launch, const bvh::Bvh& structure
     return 0;
   }
   const double share = static_cast<double>(std::clamp(rays / kOneOf, kLeast, kMost)) / static_cast<double>(rays);
-  const std::uint64_t count = std::min(
-      threads, std::max(kLeastThreads, static_cast<std::uint64_t>(share * static_cast<double>(threads))));
+  const std::uint64_t count =
+      std::min(threads, std::max(kLeastThreads, static_cast<std::uint64_t>(share * static_cast<double>(threads))));
   std::vector<std::uint32_t> some;
   for (std::uint64_t i = 0; i < count; ++i) {
     some.push_back(static_cast<std::uint32_t>((2 * i + 1) * threads / (2 * count)));
@@ -33,11 +33,12 @@ std::uint64_t batch_bytes(const trace::Launch& launch, const bvh::Bvh& structure
     place[i] = i;
   }
   const traversal::ObservedShaders shaders(observed, place);
-  const traversal::TraceResult traced = traversal::Traversals::create(kTraversal).model->trace(
-      structure, observed.rays, {.counters = false, .accesses = true, .shaders = &shaders});
-  const double accesses =
-      observed.rays.empty() ? 0
-                            : static_cast<double>(traced.accesses.size()) / static_cast<double>(observed.rays.size());
+  const traversal::TraceResult traced =
+      traversal::Traversals::create(kTraversal)
+          .model->trace(structure, observed.rays, {.counters = false, .accesses = true, .shaders = &shaders});
+  const double accesses = observed.rays.empty()
+                              ? 0
+                              : static_cast<double>(traced.accesses.size()) / static_cast<double>(observed.rays.size());
   const double of_ray = static_cast<double>(kBytesPerRayTraversed) + accesses * kBytesPerAccessTraversed;
   return static_cast<std::uint64_t>(of_ray * static_cast<double>(std::min(rays, TraverseOptions{}.batch_rays)));
 }

@@ -2,8 +2,8 @@
 //
 // Contract: rays of deep or overlapping scenes make a hundred times as many accesses as those of common ones, and
 // nobody knows before they are traced. `batch_bytes` traces the rays of every so many-th thread, one ray of a hundred
-// and about 256 at most, through the structure, and scales what they made to the largest batch of the launch. Deterministic. Errors: those of
-// traversals.
+// and about 256 at most, through the structure, and scales what they made to the largest batch of the launch.
+// Deterministic. Errors: those of traversals.
 #pragma once
 
 #include <cstdint>

@@ -220,8 +220,8 @@ class Source final : public LaunchSource {
   /// With the logs that it is put together from.
   [[nodiscard]] static std::uint64_t bytes_of(const WarpTraceResult& traced) {
     constexpr std::uint64_t kCopies = 2;
-    return kCopies * (bytes_of(traced.steps) + bytes_of(traced.ray) + bytes_of(traced.access_offset) +
-                      bytes_of(traced.accesses));
+    return kCopies *
+           (bytes_of(traced.steps) + bytes_of(traced.ray) + bytes_of(traced.access_offset) + bytes_of(traced.accesses));
   }
   [[nodiscard]] static std::uint64_t bytes_of(const Instructions& raw) {
     return bytes_of(raw.rows) + bytes_of(raw.address) + bytes_of(raw.element) + bytes_of(raw.thread);

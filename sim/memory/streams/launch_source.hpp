@@ -19,9 +19,9 @@
 // Stack entries beyond the first `stack_entries` of a lane are spilled: a store when pushed, a load when popped, 8
 // bytes. All arrays are allocations of the table. Candidates that shaders decide on are answered as the trace recorded.
 // Deterministic. Memory: structure, trace, the items asked for, and of each thread a
-// chunk of them before it is coalesced: about 16 MiB, or one item where that takes more (chunk_room.hpp). Errors: those of the structure and of the
-// models; Missing when the trace has no scene or does not say which structure the launch used; Usage for options out of
-// range.
+// chunk of them before it is coalesced: about 16 MiB, or one item where that takes more (chunk_room.hpp). Errors: those
+// of the structure and of the models; Missing when the trace has no scene or does not say which structure the launch
+// used; Usage for options out of range.
 #pragma once
 
 #include <cstdint>
