@@ -82,6 +82,24 @@ TEST(SweepMemory, TheProcessStaysWithinTheBudget) {
   EXPECT_EQ(sweep_rows(scratch / "held.db"), sweep_rows(scratch / "free.db"));
 }
 
+/// A lane tests every primitive, and its neighbours the same: what a warp holds is fifty times what it leaves.
+TEST(SweepMemory, WarpsThatAccessTogetherStayWithinTheBudgetBeforeTheyAreCoalesced) {
+  const Scratch scratch;
+  const std::string file = write_text(scratch / "s.toml", R"(
+[experiment]
+workload = "box-overlap:overlap=1,primitives=2048,warps=64"
+outputs = "cache"
+[axes]
+"cache.l1.bytes" = ["32KiB", "64KiB"]
+)");
+  const Ended nothing = run_sweep({file, "--set", kNothing, "-o", scratch / "nothing.db"});
+  ASSERT_EQ(nothing.code, 0);
+  const Ended held = run_sweep({file, "--memory", "160MiB", "-o", scratch / "held.db"});
+  ASSERT_EQ(held.code, 0);
+  EXPECT_EQ(sweep::ResultsReader(scratch / "held.db").failures(), 0U);
+  EXPECT_LE(held.peak_bytes - nothing.peak_bytes, 160 * kMebibyte + kSlack);
+}
+
 TEST(SweepMemory, WhatTurnsOutToFitNowhereSaysHowMuchItNeeds) {
   const Scratch scratch;
   const std::string file = write_text(scratch / "s.toml", kStreams);

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "sim/experiment/stages/stage_settings.hpp"
+#include "sim/experiment/stages/traversal_memory.hpp"
 #include "sim/experiment/streams/cache_grid.hpp"
+#include "sim/experiment/traverse.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -20,6 +22,7 @@ constexpr double kNsPerRayTraversed = 1600;
 constexpr double kNsPerTransactionMade = 600;
 constexpr double kNsPerTransactionCached = 120;
 constexpr double kNsPerResult = 300'000;  // keys, hand-over, a row of a sweep: 2,000 replays of four warps
+constexpr std::uint64_t kAccessesPerRay = 24;
 constexpr std::uint64_t kTransactionsPerRay = 12;
 constexpr std::uint64_t kTransactionsPerRecord = 8;
 constexpr std::uint64_t kTransactionBytes = 16;
@@ -30,7 +33,7 @@ constexpr std::uint64_t kStructureBytesPerPrimitive = 300;
 constexpr std::uint64_t kBytesPerEventReplayed = 4;
 constexpr std::uint64_t kBytesPerEventTimed = 40;
 constexpr std::uint64_t kBytesPerThreadPacked = 16;
-constexpr std::uint64_t kBatchBytes = std::uint64_t{64} << 20U;    // of rays with their accesses
+constexpr std::uint64_t kBatchBytes = std::uint64_t{64} << 20U;    // of warps, or of records, before they are coalesced
 constexpr std::uint64_t kCacheBytes = std::uint64_t{48} << 20U;    // of what passes remember of lines
 constexpr std::uint64_t kBatchesBytes = std::uint64_t{16} << 20U;  // of accesses on their way through passes
 
@@ -75,7 +78,9 @@ Cost cost_of(Stage stage, const Experiment& experiment, bool storing) {
     case Stage::Model:  // the asked one, and plain
       return {2 * as_double(launch.events) * kNsPerEventTimed, 0, launch.events * kBytesPerEventTimed};
     case Stage::Traversal:  // by rays, and by warps
-      return {2 * as_double(launch.rays) * kNsPerRayTraversed, 0, kBatchBytes};
+      return {2 * as_double(launch.rays) * kNsPerRayTraversed, 0,
+              std::min(launch.rays, TraverseOptions{}.batch_rays) *
+                  (kBytesPerRayTraversed + kAccessesPerRay * kBytesPerAccessTraversed)};
     case Stage::Stream:
       return {as_double(transactions) * kNsPerTransactionMade, transactions * kTransactionBytes,
               std::max(recording_bytes(experiment, transactions), storing ? transactions * kTransactionBytes : 0)};
@@ -106,7 +111,7 @@ std::uint64_t likely_working_bytes(Stage stage, const Experiment& experiment) {
   return cost_of(stage, experiment, false).working_bytes;
 }
 
-std::uint64_t recording_bytes(const Experiment& experiment, std::uint64_t transactions) {
+std::uint64_t recording_bytes(const Experiment& experiment, std::uint64_t transactions, std::uint64_t held) {
   const Settings& settings = *experiment.settings;
   if (experiment.facts->memory) {
     return kBatchBytes;
@@ -119,7 +124,7 @@ std::uint64_t recording_bytes(const Experiment& experiment, std::uint64_t transa
       (number("schedule.resident_warps") > 0 ? number("schedule.resident_warps") : number("machine.resident_warps"));
   const std::uint64_t there = resident + std::max(kLeastItemsAhead, resident / 4);
   const double share = there < items ? as_double(there) / as_double(items) : 1.0;
-  return kBatchBytes +
+  return std::max(kBatchBytes, held) +
          static_cast<std::uint64_t>(share * as_double(transactions) * as_double(kBytesPerTransactionResident));
 }
 

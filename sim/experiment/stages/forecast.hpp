@@ -25,8 +25,9 @@ inline constexpr std::array kLeafStages = {Stage::Structure, Stage::Simt, Stage:
 [[nodiscard]] std::uint64_t likely_result_bytes(Stage stage, const Experiment& experiment);
 [[nodiscard]] std::uint64_t likely_working_bytes(Stage stage, const Experiment& experiment);
 /// What is there beside a stream of so many transactions while a launch is recorded: its share of warps that are
-/// resident or made ahead.
-[[nodiscard]] std::uint64_t recording_bytes(const Experiment& experiment, std::uint64_t transactions);
+/// resident or made ahead, and what their source holds before it is coalesced (`held`, or the usual).
+[[nodiscard]] std::uint64_t recording_bytes(const Experiment& experiment, std::uint64_t transactions,
+                                            std::uint64_t held = 0);
 /// What is there beside it while it goes through caches, but for what their passes remember of lines. `below`: bytes of
 /// what comes to L2s, which is there when the L1s are done.
 [[nodiscard]] std::uint64_t caching_bytes(std::uint64_t transactions, std::uint32_t sms, std::uint64_t below);

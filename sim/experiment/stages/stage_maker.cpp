@@ -15,6 +15,7 @@
 #include "sim/experiment/stages/forecast.hpp"
 #include "sim/experiment/stages/stage_settings.hpp"
 #include "sim/experiment/stages/stored_packing.hpp"
+#include "sim/experiment/stages/traversal_memory.hpp"
 #include "sim/experiment/whatif.hpp"
 
 namespace rayreplay::experiment {
@@ -22,6 +23,7 @@ namespace {
 
 constexpr std::uint64_t kMostStoredStream = std::uint64_t{1} << 30U;
 constexpr std::uint64_t kWorthSampling = std::uint64_t{16} << 20U;
+constexpr std::uint64_t kWorthTelling = std::uint64_t{1} << 16U;  // transactions
 constexpr const char* kIdentity = "identity";
 
 /// Nodes and geometry once for the device's memory map, once for what builders and traversals keep beside them.
@@ -313,16 +315,25 @@ RecordedStream StageMaker::record_launch(const Experiment& experiment, Working& 
   const trace::Launch& launch = data->trace.launches[resolved.launch];
   LaunchSchedule schedule = schedule_launch(launch, {resolved.order, resolved.packings.back(), *packed, *packed},
                                             settings.text("schedule.distribution"), machine.sms);
-  const memory::StreamOptions options = stream_of(settings, resolved.warp_size);
-  const auto source = memory::make_launch_source(data->trace, launch, built->bvh, schedule.plan.thread_at, options);
   RecordedStream recorded;
-  recorded.coalescing = options.coalescing;
-  recorded.sms = machine.sms;
+  std::uint64_t expected = likely_transactions(experiment);
+  memory::Holding held;
   const auto expect = [&](std::uint64_t transactions) {
     working.set(transactions * sizeof(memory::Transaction) +
-                std::max(recording_bytes(experiment, transactions), StreamRecorder::kPartBytes));
+                std::max(recording_bytes(experiment, transactions, held.bytes), StreamRecorder::kPartBytes));
   };
-  std::uint64_t expected = likely_transactions(experiment);
+  memory::StreamOptions options = stream_of(settings, resolved.warp_size);
+  // Nothing else is told meanwhile: warps are made while the recorder waits for them.
+  options.holding = [&](const memory::Holding& now) {
+    if (now.bytes > held.bytes || now.transactions > expected + kWorthTelling) {
+      held.bytes = std::max(held.bytes, now.bytes);
+      expected = std::max(expected, now.transactions);
+      expect(expected);
+    }
+  };
+  const auto source = memory::make_launch_source(data->trace, launch, built->bvh, schedule.plan.thread_at, options);
+  recorded.coalescing = options.coalescing;
+  recorded.sms = machine.sms;
   expect(expected);
   if (kept_->limited() && expected * sizeof(memory::Transaction) >= kWorthSampling) {
     // Better now than after the work of minutes.
@@ -451,9 +462,12 @@ std::vector<StageMaker::Made> StageMaker::traversals(std::span<const Experiment*
   const auto built = structure(first, nullptr);
   const auto packed = assignment(first);
   uploaded_.reset();
-  const Working working(*kept_, likely_working_bytes(Stage::Traversal, first));
+  Working working(*kept_, likely_working_bytes(Stage::Traversal, first));
   const trace::Trace& trace = built->input->trace;
   const Resolved resolved = resolved_of(*first.settings, trace, false);
+  if (kept_->limited()) {
+    working.set(batch_bytes(trace.launches[resolved.launch], built->bvh));
+  }
   SpecList rays;
   SpecList warps;
   std::vector<std::pair<std::size_t, std::size_t>> rows;

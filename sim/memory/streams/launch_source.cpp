@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 #include "base/error.hpp"
 #include "scheduler-models/warp_assignment.hpp"
@@ -109,6 +110,7 @@ class Source final : public LaunchSource {
     auto created = traversal::WarpTraversals::create(options.warp_traversal);
     model_ = std::move(created.model);
     spec_ = std::move(created.spec);
+    room_ = std::make_unique<ChunkRoom>(most_rays(), options_.holding);
   }
 
   [[nodiscard]] std::uint32_t items() const override {
@@ -139,8 +141,8 @@ class Source final : public LaunchSource {
       (counted_.at(items[i]) ? again : fresh).push_back({items[i], &streams[i]});
       counted_[items[i]] = true;
     }
-    const SourceTally tally = generate_all(fresh);
-    static_cast<void>(generate_all(again));
+    const SourceTally tally = generate_all(fresh, true);
+    static_cast<void>(generate_all(again, false));
     tally_.rays += tally.rays;
     tally_.ignored_rays += tally.ignored_rays;
     tally_.unobserved += tally.unobserved;
@@ -163,27 +165,66 @@ class Source final : public LaunchSource {
     return rays;
   }
 
-  [[nodiscard]] SourceTally generate_all(std::span<const Job> jobs) const {
+  [[nodiscard]] std::uint64_t most_rays() const {
+    return model_->keeps_warps() ? kChunkRays : kChunkRays / 8;
+  }
+
+  static void add(const SourceTally& part, SourceTally& sum) {
+    sum.rays += part.rays;
+    sum.ignored_rays += part.ignored_rays;
+    sum.unobserved += part.unobserved;
+  }
+
+  /// `fresh`: none of the items was made before.
+  [[nodiscard]] SourceTally generate_all(std::span<const Job> jobs, bool fresh) const {
     std::vector<std::size_t> first{0};
     std::uint64_t rays = 0;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       rays += rays_of(jobs[i].item);
-      if (rays >= (model_->keeps_warps() ? kChunkRays : kChunkRays / 8) || i + 1 == jobs.size()) {
+      if (rays >= most_rays() || i + 1 == jobs.size()) {
         first.push_back(i + 1);
         rays = 0;
       }
     }
+    const auto threads = static_cast<std::uint64_t>(std::max(1, tbb::this_task_arena::max_concurrency()));
+    const std::uint64_t at_a_time = std::min<std::uint64_t>(threads, first.size() - 1);
     std::vector<SourceTally> tallies(first.size() - 1);
     tbb::parallel_for(std::size_t{0}, tallies.size(), [&](std::size_t chunk) {
-      tallies[chunk] = generate_chunk(jobs.subspan(first[chunk], first[chunk + 1] - first[chunk]));
+      for (std::size_t begin = first[chunk]; begin < first[chunk + 1];) {
+        const std::size_t end = chunk_end(jobs, begin, first[chunk + 1]);
+        add(generate_chunk(jobs.subspan(begin, end - begin), fresh, at_a_time), tallies[chunk]);
+        begin = end;
+      }
     });
     SourceTally sum;
     for (const SourceTally& tally : tallies) {
-      sum.rays += tally.rays;
-      sum.ignored_rays += tally.ignored_rays;
-      sum.unobserved += tally.unobserved;
+      add(tally, sum);
     }
     return sum;
+  }
+  /// As many jobs of [begin, end) as there is room for now, one at least.
+  [[nodiscard]] std::size_t chunk_end(std::span<const Job> jobs, std::size_t begin, std::size_t end) const {
+    const std::uint64_t most = room_->rays();
+    std::uint64_t rays = rays_of(jobs[begin].item);
+    std::size_t next = begin + 1;
+    while (next < end && (rays += rays_of(jobs[next].item)) <= most) {
+      ++next;
+    }
+    return next;
+  }
+
+  template <class T>
+  [[nodiscard]] static std::uint64_t bytes_of(const std::vector<T>& rows) {
+    return rows.capacity() * sizeof(T);
+  }
+  /// With the logs that it is put together from.
+  [[nodiscard]] static std::uint64_t bytes_of(const WarpTraceResult& traced) {
+    constexpr std::uint64_t kCopies = 2;
+    return kCopies *
+           (bytes_of(traced.steps) + bytes_of(traced.ray) + bytes_of(traced.access_offset) + bytes_of(traced.accesses));
+  }
+  [[nodiscard]] static std::uint64_t bytes_of(const Instructions& raw) {
+    return bytes_of(raw.rows) + bytes_of(raw.address) + bytes_of(raw.element) + bytes_of(raw.thread);
   }
 
   [[nodiscard]] Chunk make_chunk(std::span<const Job> jobs) const {
@@ -233,7 +274,7 @@ class Source final : public LaunchSource {
         .subspan(chunk.first_thread[item], chunk.first_thread[item + 1] - chunk.first_thread[item]);
   }
 
-  [[nodiscard]] SourceTally generate_chunk(std::span<const Job> jobs) const {
+  [[nodiscard]] SourceTally generate_chunk(std::span<const Job> jobs, bool fresh, std::uint64_t at_a_time) const {
     const Chunk chunk = make_chunk(jobs);
     const traversal::ObservedShaders shaders(chunk.observed, chunk.place);
     const traversal::WarpTraceOptions trace_options{.warp_size = options_.warp_size,
@@ -247,6 +288,8 @@ class Source final : public LaunchSource {
       traced = model_->trace(*structure_, chunk.rays, chunk.first_row, trace_options);
       tally.ignored_rays = traced.ignored_rays;
     }
+    std::uint64_t traced_bytes = bytes_of(traced);
+    std::uint64_t transactions = 0;
     std::size_t step = 0;
     std::uint64_t lane = 0;
     Instructions scratch;
@@ -266,6 +309,7 @@ class Source final : public LaunchSource {
           // One resident warp, whose queue is this group.
           traced = model_->trace(*structure_, chunk.rays, std::span(chunk.first_row).subspan(group, 2), trace_options);
           tally.ignored_rays += traced.ignored_rays;
+          traced_bytes = std::max(traced_bytes, bytes_of(traced));
           step = 0;
           lane = 0;
         }
@@ -280,7 +324,11 @@ class Source final : public LaunchSource {
       }
       coalesce(raw, options_.coalescing, made);
       *jobs[item].stream = WarpStream(made);
+      transactions += made.transactions.size();
     }
+    const std::uint64_t streams = bytes_of(made.first) + bytes_of(made.transactions) + bytes_of(made.requests);
+    room_->note(tally.rays, traced_bytes + bytes_of(scratch) + bytes_of(made.raw) + streams, fresh ? transactions : 0,
+                at_a_time);
     tally.unobserved = shaders.unobserved();
     return tally;
   }
@@ -412,6 +460,7 @@ class Source final : public LaunchSource {
   ShaderTable table_;
   std::unique_ptr<traversal::WarpTraversal> model_;
   std::string spec_;
+  std::unique_ptr<ChunkRoom> room_;
   std::vector<bool> counted_;  ///< by item: it is in the tally
   SourceTally tally_;
 };

@@ -18,9 +18,10 @@
 // (one slot an item and lane; 4-byte words of a warp's lanes next to each other), frame buffer (thread · pixel_bytes).
 // Stack entries beyond the first `stack_entries` of a lane are spilled: a store when pushed, a load when popped, 8
 // bytes. All arrays are allocations of the table. Candidates that shaders decide on are answered as the trace recorded.
-// Deterministic. Memory: structure, trace, and the items asked for. Errors: those of the structure and of the
-// models; Missing when the trace has no scene or does not say which structure the launch used; Usage for options out of
-// range.
+// Deterministic. Memory: structure, trace, the items asked for, and of each thread a
+// chunk of them before it is coalesced: about 16 MiB, or one item where that takes more (chunk_room.hpp). Errors: those
+// of the structure and of the models; Missing when the trace has no scene or does not say which structure the launch
+// used; Usage for options out of range.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,7 @@
 #include "base/progress.hpp"
 #include "bvh/bvh.hpp"
 #include "capture/trace/trace.hpp"
+#include "sim/memory/streams/chunk_room.hpp"
 #include "sim/memory/streams/warp_source.hpp"
 #include "traversal/warp_traversal.hpp"
 
@@ -46,6 +48,7 @@ struct StreamOptions {
   std::uint32_t load_bytes = 0;      ///< most bytes that a lane loads by one instruction (16 for software traversal);
                                      ///< 0: a node, or any other access, is one instruction
   CoalesceOptions coalescing;
+  TellHolding holding;  ///< as items are generated (chunk_room.hpp); what it throws, `generate` throws
 };
 
 /// Sums over all items generated so far, each counted once.
