@@ -9,6 +9,7 @@
 #include <tbb/parallel_for.h>
 
 #include "base/error.hpp"
+#include "bvh/check_options.hpp"
 #include "bvh/items.hpp"
 #include "bvh/memory_map.hpp"
 #include "bvh/refit.hpp"
@@ -52,6 +53,34 @@ std::uint32_t limit(const char* what, std::uint32_t wanted, std::uint32_t most, 
                  "lower it, or set it to 0 for the layout's own"});
   }
   return wanted == 0 ? most : wanted;
+}
+
+/// What is known before there is a scene.
+struct BuildPlan {
+  Builders::Created builder;
+  NodeOrders::Created node_order;
+  VertexOrders::Created vertex_order;
+  BuildLimits limits{};
+  Bvh bvh{};  ///< specs and layout alone
+};
+
+BuildPlan plan_of(const BvhOptions& options) {
+  BuildPlan plan{.builder = Builders::create(with_leaf_size(options.builder, options.leaf_size)),
+                 .node_order = NodeOrders::create(options.node_order),
+                 .vertex_order = VertexOrders::create(options.vertex_order)};
+  auto layout = Layouts::create(options.layout);
+  Bvh& bvh = plan.bvh;
+  bvh.builder = plan.builder.spec;
+  bvh.layout_spec = layout.spec;
+  bvh.node_order = plan.node_order.spec;
+  bvh.vertex_order = plan.vertex_order.spec;
+  bvh.enlarge = options.enlarge;
+  bvh.layout = std::move(layout.model);
+  bvh.traits = bvh.layout->traits();
+  const BuildLimits wanted = plan.builder.model->wanted();
+  plan.limits = {limit("number of children", wanted.branching, bvh.traits.width, bvh),
+                 limit("leaf size", wanted.leaf_size, bvh.traits.max_leaf, bvh)};
+  return plan;
 }
 
 std::vector<bool> in_use(const PreparedScene& scene) {
@@ -121,22 +150,17 @@ std::vector<Tree> build_trees(const PreparedScene& scene, const Builder& builder
   return trees;
 }
 
+void check_options(const BvhOptions& options) {
+  static_cast<void>(plan_of(options));
+}
+
 Bvh build_bvh(const trace::Scene& scene, std::uint32_t tlas, const std::string& name, const BvhOptions& options) {
-  const auto builder = Builders::create(with_leaf_size(options.builder, options.leaf_size));
-  auto layout = Layouts::create(options.layout);
-  const auto node_order = NodeOrders::create(options.node_order);
-  const auto vertex_order = VertexOrders::create(options.vertex_order);
-  Bvh bvh;
-  bvh.builder = builder.spec;
-  bvh.layout_spec = layout.spec;
-  bvh.node_order = node_order.spec;
-  bvh.vertex_order = vertex_order.spec;
-  bvh.enlarge = options.enlarge;
-  bvh.layout = std::move(layout.model);
-  bvh.traits = bvh.layout->traits();
-  const BuildLimits wanted = builder.model->wanted();
-  const BuildLimits limits{limit("number of children", wanted.branching, bvh.traits.width, bvh),
-                           limit("leaf size", wanted.leaf_size, bvh.traits.max_leaf, bvh)};
+  BuildPlan plan = plan_of(options);
+  const Builders::Created& builder = plan.builder;
+  const NodeOrders::Created& node_order = plan.node_order;
+  const VertexOrders::Created& vertex_order = plan.vertex_order;
+  const BuildLimits limits = plan.limits;
+  Bvh bvh = std::move(plan.bvh);
 
   Stopwatch watch;
   bvh.scene = prepare_scene(scene, tlas, name);

@@ -1,4 +1,5 @@
 // rayreplay merge: the databases of a sweep's shards into one.
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -75,8 +76,11 @@ int act(const Options& options) {
   results.commit();
   const std::vector<bool> finished = results.finished(false);
   const std::string missing = missing_text(finished);
-  console::log(fmt::format("rayreplay: {} rows of {} databases are in {}", output::with_separators(rows),
-                           options.inputs.size(), options.output));
+  // Databases may have rows in common, and the file may have had some.
+  const std::uint64_t there = sweep::ResultsReader(options.output).count();
+  console::log(fmt::format("rayreplay: {} rows are in {}; {} were read from {} database{}",
+                           output::with_separators(there), options.output, output::with_separators(rows),
+                           options.inputs.size(), options.inputs.size() == 1 ? "" : "s"));
   if (!missing.empty()) {
     console::log(
         fmt::format("rayreplay: warning: runs of the sweep are missing: {}. Fix: run their shards to the end, "

@@ -309,11 +309,16 @@ std::uint64_t parse_bytes(const std::string& text, const std::string& option) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const std::string unit(end, text.data() + text.size());
-  const int shift = unit.empty() ? 0 : unit == "KiB" ? 10 : unit == "MiB" ? 20 : unit == "GiB" ? 30 : -1;
+  const int shift = unit.empty()    ? 0
+                    : unit == "KiB" ? 10
+                    : unit == "MiB" ? 20
+                    : unit == "GiB" ? 30
+                    : unit == "TiB" ? 40
+                                    : -1;
   if (error != std::errc() || shift < 0 || number == 0 ||
       number > (std::numeric_limits<std::uint64_t>::max() >> static_cast<unsigned>(shift))) {
     throw Error(ErrorKind::Usage,
-                {"a size is not understood", option, text, "bytes, KiB, MiB or GiB, such as 8GiB", ""});
+                {"a size is not understood", option, text, "bytes, KiB, MiB, GiB or TiB, such as 8GiB", ""});
   }
   return number << static_cast<unsigned>(shift);
 }

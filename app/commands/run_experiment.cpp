@@ -1,6 +1,8 @@
 // rayreplay run: one experiment, from a file of keys to its metrics.
+#include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,8 +17,10 @@
 #include "base/error.hpp"
 #include "base/keep_memory.hpp"
 #include "base/progress.hpp"
+#include "bvh/check_options.hpp"
 #include "sim/experiment/settings/settings.hpp"
 #include "sim/experiment/stages/evaluator.hpp"
+#include "sim/experiment/stages/stage_settings.hpp"
 #include "sim/sweep/definition/paths.hpp"
 
 namespace rayreplay::app {
@@ -83,6 +87,17 @@ std::string render(const experiment::Settings& settings, const std::vector<exper
   throw Error(ErrorKind::Internal, {"a format that does not exist", "", "", "", ""});
 }
 
+/// What options of the structure make impossible: each has its place in the experiment, and only together they do not
+/// fit the builder or the layout.
+void check(const experiment::Settings& settings, const std::vector<experiment::StageForecast>& stages) {
+  const auto is_structure = [](const experiment::StageForecast& one) {
+    return one.stage == experiment::Stage::Structure;
+  };
+  if (std::ranges::any_of(stages, is_structure)) {
+    bvh::check_options(experiment::structure_of(settings));
+  }
+}
+
 int act(const Options& options) {
   const output::Format format = options.format.format();
   const experiment::Settings settings = complete_settings(options);
@@ -95,7 +110,9 @@ int act(const Options& options) {
   if (options.dry_run) {
     const std::unique_ptr<experiment::Store> store = options.store.open_existing();
     experiment::Evaluator evaluator({store.get()});
-    options.output.write(render(settings, evaluator.forecast(settings), format));
+    const std::vector<experiment::StageForecast> stages = evaluator.forecast(settings);
+    check(settings, stages);
+    options.output.write(render(settings, stages, format));
     return 0;
   }
   keep_freed_blocks();

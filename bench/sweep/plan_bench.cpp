@@ -1,4 +1,4 @@
-// How long a plan of 100,000 configurations takes on one core: five factors, two axes zipped, an exclusion and two
+// How long a plan of 100,000 combinations, of which 83,328 are left, takes on one core: five factors, two axes zipped, an exclusion and two
 // conditions. The peer is what can hardly be left out: the same loops with the same numbers in them, rows written to a
 // table, one hash a row, and the hashes sorted, to know which rows share a stage.
 //

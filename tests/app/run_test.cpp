@@ -124,6 +124,24 @@ TEST_F(RunTest, ADryRunSaysWhatIsThereAndComputesNothing) {
   EXPECT_THAT(text.output, HasSubstr("on disk"));
 }
 
+TEST_F(RunTest, ADryRunRefusesStructuresThatCannotBe) {
+  for (const auto& [key, word] : {std::pair{"bvh.leaf_size=64", "0 to 32"},
+                                  std::pair{"bvh.builder=median:branching=8", "at most 2 with layout 'binary'"}}) {
+    std::vector<std::string> words = {"--set", of_trace(), "--set", "bvh.builder=median", "--set", "bvh.layout=binary",
+                                      "--set", key,        "--set", "outputs=structure"};
+    const Outcome refused = run(words);
+    words.emplace_back("--dry-run");
+    const Outcome dry = run(words);
+    EXPECT_EQ(refused.code, 2) << key;
+    EXPECT_EQ(dry.code, 2) << key;
+    EXPECT_THAT(dry.errors, HasSubstr(word));
+    EXPECT_EQ(dry.errors, refused.errors);
+    // Who needs no structure is not asked about one.
+    words.insert(words.end(), {"--set", "outputs=simt"});
+    EXPECT_EQ(run(words).code, 0) << key;
+  }
+}
+
 TEST_F(RunTest, PrintsTheCompleteExperimentWhichGivesTheSame) {
   const std::string file =
       experiment("trace = \"" + trace() + "\"\noutputs = [\"simt\"]\n[scheduler]\nmodel = \"ser\"\n");

@@ -179,6 +179,11 @@ TEST_F(Sweeps, ShardsMergedInAnyOrderAreTheWhole) {
   EXPECT_EQ(all.code, 0) << all.errors;
   EXPECT_THAT(all.errors, testing::Not(HasSubstr("missing")));
   EXPECT_EQ(sweep_rows(scratch_ / "all.db"), whole());
+  // Rows that are there already are read, and do not become more.
+  const Outcome again = run_command({"merge", scratch_ / "2.db", "-o", scratch_ / "all.db"});
+  EXPECT_EQ(again.code, 0) << again.errors;
+  EXPECT_THAT(again.errors, HasSubstr(std::to_string(kSweepRuns) + " rows are in " + (scratch_ / "all.db") + "; " +
+                                      std::to_string(row_count(scratch_ / "2.db")) + " were read from 1 database\n"));
 }
 
 TEST_F(Sweeps, ShardsAtOnceShareAFolderAndAStore) {

@@ -467,6 +467,13 @@ TEST(Evaluator, ForecastsSayWhatIsThere) {
   for (const experiment::StageForecast& one : evaluator.forecast(asked)) {
     EXPECT_TRUE(one.kept);
     EXPECT_EQ(one.seconds, 0);
+    EXPECT_EQ(one.memory_bytes, one.result_bytes) << to_string(one.stage) << ": nothing is computed";
+  }
+  // All that is asked for is on disk.
+  Evaluator later({.store = &store});
+  for (const experiment::StageForecast& one : later.forecast(asked)) {
+    EXPECT_EQ(one.stored, one.stage == Stage::Simt || one.stage == Stage::Stream || one.stage == Stage::Cache);
+    EXPECT_EQ(one.memory_bytes, 0U) << to_string(one.stage);
   }
   // Another cache of the same stream: the stream is on disk, and nothing before it is needed.
   Evaluator other({.store = &store});
@@ -474,6 +481,10 @@ TEST(Evaluator, ForecastsSayWhatIsThere) {
        other.forecast(of(path_of("bunny.rrt"), {"outputs=cache", "cache.l1.bytes=32KiB"}))) {
     EXPECT_EQ(one.stored, one.stage == Stage::Stream) << to_string(one.stage);
     EXPECT_EQ(one.seconds > 0, one.stage == Stage::Cache) << to_string(one.stage);
+    if (one.stage == Stage::Stream) {
+      EXPECT_GT(one.result_bytes, 0U);
+      EXPECT_EQ(one.memory_bytes, 2 * one.result_bytes) << "the file's bytes, and what is made of them";
+    }
   }
   EXPECT_THROW(static_cast<void>(other.forecast(of("nowhere.rrt", {}))), Error);
 }

@@ -178,8 +178,12 @@ std::vector<StageForecast> forecast_stages(const Experiment& experiment, const K
       one.seconds = (cost.nanoseconds + (leaf ? kNsPerResult : 0)) * kNanosecond;
       needed |= inputs(stage);
     }
-    if (leaf || used) {
-      one.memory_bytes = cost.result_bytes + cost.working_bytes;
+    // The numbers of a stage that are there take a few hundred bytes.
+    const bool numbers_there = leaf && !used && (one.kept || one.stored);
+    if ((leaf || used) && !numbers_there) {
+      one.memory_bytes = cost.result_bytes + (one.kept     ? 0
+                                              : one.stored ? cost.result_bytes  // the file's bytes, as it is read
+                                                           : cost.working_bytes);
       one.result_bytes = cost.result_bytes;
     }
     listed |= bit(stage) | inputs(stage);
