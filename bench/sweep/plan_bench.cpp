@@ -1,6 +1,6 @@
-// How long a plan of 100,000 combinations, of which 83,328 are left, takes on one core: five factors, two axes zipped, an exclusion and two
-// conditions. The peer is what can hardly be left out: the same loops with the same numbers in them, rows written to a
-// table, one hash a row, and the hashes sorted, to know which rows share a stage.
+// How long a plan of 100,000 combinations, of which 83,328 are left, takes on one core: five factors, two axes zipped,
+// an exclusion and two conditions. The peer is what can hardly be left out: the same loops with the same numbers in
+// them, rows written to a table, one hash a row, and the hashes sorted, to know which rows share a stage.
 //
 //   cache      grouped by stream, conditions on axes alone
 //   inherited  a condition on a key that takes its value from an axis: completed once for each of its values
