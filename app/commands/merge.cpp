@@ -83,7 +83,8 @@ int act(const Options& options) {
                            options.inputs.size(), options.inputs.size() == 1 ? "" : "s"));
   if (!missing.empty()) {
     console::log(
-        fmt::format("rayreplay: warning: runs of the sweep are missing: {}. Fix: run their shards to the end, "
+        fmt::format("rayreplay: warning: runs of the sweep are missing, or to be tried again: {}. Fix: run their "
+                    "shards to the end, "
                     "or the sweep itself with -o {}",
                     missing, options.output));
   }

@@ -123,12 +123,12 @@ TEST(KeptResults, WhatIsHeldCountsAndIsFoundAgain) {
   EXPECT_FALSE(kept.has(key_of(2))) << "in place of the first, which is still held";
   EXPECT_TRUE(kept.has(key_of(3)));
   EXPECT_EQ(kept.get<int>(key_of(1), make(4)), held) << "never there twice";
-  kept.keep_at_most(0);
+  kept.limit_to(0);
   EXPECT_FALSE(kept.has(key_of(3)));
   EXPECT_GT(kept.bytes(), kLarge) << "held";
   held.reset();
   EXPECT_EQ(*kept.get<int>(key_of(1), make(5)), 5) << "made anew";
-  kept.keep_at_most(0);
+  kept.limit_to(0);
   EXPECT_EQ(kept.bytes(), 0U);
 }
 
@@ -206,7 +206,7 @@ TEST(KeptResults, WhatIsDroppedIsDestroyedOutsideOfTheLock) {
     return std::pair(std::make_shared<const AsksAtTheEnd>(kept, asked), std::uint64_t{2} << 20U);
   }));
   EXPECT_FALSE(asked);
-  kept.keep_at_most(0);
+  kept.limit_to(0);
   EXPECT_TRUE(asked);
 }
 

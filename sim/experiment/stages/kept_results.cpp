@@ -111,13 +111,6 @@ void KeptResults::forget(const Key& key) {
   }
 }
 
-void KeptResults::keep_at_most(std::uint64_t bytes) {
-  Lock lock(mutex_);
-  most_bytes_ = bytes;
-  limited_ = false;
-  settle(lock, true);
-}
-
 void KeptResults::limit_to(std::uint64_t bytes) {
   Lock lock(mutex_);
   most_bytes_ = bytes;

@@ -133,8 +133,6 @@ class KeptResults {
   [[nodiscard]] std::uint64_t bytes() const;
   /// Nobody will ask for it again; who holds it has it as long as that. Nothing where it is not kept.
   void forget(const Key& key);
-  /// From now on.
-  void keep_at_most(std::uint64_t bytes);
   /// From now on, and for all memory.
   void limit_to(std::uint64_t bytes);
   [[nodiscard]] bool limited() const;
