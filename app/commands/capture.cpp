@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -20,6 +21,7 @@
 #include "base/error.hpp"
 #include "base/output_file.hpp"
 #include "capture/layer/options/options.hpp"
+#include "capture/spool/guest_files.hpp"
 #include "capture/spool/writer.hpp"
 #include "scheduler-models/swizzle_file.hpp"
 
@@ -242,10 +244,10 @@ fs::path make_spool_folder(const Options& options) {
       }
     }
   }
-  fs::create_directories(folder, error);
-  if (error) {
-    throw Error(ErrorKind::Output, {"the folder for the spool cannot be made", folder.string(), error.message(), "",
-                                    "write to another place"});
+  // For its owner alone, as spools hold command lines and shaders.
+  if (!spool::make_private_folders(folder.string())) {
+    throw Error(ErrorKind::Output, {"the folder for the spool cannot be made", folder.string(), std::strerror(errno),
+                                    "", "write to another place"});
   }
   return folder;
 }

@@ -4,8 +4,7 @@
 
 namespace rayreplay::layer {
 
-void CommandRecording::add(std::unique_ptr<Operation> operation) {
-  launches += operation->launch() != nullptr ? 1U : 0U;
+void CommandRecording::add(std::shared_ptr<Operation> operation) {
   operations.push_back(std::move(operation));
 }
 
@@ -22,7 +21,7 @@ void full_barrier(CommandRecording& recording) {
 CommandRecording* recording_of(Device& device, VkCommandBuffer commands) {
   const std::shared_lock lock(device.recordings_mutex);
   const auto found = device.recordings.find(commands);
-  return found == device.recordings.end() ? nullptr : found->second.get();
+  return found == device.recordings.end() ? nullptr : found->second.recording.get();
 }
 
 }  // namespace rayreplay::layer

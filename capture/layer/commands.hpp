@@ -1,11 +1,11 @@
 // What the layer remembers of a command buffer: the operations to complete on the host after the device ran it.
 //
-// A CommandRecording is made new at vkBeginCommandBuffer (also by an implicit or explicit reset); the old one lives on
-// while a submission of it is being completed. Recording follows the application's external synchronisation of the
-// command buffer, so nothing here is locked. An Operation is completed once for each submission that held it, in the
-// order of recording, after the device has finished the submission and before the same recording is submitted again:
-// what the device wrote into the operation's own HostBuffers is whole. Operations of a secondary command buffer are
-// shared by the primaries that execute it.
+// A CommandRecording is made new at vkBeginCommandBuffer and dropped at a reset; the old one lives on while a
+// submission of it is being completed. Recording follows the application's external synchronisation of the command
+// buffer, so nothing here is locked. An Operation is completed once for each submission that held it, in the order of
+// recording, after the device has finished the submission and before the same recording is submitted again: what the
+// device wrote into the operation's own HostBuffers is whole. Operations of a secondary command buffer are shared by
+// the primaries that execute it.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,7 @@ class Operation {
   virtual ~Operation() = default;
   /// Called on the host right before a submission that holds it is given to its queue, for all its operations in order,
   /// after complete() of earlier submissions of the same recording. Must not throw or call queue functions.
-  virtual void submit(Device&) {
-  }
+  virtual void submit(Device&) {}
   /// False: its completion may come late, so a submission that holds only such operations and launches that are not
   /// captured is not waited for.
   [[nodiscard]] virtual bool prompt() const {
@@ -51,13 +50,11 @@ class Operation {
 };
 
 struct CommandRecording {
-  Device& device;
-  VkCommandBuffer handle = VK_NULL_HANDLE;
-  VkCommandPool pool = VK_NULL_HANDLE;
-  bool secondary = false;
-  std::vector<std::shared_ptr<Operation>> operations;
-  std::uint32_t launches = 0;  ///< among the operations
+  CommandRecording(Device& of, VkCommandBuffer commands) : device(of), handle(commands) {}
 
+  Device& device;
+  VkCommandBuffer handle;
+  std::vector<std::shared_ptr<Operation>> operations;
   // State at this point of recording.
   std::shared_ptr<const PipelineRecord> pipeline;  ///< bound for ray tracing; null: unknown or none
   std::uint32_t stack_size = 0;                    ///< set by the application; 0: not set
@@ -65,8 +62,15 @@ struct CommandRecording {
   /// Descriptor state for ray tracing, kept by geometry (descriptors.cpp): opaque here.
   std::shared_ptr<void> descriptors;
 
-  /// Appends an operation; the device copies into its HostBuffers between here and the end of the command buffer.
-  void add(std::unique_ptr<Operation> operation);
+  /// Appends an operation. To be called before the commands are recorded by which the device writes into its
+  /// HostBuffers: from then on they belong to the command buffer, and another owner would get memory that is written.
+  void add(std::shared_ptr<Operation> operation);
+};
+
+/// A command buffer that the application allocated.
+struct KnownCommands {
+  VkCommandPool pool = VK_NULL_HANDLE;
+  std::shared_ptr<CommandRecording> recording;  ///< null: it holds nothing that is observed
 };
 
 /// A barrier from everything before to everything after, in the middle of a command buffer.

@@ -11,7 +11,7 @@
 
 namespace rayreplay::layer {
 
-Device::Device() = default;
+Device::Device() noexcept = default;
 Device::~Device() = default;
 
 HostBuffer Device::allocate_readback(VkDeviceSize bytes) {

@@ -1,8 +1,8 @@
 // Everything the layer keeps of a VkDevice.
 //
-// Made at vkCreateDevice, destroyed at vkDestroyDevice. `records` is false where the device cannot or must not record:
-// then only pass-through functions reach it. Members are written before vkCreateDevice returns and read-only
-// afterwards, unless they say which mutex guards them.
+// Made at vkCreateDevice, destroyed at vkDestroyDevice. `instrumented` is false where the device cannot or must not be
+// observed, also for lack of memory: then its calls are only passed on (intercept.hpp). Members are written before
+// vkCreateDevice returns and read-only afterwards, unless they say which mutex guards them.
 #pragma once
 
 #include <atomic>
@@ -57,14 +57,14 @@ struct DeviceBuffer {
 };
 
 struct Device {
-  Device();
+  Device() noexcept;
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
   ~Device();
 
   VkDevice handle = VK_NULL_HANDLE;
   VkPhysicalDevice physical = VK_NULL_HANDLE;
-  std::shared_ptr<Instance> instance;
+  Instance* instance = nullptr;  ///< lives longer: the specification wants devices destroyed before it
   DeviceDispatch vk;
   PFN_vkSetDeviceLoaderData set_loader_data = nullptr;
 
@@ -99,8 +99,8 @@ struct Device {
   std::unique_ptr<Timestamps> timestamps;  ///< null where queues have none
   std::unique_ptr<Submissions> submissions;
 
-  std::shared_mutex recordings_mutex;  ///< guards the map, not what it points at
-  std::unordered_map<VkCommandBuffer, std::shared_ptr<CommandRecording>> recordings;
+  std::shared_mutex recordings_mutex;  ///< guards the map, not the recordings
+  std::unordered_map<VkCommandBuffer, KnownCommands> recordings;
 
   std::mutex names_mutex;
   std::unordered_map<std::uint64_t, std::string> names;  ///< object handle → name from debug utilities
@@ -129,7 +129,8 @@ struct Device {
 [[nodiscard]] const Options& options();
 
 /// A line for the spool's reader (once for each text and launch; a process writes at most 1,000) and, by the log level,
-/// for stderr (once for each text). `launch`: spool::kNone for the whole process.
-void note(std::string_view text, std::uint32_t launch = 0xFFFF'FFFFU);
+/// for stderr (once for each text). A note for which there is no memory is lost, and the spool says that. `launch`:
+/// spool::kNone for the whole process.
+void note(std::string_view text, std::uint32_t launch = 0xFFFF'FFFFU) noexcept;
 
 }  // namespace rayreplay::layer

@@ -1,7 +1,7 @@
 #include "capture/layer/device_create.hpp"
 
 #include <algorithm>
-#include <fstream>
+#include <cstring>
 #include <limits>
 
 #include "capture/instrument/probes/record.h"
@@ -11,6 +11,7 @@
 #include "capture/layer/shaders.hpp"
 #include "capture/layer/submissions.hpp"
 #include "capture/layer/timestamps.hpp"
+#include "capture/spool/guest_files.hpp"
 
 namespace rayreplay::layer {
 namespace {
@@ -31,7 +32,7 @@ void find_queues(Device& device, const VkDeviceCreateInfo& created) {
       queue->index = index;
       if (asked.flags == 0) {
         device.vk.GetDeviceQueue(device.handle, queue->family, index, &queue->handle);
-      } else if (device.vk.GetDeviceQueue2 != nullptr) {
+      } else if (device.vk.GetDeviceQueue2) {
         VkDeviceQueueInfo2 info{};
         info.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2;
         info.flags = asked.flags;
@@ -144,16 +145,18 @@ void allocate_ray_flags(Device& device) {
 std::vector<std::uint32_t> read_swizzle() {
   const auto& wanted = options();
   const std::uint64_t threads = std::uint64_t{wanted.swizzle_width} * wanted.swizzle_height * wanted.swizzle_depth;
-  std::ifstream file(wanted.swizzle, std::ios::binary | std::ios::ate);
-  const auto bytes = file ? static_cast<std::uint64_t>(file.tellg()) : 0;
-  if (bytes != threads * sizeof(std::uint32_t)) {
-    note("swizzle " + wanted.swizzle + " is not applied: it has " + std::to_string(bytes) + " bytes, " +
-         std::to_string(threads * sizeof(std::uint32_t)) + " are needed");
+  const std::uint64_t bytes = threads * sizeof(std::uint32_t);
+  std::string why;
+  const auto content = spool::read_regular(wanted.swizzle, bytes, why);
+  if (content && content->size() != bytes) {
+    why = "it has " + std::to_string(content->size()) + " bytes, " + std::to_string(bytes) + " are needed";
+  }
+  if (!why.empty()) {
+    note("swizzle " + wanted.swizzle + " is not applied: " + why);
     return {};
   }
   std::vector<std::uint32_t> table(threads);
-  file.seekg(0);
-  file.read(reinterpret_cast<char*>(table.data()), static_cast<std::streamsize>(bytes));
+  std::memcpy(table.data(), content->data(), bytes);
   // A thread that is named twice or is none would make the application write where it never does.
   std::vector<bool> seen(threads);
   for (const auto thread : table) {
@@ -267,11 +270,11 @@ void set_up(Device& device, const DeviceRequest& request, bool with_additions, c
   spool_block(block);
 }
 
-void take_down(Device& device) {
+void take_down(Device& device) noexcept {
   if (device.submissions) {
     device.submissions->finish();
   }
-  std::unordered_map<VkCommandBuffer, std::shared_ptr<CommandRecording>> recordings;
+  std::unordered_map<VkCommandBuffer, KnownCommands> recordings;
   {
     const std::scoped_lock lock(device.recordings_mutex);
     recordings.swap(device.recordings);

@@ -13,6 +13,6 @@ namespace rayreplay::layer {
 void set_up(Device& device, const DeviceRequest& request, bool with_additions, const VkDeviceCreateInfo& created);
 
 /// Before the next layer destroys the device.
-void take_down(Device& device);
+void take_down(Device& device) noexcept;
 
 }  // namespace rayreplay::layer

@@ -1,11 +1,14 @@
-// The next layer's (or driver's) functions, as tables of pointers.
+// The next layer's (or driver's) functions, as tables.
 //
-// A pointer is null if the next layer has no such function. Functions that became core under the same semantics are
-// looked up under their core name first, then with KHR and EXT. All pointers are called under their core or KHR name
-// written here.
+// A member is false if the next layer has no such function. Functions that became core under the same semantics are
+// looked up under their core name first, then with KHR and EXT. All are called under their core or KHR name written
+// here. Loading allocates nothing.
 #pragma once
 
 #include <vulkan/vulkan.h>
+
+#include "capture/layer/geometry/newer_vulkan.hpp"
+#include "capture/layer/next.hpp"
 
 #define RR_INSTANCE_FUNCTIONS(X)            \
   X(DestroyInstance)                        \
@@ -42,6 +45,7 @@
   X(CmdPushDescriptorSetKHR)                     \
   X(CmdPushDescriptorSetWithTemplateKHR)         \
   X(CmdResetQueryPool)                           \
+  X(CmdSetDescriptorBufferOffsetsEXT)            \
   X(CmdSetRayTracingPipelineStackSizeKHR)        \
   X(CmdTraceRaysIndirect2KHR)                    \
   X(CmdTraceRaysIndirectKHR)                     \
@@ -89,6 +93,7 @@
   X(GetBufferDeviceAddress)                      \
   X(GetBufferMemoryRequirements)                 \
   X(GetDeferredOperationResultKHR)               \
+  X(GetDeviceBufferMemoryRequirements)           \
   X(GetDeviceQueue)                              \
   X(GetDeviceQueue2)                             \
   X(GetFenceStatus)                              \
@@ -115,6 +120,13 @@
   X(WaitSemaphores)                              \
   X(WriteAccelerationStructuresPropertiesKHR)
 
+/// Those that the headers may not have yet, with their types.
+#define RR_NEWER_DEVICE_FUNCTIONS(X)                                             \
+  X(CmdBindDescriptorSets2, geometry::BindDescriptorSets2)                       \
+  X(CmdPushDescriptorSet2, geometry::PushDescriptorSet2)                         \
+  X(CmdPushDescriptorSetWithTemplate2, geometry::PushDescriptorSetWithTemplate2) \
+  X(CmdSetDescriptorBufferOffsets2EXT, geometry::SetDescriptorBufferOffsets2)
+
 namespace rayreplay::layer {
 
 struct InstanceDispatch {
@@ -127,10 +139,15 @@ struct InstanceDispatch {
 
 struct DeviceDispatch {
   PFN_vkGetDeviceProcAddr GetDeviceProcAddr = nullptr;
-#define X(name) PFN_vk##name name = nullptr;
+#define X(name) Next<PFN_vk##name> name;
   RR_DEVICE_FUNCTIONS(X)
 #undef X
-  void load(VkDevice device, PFN_vkGetDeviceProcAddr next);
+#define X(name, type) Next<type> name;
+  RR_NEWER_DEVICE_FUNCTIONS(X)
+#undef X
+  /// instance_next: the next layer's functions for all devices of the instance.
+  void load(VkDevice device, PFN_vkGetDeviceProcAddr next, VkInstance instance,
+            PFN_vkGetInstanceProcAddr instance_next);
 };
 
 }  // namespace rayreplay::layer

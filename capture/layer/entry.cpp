@@ -27,12 +27,47 @@ Info* loader_info(const void* chain, VkStructureType type, Function function) {
   return nullptr;
 }
 
-std::shared_ptr<Instance> instance_of(const void* dispatchable) {
+/// Null if it is unknown.
+Instance* instance_of(const void* dispatchable) {
   auto& p = process();
   const std::shared_lock lock(p.objects_mutex);
-  const auto found = p.instances.find(dispatch_key(dispatchable));
-  return found == p.instances.end() ? nullptr : found->second;
+  return p.instances.find(dispatch_key(dispatchable));
 }
+
+// The loader takes an error as "nothing was made": it then destroys what the next layers made by itself, so that an
+// object that was made below must not be destroyed here and an error returned. What the layer must have is made before
+// the next layer is called; once that has succeeded the call succeeds.
+
+/// Room for an object of the layer's, given back unless it is kept.
+template <typename Object>
+class Made {
+ public:
+  explicit Made(Registry<Object> Process::*registry) : registry_(registry) {
+    auto& p = process();
+    const std::scoped_lock lock(p.objects_mutex);
+    object_ = (p.*registry_).make();
+  }
+  Made(const Made&) = delete;
+  Made& operator=(const Made&) = delete;
+  ~Made() {
+    auto& p = process();
+    const std::scoped_lock lock(p.objects_mutex);
+    (p.*registry_).drop(object_);
+  }
+  Object* get() const {
+    return object_;
+  }
+  void keep(const void* handle) {
+    auto& p = process();
+    const std::scoped_lock lock(p.objects_mutex);
+    (p.*registry_).add(object_, dispatch_key(handle));
+    object_ = nullptr;
+  }
+
+ private:
+  Registry<Object> Process::*registry_;
+  Object* object_ = nullptr;
+};
 
 VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info, const VkAllocationCallbacks* allocator,
                                                VkInstance* handle) {
@@ -46,32 +81,27 @@ VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info,
   if (create == nullptr) {
     return VK_ERROR_INITIALIZATION_FAILED;
   }
+  Made<Instance> made(&Process::instances);
+  auto* instance = made.get();
+  if (instance == nullptr) {
+    return VK_ERROR_OUT_OF_HOST_MEMORY;
+  }
   link->u.pLayerInfo = link->u.pLayerInfo->pNext;
   const auto result = create(info, allocator, handle);
   if (result != VK_SUCCESS) {
     return result;
   }
-  const bool known = attempt("following an instance", [&] {
-    auto instance = std::make_shared<Instance>();
-    instance->handle = *handle;
-    instance->vk.load(*handle, next_proc);
-    if (const auto* application = info->pApplicationInfo) {
+  instance->handle = *handle;
+  instance->vk.load(*handle, next_proc);
+  if (const auto* application = info->pApplicationInfo) {
+    instance->api_version = application->apiVersion != 0 ? application->apiVersion : VK_API_VERSION_1_0;
+    attempt("keeping an application's name", [&] {
       const auto text = [](const char* name) { return std::string(name != nullptr ? name : ""); };
       instance->application_name = text(application->pApplicationName);
       instance->engine_name = text(application->pEngineName);
-      instance->api_version = application->apiVersion != 0 ? application->apiVersion : VK_API_VERSION_1_0;
-    }
-    auto& p = process();
-    const std::scoped_lock lock(p.objects_mutex);
-    p.instances[dispatch_key(*handle)] = std::move(instance);
-  });
-  if (!known) {
-    // Without its functions not one call could be passed on.
-    const auto destroy = reinterpret_cast<PFN_vkDestroyInstance>(next_proc(*handle, "vkDestroyInstance"));
-    destroy(*handle, allocator);
-    *handle = VK_NULL_HANDLE;
-    return VK_ERROR_OUT_OF_HOST_MEMORY;
+    });
   }
+  made.keep(*handle);
   return VK_SUCCESS;
 }
 
@@ -79,14 +109,18 @@ VKAPI_ATTR void VKAPI_CALL destroy_instance(VkInstance handle, const VkAllocatio
   if (handle == VK_NULL_HANDLE) {
     return;
   }
-  const auto instance = instance_of(handle);
-  const auto* key = dispatch_key(handle);
-  attempt("forgetting an instance", [&] {
-    auto& p = process();
+  auto& p = process();
+  PFN_vkDestroyInstance next = nullptr;
+  {
     const std::scoped_lock lock(p.objects_mutex);
-    p.instances.erase(key);
-  });
-  instance->vk.DestroyInstance(handle, allocator);
+    if (auto* instance = p.instances.take(dispatch_key(handle))) {
+      next = instance->vk.DestroyInstance;
+      p.instances.drop(instance);
+    }
+  }
+  if (next != nullptr) {
+    next(handle, allocator);
+  }
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const VkDeviceCreateInfo* info,
@@ -95,8 +129,8 @@ VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const Vk
                                                     VK_LAYER_LINK_INFO);
   const auto* callback = loader_info<VkLayerDeviceCreateInfo>(info->pNext, VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO,
                                                               VK_LOADER_DATA_CALLBACK);
-  const auto instance = instance_of(physical);
-  if (link == nullptr || link->u.pLayerInfo == nullptr || callback == nullptr || !instance) {
+  auto* instance = instance_of(physical);
+  if (link == nullptr || link->u.pLayerInfo == nullptr || callback == nullptr || instance == nullptr) {
     return VK_ERROR_INITIALIZATION_FAILED;
   }
   const auto next_instance_proc = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
@@ -105,14 +139,16 @@ VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const Vk
   if (create == nullptr) {
     return VK_ERROR_INITIALIZATION_FAILED;
   }
+  Made<Device> made(&Process::devices);
+  auto* device = made.get();
+  if (device == nullptr) {
+    return VK_ERROR_OUT_OF_HOST_MEMORY;
+  }
   link->u.pLayerInfo = link->u.pLayerInfo->pNext;
   auto* const next_link = link->u.pLayerInfo;
-  std::shared_ptr<Device> device;
   std::unique_ptr<DeviceRequest> request;
-  bool with_additions = attempt("extending a device", [&] {
-    device = std::make_shared<Device>();
-    request = extend_request(*instance, physical, *info);
-  });
+  bool with_additions =
+      !process().inert && attempt("extending a device", [&] { request = extend_request(*instance, physical, *info); });
   with_additions = with_additions && request->traces && request->enough;
   auto result = create(physical, with_additions ? &request->info : info, allocator, handle);
   if (result != VK_SUCCESS && with_additions) {
@@ -123,26 +159,15 @@ VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const Vk
   if (result != VK_SUCCESS) {
     return result;
   }
-  const bool known = device && attempt("following a device", [&] {
-                       device->handle = *handle;
-                       device->physical = physical;
-                       device->instance = instance;
-                       device->vk.load(*handle, next_proc);
-                       device->set_loader_data = callback->u.pfnSetDeviceLoaderData;
-                       if (request) {
-                         set_up(*device, *request, with_additions, *info);
-                       }
-                       auto& p = process();
-                       const std::scoped_lock lock(p.objects_mutex);
-                       p.devices[dispatch_key(*handle)] = device;
-                     });
-  if (!known) {
-    // Without its functions not one call could be passed on.
-    const auto destroy = reinterpret_cast<PFN_vkDestroyDevice>(next_proc(*handle, "vkDestroyDevice"));
-    destroy(*handle, allocator);
-    *handle = VK_NULL_HANDLE;
-    return VK_ERROR_OUT_OF_HOST_MEMORY;
+  device->handle = *handle;
+  device->physical = physical;
+  device->instance = instance;
+  device->vk.load(*handle, next_proc, instance->handle, instance->vk.GetInstanceProcAddr);
+  device->set_loader_data = callback->u.pfnSetDeviceLoaderData;
+  if (request) {
+    attempt("following a device", [&] { set_up(*device, *request, with_additions, *info); });
   }
+  made.keep(*handle);
   return VK_SUCCESS;
 }
 
@@ -150,16 +175,19 @@ VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice handle, const VkAllocationCal
   if (handle == VK_NULL_HANDLE) {
     return;
   }
-  std::shared_ptr<Device> device;
+  auto& p = process();
+  Device* device = nullptr;
   {
-    auto& p = process();
     const std::scoped_lock lock(p.objects_mutex);
-    const auto found = p.devices.find(dispatch_key(handle));
-    device = found->second;
-    p.devices.erase(found);
+    device = p.devices.take(dispatch_key(handle));
   }
-  attempt("taking a device down", [&] { take_down(*device); });
+  if (device == nullptr) {
+    return;
+  }
+  take_down(*device);
   device->vk.DestroyDevice(handle, allocator);
+  const std::scoped_lock lock(p.objects_mutex);
+  p.devices.drop(device);
 }
 
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc_addr(VkDevice handle, const char* name);
@@ -228,8 +256,8 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc_addr(VkDevice handle, c
   if (next == nullptr || !device->instrumented) {
     return next;  // Nothing of a device that is not observed passes through the layer.
   }
-  const auto own = find_intercept(wanted);
-  return own != nullptr ? own : next;
+  const auto* own = find_intercept(wanted);
+  return own != nullptr && own->passes_on(device->vk) ? own->function : next;
 }
 
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc_addr(VkInstance handle, const char* name) {
@@ -252,13 +280,14 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc_addr(VkInstance handl
   if (handle == VK_NULL_HANDLE) {
     return nullptr;
   }
-  const auto instance = instance_of(handle);
-  const auto next = instance ? instance->vk.GetInstanceProcAddr(handle, name) : nullptr;
+  const auto* instance = instance_of(handle);
+  const auto next = instance != nullptr ? instance->vk.GetInstanceProcAddr(handle, name) : nullptr;
   if (next == nullptr) {
     return nullptr;
   }
-  const auto own = find_intercept(wanted);
-  return own != nullptr ? own : next;
+  // For devices of any kind: one that lacks the next function gets the call passed on to `next` (next.hpp).
+  const auto* own = find_intercept(wanted);
+  return own != nullptr ? own->function : next;
 }
 
 }  // namespace

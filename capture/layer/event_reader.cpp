@@ -32,6 +32,14 @@ std::uint64_t chunk_words(const std::uint32_t* words) {
 }  // namespace
 
 EventReader::~EventReader() {
+  // A wait that failed says nothing about the device, which may still use what is destroyed here.
+  const bool busy = std::any_of(families_.begin(), families_.end(), [](const auto& family) {
+    const auto& lanes = family.second.lanes;
+    return std::any_of(lanes.begin(), lanes.end(), [](const auto& lane) { return lane.in_flight; });
+  });
+  if (busy) {
+    device_.vk.DeviceWaitIdle(device_.handle);
+  }
   for (auto& [index, family] : families_) {
     for (auto& lane : family.lanes) {
       if (lane.fence != VK_NULL_HANDLE) {
@@ -50,22 +58,22 @@ std::uint64_t EventReader::piece_words() const {
 
 EventReader::Family* EventReader::family(std::uint32_t index) {
   if (const auto found = families_.find(index); found != families_.end()) {
-    return found->second.pool == VK_NULL_HANDLE ? nullptr : &found->second;
+    return found->second.whole ? &found->second : nullptr;
   }
   auto& family = families_[index];
   VkCommandPoolCreateInfo pool_info{};
   pool_info.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
   pool_info.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
   pool_info.queueFamilyIndex = index;
-  VkCommandPool pool = VK_NULL_HANDLE;
-  if (device_.vk.CreateCommandPool(device_.handle, &pool_info, nullptr, &pool) != VK_SUCCESS) {
+  if (device_.vk.CreateCommandPool(device_.handle, &pool_info, nullptr, &family.pool) != VK_SUCCESS) {
+    family.pool = VK_NULL_HANDLE;
     return nullptr;
   }
   bool whole = true;
   for (auto& lane : family.lanes) {
     VkCommandBufferAllocateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
-    info.commandPool = pool;
+    info.commandPool = family.pool;
     info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
     info.commandBufferCount = 1;
     VkFenceCreateInfo fence_info{};
@@ -74,17 +82,15 @@ EventReader::Family* EventReader::family(std::uint32_t index) {
             // What the loader would have done for a command buffer of the application's.
             device_.set_loader_data(device_.handle, lane.commands) == VK_SUCCESS &&
             device_.vk.CreateFence(device_.handle, &fence_info, nullptr, &lane.fence) == VK_SUCCESS;
-    if (whole) {
+    if (!whole) {
+      lane.fence = VK_NULL_HANDLE;
+    } else {
       lane.staging = device_.allocate_readback(piece_words() * sizeof(std::uint32_t));
       whole = static_cast<bool>(lane.staging);
     }
   }
-  if (!whole) {
-    device_.vk.DestroyCommandPool(device_.handle, pool, nullptr);
-    return nullptr;
-  }
-  family.pool = pool;
-  return &family;
+  family.whole = whole;
+  return whole ? &family : nullptr;
 }
 
 bool EventReader::give_up(VkResult result) {
@@ -118,6 +124,7 @@ bool EventReader::submit(Queue& queue, Lane& lane) {
     info.commandBufferCount = 1;
     info.pCommandBuffers = &lane.commands;
     result = device_.vk.QueueSubmit(queue.handle, 1, &info, lane.fence);
+    lane.in_flight = result == VK_SUCCESS;
   }
   return result == VK_SUCCESS || give_up(result);
 }
@@ -125,6 +132,7 @@ bool EventReader::submit(Queue& queue, Lane& lane) {
 bool EventReader::wait(Lane& lane) {
   auto result = device_.vk.WaitForFences(device_.handle, 1, &lane.fence, VK_TRUE, kPatienceNs);
   if (result == VK_SUCCESS) {
+    lane.in_flight = false;
     result = device_.vk.ResetFences(device_.handle, 1, &lane.fence);
   }
   return result == VK_SUCCESS || give_up(result);

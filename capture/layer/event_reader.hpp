@@ -1,8 +1,9 @@
 // Reading the event buffer back, and emptying it.
 //
 // Contract: works on a queue of the device through small command buffers of its own; the caller serialises the calls
-// and holds the queue's mutex, and the device has finished what wrote the events. Every wait ends: after kPatience the device is given up (Device::lost, noted). Pieces are copied to cached host memory while the
-// one before is handed on. Complexity: linear in the words.
+// and holds the queue's mutex, and the device has finished what wrote the events. Every wait ends: after kPatience the
+// device is given up (Device::lost, noted). Pieces are copied to cached host memory while the one before is handed on.
+// Complexity: linear in the words.
 #pragma once
 
 #include <array>
@@ -49,8 +50,10 @@ class EventReader {
     VkCommandBuffer commands = VK_NULL_HANDLE;
     VkFence fence = VK_NULL_HANDLE;
     HostBuffer staging;
+    bool in_flight = false;  ///< submitted, and not seen to finish
   };
   struct Family {
+    bool whole = false;  ///< all of it could be made
     VkCommandPool pool = VK_NULL_HANDLE;
     std::array<Lane, 2> lanes;
   };

@@ -1,8 +1,9 @@
 #include "capture/layer/intercepts.hpp"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <string_view>
-#include <unordered_map>
 
 #include "capture/layer/geometry/hooks.hpp"
 #include "capture/layer/launches.hpp"
@@ -17,22 +18,13 @@ namespace {
 // Every function passes the application's call on exactly once, unchanged where it can be; what the layer does of its
 // own is inside attempt().
 
-/// Runs `work` on devices that are instrumented.
-template <typename Work>
-void observe(Device& device, const char* what, Work&& work) {
-  if (device.instrumented) {
-    attempt(what, std::forward<Work>(work));
-  }
-}
-
 // Shader modules and pipelines.
 
-VKAPI_ATTR VkResult VKAPI_CALL create_shader_module(VkDevice handle, const VkShaderModuleCreateInfo* info,
-                                                    const VkAllocationCallbacks* allocator, VkShaderModule* module) {
-  auto& device = *device_of(handle);
+VkResult create_shader_module(Device& device, VkDevice handle, const VkShaderModuleCreateInfo* info,
+                              const VkAllocationCallbacks* allocator, VkShaderModule* module) {
   const auto result = device.vk.CreateShaderModule(handle, info, allocator, module);
   if (result == VK_SUCCESS) {
-    observe(device, "keeping a shader module", [&] { device.shaders->created(*module, *info); });
+    attempt("keeping a shader module", [&] { device.shaders->created(*module, *info); });
   }
   return result;
 }
@@ -42,11 +34,10 @@ void forget_name(Device& device, std::uint64_t object) {
   device.names.erase(object);
 }
 
-VKAPI_ATTR void VKAPI_CALL destroy_shader_module(VkDevice handle, VkShaderModule module,
-                                                 const VkAllocationCallbacks* allocator) {
-  auto& device = *device_of(handle);
+void destroy_shader_module(Device& device, VkDevice handle, VkShaderModule module,
+                           const VkAllocationCallbacks* allocator) {
   if (module != VK_NULL_HANDLE) {
-    observe(device, "forgetting a shader module", [&] {
+    attempt("forgetting a shader module", [&] {
       device.shaders->destroyed(module);
       forget_name(device, reinterpret_cast<std::uint64_t>(module));
     });
@@ -54,23 +45,16 @@ VKAPI_ATTR void VKAPI_CALL destroy_shader_module(VkDevice handle, VkShaderModule
   device.vk.DestroyShaderModule(handle, module, allocator);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL create_ray_tracing_pipelines(VkDevice handle, VkDeferredOperationKHR deferred,
-                                                            VkPipelineCache cache, std::uint32_t count,
-                                                            const VkRayTracingPipelineCreateInfoKHR* infos,
-                                                            const VkAllocationCallbacks* allocator,
-                                                            VkPipeline* pipelines) {
-  auto& device = *device_of(handle);
-  if (!device.instrumented) {
-    return device.vk.CreateRayTracingPipelinesKHR(handle, deferred, cache, count, infos, allocator, pipelines);
-  }
+VkResult create_ray_tracing_pipelines(Device& device, VkDevice /*handle*/, VkDeferredOperationKHR deferred,
+                                      VkPipelineCache cache, std::uint32_t count,
+                                      const VkRayTracingPipelineCreateInfoKHR* infos,
+                                      const VkAllocationCallbacks* allocator, VkPipeline* pipelines) {
   return device.pipelines->create(deferred, cache, count, infos, allocator, pipelines);
 }
 
-VKAPI_ATTR void VKAPI_CALL destroy_pipeline(VkDevice handle, VkPipeline pipeline,
-                                            const VkAllocationCallbacks* allocator) {
-  auto& device = *device_of(handle);
+void destroy_pipeline(Device& device, VkDevice handle, VkPipeline pipeline, const VkAllocationCallbacks* allocator) {
   if (pipeline != VK_NULL_HANDLE) {
-    observe(device, "forgetting a pipeline", [&] {
+    attempt("forgetting a pipeline", [&] {
       device.pipelines->destroyed(pipeline);
       forget_name(device, reinterpret_cast<std::uint64_t>(pipeline));
     });
@@ -78,9 +62,8 @@ VKAPI_ATTR void VKAPI_CALL destroy_pipeline(VkDevice handle, VkPipeline pipeline
   device.vk.DestroyPipeline(handle, pipeline, allocator);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL set_object_name(VkDevice handle, const VkDebugUtilsObjectNameInfoEXT* info) {
-  auto& device = *device_of(handle);
-  observe(device, "keeping a name", [&] {
+VkResult set_object_name(Device& device, VkDevice handle, const VkDebugUtilsObjectNameInfoEXT* info) {
+  attempt("keeping a name", [&] {
     switch (info->objectType) {
       case VK_OBJECT_TYPE_SHADER_MODULE:
       case VK_OBJECT_TYPE_PIPELINE:
@@ -98,105 +81,96 @@ VKAPI_ATTR VkResult VKAPI_CALL set_object_name(VkDevice handle, const VkDebugUti
 
 // Command buffers.
 
-// Recordings are destroyed after the map's mutex is free: their operations may take other locks.
-using Recordings = std::vector<std::shared_ptr<CommandRecording>>;
+// Recordings are destroyed after the map's mutex is free: their operations may take other locks. Forgetting one takes
+// no memory, as a recording that stayed would be taken for what the command buffer holds next.
 
-std::shared_ptr<CommandRecording> new_recording(Device& device, VkCommandBuffer commands, VkCommandPool pool,
-                                                bool secondary) {
-  return std::make_shared<CommandRecording>(
-      CommandRecording{device, commands, pool, secondary, {}, 0, nullptr, 0, nullptr});
-}
-
-void renew(Device& device, VkCommandBuffer commands) {
-  Recordings old;
-  const std::scoped_lock lock(device.recordings_mutex);
-  const auto found = device.recordings.find(commands);
-  if (found != device.recordings.end()) {
-    old.push_back(found->second);
-    found->second = new_recording(device, commands, old.front()->pool, old.front()->secondary);
+/// Takes the recordings that `wanted` chooses out of the map; `forget`: with their command buffers.
+template <typename Wanted>
+void drop_recordings(Device& device, bool forget, const Wanted& wanted) {
+  std::array<std::shared_ptr<CommandRecording>, 64> old;
+  std::size_t count = old.size();
+  while (count == old.size()) {
+    count = 0;
+    {
+      const std::scoped_lock lock(device.recordings_mutex);
+      for (auto at = device.recordings.begin(); at != device.recordings.end() && count < old.size();) {
+        auto& known = at->second;
+        const bool chosen = (forget || known.recording) && wanted(known);
+        if (chosen) {
+          old.at(count++) = std::move(known.recording);
+        }
+        at = chosen && forget ? device.recordings.erase(at) : std::next(at);
+      }
+    }
+    for (auto& recording : old) {
+      recording.reset();
+    }
   }
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL allocate_command_buffers(VkDevice handle, const VkCommandBufferAllocateInfo* info,
-                                                        VkCommandBuffer* commands) {
-  auto& device = *device_of(handle);
+/// A new recording, if the command buffer begins one, in place of what it held.
+void renew(Device& device, VkCommandBuffer commands, bool records) {
+  std::shared_ptr<CommandRecording> old;
+  const std::scoped_lock lock(device.recordings_mutex);
+  const auto found = device.recordings.find(commands);
+  if (found != device.recordings.end()) {
+    old.swap(found->second.recording);
+    if (records) {
+      found->second.recording = std::make_shared<CommandRecording>(device, commands);
+    }
+  }
+}
+
+VkResult allocate_command_buffers(Device& device, VkDevice handle, const VkCommandBufferAllocateInfo* info,
+                                  VkCommandBuffer* commands) {
   const auto result = device.vk.AllocateCommandBuffers(handle, info, commands);
   if (result == VK_SUCCESS) {
-    observe(device, "following command buffers", [&] {
+    attempt("following command buffers", [&] {
       const std::scoped_lock lock(device.recordings_mutex);
       for (std::uint32_t i = 0; i < info->commandBufferCount; ++i) {
-        device.recordings[commands[i]] =
-            new_recording(device, commands[i], info->commandPool, info->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+        device.recordings[commands[i]] = {info->commandPool, nullptr};
       }
     });
   }
   return result;
 }
 
-VKAPI_ATTR void VKAPI_CALL free_command_buffers(VkDevice handle, VkCommandPool pool, std::uint32_t count,
-                                                const VkCommandBuffer* commands) {
-  auto& device = *device_of(handle);
-  observe(device, "forgetting command buffers", [&] {
-    Recordings old;
+void free_command_buffers(Device& device, VkDevice handle, VkCommandPool pool, std::uint32_t count,
+                          const VkCommandBuffer* commands) {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    std::shared_ptr<CommandRecording> old;
     const std::scoped_lock lock(device.recordings_mutex);
-    for (std::uint32_t i = 0; i < count; ++i) {
-      if (const auto found = device.recordings.find(commands[i]); found != device.recordings.end()) {
-        old.push_back(std::move(found->second));
-        device.recordings.erase(found);
-      }
+    if (const auto found = device.recordings.find(commands[i]); found != device.recordings.end()) {
+      old.swap(found->second.recording);
+      device.recordings.erase(found);
     }
-  });
+  }
   device.vk.FreeCommandBuffers(handle, pool, count, commands);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL begin_command_buffer(VkCommandBuffer commands, const VkCommandBufferBeginInfo* info) {
-  auto& device = *device_of(commands);
-  observe(device, "following a command buffer", [&] { renew(device, commands); });
+VkResult begin_command_buffer(Device& device, VkCommandBuffer commands, const VkCommandBufferBeginInfo* info) {
+  attempt("following a command buffer", [&] { renew(device, commands, true); });
   return device.vk.BeginCommandBuffer(commands, info);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL reset_command_buffer(VkCommandBuffer commands, VkCommandBufferResetFlags flags) {
-  auto& device = *device_of(commands);
-  observe(device, "resetting a command buffer", [&] { renew(device, commands); });
+VkResult reset_command_buffer(Device& device, VkCommandBuffer commands, VkCommandBufferResetFlags flags) {
+  renew(device, commands, false);
   return device.vk.ResetCommandBuffer(commands, flags);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL reset_command_pool(VkDevice handle, VkCommandPool pool, VkCommandPoolResetFlags flags) {
-  auto& device = *device_of(handle);
-  observe(device, "resetting a command pool", [&] {
-    Recordings old;
-    const std::scoped_lock lock(device.recordings_mutex);
-    for (auto& [commands, recording] : device.recordings) {
-      if (recording->pool == pool && !recording->operations.empty()) {
-        old.push_back(recording);
-        recording = new_recording(device, commands, pool, recording->secondary);
-      }
-    }
-  });
+VkResult reset_command_pool(Device& device, VkDevice handle, VkCommandPool pool, VkCommandPoolResetFlags flags) {
+  drop_recordings(device, false, [&](const KnownCommands& known) { return known.pool == pool; });
   return device.vk.ResetCommandPool(handle, pool, flags);
 }
 
-VKAPI_ATTR void VKAPI_CALL destroy_command_pool(VkDevice handle, VkCommandPool pool,
-                                                const VkAllocationCallbacks* allocator) {
-  auto& device = *device_of(handle);
-  observe(device, "forgetting a command pool", [&] {
-    Recordings old;
-    const std::scoped_lock lock(device.recordings_mutex);
-    std::erase_if(device.recordings, [&](auto& entry) {
-      if (entry.second->pool != pool) {
-        return false;
-      }
-      old.push_back(std::move(entry.second));
-      return true;
-    });
-  });
+void destroy_command_pool(Device& device, VkDevice handle, VkCommandPool pool, const VkAllocationCallbacks* allocator) {
+  drop_recordings(device, true, [&](const KnownCommands& known) { return known.pool == pool; });
   device.vk.DestroyCommandPool(handle, pool, allocator);
 }
 
-VKAPI_ATTR void VKAPI_CALL execute_commands(VkCommandBuffer commands, std::uint32_t count,
-                                            const VkCommandBuffer* secondaries) {
-  auto& device = *device_of(commands);
-  observe(device, "following secondary command buffers", [&] {
+void execute_commands(Device& device, VkCommandBuffer commands, std::uint32_t count,
+                      const VkCommandBuffer* secondaries) {
+  attempt("following secondary command buffers", [&] {
     auto* primary = recording_of(device, commands);
     if (primary == nullptr) {
       return;
@@ -205,7 +179,6 @@ VKAPI_ATTR void VKAPI_CALL execute_commands(VkCommandBuffer commands, std::uint3
       if (const auto* secondary = recording_of(device, secondaries[i])) {
         primary->operations.insert(primary->operations.end(), secondary->operations.begin(),
                                    secondary->operations.end());
-        primary->launches += secondary->launches;
       }
     }
     // What is bound is undefined after secondary command buffers.
@@ -224,13 +197,12 @@ std::uint32_t clamped_stack(const CommandRecording& recording) {
   return clamp ? std::max(recording.stack_size, pipeline->needed_stack) : recording.stack_size;
 }
 
-VKAPI_ATTR void VKAPI_CALL bind_pipeline(VkCommandBuffer commands, VkPipelineBindPoint point, VkPipeline pipeline) {
-  auto& device = *device_of(commands);
+void bind_pipeline(Device& device, VkCommandBuffer commands, VkPipelineBindPoint point, VkPipeline pipeline) {
   device.vk.CmdBindPipeline(commands, point, pipeline);
   if (point != VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR) {
     return;
   }
-  observe(device, "following a bound pipeline", [&] {
+  attempt("following a bound pipeline", [&] {
     auto* recording = recording_of(device, commands);
     if (recording == nullptr) {
       return;
@@ -243,10 +215,9 @@ VKAPI_ATTR void VKAPI_CALL bind_pipeline(VkCommandBuffer commands, VkPipelineBin
   });
 }
 
-VKAPI_ATTR void VKAPI_CALL set_stack_size(VkCommandBuffer commands, std::uint32_t size) {
-  auto& device = *device_of(commands);
+void set_stack_size(Device& device, VkCommandBuffer commands, std::uint32_t size) {
   auto wanted = size;
-  observe(device, "following a stack size", [&] {
+  attempt("following a stack size", [&] {
     if (auto* recording = recording_of(device, commands)) {
       recording->stack_size = size;
       wanted = clamped_stack(*recording);
@@ -255,82 +226,61 @@ VKAPI_ATTR void VKAPI_CALL set_stack_size(VkCommandBuffer commands, std::uint32_
   device.vk.CmdSetRayTracingPipelineStackSizeKHR(commands, wanted);
 }
 
-VKAPI_ATTR void VKAPI_CALL trace_rays(VkCommandBuffer commands, const VkStridedDeviceAddressRegionKHR* raygen,
-                                      const VkStridedDeviceAddressRegionKHR* miss,
-                                      const VkStridedDeviceAddressRegionKHR* hit,
-                                      const VkStridedDeviceAddressRegionKHR* callable, std::uint32_t width,
-                                      std::uint32_t height, std::uint32_t depth) {
-  auto& device = *device_of(commands);
-  if (!device.instrumented) {
-    device.vk.CmdTraceRaysKHR(commands, raygen, miss, hit, callable, width, height, depth);
-    return;
-  }
+void trace_rays(Device& device, VkCommandBuffer commands, const VkStridedDeviceAddressRegionKHR* raygen,
+                const VkStridedDeviceAddressRegionKHR* miss, const VkStridedDeviceAddressRegionKHR* hit,
+                const VkStridedDeviceAddressRegionKHR* callable, std::uint32_t width, std::uint32_t height,
+                std::uint32_t depth) {
   record_launch(device, commands, {LaunchKind::Direct, {{*raygen, *miss, *hit, *callable}}, width, height, depth, 0});
 }
 
-VKAPI_ATTR void VKAPI_CALL trace_rays_indirect(VkCommandBuffer commands, const VkStridedDeviceAddressRegionKHR* raygen,
-                                               const VkStridedDeviceAddressRegionKHR* miss,
-                                               const VkStridedDeviceAddressRegionKHR* hit,
-                                               const VkStridedDeviceAddressRegionKHR* callable,
-                                               VkDeviceAddress address) {
-  auto& device = *device_of(commands);
-  if (!device.instrumented) {
-    device.vk.CmdTraceRaysIndirectKHR(commands, raygen, miss, hit, callable, address);
-    return;
-  }
+void trace_rays_indirect(Device& device, VkCommandBuffer commands, const VkStridedDeviceAddressRegionKHR* raygen,
+                         const VkStridedDeviceAddressRegionKHR* miss, const VkStridedDeviceAddressRegionKHR* hit,
+                         const VkStridedDeviceAddressRegionKHR* callable, VkDeviceAddress address) {
   record_launch(device, commands, {LaunchKind::Indirect, {{*raygen, *miss, *hit, *callable}}, 0, 0, 0, address});
 }
 
-VKAPI_ATTR void VKAPI_CALL trace_rays_indirect2(VkCommandBuffer commands, VkDeviceAddress address) {
-  auto& device = *device_of(commands);
-  if (!device.instrumented) {
-    device.vk.CmdTraceRaysIndirect2KHR(commands, address);
-    return;
-  }
+void trace_rays_indirect2(Device& device, VkCommandBuffer commands, VkDeviceAddress address) {
   record_launch(device, commands, {LaunchKind::Indirect2, {}, 0, 0, 0, address});
 }
 
-template <typename Function>
-PFN_vkVoidFunction erased(Function* function) {
-  return reinterpret_cast<PFN_vkVoidFunction>(function);
-}
-
-std::unordered_map<std::string_view, PFN_vkVoidFunction> make_table() {
-  std::unordered_map<std::string_view, PFN_vkVoidFunction> table = {
-      {"vkCreateShaderModule", erased(create_shader_module)},
-      {"vkDestroyShaderModule", erased(destroy_shader_module)},
-      {"vkCreateRayTracingPipelinesKHR", erased(create_ray_tracing_pipelines)},
-      {"vkDestroyPipeline", erased(destroy_pipeline)},
-      {"vkSetDebugUtilsObjectNameEXT", erased(set_object_name)},
-      {"vkAllocateCommandBuffers", erased(allocate_command_buffers)},
-      {"vkFreeCommandBuffers", erased(free_command_buffers)},
-      {"vkBeginCommandBuffer", erased(begin_command_buffer)},
-      {"vkResetCommandBuffer", erased(reset_command_buffer)},
-      {"vkResetCommandPool", erased(reset_command_pool)},
-      {"vkDestroyCommandPool", erased(destroy_command_pool)},
-      {"vkCmdExecuteCommands", erased(execute_commands)},
-      {"vkCmdBindPipeline", erased(bind_pipeline)},
-      {"vkCmdSetRayTracingPipelineStackSizeKHR", erased(set_stack_size)},
-      {"vkCmdTraceRaysKHR", erased(trace_rays)},
-      {"vkCmdTraceRaysIndirectKHR", erased(trace_rays_indirect)},
-      {"vkCmdTraceRaysIndirect2KHR", erased(trace_rays_indirect2)},
+std::span<const Intercept> own_intercepts() {
+  static const Intercept table[] = {
+      intercept<create_shader_module, &DeviceDispatch::CreateShaderModule>("vkCreateShaderModule"),
+      intercept<destroy_shader_module, &DeviceDispatch::DestroyShaderModule>("vkDestroyShaderModule"),
+      intercept<create_ray_tracing_pipelines, &DeviceDispatch::CreateRayTracingPipelinesKHR>(
+          "vkCreateRayTracingPipelinesKHR"),
+      intercept<destroy_pipeline, &DeviceDispatch::DestroyPipeline>("vkDestroyPipeline"),
+      intercept<set_object_name, &DeviceDispatch::SetDebugUtilsObjectNameEXT>("vkSetDebugUtilsObjectNameEXT"),
+      intercept<allocate_command_buffers, &DeviceDispatch::AllocateCommandBuffers>("vkAllocateCommandBuffers"),
+      intercept<free_command_buffers, &DeviceDispatch::FreeCommandBuffers>("vkFreeCommandBuffers"),
+      intercept<begin_command_buffer, &DeviceDispatch::BeginCommandBuffer>("vkBeginCommandBuffer"),
+      intercept<reset_command_buffer, &DeviceDispatch::ResetCommandBuffer>("vkResetCommandBuffer"),
+      intercept<reset_command_pool, &DeviceDispatch::ResetCommandPool>("vkResetCommandPool"),
+      intercept<destroy_command_pool, &DeviceDispatch::DestroyCommandPool>("vkDestroyCommandPool"),
+      intercept<execute_commands, &DeviceDispatch::CmdExecuteCommands>("vkCmdExecuteCommands"),
+      intercept<bind_pipeline, &DeviceDispatch::CmdBindPipeline>("vkCmdBindPipeline"),
+      intercept<set_stack_size, &DeviceDispatch::CmdSetRayTracingPipelineStackSizeKHR>(
+          "vkCmdSetRayTracingPipelineStackSizeKHR"),
+      intercept<trace_rays, &DeviceDispatch::CmdTraceRaysKHR>("vkCmdTraceRaysKHR"),
+      intercept<trace_rays_indirect, &DeviceDispatch::CmdTraceRaysIndirectKHR>("vkCmdTraceRaysIndirectKHR"),
+      intercept<trace_rays_indirect2, &DeviceDispatch::CmdTraceRaysIndirect2KHR>("vkCmdTraceRaysIndirect2KHR"),
   };
-  for (const auto& intercept : queue_intercepts()) {
-    table.emplace(intercept.name, intercept.function);
-  }
-  for (const auto& intercept : geometry::intercepts()) {
-    table.emplace(intercept.name, intercept.function);
-  }
   return table;
 }
 
 }  // namespace
 
-PFN_vkVoidFunction find_intercept(std::string_view name) {
-  // Never destroyed: an application may ask while its own static objects are destroyed, after the layer's.
-  static const auto& table = *new auto(make_table());
-  const auto found = table.find(name);
-  return found == table.end() ? nullptr : found->second;
+const Intercept* find_intercept(std::string_view name) {
+  const auto in = [&](std::span<const Intercept> table) -> const Intercept* {
+    const auto found = std::find_if(table.begin(), table.end(), [&](const auto& row) { return row.name == name; });
+    return found == table.end() ? nullptr : &*found;
+  };
+  const Intercept* found = in(own_intercepts());
+  found = found != nullptr ? found : in(queue_intercepts());
+  for (const auto& table : geometry::intercepts()) {
+    found = found != nullptr ? found : in(table);
+  }
+  return found;
 }
 
 }  // namespace rayreplay::layer

@@ -3,11 +3,11 @@
 
 #include <string_view>
 
-#include <vulkan/vulkan.h>
+#include "capture/layer/intercept.hpp"
 
 namespace rayreplay::layer {
 
-/// The layer's function of this name, geometry's included; null if it does not see it.
-[[nodiscard]] PFN_vkVoidFunction find_intercept(std::string_view name);
+/// The layer's function of this name, geometry's included; null if it does not see it. Allocates nothing.
+[[nodiscard]] const Intercept* find_intercept(std::string_view name);
 
 }  // namespace rayreplay::layer

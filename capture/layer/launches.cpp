@@ -69,14 +69,15 @@ void prepare_opacity(CommandRecording& recording) {
 }
 
 /// Everything before the launch.
-std::unique_ptr<LaunchOperation> begin(CommandRecording& recording, const LaunchCommand& launch) {
+std::shared_ptr<LaunchOperation> begin(CommandRecording& recording, const LaunchCommand& launch) {
   auto& device = recording.device;
-  auto operation = std::make_unique<LaunchOperation>(device);
+  auto operation = std::make_shared<LaunchOperation>(device);
   operation->slot = device.allocate_readback(sizeof(LaunchSlot));
   if (!operation->slot) {
     note("no host-visible memory is left: a launch is not recorded");
     return nullptr;
   }
+  recording.add(operation);
   operation->kind = launch.kind;
   operation->width = launch.width;
   operation->height = launch.height;
@@ -116,23 +117,23 @@ std::unique_ptr<LaunchOperation> begin(CommandRecording& recording, const Launch
   return operation;
 }
 
-void end(CommandRecording& recording, std::unique_ptr<LaunchOperation> operation) {
+void end(CommandRecording& recording, LaunchOperation& operation) {
   auto& device = recording.device;
-  if (operation->timestamps) {
+  if (operation.timestamps) {
     device.vk.CmdWriteTimestamp(recording.handle, VK_PIPELINE_STAGE_RAY_TRACING_SHADER_BIT_KHR,
-                                operation->timestamps->pool, operation->timestamps->first + 1);
+                                operation.timestamps->pool, operation.timestamps->first + 1);
   }
   full_barrier(recording);
   if (device.records) {
-    copy_counters(recording, operation->slot, offsetof(LaunchSlot, after));
+    copy_counters(recording, operation.slot, offsetof(LaunchSlot, after));
     if (options().observe_all) {
-      const VkBufferCopy opacity{RR_CONTROL_OPACITY, operation->slot.offset + offsetof(LaunchSlot, opacity),
+      const VkBufferCopy opacity{RR_CONTROL_OPACITY, operation.slot.offset + offsetof(LaunchSlot, opacity),
                                  sizeof(std::uint32_t)};
-      device.vk.CmdCopyBuffer(recording.handle, device.control.buffer, operation->slot.buffer, 1, &opacity);
+      device.vk.CmdCopyBuffer(recording.handle, device.control.buffer, operation.slot.buffer, 1, &opacity);
     }
     full_barrier(recording);
   }
-  recording.add(std::move(operation));
+  operation.whole = true;
 }
 
 }  // namespace
@@ -145,7 +146,7 @@ LaunchOperation::~LaunchOperation() {
 
 void record_launch(Device& device, VkCommandBuffer commands, const LaunchCommand& launch) {
   CommandRecording* recording = nullptr;
-  std::unique_ptr<LaunchOperation> operation;
+  std::shared_ptr<LaunchOperation> operation;
   if (!device.lost.load()) {
     attempt("recording a launch", [&] {
       recording = recording_of(device, commands);
@@ -156,7 +157,7 @@ void record_launch(Device& device, VkCommandBuffer commands, const LaunchCommand
   }
   call_next(device, commands, launch);
   if (operation) {
-    attempt("recording a launch", [&] { end(*recording, std::move(operation)); });
+    attempt("recording a launch", [&] { end(*recording, *operation); });
   }
 }
 

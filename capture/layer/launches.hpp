@@ -44,14 +44,16 @@ struct LaunchOperation : Operation {
   void complete(Drain& /*drain*/) override {
     // The submission reads launches itself: it knows their numbers and which are captured (capture.cpp).
   }
+  /// Null if it could not be recorded to its end: then it only keeps the memory that the device writes.
   LaunchOperation* launch() override {
-    return this;
+    return whole ? this : nullptr;
   }
 
   Device& device;
   HostBuffer slot;     ///< LaunchSlot
   HostBuffer command;  ///< Indirect2: VkTraceRaysIndirectCommand2KHR
   LaunchKind kind = LaunchKind::Direct;
+  bool whole = false;  ///< all of it is recorded
   bool size_known = true;
   std::uint32_t width = 0, height = 0, depth = 0;  ///< Direct
   std::shared_ptr<const PipelineRecord> pipeline;

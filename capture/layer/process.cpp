@@ -2,22 +2,35 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <new>
+
+#include "capture/layer/standard_error.hpp"
+#include "capture/spool/guest_files.hpp"
 
 namespace rayreplay::layer {
 namespace {
 
 constexpr std::size_t kMostNotes = 1000;
+constexpr std::uint64_t kMostCommandLine = std::uint64_t{4} << 20U;
 
 std::atomic<Process*> current{nullptr};
+
+// Never destroyed (process.hpp). A forked child takes the one that its parent does not use.
+struct Room {
+  alignas(Process) std::byte bytes[sizeof(Process)];
+};
+Room rooms[2];
+
+const void* room(std::size_t index) {
+  return &rooms[index];
+}
 
 void before_fork() {
   if (auto* p = current.load()) {
@@ -33,19 +46,21 @@ void after_fork_in_parent() {
 
 /// The parent's locks may be held by threads that the child does not have: start anew with what is known to be whole.
 void after_fork_in_child() {
-  auto* old = current.load();
+  const auto* old = current.load();
   if (old == nullptr) {
     return;
   }
-  attempt("starting anew in a forked process", [old] {
-    auto fresh = std::make_unique<Process>();
-    fresh->instances = old->instances;
-    fresh->devices = old->devices;
-    for (const auto& [key, device] : fresh->devices) {
-      device->lost = true;
-    }
-    current = fresh.release();
-  });
+  auto* fresh = new (&rooms[old == room(0) ? 1 : 0]) Process;
+  fresh->inert = old->inert;
+  fresh->instances = old->instances;
+  fresh->devices = old->devices;
+  fresh->devices.for_each([](Device& device) { device.lost = true; });
+  try {
+    fresh->options = old->options;
+  } catch (const std::exception&) {
+    fresh->failed = true;  // No memory for them: nothing is recorded.
+  }
+  current = fresh;
 }
 
 /// The marker of a spool that is not whole, as far as it can be made: an empty file needs no room on most disks.
@@ -56,8 +71,8 @@ void mark_failed(const Process& p) noexcept {
     if (reason.empty() || p.spool_path.empty()) {
       return;
     }
-    const int file = open((p.spool_path + spool::kFailedExtension).c_str(),
-                          O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+    const int file = spool::open_apart((p.spool_path + spool::kFailedExtension).c_str(),
+                                       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     if (file < 0) {
       return;
     }
@@ -72,6 +87,15 @@ void mark_failed(const Process& p) noexcept {
   }
 }
 
+/// A note that notes are missing; false if the spool cannot be written.
+bool said_unsaid(Process& p) noexcept {
+  try {
+    return p.spool.append(spool::Note{spool::kNone, "there was no memory for notes: what else is missing is not said"});
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 /// Writes the End block when the library is unloaded or the process ends.
 struct AtEnd {
   AtEnd() = default;
@@ -80,7 +104,8 @@ struct AtEnd {
   ~AtEnd() {
     auto* p = current.load();
     if (p != nullptr && p->open.load() && !p->failed.load()) {
-      if (!p->spool.append(spool::End{p->next_launch.load(), p->captured.load()})) {
+      const bool unsaid = p->unsaid.load() && !said_unsaid(*p);
+      if (unsaid || !p->spool.append(spool::End{p->next_launch.load(), p->captured.load()})) {
         mark_failed(*p);
       }
       p->failed = true;
@@ -90,17 +115,13 @@ struct AtEnd {
 };
 const AtEnd at_end;
 
-std::string read_file(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 spool::Process describe(const Instance& instance, std::uint64_t start, const Options& options) {
   spool::Process block;
   block.pid = static_cast<std::uint32_t>(getpid());
   std::error_code ignored;
   block.executable = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
-  const auto words = read_file("/proc/self/cmdline");
+  std::string why;
+  const auto words = spool::read_regular("/proc/self/cmdline", kMostCommandLine, why).value_or("");
   for (std::size_t at = 0; at < words.size();) {
     auto end = words.find('\0', at);
     end = end == std::string::npos ? words.size() : end;
@@ -119,8 +140,8 @@ bool open_new(Process& p, const Instance& instance) {
   const auto start = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
           .count());
-  std::error_code error;
-  std::filesystem::create_directories(p.options.spool, error);
+  // If it fails the file cannot be opened either, and says why.
+  [[maybe_unused]] const bool made = spool::make_private_folders(p.options.spool);
   const auto path = std::filesystem::path(p.options.spool) /
                     (std::to_string(getpid()) + "-" + std::to_string(start) + spool::kFileExtension);
   p.spool_path = path.string();
@@ -135,59 +156,7 @@ bool open_new(Process& p, const Instance& instance) {
   return true;
 }
 
-}  // namespace
-
-Process::Process() : options(resolve([](const char* name) -> const char* { return std::getenv(name); })) {}
-
-Process& process() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    if (current.load() == nullptr) {
-      current = new Process;  // Never destroyed: see process.hpp.
-      pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-    }
-  });
-  return *current.load();
-}
-
-bool open_spool(const Instance& instance) {
-  auto& p = process();
-  const std::scoped_lock lock(p.spool_mutex);
-  if (p.failed.load()) {
-    return false;
-  }
-  if (p.open.load()) {
-    return true;
-  }
-  if (!open_new(p, instance)) {
-    return false;
-  }
-  for (const auto& problem : p.options.problems) {
-    log(LogLevel::Warning, problem);
-    p.spool.append(spool::Note{spool::kNone, "option: " + problem});
-  }
-  return true;
-}
-
-void spool_failed() {
-  auto& p = process();
-  if (!p.failed.exchange(true)) {
-    mark_failed(p);
-    log(LogLevel::Warning, "the spool cannot be written any more (" + p.spool.error() + "); recording stops here");
-  }
-}
-
-void log(LogLevel level, std::string_view text) {
-  if (level <= process().options.log) {
-    std::fprintf(stderr, "rayreplay capture: %.*s\n", static_cast<int>(text.size()), text.data());
-  }
-}
-
-const Options& options() {
-  return process().options;
-}
-
-void note(std::string_view text, std::uint32_t launch) {
+void keep_note(std::string_view text, std::uint32_t launch) {
   auto& p = process();
   bool said = false;
   {
@@ -212,11 +181,84 @@ void note(std::string_view text, std::uint32_t launch) {
   spool_block(spool::Note{launch, std::string(text)});
 }
 
+}  // namespace
+
+Process::Process() noexcept = default;
+
+Process& process() noexcept {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    auto* made = new (&rooms[0]) Process;
+    made->inert = getauxval(AT_SECURE) != 0;
+    remember_standard_error();
+    if (!made->inert) {
+      try {
+        made->options = resolve([](const char* name) -> const char* { return std::getenv(name); });
+      } catch (const std::exception&) {
+        made->failed = true;  // No memory for them: nothing is recorded.
+      }
+    }
+    current = made;
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  });
+  return *current.load();
+}
+
+bool open_spool(const Instance& instance) {
+  auto& p = process();
+  const std::scoped_lock lock(p.spool_mutex);
+  if (p.failed.load() || p.inert) {
+    return false;
+  }
+  if (p.open.load()) {
+    return true;
+  }
+  if (!open_new(p, instance)) {
+    return false;
+  }
+  for (const auto& problem : p.options.problems) {
+    log(LogLevel::Warning, problem);
+    p.spool.append(spool::Note{spool::kNone, "option: " + problem});
+  }
+  return true;
+}
+
+void spool_failed() noexcept {
+  auto& p = process();
+  if (p.failed.exchange(true)) {
+    return;
+  }
+  mark_failed(p);
+  try {
+    log(LogLevel::Warning, "the spool cannot be written any more (" + p.spool.error() + "); recording stops here");
+  } catch (const std::exception&) {
+    log(LogLevel::Warning, "the spool cannot be written any more; recording stops here");
+  }
+}
+
+void log(LogLevel level, std::string_view text) noexcept {
+  const auto& p = process();
+  if (level <= p.options.log && !p.inert) {
+    write_standard_error(text);
+  }
+}
+
+const Options& options() {
+  return process().options;
+}
+
+void note(std::string_view text, std::uint32_t launch) noexcept {
+  try {
+    keep_note(text, launch);
+  } catch (const std::exception&) {
+    process().unsaid = true;
+  }
+}
+
 Device* device_of(const void* dispatchable) {
   auto& p = process();
   const std::shared_lock lock(p.objects_mutex);
-  const auto found = p.devices.find(dispatch_key(dispatchable));
-  return found == p.devices.end() ? nullptr : found->second.get();
+  return p.devices.find(dispatch_key(dispatchable));
 }
 
 }  // namespace rayreplay::layer

@@ -1,9 +1,9 @@
 // What the layer keeps once for the process: options, the spool, instances and devices.
 //
-// All of it is reached through process(). A forked child gets a fresh one that knows the parent's instances and devices
-// (which stop recording there) and opens a spool of its own with its first device. Never destroyed, as threads of the
-// application may still run while the process ends; the library's destruction writes the End block and closes the
-// spool.
+// All of it is reached through process(), which takes no memory. A forked child gets a fresh one that knows the
+// parent's instances and devices (which stop recording there) and opens a spool of its own with its first device. Never
+// destroyed, as threads of the application may still run while the process ends; the library's destruction writes the
+// End block and closes the spool.
 #pragma once
 
 #include <atomic>
@@ -14,18 +14,19 @@
 #include <set>
 #include <shared_mutex>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "capture/layer/device.hpp"
+#include "capture/layer/registry.hpp"
 #include "capture/spool/writer.hpp"
 
 namespace rayreplay::layer {
 
 struct Process {
-  Process();
+  Process() noexcept;
 
   Options options;
+  bool inert = false;  ///< a privileged program: no environment is read, nothing observed, no file written
   std::atomic<std::uint32_t> next_device{0}, next_pipeline{0}, next_shader{0}, next_launch{0}, captured{0};
 
   std::mutex spool_mutex;  ///< guards opening and the notes
@@ -36,14 +37,16 @@ struct Process {
   bool notes_full = false;                                ///< no more are kept, and that was said
   std::set<std::string, std::less<>> said;                ///< on standard error
 
+  std::atomic<bool> unsaid{false};  ///< a note was lost: no memory
+
   std::shared_mutex objects_mutex;
-  std::unordered_map<const void*, std::shared_ptr<Instance>> instances;  ///< by dispatch key
-  std::unordered_map<const void*, std::shared_ptr<Device>> devices;
+  Registry<Instance> instances;
+  Registry<Device> devices;
 };
 
-[[nodiscard]] Process& process();
+[[nodiscard]] Process& process() noexcept;
 
-/// Opens the spool if it is not open yet; false if that fails (said once).
+/// Opens the spool if it is not open yet; false if that fails (said once) or the process is inert.
 bool open_spool(const Instance& instance);
 
 /// Appends a block; false, said once, if the spool cannot be written.
@@ -51,10 +54,10 @@ template <typename Block>
 bool spool_block(const Block& block);
 
 /// After an append that failed: says so once; nothing is recorded any more.
-void spool_failed();
+void spool_failed() noexcept;
 
-/// A line on standard error.
-void log(LogLevel level, std::string_view text);
+/// A line on standard error, if that is what it was when the layer was loaded.
+void log(LogLevel level, std::string_view text) noexcept;
 
 /// What the loader finds a dispatchable object's functions by; the same for all objects of a device.
 [[nodiscard]] inline const void* dispatch_key(const void* object) {
@@ -70,11 +73,11 @@ bool attempt(const char* what, Work&& work) noexcept {
   } catch (const std::exception& error) {
     try {
       note(std::string(what) + " failed: " + error.what());
-    } catch (...) {  // No memory to say so: the caller's fallback is all that is left.
-      return false;
+    } catch (...) {
+      process().unsaid = true;
     }
   } catch (...) {
-    return false;
+    process().unsaid = true;
   }
   return false;
 }

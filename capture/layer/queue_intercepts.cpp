@@ -59,8 +59,11 @@ std::vector<Batch> batches_of(Device& device, std::uint32_t count, const Info* i
     }
     const auto add = [&](VkCommandBuffer commands) {
       const auto found = device.recordings.find(commands);
-      if (found != device.recordings.end() && !found->second->operations.empty()) {
-        batch.recordings.push_back(found->second);
+      if (found == device.recordings.end() || !found->second.recording) {
+        return;
+      }
+      if (!found->second.recording->operations.empty()) {
+        batch.recordings.push_back(found->second.recording);
       }
     };
     command_at(infos[i], add);
@@ -73,12 +76,11 @@ std::vector<Batch> batches_of(Device& device, std::uint32_t count, const Info* i
 }
 
 template <typename Info, typename CommandAt, typename Call>
-VkResult submit(VkQueue handle, std::uint32_t count, const Info* infos, VkFence fence, const CommandAt& command_at,
-                const Call& call) {
-  auto& device = *device_of(handle);
-  auto* queue = device.instrumented ? device.queue_of(handle) : nullptr;
+VkResult submit(Device& device, VkQueue handle, std::uint32_t count, const Info* infos, VkFence fence,
+                const CommandAt& command_at, const Call& call) {
+  auto* queue = device.queue_of(handle);
   if (queue == nullptr) {
-    return call(device, count, infos, fence);
+    return call(count, infos, fence);
   }
   std::vector<Batch> batches;
   if (!device.lost.load()) {
@@ -87,52 +89,49 @@ VkResult submit(VkQueue handle, std::uint32_t count, const Info* infos, VkFence 
   if (batches.empty()) {
     device.submissions->poll();
     const std::scoped_lock lock(queue->mutex);
-    return call(device, count, infos, fence);
+    return call(count, infos, fence);
   }
-  return device.submissions->submit(*queue, batches, fence,
-                                    [&](std::uint32_t first, std::uint32_t number, VkFence signalled) {
-                                      return call(device, number, infos + first, signalled);
-                                    });
+  const auto next = [&](std::uint32_t first, std::uint32_t number, VkFence signalled) {
+    return call(number, infos + first, signalled);
+  };
+  return device.submissions->submit(*queue, batches, fence, next);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL queue_submit(VkQueue queue, std::uint32_t count, const VkSubmitInfo* infos,
-                                            VkFence fence) {
+VkResult queue_submit(Device& device, VkQueue queue, std::uint32_t count, const VkSubmitInfo* infos, VkFence fence) {
   return submit(
-      queue, count, infos, fence,
+      device, queue, count, infos, fence,
       [](const VkSubmitInfo& info, const auto& add) {
         for (std::uint32_t i = 0; i < info.commandBufferCount; ++i) {
           add(info.pCommandBuffers[i]);
         }
       },
-      [queue](Device& device, std::uint32_t number, const VkSubmitInfo* some, VkFence signalled) {
+      [&](std::uint32_t number, const VkSubmitInfo* some, VkFence signalled) {
         return device.vk.QueueSubmit(queue, number, some, signalled);
       });
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL queue_submit2(VkQueue queue, std::uint32_t count, const VkSubmitInfo2* infos,
-                                             VkFence fence) {
+VkResult queue_submit2(Device& device, VkQueue queue, std::uint32_t count, const VkSubmitInfo2* infos, VkFence fence) {
   return submit(
-      queue, count, infos, fence,
+      device, queue, count, infos, fence,
       [](const VkSubmitInfo2& info, const auto& add) {
         for (std::uint32_t i = 0; i < info.commandBufferInfoCount; ++i) {
           add(info.pCommandBufferInfos[i].commandBuffer);
         }
       },
-      [queue](Device& device, std::uint32_t number, const VkSubmitInfo2* some, VkFence signalled) {
+      [&](std::uint32_t number, const VkSubmitInfo2* some, VkFence signalled) {
         return device.vk.QueueSubmit2(queue, number, some, signalled);
       });
 }
 
 /// A call on a queue, apart from the layer's own on it.
 template <typename Call>
-VkResult on_queue(VkQueue handle, const Call& call) {
-  auto& device = *device_of(handle);
-  auto* queue = device.instrumented ? device.queue_of(handle) : nullptr;
+VkResult on_queue(Device& device, VkQueue handle, const Call& call) {
+  auto* queue = device.queue_of(handle);
   if (queue == nullptr) {
-    return call(device);
+    return call();
   }
   const std::scoped_lock lock(queue->mutex);
-  return call(device);
+  return call();
 }
 
 /// After the application learned that something is finished.
@@ -142,54 +141,48 @@ void look_again(Device& device) {
   }
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL queue_bind_sparse(VkQueue queue, std::uint32_t count, const VkBindSparseInfo* infos,
-                                                 VkFence fence) {
-  return on_queue(queue, [&](Device& device) { return device.vk.QueueBindSparse(queue, count, infos, fence); });
+VkResult queue_bind_sparse(Device& device, VkQueue queue, std::uint32_t count, const VkBindSparseInfo* infos,
+                           VkFence fence) {
+  return on_queue(device, queue, [&] { return device.vk.QueueBindSparse(queue, count, infos, fence); });
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL queue_present(VkQueue queue, const VkPresentInfoKHR* info) {
-  const auto result = on_queue(queue, [&](Device& device) { return device.vk.QueuePresentKHR(queue, info); });
-  auto& device = *device_of(queue);
+VkResult queue_present(Device& device, VkQueue queue, const VkPresentInfoKHR* info) {
+  const auto result = on_queue(device, queue, [&] { return device.vk.QueuePresentKHR(queue, info); });
   ++device.frame;
   look_again(device);
   return result;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL queue_wait_idle(VkQueue queue) {
-  const auto result = on_queue(queue, [&](Device& device) { return device.vk.QueueWaitIdle(queue); });
-  look_again(*device_of(queue));
+VkResult queue_wait_idle(Device& device, VkQueue queue) {
+  const auto result = on_queue(device, queue, [&] { return device.vk.QueueWaitIdle(queue); });
+  look_again(device);
   return result;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL device_wait_idle(VkDevice handle) {
-  auto& device = *device_of(handle);
+VkResult device_wait_idle(Device& device, VkDevice handle) {
   VkResult result = VK_SUCCESS;
   {
     std::vector<std::unique_lock<std::mutex>> locks;
-    if (device.instrumented) {
-      attempt("taking the queues", [&] {
-        locks.reserve(device.queues.size());
-        for (const auto& queue : device.queues) {
-          locks.emplace_back(queue->mutex);
-        }
-      });
-    }
+    attempt("taking the queues", [&] {
+      locks.reserve(device.queues.size());
+      for (const auto& queue : device.queues) {
+        locks.emplace_back(queue->mutex);
+      }
+    });
     result = device.vk.DeviceWaitIdle(handle);
   }
   look_again(device);
   return result;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL wait_for_fences(VkDevice handle, std::uint32_t count, const VkFence* fences,
-                                               VkBool32 all, std::uint64_t timeout) {
-  auto& device = *device_of(handle);
+VkResult wait_for_fences(Device& device, VkDevice handle, std::uint32_t count, const VkFence* fences, VkBool32 all,
+                         std::uint64_t timeout) {
   const auto result = device.vk.WaitForFences(handle, count, fences, all, timeout);
   look_again(device);
   return result;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL get_fence_status(VkDevice handle, VkFence fence) {
-  auto& device = *device_of(handle);
+VkResult get_fence_status(Device& device, VkDevice handle, VkFence fence) {
   const auto result = device.vk.GetFenceStatus(handle, fence);
   if (result == VK_SUCCESS) {
     look_again(device);
@@ -197,9 +190,7 @@ VKAPI_ATTR VkResult VKAPI_CALL get_fence_status(VkDevice handle, VkFence fence) 
   return result;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL wait_semaphores(VkDevice handle, const VkSemaphoreWaitInfo* info,
-                                               std::uint64_t timeout) {
-  auto& device = *device_of(handle);
+VkResult wait_semaphores(Device& device, VkDevice handle, const VkSemaphoreWaitInfo* info, std::uint64_t timeout) {
   const auto result = device.vk.WaitSemaphores(handle, info, timeout);
   look_again(device);
   return result;
@@ -207,19 +198,19 @@ VKAPI_ATTR VkResult VKAPI_CALL wait_semaphores(VkDevice handle, const VkSemaphor
 
 }  // namespace
 
-std::span<const geometry::Intercept> queue_intercepts() {
-  static const geometry::Intercept table[] = {
-      {"vkQueueSubmit", reinterpret_cast<PFN_vkVoidFunction>(queue_submit)},
-      {"vkQueueSubmit2", reinterpret_cast<PFN_vkVoidFunction>(queue_submit2)},
-      {"vkQueueSubmit2KHR", reinterpret_cast<PFN_vkVoidFunction>(queue_submit2)},
-      {"vkQueueBindSparse", reinterpret_cast<PFN_vkVoidFunction>(queue_bind_sparse)},
-      {"vkQueuePresentKHR", reinterpret_cast<PFN_vkVoidFunction>(queue_present)},
-      {"vkQueueWaitIdle", reinterpret_cast<PFN_vkVoidFunction>(queue_wait_idle)},
-      {"vkDeviceWaitIdle", reinterpret_cast<PFN_vkVoidFunction>(device_wait_idle)},
-      {"vkWaitForFences", reinterpret_cast<PFN_vkVoidFunction>(wait_for_fences)},
-      {"vkGetFenceStatus", reinterpret_cast<PFN_vkVoidFunction>(get_fence_status)},
-      {"vkWaitSemaphores", reinterpret_cast<PFN_vkVoidFunction>(wait_semaphores)},
-      {"vkWaitSemaphoresKHR", reinterpret_cast<PFN_vkVoidFunction>(wait_semaphores)},
+std::span<const Intercept> queue_intercepts() {
+  static const Intercept table[] = {
+      intercept<queue_submit, &DeviceDispatch::QueueSubmit>("vkQueueSubmit"),
+      intercept<queue_submit2, &DeviceDispatch::QueueSubmit2>("vkQueueSubmit2"),
+      intercept<queue_submit2, &DeviceDispatch::QueueSubmit2>("vkQueueSubmit2KHR"),
+      intercept<queue_bind_sparse, &DeviceDispatch::QueueBindSparse>("vkQueueBindSparse"),
+      intercept<queue_present, &DeviceDispatch::QueuePresentKHR>("vkQueuePresentKHR"),
+      intercept<queue_wait_idle, &DeviceDispatch::QueueWaitIdle>("vkQueueWaitIdle"),
+      intercept<device_wait_idle, &DeviceDispatch::DeviceWaitIdle>("vkDeviceWaitIdle"),
+      intercept<wait_for_fences, &DeviceDispatch::WaitForFences>("vkWaitForFences"),
+      intercept<get_fence_status, &DeviceDispatch::GetFenceStatus>("vkGetFenceStatus"),
+      intercept<wait_semaphores, &DeviceDispatch::WaitSemaphores>("vkWaitSemaphores"),
+      intercept<wait_semaphores, &DeviceDispatch::WaitSemaphores>("vkWaitSemaphoresKHR"),
   };
   return table;
 }

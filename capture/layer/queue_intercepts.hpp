@@ -3,10 +3,10 @@
 
 #include <span>
 
-#include "capture/layer/geometry/hooks.hpp"
+#include "capture/layer/intercept.hpp"
 
 namespace rayreplay::layer {
 
-[[nodiscard]] std::span<const geometry::Intercept> queue_intercepts();
+[[nodiscard]] std::span<const Intercept> queue_intercepts();
 
 }  // namespace rayreplay::layer

@@ -1,6 +1,7 @@
 #include "capture/layer/readback.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -57,6 +58,21 @@ ReadbackPool::~ReadbackPool() {
   }
 }
 
+auto ReadbackPool::take(Block& block, VkDeviceSize bytes) -> std::map<VkDeviceSize, Block::Range>::iterator {
+  const auto found = std::find_if(block.ranges.begin(), block.ranges.end(), [bytes](const auto& range) {
+    return !range.second.used && range.second.bytes >= bytes;
+  });
+  if (found == block.ranges.end()) {
+    return found;
+  }
+  auto& range = found->second;
+  if (range.bytes > bytes) {
+    block.ranges.emplace(found->first + bytes, Block::Range{range.bytes - bytes, false});
+  }
+  range = {bytes, true};
+  return found;
+}
+
 HostBuffer ReadbackPool::allocate(VkDeviceSize bytes) {
   HostBuffer result;
   if (bytes == 0 || bytes > std::numeric_limits<VkDeviceSize>::max() / 2) {
@@ -64,35 +80,36 @@ HostBuffer ReadbackPool::allocate(VkDeviceSize bytes) {
   }
   const auto wanted = aligned(bytes);
   const std::scoped_lock lock(mutex_);
-  const auto take = [&](std::size_t number, Block& block) {
-    for (auto range = block.free.begin(); range != block.free.end(); ++range) {
-      const auto [offset, size] = *range;
-      if (size < wanted) {
-        continue;
-      }
-      if (size > wanted) {
-        block.free.emplace(offset + wanted, size - wanted);
-      }
-      block.free.erase(offset);
-      result.buffer = block.buffer;
-      result.offset = offset;
-      result.bytes = bytes;
-      result.data = block.data + offset;
-      result.pool_ = this;
-      result.block_ = number;
-      return true;
+  const auto give = [&](std::size_t number, Block& block) {
+    const auto range = take(block, wanted);
+    if (range == block.ranges.end()) {
+      return false;
     }
-    return false;
+    result.buffer = block.buffer;
+    result.offset = range->first;
+    result.bytes = bytes;
+    result.data = block.data + range->first;
+    result.pool_ = this;
+    result.block_ = number;
+    return true;
   };
   for (auto& [number, block] : blocks_) {
-    if (take(number, block)) {
+    if (give(number, block)) {
       return result;
     }
   }
-  Block block;
-  if (make_block(std::max(wanted, kBlockBytes), block)) {
-    const auto number = next_block_++;
-    take(number, blocks_.emplace(number, std::move(block)).first->second);
+  // All that the host needs to know a block is there before the device makes it.
+  std::map<std::size_t, Block> made;
+  const auto number = next_block_++;
+  auto& block = made[number];
+  const auto size = std::max(wanted, kBlockBytes);
+  block.ranges.emplace(0, Block::Range{wanted, false});
+  if (size > wanted) {
+    block.ranges.emplace(wanted, Block::Range{size - wanted, false});
+  }
+  if (make_block(size, block)) {
+    blocks_.insert(made.extract(made.begin()));
+    give(number, block);
   }
   return result;
 }
@@ -136,11 +153,10 @@ bool ReadbackPool::make_block(VkDeviceSize bytes, Block& block) {
   block.data = static_cast<std::uint8_t*>(data);
   block.bytes = bytes;
   block.coherent = (device_.memory.memoryTypes[type].propertyFlags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
-  block.free.emplace(0, bytes);
   return true;
 }
 
-void ReadbackPool::destroy_block(Block& block) {
+void ReadbackPool::destroy_block(Block& block) noexcept {
   if (block.buffer != VK_NULL_HANDLE) {
     device_.vk.DestroyBuffer(device_.handle, block.buffer, nullptr);
   }
@@ -150,30 +166,31 @@ void ReadbackPool::destroy_block(Block& block) {
   block = {};
 }
 
-void ReadbackPool::release(HostBuffer& buffer) {
+void ReadbackPool::release(HostBuffer& buffer) noexcept {
   const std::scoped_lock lock(mutex_);
   const auto found = blocks_.find(buffer.block_);
   if (found == blocks_.end()) {
     return;
   }
-  auto& free = found->second.free;
-  auto offset = buffer.offset;
-  auto bytes = aligned(buffer.bytes);
-  const auto next = free.lower_bound(offset);
-  if (next != free.end() && next->first == offset + bytes) {
-    bytes += next->second;
-    free.erase(next);
+  auto& ranges = found->second.ranges;
+  auto range = ranges.find(buffer.offset);
+  if (range == ranges.end()) {
+    return;
   }
-  auto previous = free.lower_bound(offset);
-  if (previous != free.begin() && (--previous)->first + previous->second == offset) {
-    previous->second += bytes;
-    offset = previous->first;
-    bytes = previous->second;
-  } else {
-    free.emplace(offset, bytes);
+  range->second.used = false;
+  if (const auto next = std::next(range); next != ranges.end() && !next->second.used) {
+    range->second.bytes += next->second.bytes;
+    ranges.erase(next);
+  }
+  if (range != ranges.begin()) {
+    if (const auto previous = std::prev(range); !previous->second.used) {
+      previous->second.bytes += range->second.bytes;
+      ranges.erase(range);
+      range = previous;
+    }
   }
   // A large block goes back to the device at once; small ones are kept for the next command buffer.
-  if (bytes == found->second.bytes && bytes > kBlockBytes) {
+  if (range->second.bytes == found->second.bytes && range->second.bytes > kBlockBytes) {
     destroy_block(found->second);
     blocks_.erase(found);
   }

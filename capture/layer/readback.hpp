@@ -2,7 +2,8 @@
 //
 // Contract: allocate() gives `bytes` of a buffer (usage: transfer source and destination), mapped, 256-byte aligned,
 // HOST_CACHED where the device has such memory, shared by all queue families of the device. Empty (no buffer) if there
-// is no memory: the caller notes what is missing. A HostBuffer gives its bytes back when it is destroyed; it must not
+// is no memory of the device: the caller notes what is missing; throws if there is none of the host, and then leaves
+// nothing behind. A HostBuffer gives its bytes back when it is destroyed; it must not
 // outlive its device. Thread-safe. Small requests share blocks of memory. Complexity: linear in the free ranges of the
 // blocks; a large request has a block of its own.
 #pragma once
@@ -63,11 +64,17 @@ class ReadbackPool {
     VkDeviceSize bytes = 0;
     std::uint8_t* data = nullptr;
     bool coherent = false;
-    std::map<VkDeviceSize, VkDeviceSize> free;  // offset → bytes
+    struct Range {
+      VkDeviceSize bytes = 0;
+      bool used = false;
+    };
+    std::map<VkDeviceSize, Range> ranges;  // by offset, all of the block: giving one back takes no memory
   };
+  /// The first free range of so many bytes, taken; nothing if the block has none.
+  static std::map<VkDeviceSize, Block::Range>::iterator take(Block& block, VkDeviceSize bytes);
   bool make_block(VkDeviceSize bytes, Block& block);
-  void destroy_block(Block& block);
-  void release(HostBuffer& buffer);
+  void destroy_block(Block& block) noexcept;
+  void release(HostBuffer& buffer) noexcept;
   void sync(const HostBuffer& buffer, bool to_device);
 
   Device& device_;

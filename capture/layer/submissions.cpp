@@ -63,8 +63,8 @@ bool triggered() {
 }  // namespace
 
 Submissions::~Submissions() {
-  for (auto& submission : pending_) {
-    fences_.push_back(submission->fence);
+  for (const auto& submission : pending_) {
+    device_.vk.DestroyFence(device_.handle, submission.fence, nullptr);
   }
   for (auto* fence : fences_) {
     device_.vk.DestroyFence(device_.handle, fence, nullptr);
@@ -80,7 +80,7 @@ bool Submissions::upload(const DeviceBuffer& to, std::span<const std::uint32_t> 
   return reader_.upload(*device_.queues.front(), to, words);
 }
 
-VkResult Submissions::submit(Queue& queue, const std::vector<Batch>& batches, VkFence fence, const Next& next) {
+VkResult Submissions::submit(Queue& queue, const std::vector<Batch>& batches, VkFence fence, const Pass& pass) {
   // A command buffer that runs more than once writes the same slots: its batches are run and read one by one.
   bool twice = false;
   attempt("looking at a submission", [&] {
@@ -94,10 +94,10 @@ VkResult Submissions::submit(Queue& queue, const std::vector<Batch>& batches, Vk
   const auto count = static_cast<std::uint32_t>(batches.size());
   const std::scoped_lock lock(mutex_);
   if (!twice) {
-    return submit_part(queue, batches, 0, count, fence, next);
+    return submit_part(queue, batches, 0, count, fence, pass);
   }
   for (std::uint32_t i = 0; i < count; ++i) {
-    const auto result = submit_part(queue, batches, i, 1, i + 1 == count ? fence : VK_NULL_HANDLE, next);
+    const auto result = submit_part(queue, batches, i, 1, i + 1 == count ? fence : VK_NULL_HANDLE, pass);
     if (result != VK_SUCCESS) {
       return result;
     }
@@ -106,54 +106,49 @@ VkResult Submissions::submit(Queue& queue, const std::vector<Batch>& batches, Vk
 }
 
 VkResult Submissions::submit_part(Queue& queue, const std::vector<Batch>& batches, std::uint32_t first,
-                                  std::uint32_t count, VkFence fence, const Next& next) {
-  std::unique_ptr<Submission> submission;
+                                  std::uint32_t count, VkFence fence, const Pass& pass) {
+  std::list<Submission> followed;
   if (!device_.lost.load()) {
     attempt("preparing a submission", [&] {
       poll_locked(0);
-      submission = prepare(queue, batches, first, count);
+      followed = prepare(queue, batches, first, count);
     });
   }
   VkResult result = VK_SUCCESS;
   VkResult own = VK_SUCCESS;
   {
     const std::scoped_lock lock(queue.mutex);
-    result = next(first, count, fence);
-    if (result == VK_SUCCESS && submission) {
-      own = device_.vk.QueueSubmit(queue.handle, 0, nullptr, submission->fence);
+    result = pass(first, count, fence);
+    if (result == VK_SUCCESS && !followed.empty()) {
+      own = device_.vk.QueueSubmit(queue.handle, 0, nullptr, followed.front().fence);
     }
   }
-  if (!submission) {
+  if (followed.empty()) {
     return result;
   }
-  if (result != VK_SUCCESS) {
-    recycle(*submission);
-    if (result == VK_ERROR_DEVICE_LOST) {
-      give_up(result);
+  auto& submission = followed.front();
+  if (result != VK_SUCCESS || own != VK_SUCCESS) {
+    recycle(submission);
+    if (result == VK_ERROR_DEVICE_LOST || own != VK_SUCCESS) {
+      give_up(result != VK_SUCCESS ? result : own);
     }
     return result;
   }
-  if (own != VK_SUCCESS) {
-    recycle(*submission);
-    give_up(own);
-    return result;
-  }
-  attempt("completing a submission", [&] {
-    const bool only_watched = std::all_of(submission->items.begin(), submission->items.end(), [](const auto& item) {
-      return item.operation->launch() != nullptr ? !item.captured : !item.operation->prompt();
-    });
-    pending_.push_back(std::move(submission));
-    pending_count_ = pending_.size();
-    poll_locked(only_watched ? 0 : patience_ns());
+  const bool only_watched = std::all_of(submission.items.begin(), submission.items.end(), [](const auto& item) {
+    return item.operation->launch() != nullptr ? !item.captured : !item.operation->prompt();
   });
+  pending_.splice(pending_.end(), followed);
+  pending_count_ = pending_.size();
+  attempt("completing a submission", [&] { poll_locked(only_watched ? 0 : patience_ns()); });
   return result;
 }
 
-std::unique_ptr<Submissions::Submission> Submissions::prepare(Queue& queue, const std::vector<Batch>& batches,
-                                                              std::uint32_t first, std::uint32_t count) {
-  auto submission = std::make_unique<Submission>();
-  submission->queue = &queue;
-  submission->frame = device_.frame.load();
+std::list<Submissions::Submission> Submissions::prepare(Queue& queue, const std::vector<Batch>& batches,
+                                                        std::uint32_t first, std::uint32_t count) {
+  std::list<Submission> followed(1);
+  auto& submission = followed.front();
+  submission.queue = &queue;
+  submission.frame = device_.frame.load();
   const bool trigger = triggered();
   bool launches = false;
   bool frame_end = false;
@@ -161,59 +156,58 @@ std::unique_ptr<Submissions::Submission> Submissions::prepare(Queue& queue, cons
   for (std::uint32_t i = first; i < first + count; ++i) {
     frame_end |= batches[i].frame_end;
     for (const auto& recording : batches[i].recordings) {
-      submission->recordings.push_back(recording);
+      submission.recordings.push_back(recording);
       for (const auto& operation : recording->operations) {
         Item item{operation, 0, false};
         if (operation->launch() != nullptr) {
           launches = true;
           item.number = process().next_launch++;
-          item.captured = chosen(submission->frame, item.number, trigger);
+          item.captured = chosen(submission.frame, item.number, trigger);
         }
-        const auto [position, fresh] = positions.emplace(operation.get(), submission->items.size());
+        const auto [position, fresh] = positions.emplace(operation.get(), submission.items.size());
         if (!fresh) {
-          auto& earlier = submission->items[position->second];
+          auto& earlier = submission.items[position->second];
           if (earlier.captured) {
             note("a command buffer ran more than once in one batch: only the last run is captured", earlier.number);
           }
           earlier.operation = nullptr;
-          position->second = submission->items.size();
+          position->second = submission.items.size();
         }
-        submission->items.push_back(std::move(item));
+        submission.items.push_back(std::move(item));
       }
     }
   }
-  std::erase_if(submission->items, [](const auto& item) { return item.operation == nullptr; });
-  submission->captures =
-      std::any_of(submission->items.begin(), submission->items.end(), [](const auto& item) { return item.captured; });
+  std::erase_if(submission.items, [](const auto& item) { return item.operation == nullptr; });
+  submission.captures =
+      std::any_of(submission.items.begin(), submission.items.end(), [](const auto& item) { return item.captured; });
   if (frame_end || (launches && !device_.swapchain && !device_.frame_boundary)) {
     ++device_.frame;
   }
-  if (submission->items.empty()) {
-    return nullptr;
+  if (submission.items.empty()) {
+    return {};
   }
   if (fences_.empty()) {
+    fences_.reserve(1);
     VkFenceCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
     VkFence fence = VK_NULL_HANDLE;
     const auto made = device_.vk.CreateFence(device_.handle, &info, nullptr, &fence);
     if (made != VK_SUCCESS) {
       give_up(made);
-      return nullptr;
+      return {};
     }
-    fences_.push_back(fence);
+    fences_.push_back(fence);  // There is room: see above.
   }
-  submission->fence = fences_.back();
-  fences_.pop_back();
   // An earlier run of the same command buffers shares their gates.
-  if (device_.gated ? !pending_.empty() : submission->captures && !pending_.empty()) {
-    poll_locked(submission->captures ||
-                        std::any_of(pending_.begin(), pending_.end(), [](const auto& other) { return other->captures; })
+  if (device_.gated ? !pending_.empty() : submission.captures && !pending_.empty()) {
+    poll_locked(submission.captures ||
+                        std::any_of(pending_.begin(), pending_.end(), [](const auto& other) { return other.captures; })
                     ? patience_ns()
                     : 0);
   }
   // Where that waited in vain the earlier run's counters are about to be overwritten.
   for (auto& other : pending_) {
-    for (auto& item : other->items) {
+    for (auto& item : other.items) {
       if (item.captured && positions.contains(item.operation.get())) {
         item.captured = false;
         note("its command buffer was submitted again before it was seen to finish: this run is not captured",
@@ -222,19 +216,22 @@ std::unique_ptr<Submissions::Submission> Submissions::prepare(Queue& queue, cons
     }
   }
   // Launches of one queue are kept apart by barriers; those of two queues that are on the device together are not.
-  for (const auto& other : pending_) {
-    if (device_.records && other->queue != &queue && (other->captures || submission->captures)) {
+  for (auto& other : pending_) {
+    if (device_.records && other.queue != &queue && (other.captures || submission.captures)) {
       // Where launches are chosen the gate that one opens is open to the other as well.
-      const bool both = device_.gated || (other->captures && submission->captures);
-      other->overlaps |= both;
-      submission->overlaps |= both;
+      const bool both = device_.gated || (other.captures && submission.captures);
+      other.overlaps |= both;
+      submission.overlaps |= both;
     }
   }
-  open_gates(*submission);
-  for (const auto& item : submission->items) {
+  open_gates(submission);
+  // Nothing fails from here on.
+  submission.fence = fences_.back();
+  fences_.pop_back();
+  for (const auto& item : submission.items) {
     item.operation->submit(device_);
   }
-  return submission;
+  return followed;
 }
 
 void Submissions::open_gates(const Submission& submission) const {
@@ -264,7 +261,7 @@ std::uint64_t Submissions::patience_ns() const {
 
 void Submissions::poll_locked(std::uint64_t timeout_ns) {
   for (auto at = pending_.begin(); at != pending_.end() && !device_.lost.load();) {
-    if (!finished(**at, timeout_ns)) {
+    if (!finished(*at, timeout_ns)) {
       if (timeout_ns > 0) {
         late_signals_ = true;
         patience_ns_ = std::max(kLeastPatienceNs, patience_ns_ / 4);
@@ -278,16 +275,16 @@ void Submissions::poll_locked(std::uint64_t timeout_ns) {
     }
     // A thread of the application may hold the queue while it waits for what this thread is about to submit: no
     // blocking.
-    const std::unique_lock queue_lock((*at)->queue->mutex, std::try_to_lock);
+    const std::unique_lock queue_lock(at->queue->mutex, std::try_to_lock);
     if (!queue_lock.owns_lock()) {
       ++at;
       continue;
     }
-    const auto submission = std::move(*at);
-    at = pending_.erase(at);
+    std::list<Submission> done;
+    done.splice(done.end(), pending_, at++);
     pending_count_ = pending_.size();
-    complete(*submission);
-    recycle(*submission);
+    attempt("completing a submission", [&] { complete(done.front()); });
+    recycle(done.front());
   }
 }
 
@@ -309,7 +306,7 @@ void Submissions::finish() {
     const std::scoped_lock lock(mutex_);
     poll_locked(kPatienceNs);
     for (const auto& submission : pending_) {
-      for (const auto& item : submission->items) {
+      for (const auto& item : submission.items) {
         if (item.captured) {
           note("the device was destroyed before this launch was seen to finish", item.number);
         }
@@ -321,21 +318,26 @@ void Submissions::finish() {
 void Submissions::complete(Submission& submission) {
   Drain drain{device_, submission.queue->family, submission.queue->index, submission.frame};
   for (const auto& item : submission.items) {
-    if (auto* launch = item.operation->launch()) {
-      if (item.captured) {
-        complete_launch(submission, item, *launch, drain);
-      }
-    } else {
-      item.operation->complete(drain);
+    if (!attempt("completing an operation", [&] { complete_item(submission, item, drain); }) && item.captured) {
+      note("there was no memory to read this launch back: it is not whole", item.number);
     }
     if (device_.lost.load()) {
       return;
     }
   }
   const bool recording =
-      std::any_of(pending_.begin(), pending_.end(), [](const auto& other) { return other->captures; });
+      std::any_of(pending_.begin(), pending_.end(), [](const auto& other) { return other.captures; });
   if (used_ && !recording) {
     used_ = !reader_.reset(*submission.queue);
+  }
+}
+
+void Submissions::complete_item(const Submission& submission, const Item& item, Drain& drain) {
+  auto* launch = item.operation->launch();
+  if (launch == nullptr) {
+    item.operation->complete(drain);
+  } else if (item.captured) {
+    complete_launch(submission, item, *launch, drain);
   }
 }
 
@@ -446,21 +448,25 @@ void Submissions::complete_launch(const Submission& submission, const Item& item
   });
 }
 
-void Submissions::give_up(VkResult result) {
+void Submissions::give_up(VkResult result) noexcept {
   if (!device_.lost.exchange(true)) {
-    note("the device failed (VkResult " + std::to_string(result) + "): recording on it ends here");
+    attempt("noting a failure", [result] {
+      note("the device failed (VkResult " + std::to_string(result) + "): recording on it ends here");
+    });
   }
 }
 
-void Submissions::recycle(Submission& submission) {
-  if (submission.fence != VK_NULL_HANDLE) {
-    if (device_.vk.ResetFences(device_.handle, 1, &submission.fence) == VK_SUCCESS) {
-      fences_.push_back(submission.fence);
-    } else {
-      device_.vk.DestroyFence(device_.handle, submission.fence, nullptr);
-    }
-    submission.fence = VK_NULL_HANDLE;
+void Submissions::recycle(Submission& submission) noexcept {
+  if (submission.fence == VK_NULL_HANDLE) {
+    return;
   }
+  const bool reset = device_.vk.ResetFences(device_.handle, 1, &submission.fence) == VK_SUCCESS;
+  if (reset && fences_.size() < fences_.capacity()) {
+    fences_.push_back(submission.fence);
+  } else {
+    device_.vk.DestroyFence(device_.handle, submission.fence, nullptr);
+  }
+  submission.fence = VK_NULL_HANDLE;
 }
 
 }  // namespace rayreplay::layer

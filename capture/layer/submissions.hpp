@@ -3,13 +3,13 @@
 // Contract: submit() passes the application's submission on and returns its result. If it holds operations, the device
 // is waited for (a minute; two seconds where signals may be late) and the operations are completed in order. What is
 // not finished by then stays pending and is looked at again by poll(): at later submissions, waits and presents, and at
-// the end. Thread-safe; operations of one device are completed by one thread at a time.
+// the end. Thread-safe; operations of one device are completed by one thread at a time. Nothing throws: what cannot be
+// followed for lack of memory is passed on and noted.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
-#include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -34,8 +34,23 @@ struct Batch {
 
 class Submissions {
  public:
-  /// The application's batches [first, first + count), signalling `fence` at the end.
-  using Next = std::function<VkResult(std::uint32_t first, std::uint32_t count, VkFence fence)>;
+  /// Submits the application's batches [first, first + count), signalling `fence` at the end. Refers to a callable of
+  /// the caller's.
+  class Pass {
+   public:
+    template <typename Call>
+    Pass(const Call& call)  // NOLINT: as a function would be
+        : call_(&call), run_([](const void* to, std::uint32_t first, std::uint32_t count, VkFence fence) {
+            return (*static_cast<const Call*>(to))(first, count, fence);
+          }) {}
+    VkResult operator()(std::uint32_t first, std::uint32_t count, VkFence fence) const {
+      return run_(call_, first, count, fence);
+    }
+
+   private:
+    const void* call_;
+    VkResult (*run_)(const void*, std::uint32_t, std::uint32_t, VkFence);
+  };
 
   explicit Submissions(Device& device) : device_(device), reader_(device) {}
   Submissions(const Submissions&) = delete;
@@ -48,7 +63,7 @@ class Submissions {
   /// Fills a buffer of the device, before the application has the device.
   bool upload(const DeviceBuffer& to, std::span<const std::uint32_t> words);
 
-  VkResult submit(Queue& queue, const std::vector<Batch>& batches, VkFence fence, const Next& next);
+  VkResult submit(Queue& queue, const std::vector<Batch>& batches, VkFence fence, const Pass& pass);
 
   /// A submission of the device waits for a timeline semaphore, which may be signalled after it: waits are short from
   /// now on.
@@ -79,23 +94,25 @@ class Submissions {
   };
 
   VkResult submit_part(Queue& queue, const std::vector<Batch>& batches, std::uint32_t first, std::uint32_t count,
-                       VkFence fence, const Next& next);
-  std::unique_ptr<Submission> prepare(Queue& queue, const std::vector<Batch>& batches, std::uint32_t first,
-                                      std::uint32_t count);
+                       VkFence fence, const Pass& pass);
+  /// One submission to follow, or none: a list, so that it can be moved to those that are pending without memory.
+  std::list<Submission> prepare(Queue& queue, const std::vector<Batch>& batches, std::uint32_t first,
+                                std::uint32_t count);
   void open_gates(const Submission& submission) const;
   /// True if the submission is finished; may wait.
   bool finished(const Submission& submission, std::uint64_t timeout_ns);
   void poll_locked(std::uint64_t timeout_ns);
   [[nodiscard]] std::uint64_t patience_ns() const;
   void complete(Submission& submission);
+  void complete_item(const Submission& submission, const Item& item, Drain& drain);
   void complete_launch(const Submission& submission, const Item& item, LaunchOperation& launch, Drain& drain);
-  void give_up(VkResult result);
-  void recycle(Submission& submission);
+  void give_up(VkResult result) noexcept;
+  void recycle(Submission& submission) noexcept;
 
   Device& device_;
   EventReader reader_;
   std::mutex mutex_;
-  std::deque<std::unique_ptr<Submission>> pending_;
+  std::list<Submission> pending_;
   std::atomic<std::size_t> pending_count_{0};
   std::vector<VkFence> fences_;
   std::atomic<bool> late_signals_{false};

@@ -25,6 +25,9 @@ std::optional<TimestampPair> Timestamps::take() {
     info.queryType = VK_QUERY_TYPE_TIMESTAMP;
     info.queryCount = 2 * kPairsPerPool;
     VkQueryPool pool = VK_NULL_HANDLE;
+    // Room for all pairs, so that giving one back takes no memory.
+    pools_.reserve(pools_.size() + 1);
+    free_.reserve((pools_.size() + 1) * kPairsPerPool);
     if (device_.vk.CreateQueryPool(device_.handle, &info, nullptr, &pool) != VK_SUCCESS) {
       return std::nullopt;
     }
@@ -38,7 +41,7 @@ std::optional<TimestampPair> Timestamps::take() {
   return pair;
 }
 
-void Timestamps::give_back(const TimestampPair& pair) {
+void Timestamps::give_back(const TimestampPair& pair) noexcept {
   const std::scoped_lock lock(mutex_);
   free_.push_back(pair);
 }

@@ -29,7 +29,7 @@ class Timestamps {
 
   /// Nothing if the device has no more queries.
   [[nodiscard]] std::optional<TimestampPair> take();
-  void give_back(const TimestampPair& pair);
+  void give_back(const TimestampPair& pair) noexcept;
 
   /// Begin and end in ns of the device's clock; nothing if they are not there.
   [[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>> read(const TimestampPair& pair,

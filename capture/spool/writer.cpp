@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "capture/spool/checksum.hpp"
+#include "capture/spool/guest_files.hpp"
 #include "capture/spool/payload.hpp"
 
 namespace rayreplay::spool {
@@ -42,7 +43,7 @@ class SpoolWriter::Impl {
     }
     path_ = path;
     process_ = getpid();
-    descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    descriptor_ = open_apart(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     struct stat status {};
     if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) {
       return fail("cannot be created: " + reason());

@@ -16,7 +16,7 @@ using geometry::FakeBuffer;
 
 // What the layer gives to geometry, in its place.
 
-Device::Device() = default;
+Device::Device() noexcept = default;
 Device::~Device() = default;
 EventReader::~EventReader() = default;
 Submissions::~Submissions() = default;
@@ -58,7 +58,7 @@ std::string Device::name_of(std::uint64_t) {
   return {};
 }
 
-void CommandRecording::add(std::unique_ptr<Operation> operation) {
+void CommandRecording::add(std::shared_ptr<Operation> operation) {
   operations.push_back(std::move(operation));
 }
 CommandRecording* recording_of(Device&, VkCommandBuffer) {
@@ -71,15 +71,15 @@ const Options& options() {
   static const Options kOptions;
   return kOptions;
 }
-void note(std::string_view text, std::uint32_t) {
+void note(std::string_view text, std::uint32_t) noexcept {
   fake_layer().notes.emplace_back(text);
 }
-Process::Process() = default;
-Process& process() {
+Process::Process() noexcept = default;
+Process& process() noexcept {
   static Process made;
   return made;
 }
-void spool_failed() {}
+void spool_failed() noexcept {}
 
 namespace geometry {
 namespace {
@@ -199,10 +199,10 @@ FakeLayer::FakeLayer() {
     }
     return VK_SUCCESS;
   };
+  device.instrumented = true;
   device.geometry = Tracker::create(device);
-  state = state_of(&device);
-  recording =
-      std::make_shared<CommandRecording>(CommandRecording{device, nullptr, nullptr, false, {}, 0, nullptr, 0, nullptr});
+  state = state_of(device);
+  recording = std::make_shared<CommandRecording>(device, VK_NULL_HANDLE);
 }
 
 FakeLayer::~FakeLayer() {
@@ -249,8 +249,7 @@ void FakeLayer::run() {
   for (const auto& operation : recording->operations) {
     operation->complete(drain);
   }
-  recording =
-      std::make_shared<CommandRecording>(CommandRecording{device, nullptr, nullptr, false, {}, 0, nullptr, 0, nullptr});
+  recording = std::make_shared<CommandRecording>(device, VK_NULL_HANDLE);
 }
 
 }  // namespace geometry

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "capture/layer/geometry/state.hpp"
+#include "capture/layer/intercept.hpp"
 
 namespace rayreplay::layer::geometry {
 
@@ -32,9 +33,11 @@ class FakeLayer {
   /// The intercepted function of that name, as the application would call it.
   template <class Function>
   Function* call(const char* name) const {
-    for (const Intercept& intercept : intercepts()) {
-      if (std::strcmp(intercept.name, name) == 0) {
-        return reinterpret_cast<Function*>(intercept.function);
+    for (const auto& table : intercepts()) {
+      for (const Intercept& intercept : table) {
+        if (std::strcmp(intercept.name, name) == 0) {
+          return reinterpret_cast<Function*>(intercept.function);
+        }
       }
     }
     return nullptr;

@@ -96,6 +96,8 @@ bool CopyBatch::record(CommandRecording& recording) {
   if (copies.empty()) {
     return true;
   }
+  std::vector<VkBufferCopy> regions;
+  regions.reserve(copies.size());
   std::string why;
   const std::uint64_t used = budget_->used.fetch_add(total);
   charged_ = total;
@@ -121,7 +123,6 @@ bool CopyBatch::record(CommandRecording& recording) {
   }
   barrier(recording, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT,
           VK_ACCESS_TRANSFER_READ_BIT);
-  std::vector<VkBufferCopy> regions;
   for (std::size_t i = 0; i < copies.size(); ++i) {
     regions.push_back(copies[i].region);
     regions.back().dstOffset += host_.offset;
@@ -151,6 +152,8 @@ Window CopyBatch::window(std::size_t index) const {
   if (part.bytes != 0 && host_) {
     window.bytes = part.bytes;
     window.data = host_.data + part.host;
+  } else if (part.bytes != 0) {
+    window.missing = "there was no memory to copy them with";
   }
   return window;
 }

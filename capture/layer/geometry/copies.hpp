@@ -40,7 +40,8 @@ class CopyBatch {
   /// A stretch that is not to be copied, and why.
   std::size_t add_missing(std::string why);
 
-  /// False if nothing could be recorded (noted in the windows).
+  /// False if nothing could be recorded (noted in the windows). What owns the batch must belong to the recording
+  /// already. Throws before the first command or not at all.
   bool record(CommandRecording& recording);
 
   /// To be called once after the device wrote, before window().

@@ -140,6 +140,12 @@ void DescriptorTable::remove_pool(VkDescriptorPool pool) {
   }
 }
 
+void DescriptorTable::forget_sets() noexcept {
+  for (auto& [handle, set] : sets_) {
+    set.structures.clear();
+  }
+}
+
 void DescriptorTable::write(const VkWriteDescriptorSet& write) {
   const auto found = sets_.find(write.dstSet);
   if (found != sets_.end()) {

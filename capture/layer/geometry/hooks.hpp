@@ -1,7 +1,7 @@
 // What the layer asks of geometry, and geometry of the layer.
 //
 // Geometry owns its intercepts: functions of buffers, acceleration structures and descriptors (intercepts()), which
-// find their Device by device_of(), their CommandRecording by recording_of(), call the next layer through Device::vk,
+// are given their Device, find their CommandRecording by recording_of(), call the next layer through Device::vk,
 // and add Operations that copy out what a build reads. The layer (launches.cpp, device creation) calls the Tracker
 // below.
 //
@@ -10,6 +10,7 @@
 // through otherwise (option geometry off, a device that does not record).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,20 +23,15 @@
 #include "capture/spool/format.hpp"
 
 namespace rayreplay::layer {
+struct Intercept;
 struct PipelineRecord;
-}
+}  // namespace rayreplay::layer
 
 namespace rayreplay::layer::geometry {
 
-/// A function of the application's that geometry wants to see. name: "vkCreateBuffer"; core and KHR names each.
-struct Intercept {
-  const char* name;
-  PFN_vkVoidFunction function;
-};
-
 /// Device-level functions. None of: command buffers (begin, end, reset, free, execute), pipelines and shader modules,
 /// trace-rays commands, queues, vkSetDebugUtilsObjectNameEXT (all the layer's own).
-[[nodiscard]] std::span<const Intercept> intercepts();
+[[nodiscard]] std::array<std::span<const Intercept>, 5> intercepts();
 
 /// Part of an application's buffer.
 struct BufferRange {

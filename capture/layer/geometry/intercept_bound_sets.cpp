@@ -1,6 +1,5 @@
 // Command buffers: which descriptor sets are bound for ray tracing.
 #include "capture/layer/geometry/intercepts.hpp"
-#include "capture/layer/geometry/newer_vulkan.hpp"
 #include "capture/layer/geometry/state.hpp"
 #include "capture/layer/process.hpp"
 
@@ -9,16 +8,20 @@ namespace {
 
 /// Runs `work(state, bound sets)` for a command buffer, if geometry is tracked.
 template <class Work>
-void follow(Device* device, VkCommandBuffer commands, Work&& work) {
+void follow(Device& device, VkCommandBuffer commands, Work&& work) {
   State* state = state_of(device);
-  CommandRecording* recording = state == nullptr ? nullptr : recording_of(*device, commands);
-  if (recording != nullptr) {
-    attempt("following bound descriptor sets", [&] {
-      if (recording->descriptors == nullptr) {
-        recording->descriptors = std::make_shared<BoundSets>();
-      }
-      work(*state, *std::static_pointer_cast<BoundSets>(recording->descriptors));
-    });
+  CommandRecording* recording = state == nullptr ? nullptr : recording_of(device, commands);
+  if (recording == nullptr) {
+    return;
+  }
+  const bool followed = attempt("following bound descriptor sets", [&] {
+    if (recording->descriptors == nullptr) {
+      recording->descriptors = std::make_shared<BoundSets>();
+    }
+    work(*state, *std::static_pointer_cast<BoundSets>(recording->descriptors));
+  });
+  if (!followed) {
+    recording->descriptors.reset();  // Nothing known is better than what was bound before.
   }
 }
 
@@ -60,134 +63,95 @@ void set_unknown(BoundSets& bound, std::uint32_t first, std::uint32_t count) {
   }
 }
 
-VKAPI_ATTR void VKAPI_CALL bind_sets(VkCommandBuffer commands, VkPipelineBindPoint point, VkPipelineLayout layout,
-                                     std::uint32_t first, std::uint32_t count, const VkDescriptorSet* sets,
-                                     std::uint32_t dynamic_count, const std::uint32_t* dynamic_offsets) {
-  Device* device = device_of(commands);
-  if (device == nullptr) {
-    return;
-  }
+void bind_sets(Device& device, VkCommandBuffer commands, VkPipelineBindPoint point, VkPipelineLayout layout,
+               std::uint32_t first, std::uint32_t count, const VkDescriptorSet* sets, std::uint32_t dynamic_count,
+               const std::uint32_t* dynamic_offsets) {
   if (point == VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR) {
     follow(device, commands, [&](State&, BoundSets& bound) { bind(bound, first, count, sets); });
   }
-  device->vk.CmdBindDescriptorSets(commands, point, layout, first, count, sets, dynamic_count, dynamic_offsets);
+  device.vk.CmdBindDescriptorSets(commands, point, layout, first, count, sets, dynamic_count, dynamic_offsets);
 }
 
-VKAPI_ATTR void VKAPI_CALL push_set(VkCommandBuffer commands, VkPipelineBindPoint point, VkPipelineLayout layout,
-                                    std::uint32_t set, std::uint32_t count, const VkWriteDescriptorSet* writes) {
-  Device* device = device_of(commands);
-  if (device == nullptr) {
-    return;
-  }
+void push_set(Device& device, VkCommandBuffer commands, VkPipelineBindPoint point, VkPipelineLayout layout,
+              std::uint32_t set, std::uint32_t count, const VkWriteDescriptorSet* writes) {
   if (point == VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR) {
     follow(device, commands, [&](State& state, BoundSets& bound) { push(state, bound, layout, set, count, writes); });
   }
-  device->vk.CmdPushDescriptorSetKHR(commands, point, layout, set, count, writes);
+  device.vk.CmdPushDescriptorSetKHR(commands, point, layout, set, count, writes);
 }
 
-VKAPI_ATTR void VKAPI_CALL push_set_with_template(VkCommandBuffer commands, VkDescriptorUpdateTemplate made,
-                                                  VkPipelineLayout layout, std::uint32_t set, const void* data) {
-  Device* device = device_of(commands);
-  if (device == nullptr) {
-    return;
-  }
+void push_set_with_template(Device& device, VkCommandBuffer commands, VkDescriptorUpdateTemplate made,
+                            VkPipelineLayout layout, std::uint32_t set, const void* data) {
   follow(device, commands,
          [&](State& state, BoundSets& bound) { push_template(state, bound, layout, set, made, data); });
-  device->vk.CmdPushDescriptorSetWithTemplateKHR(commands, made, layout, set, data);
+  device.vk.CmdPushDescriptorSetWithTemplateKHR(commands, made, layout, set, data);
 }
 
-VKAPI_ATTR void VKAPI_CALL bind_sets2(VkCommandBuffer commands, const BindDescriptorSetsInfo* info) {
-  Device* device = device_of(commands);
-  if (device == nullptr) {
-    return;
-  }
+void bind_sets2(Device& device, VkCommandBuffer commands, const BindDescriptorSetsInfo* info) {
   if ((info->stages & kRayStages) != 0) {
     follow(device, commands,
            [&](State&, BoundSets& bound) { bind(bound, info->first_set, info->set_count, info->sets); });
   }
-  if (const auto next =
-          next_function<BindDescriptorSets2>(*device, "vkCmdBindDescriptorSets2", "vkCmdBindDescriptorSets2KHR")) {
-    next(commands, info);
-  }
+  device.vk.CmdBindDescriptorSets2(commands, info);
 }
 
-VKAPI_ATTR void VKAPI_CALL push_set2(VkCommandBuffer commands, const PushDescriptorSetInfo* info) {
-  Device* device = device_of(commands);
-  if (device == nullptr) {
-    return;
-  }
+void push_set2(Device& device, VkCommandBuffer commands, const PushDescriptorSetInfo* info) {
   if ((info->stages & kRayStages) != 0) {
     follow(device, commands, [&](State& state, BoundSets& bound) {
       push(state, bound, info->layout, info->set, info->write_count, info->writes);
     });
   }
-  if (const auto next =
-          next_function<PushDescriptorSet2>(*device, "vkCmdPushDescriptorSet2", "vkCmdPushDescriptorSet2KHR")) {
-    next(commands, info);
-  }
+  device.vk.CmdPushDescriptorSet2(commands, info);
 }
 
-VKAPI_ATTR void VKAPI_CALL push_set_with_template2(VkCommandBuffer commands,
-                                                   const PushDescriptorSetWithTemplateInfo* info) {
-  Device* device = device_of(commands);
-  if (device == nullptr) {
-    return;
-  }
+void push_set_with_template2(Device& device, VkCommandBuffer commands, const PushDescriptorSetWithTemplateInfo* info) {
   follow(device, commands, [&](State& state, BoundSets& bound) {
     push_template(state, bound, info->layout, info->set, info->update_template, info->data);
   });
-  if (const auto next = next_function<PushDescriptorSetWithTemplate2>(*device, "vkCmdPushDescriptorSetWithTemplate2",
-                                                                      "vkCmdPushDescriptorSetWithTemplate2KHR")) {
-    next(commands, info);
-  }
+  device.vk.CmdPushDescriptorSetWithTemplate2(commands, info);
 }
 
-VKAPI_ATTR void VKAPI_CALL set_buffer_offsets(VkCommandBuffer commands, VkPipelineBindPoint point,
-                                              VkPipelineLayout layout, std::uint32_t first, std::uint32_t count,
-                                              const std::uint32_t* buffers, const VkDeviceSize* offsets) {
-  Device* device = device_of(commands);
-  if (device == nullptr) {
-    return;
-  }
+void set_buffer_offsets(Device& device, VkCommandBuffer commands, VkPipelineBindPoint point, VkPipelineLayout layout,
+                        std::uint32_t first, std::uint32_t count, const std::uint32_t* buffers,
+                        const VkDeviceSize* offsets) {
   if (point == VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR) {
     follow(device, commands, [&](State&, BoundSets& bound) { set_unknown(bound, first, count); });
   }
-  if (const auto next = reinterpret_cast<PFN_vkCmdSetDescriptorBufferOffsetsEXT>(
-          device->vk.GetDeviceProcAddr(device->handle, "vkCmdSetDescriptorBufferOffsetsEXT"))) {
-    next(commands, point, layout, first, count, buffers, offsets);
-  }
+  device.vk.CmdSetDescriptorBufferOffsetsEXT(commands, point, layout, first, count, buffers, offsets);
 }
 
-VKAPI_ATTR void VKAPI_CALL set_buffer_offsets2(VkCommandBuffer commands, const SetDescriptorBufferOffsetsInfo* info) {
-  Device* device = device_of(commands);
-  if (device == nullptr) {
-    return;
-  }
+void set_buffer_offsets2(Device& device, VkCommandBuffer commands, const SetDescriptorBufferOffsetsInfo* info) {
   if ((info->stages & kRayStages) != 0) {
     follow(device, commands, [&](State&, BoundSets& bound) { set_unknown(bound, info->first_set, info->set_count); });
   }
-  if (const auto next = reinterpret_cast<SetDescriptorBufferOffsets2>(
-          device->vk.GetDeviceProcAddr(device->handle, "vkCmdSetDescriptorBufferOffsets2EXT"))) {
-    next(commands, info);
-  }
+  device.vk.CmdSetDescriptorBufferOffsets2EXT(commands, info);
 }
 
 }  // namespace
 
-void add_bound_set_intercepts(std::vector<Intercept>& table) {
-  add(table, "vkCmdBindDescriptorSets", bind_sets);
-  add(table, "vkCmdBindDescriptorSets2", bind_sets2);
-  add(table, "vkCmdBindDescriptorSets2KHR", bind_sets2);
-  add(table, "vkCmdPushDescriptorSet", push_set);
-  add(table, "vkCmdPushDescriptorSetKHR", push_set);
-  add(table, "vkCmdPushDescriptorSet2", push_set2);
-  add(table, "vkCmdPushDescriptorSet2KHR", push_set2);
-  add(table, "vkCmdPushDescriptorSetWithTemplate", push_set_with_template);
-  add(table, "vkCmdPushDescriptorSetWithTemplateKHR", push_set_with_template);
-  add(table, "vkCmdPushDescriptorSetWithTemplate2", push_set_with_template2);
-  add(table, "vkCmdPushDescriptorSetWithTemplate2KHR", push_set_with_template2);
-  add(table, "vkCmdSetDescriptorBufferOffsetsEXT", set_buffer_offsets);
-  add(table, "vkCmdSetDescriptorBufferOffsets2EXT", set_buffer_offsets2);
+std::span<const Intercept> bound_set_intercepts() {
+  static const Intercept kTable[] = {
+      intercept<bind_sets, &DeviceDispatch::CmdBindDescriptorSets>("vkCmdBindDescriptorSets"),
+      intercept<bind_sets2, &DeviceDispatch::CmdBindDescriptorSets2>("vkCmdBindDescriptorSets2"),
+      intercept<bind_sets2, &DeviceDispatch::CmdBindDescriptorSets2>("vkCmdBindDescriptorSets2KHR"),
+      intercept<push_set, &DeviceDispatch::CmdPushDescriptorSetKHR>("vkCmdPushDescriptorSet"),
+      intercept<push_set, &DeviceDispatch::CmdPushDescriptorSetKHR>("vkCmdPushDescriptorSetKHR"),
+      intercept<push_set2, &DeviceDispatch::CmdPushDescriptorSet2>("vkCmdPushDescriptorSet2"),
+      intercept<push_set2, &DeviceDispatch::CmdPushDescriptorSet2>("vkCmdPushDescriptorSet2KHR"),
+      intercept<push_set_with_template, &DeviceDispatch::CmdPushDescriptorSetWithTemplateKHR>(
+          "vkCmdPushDescriptorSetWithTemplate"),
+      intercept<push_set_with_template, &DeviceDispatch::CmdPushDescriptorSetWithTemplateKHR>(
+          "vkCmdPushDescriptorSetWithTemplateKHR"),
+      intercept<push_set_with_template2, &DeviceDispatch::CmdPushDescriptorSetWithTemplate2>(
+          "vkCmdPushDescriptorSetWithTemplate2"),
+      intercept<push_set_with_template2, &DeviceDispatch::CmdPushDescriptorSetWithTemplate2>(
+          "vkCmdPushDescriptorSetWithTemplate2KHR"),
+      intercept<set_buffer_offsets, &DeviceDispatch::CmdSetDescriptorBufferOffsetsEXT>(
+          "vkCmdSetDescriptorBufferOffsetsEXT"),
+      intercept<set_buffer_offsets2, &DeviceDispatch::CmdSetDescriptorBufferOffsets2EXT>(
+          "vkCmdSetDescriptorBufferOffsets2EXT"),
+  };
+  return kTable;
 }
 
 }  // namespace rayreplay::layer::geometry

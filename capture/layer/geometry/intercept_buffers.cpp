@@ -16,7 +16,7 @@ void learn_address(State& state, VkBuffer buffer) {
       const AddressMap::Buffer* known = state.buffers.get(buffer);
       wanted = known != nullptr && (known->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0;
     }
-    if (wanted && state.device.vk.GetBufferDeviceAddress != nullptr) {
+    if (wanted && state.device.vk.GetBufferDeviceAddress) {
       const VkBufferDeviceAddressInfo info{VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, nullptr, buffer};
       const VkDeviceAddress address = state.device.vk.GetBufferDeviceAddress(state.device.handle, &info);
       const std::scoped_lock lock(state.mutex);
@@ -25,21 +25,17 @@ void learn_address(State& state, VkBuffer buffer) {
   });
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL create_buffer(VkDevice handle, const VkBufferCreateInfo* info,
-                                             const VkAllocationCallbacks* allocator, VkBuffer* buffer) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return VK_ERROR_INITIALIZATION_FAILED;
-  }
+VkResult create_buffer(Device& device, VkDevice handle, const VkBufferCreateInfo* info,
+                       const VkAllocationCallbacks* allocator, VkBuffer* buffer) {
   State* state = state_of(device);
   if (state == nullptr) {
-    return device->vk.CreateBuffer(handle, info, allocator, buffer);
+    return device.vk.CreateBuffer(handle, info, allocator, buffer);
   }
   VkResult result = VK_ERROR_UNKNOWN;
   AddressMap::Buffer made;
   attempt("making a buffer readable", [&] {
     const AmendedBuffer request(*info);
-    result = device->vk.CreateBuffer(handle, &request.info(), allocator, buffer);
+    result = device.vk.CreateBuffer(handle, &request.info(), allocator, buffer);
     made.usage = request.usage();
     made.readable = request.readable();
     if (result == VK_SUCCESS && (made.usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 && !made.readable) {
@@ -49,7 +45,7 @@ VKAPI_ATTR VkResult VKAPI_CALL create_buffer(VkDevice handle, const VkBufferCrea
     }
   });
   if (result != VK_SUCCESS) {
-    result = device->vk.CreateBuffer(handle, info, allocator, buffer);
+    result = device.vk.CreateBuffer(handle, info, allocator, buffer);
     made.usage = info->usage;
     made.readable = (info->usage & VK_BUFFER_USAGE_TRANSFER_SRC_BIT) != 0;
   }
@@ -67,27 +63,19 @@ VKAPI_ATTR VkResult VKAPI_CALL create_buffer(VkDevice handle, const VkBufferCrea
   return result;
 }
 
-VKAPI_ATTR void VKAPI_CALL destroy_buffer(VkDevice handle, VkBuffer buffer, const VkAllocationCallbacks* allocator) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return;
-  }
+void destroy_buffer(Device& device, VkDevice handle, VkBuffer buffer, const VkAllocationCallbacks* allocator) {
   if (State* state = state_of(device)) {
     attempt("forgetting a buffer", [&] {
       const std::scoped_lock lock(state->mutex);
       state->buffers.remove(buffer);
     });
   }
-  device->vk.DestroyBuffer(handle, buffer, allocator);
+  device.vk.DestroyBuffer(handle, buffer, allocator);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL bind_buffer_memory(VkDevice handle, VkBuffer buffer, VkDeviceMemory memory,
-                                                  VkDeviceSize offset) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return VK_ERROR_INITIALIZATION_FAILED;
-  }
-  const VkResult result = device->vk.BindBufferMemory(handle, buffer, memory, offset);
+VkResult bind_buffer_memory(Device& device, VkDevice handle, VkBuffer buffer, VkDeviceMemory memory,
+                            VkDeviceSize offset) {
+  const VkResult result = device.vk.BindBufferMemory(handle, buffer, memory, offset);
   State* state = state_of(device);
   if (state != nullptr && result == VK_SUCCESS) {
     learn_address(*state, buffer);
@@ -95,13 +83,9 @@ VKAPI_ATTR VkResult VKAPI_CALL bind_buffer_memory(VkDevice handle, VkBuffer buff
   return result;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL bind_buffer_memory2(VkDevice handle, std::uint32_t count,
-                                                   const VkBindBufferMemoryInfo* infos) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return VK_ERROR_INITIALIZATION_FAILED;
-  }
-  const VkResult result = device->vk.BindBufferMemory2(handle, count, infos);
+VkResult bind_buffer_memory2(Device& device, VkDevice handle, std::uint32_t count,
+                             const VkBindBufferMemoryInfo* infos) {
+  const VkResult result = device.vk.BindBufferMemory2(handle, count, infos);
   State* state = state_of(device);
   if (state != nullptr && result == VK_SUCCESS) {
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -111,18 +95,10 @@ VKAPI_ATTR VkResult VKAPI_CALL bind_buffer_memory2(VkDevice handle, std::uint32_
   return result;
 }
 
-VKAPI_ATTR void VKAPI_CALL get_device_buffer_memory_requirements(VkDevice handle,
-                                                                 const VkDeviceBufferMemoryRequirements* info,
-                                                                 VkMemoryRequirements2* requirements) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return;
-  }
-  const auto next = next_function<PFN_vkGetDeviceBufferMemoryRequirements>(
-      *device, "vkGetDeviceBufferMemoryRequirements", "vkGetDeviceBufferMemoryRequirementsKHR");
-  if (next == nullptr) {
-    return;
-  }
+void get_device_buffer_memory_requirements(Device& device, VkDevice handle,
+                                           const VkDeviceBufferMemoryRequirements* info,
+                                           VkMemoryRequirements2* requirements) {
+  const auto& next = device.vk.GetDeviceBufferMemoryRequirements;
   bool answered = false;
   if (state_of(device) != nullptr && info->pCreateInfo != nullptr) {
     attempt("making a buffer readable", [&] {
@@ -140,14 +116,19 @@ VKAPI_ATTR void VKAPI_CALL get_device_buffer_memory_requirements(VkDevice handle
 
 }  // namespace
 
-void add_buffer_intercepts(std::vector<Intercept>& table) {
-  add(table, "vkCreateBuffer", create_buffer);
-  add(table, "vkDestroyBuffer", destroy_buffer);
-  add(table, "vkBindBufferMemory", bind_buffer_memory);
-  add(table, "vkBindBufferMemory2", bind_buffer_memory2);
-  add(table, "vkBindBufferMemory2KHR", bind_buffer_memory2);
-  add(table, "vkGetDeviceBufferMemoryRequirements", get_device_buffer_memory_requirements);
-  add(table, "vkGetDeviceBufferMemoryRequirementsKHR", get_device_buffer_memory_requirements);
+std::span<const Intercept> buffer_intercepts() {
+  static const Intercept kTable[] = {
+      intercept<create_buffer, &DeviceDispatch::CreateBuffer>("vkCreateBuffer"),
+      intercept<destroy_buffer, &DeviceDispatch::DestroyBuffer>("vkDestroyBuffer"),
+      intercept<bind_buffer_memory, &DeviceDispatch::BindBufferMemory>("vkBindBufferMemory"),
+      intercept<bind_buffer_memory2, &DeviceDispatch::BindBufferMemory2>("vkBindBufferMemory2"),
+      intercept<bind_buffer_memory2, &DeviceDispatch::BindBufferMemory2>("vkBindBufferMemory2KHR"),
+      intercept<get_device_buffer_memory_requirements, &DeviceDispatch::GetDeviceBufferMemoryRequirements>(
+          "vkGetDeviceBufferMemoryRequirements"),
+      intercept<get_device_buffer_memory_requirements, &DeviceDispatch::GetDeviceBufferMemoryRequirements>(
+          "vkGetDeviceBufferMemoryRequirementsKHR"),
+  };
+  return kTable;
 }
 
 }  // namespace rayreplay::layer::geometry

@@ -8,70 +8,50 @@ namespace {
 
 /// Runs `work(tables)` under the lock, if geometry is tracked.
 template <class Work>
-void follow(Device* device, Work&& work) {
-  if (State* state = state_of(device)) {
-    attempt("following descriptors", [&] {
-      const std::scoped_lock lock(state->mutex);
-      work(state->descriptors);
-    });
+void follow(Device& device, Work&& work) {
+  State* state = state_of(device);
+  if (state == nullptr) {
+    return;
+  }
+  const std::scoped_lock lock(state->mutex);
+  if (!attempt("following descriptors", [&] { work(state->descriptors); })) {
+    state->descriptors.forget_sets();  // A set that missed one change may name a structure that it does not hold.
   }
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL create_set_layout(VkDevice handle, const VkDescriptorSetLayoutCreateInfo* info,
-                                                 const VkAllocationCallbacks* allocator,
-                                                 VkDescriptorSetLayout* layout) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return VK_ERROR_INITIALIZATION_FAILED;
-  }
-  const VkResult result = device->vk.CreateDescriptorSetLayout(handle, info, allocator, layout);
+VkResult create_set_layout(Device& device, VkDevice handle, const VkDescriptorSetLayoutCreateInfo* info,
+                           const VkAllocationCallbacks* allocator, VkDescriptorSetLayout* layout) {
+  const VkResult result = device.vk.CreateDescriptorSetLayout(handle, info, allocator, layout);
   if (result == VK_SUCCESS) {
     follow(device, [&](DescriptorTable& table) { table.add_layout(*layout, *info); });
   }
   return result;
 }
 
-VKAPI_ATTR void VKAPI_CALL destroy_set_layout(VkDevice handle, VkDescriptorSetLayout layout,
-                                              const VkAllocationCallbacks* allocator) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return;
-  }
+void destroy_set_layout(Device& device, VkDevice handle, VkDescriptorSetLayout layout,
+                        const VkAllocationCallbacks* allocator) {
   follow(device, [&](DescriptorTable& table) { table.remove_layout(layout); });
-  device->vk.DestroyDescriptorSetLayout(handle, layout, allocator);
+  device.vk.DestroyDescriptorSetLayout(handle, layout, allocator);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL create_pipeline_layout(VkDevice handle, const VkPipelineLayoutCreateInfo* info,
-                                                      const VkAllocationCallbacks* allocator,
-                                                      VkPipelineLayout* layout) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return VK_ERROR_INITIALIZATION_FAILED;
-  }
-  const VkResult result = device->vk.CreatePipelineLayout(handle, info, allocator, layout);
+VkResult create_pipeline_layout(Device& device, VkDevice handle, const VkPipelineLayoutCreateInfo* info,
+                                const VkAllocationCallbacks* allocator, VkPipelineLayout* layout) {
+  const VkResult result = device.vk.CreatePipelineLayout(handle, info, allocator, layout);
   if (result == VK_SUCCESS) {
     follow(device, [&](DescriptorTable& table) { table.add_pipeline_layout(*layout, *info); });
   }
   return result;
 }
 
-VKAPI_ATTR void VKAPI_CALL destroy_pipeline_layout(VkDevice handle, VkPipelineLayout layout,
-                                                   const VkAllocationCallbacks* allocator) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return;
-  }
+void destroy_pipeline_layout(Device& device, VkDevice handle, VkPipelineLayout layout,
+                             const VkAllocationCallbacks* allocator) {
   follow(device, [&](DescriptorTable& table) { table.remove_pipeline_layout(layout); });
-  device->vk.DestroyPipelineLayout(handle, layout, allocator);
+  device.vk.DestroyPipelineLayout(handle, layout, allocator);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL allocate_sets(VkDevice handle, const VkDescriptorSetAllocateInfo* info,
-                                             VkDescriptorSet* sets) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return VK_ERROR_INITIALIZATION_FAILED;
-  }
-  const VkResult result = device->vk.AllocateDescriptorSets(handle, info, sets);
+VkResult allocate_sets(Device& device, VkDevice handle, const VkDescriptorSetAllocateInfo* info,
+                       VkDescriptorSet* sets) {
+  const VkResult result = device.vk.AllocateDescriptorSets(handle, info, sets);
   if (result == VK_SUCCESS) {
     follow(device, [&](DescriptorTable& table) {
       for (std::uint32_t i = 0; i < info->descriptorSetCount; ++i) {
@@ -82,45 +62,28 @@ VKAPI_ATTR VkResult VKAPI_CALL allocate_sets(VkDevice handle, const VkDescriptor
   return result;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL free_sets(VkDevice handle, VkDescriptorPool pool, std::uint32_t count,
-                                         const VkDescriptorSet* sets) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return VK_ERROR_INITIALIZATION_FAILED;
-  }
+VkResult free_sets(Device& device, VkDevice handle, VkDescriptorPool pool, std::uint32_t count,
+                   const VkDescriptorSet* sets) {
   follow(device, [&](DescriptorTable& table) {
     for (std::uint32_t i = 0; i < count; ++i) {
       table.remove_set(sets[i]);
     }
   });
-  return device->vk.FreeDescriptorSets(handle, pool, count, sets);
+  return device.vk.FreeDescriptorSets(handle, pool, count, sets);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL reset_pool(VkDevice handle, VkDescriptorPool pool, VkDescriptorPoolResetFlags flags) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return VK_ERROR_INITIALIZATION_FAILED;
-  }
+VkResult reset_pool(Device& device, VkDevice handle, VkDescriptorPool pool, VkDescriptorPoolResetFlags flags) {
   follow(device, [&](DescriptorTable& table) { table.remove_pool(pool); });
-  return device->vk.ResetDescriptorPool(handle, pool, flags);
+  return device.vk.ResetDescriptorPool(handle, pool, flags);
 }
 
-VKAPI_ATTR void VKAPI_CALL destroy_pool(VkDevice handle, VkDescriptorPool pool,
-                                        const VkAllocationCallbacks* allocator) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return;
-  }
+void destroy_pool(Device& device, VkDevice handle, VkDescriptorPool pool, const VkAllocationCallbacks* allocator) {
   follow(device, [&](DescriptorTable& table) { table.remove_pool(pool); });
-  device->vk.DestroyDescriptorPool(handle, pool, allocator);
+  device.vk.DestroyDescriptorPool(handle, pool, allocator);
 }
 
-VKAPI_ATTR void VKAPI_CALL update_sets(VkDevice handle, std::uint32_t write_count, const VkWriteDescriptorSet* writes,
-                                       std::uint32_t copy_count, const VkCopyDescriptorSet* copies) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return;
-  }
+void update_sets(Device& device, VkDevice handle, std::uint32_t write_count, const VkWriteDescriptorSet* writes,
+                 std::uint32_t copy_count, const VkCopyDescriptorSet* copies) {
   // Most updates concern other descriptors: they take no lock.
   bool concerned = copy_count != 0;
   for (std::uint32_t i = 0; i < write_count && !concerned; ++i) {
@@ -136,61 +99,56 @@ VKAPI_ATTR void VKAPI_CALL update_sets(VkDevice handle, std::uint32_t write_coun
       }
     });
   }
-  device->vk.UpdateDescriptorSets(handle, write_count, writes, copy_count, copies);
+  device.vk.UpdateDescriptorSets(handle, write_count, writes, copy_count, copies);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL create_template(VkDevice handle, const VkDescriptorUpdateTemplateCreateInfo* info,
-                                               const VkAllocationCallbacks* allocator,
-                                               VkDescriptorUpdateTemplate* made) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return VK_ERROR_INITIALIZATION_FAILED;
-  }
-  const VkResult result = device->vk.CreateDescriptorUpdateTemplate(handle, info, allocator, made);
+VkResult create_template(Device& device, VkDevice handle, const VkDescriptorUpdateTemplateCreateInfo* info,
+                         const VkAllocationCallbacks* allocator, VkDescriptorUpdateTemplate* made) {
+  const VkResult result = device.vk.CreateDescriptorUpdateTemplate(handle, info, allocator, made);
   if (result == VK_SUCCESS) {
     follow(device, [&](DescriptorTable& table) { table.add_template(*made, *info); });
   }
   return result;
 }
 
-VKAPI_ATTR void VKAPI_CALL destroy_template(VkDevice handle, VkDescriptorUpdateTemplate made,
-                                            const VkAllocationCallbacks* allocator) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return;
-  }
+void destroy_template(Device& device, VkDevice handle, VkDescriptorUpdateTemplate made,
+                      const VkAllocationCallbacks* allocator) {
   follow(device, [&](DescriptorTable& table) { table.remove_template(made); });
-  device->vk.DestroyDescriptorUpdateTemplate(handle, made, allocator);
+  device.vk.DestroyDescriptorUpdateTemplate(handle, made, allocator);
 }
 
-VKAPI_ATTR void VKAPI_CALL update_with_template(VkDevice handle, VkDescriptorSet set, VkDescriptorUpdateTemplate made,
-                                                const void* data) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return;
-  }
+void update_with_template(Device& device, VkDevice handle, VkDescriptorSet set, VkDescriptorUpdateTemplate made,
+                          const void* data) {
   follow(device, [&](DescriptorTable& table) { table.write_template(set, made, data); });
-  device->vk.UpdateDescriptorSetWithTemplate(handle, set, made, data);
+  device.vk.UpdateDescriptorSetWithTemplate(handle, set, made, data);
 }
 
 }  // namespace
 
-void add_descriptor_intercepts(std::vector<Intercept>& table) {
-  add(table, "vkCreateDescriptorSetLayout", create_set_layout);
-  add(table, "vkDestroyDescriptorSetLayout", destroy_set_layout);
-  add(table, "vkCreatePipelineLayout", create_pipeline_layout);
-  add(table, "vkDestroyPipelineLayout", destroy_pipeline_layout);
-  add(table, "vkAllocateDescriptorSets", allocate_sets);
-  add(table, "vkFreeDescriptorSets", free_sets);
-  add(table, "vkResetDescriptorPool", reset_pool);
-  add(table, "vkDestroyDescriptorPool", destroy_pool);
-  add(table, "vkUpdateDescriptorSets", update_sets);
-  add(table, "vkCreateDescriptorUpdateTemplate", create_template);
-  add(table, "vkCreateDescriptorUpdateTemplateKHR", create_template);
-  add(table, "vkDestroyDescriptorUpdateTemplate", destroy_template);
-  add(table, "vkDestroyDescriptorUpdateTemplateKHR", destroy_template);
-  add(table, "vkUpdateDescriptorSetWithTemplate", update_with_template);
-  add(table, "vkUpdateDescriptorSetWithTemplateKHR", update_with_template);
+std::span<const Intercept> descriptor_intercepts() {
+  static const Intercept kTable[] = {
+      intercept<create_set_layout, &DeviceDispatch::CreateDescriptorSetLayout>("vkCreateDescriptorSetLayout"),
+      intercept<destroy_set_layout, &DeviceDispatch::DestroyDescriptorSetLayout>("vkDestroyDescriptorSetLayout"),
+      intercept<create_pipeline_layout, &DeviceDispatch::CreatePipelineLayout>("vkCreatePipelineLayout"),
+      intercept<destroy_pipeline_layout, &DeviceDispatch::DestroyPipelineLayout>("vkDestroyPipelineLayout"),
+      intercept<allocate_sets, &DeviceDispatch::AllocateDescriptorSets>("vkAllocateDescriptorSets"),
+      intercept<free_sets, &DeviceDispatch::FreeDescriptorSets>("vkFreeDescriptorSets"),
+      intercept<reset_pool, &DeviceDispatch::ResetDescriptorPool>("vkResetDescriptorPool"),
+      intercept<destroy_pool, &DeviceDispatch::DestroyDescriptorPool>("vkDestroyDescriptorPool"),
+      intercept<update_sets, &DeviceDispatch::UpdateDescriptorSets>("vkUpdateDescriptorSets"),
+      intercept<create_template, &DeviceDispatch::CreateDescriptorUpdateTemplate>("vkCreateDescriptorUpdateTemplate"),
+      intercept<create_template, &DeviceDispatch::CreateDescriptorUpdateTemplate>(
+          "vkCreateDescriptorUpdateTemplateKHR"),
+      intercept<destroy_template, &DeviceDispatch::DestroyDescriptorUpdateTemplate>(
+          "vkDestroyDescriptorUpdateTemplate"),
+      intercept<destroy_template, &DeviceDispatch::DestroyDescriptorUpdateTemplate>(
+          "vkDestroyDescriptorUpdateTemplateKHR"),
+      intercept<update_with_template, &DeviceDispatch::UpdateDescriptorSetWithTemplate>(
+          "vkUpdateDescriptorSetWithTemplate"),
+      intercept<update_with_template, &DeviceDispatch::UpdateDescriptorSetWithTemplate>(
+          "vkUpdateDescriptorSetWithTemplateKHR"),
+  };
+  return kTable;
 }
 
 }  // namespace rayreplay::layer::geometry

@@ -15,14 +15,10 @@ bool succeeded(VkResult result) {
   return result == VK_SUCCESS || result == VK_OPERATION_DEFERRED_KHR || result == VK_OPERATION_NOT_DEFERRED_KHR;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL build_on_host(VkDevice handle, VkDeferredOperationKHR deferred, std::uint32_t count,
-                                             const VkAccelerationStructureBuildGeometryInfoKHR* infos,
-                                             const VkAccelerationStructureBuildRangeInfoKHR* const* ranges) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return VK_ERROR_INITIALIZATION_FAILED;
-  }
-  const VkResult result = device->vk.BuildAccelerationStructuresKHR(handle, deferred, count, infos, ranges);
+VkResult build_on_host(Device& device, VkDevice handle, VkDeferredOperationKHR deferred, std::uint32_t count,
+                       const VkAccelerationStructureBuildGeometryInfoKHR* infos,
+                       const VkAccelerationStructureBuildRangeInfoKHR* const* ranges) {
+  const VkResult result = device.vk.BuildAccelerationStructuresKHR(handle, deferred, count, infos, ranges);
   State* state = state_of(device);
   if (state != nullptr && succeeded(result)) {
     attempt("following builds by the host", [&] {
@@ -38,13 +34,9 @@ VKAPI_ATTR VkResult VKAPI_CALL build_on_host(VkDevice handle, VkDeferredOperatio
   return result;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL copy_on_host(VkDevice handle, VkDeferredOperationKHR deferred,
-                                            const VkCopyAccelerationStructureInfoKHR* info) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return VK_ERROR_INITIALIZATION_FAILED;
-  }
-  const VkResult result = device->vk.CopyAccelerationStructureKHR(handle, deferred, info);
+VkResult copy_on_host(Device& device, VkDevice handle, VkDeferredOperationKHR deferred,
+                      const VkCopyAccelerationStructureInfoKHR* info) {
+  const VkResult result = device.vk.CopyAccelerationStructureKHR(handle, deferred, info);
   State* state = state_of(device);
   if (state != nullptr && succeeded(result)) {
     attempt("following a copy by the host", [&] {
@@ -68,13 +60,9 @@ Window serialized_at(const void* data) {
   return window;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL copy_to_memory_on_host(VkDevice handle, VkDeferredOperationKHR deferred,
-                                                      const VkCopyAccelerationStructureToMemoryInfoKHR* info) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return VK_ERROR_INITIALIZATION_FAILED;
-  }
-  const VkResult result = device->vk.CopyAccelerationStructureToMemoryKHR(handle, deferred, info);
+VkResult copy_to_memory_on_host(Device& device, VkDevice handle, VkDeferredOperationKHR deferred,
+                                const VkCopyAccelerationStructureToMemoryInfoKHR* info) {
+  const VkResult result = device.vk.CopyAccelerationStructureToMemoryKHR(handle, deferred, info);
   State* state = state_of(device);
   if (state != nullptr && succeeded(result)) {
     attempt("following a serialisation by the host", [&] {
@@ -96,13 +84,9 @@ VKAPI_ATTR VkResult VKAPI_CALL copy_to_memory_on_host(VkDevice handle, VkDeferre
   return result;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL copy_from_memory_on_host(VkDevice handle, VkDeferredOperationKHR deferred,
-                                                        const VkCopyMemoryToAccelerationStructureInfoKHR* info) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return VK_ERROR_INITIALIZATION_FAILED;
-  }
-  const VkResult result = device->vk.CopyMemoryToAccelerationStructureKHR(handle, deferred, info);
+VkResult copy_from_memory_on_host(Device& device, VkDevice handle, VkDeferredOperationKHR deferred,
+                                  const VkCopyMemoryToAccelerationStructureInfoKHR* info) {
+  const VkResult result = device.vk.CopyMemoryToAccelerationStructureKHR(handle, deferred, info);
   State* state = state_of(device);
   if (state != nullptr && succeeded(result)) {
     attempt("following a deserialisation by the host", [&] {
@@ -117,11 +101,16 @@ VKAPI_ATTR VkResult VKAPI_CALL copy_from_memory_on_host(VkDevice handle, VkDefer
 
 }  // namespace
 
-void add_host_structure_intercepts(std::vector<Intercept>& table) {
-  add(table, "vkBuildAccelerationStructuresKHR", build_on_host);
-  add(table, "vkCopyAccelerationStructureKHR", copy_on_host);
-  add(table, "vkCopyAccelerationStructureToMemoryKHR", copy_to_memory_on_host);
-  add(table, "vkCopyMemoryToAccelerationStructureKHR", copy_from_memory_on_host);
+std::span<const Intercept> host_structure_intercepts() {
+  static const Intercept kTable[] = {
+      intercept<build_on_host, &DeviceDispatch::BuildAccelerationStructuresKHR>("vkBuildAccelerationStructuresKHR"),
+      intercept<copy_on_host, &DeviceDispatch::CopyAccelerationStructureKHR>("vkCopyAccelerationStructureKHR"),
+      intercept<copy_to_memory_on_host, &DeviceDispatch::CopyAccelerationStructureToMemoryKHR>(
+          "vkCopyAccelerationStructureToMemoryKHR"),
+      intercept<copy_from_memory_on_host, &DeviceDispatch::CopyMemoryToAccelerationStructureKHR>(
+          "vkCopyMemoryToAccelerationStructureKHR"),
+  };
+  return kTable;
 }
 
 }  // namespace rayreplay::layer::geometry

@@ -10,13 +10,12 @@ namespace {
 
 /// The state and the recording of a command buffer; both null if geometry is not tracked or the buffer is unknown.
 struct Recorder {
-  explicit Recorder(VkCommandBuffer commands) : device(device_of(commands)), state(state_of(device)) {
-    recording = state == nullptr ? nullptr : recording_of(*device, commands);
+  Recorder(Device& device, VkCommandBuffer commands) : state(state_of(device)) {
+    recording = state == nullptr ? nullptr : recording_of(device, commands);
   }
   explicit operator bool() const {
     return recording != nullptr;
   }
-  Device* device;
   State* state;
   CommandRecording* recording = nullptr;
 };
@@ -27,14 +26,9 @@ StructurePointer object_of(State& state, VkAccelerationStructureKHR handle) {
   return object != nullptr ? object : state.structures.create(handle, VK_ACCELERATION_STRUCTURE_TYPE_GENERIC_KHR, 0);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL create_structure(VkDevice handle, const VkAccelerationStructureCreateInfoKHR* info,
-                                                const VkAllocationCallbacks* allocator,
-                                                VkAccelerationStructureKHR* structure) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return VK_ERROR_INITIALIZATION_FAILED;
-  }
-  const VkResult result = device->vk.CreateAccelerationStructureKHR(handle, info, allocator, structure);
+VkResult create_structure(Device& device, VkDevice handle, const VkAccelerationStructureCreateInfoKHR* info,
+                          const VkAllocationCallbacks* allocator, VkAccelerationStructureKHR* structure) {
+  const VkResult result = device.vk.CreateAccelerationStructureKHR(handle, info, allocator, structure);
   State* state = state_of(device);
   if (state != nullptr && result == VK_SUCCESS) {
     attempt("keeping an acceleration structure", [&] {
@@ -46,10 +40,10 @@ VKAPI_ATTR VkResult VKAPI_CALL create_structure(VkDevice handle, const VkAcceler
         addressable = buffer != nullptr && (buffer->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0;
       }
       // Without an address of its buffer a structure has none either, unless the application asks for it itself.
-      if (addressable && device->vk.GetAccelerationStructureDeviceAddressKHR != nullptr) {
+      if (addressable && device.vk.GetAccelerationStructureDeviceAddressKHR) {
         const VkAccelerationStructureDeviceAddressInfoKHR query{
             VK_STRUCTURE_TYPE_ACCELERATION_STRUCTURE_DEVICE_ADDRESS_INFO_KHR, nullptr, *structure};
-        const VkDeviceAddress address = device->vk.GetAccelerationStructureDeviceAddressKHR(handle, &query);
+        const VkDeviceAddress address = device.vk.GetAccelerationStructureDeviceAddressKHR(handle, &query);
         const std::scoped_lock lock(state->mutex);
         state->structures.set_address(*structure, address);
       }
@@ -58,28 +52,20 @@ VKAPI_ATTR VkResult VKAPI_CALL create_structure(VkDevice handle, const VkAcceler
   return result;
 }
 
-VKAPI_ATTR void VKAPI_CALL destroy_structure(VkDevice handle, VkAccelerationStructureKHR structure,
-                                             const VkAllocationCallbacks* allocator) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return;
-  }
+void destroy_structure(Device& device, VkDevice handle, VkAccelerationStructureKHR structure,
+                       const VkAllocationCallbacks* allocator) {
   if (State* state = state_of(device)) {
     attempt("forgetting an acceleration structure", [&] {
       const std::scoped_lock lock(state->mutex);
       state->structures.destroy(structure);
     });
   }
-  device->vk.DestroyAccelerationStructureKHR(handle, structure, allocator);
+  device.vk.DestroyAccelerationStructureKHR(handle, structure, allocator);
 }
 
-VKAPI_ATTR VkDeviceAddress VKAPI_CALL structure_address(VkDevice handle,
-                                                        const VkAccelerationStructureDeviceAddressInfoKHR* info) {
-  Device* device = device_of(handle);
-  if (device == nullptr) {
-    return 0;
-  }
-  const VkDeviceAddress address = device->vk.GetAccelerationStructureDeviceAddressKHR(handle, info);
+VkDeviceAddress structure_address(Device& device, VkDevice handle,
+                                  const VkAccelerationStructureDeviceAddressInfoKHR* info) {
+  const VkDeviceAddress address = device.vk.GetAccelerationStructureDeviceAddressKHR(handle, info);
   if (State* state = state_of(device)) {
     attempt("learning an acceleration structure's address", [&] {
       const std::scoped_lock lock(state->mutex);
@@ -89,13 +75,10 @@ VKAPI_ATTR VkDeviceAddress VKAPI_CALL structure_address(VkDevice handle,
   return address;
 }
 
-VKAPI_ATTR void VKAPI_CALL build(VkCommandBuffer commands, std::uint32_t count,
-                                 const VkAccelerationStructureBuildGeometryInfoKHR* infos,
-                                 const VkAccelerationStructureBuildRangeInfoKHR* const* ranges) {
-  const Recorder recorder(commands);
-  if (recorder.device == nullptr) {
-    return;
-  }
+void build(Device& device, VkCommandBuffer commands, std::uint32_t count,
+           const VkAccelerationStructureBuildGeometryInfoKHR* infos,
+           const VkAccelerationStructureBuildRangeInfoKHR* const* ranges) {
+  const Recorder recorder(device, commands);
   if (recorder) {
     attempt("planning builds of acceleration structures", [&] {
       std::vector<BuildPlan> plans;
@@ -107,17 +90,13 @@ VKAPI_ATTR void VKAPI_CALL build(VkCommandBuffer commands, std::uint32_t count,
       record_builds(*recorder.state, *recorder.recording, std::move(plans));
     });
   }
-  recorder.device->vk.CmdBuildAccelerationStructuresKHR(commands, count, infos, ranges);
+  device.vk.CmdBuildAccelerationStructuresKHR(commands, count, infos, ranges);
 }
 
-VKAPI_ATTR void VKAPI_CALL build_indirect(VkCommandBuffer commands, std::uint32_t count,
-                                          const VkAccelerationStructureBuildGeometryInfoKHR* infos,
-                                          const VkDeviceAddress* addresses, const std::uint32_t* strides,
-                                          const std::uint32_t* const* most_primitives) {
-  const Recorder recorder(commands);
-  if (recorder.device == nullptr) {
-    return;
-  }
+void build_indirect(Device& device, VkCommandBuffer commands, std::uint32_t count,
+                    const VkAccelerationStructureBuildGeometryInfoKHR* infos, const VkDeviceAddress* addresses,
+                    const std::uint32_t* strides, const std::uint32_t* const* most_primitives) {
+  const Recorder recorder(device, commands);
   if (recorder) {
     attempt("planning indirect builds of acceleration structures", [&] {
       std::vector<BuildPlan> plans;
@@ -129,15 +108,11 @@ VKAPI_ATTR void VKAPI_CALL build_indirect(VkCommandBuffer commands, std::uint32_
       record_builds(*recorder.state, *recorder.recording, std::move(plans));
     });
   }
-  recorder.device->vk.CmdBuildAccelerationStructuresIndirectKHR(commands, count, infos, addresses, strides,
-                                                                most_primitives);
+  device.vk.CmdBuildAccelerationStructuresIndirectKHR(commands, count, infos, addresses, strides, most_primitives);
 }
 
-VKAPI_ATTR void VKAPI_CALL copy(VkCommandBuffer commands, const VkCopyAccelerationStructureInfoKHR* info) {
-  const Recorder recorder(commands);
-  if (recorder.device == nullptr) {
-    return;
-  }
+void copy(Device& device, VkCommandBuffer commands, const VkCopyAccelerationStructureInfoKHR* info) {
+  const Recorder recorder(device, commands);
   if (recorder) {
     attempt("following a copied acceleration structure", [&] {
       StructurePointer from;
@@ -150,16 +125,12 @@ VKAPI_ATTR void VKAPI_CALL copy(VkCommandBuffer commands, const VkCopyAccelerati
       record_copy(*recorder.state, *recorder.recording, std::move(from), std::move(to));
     });
   }
-  recorder.device->vk.CmdCopyAccelerationStructureKHR(commands, info);
+  device.vk.CmdCopyAccelerationStructureKHR(commands, info);
 }
 
-VKAPI_ATTR void VKAPI_CALL copy_to_memory(VkCommandBuffer commands,
-                                          const VkCopyAccelerationStructureToMemoryInfoKHR* info) {
-  const Recorder recorder(commands);
-  if (recorder.device == nullptr) {
-    return;
-  }
-  recorder.device->vk.CmdCopyAccelerationStructureToMemoryKHR(commands, info);
+void copy_to_memory(Device& device, VkCommandBuffer commands, const VkCopyAccelerationStructureToMemoryInfoKHR* info) {
+  const Recorder recorder(device, commands);
+  device.vk.CmdCopyAccelerationStructureToMemoryKHR(commands, info);
   if (recorder) {
     attempt("following a serialised acceleration structure", [&] {
       StructurePointer from;
@@ -172,12 +143,9 @@ VKAPI_ATTR void VKAPI_CALL copy_to_memory(VkCommandBuffer commands,
   }
 }
 
-VKAPI_ATTR void VKAPI_CALL copy_from_memory(VkCommandBuffer commands,
-                                            const VkCopyMemoryToAccelerationStructureInfoKHR* info) {
-  const Recorder recorder(commands);
-  if (recorder.device == nullptr) {
-    return;
-  }
+void copy_from_memory(Device& device, VkCommandBuffer commands,
+                      const VkCopyMemoryToAccelerationStructureInfoKHR* info) {
+  const Recorder recorder(device, commands);
   if (recorder) {
     attempt("following a deserialised acceleration structure", [&] {
       StructurePointer to;
@@ -188,20 +156,28 @@ VKAPI_ATTR void VKAPI_CALL copy_from_memory(VkCommandBuffer commands,
       record_deserialize(*recorder.state, *recorder.recording, info->src.deviceAddress, std::move(to));
     });
   }
-  recorder.device->vk.CmdCopyMemoryToAccelerationStructureKHR(commands, info);
+  device.vk.CmdCopyMemoryToAccelerationStructureKHR(commands, info);
 }
 
 }  // namespace
 
-void add_structure_intercepts(std::vector<Intercept>& table) {
-  add(table, "vkCreateAccelerationStructureKHR", create_structure);
-  add(table, "vkDestroyAccelerationStructureKHR", destroy_structure);
-  add(table, "vkGetAccelerationStructureDeviceAddressKHR", structure_address);
-  add(table, "vkCmdBuildAccelerationStructuresKHR", build);
-  add(table, "vkCmdBuildAccelerationStructuresIndirectKHR", build_indirect);
-  add(table, "vkCmdCopyAccelerationStructureKHR", copy);
-  add(table, "vkCmdCopyAccelerationStructureToMemoryKHR", copy_to_memory);
-  add(table, "vkCmdCopyMemoryToAccelerationStructureKHR", copy_from_memory);
+std::span<const Intercept> structure_intercepts() {
+  static const Intercept kTable[] = {
+      intercept<create_structure, &DeviceDispatch::CreateAccelerationStructureKHR>("vkCreateAccelerationStructureKHR"),
+      intercept<destroy_structure, &DeviceDispatch::DestroyAccelerationStructureKHR>(
+          "vkDestroyAccelerationStructureKHR"),
+      intercept<structure_address, &DeviceDispatch::GetAccelerationStructureDeviceAddressKHR>(
+          "vkGetAccelerationStructureDeviceAddressKHR"),
+      intercept<build, &DeviceDispatch::CmdBuildAccelerationStructuresKHR>("vkCmdBuildAccelerationStructuresKHR"),
+      intercept<build_indirect, &DeviceDispatch::CmdBuildAccelerationStructuresIndirectKHR>(
+          "vkCmdBuildAccelerationStructuresIndirectKHR"),
+      intercept<copy, &DeviceDispatch::CmdCopyAccelerationStructureKHR>("vkCmdCopyAccelerationStructureKHR"),
+      intercept<copy_to_memory, &DeviceDispatch::CmdCopyAccelerationStructureToMemoryKHR>(
+          "vkCmdCopyAccelerationStructureToMemoryKHR"),
+      intercept<copy_from_memory, &DeviceDispatch::CmdCopyMemoryToAccelerationStructureKHR>(
+          "vkCmdCopyMemoryToAccelerationStructureKHR"),
+  };
+  return kTable;
 }
 
 }  // namespace rayreplay::layer::geometry

@@ -2,17 +2,9 @@
 
 namespace rayreplay::layer::geometry {
 
-std::span<const Intercept> intercepts() {
-  static const std::vector<Intercept> kTable = [] {
-    std::vector<Intercept> table;
-    add_buffer_intercepts(table);
-    add_structure_intercepts(table);
-    add_host_structure_intercepts(table);
-    add_descriptor_intercepts(table);
-    add_bound_set_intercepts(table);
-    return table;
-  }();
-  return kTable;
+std::array<std::span<const Intercept>, 5> intercepts() {
+  return {buffer_intercepts(), structure_intercepts(), host_structure_intercepts(), descriptor_intercepts(),
+          bound_set_intercepts()};
 }
 
 }  // namespace rayreplay::layer::geometry

@@ -116,7 +116,7 @@ std::unique_ptr<StructureChoice> State::launch_structures(CommandRecording& reco
   std::shared_ptr<LaunchScene> scene;
   attempt("finding the structures of a launch", [&] {
     auto made = std::make_shared<LaunchScene>(scene_of(recording, pipeline));
-    recording.add(std::make_unique<SceneOperation>(*this, made));
+    recording.add(std::make_shared<SceneOperation>(*this, made));
     scene = std::move(made);
   });
   return std::make_unique<Choice>(*this, std::move(scene));

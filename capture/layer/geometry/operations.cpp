@@ -20,11 +20,14 @@ class ContentOperation : public Operation {
     for_each_target([](StructureObject& target) { ++target.pending; });
   }
   void complete(Drain&) override {
-    attempt("keeping the content of acceleration structures", [&] {
+    const bool taken = attempt("keeping the content of acceleration structures", [&] {
       const std::scoped_lock lock(state_.mutex);
       take();
     });
     const std::scoped_lock lock(state_.mutex);
+    if (!taken) {
+      for_each_target([](StructureObject& target) { target.content = nullptr; });  // Rather unknown than what it was.
+    }
     for_each_target([](StructureObject& target) { target.pending -= target.pending != 0 ? 1 : 0; });
   }
 
@@ -163,14 +166,15 @@ void record_builds(State& state, CommandRecording& recording, std::vector<BuildP
         add_copies(plan, state.buffers, *batch);
       }
     }
-    batch->record(recording);
-    recording.add(std::make_unique<BuildOperation>(state, std::move(plans), std::move(batch)));
+    auto& copies = *batch;
+    recording.add(std::make_shared<BuildOperation>(state, std::move(plans), std::move(batch)));
+    copies.record(recording);
   });
 }
 
 void record_copy(State& state, CommandRecording& recording, StructurePointer from, StructurePointer to) {
   attempt("following a copied acceleration structure",
-          [&] { recording.add(std::make_unique<CopyOperation>(state, std::move(from), std::move(to))); });
+          [&] { recording.add(std::make_shared<CopyOperation>(state, std::move(from), std::move(to))); });
 }
 
 void record_serialize(State& state, CommandRecording& recording, StructurePointer from, VkDeviceAddress to) {
@@ -183,8 +187,9 @@ void record_serialize(State& state, CommandRecording& recording, StructurePointe
       const std::scoped_lock lock(state.mutex);
       batch->add_rest(state.buffers, to, kSerializedMost);
     }
-    batch->record(recording);
-    recording.add(std::make_unique<SerializeOperation>(state, std::move(from), std::move(batch)));
+    auto& copies = *batch;
+    recording.add(std::make_shared<SerializeOperation>(state, std::move(from), std::move(batch)));
+    copies.record(recording);
   });
 }
 
@@ -198,8 +203,9 @@ void record_deserialize(State& state, CommandRecording& recording, VkDeviceAddre
       const std::scoped_lock lock(state.mutex);
       batch->add_rest(state.buffers, from, kSerializedMost);
     }
-    batch->record(recording);
-    recording.add(std::make_unique<DeserializeOperation>(state, std::move(to), std::move(batch)));
+    auto& copies = *batch;
+    recording.add(std::make_shared<DeserializeOperation>(state, std::move(to), std::move(batch)));
+    copies.record(recording);
   });
 }
 

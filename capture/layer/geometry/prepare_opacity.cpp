@@ -125,7 +125,7 @@ void State::prepare_opacity(CommandRecording& recording) {
         const VkBufferCopy flag{host.offset, RR_CONTROL_OPACITY, sizeof(std::uint32_t)};
         const VkBufferCopy table{host.offset + kTableOffset, 0, bytes};
         const VkBuffer from = host.buffer;
-        recording.add(std::make_unique<OpacityOperation>(*this, std::move(scene), std::move(host)));
+        recording.add(std::make_shared<OpacityOperation>(*this, std::move(scene), std::move(host)));
         device.vk.CmdCopyBuffer(recording.handle, from, device.control.buffer, 1, &flag);
         device.vk.CmdCopyBuffer(recording.handle, from, opacity.buffer, 1, &table);
       });

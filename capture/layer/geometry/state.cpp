@@ -29,8 +29,8 @@ std::unique_ptr<Tracker> Tracker::create(Device& device) {
   return tracker;
 }
 
-State* state_of(Device* device) {
-  return device == nullptr ? nullptr : static_cast<State*>(device->geometry.get());
+State* state_of(Device& device) {
+  return static_cast<State*>(device.geometry.get());
 }
 
 State::State(Device& of) : device(of), contents(physical_memory() / 2), budget(std::make_shared<Budget>()) {

@@ -70,6 +70,6 @@ class State final : public Tracker {
 };
 
 /// Null where geometry is not tracked.
-[[nodiscard]] State* state_of(Device* device);
+[[nodiscard]] State* state_of(Device& device);
 
 }  // namespace rayreplay::layer::geometry

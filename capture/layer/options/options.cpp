@@ -1,11 +1,14 @@
 #include "capture/layer/options/options.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <fstream>
 #include <limits>
 #include <utility>
+
+#include "capture/spool/guest_files.hpp"
 
 namespace rayreplay::layer {
 namespace {
@@ -13,6 +16,7 @@ namespace {
 constexpr std::string_view kSettingsPrefix = "rayreplay_capture.";
 constexpr const char* kSettingsVariable = "RAYREPLAY_CAPTURE_SETTINGS";
 constexpr const char* kSettingsFile = "vk_layer_settings.txt";
+constexpr std::uint64_t kMostSettings = std::uint64_t{1} << 20U;
 
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r\n");
@@ -79,16 +83,19 @@ bool store(Target& target, const std::optional<Value>& value) {
 }
 
 void read_settings(Options& options, const std::string& path, bool named) {
-  std::ifstream file(path);
-  if (!file) {
-    if (named) {
-      options.problems.push_back("settings file " + path + " cannot be opened");
+  std::string why;
+  const auto content = spool::read_regular(path, kMostSettings, why);
+  if (!content) {
+    // The default file need not be there.
+    if (named || access(path.c_str(), F_OK) == 0) {
+      options.problems.push_back("settings file " + path + " is not read: " + why);
     }
     return;
   }
-  std::string line;
-  while (std::getline(file, line)) {
-    const auto text = trimmed(std::string_view(line).substr(0, line.find('#')));
+  for (std::string_view rest = *content; !rest.empty();) {
+    const auto line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    const auto text = trimmed(line.substr(0, line.find('#')));
     if (!text.starts_with(kSettingsPrefix)) {
       continue;
     }

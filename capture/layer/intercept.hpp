@@ -1,0 +1,56 @@
+// An intercepted command: the layer's function for it, and the member of the dispatch table that it calls on with.
+//
+// Contract: `intercept<body, &DeviceDispatch::Member>(name)` is one row of a table. The application calls a wrapper of
+// `body`, which is the only place that looks the device up: a device that is not observed gets its call passed on at
+// once, an unknown one an error, and nothing that `body` throws reaches the application. `body` runs for instrumented
+// devices alone; it passes the application's call on exactly once, unchanged where it can be. `passes_on` says whether
+// the device has the next function: where it has not, the device is not given ours either.
+#pragma once
+
+#include <exception>
+
+#include <vulkan/vulkan.h>
+
+#include "capture/layer/device.hpp"
+
+namespace rayreplay::layer {
+
+struct Intercept {
+  const char* name;  ///< "vkCreateBuffer"; core and extension names have a row each
+  PFN_vkVoidFunction function;
+  bool (*passes_on)(const DeviceDispatch&);
+};
+
+template <auto Body, auto Member>
+struct Guarded;
+
+template <typename Result, typename Handle, typename... Arguments, Result (*Body)(Device&, Handle, Arguments...),
+          auto Member>
+struct Guarded<Body, Member> {
+  using Passed = Next<Result(VKAPI_PTR*)(Handle, Arguments...)>;
+  static_assert(std::is_same_v<decltype(Member), Passed DeviceDispatch::*>, "another command's member");
+
+  static VKAPI_ATTR Result VKAPI_CALL call(Handle handle, Arguments... arguments) {
+    Device* device = device_of(handle);
+    if (device == nullptr) {
+      return not_passed_on<Result>(VK_ERROR_INITIALIZATION_FAILED);
+    }
+    if (!device->instrumented) {
+      return (device->vk.*Member)(handle, arguments...);
+    }
+    // A cancelled thread unwinds as well, and must not be caught.
+    try {
+      return Body(*device, handle, arguments...);
+    } catch (const std::exception&) {
+      return not_passed_on<Result>(VK_ERROR_OUT_OF_HOST_MEMORY);
+    }
+  }
+};
+
+template <auto Body, auto Member>
+Intercept intercept(const char* name) {
+  return {name, reinterpret_cast<PFN_vkVoidFunction>(&Guarded<Body, Member>::call),
+          [](const DeviceDispatch& vk) { return static_cast<bool>(vk.*Member); }};
+}
+
+}  // namespace rayreplay::layer

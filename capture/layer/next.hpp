@@ -1,0 +1,57 @@
+// A function of the next layer's or driver's.
+//
+// Contract: never jumps to address 0. A device without the function (its extension is not enabled) passes a call on to
+// what the next layer has of that name for the whole instance: the loader hands out such functions for extensions that
+// no device enabled, and calling them is harmless. Without either the call does nothing and has an error for its
+// result. `operator bool` asks for the device's own function: only that one may be used for calls of the layer's own.
+#pragma once
+
+#include <type_traits>
+
+#include <vulkan/vulkan.h>
+
+namespace rayreplay::layer {
+
+/// The result of a call that cannot be passed on.
+template <typename Result>
+Result not_passed_on(VkResult error) noexcept {
+  if constexpr (std::is_same_v<Result, VkResult>) {
+    return error;
+  } else if constexpr (!std::is_void_v<Result>) {
+    return Result{};
+  }
+}
+
+template <typename Function>
+class Next;
+
+template <typename Result, typename... Arguments>
+class Next<Result(VKAPI_PTR*)(Arguments...)> {
+ public:
+  using Pointer = Result(VKAPI_PTR*)(Arguments...);
+
+  Next() = default;
+  Next(Pointer of_device) : of_device_(of_device) {}  // NOLINT: assigned from functions
+
+  void set(PFN_vkVoidFunction of_device, PFN_vkVoidFunction of_instance) {
+    of_device_ = reinterpret_cast<Pointer>(of_device);
+    of_instance_ = reinterpret_cast<Pointer>(of_instance);
+  }
+  explicit operator bool() const {
+    return of_device_ != nullptr;
+  }
+  Result operator()(Arguments... arguments) const {
+    if (of_device_ != nullptr) {
+      return of_device_(arguments...);
+    }
+    if (of_instance_ != nullptr) {
+      return of_instance_(arguments...);
+    }
+    return not_passed_on<Result>(VK_ERROR_EXTENSION_NOT_PRESENT);
+  }
+
+ private:
+  Pointer of_device_ = nullptr, of_instance_ = nullptr;
+};
+
+}  // namespace rayreplay::layer
