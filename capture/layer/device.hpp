@@ -37,6 +37,7 @@ class Submissions;
 struct Instance {
   VkInstance handle = VK_NULL_HANDLE;
   InstanceDispatch vk;
+  DeviceDispatch for_devices;  ///< fall-backs alone: what the next layer answered for devices of any kind
   std::uint32_t api_version = VK_API_VERSION_1_0;  ///< as the application asked for
   std::string application_name, engine_name;
 };

@@ -36,19 +36,13 @@ void InstanceDispatch::load(VkInstance instance, PFN_vkGetInstanceProcAddr next)
 #undef X
 }
 
-void DeviceDispatch::load(VkDevice device, PFN_vkGetDeviceProcAddr next, VkInstance instance,
-                          PFN_vkGetInstanceProcAddr instance_next) {
+void DeviceDispatch::load(VkDevice device, PFN_vkGetDeviceProcAddr next) {
   GetDeviceProcAddr = next;
-  const auto of_device = [&](const char* name) { return next(device, name); };
-  const auto of_instance = [&](const char* name) { return instance_next(instance, name); };
-  const auto load_one = [&](auto& function, const char* name) {
-    const auto own = find(name, of_device);
-    function.set(own, own != nullptr ? nullptr : find(name, of_instance));
-  };
-#define X(name) load_one(name, "vk" #name);
+  const auto look = [&](const char* name) { return next(device, name); };
+#define X(name) name.set(find("vk" #name, look));
   RR_DEVICE_FUNCTIONS(X)
 #undef X
-#define X(name, type) load_one(name, "vk" #name);
+#define X(name, type) name.set(find("vk" #name, look));
   RR_NEWER_DEVICE_FUNCTIONS(X)
 #undef X
 }

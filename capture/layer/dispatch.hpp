@@ -145,9 +145,7 @@ struct DeviceDispatch {
 #define X(name, type) Next<type> name;
   RR_NEWER_DEVICE_FUNCTIONS(X)
 #undef X
-  /// instance_next: the next layer's functions for all devices of the instance.
-  void load(VkDevice device, PFN_vkGetDeviceProcAddr next, VkInstance instance,
-            PFN_vkGetInstanceProcAddr instance_next);
+  void load(VkDevice device, PFN_vkGetDeviceProcAddr next);
 };
 
 }  // namespace rayreplay::layer

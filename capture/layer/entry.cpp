@@ -162,7 +162,7 @@ VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const Vk
   device->handle = *handle;
   device->physical = physical;
   device->instance = instance;
-  device->vk.load(*handle, next_proc, instance->handle, instance->vk.GetInstanceProcAddr);
+  device->vk.load(*handle, next_proc);
   device->set_loader_data = callback->u.pfnSetDeviceLoaderData;
   if (request) {
     attempt("following a device", [&] { set_up(*device, *request, with_additions, *info); });
@@ -280,14 +280,17 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc_addr(VkInstance handl
   if (handle == VK_NULL_HANDLE) {
     return nullptr;
   }
-  const auto* instance = instance_of(handle);
+  auto* instance = instance_of(handle);
   const auto next = instance != nullptr ? instance->vk.GetInstanceProcAddr(handle, name) : nullptr;
   if (next == nullptr) {
     return nullptr;
   }
-  // For devices of any kind: one that lacks the next function gets the call passed on to `next` (next.hpp).
   const auto* own = find_intercept(wanted);
-  return own != nullptr ? own->function : next;
+  if (own == nullptr) {
+    return next;
+  }
+  own->keep(*instance, next);
+  return own->function;
 }
 
 }  // namespace

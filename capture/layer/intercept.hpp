@@ -19,6 +19,9 @@ struct Intercept {
   const char* name;  ///< "vkCreateBuffer"; core and extension names have a row each
   PFN_vkVoidFunction function;
   bool (*passes_on)(const DeviceDispatch&);
+  /// Keeps what the next layer answers for devices of any kind: our function is then given out for devices that lack
+  /// the next one as well.
+  void (*keep)(Instance&, PFN_vkVoidFunction next);
 };
 
 template <auto Body, auto Member>
@@ -35,6 +38,9 @@ struct Guarded<Body, Member> {
     if (device == nullptr) {
       return not_passed_on<Result>(VK_ERROR_INITIALIZATION_FAILED);
     }
+    if (!(device->vk.*Member) && device->instance != nullptr) {
+      (device->vk.*Member).fall_back((device->instance->for_devices.*Member).fallback());
+    }
     if (!device->instrumented) {
       return (device->vk.*Member)(handle, arguments...);
     }
@@ -50,7 +56,11 @@ struct Guarded<Body, Member> {
 template <auto Body, auto Member>
 Intercept intercept(const char* name) {
   return {name, reinterpret_cast<PFN_vkVoidFunction>(&Guarded<Body, Member>::call),
-          [](const DeviceDispatch& vk) { return static_cast<bool>(vk.*Member); }};
+          [](const DeviceDispatch& vk) { return static_cast<bool>(vk.*Member); },
+          [](Instance& instance, PFN_vkVoidFunction next) {
+            using Passed = std::remove_reference_t<decltype(instance.for_devices.*Member)>;
+            (instance.for_devices.*Member).fall_back(reinterpret_cast<typename Passed::Pointer>(next));
+          }};
 }
 
 }  // namespace rayreplay::layer

@@ -1,11 +1,13 @@
 // A function of the next layer's or driver's.
 //
 // Contract: never jumps to address 0. A device without the function (its extension is not enabled) passes a call on to
-// what the next layer has of that name for the whole instance: the loader hands out such functions for extensions that
-// no device enabled, and calling them is harmless. Without either the call does nothing and has an error for its
-// result. `operator bool` asks for the device's own function: only that one may be used for calls of the layer's own.
+// what the next layer answered for all devices of the instance (`fall_back`): the loader hands out such functions for
+// extensions that no device enabled, and calling them is harmless. Without either the call does nothing and has an
+// error for its result. `operator bool` asks for the device's own function: only that one may be used for calls of the
+// layer's own. Calls and fall_back() may come from several threads at once.
 #pragma once
 
+#include <atomic>
 #include <type_traits>
 
 #include <vulkan/vulkan.h>
@@ -30,12 +32,18 @@ class Next<Result(VKAPI_PTR*)(Arguments...)> {
  public:
   using Pointer = Result(VKAPI_PTR*)(Arguments...);
 
-  Next() = default;
-  Next(Pointer of_device) : of_device_(of_device) {}  // NOLINT: assigned from functions
-
-  void set(PFN_vkVoidFunction of_device, PFN_vkVoidFunction of_instance) {
+  Next& operator=(Pointer of_device) {
+    of_device_ = of_device;
+    return *this;
+  }
+  void set(PFN_vkVoidFunction of_device) {
     of_device_ = reinterpret_cast<Pointer>(of_device);
-    of_instance_ = reinterpret_cast<Pointer>(of_instance);
+  }
+  void fall_back(Pointer of_instance) {
+    of_instance_ = of_instance;
+  }
+  [[nodiscard]] Pointer fallback() const {
+    return of_instance_;
   }
   explicit operator bool() const {
     return of_device_ != nullptr;
@@ -44,14 +52,15 @@ class Next<Result(VKAPI_PTR*)(Arguments...)> {
     if (of_device_ != nullptr) {
       return of_device_(arguments...);
     }
-    if (of_instance_ != nullptr) {
-      return of_instance_(arguments...);
+    if (const Pointer of_instance = of_instance_) {
+      return of_instance(arguments...);
     }
     return not_passed_on<Result>(VK_ERROR_EXTENSION_NOT_PRESENT);
   }
 
  private:
-  Pointer of_device_ = nullptr, of_instance_ = nullptr;
+  Pointer of_device_ = nullptr;
+  std::atomic<Pointer> of_instance_{nullptr};
 };
 
 }  // namespace rayreplay::layer

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <numeric>
 
 #include "tests/layer/captured_run.hpp"
@@ -72,6 +73,46 @@ INSTANTIATE_TEST_SUITE_P(Programs, UnchangedTest,
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
+
+class UntouchedTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(UntouchedTest, SamePrintAndEnd) {
+  const auto plain = run_plain(GetParam());
+  EXPECT_EQ(plain.status, 0) << plain.errors;
+  const auto captured = run_captured(GetParam(), {{"RAYREPLAY_CAPTURE_LOG", "info"}});
+  EXPECT_EQ(captured.output, plain.output);
+  EXPECT_EQ(captured.status, plain.status);
+  ASSERT_THAT(captured.spools, SizeIs(1));
+  EXPECT_TRUE(captured.spools[0].sound);
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, UntouchedTest,
+                         testing::Values("unasked", "unasked-without-tracing", "without-standard-descriptors"),
+                         [](const auto& tested) {
+                           std::string name = tested.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(Capture, SpoolsAreTheirOwnersAlone) {
+  const auto outcome = run_captured("modules");
+  EXPECT_TRUE(outcome.folder);
+  EXPECT_THAT(outcome.spools, SizeIs(1));
+  EXPECT_FALSE(outcome.open_to_others);
+}
+
+TEST(Capture, PrivilegedProgramsAreLeftAlone) {
+  const char* sanitizer = std::getenv("ASAN_OPTIONS");
+  const auto outcome = run_captured(
+      "modules", {{"LD_PRELOAD", RAYREPLAY_PRIVILEGED},
+                  {"RAYREPLAY_CAPTURE_LOG", "info"},
+                  {"ASAN_OPTIONS", std::string(sanitizer == nullptr ? "" : sanitizer) + ":verify_asan_link_order=0"}});
+  const auto plain = run_plain("modules");
+  EXPECT_EQ(outcome.output, plain.output);
+  EXPECT_EQ(outcome.errors, plain.errors);
+  EXPECT_EQ(outcome.status, plain.status);
+  EXPECT_FALSE(outcome.folder);
+}
 
 TEST(Capture, OneLaunchIsWhole) {
   const auto content = run_captured("modules").spools.at(0);

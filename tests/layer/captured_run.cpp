@@ -129,9 +129,16 @@ Outcome run(const std::string& scenario, const Settings& settings, bool with_lay
   waitpid(child, &outcome.status, 0);
   outcome.errors = read_file(folder / "errors");
   if (std::filesystem::exists(spool_folder)) {
+    outcome.folder = true;
+    const auto closed = [](const std::filesystem::path& path) {
+      constexpr auto kOthers = std::filesystem::perms::group_all | std::filesystem::perms::others_all;
+      return (std::filesystem::status(path).permissions() & kOthers) == std::filesystem::perms::none;
+    };
+    outcome.open_to_others = !closed(spool_folder);
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::directory_iterator(spool_folder)) {
       files.push_back(entry.path());
+      outcome.open_to_others |= !closed(entry.path());
     }
     std::sort(files.begin(), files.end());
     for (const auto& file : files) {

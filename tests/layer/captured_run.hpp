@@ -38,6 +38,8 @@ struct Outcome {
   int status = -1;  ///< as waitpid gives it
   std::string output, errors;
   std::vector<SpoolContent> spools;  ///< sorted by file name; with the layer only
+  bool folder = false;               ///< the spool's folder was made
+  bool open_to_others = false;       ///< that, or a file in it, can be used by others than its owner
 };
 
 using Settings = std::vector<std::pair<std::string, std::string>>;

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "triangle.hpp"
+#include "unasked.hpp"
 
 namespace scenario {
 namespace {
@@ -438,6 +439,9 @@ int run(const std::string& name) {
       {"forked", forked},
       {"left-alive", [] { left_alive(false); }},
       {"left-at-once", [] { left_alive(true); }},
+      {"unasked", [] { unasked(true); }},
+      {"unasked-without-tracing", [] { unasked(false); }},
+      {"without-standard-descriptors", without_standard_descriptors},
       {"endless", endless},
   };
   const auto found = scenarios.find(name);

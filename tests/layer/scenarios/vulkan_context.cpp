@@ -111,6 +111,9 @@ Context::Context(VkInstance instance, FeatureStyle style) : physical(choose(inst
       info.pNext = &timeline;
       info.pEnabledFeatures = &plain;
       break;
+    case FeatureStyle::None:
+      info.enabledExtensionCount = 0;
+      break;
   }
   // What the application passes in must be as it was afterwards.
   const auto core_before = core;

@@ -25,7 +25,8 @@ struct Buffer {
 };
 
 /// How a device is asked for its features.
-enum class FeatureStyle { Core12, Individual, PlainFeatures };
+/// None: without ray tracing.
+enum class FeatureStyle { Core12, Individual, PlainFeatures, None };
 
 struct Functions {
 #define SCENARIO_FUNCTIONS(X)                 \

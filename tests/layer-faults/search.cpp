@@ -1,0 +1,290 @@
+// layer_faults: lets every call below the capture layer, and every allocation inside it, fail once, in programs that
+// run under it, and compares what the programs say and how they end.
+//
+//   layer_faults [calls|allocations]… [--every N] [--burst N] [--jobs N] [SCENARIO]…
+//
+// Without names: both kinds, all scenarios. --every N: only one injection of N, evenly spread. --burst N: so many
+// allocations in a row fail. The layer's options come from the environment (RAYREPLAY_CAPTURE_…).
+//
+// A failing call of the layer's own, or a failing allocation, must leave the program's output, its messages and its
+// exit as they are without the layer. A failing call of the application's may also end as it does without the layer,
+// when the same call of the application fails. Ends with 1 if anything else was seen, or if nothing was injected.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <new>
+#include <stdexcept>
+#include <thread>
+
+#include "capture/spool/reader.hpp"
+#include "tests/layer-faults/child.hpp"
+#include "tests/layer-faults/commands.hpp"
+#include "tests/layer-faults/plan.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace rayreplay::test {
+namespace {
+
+constexpr const char* kScenarios[] = {"modules",
+                                      "inline",
+                                      "library",
+                                      "deferred",
+                                      "dynamic-stack",
+                                      "individual-features",
+                                      "plain-features",
+                                      "indirect",
+                                      "indirect2",
+                                      "unrelated-table",
+                                      "many-launches",
+                                      "resubmitted",
+                                      "twice-in-a-batch",
+                                      "twice-pending",
+                                      "submit2",
+                                      "secondary",
+                                      "frames",
+                                      "wait-before-signal",
+                                      "churn",
+                                      "odd-calls",
+                                      "again",
+                                      "forked",
+                                      "left-alive",
+                                      "left-at-once"};
+
+struct Settings {
+  bool calls = false, allocations = false;
+  std::uint64_t every = 1, burst = 1;
+  unsigned jobs = 2;
+  std::vector<std::string> scenarios;
+};
+
+/// Tests run on the software driver where it is installed, whatever devices there are.
+std::string software_driver() {
+  if (const char* chosen = std::getenv("VK_DRIVER_FILES")) {
+    return chosen;
+  }
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator("/usr/share/vulkan/icd.d", none)) {
+    if (entry.path().filename().string().starts_with("lvp_icd")) {
+      return entry.path().string();
+    }
+  }
+  return {};
+}
+
+/// A run of a scenario with a plan.
+class Run {
+ public:
+  Run() : path_((folder_ / "plan").string()) {
+    std::ofstream(path_, std::ios::binary) << std::string(sizeof(Plan), '\0');
+    Plan* mapped = map_plan(path_.c_str());
+    if (mapped == nullptr) {
+      throw std::runtime_error("the plan cannot be mapped");
+    }
+    plan_ = new (mapped) Plan;
+  }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+  ~Run() {
+    munmap(plan_, sizeof(Plan));
+  }
+  Plan& plan() {
+    return *plan_;
+  }
+  /// Without any layer.
+  Ended plain(const std::string& scenario) {
+    return start(scenario, "", false);
+  }
+  /// The application's calls, and nothing between them and the driver.
+  Ended without(const std::string& scenario) {
+    return start(scenario, "VK_LAYER_RAYREPLAY_test_upper:VK_LAYER_RAYREPLAY_test_lower", false);
+  }
+  Ended captured(const std::string& scenario, bool allocations) {
+    return allocations
+               ? start(scenario, "VK_LAYER_RAYREPLAY_capture", true)
+               : start(scenario,
+                       "VK_LAYER_RAYREPLAY_test_upper:VK_LAYER_RAYREPLAY_capture:VK_LAYER_RAYREPLAY_test_lower", false);
+  }
+  /// Empty, or what is wrong with the spools that it left.
+  [[nodiscard]] std::string spool_fault() const {
+    std::error_code none;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_ / "spool", none)) {
+      if (entry.path().extension() != ".rrspool") {
+        continue;
+      }
+      try {
+        const spool::SpoolReader reader(entry.path());
+        if (reader.lost_bytes() != 0 || reader.damaged_places() != 0) {
+          return "its spool is damaged";
+        }
+      } catch (const std::exception& error) {
+        // A file that was never written to has a marker beside it.
+        if (!std::filesystem::exists(entry.path().string() + ".failed")) {
+          return std::string("its spool cannot be read: ") + error.what();
+        }
+      }
+    }
+    return {};
+  }
+
+ private:
+  Ended start(const std::string& scenario, const std::string& layers, bool preload) {
+    std::map<std::string, std::string> environment = {{"VK_INSTANCE_LAYERS", layers},
+                                                      {"VK_ADD_LAYER_PATH", RAYREPLAY_LAYER_FOLDERS},
+                                                      {"RAYREPLAY_CAPTURE_SPOOL", (folder_ / "spool").string()},
+                                                      {"RAYREPLAY_CAPTURE_LOG", "quiet"},
+                                                      {kPlanVariable, path_}};
+    if (const auto driver = software_driver(); !driver.empty()) {
+      environment["VK_DRIVER_FILES"] = driver;
+    }
+    if (preload) {
+      environment["LD_PRELOAD"] = RAYREPLAY_FAILING_MALLOC;
+    }
+    return run_child({RAYREPLAY_SCENARIOS, scenario}, environment);
+  }
+
+  TemporaryFolder folder_;
+  std::string path_;
+  Plan* plan_ = nullptr;
+};
+
+struct Counts {
+  std::atomic<std::uint64_t> injected{0}, equal{0}, same_error{0}, wrong{0};
+};
+
+std::mutex printing;
+
+void tell_wrong(const std::string& scenario, const char* kind, std::uint64_t number, const Run& run, Plan& plan,
+                const Ended& ended, const std::string& why) {
+  (void)run;
+  const std::scoped_lock lock(printing);
+  std::printf(
+      "WRONG %s %s %llu (%s%s): %s: %s", scenario.c_str(), kind, static_cast<unsigned long long>(number),
+      plan.failed.load() != 0 && std::strcmp(kind, "call") == 0 ? kCommandNames[plan.failed_command.load()] : "",
+      plan.failed_as.load() != 0 ? ", the application's" : "", ended.how().c_str(), why.c_str());
+  std::printf("%s%s\n", ended.output.c_str(), ended.errors.c_str());
+  std::fflush(stdout);
+}
+
+void inject(const Settings& settings, const std::string& scenario, bool allocations, std::uint64_t number,
+            const Ended& plain, Counts& counts) {
+  Run run;
+  auto& plan = run.plan();
+  (allocations ? plan.allocation : plan.call) = number;
+  plan.burst = settings.burst;
+  const auto ended = run.captured(scenario, allocations);
+  if (plan.failed.load() == 0) {
+    return;  // Threads took another order, and there was no such call.
+  }
+  ++counts.injected;
+  const auto fault = run.spool_fault();
+  if (ended == plain && fault.empty()) {
+    ++counts.equal;
+    return;
+  }
+  if (plan.failed_as.load() != 0 && fault.empty()) {
+    Run other;
+    other.plan().application_call = plan.failed_as.load();
+    other.plan().command = plan.failed_command.load();
+    if (other.without(scenario) == ended) {
+      ++counts.same_error;
+      return;
+    }
+  }
+  ++counts.wrong;
+  tell_wrong(scenario, allocations ? "allocation" : "call", number, run, plan, ended, fault);
+}
+
+void search(const Settings& settings, const std::string& scenario, bool allocations, Counts& all) {
+  Run first;
+  const auto plain = first.plain(scenario);
+  const auto captured = first.captured(scenario, allocations);
+  const auto total = (allocations ? first.plan().allocations : first.plan().calls).load();
+  Counts counts;
+  if (captured != plain) {
+    ++counts.wrong;
+    tell_wrong(scenario, "nothing failed, number", 0, first, first.plan(), captured, "");
+  }
+  std::atomic<std::uint64_t> next{1};
+  std::vector<std::thread> workers;
+  for (unsigned i = 0; i < settings.jobs; ++i) {
+    workers.emplace_back([&] {
+      for (auto number = next.fetch_add(settings.every); number <= total; number = next.fetch_add(settings.every)) {
+        inject(settings, scenario, allocations, number, plain, counts);
+      }
+    });
+  }
+  for (auto& worker : workers) {
+    worker.join();
+  }
+  std::printf(
+      "%-20s %-11s %6llu there %6llu injected %6llu equal %5llu same error %4llu wrong\n", scenario.c_str(),
+      allocations ? "allocations" : "calls", static_cast<unsigned long long>(total),
+      static_cast<unsigned long long>(counts.injected.load()), static_cast<unsigned long long>(counts.equal.load()),
+      static_cast<unsigned long long>(counts.same_error.load()), static_cast<unsigned long long>(counts.wrong.load()));
+  std::fflush(stdout);
+  all.injected += counts.injected;
+  all.equal += counts.equal;
+  all.same_error += counts.same_error;
+  all.wrong += counts.wrong;
+}
+
+Settings parse(int argc, char** argv) {
+  Settings settings;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const auto number = [&]() -> std::uint64_t { return i + 1 < argc ? std::max(1ULL, std::strtoull(argv[++i], nullptr, 10)) : 1; };
+    if (word == "calls") {
+      settings.calls = true;
+    } else if (word == "allocations") {
+      settings.allocations = true;
+    } else if (word == "--every") {
+      settings.every = number();
+    } else if (word == "--burst") {
+      settings.burst = number();
+    } else if (word == "--jobs") {
+      settings.jobs = static_cast<unsigned>(number());
+    } else {
+      settings.scenarios.push_back(word);
+    }
+  }
+  if (!settings.calls && !settings.allocations) {
+    settings.calls = settings.allocations = true;
+  }
+  if (settings.scenarios.empty()) {
+    settings.scenarios.assign(std::begin(kScenarios), std::end(kScenarios));
+  }
+  return settings;
+}
+
+}  // namespace
+
+int search_all(int argc, char** argv) {
+  const auto settings = parse(argc, argv);
+  Counts counts;
+  for (const auto& scenario : settings.scenarios) {
+    if (settings.calls) {
+      search(settings, scenario, false, counts);
+    }
+    if (settings.allocations) {
+      search(settings, scenario, true, counts);
+    }
+  }
+  std::printf(
+      "%llu injected: %llu equal, %llu with the error that they have without the layer, %llu wrong\n",
+      static_cast<unsigned long long>(counts.injected.load()), static_cast<unsigned long long>(counts.equal.load()),
+      static_cast<unsigned long long>(counts.same_error.load()), static_cast<unsigned long long>(counts.wrong.load()));
+  return counts.wrong.load() == 0 && counts.injected.load() > 0 ? 0 : 1;
+}
+
+}  // namespace rayreplay::test
+
+int main(int argc, char** argv) {
+  return rayreplay::test::search_all(argc, argv);
+}
