@@ -35,6 +35,7 @@
   X(CmdCopyBuffer)                               \
   X(CmdCopyMemoryToAccelerationStructureKHR)     \
   X(CmdDispatch)                                 \
+  X(CmdDispatchBase)                             \
   X(CmdExecuteCommands)                          \
   X(CmdFillBuffer)                               \
   X(CmdPipelineBarrier)                          \

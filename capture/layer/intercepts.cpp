@@ -104,7 +104,7 @@ using Recordings = std::vector<std::shared_ptr<CommandRecording>>;
 std::shared_ptr<CommandRecording> new_recording(Device& device, VkCommandBuffer commands, VkCommandPool pool,
                                                 bool secondary) {
   return std::make_shared<CommandRecording>(
-      CommandRecording{device, commands, pool, secondary, {}, 0, nullptr, 0, nullptr});
+      CommandRecording{device, commands, pool, secondary, {}, 0, nullptr, 0, VK_NULL_HANDLE, false, nullptr});
 }
 
 void renew(Device& device, VkCommandBuffer commands) {
@@ -151,7 +151,12 @@ VKAPI_ATTR void VKAPI_CALL free_command_buffers(VkDevice handle, VkCommandPool p
 
 VKAPI_ATTR VkResult VKAPI_CALL begin_command_buffer(VkCommandBuffer commands, const VkCommandBufferBeginInfo* info) {
   auto& device = *device_of(commands);
-  observe(device, "following a command buffer", [&] { renew(device, commands); });
+  observe(device, "following a command buffer", [&] {
+    renew(device, commands);
+    if (auto* recording = recording_of(device, commands)) {
+      recording->once = (info->flags & VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT) != 0;
+    }
+  });
   return device.vk.BeginCommandBuffer(commands, info);
 }
 
@@ -211,6 +216,7 @@ VKAPI_ATTR void VKAPI_CALL execute_commands(VkCommandBuffer commands, std::uint3
     // What is bound is undefined after secondary command buffers.
     primary->pipeline = nullptr;
     primary->stack_size = 0;
+    primary->compute = VK_NULL_HANDLE;
   });
   device.vk.CmdExecuteCommands(commands, count, secondaries);
 }
@@ -227,6 +233,13 @@ std::uint32_t clamped_stack(const CommandRecording& recording) {
 VKAPI_ATTR void VKAPI_CALL bind_pipeline(VkCommandBuffer commands, VkPipelineBindPoint point, VkPipeline pipeline) {
   auto& device = *device_of(commands);
   device.vk.CmdBindPipeline(commands, point, pipeline);
+  if (point == VK_PIPELINE_BIND_POINT_COMPUTE && device.lazy) {
+    observe(device, "following a compute pipeline", [&] {
+      if (auto* recording = recording_of(device, commands)) {
+        recording->compute = pipeline;
+      }
+    });
+  }
   if (point != VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR) {
     return;
   }

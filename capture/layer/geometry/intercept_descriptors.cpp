@@ -1,6 +1,7 @@
 // Descriptor sets: which acceleration structures are written into them.
 #include "capture/layer/geometry/intercepts.hpp"
 #include "capture/layer/geometry/state.hpp"
+#include "capture/layer/pipelines.hpp"
 #include "capture/layer/process.hpp"
 
 namespace rayreplay::layer::geometry {
@@ -62,7 +63,7 @@ VKAPI_ATTR void VKAPI_CALL destroy_pipeline_layout(VkDevice handle, VkPipelineLa
     return;
   }
   follow(device, [&](DescriptorTable& table) { table.remove_pipeline_layout(layout); });
-  device->vk.DestroyPipelineLayout(handle, layout, allocator);
+  drop_pipeline_layout(*device, layout, allocator);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL allocate_sets(VkDevice handle, const VkDescriptorSetAllocateInfo* info,

@@ -13,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "callables.hpp"
 #include "triangle.hpp"
 
 namespace scenario {
@@ -58,7 +59,7 @@ void one_launch(PipelineStyle style, FeatureStyle features = FeatureStyle::Core1
 }
 
 void indirect(bool with_tables) {
-  World world;
+  World world(PipelineStyle::Modules, with_tables ? FeatureStyle::Indirect2 : FeatureStyle::Core12);
   begin(world.commands);
   world.triangle.trace_indirect(world.commands, kWidth, kHeight, with_tables);
   end(world.commands);
@@ -68,7 +69,7 @@ void indirect(bool with_tables) {
 
 /// A buffer for tables that no launch uses goes between recording and submission.
 void unrelated_table() {
-  World world;
+  World world(PipelineStyle::Modules, FeatureStyle::Indirect2);
   Buffer other = world.context.make_buffer(
       65536, VK_BUFFER_USAGE_SHADER_BINDING_TABLE_BIT_KHR | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT);
   begin(world.commands);
@@ -410,7 +411,18 @@ void endless() {
   }
 }
 
-int run(const std::string& name) {
+/// `count`: shaders.
+void callables(std::uint32_t count) {
+  auto* instance = make_instance();
+  {
+    Context context(instance);
+    print(call_shaders(context, count));
+    context.destroy();
+  }
+  vkDestroyInstance(instance, nullptr);
+}
+
+int run(const std::string& name, const char* number) {
   const std::map<std::string, std::function<void()>> scenarios = {
       {"modules", [] { one_launch(PipelineStyle::Modules); }},
       {"inline", [] { one_launch(PipelineStyle::Inline); }},
@@ -439,6 +451,7 @@ int run(const std::string& name) {
       {"left-alive", [] { left_alive(false); }},
       {"left-at-once", [] { left_alive(true); }},
       {"endless", endless},
+      {"callables", [number] { callables(number != nullptr ? static_cast<std::uint32_t>(std::atoi(number)) : 64); }},
   };
   const auto found = scenarios.find(name);
   if (found == scenarios.end()) {
@@ -453,5 +466,5 @@ int run(const std::string& name) {
 }  // namespace scenario
 
 int main(int argc, char** argv) {
-  return scenario::run(argc > 1 ? argv[1] : "");
+  return scenario::run(argc > 1 ? argv[1] : "", argc > 2 ? argv[2] : nullptr);
 }

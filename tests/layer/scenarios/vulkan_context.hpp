@@ -24,8 +24,8 @@ struct Buffer {
   void* data = nullptr;
 };
 
-/// How a device is asked for its features.
-enum class FeatureStyle { Core12, Individual, PlainFeatures };
+/// How a device is asked for its features. Indirect2: as Core12, with tables that are named in device memory.
+enum class FeatureStyle { Core12, Individual, PlainFeatures, Indirect2 };
 
 struct Functions {
 #define SCENARIO_FUNCTIONS(X)                 \
