@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "callables.hpp"
+#include "compute.hpp"
 #include "triangle.hpp"
 
 namespace scenario {
@@ -411,6 +412,49 @@ void endless() {
   }
 }
 
+/// Compute work before and between launches, bound once.
+void compute_between() {
+  World world;
+  {
+    Compute compute(world.context);
+    begin(world.commands);
+    compute.bind(world.commands);
+    compute.step(world.commands, 3);
+    for (std::uint32_t i = 1; i <= 3; ++i) {
+      world.triangle.trace(world.commands, kWidth, kHeight, 0, i);
+      compute.step(world.commands, 3);
+    }
+    end(world.commands);
+    world.context.submit_and_wait(world.commands);
+    print(world.triangle.picture() + " " + std::to_string(compute.value()));
+  }
+}
+
+void table_of_device() {
+  World world;
+  begin(world.commands);
+  world.triangle.trace_with_table_of_device(world.commands);
+  end(world.commands);
+  world.context.submit_and_wait(world.commands);
+  print(world.triangle.picture());
+}
+
+/// Eighty command buffers, each for one submission, all recorded before the first of them is submitted.
+void recorded_ahead() {
+  World world;
+  std::vector<VkCommandBuffer> all;
+  for (std::uint32_t i = 0; i < 80; ++i) {
+    auto* commands = all.emplace_back(world.context.allocate(world.context.pool));
+    begin(commands, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    world.triangle.trace(commands, kWidth, kHeight, 0, i);
+    end(commands);
+  }
+  for (auto* commands : all) {
+    world.context.submit_and_wait(commands);
+  }
+  print(world.triangle.picture());
+}
+
 /// `count`: shaders.
 void callables(std::uint32_t count) {
   auto* instance = make_instance();
@@ -427,6 +471,7 @@ int run(const std::string& name, const char* number) {
       {"modules", [] { one_launch(PipelineStyle::Modules); }},
       {"inline", [] { one_launch(PipelineStyle::Inline); }},
       {"library", [] { one_launch(PipelineStyle::Library); }},
+      {"gone", [] { one_launch(PipelineStyle::Gone); }},
       {"deferred", [] { one_launch(PipelineStyle::Deferred); }},
       {"dynamic-stack", [] { one_launch(PipelineStyle::DynamicStack); }},
       {"individual-features", [] { one_launch(PipelineStyle::Modules, FeatureStyle::Individual); }},
@@ -444,6 +489,9 @@ int run(const std::string& name, const char* number) {
       {"devices", devices},
       {"frames", frames},
       {"wait-before-signal", wait_before_signal},
+      {"compute-between", compute_between},
+      {"table-of-device", table_of_device},
+      {"recorded-ahead", recorded_ahead},
       {"churn", churn},
       {"odd-calls", odd_calls},
       {"again", again},
