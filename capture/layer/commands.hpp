@@ -43,6 +43,10 @@ class Operation {
   }
   /// Called on the host. Must not throw; must not call queue functions. Launches: see launches.cpp.
   virtual void complete(Drain& drain) = 0;
+  /// A launch with the application's own shaders, around which nothing is recorded: it is counted at submission.
+  [[nodiscard]] virtual bool plain_launch() const {
+    return false;
+  }
   /// Launches only: they are chosen, numbered and read back by the submission.
   virtual struct LaunchOperation* launch() {
     return nullptr;
@@ -58,6 +62,8 @@ struct CommandRecording {
   // State at this point of recording.
   std::shared_ptr<const PipelineRecord> pipeline;  ///< bound for ray tracing; null: unknown or none
   std::uint32_t stack_size = 0;                    ///< set by the application; 0: not set
+  VkPipeline compute = VK_NULL_HANDLE;             ///< bound for compute, where the layer dispatches of its own
+  bool once = false;                               ///< submitted at most once
 
   /// Descriptor state for ray tracing, kept by geometry (descriptors.cpp): opaque here.
   std::shared_ptr<void> descriptors;

@@ -7,6 +7,7 @@
 #include "capture/layer/pipelines.hpp"
 #include "capture/layer/shaders.hpp"
 #include "capture/layer/submissions.hpp"
+#include "capture/layer/table_patch.hpp"
 #include "capture/layer/timestamps.hpp"
 
 namespace rayreplay::layer {
@@ -34,7 +35,7 @@ std::uint32_t Device::memory_type(std::uint32_t bits, VkMemoryPropertyFlags requ
   return found;
 }
 
-DeviceBuffer Device::allocate_device(VkDeviceSize bytes, VkBufferUsageFlags usage) {
+DeviceBuffer Device::allocate_device(VkDeviceSize bytes, VkBufferUsageFlags usage, VkMemoryPropertyFlags kind) {
   DeviceBuffer result;
   VkBufferCreateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
@@ -57,7 +58,7 @@ DeviceBuffer Device::allocate_device(VkDeviceSize bytes, VkBufferUsageFlags usag
   allocation.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
   allocation.pNext = &flags;
   allocation.allocationSize = needs.size;
-  allocation.memoryTypeIndex = memory_type(needs.memoryTypeBits, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0);
+  allocation.memoryTypeIndex = memory_type(needs.memoryTypeBits, kind, 0);
   if (allocation.memoryTypeIndex == std::numeric_limits<std::uint32_t>::max() ||
       vk.AllocateMemory(handle, &allocation, nullptr, &result.memory) != VK_SUCCESS) {
     result.memory = VK_NULL_HANDLE;

@@ -30,6 +30,7 @@ class Tracker;
 }
 class Shaders;
 class Pipelines;
+class TablePatcher;
 class Timestamps;
 class Submissions;
 
@@ -75,6 +76,7 @@ struct Device {
   bool swapchain = false;       ///< frames end at vkQueuePresentKHR
   bool frame_boundary = false;  ///< frames may also end at submissions that say so
   bool gated = false;           ///< not every launch is captured: shaders look at RR_CONTROL_GATE
+  bool lazy = false;            ///< instrumented pipelines are made when a launch needs them (Pipelines, Variant)
   bool has_clock = false, has_sm = false, wide_subgroups = false;
   std::uint32_t most_lanes = 0;  ///< of a subgroup
   std::uint32_t subgroup_size = 0;
@@ -97,6 +99,7 @@ struct Device {
   std::unique_ptr<geometry::Tracker> geometry;  ///< null if geometry is off or the device does not record
   std::unique_ptr<Shaders> shaders;
   std::unique_ptr<Pipelines> pipelines;
+  std::unique_ptr<TablePatcher> patcher;   ///< null unless lazy
   std::unique_ptr<Timestamps> timestamps;  ///< null where queues have none
   std::unique_ptr<Submissions> submissions;
 
@@ -108,8 +111,10 @@ struct Device {
 
   [[nodiscard]] HostBuffer allocate_readback(VkDeviceSize bytes);
 
-  /// Device-local memory with an address. Empty if there is none. All queue families of the device may use it.
-  [[nodiscard]] DeviceBuffer allocate_device(VkDeviceSize bytes, VkBufferUsageFlags usage);
+  /// Memory with an address, device-local unless `kind` says otherwise. Empty if there is none. All queue families of
+  /// the device may use it.
+  [[nodiscard]] DeviceBuffer allocate_device(VkDeviceSize bytes, VkBufferUsageFlags usage,
+                                             VkMemoryPropertyFlags kind = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
   void free(DeviceBuffer& buffer);
 
   /// First memory type of `bits` that has all `required` flags, preferring those that also have `preferred`;

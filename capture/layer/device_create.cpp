@@ -6,10 +6,12 @@
 
 #include "capture/instrument/probes/record.h"
 #include "capture/layer/geometry/hooks.hpp"
+#include "capture/layer/pipeline_recipe.hpp"
 #include "capture/layer/pipelines.hpp"
 #include "capture/layer/process.hpp"
 #include "capture/layer/shaders.hpp"
 #include "capture/layer/submissions.hpp"
+#include "capture/layer/table_patch.hpp"
 #include "capture/layer/timestamps.hpp"
 #include "capture/spool/guest_files.hpp"
 
@@ -184,7 +186,22 @@ void load_swizzle(Device& device) {
   }
 }
 
-void prepare(Device& device, const DeviceRequest& request, bool with_additions, spool::Device& block) {
+/// Whether pipelines can be the application's own until a launch of one is to be recorded. Not with options that change
+/// every launch; not where tables are named in device memory, or where compute is bound by other means than a pipeline:
+/// then tables cannot be copied before a launch.
+bool can_be_lazy(const Device& device, const VkDeviceCreateInfo& created) {
+  const auto* names = created.ppEnabledExtensionNames;
+  const auto* maintenance = find_in_chain<VkPhysicalDeviceRayTracingMaintenance1FeaturesKHR>(
+      created.pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_RAY_TRACING_MAINTENANCE_1_FEATURES_KHR);
+  return device.gated && !options().observe_all && options().swizzle.empty() && device.vk.CmdDispatchBase &&
+         device.ray_tracing.shaderGroupHandleSize % sizeof(std::uint32_t) == 0 &&
+         (maintenance == nullptr || maintenance->rayTracingPipelineTraceRaysIndirect2 == VK_FALSE) &&
+         std::none_of(names, names + created.enabledExtensionCount,
+                      [](const char* name) { return std::strcmp(name, "VK_EXT_shader_object") == 0; });
+}
+
+void prepare(Device& device, const DeviceRequest& request, bool with_additions, const VkDeviceCreateInfo& created,
+             spool::Device& block) {
   if (!with_additions || !request.enough) {
     note("device " + block.name + " cannot be observed: " +
          (request.enough ? "it refuses what instrumented shaders need" : "it lacks " + request.lacks));
@@ -212,6 +229,10 @@ void prepare(Device& device, const DeviceRequest& request, bool with_additions, 
     return;
   }
   device.gated = device.records && (wanted.frames || wanted.launch || !wanted.trigger_file.empty());
+  device.lazy = can_be_lazy(device, created);
+  if (device.lazy) {
+    device.patcher = std::make_unique<TablePatcher>(device);
+  }
   device.submissions = std::make_unique<Submissions>(device);
   if (!device.submissions->start()) {
     note("device " + block.name + " cannot be observed: it does not run commands");
@@ -261,7 +282,7 @@ void set_up(Device& device, const DeviceRequest& request, bool with_additions, c
   vk.GetPhysicalDeviceMemoryProperties(device.physical, &device.memory);
   auto block = describe(device);
   find_queues(device, created);
-  if (!attempt("preparing a device", [&] { prepare(device, request, with_additions, block); })) {
+  if (!attempt("preparing a device", [&] { prepare(device, request, with_additions, created, block); })) {
     device.records = device.instrumented = false;
   }
   if (!device.instrumented) {
@@ -282,6 +303,7 @@ void take_down(Device& device) noexcept {
   recordings.clear();
   device.submissions.reset();
   device.pipelines.reset();
+  device.patcher.reset();
   device.shaders.reset();
   device.geometry.reset();
   device.timestamps.reset();

@@ -38,6 +38,7 @@
   X(CmdCopyBuffer)                               \
   X(CmdCopyMemoryToAccelerationStructureKHR)     \
   X(CmdDispatch)                                 \
+  X(CmdDispatchBase)                             \
   X(CmdExecuteCommands)                          \
   X(CmdFillBuffer)                               \
   X(CmdPipelineBarrier)                          \

@@ -149,7 +149,12 @@ void free_command_buffers(Device& device, VkDevice handle, VkCommandPool pool, s
 }
 
 VkResult begin_command_buffer(Device& device, VkCommandBuffer commands, const VkCommandBufferBeginInfo* info) {
-  attempt("following a command buffer", [&] { renew(device, commands, true); });
+  attempt("following a command buffer", [&] {
+    renew(device, commands, true);
+    if (auto* recording = recording_of(device, commands)) {
+      recording->once = (info->flags & VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT) != 0;
+    }
+  });
   return device.vk.BeginCommandBuffer(commands, info);
 }
 
@@ -184,6 +189,7 @@ void execute_commands(Device& device, VkCommandBuffer commands, std::uint32_t co
     // What is bound is undefined after secondary command buffers.
     primary->pipeline = nullptr;
     primary->stack_size = 0;
+    primary->compute = VK_NULL_HANDLE;
   });
   device.vk.CmdExecuteCommands(commands, count, secondaries);
 }
@@ -199,6 +205,13 @@ std::uint32_t clamped_stack(const CommandRecording& recording) {
 
 void bind_pipeline(Device& device, VkCommandBuffer commands, VkPipelineBindPoint point, VkPipeline pipeline) {
   device.vk.CmdBindPipeline(commands, point, pipeline);
+  if (point == VK_PIPELINE_BIND_POINT_COMPUTE && device.lazy) {
+    attempt("following a compute pipeline", [&] {
+      if (auto* recording = recording_of(device, commands)) {
+        recording->compute = pipeline;
+      }
+    });
+  }
   if (point != VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR) {
     return;
   }

@@ -1,9 +1,13 @@
 #include "capture/layer/launches.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "capture/layer/pipelines.hpp"
 #include "capture/layer/process.hpp"
+#include "capture/layer/selection.hpp"
+#include "capture/layer/variants.hpp"
 
 namespace rayreplay::layer {
 namespace {
@@ -57,6 +61,47 @@ void copy_command(CommandRecording& recording, LaunchOperation& operation, const
   operation.size_known = true;
 }
 
+/// A launch around which nothing is recorded: one object stands for all.
+const std::shared_ptr<Operation>& plain_launch() {
+  class PlainLaunch final : public Operation {
+   public:
+    [[nodiscard]] bool plain_launch() const override {
+      return true;
+    }
+    void complete(Drain& /*drain*/) override {
+      // It is counted when it is submitted.
+    }
+  };
+  static const std::shared_ptr<Operation> one = std::make_shared<PlainLaunch>();
+  return one;
+}
+
+/// What a launch is recorded with.
+struct Choice {
+  std::shared_ptr<const PipelineRecord> pipeline;  ///< null: unknown
+  std::unique_ptr<PatchedTables> patched;          ///< null: the pipeline is the one that is bound
+  bool plain = false;                              ///< nothing is recorded
+};
+
+Choice choose(const CommandRecording& recording, const LaunchCommand& launch) {
+  Choice choice{recording.pipeline, nullptr, false};
+  if (!choice.pipeline || !choice.pipeline->variant) {
+    return choice;
+  }
+  auto& device = recording.device;
+  choice.plain = true;
+  if (launch.kind == LaunchKind::Indirect2 || !may_be_chosen(device, recording.once)) {
+    return choice;
+  }
+  const auto& made = choice.pipeline->variant->get(*choice.pipeline);
+  if (made.own) {
+    choice.patched = device.patcher->plan(made.handles, launch.regions);
+  }
+  choice.plain = made.own && !choice.patched;
+  choice.pipeline = made.record;
+  return choice;
+}
+
 /// The opacity table, unless the pipeline's shaders cannot be used with one.
 void prepare_opacity(CommandRecording& recording) {
   auto& device = recording.device;
@@ -69,7 +114,7 @@ void prepare_opacity(CommandRecording& recording) {
 }
 
 /// Everything before the launch.
-std::shared_ptr<LaunchOperation> begin(CommandRecording& recording, const LaunchCommand& launch) {
+std::shared_ptr<LaunchOperation> begin(CommandRecording& recording, const LaunchCommand& launch, Choice choice) {
   auto& device = recording.device;
   auto operation = std::make_shared<LaunchOperation>(device);
   operation->slot = device.allocate_readback(sizeof(LaunchSlot));
@@ -82,7 +127,8 @@ std::shared_ptr<LaunchOperation> begin(CommandRecording& recording, const Launch
   operation->width = launch.width;
   operation->height = launch.height;
   operation->depth = launch.depth;
-  operation->pipeline = recording.pipeline;
+  operation->pipeline = std::move(choice.pipeline);
+  operation->patched = std::move(choice.patched);
   if (device.timestamps) {
     operation->timestamps = device.timestamps->take();
   }
@@ -91,7 +137,7 @@ std::shared_ptr<LaunchOperation> begin(CommandRecording& recording, const Launch
     copy_command(recording, *operation, launch);
   }
   if (device.geometry) {
-    const auto* pipeline = recording.pipeline.get();
+    const auto* pipeline = operation->pipeline.get();
     operation->tables = launch.kind == LaunchKind::Indirect2
                             ? device.geometry->snapshot_tables_indirect(operation->command)
                             : device.geometry->snapshot_tables(recording, pipeline, launch.regions);
@@ -108,6 +154,9 @@ std::shared_ptr<LaunchOperation> begin(CommandRecording& recording, const Launch
   if (device.records) {
     copy_counters(recording, operation->slot, offsetof(LaunchSlot, before));
   }
+  if (operation->patched) {
+    device.patcher->record(recording, *operation->patched);
+  }
   full_barrier(recording);
   if (operation->timestamps) {
     device.vk.CmdResetQueryPool(recording.handle, operation->timestamps->pool, operation->timestamps->first, 2);
@@ -115,6 +164,23 @@ std::shared_ptr<LaunchOperation> begin(CommandRecording& recording, const Launch
                                 operation->timestamps->first);
   }
   return operation;
+}
+
+/// The launch, with the variant in the place of the application's pipeline.
+void call_variant(const CommandRecording& recording, const LaunchOperation& operation, LaunchCommand launch) {
+  auto& device = recording.device;
+  const auto& vk = device.vk;
+  const auto& variant = *operation.pipeline;
+  launch.regions = operation.patched->regions;
+  vk.CmdBindPipeline(recording.handle, VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR, variant.handle);
+  if (variant.dynamic_stack) {
+    vk.CmdSetRayTracingPipelineStackSizeKHR(recording.handle, std::max(recording.stack_size, variant.needed_stack));
+  }
+  call_next(device, recording.handle, launch);
+  vk.CmdBindPipeline(recording.handle, VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR, recording.pipeline->handle);
+  if (variant.dynamic_stack && recording.stack_size != 0) {
+    vk.CmdSetRayTracingPipelineStackSizeKHR(recording.handle, recording.stack_size);
+  }
 }
 
 void end(CommandRecording& recording, LaunchOperation& operation) {
@@ -150,12 +216,22 @@ void record_launch(Device& device, VkCommandBuffer commands, const LaunchCommand
   if (!device.lost.load()) {
     attempt("recording a launch", [&] {
       recording = recording_of(device, commands);
-      if (recording != nullptr) {
-        operation = begin(*recording, launch);
+      if (recording == nullptr) {
+        return;
+      }
+      auto choice = choose(*recording, launch);
+      if (choice.plain) {
+        recording->operations.push_back(plain_launch());
+      } else {
+        operation = begin(*recording, launch, std::move(choice));
       }
     });
   }
-  call_next(device, commands, launch);
+  if (operation && operation->patched) {
+    call_variant(*recording, *operation, launch);
+  } else {
+    call_next(device, commands, launch);
+  }
   if (operation) {
     attempt("recording a launch", [&] { end(*recording, *operation); });
   }

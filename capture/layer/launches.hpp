@@ -2,7 +2,9 @@
 //
 // Around each launch, in the application's command buffer: the gate word (if launches are chosen), the counters before,
 // the launch between two timestamps, the counters after. Barriers keep launches of one queue apart, so that a launch's
-// records are the words between its two counters. Which launches are captured is decided at submission.
+// records are the words between its two counters. Which launches are captured is decided at submission. Where a launch
+// is of a pipeline with a variant, and may be captured, the variant is bound for it and its tables are copied with the
+// variant's handles; one that cannot be captured runs as the application wrote it, and is only counted.
 #pragma once
 
 #include <array>
@@ -15,6 +17,7 @@
 #include "capture/instrument/probes/record.h"
 #include "capture/layer/commands.hpp"
 #include "capture/layer/geometry/hooks.hpp"
+#include "capture/layer/table_patch.hpp"
 #include "capture/layer/timestamps.hpp"
 
 namespace rayreplay::layer {
@@ -58,6 +61,7 @@ struct LaunchOperation : Operation {
   std::uint32_t width = 0, height = 0, depth = 0;  ///< Direct
   std::shared_ptr<const PipelineRecord> pipeline;
   std::optional<TimestampPair> timestamps;
+  std::unique_ptr<PatchedTables> patched;                 ///< null: it runs with the application's own tables
   std::unique_ptr<geometry::TableSnapshot> tables;        ///< null: geometry is off
   std::unique_ptr<geometry::StructureChoice> structures;  ///< null: geometry is off
 };

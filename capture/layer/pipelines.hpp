@@ -1,8 +1,11 @@
 // Ray-tracing pipelines: instrumented stages, group handles, stack sizes.
 //
-// Contract: create() does what vkCreateRayTracingPipelinesKHR does, with instrumented stages where that is possible; if
-// the device refuses those, with the application's own. A deferred operation is not used: the call then returns
-// VK_OPERATION_NOT_DEFERRED_KHR, as a driver may, so that nothing of the application's must outlive it. Thread-safe.
+// Contract: create() does what vkCreateRayTracingPipelinesKHR does. Where every launch is recorded (and wherever
+// Device::lazy is false) the pipeline gets instrumented stages where that is possible; if the device refuses those, the
+// application's own. Elsewhere the application gets its own pipeline, with a Variant that makes the instrumented one
+// when a launch needs it; what cannot be kept for that is instrumented at once. A deferred operation is not used: the
+// call then returns VK_OPERATION_NOT_DEFERRED_KHR, as a driver may, so that nothing of the application's must outlive
+// it. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +23,12 @@
 namespace rayreplay::layer {
 
 struct Device;
+class KeptLayouts;
+class Variant;
+struct PipelineRecord;
+
+/// What pipelines are linked from; null for those that the layer does not know.
+using LibraryRecords = std::vector<std::shared_ptr<const PipelineRecord>>;
 
 /// A pipeline as the layer knows it; immutable once its creation has completed.
 struct PipelineRecord {
@@ -34,12 +43,23 @@ struct PipelineRecord {
   bool observes_all = true;        ///< observe_all: no shader was left as it is
   bool any_hits_as_given = false;  ///< an any-hit shader of the application was, so rays must keep their flags
   bool dynamic_stack = false;
-  std::uint32_t needed_stack = 0;  ///< dynamic_stack: the specification's default for this (instrumented) pipeline
+  std::uint32_t needed_stack = 0;    ///< dynamic_stack: the specification's default for this (instrumented) pipeline
+  std::shared_ptr<Variant> variant;  ///< null: the pipeline itself is what is recorded
 };
+
+/// The spool's block of a pipeline that is not a library, its number, and the stack that it needs. Handles of its
+/// groups are those that the application has: of `handles_of`.
+void describe_pipeline(Device& device, PipelineRecord& record, VkPipeline handles_of, std::uint32_t recursion_depth);
+
+/// vkDestroyPipelineLayout: at once, or when no pipeline needs the layout any more.
+void drop_pipeline_layout(Device& device, VkPipelineLayout layout, const VkAllocationCallbacks* allocator);
 
 class Pipelines {
  public:
-  explicit Pipelines(Device& device) : device_(device) {}
+  explicit Pipelines(Device& device);
+  Pipelines(const Pipelines&) = delete;
+  Pipelines& operator=(const Pipelines&) = delete;
+  ~Pipelines();
 
   VkResult create(VkDeferredOperationKHR deferred, VkPipelineCache cache, std::uint32_t count,
                   const VkRayTracingPipelineCreateInfoKHR* infos, const VkAllocationCallbacks* allocator,
@@ -47,12 +67,21 @@ class Pipelines {
   void destroyed(VkPipeline pipeline);
   /// Null if it is no ray-tracing pipeline, or unknown.
   [[nodiscard]] std::shared_ptr<const PipelineRecord> find(VkPipeline pipeline);
+  void destroy_layout(VkPipelineLayout layout, const VkAllocationCallbacks* allocator);
 
  private:
-  void register_pipeline(VkPipeline pipeline, const VkRayTracingPipelineCreateInfoKHR& info,
-                         std::shared_ptr<PipelineRecord> record);
+  /// Nothing if one of the pipelines has to be instrumented at once.
+  std::vector<std::shared_ptr<PipelineRecord>> plain_records(std::uint32_t count,
+                                                             const VkRayTracingPipelineCreateInfoKHR* infos);
+  VkResult create_instrumented(VkPipelineCache cache, std::uint32_t count,
+                               const VkRayTracingPipelineCreateInfoKHR* infos, const VkAllocationCallbacks* allocator,
+                               VkPipeline* pipelines);
+  /// What a pipeline is linked from; `ready`: as it is to be linked into an instrumented pipeline.
+  LibraryRecords libraries_of(const VkRayTracingPipelineCreateInfoKHR& info, bool ready);
+  void add(VkPipeline pipeline, std::shared_ptr<PipelineRecord> record);
 
   Device& device_;
+  std::shared_ptr<KeptLayouts> layouts_;
   std::mutex mutex_;
   std::unordered_map<VkPipeline, std::shared_ptr<const PipelineRecord>> pipelines_;
 };

@@ -1,7 +1,5 @@
 #include "capture/layer/submissions.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -10,6 +8,7 @@
 #include "capture/layer/geometry/hooks.hpp"
 #include "capture/layer/pipelines.hpp"
 #include "capture/layer/process.hpp"
+#include "capture/layer/selection.hpp"
 
 namespace rayreplay::layer {
 namespace {
@@ -46,18 +45,6 @@ std::string unobserved(const LaunchOperation& launch, const LaunchSlot& slot, co
     return "ray flags are kept of its first " + std::to_string(words) + " threads only";
   }
   return {};
-}
-
-/// Whether a launch is among those to capture.
-bool chosen(std::uint32_t frame, std::uint32_t number, bool triggered) {
-  const auto& wanted = options();
-  return triggered && (!wanted.frames || wanted.frames->contains(frame)) &&
-         (!wanted.launch || wanted.launch->contains(number));
-}
-
-bool triggered() {
-  const auto& file = options().trigger_file;
-  return file.empty() || access(file.c_str(), F_OK) == 0;
 }
 
 }  // namespace
@@ -158,6 +145,16 @@ std::list<Submissions::Submission> Submissions::prepare(Queue& queue, const std:
     for (const auto& recording : batches[i].recordings) {
       submission.recordings.push_back(recording);
       for (const auto& operation : recording->operations) {
+        if (operation->plain_launch()) {
+          launches = true;
+          if (const auto number = process().next_launch++; chosen(submission.frame, number, trigger)) {
+            note(
+                "this launch was written into its command buffer long before it was submitted, or before the trigger "
+                "file was there, with the application's own shaders: it is not captured",
+                number);
+          }
+          continue;
+        }
         Item item{operation, 0, false};
         if (operation->launch() != nullptr) {
           launches = true;

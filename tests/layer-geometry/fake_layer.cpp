@@ -7,6 +7,7 @@
 #include "capture/layer/process.hpp"
 #include "capture/layer/shaders.hpp"
 #include "capture/layer/submissions.hpp"
+#include "capture/layer/table_patch.hpp"
 #include "capture/layer/timestamps.hpp"
 
 namespace rayreplay::layer {
@@ -19,6 +20,8 @@ using geometry::FakeBuffer;
 Device::Device() noexcept = default;
 Device::~Device() = default;
 EventReader::~EventReader() = default;
+Pipelines::~Pipelines() = default;
+TablePatcher::~TablePatcher() = default;
 Submissions::~Submissions() = default;
 Timestamps::~Timestamps() = default;
 ReadbackPool::~ReadbackPool() = default;
@@ -50,10 +53,13 @@ HostBuffer Device::allocate_readback(VkDeviceSize size) {
   }
   return made;
 }
-DeviceBuffer Device::allocate_device(VkDeviceSize, VkBufferUsageFlags) {
+DeviceBuffer Device::allocate_device(VkDeviceSize, VkBufferUsageFlags, VkMemoryPropertyFlags) {
   return {};
 }
 void Device::free(DeviceBuffer&) {}
+void drop_pipeline_layout(Device& device, VkPipelineLayout layout, const VkAllocationCallbacks* allocator) {
+  device.vk.DestroyPipelineLayout(device.handle, layout, allocator);
+}
 std::string Device::name_of(std::uint64_t) {
   return {};
 }

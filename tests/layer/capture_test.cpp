@@ -34,6 +34,7 @@ void expect_conserved(const SpoolContent& content, const spool::Launch& launch) 
 /// What every captured run of one process must be.
 SpoolContent expect_sound(const Outcome& captured, const Outcome& plain) {
   EXPECT_EQ(captured.output, plain.output);
+  EXPECT_EQ(plain.status, 0) << plain.errors;
   EXPECT_EQ(captured.status, plain.status) << captured.errors;
   EXPECT_EQ(captured.errors, plain.errors);
   if (captured.spools.size() != 1) {
@@ -63,11 +64,52 @@ TEST_P(UnchangedTest, SamePrintAndEveryLaunchCaptured) {
   }
 }
 
+/// Where launches are chosen the application keeps its own pipelines, and variants of them are recorded.
+TEST_P(UnchangedTest, VariantsRecordTheSame) {
+  const auto all = run_captured(GetParam()).spools.at(0);
+  const auto chosen =
+      expect_sound(run_captured(GetParam(), {{"RAYREPLAY_CAPTURE_FRAMES", "0.."}}), run_plain(GetParam()));
+  ASSERT_EQ(chosen.launches.size(), all.launches.size());
+  EXPECT_EQ(chosen.end.launches_captured, all.end.launches_captured);
+  std::vector<std::vector<std::uint64_t>> events, wanted;
+  for (std::size_t i = 0; i < all.launches.size(); ++i) {
+    expect_conserved(chosen, chosen.launches[i]);
+    const auto counts = [](const SpoolContent& content, const spool::Launch& launch) {
+      const auto found = content.words.find(launch.launch);
+      return found == content.words.end() ? std::vector<std::uint64_t>{} : count_events(found->second);
+    };
+    events.push_back(counts(chosen, chosen.launches[i]));
+    wanted.push_back(counts(all, all.launches[i]));
+    EXPECT_EQ(chosen.launches[i].structures.size(), all.launches[i].structures.size());
+    // The tables are the application's, and so are the handles that they begin with.
+    const auto& groups = chosen.pipelines.at(chosen.launches[i].pipeline).groups;
+    for (std::size_t region = 0; region < 3; ++region) {
+      const auto& bytes = chosen.launches[i].tables.at(region).bytes;
+      ASSERT_GE(bytes.size(), groups.at(region).handle.size());
+      EXPECT_TRUE(std::equal(groups[region].handle.begin(), groups[region].handle.end(), bytes.begin()));
+    }
+  }
+  std::sort(events.begin(), events.end());  // threads and devices number their launches in any order
+  std::sort(wanted.begin(), wanted.end());
+  EXPECT_EQ(events, wanted);
+}
+
+/// A layer that never records leaves every pipeline as it is.
+TEST_P(UnchangedTest, NothingIsInstrumentedForFramesOfTheFarFuture) {
+  const auto content =
+      expect_sound(run_captured(GetParam(), {{"RAYREPLAY_CAPTURE_FRAMES", "1000000"}}), run_plain(GetParam()));
+  EXPECT_TRUE(content.ended);
+  EXPECT_THAT(content.launches, IsEmpty());
+  EXPECT_GT(content.end.launches_seen, 0U);
+  EXPECT_THAT(content.shaders, IsEmpty());
+  EXPECT_THAT(content.pipelines, IsEmpty());
+}
+
 INSTANTIATE_TEST_SUITE_P(Programs, UnchangedTest,
-                         testing::Values("modules", "inline", "library", "deferred", "dynamic-stack",
-                                         "individual-features", "plain-features", "indirect", "many-launches",
-                                         "resubmitted", "submit2", "secondary", "threads", "devices", "frames",
-                                         "wait-before-signal", "churn", "odd-calls", "left-alive"),
+                         testing::Values("modules", "inline", "library", "gone", "deferred", "dynamic-stack",
+                                         "compute-between", "table-of-device", "individual-features", "plain-features",
+                                         "indirect", "many-launches", "resubmitted", "submit2", "secondary", "threads",
+                                         "devices", "frames", "wait-before-signal", "churn", "odd-calls", "left-alive"),
                          [](const auto& tested) {
                            std::string name = tested.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -194,6 +236,19 @@ TEST(Capture, OfTwoRunsOfOneRecordingTheLastIsCapturedAndTheOtherNoted) {
   }
 }
 
+/// Thread and shader of every callable's record.
+std::vector<std::pair<std::uint32_t, std::uint32_t>> called_shaders(const std::vector<std::uint32_t>& words) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> calls;
+  for (const auto& chunk : chunks_of(words)) {
+    if (chunk.kind == RR_CALLABLE) {
+      for (const auto thread : chunk.threads) {
+        calls.emplace_back(thread, chunk.shader);
+      }
+    }
+  }
+  return calls;
+}
+
 std::vector<std::uint32_t> numbers(const SpoolContent& content) {
   std::vector<std::uint32_t> result;
   for (const auto& launch : content.launches) {
@@ -225,6 +280,50 @@ TEST(Selection, TriggerFile) {
   const auto none = expect_sound(run_captured("frames", {{"RAYREPLAY_CAPTURE_TRIGGER_FILE", file + "-not"}}), plain);
   EXPECT_THAT(none.launches, IsEmpty());
   EXPECT_EQ(none.end.launches_seen, 12U);
+}
+
+TEST(Selection, OneRunOfAKeptCommandBuffer) {
+  const auto content =
+      expect_sound(run_captured("resubmitted", {{"RAYREPLAY_CAPTURE_LAUNCH", "2"}}), run_plain("resubmitted"));
+  EXPECT_THAT(numbers(content), ElementsAre(2));
+}
+
+/// What is recorded long before it is submitted has the application's own shaders.
+TEST(Selection, LaunchesRecordedTooFarAheadAreNoted) {
+  const auto plain = run_plain("recorded-ahead");
+  const auto captured = run_captured("recorded-ahead", {{"RAYREPLAY_CAPTURE_FRAMES", "70..71"}});
+  EXPECT_EQ(captured.output, plain.output);
+  const auto& content = captured.spools.at(0);
+  EXPECT_THAT(content.launches, IsEmpty());
+  EXPECT_EQ(content.end.launches_seen, 80U);
+  ASSERT_THAT(content.notes, SizeIs(2)) << content.all_notes();
+  EXPECT_EQ(content.notes[0].launch, 70U);
+  EXPECT_EQ(content.notes[1].launch, 71U);
+  EXPECT_THAT(content.notes[0].text, HasSubstr("with the application's own shaders"));
+  // Near enough, they are captured.
+  EXPECT_THAT(numbers(expect_sound(run_captured("recorded-ahead", {{"RAYREPLAY_CAPTURE_FRAMES", "60"}}), plain)),
+              ElementsAre(60));
+}
+
+/// Tables that only the device can locate cannot be copied: such devices are instrumented at once.
+TEST(Selection, TablesNamedInDeviceMemory) {
+  const auto captured = run_captured("indirect2", {{"RAYREPLAY_CAPTURE_FRAMES", "0"}});
+  EXPECT_EQ(captured.output, run_plain("indirect2").output);
+  EXPECT_THAT(numbers(captured.spools.at(0)), ElementsAre(0));
+}
+
+/// Many small shaders, each called by one thread: every call is of the shader that the table names.
+TEST(Capture, ManyCallables) {
+  for (const auto& settings : {Settings{}, Settings{{"RAYREPLAY_CAPTURE_LAUNCH", "0"}}}) {
+    const auto content = expect_sound(run_captured("callables", settings), run_plain("callables"));
+    ASSERT_THAT(content.launches, SizeIs(1));
+    ASSERT_THAT(content.shaders, SizeIs(65));
+    const auto& groups = content.pipelines.at(0).groups;
+    for (const auto& [thread, shader] : called_shaders(content.words.at(0))) {
+      EXPECT_EQ(shader, groups.at(thread + 1).general) << "thread " << thread;
+    }
+    EXPECT_EQ(count_events(content.words.at(0))[RR_CALLABLE], 64U);
+  }
 }
 
 TEST(Selection, WindowAndEvery) {
@@ -296,15 +395,10 @@ TEST(Switches, ObserveAllShowsTestsOnOpaqueGeometry) {
 /// Threads of the ray-generation records, in lane order.
 std::vector<std::uint32_t> generated_threads(const std::vector<std::uint32_t>& words) {
   std::vector<std::uint32_t> threads;
-  constexpr std::size_t kFields[] = {1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2};
-  for (std::size_t at = 0; at < words.size();) {
-    const auto kind = words[at] & 31U;
-    const auto lanes = (words[at + 2] >> 20U) & 127U;
-    if (kind == RR_RAY_GENERATION) {
-      threads.insert(threads.end(), words.begin() + static_cast<std::ptrdiff_t>(at + RR_HEADER_WORDS),
-                     words.begin() + static_cast<std::ptrdiff_t>(at + RR_HEADER_WORDS + lanes));
+  for (const auto& chunk : chunks_of(words)) {
+    if (chunk.kind == RR_RAY_GENERATION) {
+      threads.insert(threads.end(), chunk.threads.begin(), chunk.threads.end());
     }
-    at += RR_HEADER_WORDS + kFields[kind] * lanes;
   }
   return threads;
 }

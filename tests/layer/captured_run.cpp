@@ -158,22 +158,34 @@ std::string SpoolContent::all_notes() const {
   return text;
 }
 
-std::vector<std::uint64_t> count_events(const std::vector<std::uint32_t>& words) {
+std::vector<Chunk> chunks_of(const std::vector<std::uint32_t>& words) {
   constexpr std::array<std::size_t, RR_KINDS> kFields = {1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2};
-  std::vector<std::uint64_t> counts(RR_KINDS);
+  std::vector<Chunk> chunks;
   for (std::size_t at = 0; at < words.size();) {
     if (at + RR_HEADER_WORDS > words.size() || (words[at] & 31U) >= RR_KINDS) {
       throw std::runtime_error("no chunk at word " + std::to_string(at));
     }
-    const auto kind = words[at] & 31U;
+    Chunk chunk{words[at] & 31U, (words[at] >> 8U) & 0xFFFFU, {}};
     const auto lanes = (words[at + 2] >> 20U) & 127U;
     const std::size_t wide = (words[at] & RR_WIDE) != 0 ? 1 : 0;
     const std::size_t partial = (words[at] & RR_PARTIAL) != 0 ? 1 + wide : 0;
-    at += RR_HEADER_WORDS + wide + partial + kFields.at(kind) * lanes;
-    if (lanes == 0 || at > words.size()) {
+    at += RR_HEADER_WORDS + wide + partial;
+    const auto end = at + kFields.at(chunk.kind) * lanes;
+    if (lanes == 0 || end > words.size()) {
       throw std::runtime_error("a chunk is cut");
     }
-    counts[kind] += lanes;
+    const auto first = words.begin() + static_cast<std::ptrdiff_t>(at);
+    chunk.threads.assign(first, first + static_cast<std::ptrdiff_t>(lanes));
+    chunks.push_back(std::move(chunk));
+    at = end;
+  }
+  return chunks;
+}
+
+std::vector<std::uint64_t> count_events(const std::vector<std::uint32_t>& words) {
+  std::vector<std::uint64_t> counts(RR_KINDS);
+  for (const auto& chunk : chunks_of(words)) {
+    counts[chunk.kind] += chunk.threads.size();
   }
   return counts;
 }

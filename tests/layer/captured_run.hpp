@@ -31,6 +31,15 @@ struct SpoolContent {
   [[nodiscard]] std::string all_notes() const;
 };
 
+/// What a group of lanes recorded together.
+struct Chunk {
+  std::uint32_t kind = 0, shader = 0;
+  std::vector<std::uint32_t> threads;
+};
+
+/// Throws std::runtime_error unless `words` are whole chunks.
+[[nodiscard]] std::vector<Chunk> chunks_of(const std::vector<std::uint32_t>& words);
+
 /// Lanes recorded of each kind; throws std::runtime_error unless `words` are whole chunks.
 [[nodiscard]] std::vector<std::uint64_t> count_events(const std::vector<std::uint32_t>& words);
 

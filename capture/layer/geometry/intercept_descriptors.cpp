@@ -1,6 +1,7 @@
 // Descriptor sets: which acceleration structures are written into them.
 #include "capture/layer/geometry/intercepts.hpp"
 #include "capture/layer/geometry/state.hpp"
+#include "capture/layer/pipelines.hpp"
 #include "capture/layer/process.hpp"
 
 namespace rayreplay::layer::geometry {
@@ -43,10 +44,10 @@ VkResult create_pipeline_layout(Device& device, VkDevice handle, const VkPipelin
   return result;
 }
 
-void destroy_pipeline_layout(Device& device, VkDevice handle, VkPipelineLayout layout,
+void destroy_pipeline_layout(Device& device, VkDevice /*handle*/, VkPipelineLayout layout,
                              const VkAllocationCallbacks* allocator) {
   follow(device, [&](DescriptorTable& table) { table.remove_pipeline_layout(layout); });
-  device.vk.DestroyPipelineLayout(handle, layout, allocator);
+  drop_pipeline_layout(device, layout, allocator);
 }
 
 VkResult allocate_sets(Device& device, VkDevice handle, const VkDescriptorSetAllocateInfo* info,

@@ -13,6 +13,8 @@
 #include <string>
 #include <thread>
 
+#include "callables.hpp"
+#include "compute.hpp"
 #include "triangle.hpp"
 #include "unasked.hpp"
 
@@ -59,7 +61,7 @@ void one_launch(PipelineStyle style, FeatureStyle features = FeatureStyle::Core1
 }
 
 void indirect(bool with_tables) {
-  World world;
+  World world(PipelineStyle::Modules, with_tables ? FeatureStyle::Indirect2 : FeatureStyle::Core12);
   begin(world.commands);
   world.triangle.trace_indirect(world.commands, kWidth, kHeight, with_tables);
   end(world.commands);
@@ -69,7 +71,7 @@ void indirect(bool with_tables) {
 
 /// A buffer for tables that no launch uses goes between recording and submission.
 void unrelated_table() {
-  World world;
+  World world(PipelineStyle::Modules, FeatureStyle::Indirect2);
   Buffer other = world.context.make_buffer(
       65536, VK_BUFFER_USAGE_SHADER_BINDING_TABLE_BIT_KHR | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT);
   begin(world.commands);
@@ -411,11 +413,66 @@ void endless() {
   }
 }
 
-int run(const std::string& name) {
+/// Compute work before and between launches, bound once.
+void compute_between() {
+  World world;
+  {
+    Compute compute(world.context);
+    begin(world.commands);
+    compute.bind(world.commands);
+    compute.step(world.commands, 3);
+    for (std::uint32_t i = 1; i <= 3; ++i) {
+      world.triangle.trace(world.commands, kWidth, kHeight, 0, i);
+      compute.step(world.commands, 3);
+    }
+    end(world.commands);
+    world.context.submit_and_wait(world.commands);
+    print(world.triangle.picture() + " " + std::to_string(compute.value()));
+  }
+}
+
+void table_of_device() {
+  World world;
+  begin(world.commands);
+  world.triangle.trace_with_table_of_device(world.commands);
+  end(world.commands);
+  world.context.submit_and_wait(world.commands);
+  print(world.triangle.picture());
+}
+
+/// Eighty command buffers, each for one submission, all recorded before the first of them is submitted.
+void recorded_ahead() {
+  World world;
+  std::vector<VkCommandBuffer> all;
+  for (std::uint32_t i = 0; i < 80; ++i) {
+    auto* commands = all.emplace_back(world.context.allocate(world.context.pool));
+    begin(commands, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    world.triangle.trace(commands, kWidth, kHeight, 0, i);
+    end(commands);
+  }
+  for (auto* commands : all) {
+    world.context.submit_and_wait(commands);
+  }
+  print(world.triangle.picture());
+}
+
+/// `count`: shaders.
+void callables(std::uint32_t count) {
+  auto* instance = make_instance();
+  {
+    Context context(instance);
+    print(call_shaders(context, count));
+    context.destroy();
+  }
+  vkDestroyInstance(instance, nullptr);
+}
+
+int run(const std::string& name, const char* number) {
   const std::map<std::string, std::function<void()>> scenarios = {
       {"modules", [] { one_launch(PipelineStyle::Modules); }},
       {"inline", [] { one_launch(PipelineStyle::Inline); }},
       {"library", [] { one_launch(PipelineStyle::Library); }},
+      {"gone", [] { one_launch(PipelineStyle::Gone); }},
       {"deferred", [] { one_launch(PipelineStyle::Deferred); }},
       {"dynamic-stack", [] { one_launch(PipelineStyle::DynamicStack); }},
       {"individual-features", [] { one_launch(PipelineStyle::Modules, FeatureStyle::Individual); }},
@@ -433,6 +490,9 @@ int run(const std::string& name) {
       {"devices", devices},
       {"frames", frames},
       {"wait-before-signal", wait_before_signal},
+      {"compute-between", compute_between},
+      {"table-of-device", table_of_device},
+      {"recorded-ahead", recorded_ahead},
       {"churn", churn},
       {"odd-calls", odd_calls},
       {"again", again},
@@ -443,6 +503,7 @@ int run(const std::string& name) {
       {"unasked-without-tracing", [] { unasked(false); }},
       {"without-standard-descriptors", without_standard_descriptors},
       {"endless", endless},
+      {"callables", [number] { callables(number != nullptr ? static_cast<std::uint32_t>(std::atoi(number)) : 64); }},
   };
   const auto found = scenarios.find(name);
   if (found == scenarios.end()) {
@@ -457,5 +518,5 @@ int run(const std::string& name) {
 }  // namespace scenario
 
 int main(int argc, char** argv) {
-  return scenario::run(argc > 1 ? argv[1] : "");
+  return scenario::run(argc > 1 ? argv[1] : "", argc > 2 ? argv[2] : nullptr);
 }

@@ -83,14 +83,7 @@ void Triangle::make_layout() {
   set_info.bindingCount = bindings.size();
   set_info.pBindings = bindings.data();
   check(vkCreateDescriptorSetLayout(context_.device, &set_info, nullptr, &set_layout_), "vkCreateDescriptorSetLayout");
-  const VkPushConstantRange push{VK_SHADER_STAGE_RAYGEN_BIT_KHR, 0, 8};
-  VkPipelineLayoutCreateInfo info{};
-  info.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
-  info.setLayoutCount = 1;
-  info.pSetLayouts = &set_layout_;
-  info.pushConstantRangeCount = 1;
-  info.pPushConstantRanges = &push;
-  check(vkCreatePipelineLayout(context_.device, &info, nullptr, &layout_), "vkCreatePipelineLayout");
+  layout_ = make_pipeline_layout();
   const std::array<VkDescriptorPoolSize, 2> sizes = {
       {{VK_DESCRIPTOR_TYPE_ACCELERATION_STRUCTURE_KHR, 1}, {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1}}};
   VkDescriptorPoolCreateInfo pool_info{};
@@ -120,6 +113,19 @@ void Triangle::make_layout() {
   writes[1].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
   writes[1].pBufferInfo = &picture;
   vkUpdateDescriptorSets(context_.device, writes.size(), writes.data(), 0, nullptr);
+}
+
+VkPipelineLayout Triangle::make_pipeline_layout() {
+  const VkPushConstantRange push{VK_SHADER_STAGE_RAYGEN_BIT_KHR, 0, 8};
+  VkPipelineLayoutCreateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
+  info.setLayoutCount = 1;
+  info.pSetLayouts = &set_layout_;
+  info.pushConstantRangeCount = 1;
+  info.pPushConstantRanges = &push;
+  VkPipelineLayout layout = VK_NULL_HANDLE;
+  check(vkCreatePipelineLayout(context_.device, &info, nullptr, &layout), "vkCreatePipelineLayout");
+  return layout;
 }
 
 void Triangle::build() {
@@ -217,7 +223,7 @@ VkPipeline Triangle::make_pipeline(PipelineStyle style) {
   VkRayTracingPipelineCreateInfoKHR info{};
   info.sType = VK_STRUCTURE_TYPE_RAY_TRACING_PIPELINE_CREATE_INFO_KHR;
   info.maxPipelineRayRecursionDepth = 1;
-  info.layout = layout_;
+  info.layout = style == PipelineStyle::Gone ? make_pipeline_layout() : layout_;
   const VkDynamicState dynamic = VK_DYNAMIC_STATE_RAY_TRACING_PIPELINE_STACK_SIZE_KHR;
   VkPipelineDynamicStateCreateInfo dynamics{};
   dynamics.sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO;
@@ -227,7 +233,7 @@ VkPipeline Triangle::make_pipeline(PipelineStyle style) {
     info.pDynamicState = &dynamics;
   }
   VkPipeline made = VK_NULL_HANDLE;
-  if (style == PipelineStyle::Library) {
+  if (style == PipelineStyle::Library || style == PipelineStyle::Gone) {
     // Ray generation in the pipeline itself; miss and hit group each in a library.
     info.pLibraryInterface = &interface;
     for (std::uint32_t i = 1; i < 3; ++i) {
@@ -253,6 +259,13 @@ VkPipeline Triangle::make_pipeline(PipelineStyle style) {
     check(context_.vk.CreateRayTracingPipelinesKHR(context_.device, VK_NULL_HANDLE, VK_NULL_HANDLE, 1, &info, nullptr,
                                                    &made),
           "vkCreateRayTracingPipelinesKHR (linked)");
+    if (style == PipelineStyle::Gone) {
+      for (auto* library : libraries_) {
+        vkDestroyPipeline(context_.device, library, nullptr);
+      }
+      libraries_.clear();
+      vkDestroyPipelineLayout(context_.device, info.layout, nullptr);
+    }
   } else {
     info.stageCount = stages.size();
     info.pStages = stages.data();
@@ -288,11 +301,24 @@ void Triangle::make_table() {
   std::vector<std::uint8_t> handles(std::size_t{3} * size);
   check(context_.vk.GetRayTracingShaderGroupHandlesKHR(context_.device, pipeline, 0, 3, handles.size(), handles.data()),
         "vkGetRayTracingShaderGroupHandlesKHR");
-  table_ = context_.make_buffer(3 * kEntryBytes, VK_BUFFER_USAGE_SHADER_BINDING_TABLE_BIT_KHR);
+  table_ = context_.make_buffer(3 * kEntryBytes,
+                                VK_BUFFER_USAGE_SHADER_BINDING_TABLE_BIT_KHR | VK_BUFFER_USAGE_TRANSFER_DST_BIT);
   for (std::size_t i = 0; i < 3; ++i) {
     std::memcpy(static_cast<std::uint8_t*>(table_.data) + i * kEntryBytes, handles.data() + i * size, size);
     regions_[i] = {table_.address + i * kEntryBytes, kEntryBytes, kEntryBytes};
   }
+}
+
+void Triangle::trace_with_table_of_device(VkCommandBuffer commands) {
+  vkCmdUpdateBuffer(commands, table_.buffer, 0, 3 * kEntryBytes, table_.data);
+  std::memset(table_.data, 0, 3 * kEntryBytes);
+  VkMemoryBarrier barrier{};
+  barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+  barrier.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
+  barrier.dstAccessMask = VK_ACCESS_SHADER_READ_BIT;
+  vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_RAY_TRACING_SHADER_BIT_KHR, 0, 1,
+                       &barrier, 0, nullptr, 0, nullptr);
+  trace(commands, kWidth, kHeight, 0);
 }
 
 void Triangle::bind(VkCommandBuffer commands, std::uint32_t first, std::uint32_t add) {

@@ -8,8 +8,9 @@
 
 namespace scenario {
 
-/// How the pipeline is made.
-enum class PipelineStyle { Modules, Inline, Library, Deferred, DynamicStack };
+/// How the pipeline is made. Gone: linked from libraries, which are destroyed at once, as is the layout it is made
+/// with.
+enum class PipelineStyle { Modules, Inline, Library, Gone, Deferred, DynamicStack };
 
 class Triangle {
  public:
@@ -22,6 +23,8 @@ class Triangle {
   /// Binds and traces: pixels [first, first + width·height) of the picture each grow by their colour and `add`.
   void trace(VkCommandBuffer commands, std::uint32_t width, std::uint32_t height, std::uint32_t first,
              std::uint32_t add = 0);
+  /// The same, with a table that the device writes before the launch: until then it holds nothing.
+  void trace_with_table_of_device(VkCommandBuffer commands);
   void trace_indirect(VkCommandBuffer commands, std::uint32_t width, std::uint32_t height, bool with_tables);
   /// The picture so far, in one number and the count of hits.
   [[nodiscard]] std::string picture() const;
@@ -32,6 +35,7 @@ class Triangle {
 
  private:
   void make_layout();
+  [[nodiscard]] VkPipelineLayout make_pipeline_layout();
   void build();
   void make_table();
   void bind(VkCommandBuffer commands, std::uint32_t first, std::uint32_t add);

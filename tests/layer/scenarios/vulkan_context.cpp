@@ -65,7 +65,7 @@ Context::Context(VkInstance instance, FeatureStyle style) : physical(choose(inst
   maintenance.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_RAY_TRACING_MAINTENANCE_1_FEATURES_KHR;
   maintenance.pNext = &structures;
   maintenance.rayTracingMaintenance1 = VK_TRUE;
-  maintenance.rayTracingPipelineTraceRaysIndirect2 = VK_TRUE;
+  maintenance.rayTracingPipelineTraceRaysIndirect2 = style == FeatureStyle::Indirect2 ? VK_TRUE : VK_FALSE;
   VkPhysicalDeviceGraphicsPipelineLibraryFeaturesEXT libraries{};
   libraries.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_GRAPHICS_PIPELINE_LIBRARY_FEATURES_EXT;
   libraries.pNext = &maintenance;
@@ -102,6 +102,7 @@ Context::Context(VkInstance instance, FeatureStyle style) : physical(choose(inst
   info.ppEnabledExtensionNames = extensions;
   switch (style) {
     case FeatureStyle::Core12:
+    case FeatureStyle::Indirect2:
       info.pNext = &core;
       break;
     case FeatureStyle::Individual:

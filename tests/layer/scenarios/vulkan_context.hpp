@@ -24,9 +24,9 @@ struct Buffer {
   void* data = nullptr;
 };
 
-/// How a device is asked for its features.
+/// How a device is asked for its features. Indirect2: as Core12, with tables that are named in device memory.
 /// None: without ray tracing.
-enum class FeatureStyle { Core12, Individual, PlainFeatures, None };
+enum class FeatureStyle { Core12, Individual, PlainFeatures, Indirect2, None };
 
 struct Functions {
 #define SCENARIO_FUNCTIONS(X)                 \

@@ -1,0 +1,116 @@
+// Shader binding tables for the variant of a pipeline: copies of the application's with other handles.
+//
+// Tables hold handles of the application's own pipeline, and may be written at any time before the launch runs, by the
+// device too. So they are copied by a dispatch in the application's command buffer, right before the launch, which
+// looks every handle up in the HandleMap of the variant. A handle that is no group's of the pipeline becomes 0 (no
+// shader); a launch must not use such a record.
+//
+// Contract: plan() reserves what a launch needs, before anything is recorded; null, with a note, if it cannot be done.
+// record() appends the dispatch to the command buffer and leaves the compute pipeline bound that the application had
+// bound; barriers before and after are the caller's. The dispatch uses no descriptors and no push constants.
+// Thread-safe.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <vulkan/vulkan.h>
+
+#include "capture/layer/commands.hpp"
+#include "capture/layer/device.hpp"
+#include "capture/layer/geometry/hooks.hpp"
+
+namespace rayreplay::layer {
+
+/// A hash table in memory that the device reads.
+class HandleMap {
+ public:
+  HandleMap() = default;
+  /// Group handles one after the other, as many of each. Empty without memory, or without handles.
+  HandleMap(Device& device, const std::vector<std::uint8_t>& from, const std::vector<std::uint8_t>& to);
+  HandleMap(HandleMap&& other) noexcept;
+  HandleMap& operator=(HandleMap&& other) noexcept;
+  ~HandleMap();
+
+  explicit operator bool() const {
+    return same_ || buffer_.address != 0;
+  }
+  /// All handles are equal: tables can stay as they are.
+  [[nodiscard]] bool same() const {
+    return same_;
+  }
+  /// Two groups have one handle in `from` and two in `to`: the first counts.
+  [[nodiscard]] bool ambiguous() const {
+    return ambiguous_;
+  }
+  [[nodiscard]] VkDeviceAddress address() const {
+    return buffer_.address;
+  }
+
+ private:
+  Device* device_ = nullptr;
+  DeviceBuffer buffer_;
+  bool same_ = false, ambiguous_ = false;
+};
+
+class TablePatcher;
+
+/// The tables of one launch; gives its memory back when destroyed.
+class PatchedTables {
+ public:
+  explicit PatchedTables(TablePatcher& patcher) : patcher_(patcher) {}
+  PatchedTables(const PatchedTables&) = delete;
+  PatchedTables& operator=(const PatchedTables&) = delete;
+  ~PatchedTables();
+
+  geometry::TableRegions regions{};  ///< as the launch is to be given them
+
+ private:
+  friend class TablePatcher;
+  TablePatcher& patcher_;
+  std::uint32_t slot_ = 0;
+  std::uint32_t records_ = 0;
+  std::size_t block_ = 0;
+  VkDeviceSize offset_ = 0, bytes_ = 0;
+};
+
+class TablePatcher {
+ public:
+  explicit TablePatcher(Device& device) : device_(device) {}
+  TablePatcher(const TablePatcher&) = delete;
+  TablePatcher& operator=(const TablePatcher&) = delete;
+  ~TablePatcher();
+
+  [[nodiscard]] std::unique_ptr<PatchedTables> plan(const HandleMap& map, const geometry::TableRegions& regions);
+  void record(const CommandRecording& recording, const PatchedTables& tables) const;
+
+ private:
+  friend class PatchedTables;
+  struct Block {
+    DeviceBuffer buffer;
+    std::map<VkDeviceSize, VkDeviceSize> free;  // offset → bytes
+  };
+  bool prepare();
+  bool make_pipeline();
+  bool reserve(PatchedTables& tables, VkDeviceSize bytes);
+  bool take(std::size_t number, PatchedTables& tables, VkDeviceSize bytes);
+  void release(const PatchedTables& tables);
+
+  Device& device_;
+  std::mutex mutex_;
+  bool failed_ = false;  // it could not be prepared
+  DeviceBuffer arguments_;
+  std::uint8_t* slots_ = nullptr;  // of arguments_
+  std::uint32_t next_slot_ = 0;
+  std::vector<std::uint32_t> free_slots_;
+  VkPipelineLayout layout_ = VK_NULL_HANDLE;
+  VkPipeline pipeline_ = VK_NULL_HANDLE;
+  std::map<std::size_t, Block> blocks_;
+  std::size_t next_block_ = 0;
+};
+
+}  // namespace rayreplay::layer
