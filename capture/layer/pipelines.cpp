@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <deque>
+#include <iterator>
+#include <list>
 #include <map>
 
 #include "capture/layer/process.hpp"
@@ -299,7 +300,7 @@ VkResult Pipelines::create(VkDeferredOperationKHR deferred, VkPipelineCache cach
     return device_.vk.CreateRayTracingPipelinesKHR(device_.handle, VK_NULL_HANDLE, cache, count, wanted, allocator,
                                                    pipelines);
   };
-  std::deque<PipelineRewrite> rewrites;
+  std::list<PipelineRewrite> rewrites;  // An empty deque would take memory.
   std::vector<VkRayTracingPipelineCreateInfoKHR> rewritten;
   const bool prepared = attempt("instrumenting a pipeline", [&] {
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -336,7 +337,7 @@ VkResult Pipelines::create(VkDeferredOperationKHR deferred, VkPipelineCache cach
     attempt("recording a pipeline", [&] {
       for (std::uint32_t i = 0; i < count; ++i) {
         if (pipelines[i] != VK_NULL_HANDLE) {
-          register_pipeline(pipelines[i], infos[i], rewrites[i].record());
+          register_pipeline(pipelines[i], infos[i], std::next(rewrites.begin(), i)->record());
         }
       }
     });
