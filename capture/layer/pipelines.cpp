@@ -1,7 +1,8 @@
 #include "capture/layer/pipelines.hpp"
 
 #include <algorithm>
-#include <deque>
+#include <iterator>
+#include <list>
 #include <utility>
 
 #include "capture/layer/pipeline_recipe.hpp"
@@ -123,7 +124,7 @@ VkResult Pipelines::create_instrumented(VkPipelineCache cache, std::uint32_t cou
     return device_.vk.CreateRayTracingPipelinesKHR(device_.handle, VK_NULL_HANDLE, cache, count, wanted, allocator,
                                                    pipelines);
   };
-  std::deque<PipelineRewrite> rewrites;
+  std::list<PipelineRewrite> rewrites;  // An empty deque would take memory.
   std::vector<VkRayTracingPipelineCreateInfoKHR> rewritten;
   const bool prepared = attempt("instrumenting a pipeline", [&] {
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -161,7 +162,7 @@ VkResult Pipelines::create_instrumented(VkPipelineCache cache, std::uint32_t cou
     attempt("recording a pipeline", [&] {
       for (std::uint32_t i = 0; i < count; ++i) {
         if (pipelines[i] != VK_NULL_HANDLE) {
-          const auto& record = rewrites[i].record();
+          const auto& record = std::next(rewrites.begin(), i)->record();
           record->handle = pipelines[i];
           if (!is_library(infos[i])) {
             describe_pipeline(device_, *record, pipelines[i], infos[i].maxPipelineRayRecursionDepth);

@@ -6,9 +6,9 @@
 // then ends with the last whole block and stays valid. What the caller passes is borrowed for the call alone; arrays
 // of 4 KiB or more are checksummed and written where they lie. Events are cut into blocks of kEventsBlockWords.
 // The file is its owner's alone (0600), as it holds command lines and shaders.
-// The application is never disturbed: none of its standard descriptors is taken (guest_files.hpp), no signal (writes beyond RLIMIT_FSIZE are refused before they are tried), nothing
-// written in a forked child (it returns false there) or into a descriptor that the application closed and took for its
-// own. Standard library and xxhash (header-only) alone.
+// The application is never disturbed: none of its standard descriptors is taken (guest_files.hpp), no signal (writes
+// beyond RLIMIT_FSIZE are refused before they are tried), nothing written in a forked child (it returns false there) or
+// into a descriptor that the application closed and took for its own. Standard library and xxhash (header-only) alone.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,11 @@
 // layer_faults: lets every call below the capture layer, and every allocation inside it, fail once, in programs that
 // run under it, and compares what the programs say and how they end.
 //
-//   layer_faults [calls|allocations]… [--every N] [--burst N] [--jobs N] [SCENARIO]…
+//   layer_faults [calls|allocations]… [--every N] [--burst N] [--jobs N] [--layer FOLDER] [SCENARIO]…
 //
 // Without names: both kinds, all scenarios. --every N: only one injection of N, evenly spread. --burst N: so many
-// allocations in a row fail. The layer's options come from the environment (RAYREPLAY_CAPTURE_…).
+// allocations in a row fail. --layer: the folder of another build of the layer. The layer's options come from the
+// environment (RAYREPLAY_CAPTURE_…).
 //
 // A failing call of the layer's own, or a failing allocation, must leave the program's output, its messages and its
 // exit as they are without the layer. A failing call of the application's may also end as it does without the layer,
@@ -61,6 +62,7 @@ struct Settings {
   bool calls = false, allocations = false;
   std::uint64_t every = 1, burst = 1;
   unsigned jobs = 2;
+  std::string layer = RAYREPLAY_LAYER_FOLDER;
   std::vector<std::string> scenarios;
 };
 
@@ -81,7 +83,9 @@ std::string software_driver() {
 /// A run of a scenario with a plan.
 class Run {
  public:
-  Run() : path_((folder_ / "plan").string()) {
+  explicit Run(const Settings& settings)
+      : folders_(RAYREPLAY_FAULTS_FOLDER "/upper:" + settings.layer + ":" RAYREPLAY_FAULTS_FOLDER "/lower"),
+        path_((folder_ / "plan").string()) {
     std::ofstream(path_, std::ios::binary) << std::string(sizeof(Plan), '\0');
     Plan* mapped = map_plan(path_.c_str());
     if (mapped == nullptr) {
@@ -136,7 +140,7 @@ class Run {
  private:
   Ended start(const std::string& scenario, const std::string& layers, bool preload) {
     std::map<std::string, std::string> environment = {{"VK_INSTANCE_LAYERS", layers},
-                                                      {"VK_ADD_LAYER_PATH", RAYREPLAY_LAYER_FOLDERS},
+                                                      {"VK_ADD_LAYER_PATH", folders_},
                                                       {"RAYREPLAY_CAPTURE_SPOOL", (folder_ / "spool").string()},
                                                       {"RAYREPLAY_CAPTURE_LOG", "quiet"},
                                                       {kPlanVariable, path_}};
@@ -150,7 +154,7 @@ class Run {
   }
 
   TemporaryFolder folder_;
-  std::string path_;
+  std::string folders_, path_;
   Plan* plan_ = nullptr;
 };
 
@@ -160,9 +164,8 @@ struct Counts {
 
 std::mutex printing;
 
-void tell_wrong(const std::string& scenario, const char* kind, std::uint64_t number, const Run& run, Plan& plan,
+void tell_wrong(const std::string& scenario, const char* kind, std::uint64_t number, const Plan& plan,
                 const Ended& ended, const std::string& why) {
-  (void)run;
   const std::scoped_lock lock(printing);
   std::printf(
       "WRONG %s %s %llu (%s%s): %s: %s", scenario.c_str(), kind, static_cast<unsigned long long>(number),
@@ -174,7 +177,7 @@ void tell_wrong(const std::string& scenario, const char* kind, std::uint64_t num
 
 void inject(const Settings& settings, const std::string& scenario, bool allocations, std::uint64_t number,
             const Ended& plain, Counts& counts) {
-  Run run;
+  Run run(settings);
   auto& plan = run.plan();
   (allocations ? plan.allocation : plan.call) = number;
   plan.burst = settings.burst;
@@ -189,7 +192,7 @@ void inject(const Settings& settings, const std::string& scenario, bool allocati
     return;
   }
   if (plan.failed_as.load() != 0 && fault.empty()) {
-    Run other;
+    Run other(settings);
     other.plan().application_call = plan.failed_as.load();
     other.plan().command = plan.failed_command.load();
     if (other.without(scenario) == ended) {
@@ -198,18 +201,18 @@ void inject(const Settings& settings, const std::string& scenario, bool allocati
     }
   }
   ++counts.wrong;
-  tell_wrong(scenario, allocations ? "allocation" : "call", number, run, plan, ended, fault);
+  tell_wrong(scenario, allocations ? "allocation" : "call", number, plan, ended, fault);
 }
 
 void search(const Settings& settings, const std::string& scenario, bool allocations, Counts& all) {
-  Run first;
+  Run first(settings);
   const auto plain = first.plain(scenario);
   const auto captured = first.captured(scenario, allocations);
   const auto total = (allocations ? first.plan().allocations : first.plan().calls).load();
   Counts counts;
   if (captured != plain) {
     ++counts.wrong;
-    tell_wrong(scenario, "nothing failed, number", 0, first, first.plan(), captured, "");
+    tell_wrong(scenario, "nothing failed, number", 0, first.plan(), captured, "");
   }
   std::atomic<std::uint64_t> next{1};
   std::vector<std::thread> workers;
@@ -239,7 +242,9 @@ Settings parse(int argc, char** argv) {
   Settings settings;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    const auto number = [&]() -> std::uint64_t { return i + 1 < argc ? std::max(1ULL, std::strtoull(argv[++i], nullptr, 10)) : 1; };
+    const auto number = [&]() -> std::uint64_t {
+      return i + 1 < argc ? std::max(1ULL, std::strtoull(argv[++i], nullptr, 10)) : 1;
+    };
     if (word == "calls") {
       settings.calls = true;
     } else if (word == "allocations") {
@@ -248,6 +253,8 @@ Settings parse(int argc, char** argv) {
       settings.every = number();
     } else if (word == "--burst") {
       settings.burst = number();
+    } else if (word == "--layer" && i + 1 < argc) {
+      settings.layer = argv[++i];
     } else if (word == "--jobs") {
       settings.jobs = static_cast<unsigned>(number());
     } else {

@@ -433,7 +433,8 @@ TEST(Swizzle, WrongFilesAreNotApplied) {
   const auto no_permutation = folder.write("zeros", std::string(kThreads * 4, '\0'));
   for (const auto& [file, size, text] : {std::tuple{short_file, "16x16", "bytes"},
                                          {no_permutation, "16x16", "permutation"},
-                                         {folder.path().string() + "/none", "16x16", "bytes"}}) {
+                                         {folder.path().string() + "/none", "16x16", "cannot be opened"},
+                                         {std::string("/dev/zero"), "16x16", "no regular file"}}) {
     const auto captured =
         run_captured("modules", {{"RAYREPLAY_CAPTURE_SWIZZLE", file}, {"RAYREPLAY_CAPTURE_SWIZZLE_SIZE", size}});
     EXPECT_EQ(captured.output, plain.output);

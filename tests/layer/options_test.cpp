@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <map>
 #include <set>
@@ -101,6 +102,19 @@ TEST(Options, WhatCannotBeReadIsAProblemAndLeavesTheDefault) {
   EXPECT_EQ(options.memory, 0U);
   EXPECT_EQ(options.swizzle, "");
   EXPECT_THAT(from({{"RAYREPLAY_CAPTURE_SETTINGS", "/none"}}).problems, SizeIs(1));
+}
+
+TEST(Options, SettingsComeFromRegularFilesAlone) {
+  const test::TemporaryFolder folder;
+  const auto pipe = (folder / "pipe").string();
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const auto& file : {pipe, std::string("/dev/zero"), folder.path().string()}) {
+    const auto options = from({{"RAYREPLAY_CAPTURE_SETTINGS", file}});
+    ASSERT_THAT(options.problems, SizeIs(1));
+    EXPECT_EQ(options.problems[0], "settings file " + file + " is not read: it is no regular file");
+  }
+  const auto large = folder.write("large", std::string((1U << 20U) + 1, '\n'));
+  EXPECT_THAT(from({{"RAYREPLAY_CAPTURE_SETTINGS", large}}).problems, SizeIs(1));
 }
 
 }  // namespace
