@@ -83,7 +83,7 @@ JudgedTest leave_a_box(const bvh::PreparedScene& scene, Ray& ray, const Judge& j
   JudgedRay judged(ray);
   JudgedTest test;
   test.procedural = true;
-  for (int tries = 0; tries < 20; ++tries) {
+  for (int tries = 0; tries < 200; ++tries) {
     test.candidate = any_candidate(scene, random);
     const Verdict plain = judge.judge(judged, test, kInfinity);
     if (!std::isnan(plain.t_enter)) {
