@@ -20,8 +20,6 @@ using traversal::RayGoal;
 using traversal::sum;
 using traversal::TestKind;
 
-constexpr const char* kSchema = "rayreplay.explain/1";
-
 double ratio(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -257,7 +255,7 @@ nlohmann::ordered_json explain_json(const Explanation& explanation) {
     configuration[name] = value;
   }
   nlohmann::ordered_json document =
-      provenance_json(kSchema, explanation.trace_file, explanation.trace, explanation.stages);
+      provenance_json(kExplainSchema, explanation.trace_file, explanation.trace, explanation.stages);
   document.update({{"configuration", configuration},
                    {"launch",
                     {{"width", launch.size.width},

@@ -21,6 +21,9 @@
 
 namespace rayreplay::report {
 
+/// Of JSON and of the result file.
+inline constexpr const char* kExplainSchema = "rayreplay.explain/2";
+
 struct Explanation {
   std::string trace_file;
   const trace::Trace& trace;

@@ -84,7 +84,7 @@ void write_objects(hid_t root, const traversal::Classification& result) {
 
 void write_all(hid_t root, const Explanation& explanation) {
   const traversal::Classification& result = explanation.result;
-  write_text(root, "schema", "rayreplay.explain/1");
+  write_text(root, "schema", kExplainSchema);
   write_text(root, "tool_version", RAYREPLAY_VERSION);
   write_text(root, "trace_hash", explanation.trace.hash);
   write_number(root, "launch", explanation.launch);

@@ -19,6 +19,7 @@ using traversal::TestKind;
 
 constexpr const char* kJsonFile = "explain.json";
 constexpr const char* kCsvFile = "explain.csv";
+constexpr const char* kFolderMark = "rayreplay.explain/";  ///< of every version
 
 struct Map {
   const char* file;
@@ -27,14 +28,15 @@ struct Map {
 };
 
 constexpr std::array<Map, kTestKinds + 2> kMaps{{
-    {"necessary.png", "necessary tests", {true, false, false, false, false, false}},
-    {"box-miss.png", "tests that missed (loose boxes)", {false, true, false, false, false, false}},
-    {"overlap.png", "R1 tests (overlapping boxes)", {false, false, true, false, false, false}},
-    {"enlargement.png", "R2 tests (enlarged boxes)", {false, false, false, true, false, false}},
-    {"order.png", "R3 tests (order of traversal)", {false, false, false, false, true, false}},
-    {"enlargement-or-order.png", "R2 or R3 tests", {false, false, false, false, false, true}},
-    {"unnecessary.png", "unnecessary tests", {false, true, true, true, true, true}},
-    {"tests.png", "tests", {true, true, true, true, true, true}},
+    {"necessary.png", "necessary tests", {true, false, false, false, false, false, false}},
+    {"box-miss.png", "tests that missed (loose boxes)", {false, true, false, false, false, false, false}},
+    {"overlap.png", "R1 tests (overlapping boxes)", {false, false, true, false, false, false, false}},
+    {"enlargement.png", "R2 tests (enlarged boxes)", {false, false, false, true, false, false, false}},
+    {"order.png", "R3 tests (order of traversal)", {false, false, false, false, true, false, false}},
+    {"enlargement-or-order.png", "R2 or R3 tests", {false, false, false, false, false, true, false}},
+    {"before-t-min.png", "tests of boxes left before t_min", {false, false, false, false, false, false, true}},
+    {"unnecessary.png", "unnecessary tests", {false, true, true, true, true, true, true}},
+    {"tests.png", "tests", {true, true, true, true, true, true, true}},
 }};
 
 bool is_own_file(std::string_view name) {
@@ -82,7 +84,7 @@ std::vector<Picture> explain_pictures(const Explanation& explanation, pictures::
 }
 
 output::FolderKind explain_folder() {
-  return {kJsonFile, "rayreplay.explain/1", is_own_file};
+  return {kJsonFile, kFolderMark, is_own_file};
 }
 
 void write_explain_folder(const Explanation& explanation, const std::string& folder, bool force,

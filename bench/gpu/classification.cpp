@@ -60,7 +60,7 @@ struct Input {
       : scene(std::move(made)),
         prepared(bvh::prepare_scene(scene, 0, "bench")),
         enlarged(scene, 0, "bench", {{"compressed-wide-8"}}, 0, nullptr),
-        judge(prepared, enlarged, 8, 8, false) {}
+        judge(prepared, enlarged, 8, 8, {}) {}
 
   trace::Scene scene;
   bvh::PreparedScene prepared;

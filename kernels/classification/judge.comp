@@ -29,7 +29,7 @@ layout(push_constant, scalar) uniform Push {
   uint first_group;
   uint count;
   uint models;
-  uint culls;
+  uint hardware;          ///< kHardware…
   uint64_t tests;
   uint64_t rays;
   uint64_t instances;
@@ -82,7 +82,7 @@ VerdictRecord judge(TestRecord test, RayRecord ray, InstanceRecord instance) {
     SlabEntry found = enter(box, slab, t_min, t_max, model == 0u ? unit : enlarged_unit);
     if (model > 0u) {
       if (found.met && found.entry <= latest(t_star, enlarged_unit)) {
-        kind = culls != 0u && late ? kJudgedEnlargement : kJudgedEnlargementOrOrder;
+        kind = (hardware & kHardwareCulls) != 0u && late ? kJudgedEnlargement : kJudgedEnlargementOrOrder;
         break;
       }
       continue;
@@ -99,7 +99,7 @@ VerdictRecord judge(TestRecord test, RayRecord ray, InstanceRecord instance) {
       break;
     }
     if (!found.met) {
-      kind = kJudgedEnlargement;
+      kind = found.met_from_origin && (hardware & kHardwareClips) == 0u ? kJudgedBeforeTMin : kJudgedEnlargement;
       break;
     }
     if (found.entry <= last) {
@@ -158,7 +158,9 @@ void main() {
     const VerdictRecord verdict = judge(test, ray, instance);
     flags = verdict.kind_and_flags;
     const uint kind = flags & kVerdictKind;
-    row = ((ray.flags & kRayFirstHit) != 0u ? 12u : 0u) + ((test.flags & kTestTriangle) != 0u ? 6u : 0u) + kind;
+    const uint goal = (ray.flags & kRayFirstHit) != 0u ? 1u : 0u;
+    const uint type = (test.flags & kTestTriangle) != 0u ? 1u : 0u;
+    row = (goal * 2u + type) * kJudgedKinds + kind;
     rests_on_t_star = (ray.flags & kRayAssumed) != 0u &&
                       (kind == kJudgedOverlap || kind == kJudgedOrder || kind == kJudgedEnlargementOrOrder);
     if (verdicts != 0ul) {

@@ -17,7 +17,7 @@ struct Push {
   std::uint32_t first_group = 0;
   std::uint32_t count = 0;
   std::uint32_t models = 0;
-  std::uint32_t culls = 0;
+  std::uint32_t hardware = 0;
   std::uint64_t tests = 0;
   std::uint64_t rays = 0;
   std::uint64_t instances = 0;
@@ -77,7 +77,7 @@ struct TestJudge::State {
       stream.fill(objects, 0);
     }
     fixed.models = scene.models;
-    fixed.culls = scene.culls ? 1 : 0;
+    fixed.hardware = (scene.culls ? kHardwareCulls : 0) | (scene.clips ? kHardwareClips : 0);
     fixed.instances = instances.address();
     fixed.boxes = boxes.address();
     fixed.boxes_a_model = scene.boxes_a_model;

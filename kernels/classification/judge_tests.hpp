@@ -8,8 +8,8 @@
 // - the units of rounding are at most 1.
 // The caller sees to that and judges the rest itself (kTestLeftOut). Counts of kinds per thread, ray and object are
 // whole numbers, summed by kernels/reduction/sum_by_key.hpp. Objects are counted over all batches, until `objects`
-// asks. Memory on the device: 120 bytes an instance, 24 a box, 48 an object, and of the largest batch 44 a ray, 36 a
-// test, 48 a thread (and ray). Bytes moved at least: a test's 24 and one for each of its keys (8), verdict (8) and box
+// asks. Memory on the device: 120 bytes an instance, 24 a box, 56 an object, and of the largest batch 44 a ray, 36 a
+// test, 56 a thread (and ray). Bytes moved at least: a test's 24 and one for each of its keys (8), verdict (8) and box
 // (24); instances, rays and counts stay in the caches. About 1500 operations a box. Errors: Missing when the device's
 // doubles are not exact (kernels/arithmetic); DeviceError.
 #pragma once
@@ -38,7 +38,8 @@ struct JudgeScene {
   std::uint64_t objects = 0;  ///< rows of InstanceRecord::first_object
   double unit = 0;            ///< of rounding: of the original boxes
   double enlarged_unit = 0;   ///< of the enlarged ones
-  bool culls = false;
+  bool culls = false;         ///< as in traversal::KnownHardware
+  bool clips = false;
 };
 
 struct JudgeBatch {

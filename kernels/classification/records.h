@@ -21,13 +21,17 @@ using RrLong = std::uint64_t;
 #define RR_CONSTANT const uint
 #endif
 
-RR_CONSTANT kJudgedKinds = 6u;  // kinds of tests (MODELS.md §8), in this order:
+RR_CONSTANT kJudgedKinds = 7u;  // kinds of tests (MODELS.md §8), in this order:
 RR_CONSTANT kJudgedNecessary = 0u;
 RR_CONSTANT kJudgedBoxMiss = 1u;
 RR_CONSTANT kJudgedOverlap = 2u;
 RR_CONSTANT kJudgedEnlargement = 3u;
 RR_CONSTANT kJudgedOrder = 4u;
 RR_CONSTANT kJudgedEnlargementOrOrder = 5u;
+RR_CONSTANT kJudgedBeforeTMin = 6u;
+
+RR_CONSTANT kHardwareCulls = 1u;  // what is known of the hardware (judge.hpp)
+RR_CONSTANT kHardwareClips = 2u;
 
 RR_CONSTANT kRayFirstHit = 1u;  // RayRecord::flags: ends on its first hit
 RR_CONSTANT kRayAssumed = 2u;   // its t* rests on an assumption
@@ -43,11 +47,11 @@ RR_CONSTANT kVerdictKind = 7u;  // VerdictRecord::kind_and_flags
 RR_CONSTANT kVerdictInactive = 8u;
 RR_CONSTANT kVerdictLate = 16u;
 
-// Rows of the small sums: goal · 12 + type · 6 + kind, as the classification splits its tests; then these.
-RR_CONSTANT kSmallInactive = 24u;
-RR_CONSTANT kSmallLate = 25u;
-RR_CONSTANT kSmallAssumed = 26u;
-RR_CONSTANT kSmallSums = 27u;
+// Rows of the small sums: (goal · 2 + type) · kJudgedKinds + kind, as the classification splits its tests; then these.
+RR_CONSTANT kSmallInactive = 4u * kJudgedKinds;
+RR_CONSTANT kSmallLate = kSmallInactive + 1u;
+RR_CONSTANT kSmallAssumed = kSmallInactive + 2u;
+RR_CONSTANT kSmallSums = kSmallInactive + 3u;
 
 struct RayRecord {
   RrFloat origin_x, origin_y, origin_z, t_min;

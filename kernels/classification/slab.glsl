@@ -14,6 +14,7 @@ struct SlabRay {
 struct SlabEntry {
   bool met;
   double entry;
+  bool met_from_origin;
 };
 
 // Stands for infinity: larger than every distance, and exact to compute with.
@@ -87,7 +88,7 @@ bool is_empty(BoxRecord box) {
 
 SlabEntry enter(BoxRecord box, SlabRay ray, double t_min, double t_max, double unit) {
   if (is_empty(box)) {
-    return SlabEntry(false, 0.0LF);
+    return SlabEntry(false, 0.0LF, false);
   }
   double planes_low[3];
   double planes_high[3];
@@ -105,7 +106,8 @@ SlabEntry enter(BoxRecord box, SlabRay ray, double t_min, double t_max, double u
   }
   precise const double min_slack = abs(t_min) * unit;
   precise const double max_slack = abs(t_max) * unit;
-  precise double near = t_min - min_slack;
+  precise const double lowered = t_min - min_slack;
+  double line = -kVeryFar;  // where the ray's line enters the box
   precise double far = t_max + max_slack;
   [[unroll]] for (uint axis = 0u; axis < 3u; ++axis) {
     const double d = ray.direction[axis];
@@ -131,14 +133,15 @@ SlabEntry enter(BoxRecord box, SlabRay ray, double t_min, double t_max, double u
     precise const double above = high[axis] + high_pad;
     if (d == 0.0LF) {
       if (below > 0.0LF || above < 0.0LF) {
-        return SlabEntry(false, 0.0LF);
+        return SlabEntry(false, 0.0LF, false);
       }
       continue;
     }
     const double a = exact_divide(below, d);
     const double b = exact_divide(above, d);
-    near = greatest(near, least(a, b));
+    line = greatest(line, least(a, b));
     far = least(far, greatest(a, b));
   }
-  return SlabEntry(near <= far, near);
+  const double near = greatest(lowered, line);
+  return SlabEntry(near <= far, near, greatest(0.0LF, line) <= far);
 }

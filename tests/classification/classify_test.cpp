@@ -91,6 +91,7 @@ TEST(Classify, SumsAgreeOnTracesOfTheTracer) {
     EXPECT_GT(any_hits, 0U);
     // The tracer never enlarges a box (docs/reference-tracer.md).
     EXPECT_EQ(result.total[static_cast<std::size_t>(traversal::TestKind::Enlargement)], 0U);
+    EXPECT_EQ(result.total[static_cast<std::size_t>(traversal::TestKind::BeforeTMin)], 0U);
     EXPECT_EQ(result.inactive_tests, 0U);
   }
 }
@@ -111,6 +112,18 @@ TEST(Classify, SumsAgreeOnCapturesOfAGpu) {
     const trace::Trace trace = load_capture(name);
     expect_sums(trace, full(trace));
   }
+}
+
+TEST(Classify, SumsAgreeOnRaysThatLeaveBoxes) {
+  const trace::Trace trace = leaving_trace(5);
+  expect_sums(trace, full(trace));
+}
+
+TEST(Classify, TheRaysThatLeaveTheGroundAreNoEnlargement) {
+  // One Weekend on an H200: rays that start in the ground's box and are out of it at t_min (docs/unnecessary-tests.md).
+  const KindCounts total = full(load_capture("one-weekend")).total;
+  EXPECT_EQ(total[static_cast<std::size_t>(traversal::TestKind::BeforeTMin)], 942U);
+  EXPECT_EQ(total[static_cast<std::size_t>(traversal::TestKind::Enlargement)], 24U);
 }
 
 TEST(Classify, TheMetricIsTheUnnecessaryAnyHits) {

@@ -39,12 +39,14 @@ traversal::Classification expected(bool per_test = false) {
 TEST(ExplainCommand, JsonAgreesWithTheLibrary) {
   const json answer = parse_output(run_command({"explain", kCapture, "--format", "json", "--worst", "3"}));
   const traversal::Classification result = expected();
-  EXPECT_EQ(answer["schema"], "rayreplay.explain/1");
+  EXPECT_EQ(answer["schema"], "rayreplay.explain/2");
   ASSERT_EQ(answer["rows"].size(), traversal::kTestKinds + 1);
   for (std::size_t kind = 0; kind < traversal::kTestKinds; ++kind) {
     EXPECT_EQ(answer["rows"][kind]["tests"], result.total[kind]);
   }
   EXPECT_EQ(answer["rows"].back()["tests"], traversal::sum(result.total));
+  EXPECT_EQ(answer["rows"][6]["kind"], "before t_min");
+  EXPECT_TRUE(answer["objects"][0].contains("before_t_min"));
   EXPECT_EQ(answer["any_hit"]["beyond"], result.any_hits_beyond);
   EXPECT_EQ(answer["launch"]["assumed_tests"], result.assumed_tests);
   EXPECT_EQ(answer["launch"]["assumed_rays"], result.assumed_rays);
@@ -78,10 +80,10 @@ TEST(ExplainCommand, MapsAreAFolderOfItsOwn) {
   const std::string folder = scratch / "maps";
   ASSERT_EQ(run_command({"explain", kCapture, "--maps", folder}).code, 0);
   for (const char* file : {"necessary.png", "box-miss.png", "overlap.png", "enlargement.png", "order.png",
-                           "enlargement-or-order.png", "unnecessary.png", "tests.png"}) {
+                           "enlargement-or-order.png", "before-t-min.png", "unnecessary.png", "tests.png"}) {
     EXPECT_THAT(read_bytes(folder + "/" + file), StartsWith("\x89PNG")) << file;
   }
-  EXPECT_EQ(json::parse(read_bytes(folder + "/explain.json"))["schema"], "rayreplay.explain/1");
+  EXPECT_EQ(json::parse(read_bytes(folder + "/explain.json"))["schema"], "rayreplay.explain/2");
   // Not replaced unless asked to, and then only what is its own.
   EXPECT_EQ(run_command({"explain", kCapture, "--maps", folder}).code, 4);
   EXPECT_EQ(run_command({"explain", kCapture, "--maps", folder, "--force"}).code, 0);

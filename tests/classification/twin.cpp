@@ -309,7 +309,7 @@ class Slowly {
       original = {true, original.met ? std::min(original.t, t_hit) : t_hit};
     }
     if (!original.met) {
-      return TwinKind::Enlargement;
+      return enter(box, object, 0, ray.t_max, unit).met ? TwinKind::BeforeTMin : TwinKind::Enlargement;
     }
     if (original.t <= last) {
       return hit ? TwinKind::Overlap : TwinKind::BoxMiss;

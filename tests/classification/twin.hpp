@@ -13,7 +13,7 @@
 
 namespace rayreplay::test {
 
-enum class TwinKind : std::uint8_t { Necessary = 0, BoxMiss, Overlap, Enlargement, Order, Either };
+enum class TwinKind : std::uint8_t { Necessary = 0, BoxMiss, Overlap, Enlargement, Order, Either, BeforeTMin };
 
 struct TwinTest {
   std::uint64_t event = 0;

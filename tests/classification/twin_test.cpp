@@ -116,6 +116,20 @@ TEST(Twin, AgreesOnTheBuiltInTracer) {
   }
 }
 
+TEST(Twin, AgreesOnRaysThatLeaveBoxes) {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    SCOPED_TRACE(seed);
+    for (const double slack : {0.0, 8.0}) {
+      ClassifyOptions options;
+      options.slack = slack;
+      const trace::Trace trace = leaving_trace(seed);
+      expect_agreement(trace, 0, options, true);
+      const auto total = traversal::classify(trace, 0, "test", options).total;
+      EXPECT_GT(total[static_cast<std::size_t>(traversal::TestKind::BeforeTMin)], 500U);
+    }
+  }
+}
+
 TEST(Twin, AgreesWithKnownEnlargementAndOtherSlack) {
   for (const double slack : {0.0, 64.0}) {
     ClassifyOptions options;

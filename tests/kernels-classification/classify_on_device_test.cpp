@@ -114,6 +114,17 @@ TEST(ClassifyOnDevice, BuiltInTracer) {
   EXPECT_EQ(record_of(*used, "traversal").device, used->devices()[0]->info().name);
 }
 
+TEST(ClassifyOnDevice, RaysThatLeaveBoxes) {
+  const auto used = accelerator({}, true);
+  ClassifyOptions options;
+  options.per_test = true;
+  options.per_ray = true;
+  for (const std::uint64_t seed : {1U, 2U}) {
+    options.slack = seed == 1 ? 8 : 0;
+    expect_same_classification(leaving_trace(seed), options, *used);
+  }
+}
+
 TEST(ClassifyOnDevice, CapturesOfAGpu) {
   const auto used = accelerator({}, true);
   ClassifyOptions options;

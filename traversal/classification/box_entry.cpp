@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace rayreplay::traversal {
 namespace {
@@ -55,7 +56,7 @@ SlabEntry enter(const bvh::Box& box, const SlabRay& ray, double t_min, double t_
     high[axis] = static_cast<double>(box.high[axis]) - ray.origin[axis];
     reach += std::max(std::abs(low[axis]), std::abs(high[axis]));
   }
-  double near = t_min - std::abs(t_min) * unit;
+  double line = -std::numeric_limits<double>::infinity();  // where the ray's line enters the box
   double far = t_max + std::abs(t_max) * unit;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const double d = ray.direction[axis];
@@ -77,10 +78,11 @@ SlabEntry enter(const bvh::Box& box, const SlabRay& ray, double t_min, double t_
     }
     const double a = below / d;
     const double b = above / d;
-    near = std::max(near, std::min(a, b));
+    line = std::max(line, std::min(a, b));
     far = std::min(far, std::max(a, b));
   }
-  return {near <= far, near};
+  const double near = std::max(t_min - std::abs(t_min) * unit, line);
+  return {near <= far, near, std::max(0.0, line) <= far};
 }
 
 }  // namespace rayreplay::traversal

@@ -5,8 +5,9 @@
 // that enter its distance (the terms of the origin, the plane, and what an error of the direction's terms makes of the
 // distance, at most at the box's farthest corner), and t_min and t_max by `unit` of themselves. So a box that is met in
 // exact arithmetic is met here, at no later a distance; touching a face, an edge or a corner is meeting, also for rays
-// parallel to an axis and boxes of no extent. `entry` is never below the lowered t_min. An empty box is not met. Rays
-// must be traversable.
+// parallel to an axis and boxes of no extent. `entry` is never below the lowered t_min. `met_from_origin` says the same
+// of [0, t_max]: with it and without `met` the ray meets the box before t_min alone. An empty box is not met. Rays must
+// be traversable.
 #pragma once
 
 #include <array>
@@ -32,6 +33,7 @@ struct SlabRay {
 struct SlabEntry {
   bool met = false;
   double entry = 0;
+  bool met_from_origin = false;
 };
 
 [[nodiscard]] SlabEntry enter(const bvh::Box& box, const SlabRay& ray, double t_min, double t_max, double unit);

@@ -58,7 +58,7 @@ class Classifier {
         scene_(bvh::prepare_scene(trace.scene, launch.tlas, name)),
         enlarged_(trace.scene, launch.tlas, name, {options.enlarged_layouts, options.enlarged_builders},
                   options.enlarge, options.progress),
-        judge_(scene_, enlarged_, options.slack, options.slack, options.culls) {}
+        judge_(scene_, enlarged_, options.slack, options.slack, {.culls = options.culls}) {}
 
   Classification run() {
     return on_accelerator(options_->accelerator, enlarged_, judge_,

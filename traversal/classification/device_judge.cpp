@@ -22,6 +22,7 @@ static_assert(static_cast<unsigned>(TestKind::Overlap) == kernels::kJudgedOverla
 static_assert(static_cast<unsigned>(TestKind::Enlargement) == kernels::kJudgedEnlargement);
 static_assert(static_cast<unsigned>(TestKind::Order) == kernels::kJudgedOrder);
 static_assert(static_cast<unsigned>(TestKind::EnlargementOrOrder) == kernels::kJudgedEnlargementOrOrder);
+static_assert(static_cast<unsigned>(TestKind::BeforeTMin) == kernels::kJudgedBeforeTMin);
 
 bool is_finite(const bvh::Box& box) {
   const auto finite = [](float value) { return std::isfinite(value); };
@@ -127,7 +128,8 @@ kernels::JudgeScene DeviceJudge::describe() {
   description.objects = objects;
   description.unit = judge_->unit();
   description.enlarged_unit = judge_->enlarged_unit();
-  description.culls = judge_->culls();
+  description.culls = judge_->known().culls;
+  description.clips = judge_->known().clips;
   return description;
 }
 

@@ -19,12 +19,12 @@ double latest(float t_star, double unit) {
 }  // namespace
 
 Judge::Judge(const bvh::PreparedScene& scene, const EnlargedBoxes& enlarged, double slack, double enlarged_slack,
-             bool culls)
+             const KnownHardware& known)
     : scene_(&scene),
       enlarged_(&enlarged),
       unit_(std::max(slack * kFloatUnit, kLeastUnit)),
       enlarged_unit_(std::max(enlarged_slack * kFloatUnit, kLeastUnit)),
-      culls_(culls) {}
+      known_(known) {}
 
 bool Judge::beyond(float t, float t_star) const {
   return static_cast<double>(t) > latest(t_star, unit_);
@@ -48,7 +48,7 @@ Verdict Judge::judge(JudgedRay& ray, const JudgedTest& test, float t_star) const
   SlabEntry original = enter(box, ray.slab_, ray.t_min_, ray.t_max_, unit_);
   if (test.hit && !test.procedural && !box.empty()) {
     const auto t = static_cast<double>(test.t);
-    original = {true, original.met ? std::min(original.entry, t) : t};
+    original = {true, original.met ? std::min(original.entry, t) : t, true};
   }
   Verdict verdict;
   verdict.inactive = box.empty();
@@ -57,7 +57,7 @@ Verdict Judge::judge(JudgedRay& ray, const JudgedTest& test, float t_star) const
   if (test.hit && static_cast<double>(test.t) <= last) {
     verdict.kind = TestKind::Necessary;
   } else if (!original.met) {
-    verdict.kind = TestKind::Enlargement;
+    verdict.kind = original.met_from_origin && !known_.clips ? TestKind::BeforeTMin : TestKind::Enlargement;
   } else if (original.entry <= last) {
     verdict.kind = test.hit ? TestKind::Overlap : TestKind::BoxMiss;
   } else {
@@ -67,7 +67,7 @@ Verdict Judge::judge(JudgedRay& ray, const JudgedTest& test, float t_star) const
       const SlabEntry entry =
           enter(enlarged_->box(model, blas, number), ray.slab_, ray.t_min_, ray.t_max_, enlarged_unit_);
       if (entry.met && entry.entry <= latest(t_star, enlarged_unit_)) {
-        verdict.kind = culls_ && verdict.late ? TestKind::Enlargement : TestKind::EnlargementOrOrder;
+        verdict.kind = known_.culls && verdict.late ? TestKind::Enlargement : TestKind::EnlargementOrOrder;
         break;
       }
     }

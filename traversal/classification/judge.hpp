@@ -25,6 +25,12 @@ struct Verdict {
   bool late = false;      ///< R3 or "R2 or R3", made when the ray's t_max lay before the original box already
 };
 
+/// What is known of the hardware that made the tests.
+struct KnownHardware {
+  bool culls = false;  ///< as in ClassifyOptions
+  bool clips = false;  ///< its box tests begin at t_min: what is met before t_min alone needed a larger box
+};
+
 struct JudgedTest {
   Candidate candidate;
   bool hit = false;  ///< the ray hits the primitive at `t`
@@ -50,9 +56,9 @@ class JudgedRay {
 class Judge {
  public:
   /// Both must outlive it. Slacks in units of 2^-24: of the original boxes and of the enlarged ones, the same for all
-  /// but experiments. `culls`: as in ClassifyOptions.
+  /// but experiments.
   Judge(const bvh::PreparedScene& scene, const EnlargedBoxes& enlarged, double slack, double enlarged_slack,
-        bool culls);
+        const KnownHardware& known);
 
   [[nodiscard]] Verdict judge(JudgedRay& ray, const JudgedTest& test, float t_star) const;
 
@@ -63,8 +69,8 @@ class Judge {
   [[nodiscard]] double enlarged_unit() const {
     return enlarged_unit_;
   }
-  [[nodiscard]] bool culls() const {
-    return culls_;
+  [[nodiscard]] const KnownHardware& known() const {
+    return known_;
   }
 
   /// Whether a hit at `t` lies beyond t_star by more than rounding.
@@ -75,7 +81,7 @@ class Judge {
   const EnlargedBoxes* enlarged_;
   double unit_;
   double enlarged_unit_;
-  bool culls_;
+  KnownHardware known_;
 };
 
 }  // namespace rayreplay::traversal

@@ -45,6 +45,11 @@ bvh::BvhOptions exact_options(const SimulateOptions& options, const bvh::Bvh& ha
   return structure;
 }
 
+/// All traversals clip boxes to t_min (MODELS.md §10).
+KnownHardware known_hardware(const SimulateOptions& options) {
+  return {.culls = options.classify.culls, .clips = true};
+}
+
 EnlargedBoxes enlarged_boxes(const trace::Trace& trace, const trace::Launch& launch, const std::string& name,
                              const SimulateOptions& options, const bvh::Bvh& hardware) {
   const ClassifyOptions& classify = options.classify;
@@ -85,8 +90,8 @@ class Simulator {
         order_(Traversals::create(options.traversal)),
         ideal_(Traversals::create("ordered")),
         enlarged_(enlarged_boxes(trace, launch, name, options, hardware_)),
-        judge_(exact_.scene, enlarged_, options.classify.slack, options.classify.slack, options.classify.culls),
-        strict_(exact_.scene, enlarged_, 0, options.classify.slack, options.classify.culls) {
+        judge_(exact_.scene, enlarged_, options.classify.slack, options.classify.slack, known_hardware(options)),
+        strict_(exact_.scene, enlarged_, 0, options.classify.slack, known_hardware(options)) {
     hardware_.own_boxes = false;
     exact_.own_boxes = false;  // leaves of one primitive: the leaf's box is its own
   }

@@ -10,7 +10,8 @@
 // the ordered traversal finds over exact boxes. Whether and where the ray hits the primitive is asked of the ray and
 // the primitive alone, whatever the ray's limit was when the test was made: a triangle where it is pierced in [t_min,
 // t_max] of the trace call, a box primitive by all reports that the trace has for (ray, candidate) (reported.hpp). So
-// the base kinds of a test are the same for every order and layout that makes it.
+// the base kinds of a test are the same for every order and layout that makes it. No test is of the kind before t_min:
+// all traversals clip boxes to t_min, so what they meet before it they meet in a larger box.
 //
 // Ground truth of a test (ground_truth.hpp), by counterfactual replays of its ray: in the ideal order or the
 // hardware's, over exact boxes or the hardware's (leaves of one primitive in the exact structure; leaves of several

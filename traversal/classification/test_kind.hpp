@@ -14,8 +14,9 @@ enum class TestKind : std::uint8_t {
   Enlargement,         ///< R2: the original box is not met at all
   Order,               ///< R3: t* < t_in, enlarged boxes too
   EnlargementOrOrder,  ///< R2 or R3: t* < t_in, but an enlarged box is entered at ≤ t*
+  BeforeTMin,          ///< the original box is met in [0, t_min) alone
 };
-inline constexpr std::size_t kTestKinds = 6;
+inline constexpr std::size_t kTestKinds = 7;
 [[nodiscard]] const char* to_string(TestKind kind);  ///< "box miss", "R1 overlap", …
 /// For keys and file names: "box_miss", "overlap", …
 [[nodiscard]] const char* to_key(TestKind kind);
@@ -30,11 +31,12 @@ using KindCounts = std::array<std::uint64_t, kTestKinds>;
   return total;
 }
 
-/// R1, R2, R3 and "R2 or R3": what the ideal order of hits along the ray would not have tested.
+/// R1, R2, R3, "R2 or R3" and before t_min: what the ideal order of hits along the ray would not have tested.
 [[nodiscard]] constexpr std::uint64_t beyond(const KindCounts& counts) {
   return counts[static_cast<std::size_t>(TestKind::Overlap)] + counts[static_cast<std::size_t>(TestKind::Enlargement)] +
          counts[static_cast<std::size_t>(TestKind::Order)] +
-         counts[static_cast<std::size_t>(TestKind::EnlargementOrOrder)];
+         counts[static_cast<std::size_t>(TestKind::EnlargementOrOrder)] +
+         counts[static_cast<std::size_t>(TestKind::BeforeTMin)];
 }
 
 }  // namespace rayreplay::traversal

@@ -29,11 +29,13 @@ class SectorMap {
   /// Calls each(line, sectors) for the L2's lines of these units, in ascending order.
   template <class Each>
   void each_l2_line(std::uint64_t line, std::uint8_t units, Each each) const {
+    // Unsigned: a promoted std::uint8_t is an int, and a sanitizer's check of its shift hides from GCC that it is not negative.
+    const std::uint32_t bits = units;
     if (same_) {
       each(line, units);
     } else if (l2_line_shift_ == 0) {
       for (std::uint32_t part = 0; part < parts_; ++part) {
-        const unsigned sectors = l2_of_units_[units >> (part * units_a_part_) & part_mask_];
+        const unsigned sectors = l2_of_units_[bits >> (part * units_a_part_) & part_mask_];
         if (sectors != 0) {
           each(line * parts_ + part, static_cast<std::uint8_t>(sectors));
         }
@@ -41,8 +43,8 @@ class SectorMap {
     } else {
       const std::uint64_t offset = (line & ((std::uint64_t{1} << l2_line_shift_) - 1)) * line_bytes_;
       unsigned sectors = 0;
-      for (std::uint32_t unit = 0; units >> unit != 0; ++unit) {
-        if ((units >> unit & 1U) != 0) {
+      for (std::uint32_t unit = 0; bits >> unit != 0; ++unit) {
+        if ((bits >> unit & 1U) != 0) {
           sectors |= covered(offset + std::uint64_t{unit} * unit_bytes_);
         }
       }
