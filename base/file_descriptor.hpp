@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <string_view>
+#include <utility>
 
 #include <unistd.h>
 
@@ -10,12 +11,19 @@ namespace rayreplay {
 
 class FileDescriptor {
  public:
+  FileDescriptor() = default;
   /// What open() gave; below 0: there is none.
   explicit FileDescriptor(int value) : value_(value) {}
   ~FileDescriptor() {
-    if (value_ >= 0) {
-      ::close(value_);
+    close();
+  }
+  FileDescriptor(FileDescriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    if (this != &other) {
+      close();
+      value_ = std::exchange(other.value_, -1);
     }
+    return *this;
   }
   FileDescriptor(const FileDescriptor&) = delete;
   FileDescriptor& operator=(const FileDescriptor&) = delete;
@@ -26,9 +34,14 @@ class FileDescriptor {
   [[nodiscard]] bool valid() const {
     return value_ >= 0;
   }
+  /// Closes now. 0, or the errno of the close: a network file system may say there that a write failed.
+  int close() {
+    const int descriptor = std::exchange(value_, -1);
+    return descriptor < 0 || ::close(descriptor) == 0 ? 0 : errno;
+  }
 
  private:
-  int value_;
+  int value_ = -1;
 };
 
 /// Every byte, though the system may take fewer at a time. 0, or the errno of the write that failed.

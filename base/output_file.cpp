@@ -1,6 +1,8 @@
 #include "base/output_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <mutex>
 #include <set>
@@ -14,11 +16,14 @@
 
 #include "base/error.hpp"
 #include "base/file_descriptor.hpp"
+#include "base/working_folder.hpp"
 
 namespace rayreplay {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t kStreamBytes = std::size_t{1} << 16U;
 
 [[noreturn]] void fail(const fs::path& path, const std::string& what, int error) {
   std::string fix;
@@ -36,6 +41,25 @@ void write_or_fail(int descriptor, std::string_view bytes, const fs::path& path)
   }
 }
 
+/// 0, or the errno. Without `overwrite` another process may have made the file meanwhile: it stays then.
+int move_into_place(const fs::path& from, const fs::path& to, bool overwrite) {
+  if (overwrite) {
+    return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+  }
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) {
+    return 0;
+  }
+  if (errno == EEXIST || (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP)) {
+    return errno;
+  }
+  // A file system without that: link() fails where the name is taken.
+  if (::link(from.c_str(), to.c_str()) == 0) {
+    ::unlink(from.c_str());
+    return 0;
+  }
+  return errno != EEXIST && ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+}
+
 struct Temporaries {
   std::mutex mutex;
   std::set<fs::path> paths;
@@ -51,6 +75,24 @@ Temporaries& temporaries() {
 void remember_temporary(const fs::path& path) {
   const std::lock_guard lock(temporaries().mutex);
   temporaries().paths.insert(path);
+}
+
+Temporary create_remembered_file(const fs::path& output) {
+  const std::lock_guard lock(temporaries().mutex);
+  Temporary result = create_temporary_file(output);
+  if (result.error == 0) {
+    temporaries().paths.insert(result.path);
+  }
+  return result;
+}
+
+Temporary create_remembered_folder(const fs::path& output) {
+  const std::lock_guard lock(temporaries().mutex);
+  Temporary result = create_temporary_folder(output);
+  if (result.error == 0) {
+    temporaries().paths.insert(result.path);
+  }
+  return result;
 }
 
 void forget_temporary(const fs::path& path) {
@@ -81,6 +123,9 @@ void require_writable(const fs::path& path, bool overwrite) {
                  "", "the name of a file", ""});
   }
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (path.is_relative()) {
+    require_working_folder(ErrorKind::Output);
+  }
   if (!fs::is_directory(folder, error)) {
     throw Error(ErrorKind::Output, {"the output's folder does not exist", folder.string(), "", "",
                                     fmt::format("mkdir -p '{}'", folder.string())});
@@ -92,38 +137,75 @@ void require_writable(const fs::path& path, bool overwrite) {
 
 OutputFile::OutputFile(fs::path path, bool overwrite) : path_(std::move(path)), overwrite_(overwrite) {
   require_writable(path_, overwrite_);
-  temporary_ = path_;
-  temporary_ += fmt::format(".part-{}", ::getpid());
-  remember_temporary(temporary_);
+  remove_leftovers(path_);
+  temporary_ = create_remembered_file(path_);
+  if (temporary_.error != 0) {
+    fail(path_, "cannot create the output", temporary_.error);
+  }
 }
 
 OutputFile::~OutputFile() {
   if (!committed_) {
-    std::error_code ignored;
-    fs::remove(temporary_, ignored);
-    forget_temporary(temporary_);
+    ::unlink(temporary_.path.c_str());
+    forget_temporary(temporary_.path);
   }
 }
 
+void OutputFile::write(std::string_view bytes) {
+  write_or_fail(temporary_.file.get(), bytes, path_);
+}
+
 void OutputFile::commit() {
-  {
-    const FileDescriptor file(::open(temporary_.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file.valid() || ::fsync(file.get()) != 0) {
-      fail(path_, "cannot finish writing", errno);
-    }
+  if (::fsync(temporary_.file.get()) != 0) {
+    fail(path_, "cannot finish writing", errno);
   }
-  forget_temporary(temporary_);
-  // Without --force another process may have made the file meanwhile: link() fails then, rename() would replace it.
-  if (overwrite_) {
-    if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
-      fail(path_, "cannot move the finished file into place", errno);
-    }
-  } else if (::link(temporary_.c_str(), path_.c_str()) == 0) {
-    ::unlink(temporary_.c_str());
-  } else if (errno == EEXIST || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    fail(path_, "cannot move the finished file into place", errno);
+  forget_temporary(temporary_.path);
+  if (const int error = move_into_place(temporary_.path, path_, overwrite_); error != 0) {
+    fail(path_, "cannot move the finished file into place", error);
   }
   committed_ = true;
+  temporary_.file.close();
+}
+
+OutputStream::OutputStream(OutputFile& file) : std::ostream(nullptr), buffer_(file) {
+  rdbuf(&buffer_);
+  exceptions(std::ios::badbit);  // else the stream would swallow the reason
+}
+
+void OutputStream::finish() {
+  flush();
+}
+
+OutputStream::Buffer::Buffer(OutputFile& file) : file_(&file), waiting_(kStreamBytes) {
+  setp(waiting_.data(), waiting_.data() + waiting_.size());
+}
+
+OutputStream::Buffer::int_type OutputStream::Buffer::overflow(int_type character) {
+  sync();
+  if (!traits_type::eq_int_type(character, traits_type::eof())) {
+    sputc(traits_type::to_char_type(character));
+  }
+  return traits_type::not_eof(character);
+}
+
+std::streamsize OutputStream::Buffer::xsputn(const char* bytes, std::streamsize count) {
+  if (count > epptr() - pptr()) {
+    sync();
+  }
+  if (count > epptr() - pptr()) {
+    file_->write({bytes, static_cast<std::size_t>(count)});
+  } else {
+    std::copy_n(bytes, count, pptr());
+    pbump(static_cast<int>(count));
+  }
+  return count;
+}
+
+int OutputStream::Buffer::sync() {
+  const std::string_view text(pbase(), static_cast<std::size_t>(pptr() - pbase()));
+  setp(waiting_.data(), waiting_.data() + waiting_.size());
+  file_->write(text);
+  return 0;
 }
 
 void write_file(const fs::path& path, std::string_view bytes, bool overwrite) {
@@ -142,13 +224,7 @@ void write_file(const fs::path& path, std::string_view bytes, bool overwrite) {
     return;
   }
   OutputFile output(path, overwrite);
-  {
-    const FileDescriptor file(::open(output.temporary_path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (!file.valid()) {
-      fail(path, "cannot create the output", errno);
-    }
-    write_or_fail(file.get(), bytes, path);
-  }
+  output.write(bytes);
   output.commit();
 }
 

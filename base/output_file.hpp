@@ -1,19 +1,25 @@
 // Output that is whole or not there: write aside, then rename.
 //
 // Contract: `OutputFile` reserves `path`: it throws Output if the path exists (unless `overwrite`) or if its folder
-// does not. The caller writes to `temporary_path()` in the same folder; `commit()` flushes it to disk and renames it
-// into place; without commit the destructor removes the temporary. A failed write, such as a full disk, thus leaves the
-// old file, if any, as it was. `write_file` does all of it for text and bytes held in memory; to a device or a pipe,
-// such as /dev/stdout, it writes straight.
+// does not. It creates the temporary beside it (base/temporary.hpp: a random name, never through a link, locked while
+// it lives) and removes what killed processes left of the same output. The caller writes to `descriptor()`; `commit()`
+// flushes it to disk and renames it into place; without commit the destructor removes the temporary. A failed write,
+// such as a full disk, thus leaves the old file, if any, as it was. `OutputStream` is a std::ostream to it whose failed
+// writes throw Output. `write_file` does all of it for text and bytes held in memory; to a device or a pipe, such as
+// /dev/stdout, it writes straight.
 //
 // Temporaries are known to the process while they are unfinished, so that one that is about to be ended by a signal can
 // take them along: `remove_unfinished_outputs`.
 #pragma once
 
 #include <filesystem>
-#include <span>
+#include <ostream>
+#include <streambuf>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "base/temporary.hpp"
 
 namespace rayreplay {
 
@@ -27,20 +33,52 @@ class OutputFile {
   [[nodiscard]] const std::filesystem::path& path() const {
     return path_;
   }
-  [[nodiscard]] const std::filesystem::path& temporary_path() const {
-    return temporary_;
+  /// Of the temporary, for reading and writing. The name is not given: another file may stand there by now.
+  [[nodiscard]] int descriptor() const {
+    return temporary_.file.get();
   }
+  /// Behind what was written before; Output with the system's reason.
+  void write(std::string_view bytes);
   void commit();
 
  private:
   std::filesystem::path path_;
-  std::filesystem::path temporary_;
+  Temporary temporary_;
   bool overwrite_ = false;
   bool committed_ = false;
 };
 
+class OutputStream : public std::ostream {
+ public:
+  explicit OutputStream(OutputFile& file);
+  OutputStream(const OutputStream&) = delete;
+  OutputStream& operator=(const OutputStream&) = delete;
+  ~OutputStream() override = default;
+  /// Writes what has piled up: before the file's `commit`.
+  void finish();
+
+ private:
+  class Buffer : public std::streambuf {
+   public:
+    explicit Buffer(OutputFile& file);
+
+   protected:
+    int_type overflow(int_type character) override;
+    std::streamsize xsputn(const char* bytes, std::streamsize count) override;
+    int sync() override;
+
+   private:
+    OutputFile* file_;
+    std::vector<char> waiting_;
+  };
+  Buffer buffer_;
+};
+
 /// A temporary file or folder that must not outlive the process. `forget_temporary` once it is finished or gone.
 void remember_temporary(const std::filesystem::path& path);
+/// Temporaries of base/temporary.hpp that are remembered from their first instant on.
+[[nodiscard]] Temporary create_remembered_file(const std::filesystem::path& output);
+[[nodiscard]] Temporary create_remembered_folder(const std::filesystem::path& output);
 void forget_temporary(const std::filesystem::path& path);
 
 /// Removes every remembered temporary and blocks all later commits: call it from an ordinary thread (not from a signal

@@ -15,6 +15,7 @@
 #include "capture/trace/column_loader.hpp"
 #include "capture/trace/file_descriptor.hpp"
 #include "capture/trace/hdf5_handle.hpp"
+#include "capture/trace/hdf5_output.hpp"
 #include "capture/trace/hdf5_read.hpp"
 #include "capture/trace/hdf5_write.hpp"
 #include "capture/trace/storage.hpp"
@@ -50,15 +51,15 @@ void write_text_attribute(hid_t object, const char* name, const std::string& val
   written(H5Awrite(attribute.get(), type.get(), &text), where);
 }
 
-void write_hdf5(const fs::path& path, const Swizzle& swizzle, trace::LaunchSize size, const std::string& packing,
-                const std::string& trace_hash, const std::string& where) {
+void write_hdf5(trace::hdf5::OutputHdf5& file, const Swizzle& swizzle, trace::LaunchSize size,
+                const std::string& packing, const std::string& trace_hash) {
   const QuietScope quiet;
-  Handle file(written(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), where));
+  const std::string where = file.path().string();
   {
     const hsize_t rows = swizzle.size();
     const Handle space(written(H5Screate_simple(1, &rows, nullptr), where));
     const Handle dataset(written(
-        H5Dcreate2(file.get(), kDataset, H5T_STD_U32LE, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), where));
+        H5Dcreate2(file.root(), kDataset, H5T_STD_U32LE, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), where));
     written(H5Dwrite(dataset.get(), H5T_NATIVE_UINT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, swizzle.data()), where);
     write_attribute(dataset.get(), "width", size.width, where);
     write_attribute(dataset.get(), "height", size.height, where);
@@ -66,8 +67,7 @@ void write_hdf5(const fs::path& path, const Swizzle& swizzle, trace::LaunchSize 
     write_text_attribute(dataset.get(), "packing", packing, where);
     write_text_attribute(dataset.get(), "trace_hash", trace_hash, where);
   }
-  // Closing is when libhdf5 writes.
-  written(file.close() ? 0 : -1, where);
+  file.commit();
 }
 
 /// The size that the file says it is for; what it leaves out, as a user's own file may, is taken from `size`.
@@ -195,9 +195,8 @@ void write_swizzle(const fs::path& path, const Swizzle& swizzle, trace::LaunchSi
     write_file(path, flat_bytes(swizzle), overwrite);
     return;
   }
-  OutputFile output(path, overwrite);
-  write_hdf5(output.temporary_path(), swizzle, size, packing, trace_hash, path.string());
-  output.commit();
+  trace::hdf5::OutputHdf5 output(path, overwrite, "the swizzle");
+  write_hdf5(output, swizzle, size, packing, trace_hash);
 }
 
 Swizzle read_swizzle(const fs::path& path, trace::LaunchSize size) {

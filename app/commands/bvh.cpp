@@ -1,7 +1,6 @@
 // rayreplay bvh: acceleration structures over a traced scene: size and quality level by level, boxes as a picture in
 // space.
 #include <cmath>
-#include <fstream>
 #include <memory>
 #include <optional>
 
@@ -113,7 +112,7 @@ Place resolve_place(const Options& options, const trace::Trace& trace) {
 std::string write_boxes(const Options& options, const trace::Trace& trace, const bvh::Bvh& structure,
                         bvh::VtpShape shape, Progress* progress) {
   OutputFile file(options.vtp, options.output.force);
-  std::ofstream out(file.temporary_path(), std::ios::binary);
+  OutputStream out(file);
   bvh::VtpOptions vtp;
   vtp.max_depth = options.vtp_depth;
   vtp.shape = shape;
@@ -122,10 +121,7 @@ std::string write_boxes(const Options& options, const trace::Trace& trace, const
                             trace.hash, structure.builder, structure.layout_spec, options.vtp_depth);
   vtp.progress = progress;
   const std::uint64_t boxes = bvh::write_vtp(structure, out, vtp);
-  out.close();
-  if (!out) {
-    throw Error(ErrorKind::Output, {"cannot finish writing", options.vtp, "", "", ""});
-  }
+  out.finish();
   file.commit();
   return fmt::format("{} boxes in {}", output::with_separators(boxes), options.vtp);
 }

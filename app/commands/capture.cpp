@@ -1,4 +1,6 @@
 // rayreplay capture: runs an application with the capture layer, and turns what it recorded into a trace.
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,7 +21,9 @@
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "base/error.hpp"
+#include "base/file_descriptor.hpp"
 #include "base/output_file.hpp"
+#include "base/temporary.hpp"
 #include "capture/layer/options/options.hpp"
 #include "capture/spool/guest_files.hpp"
 #include "capture/spool/writer.hpp"
@@ -213,15 +217,50 @@ std::string quoted(const std::string& text) {
   return result + "'";
 }
 
-/// For a spool that becomes no trace.
-fs::path make_temporary_folder() {
+/// What we put there, and the folder if it is empty then.
+void remove_spool(const fs::path& folder, const std::vector<fs::path>& files) {
   std::error_code error;
-  std::string name = (fs::temp_directory_path(error) / "rayreplay-XXXXXX").string();
-  if (error || ::mkdtemp(name.data()) == nullptr) {
-    throw Error(ErrorKind::Output, {"the folder for the spool cannot be made", name, std::strerror(errno), "",
-                                    "set TMPDIR to a folder that can be written"});
+  for (const fs::path& file : files) {
+    fs::remove(file, error);
   }
-  return name;
+  fs::remove(folder / kFlatSwizzle, error);
+  fs::remove(folder, error);
+}
+
+std::vector<fs::path> spools_in(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == spool::kFileExtension) {
+      files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// For a spool that becomes no trace: of a random name and this user's alone, as the folder of temporaries is
+/// everybody's. Locked until this process ends; what a killed one left is removed by the next.
+fs::path make_temporary_folder() {
+  constexpr std::string_view kStart = "rayreplay-spool-";
+  std::error_code error;
+  const fs::path parent = fs::temp_directory_path(error);
+  const auto is_ours = [&](const std::string& name) {
+    return name.starts_with(kStart) && name.size() == kStart.size() + random_digits().size();
+  };
+  if (!error) {
+    visit_abandoned_folders(parent, is_ours, [](const fs::path& folder) { remove_spool(folder, spools_in(folder)); });
+  }
+  const fs::path path = parent / (std::string(kStart) + random_digits());
+  if (error || ::mkdir(path.c_str(), S_IRWXU) != 0) {
+    throw Error(ErrorKind::Output,
+                {"the folder for the spool cannot be made", path.string(),
+                 error ? error.message() : std::strerror(errno), "", "set TMPDIR to a folder that can be written"});
+  }
+  static FileDescriptor lock;
+  lock = FileDescriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  static_cast<void>(lock.valid() && lock_temporary(lock.get()));
+  return path;
 }
 
 /// The folder that receives the spool, new or emptied.
@@ -250,28 +289,6 @@ fs::path make_spool_folder(const Options& options) {
                                     "", "write to another place"});
   }
   return folder;
-}
-
-/// What we put there, and the folder if it is empty then.
-void remove_spool(const fs::path& folder, const std::vector<fs::path>& files) {
-  std::error_code error;
-  for (const fs::path& file : files) {
-    fs::remove(file, error);
-  }
-  fs::remove(folder / kFlatSwizzle, error);
-  fs::remove(folder, error);
-}
-
-std::vector<fs::path> spools_in(const fs::path& folder) {
-  std::error_code error;
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() == spool::kFileExtension) {
-      files.push_back(entry.path());
-    }
-  }
-  std::sort(files.begin(), files.end());
-  return files;
 }
 
 std::string end_text(const console::ChildEnd& end) {
@@ -383,7 +400,7 @@ int finish_incomplete(const std::vector<fs::path>& files, const fs::path& spool,
   how.progress = progress.get();
   const ingest::IngestResult result = ingest::ingest(files, options.output.path, how);
   log_traces(result);
-  if (!result.traces.empty()) {
+  if (has_launches(result)) {
     print_launches(result, format);
   }
   return static_cast<int>(ErrorKind::Output);
@@ -408,11 +425,11 @@ int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const
   if (result.traces.empty()) {
     return nothing_traced(options, result, end);
   }
-  print_launches(result, format);
   if (!has_launches(result)) {
     console::log(fmt::format("rayreplay: what was recorded is kept in {}", quoted(spool.string())));
     throw no_launch(options.output.path);
   }
+  print_launches(result, format);
   if (!end.succeeded()) {
     console::log(fmt::format("rayreplay: {}; what it had recorded is in the trace", end_text(end)));
     return kApplicationFailed;

@@ -1,12 +1,13 @@
 #include "app/commands/capture_report.hpp"
 
 #include <algorithm>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "app/console/console.hpp"
+#include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "capture/ingest/report.hpp"
 #include "capture/spool/writer.hpp"
 
@@ -66,10 +67,12 @@ std::vector<SpoolFailure> spool_failures(const std::filesystem::path& path) {
   std::error_code error;
   std::vector<SpoolFailure> failures;
   const auto add = [&](const fs::path& marker) {
-    std::string reason(kGreatestReason, '\0');
-    std::ifstream file(marker, std::ios::binary);
-    file.read(reason.data(), static_cast<std::streamsize>(reason.size()));
-    reason.resize(static_cast<std::size_t>(file.gcount()));
+    std::string reason;
+    try {
+      reason = read_start(marker, kGreatestReason);
+    } catch (const Error& unreadable) {
+      reason = unreadable.info().found;
+    }
     failures.push_back({fs::path(marker).replace_extension(), ingest::clean(reason)});
   };
   if (!fs::is_directory(path, error)) {
@@ -105,7 +108,7 @@ bool has_launches(const ingest::IngestResult& result) {
 }
 
 Error no_launch(const std::string& output) {
-  return Error(ErrorKind::Missing, {"no launch could be kept: the trace has none", output, "", "",
+  return Error(ErrorKind::Missing, {"no launch could be kept, so there is no trace", output, "", "",
                                     "the lines above say why each was left out"});
 }
 
@@ -117,6 +120,9 @@ void print_launches(const ingest::IngestResult& result, output::Format format) {
   }
   nlohmann::ordered_json traces = nlohmann::ordered_json::array();
   for (const ingest::TraceSummary& trace : result.traces) {
+    if (trace.path.empty()) {
+      continue;
+    }
     traces.push_back({{"file", trace.path.string()},
                       {"hash", trace.hash},
                       {"application", trace.header.application},
@@ -147,6 +153,14 @@ void log_traces(const ingest::IngestResult& result) {
     for (const ingest::LaunchSummary& launch : trace.launches) {
       rays += launch.rays;
       events += launch.events;
+    }
+    if (trace.path.empty()) {
+      console::log(fmt::format("rayreplay: no trace of {} on {}: no launch could be kept", trace.header.application,
+                               trace.header.device));
+      for (const std::string& line : trace.header.not_captured) {
+        console::log("  not captured: " + line);
+      }
+      continue;
     }
     console::log(fmt::format("rayreplay: {}: {} launches, {} rays, {} events of {} on {}", trace.path.string(),
                              trace.launches.size(), output::with_separators(rays), output::with_separators(events),

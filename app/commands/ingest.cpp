@@ -43,7 +43,7 @@ int act(const Options& options) {
   const ingest::IngestResult result = ingest::ingest(files, options.output.path, how);
   log_traces(result);
   if (!failures.empty()) {
-    if (!result.traces.empty()) {
+    if (has_launches(result)) {
       print_launches(result, format);
     }
     return static_cast<int>(ErrorKind::Output);
@@ -53,10 +53,10 @@ int act(const Options& options) {
                 {"nothing was traced: the spool holds no events", options.spools.front(), "", "",
                  "capture frames in which the application traces rays; 'rayreplay capture' says what went wrong"});
   }
-  print_launches(result, format);
   if (!has_launches(result)) {
     throw no_launch(options.output.path);
   }
+  print_launches(result, format);
   return 0;
 }
 

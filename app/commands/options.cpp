@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <system_error>
 
@@ -15,6 +14,7 @@
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "base/output_file.hpp"
 #include "capture/import/memory_trace.hpp"
 #include "capture/trace/reader.hpp"
@@ -157,10 +157,7 @@ void require_known_trace(const std::string& path) {
     return;
   }
   constexpr std::array<std::string_view, 2> kStarts = {"RAYREPLAY", "\x89HDF"};
-  std::string first(kStarts[0].size(), '\0');
-  std::ifstream file(path, std::ios::binary);
-  file.read(first.data(), static_cast<std::streamsize>(first.size()));
-  first.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  const std::string first = read_start(path, kStarts[0].size(), "trace");
   // What is cut within its first bytes is a truncated trace.
   const bool known = std::any_of(kStarts.begin(), kStarts.end(), [&first](std::string_view start) {
     return first.starts_with(start) || start.starts_with(first);
@@ -324,25 +321,7 @@ std::uint64_t parse_bytes(const std::string& text, const std::string& option) {
 }
 
 std::string read_file(const std::string& path, std::uint64_t max_bytes) {
-  std::error_code code;
-  if (std::filesystem::is_directory(path, code)) {
-    throw Error(ErrorKind::Input, {"cannot read the file", path, "a folder", "", ""});
-  }
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    throw Error(ErrorKind::Input, {"cannot read the file", path, std::strerror(errno), "", ""});
-  }
-  std::string text;
-  std::array<char, 65536> chunk{};
-  while (file.read(chunk.data(), chunk.size()) || file.gcount() > 0) {
-    text.append(chunk.data(), static_cast<std::size_t>(file.gcount()));
-    if (text.size() > max_bytes) {
-      throw Error(ErrorKind::Input,
-                  {"the file is too large", path, "", fmt::format("at most {} bytes", max_bytes), ""});
-    }
-  }
-  return text;
+  return read_text_file(path, max_bytes);
 }
 
 }  // namespace rayreplay::app

@@ -210,6 +210,12 @@ std::string sensitivity_text(const sweep::ResultsReader& reader, const Options& 
 std::string answer(const CLI::App& command, const Options& options) {
   // The reader goes before anything is printed: a writer waits for it.
   const sweep::ResultsReader reader(options.file);
+  if (!reader.has_checksums()) {
+    console::log(
+        fmt::format("rayreplay: note: {} is of an older format, whose rows have no checksums: damaged values "
+                    "are not found",
+                    options.file));
+  }
   if (command.got_subcommand("best")) {
     report::MetricGoal goal;
     if (options.less || options.more) {

@@ -18,6 +18,7 @@
 #include "app/console/console.hpp"
 #include "base/error.hpp"
 #include "base/parameters.hpp"
+#include "base/working_folder.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -205,6 +206,11 @@ int run(int argc, char** argv) noexcept {
     } catch (const std::bad_alloc&) {
       return report("not enough memory. Fix: close other programs, or use a smaller trace", ErrorKind::Resource);
     } catch (const std::system_error& error) {
+      try {
+        require_working_folder(ErrorKind::Input);
+      } catch (const Error& gone) {
+        return report(gone.what(), gone.kind());
+      }
       return report(fmt::format("the system refused: {}", error.what()), ErrorKind::Resource);
     } catch (const std::exception& error) {
       return report(fmt::format("internal error: {}", error.what()), ErrorKind::Internal);

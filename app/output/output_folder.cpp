@@ -1,10 +1,8 @@
 #include "app/output/output_folder.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
-#include <fstream>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -15,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "base/output_file.hpp"
 
 namespace rayreplay::output {
@@ -49,11 +48,11 @@ void rename_or_fail(const fs::path& from, const fs::path& to) {
 }
 
 bool has_mark(const fs::path& file, const std::string& mark) {
-  std::array<char, kMarkBytes> start{};
-  std::ifstream stream(file, std::ios::binary);
-  stream.read(start.data(), start.size());
-  const std::string_view read(start.data(), static_cast<std::size_t>(stream.gcount()));
-  return read.find(mark) != std::string_view::npos;
+  try {
+    return read_start(file, kMarkBytes).find(mark) != std::string::npos;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 /// Names of the folder's entries in order, so that the same folder gives the same message.
@@ -74,6 +73,12 @@ std::vector<fs::directory_entry> entries_of(const fs::path& path) {
 bool is_own(const fs::directory_entry& entry, const FolderKind& kind) {
   std::error_code error;
   return fs::is_regular_file(entry.symlink_status(error)) && kind.is_own(entry.path().filename().string());
+}
+
+/// Of a file that was being written into the folder when its writer was killed.
+bool is_temporary(const fs::directory_entry& entry) {
+  std::error_code error;
+  return fs::is_regular_file(entry.symlink_status(error)) && is_temporary_name(entry.path().filename().string());
 }
 
 void require_replaceable(const fs::path& path, bool overwrite, const FolderKind& kind) {
@@ -117,7 +122,7 @@ bool exchange(const fs::path& one, const fs::path& other) {
 void remove_own(const fs::path& folder, const FolderKind& kind) {
   std::error_code ignored;
   for (const fs::directory_entry& entry : entries_of(folder)) {
-    if (is_own(entry, kind)) {
+    if (is_own(entry, kind) || is_temporary(entry)) {
       fs::remove(entry.path(), ignored);
     }
   }
@@ -144,40 +149,36 @@ void require_folder_writable(const fs::path& given, bool overwrite, const Folder
 OutputFolder::OutputFolder(const fs::path& path, bool overwrite, FolderKind kind)
     : path_(resolve(path)), kind_(std::move(kind)), overwrite_(overwrite) {
   require_folder_writable(path_, overwrite_, kind_);
-  temporary_ = path_;
-  temporary_ += fmt::format(".part-{}", ::getpid());
-  remember_temporary(temporary_);
-  std::error_code error;
-  // An entry that is there already is not ours to remove.
-  if (!fs::create_directory(temporary_, error)) {
-    forget_temporary(temporary_);
-    fail("cannot create the output folder", temporary_, error ? error : std::make_error_code(std::errc::file_exists));
+  visit_abandoned_folders(path_, [this](const fs::path& folder) { remove_own(folder, kind_); });
+  temporary_ = create_remembered_folder(path_);
+  if (temporary_.error != 0) {
+    fail("cannot create the output folder", path_, std::error_code(temporary_.error, std::generic_category()));
   }
 }
 
 OutputFolder::~OutputFolder() {
   if (!committed_) {
     std::error_code ignored;
-    fs::remove_all(temporary_, ignored);
-    forget_temporary(temporary_);
+    fs::remove_all(temporary_.path, ignored);
+    forget_temporary(temporary_.path);
   }
 }
 
 void OutputFolder::commit() {
   require_folder_writable(path_, overwrite_, kind_);
-  forget_temporary(temporary_);
+  forget_temporary(temporary_.path);
   std::error_code error;
   if (!fs::exists(path_, error)) {
-    rename_or_fail(temporary_, path_);
+    rename_or_fail(temporary_.path, path_);
     committed_ = true;
     return;
   }
-  fs::path old = temporary_;
-  if (!exchange(temporary_, path_)) {
+  fs::path old = temporary_.path;
+  if (!exchange(temporary_.path, path_)) {
     old = path_;
-    old += fmt::format(".old-{}", ::getpid());
+    old += ".old-" + random_digits();
     rename_or_fail(path_, old);
-    fs::rename(temporary_, path_, error);
+    fs::rename(temporary_.path, path_, error);
     if (error) {
       rename_or_fail(old, path_);
       fail("cannot move the finished folder into place", path_, error);

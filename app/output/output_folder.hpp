@@ -6,13 +6,16 @@
 // `temporary_path()`, directly; `commit` looks again and puts it into place. Old and new folder are exchanged in one
 // step where the file system can (else by two renames, between which an interruption leaves both beside `path`, whole);
 // only then the tool's own files among the old ones are removed, one by one. Without commit the destructor removes the
-// temporary.
+// temporary. The temporary is one of base/temporary.hpp: what a killed run left of the same folder is removed, too, as
+// far as it is the tool's own.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/temporary.hpp"
 
 namespace rayreplay::output {
 
@@ -34,13 +37,13 @@ class OutputFolder {
     return path_;
   }
   [[nodiscard]] const std::filesystem::path& temporary_path() const {
-    return temporary_;
+    return temporary_.path;
   }
   void commit();
 
  private:
   std::filesystem::path path_;
-  std::filesystem::path temporary_;
+  Temporary temporary_;
   FolderKind kind_;
   bool overwrite_ = false;
   bool committed_ = false;

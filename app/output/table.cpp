@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
+#include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -33,8 +36,26 @@ std::string trimmed(std::string line) {
   return line;
 }
 
-std::string csv_quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) {
+/// A number, or the dash that stands for none: a spreadsheet computes nothing from it.
+bool is_plain_number(std::string_view text) {
+  if (text == "-") {
+    return true;
+  }
+  text.remove_prefix(!text.empty() && (text.front() == '+' || text.front() == '-') ? 1 : 0);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && text.front() != '-';
+}
+
+/// As the contract says: what a spreadsheet would take for a formula.
+bool wants_apostrophe(std::string_view text) {
+  return !text.empty() && std::string_view("=+-@\t\r'").find(text.front()) != std::string_view::npos &&
+         !is_plain_number(text);
+}
+
+std::string csv_quoted(const std::string& given) {
+  const std::string text = wants_apostrophe(given) ? "'" + given : given;
+  if (text.find_first_of(",\"\r\n\t") == std::string::npos) {
     return text;
   }
   std::string result = "\"";

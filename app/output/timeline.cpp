@@ -1,13 +1,9 @@
 #include "app/output/timeline.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <map>
 
 #include <protozero/pbf_writer.hpp>
 
-#include "base/error.hpp"
 #include "base/output_file.hpp"
 
 namespace rayreplay::output {
@@ -46,23 +42,11 @@ using Ids = std::map<std::string, std::uint64_t, std::less<>>;
 }  // namespace
 
 struct Timeline::State {
-  State(const std::string& path, bool force)
-      : output(path, force), file(output.temporary_path(), std::ios::binary | std::ios::trunc) {
-    require();
-  }
-
-  void require() const {
-    if (!file) {
-      throw Error(ErrorKind::Output,
-                  {"cannot write the timeline", output.path().string(), std::strerror(errno), "", ""});
-    }
-  }
+  State(const std::string& path, bool force) : output(path, force) {}
 
   void flush() {
-    errno = 0;
-    file.write(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+    output.write(buffer);
     buffer.clear();
-    require();
   }
 
   /// `fill` writes into the packet.
@@ -105,7 +89,6 @@ struct Timeline::State {
   }
 
   OutputFile output;
-  std::ofstream file;
   std::string buffer;
   std::string content;
   std::uint32_t sequence = 0;
@@ -204,9 +187,6 @@ void Timeline::count(std::uint64_t counter, std::uint64_t nanoseconds, std::int6
 
 void Timeline::commit() {
   state_->flush();
-  errno = 0;
-  state_->file.close();
-  state_->require();
   state_->output.commit();
 }
 

@@ -8,7 +8,7 @@
 
 #include "app/report/hdf5_parts.hpp"
 #include "base/error.hpp"
-#include "base/output_file.hpp"
+#include "capture/trace/hdf5_output.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -44,10 +44,9 @@ struct Columns {
 }  // namespace
 
 struct AccessFile::State {
-  State(const std::string& path, bool force) : output(path, force) {}
+  State(const std::string& path, bool force) : file(path, force, "the file of accesses") {}
 
-  OutputFile output;
-  Handle file;
+  trace::hdf5::OutputHdf5 file;
   std::vector<Handle> groups;
   std::vector<std::unique_ptr<Columns>> columns;
 };
@@ -56,9 +55,7 @@ AccessFile::AccessFile(const std::string& path, bool force, const trace::Trace& 
                        const std::vector<std::string>& traversals)
     : state_(std::make_unique<State>(path, force)) {
   const trace::hdf5::QuietScope quiet;
-  state_->file = Handle(written(
-      H5Fcreate(state_->output.temporary_path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), place(path)));
-  const hid_t root = state_->file.get();
+  const hid_t root = state_->file.root();
   write_text(root, "schema", "rayreplay.accesses/1");
   write_text(root, "tool_version", RAYREPLAY_VERSION);
   write_text(root, "trace_hash", trace.hash);
@@ -76,7 +73,7 @@ AccessFile::~AccessFile() = default;
 void AccessFile::append(std::size_t traversal, std::span<const std::uint64_t> ray,
                         const traversal::RayRows<Access>& accesses) {
   const trace::hdf5::QuietScope quiet;
-  const hdf5::Place path = place(state_->output.path().string());
+  const hdf5::Place path = place(state_->file.path().string());
   Columns& columns = *state_->columns[traversal];
   columns.ray.append(ray.data(), ray.size(), path);
   std::vector<std::uint64_t> numbers;
@@ -95,16 +92,14 @@ void AccessFile::append(std::size_t traversal, std::span<const std::uint64_t> ra
                          [](const Access& access) { return static_cast<std::uint8_t>(access.kind); });
   columns.kind.append(kinds.data(), kinds.size(), path);
   columns.accesses += accesses.rows.size();
+  state_->file.require_written();
 }
 
 void AccessFile::commit() {
   const trace::hdf5::QuietScope quiet;
   state_->columns.clear();
   state_->groups.clear();
-  const hdf5::Place path = place(state_->output.path().string());
-  written(H5Fflush(state_->file.get(), H5F_SCOPE_GLOBAL), path);
-  written(state_->file.close() ? 0 : -1, path);
-  state_->output.commit();
+  state_->file.commit();
 }
 
 }  // namespace rayreplay::report

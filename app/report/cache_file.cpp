@@ -9,7 +9,7 @@
 #include "app/report/cache_boxes.hpp"
 #include "app/report/cache_datasets.hpp"
 #include "app/report/hdf5_columns.hpp"
-#include "base/output_file.hpp"
+#include "capture/trace/hdf5_output.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -226,11 +226,11 @@ void derive_columns(hid_t group, const CacheResult& result, const Place& place) 
 }  // namespace
 
 struct CacheFile::State {
-  State(const std::string& given, bool force) : output(given, force), place{"the file of elements", given} {}
+  State(const std::string& given, bool force)
+      : file(given, force, "the file of elements"), place{"the file of elements", given} {}
 
-  OutputFile output;
+  trace::hdf5::OutputHdf5 file;
   Place place;
-  Handle file;
   Handle group;
   std::unique_ptr<ElementColumns> columns;
   std::vector<PlacedBox> boxes;
@@ -238,9 +238,7 @@ struct CacheFile::State {
 
 CacheFile::CacheFile(const std::string& path, bool force) : state_(std::make_unique<State>(path, force)) {
   const trace::hdf5::QuietScope quiet;
-  state_->file = Handle(written(
-      H5Fcreate(state_->output.temporary_path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), state_->place));
-  state_->group = make_group(state_->file.get(), "elements");
+  state_->group = make_group(state_->file.root(), "elements");
   state_->columns = std::make_unique<ElementColumns>(state_->group.get());
 }
 
@@ -269,14 +267,16 @@ void CacheFile::append(const std::vector<memory::ElementRow>& rows) {
   add(columns.l2_hits, sum(&RequestSums::l2_hits));
   add(columns.first, sum(&RequestSums::first));
   add(columns.last, sum(&RequestSums::last));
+  state_->file.require_written();
 }
 
 void CacheFile::commit(const CacheContext& context) {
   const trace::hdf5::QuietScope quiet;
   const CacheResult& result = context.result;
   const Place& place = state_->place;
-  const hid_t root = state_->file.get();
+  const hid_t root = state_->file.root();
   state_->columns.reset();
+  state_->file.flush();  // what is read back below stands in the file
   derive_columns(state_->group.get(), result, place);
   state_->group = Handle();
   write_text(root, "schema", kSchema);
@@ -302,9 +302,7 @@ void CacheFile::commit(const CacheContext& context) {
     write_boxes(root, state_->boxes, result.allocations, place);
   }
   describe_datasets(root);
-  written(H5Fflush(root, H5F_SCOPE_GLOBAL), place);
-  written(state_->file.close() ? 0 : -1, place);
-  state_->output.commit();
+  state_->file.commit();
 }
 
 }  // namespace rayreplay::report

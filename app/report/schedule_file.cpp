@@ -6,7 +6,7 @@
 #include <hdf5.h>
 
 #include "app/report/hdf5_parts.hpp"
-#include "base/output_file.hpp"
+#include "capture/trace/hdf5_output.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -90,12 +90,11 @@ void write_schedule(const std::string& path, bool force, const experiment::Compa
                     const experiment::Resolved& configuration, const machine::Machine& machine, Progress* progress) {
   const trace::hdf5::QuietScope quiet;
   const Place place{"the schedule", path};
-  OutputFile output(path, force);
+  trace::hdf5::OutputHdf5 file(path, force, "the schedule");
   if (progress != nullptr) {
     progress->start("schedule", row.schedule.segment_at.size());
   }
-  Handle file(written(H5Fcreate(output.temporary_path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), place));
-  const hid_t root = file.get();
+  const hid_t root = file.root();
   write_text(root, "schema", "rayreplay.schedule/1");
   write_text(root, "tool_version", RAYREPLAY_VERSION);
   write_text(root, "trace_hash", trace.hash);
@@ -108,9 +107,7 @@ void write_schedule(const std::string& path, bool force, const experiment::Compa
   write_number(root, "sms", machine.sms);
   write_warps(root, row, place);
   write_places(root, row, place, progress);
-  written(H5Fflush(root, H5F_SCOPE_GLOBAL), place);
-  written(file.close() ? 0 : -1, place);
-  output.commit();
+  file.commit();
   if (progress != nullptr) {
     progress->finish();
   }

@@ -13,7 +13,6 @@ namespace rayreplay::import {
 namespace {
 
 constexpr std::size_t kBuffer = 1U << 20U;
-constexpr int kMode = 0666;  // what the user's umask leaves of it
 
 bool is_straight(const std::string& path) {
   std::error_code error;
@@ -27,41 +26,26 @@ bool is_straight(const std::string& path) {
 TraceOutput::TraceOutput(const std::string& path, bool overwrite) : name_(path == "-" ? "standard output" : path) {
   if (path == "-") {
     descriptor_ = STDOUT_FILENO;
-    return;
-  }
-  std::string target = path;
-  int flags = O_WRONLY | O_CLOEXEC;
-  if (!is_straight(path)) {
+  } else if (is_straight(path)) {
+    straight_ = FileDescriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    descriptor_ = straight_.get();
+    if (descriptor_ < 0) {
+      fail("cannot open the output", errno);
+    }
+  } else {
     file_ = std::make_unique<OutputFile>(path, overwrite);
-    target = file_->temporary_path().string();
-    flags |= O_CREAT | O_TRUNC;
-  }
-  descriptor_ = ::open(target.c_str(), flags, kMode);
-  if (descriptor_ < 0) {
-    fail("cannot create");
+    descriptor_ = file_->descriptor();
   }
 }
 
-TraceOutput::~TraceOutput() {
-  if (descriptor_ > STDERR_FILENO) {
-    ::close(descriptor_);
-  }
-}
-
-void TraceOutput::fail(const std::string& what) const {
-  const int error = errno;
+void TraceOutput::fail(const std::string& what, int error) const {
   throw Error(ErrorKind::Output, {what, name_, std::strerror(error), "",
                                   error == ENOSPC ? "free space on that disk, or write to another one" : ""});
 }
 
 void TraceOutput::flush() {
-  std::string_view left = buffer_;
-  while (!left.empty()) {
-    const ssize_t done = ::write(descriptor_, left.data(), left.size());
-    if (done < 0 && errno != EINTR) {
-      fail("cannot write");
-    }
-    left.remove_prefix(done > 0 ? static_cast<std::size_t>(done) : 0);
+  if (const int error = write_all(descriptor_, buffer_); error != 0) {
+    fail("cannot write", error);
   }
   buffer_.clear();
 }
@@ -76,12 +60,9 @@ void TraceOutput::write(std::string_view bytes) {
 void TraceOutput::commit() {
   flush();
   if (file_ != nullptr) {
-    const int descriptor = descriptor_;
-    descriptor_ = -1;
-    if (::close(descriptor) != 0) {
-      fail("cannot finish writing");
-    }
     file_->commit();
+  } else if (const int error = straight_.close(); error != 0) {
+    fail("cannot finish writing", error);
   }
 }
 

@@ -16,7 +16,7 @@ namespace rayreplay::import {
 class TraceOutput {
  public:
   TraceOutput(const std::string& path, bool overwrite);
-  ~TraceOutput();
+  ~TraceOutput() = default;
   TraceOutput(const TraceOutput&) = delete;
   TraceOutput& operator=(const TraceOutput&) = delete;
 
@@ -24,11 +24,12 @@ class TraceOutput {
   void commit();
 
  private:
-  [[noreturn]] void fail(const std::string& what) const;
+  [[noreturn]] void fail(const std::string& what, int error) const;
   void flush();
 
   std::string name_;
   std::unique_ptr<OutputFile> file_;  ///< null: straight
+  FileDescriptor straight_;           ///< a device or a pipe; none: standard output
   int descriptor_ = -1;
   std::string buffer_;
 };

@@ -254,6 +254,10 @@ std::vector<std::string> DeviceIngest::not_captured() const {
 /// False if something turned up that the header must say.
 bool DeviceIngest::write(const std::filesystem::path& path, TraceSummary& summary) {
   header_.not_captured = not_captured();
+  if (std::ranges::none_of(plans_, [](const Plan& plan) { return plan.left_out.empty(); })) {
+    summary.path.clear();
+    return true;
+  }
   trace::Writer writer(path, header_, shaders_, scene_.scene(), {.overwrite = options_.overwrite});
   for (Plan& plan : plans_) {
     if (plan.left_out.empty() && !process(plan, &writer)) {

@@ -112,6 +112,7 @@ IngestResult ingest(const std::vector<fs::path>& spools, const fs::path& output,
     };
     return key(a) < key(b);
   });
+  std::size_t written = 0;
   for (const OpenSpool& spool : open) {
     // Devices that are not described but have launches still give a trace.
     std::map<std::uint32_t, spool::Device> devices;
@@ -127,7 +128,8 @@ IngestResult ingest(const std::vector<fs::path>& spools, const fs::path& output,
     }
     for (const auto& [number, device] : devices) {
       DeviceIngest ingest(spool.contents, *spool.reader, device, options);
-      result.traces.push_back(ingest.run(numbered(output, result.traces.size() + 1)));
+      result.traces.push_back(ingest.run(numbered(output, written + 1)));
+      written += result.traces.back().path.empty() ? 0U : 1U;
     }
   }
   return result;

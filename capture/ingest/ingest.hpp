@@ -42,7 +42,7 @@ struct LaunchSummary {
 };
 
 struct TraceSummary {
-  std::filesystem::path path;
+  std::filesystem::path path;  ///< empty: no launch could be kept, and nothing was written
   std::string hash;
   std::uint32_t pid = 0;
   trace::Header header;

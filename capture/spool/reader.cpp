@@ -26,7 +26,7 @@ constexpr std::uint64_t kHeadBytes = 16;
 }
 
 std::span<const std::byte> map_file(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO is refused below
   struct stat status {};
   const auto refuse = [&](const std::string& why) {
     if (descriptor >= 0) {

@@ -151,17 +151,15 @@ Envelope read_envelope(const FileDescriptor& file, const std::filesystem::path& 
 void verify_content(const FileDescriptor& file, const Envelope& envelope, const std::filesystem::path& path) {
   const ContentHash found = hash_content(file);
   if (found != envelope.hash) {
-    throw Error(ErrorKind::Input,
-                {"the trace is damaged: its content is not what was written", path.string(), "hash " + to_hex(found),
-                 to_hex(envelope.hash),
-                 std::string(kFetchAgain) + "; if you edited it on purpose: rayreplay seal FILE"});
+    throw Error(ErrorKind::Input, {"the trace is damaged: its content is not what was written", path.string(),
+                                   "hash " + to_hex(found), to_hex(envelope.hash),
+                                   std::string(kFetchAgain) + "; if you edited it on purpose: rayreplay seal FILE"});
   }
 }
 
-ContentHash write_envelope(const std::filesystem::path& path) {
-  const FileDescriptor file(path, FileDescriptor::Mode::ReadWrite);
+ContentHash write_envelope(const FileDescriptor& file) {
   if (file.size() <= kEnvelopeBytes) {
-    truncated(path, file.size(), fmt::format("more than {}", kEnvelopeBytes));
+    truncated(file.path(), file.size(), fmt::format("more than {}", kEnvelopeBytes));
   }
   const ContentHash hash = hash_content(file);
   std::array<std::byte, kEnvelopeBytes> block{};

@@ -37,6 +37,6 @@ void require_trace(const FileDescriptor& file, const std::filesystem::path& path
 void verify_content(const FileDescriptor& file, const Envelope& envelope, const std::filesystem::path& path);
 
 /// Hashes what stands behind the envelope and writes the envelope; returns the hash. Checks nothing.
-ContentHash write_envelope(const std::filesystem::path& path);
+ContentHash write_envelope(const FileDescriptor& file);
 
 }  // namespace rayreplay::trace

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/working_folder.hpp"
 
 namespace rayreplay::trace {
 
@@ -19,6 +20,11 @@ FileDescriptor::FileDescriptor(const std::filesystem::path& path, Mode mode, std
   // Non-blocking, so that a pipe given by mistake is refused below instead of waited for.
   value_ = ::open(path.c_str(), (mode == Mode::Read ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK);
   if (value_ < 0) {
+    const int error = errno;
+    if (error == ENOENT && path.is_relative()) {
+      require_working_folder(mode == Mode::Read ? ErrorKind::Input : ErrorKind::Output);
+    }
+    errno = error;
     throw Error(ErrorKind::Input, {"cannot open the " + noun_, path.string(), std::strerror(errno), "",
                                    errno == ENOENT ? "check the name" : "check the file's permissions"});
   }
@@ -32,8 +38,19 @@ FileDescriptor::FileDescriptor(const std::filesystem::path& path, Mode mode, std
   size_ = static_cast<std::uint64_t>(status.st_size);
 }
 
+FileDescriptor::FileDescriptor(int descriptor, const std::filesystem::path& path)
+    : path_(path), noun_("trace"), value_(descriptor), is_ours_(false) {
+  struct stat status {};
+  if (::fstat(value_, &status) != 0) {
+    throw Error(ErrorKind::Output, {"cannot write", path.string(), std::strerror(errno), "", ""});
+  }
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
 FileDescriptor::~FileDescriptor() {
-  ::close(value_);
+  if (is_ours_) {
+    ::close(value_);
+  }
 }
 
 void FileDescriptor::read(std::span<std::byte> bytes, std::uint64_t position) const {

@@ -15,10 +15,15 @@ class FileDescriptor {
   enum class Mode { Read, ReadWrite };
   /// Throws Input: missing, not readable, not a regular file. `noun` is what errors call the file.
   FileDescriptor(const std::filesystem::path& path, Mode mode, std::string noun = "trace");
+  /// A file that is open for reading and writing, under a descriptor that stays the caller's. `path` is for messages.
+  FileDescriptor(int descriptor, const std::filesystem::path& path);
   ~FileDescriptor();
   FileDescriptor(const FileDescriptor&) = delete;
   FileDescriptor& operator=(const FileDescriptor&) = delete;
 
+  [[nodiscard]] const std::filesystem::path& path() const {
+    return path_;
+  }
   [[nodiscard]] const std::string& noun() const {
     return noun_;
   }
@@ -34,6 +39,7 @@ class FileDescriptor {
   std::filesystem::path path_;
   std::string noun_;
   int value_ = -1;
+  bool is_ours_ = true;
   std::uint64_t size_ = 0;
 };
 

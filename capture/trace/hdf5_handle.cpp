@@ -27,6 +27,8 @@ bool Handle::close() noexcept {
   if (id_ < 0) {
     return true;
   }
+  // Handles are closed by destructors, in whatever thread and scope; libhdf5 keeps its setting by thread.
+  const QuietScope quiet;
   return H5Idec_ref(std::exchange(id_, H5I_INVALID_HID)) >= 0;
 }
 

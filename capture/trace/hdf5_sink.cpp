@@ -164,17 +164,6 @@ struct SinkDriver {
   }
 };
 
-Sink::Sink(const std::filesystem::path& path)
-    : descriptor_(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
-  if (descriptor_ < 0) {
-    throw Error(ErrorKind::Output, {"cannot create the output", path.string(), std::strerror(errno), "", ""});
-  }
-}
-
-Sink::~Sink() {
-  ::close(descriptor_);
-}
-
 void Sink::use_in(hid_t access) {
   const SinkInfo info{this};
   if (SinkDriver::id() < 0 || H5Pset_driver(access, SinkDriver::id(), &info) < 0) {

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 
 #include "capture/trace/hdf5_handle.hpp"
@@ -16,13 +15,14 @@ namespace rayreplay::trace::hdf5 {
 
 class Sink {
  public:
-  /// Creates or empties `path`; throws Output. Must outlive every handle of the file.
-  explicit Sink(const std::filesystem::path& path);
-  ~Sink();
+  /// Writes to `descriptor`, an empty file open for reading and writing; both must outlive every handle of the file.
+  explicit Sink(int descriptor) : descriptor_(descriptor) {}
+  ~Sink() = default;
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;
 
-  /// Makes `access`, a file access property list, open this file, whatever name H5Fcreate is given.
+  /// Makes `access`, a file access property list, open this file, whatever name H5Fcreate is given. No name is opened,
+  /// so that nobody can exchange the file under it.
   void use_in(hid_t access);
   /// From now on nothing is written: the file will be thrown away.
   void discard() {

@@ -98,7 +98,7 @@ std::string seal(const std::filesystem::path& path) {
     require_trace(bytes, path);
     static_cast<void>(load_content(bytes, path, {}));
   }
-  return to_hex(write_envelope(path));
+  return to_hex(write_envelope(FileDescriptor(path, FileDescriptor::Mode::ReadWrite)));
 }
 
 }  // namespace rayreplay::trace

@@ -275,7 +275,7 @@ class Writer::Impl {
         hdf5::throw_not_written(output_.path().string());
       }
       require_written();
-      hash = write_envelope(output_.temporary_path());
+      hash = write_envelope(FileDescriptor(output_.descriptor(), output_.path()));
       output_.commit();
     });
     open_ = false;
@@ -292,10 +292,9 @@ class Writer::Impl {
     // One fixed version: checksummed metadata, and the same bytes from newer versions of libhdf5.
     written(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_V110), where);
     written(H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG), where);
-    sink_.emplace(output_.temporary_path());
+    sink_.emplace(output_.descriptor());
     sink_->use_in(access.get());
-    file_ =
-        Handle(written(H5Fcreate(output_.temporary_path().c_str(), H5F_ACC_TRUNC, create.get(), access.get()), where));
+    file_ = Handle(written(H5Fcreate("trace", H5F_ACC_TRUNC, create.get(), access.get()), where));
   }
 
   void require(bool condition, const char* what) const {

@@ -6,12 +6,12 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "base/output_file.hpp"
 #include "kernels/device/device_state.hpp"
 
@@ -27,18 +27,23 @@ struct Header {
 constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20U;
 
 std::string read_cache(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+  std::string bytes;
+  try {
+    bytes = read_text_file(path, kMostBytes + sizeof(Header), "pipeline cache");
+  } catch (const Error&) {
+    return {};
+  }
   Header header;
-  if (!file.read(reinterpret_cast<char*>(&header), sizeof(header)) || header.magic != Header{}.magic ||
-      header.bytes > kMostBytes) {
+  if (bytes.size() < sizeof(header)) {
     return {};
   }
-  std::string data(header.bytes, '\0');
-  if (!file.read(data.data(), static_cast<std::streamsize>(data.size())) ||
-      XXH3_64bits(data.data(), data.size()) != header.sum) {
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  bytes.erase(0, sizeof(header));
+  if (header.magic != Header{}.magic || header.bytes != bytes.size() ||
+      XXH3_64bits(bytes.data(), bytes.size()) != header.sum) {
     return {};
   }
-  return data;
+  return bytes;
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <bit>
 #include <charconv>
 #include <cstring>
-#include <fstream>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,6 +12,7 @@
 #include <oneapi/tbb/parallel_for.h>
 
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "base/parameters.hpp"
 #include "scheduler-models/regrouping/hints/formula_hints.hpp"
 
@@ -113,11 +113,8 @@ void require_captured(const trace::Launch& launch) {
 }
 
 std::vector<std::uint32_t> read_hint_file(const std::string& path, std::uint64_t rays, const std::string& owner) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) {
-    throw Error(ErrorKind::Input, {"the hint file cannot be read", path, "", "a file of hints for " + owner, ""});
-  }
-  const auto size = static_cast<std::uint64_t>(std::max<std::streamoff>(file.tellg(), 0));
+  const std::string noun = "hint file for " + owner;
+  const std::uint64_t size = open_input(path, noun).bytes;
   if (size != rays * sizeof(std::uint32_t)) {
     throw Error(ErrorKind::Input,
                 {"the hint file is not of this launch's size", path, fmt::format("{} bytes", size),
@@ -125,17 +122,16 @@ std::vector<std::uint32_t> read_hint_file(const std::string& path, std::uint64_t
                              rays * sizeof(std::uint32_t), rays),
                  "write one number per ray, in the order of the trace; with numpy: astype('<u4').tofile(…)"});
   }
-  std::vector<unsigned char> bytes(size);
-  file.seekg(0);
-  if (!file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size))) {
+  const std::string bytes = read_text_file(path, size, noun);
+  if (bytes.size() != size) {
     throw Error(ErrorKind::Input,
                 {"the hint file cannot be read to its end", path, "", fmt::format("{} bytes", size), ""});
   }
   std::vector<std::uint32_t> values(rays);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const unsigned char* const at = bytes.data() + 4 * i;
-    values[i] =
-        std::uint32_t{at[0]} | std::uint32_t{at[1]} << 8U | std::uint32_t{at[2]} << 16U | std::uint32_t{at[3]} << 24U;
+    for (std::size_t byte = 0; byte < sizeof(std::uint32_t); ++byte) {
+      values[i] |= std::uint32_t{static_cast<unsigned char>(bytes[sizeof(std::uint32_t) * i + byte])} << (8 * byte);
+    }
   }
   return values;
 }

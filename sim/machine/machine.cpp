@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <sstream>
 #include <variant>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "base/parameters.hpp"
 #include "sim/machine/shipped.hpp"
 #include "sim/machine/toml_quote.hpp"
@@ -94,16 +93,6 @@ const ShippedText* find_shipped(const std::string& name) {
                                  near.empty() ? "" : "did you mean '" + near + "'?"});
 }
 
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  // An empty file is a machine as well, the nameless one; to copy nothing counts as a failure of the copy.
-  if (!file || (file.peek() != std::ifstream::traits_type::eof() && !(text << file.rdbuf())) || file.bad()) {
-    throw Error(ErrorKind::Input, {"the machine file cannot be read", path, "", "a TOML file", ""});
-  }
-  return text.str();
-}
-
 }  // namespace
 
 Machine parse_machine(std::string_view toml, const std::string& source) {
@@ -132,7 +121,7 @@ Machine parse_machine(std::string_view toml, const std::string& source) {
 
 Machine load_machine(const std::string& name_or_path) {
   if (is_path(name_or_path)) {
-    return parse_machine(read_file(name_or_path), name_or_path);
+    return parse_machine(read_text_file(name_or_path, kMostTextBytes, "machine file"), name_or_path);
   }
   return parse_machine(shipped_machine_text(name_or_path), name_or_path + ".toml");
 }

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
+#include <sys/wait.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
@@ -46,6 +48,20 @@ TEST(Table, CsvQuotesAndKeepsEveryColumnAndDigit) {
             "name,efficiency,change,events,hidden\r\n"
             "identity,0.65,0,1234567,0.1\r\n"
             "\"a,\"\"b\"\"\",0.5,-0.25,,\r\n");
+}
+
+TEST(Table, CsvHasNoFormulas) {
+  Table table;
+  table.columns = {{"text", "text"}, {"number", "number"}};
+  const std::vector<std::string> texts = {"=1+1",      "+cmd", "-cmd", "@sum", "\tx", "\rx", "'quoted", "--1",
+                                          "=A1,\"B\"", "-5",   "+0.5", "-1e3", "-",   "a=b", "1-2"};
+  for (const std::string& text : texts) {
+    table.rows.push_back({text, -0.5});
+  }
+  EXPECT_EQ(to_csv(table),
+            "text,number\r\n'=1+1,-0.5\r\n'+cmd,-0.5\r\n'-cmd,-0.5\r\n'@sum,-0.5\r\n\"'\tx\",-0.5\r\n\"'\rx\",-0.5\r\n"
+            "''quoted,-0.5\r\n'--1,-0.5\r\n\"'=A1,\"\"B\"\"\",-0.5\r\n"
+            "-5,-0.5\r\n+0.5,-0.5\r\n-1e3,-0.5\r\n-,-0.5\r\na=b,-0.5\r\n1-2,-0.5\r\n");
 }
 
 TEST(Table, JsonKeepsTypesAndHasNullForWhatIsNoNumber) {
@@ -225,6 +241,40 @@ TEST_F(OutputFolderTest, RefusesAFileAndAFolderThatIsMissing) {
   EXPECT_THROW(OutputFolder(folder_ / "none" / "out", true, kind()), Error);
 }
 
+TEST_F(OutputFolderTest, RerunRemovesWhatAKilledRunLeftAndNothingOfTheUsers) {
+  const auto leave_one = [this](const char* name) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const OutputFolder output(folder_ / "out", true, kind());
+      put(output.temporary_path() / "new");
+      put(output.temporary_path() / "index.part-0123456789abcdef");
+      put(output.temporary_path() / name);
+      ::kill(::getpid(), SIGKILL);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status));
+  };
+  leave_one("old");
+  ASSERT_EQ(entries(), 1U);
+  {
+    const OutputFolder alive(folder_ / "out", false, kind());
+    EXPECT_EQ(entries(), 1U) << "the dead one is gone";
+    OutputFolder output(folder_ / "out", false, kind());
+    EXPECT_EQ(entries(), 2U) << "the living one is not";
+    put(output.temporary_path() / "new");
+    output.commit();
+  }
+  EXPECT_EQ(entries(), 1U);
+  fs::remove_all(folder_ / "out");
+  leave_one("thesis.tex");
+  ASSERT_EQ(entries(), 1U);
+  const fs::path left = fs::directory_iterator(folder_.path())->path();
+  OutputFolder(folder_ / "out", false, kind()).commit();
+  EXPECT_TRUE(fs::exists(left / "thesis.tex"));
+  EXPECT_FALSE(fs::exists(left / "new"));
+}
+
 TEST_F(OutputFolderTest, InterruptionTakesUnfinishedOutputsAlong) {
   // In a process of its own, because nothing can be written after remove_unfinished_outputs.
   EXPECT_EXIT(
@@ -232,7 +282,7 @@ TEST_F(OutputFolderTest, InterruptionTakesUnfinishedOutputsAlong) {
         OutputFolder output(folder_ / "out", false, kind());
         put(output.temporary_path() / "a");
         OutputFile file(folder_ / "file", false);
-        put(file.temporary_path());
+        file.write("x");
         remove_unfinished_outputs();
         ::_exit(entries() == 0 ? 0 : 1);
       },

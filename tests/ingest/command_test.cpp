@@ -76,6 +76,8 @@ TEST_F(CaptureCommandTest, IngestOfLaunchesThatAreAllLeftOutFails) {
   EXPECT_EQ(outcome.code, 6) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("no launch could be kept"));
   EXPECT_THAT(outcome.output, HasSubstr("is left out: its size 0x"));
+  EXPECT_FALSE(std::filesystem::exists(file("t.rrt"))) << "no trace without a launch";
+  EXPECT_THAT(outcome.output, testing::Not(HasSubstr("observed SIMT"))) << "no head of a table";
 }
 
 TEST_F(CaptureCommandTest, AProgramThatRecordsNothing) {

@@ -146,7 +146,7 @@ TEST(MeshFile, MissingFoldersAndOtherFormats) {
   const auto missing = error_of([&] { (void)make_scene((folder / "none.obj").string(), nullptr); });
   ASSERT_TRUE(missing.has_value());
   EXPECT_EQ(missing->kind(), ErrorKind::Input);
-  EXPECT_THAT(missing->what(), HasSubstr("no such file"));
+  EXPECT_THAT(missing->what(), HasSubstr("No such file"));
   const std::string stl = folder.write("a.stl", "solid");
   const auto other = error_of([&] { (void)make_scene(stl, nullptr); });
   ASSERT_TRUE(other.has_value());

@@ -124,6 +124,9 @@ int main(int argc, char** argv) {
       options.overwrite = true;
       const ingest::IngestResult result = ingest::ingest({file}, output, options);
       for (const ingest::TraceSummary& trace : result.traces) {
+        if (trace.path.empty()) {
+          continue;  // no launch could be kept
+        }
         remarked += trace::load(trace.path).header.not_captured.empty() ? 0U : 1U;
         fs::remove(trace.path);
         ++traces;

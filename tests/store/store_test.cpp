@@ -19,6 +19,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "base/temporary.hpp"
 #include "sim/experiment/store/result_file.hpp"
 
 namespace rayreplay::experiment {
@@ -240,19 +241,30 @@ TEST_F(StoreTest, AFolderOfAResultsNameKeepsThatResultOutAlone) {
 }
 
 TEST_F(StoreTest, PartsOfTheDeadAreRemovedAndOfTheLivingNot) {
-  const fs::path dead = folder_ / part_name(result_name("stream", key_of(1)));
+  const fs::path dead = folder_ / (result_name("stream", key_of(1)) + ".part-0123456789abcdef");
   std::ofstream(dead) << "half";
-  const fs::path living = folder_ / part_name(result_name("stream", key_of(1)));
-  const int file = ::open(living.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-  ASSERT_EQ(::flock(file, LOCK_EX), 0);
+  Temporary alive = create_temporary_file(folder_ / result_name("stream", key_of(1)));
+  ASSERT_EQ(alive.error, 0);
+  const fs::path living = alive.path;
+  // Of the names that they have, a FIFO is not waited for.
+  ASSERT_EQ(::mkfifo((folder_ / (result_name("stream", key_of(2)) + ".part-0123456789abcdef")).c_str(), 0600), 0);
   {
     const Store store(options());
     EXPECT_FALSE(fs::exists(dead));
     EXPECT_TRUE(fs::exists(living));
   }
-  ::close(file);
+  alive.file.close();
   const Store store(options());
   EXPECT_FALSE(fs::exists(living));
+}
+
+TEST_F(StoreTest, AFifoOfAResultsNameIsNoResult) {
+  Store store(options());
+  ASSERT_EQ(::mkfifo(file_of(1).c_str(), 0600), 0);
+  EXPECT_FALSE(store.has("stream", key_of(1)));
+  EXPECT_FALSE(store.get("stream", key_of(1)));
+  store.put("stream", key_of(1), "one");
+  EXPECT_EQ(store.get("stream", key_of(1)), "one");
 }
 
 TEST_F(StoreTest, ThreadsShareAStore) {

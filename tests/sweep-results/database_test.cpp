@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "sim/sweep/results/reader.hpp"
+#include "sim/sweep/results/row_checksum.hpp"
 #include "sim/sweep/results/sqlite.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/sweep-results/rows.hpp"
@@ -241,7 +242,11 @@ TEST_F(Database, RowsOfAReplacedTraceAreRefused) {
     EXPECT_EQ(std::ranges::count(writer.finished(false), true), 4);
   }
   EXPECT_EQ(sweep::ResultsReader(file()).count(), 4U);
-  sweep::Connection(file(), sweep::Connection::Mode::Write).run("UPDATE runs SET trace_hash = '4567' WHERE run = 1");
+  {
+    const sweep::Connection connection(file(), sweep::Connection::Mode::Write);
+    connection.run("UPDATE runs SET trace_hash = '4567' WHERE run = 1");
+    sweep::reseal_runs(connection, " WHERE run = 1");
+  }
   sweep::ResultsWriter writer(file(), made_up_sweep(), false);
   expect_error(ErrorKind::Input, AllOf(HasSubstr("run 1 "), HasSubstr("t.rrt"), HasSubstr("4567")),
                [&] { (void)writer.finished(false); });
@@ -471,13 +476,13 @@ TEST_F(Database, FilesThatAreNone) {
   std::ofstream(file("empty.db")).close();
   expect_error(ErrorKind::Input, HasSubstr("an empty file"), read("empty.db"));
   expect_error(ErrorKind::Input, HasSubstr("does not exist"), read("none.db"));
-  expect_error(ErrorKind::Input, HasSubstr("no file"), read("."));
+  expect_error(ErrorKind::Input, HasSubstr("a folder"), read("."));
   sweep::Connection(file("other.db"), sweep::Connection::Mode::Write).run("CREATE TABLE runs (a)");
   expect_error(ErrorKind::Input, HasSubstr("no results of a sweep"), read("other.db"));
   expect_error(ErrorKind::Input, HasSubstr("no results of a sweep"), write("other.db"));
   write_made_up(file("newer.db"));
-  sweep::Connection(file("newer.db"), sweep::Connection::Mode::Write).run("PRAGMA user_version = 2");
-  expect_error(ErrorKind::Input, AllOf(HasSubstr("newer"), HasSubstr("version 2")), read("newer.db"));
+  sweep::Connection(file("newer.db"), sweep::Connection::Mode::Write).run("PRAGMA user_version = 3");
+  expect_error(ErrorKind::Input, AllOf(HasSubstr("newer"), HasSubstr("version 3")), read("newer.db"));
   expect_error(ErrorKind::Input, HasSubstr("newer"), write("newer.db"));
   expect_error(ErrorKind::Output, HasSubstr("nowhere"), write("nowhere/s.db"));
 }

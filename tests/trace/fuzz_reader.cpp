@@ -435,7 +435,7 @@ int main(int argc, char** argv) {
     if (is_of_use(path)) {
       std::fprintf(stderr, "\rround %llu", static_cast<unsigned long long>(round));
       try {
-        trace::write_envelope(path);
+        trace::write_envelope(trace::FileDescriptor(path, trace::FileDescriptor::Mode::ReadWrite));
         failure = try_file(path, loaded);
       } catch (const std::exception& error) {
         failure = std::string("not an Error of ours: ") + error.what();

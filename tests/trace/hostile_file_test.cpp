@@ -26,7 +26,7 @@ class HostileFileTest : public TraceFileTest {
     edit(opened);
     EXPECT_GE(H5Fclose(opened), 0);
     H5Pclose(access);
-    write_envelope(file());
+    write_envelope(FileDescriptor(file(), FileDescriptor::Mode::ReadWrite));
     const Error error = error_of([&] { static_cast<void>(load(file())); });
     EXPECT_EQ(error.kind(), ErrorKind::Input);
     // Sealing looks at the same rules: it must not bless the file.

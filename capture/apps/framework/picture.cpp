@@ -1,13 +1,10 @@
 #include "capture/apps/framework/picture.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "base/output_file.hpp"
 #include "base/png.hpp"
 
@@ -40,11 +37,8 @@ void write_picture(const std::string& path, std::uint32_t width, std::uint32_t h
 }
 
 std::vector<std::uint32_t> read_swizzle(const std::string& path, std::uint64_t threads) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    fail_swizzle("the swizzle cannot be read", path, std::strerror(errno), "");
-  }
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  // A byte more than it may have is enough to see that it is too large.
+  const std::string bytes = read_start(path, threads * 4 + 1, "swizzle");
   if (bytes.size() != threads * 4) {
     fail_swizzle("the swizzle has the wrong size", path, std::to_string(bytes.size()) + " bytes",
                  std::to_string(threads * 4) + " bytes, 4 for each thread");

@@ -1,16 +1,15 @@
 #include "capture/reference/meshes/mesh_file.hpp"
 
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 
 namespace rayreplay::reference {
 namespace {
@@ -48,28 +47,9 @@ Camera frame(const RenderScene& scene, const std::filesystem::path& path) {
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path) {
-  const auto fail = [&](const std::string& found) {
-    throw Error(ErrorKind::Input, {"the file cannot be read", path.string(), found, "a readable file",
-                                   "check the path and its permissions"});
-  };
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) {
-    fail("no such file");
-  }
-  if (!std::filesystem::is_regular_file(status)) {
-    fail(std::filesystem::is_directory(status) ? "a folder" : "a device or a pipe");
-  }
-  std::ifstream stream(path, std::ios::binary | std::ios::ate);
-  if (!stream) {
-    fail(std::strerror(errno));
-  }
-  std::string bytes(static_cast<std::size_t>(stream.tellg()), '\0');
-  stream.seekg(0);
-  if (!stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
-    fail("a read error");
-  }
-  return bytes;
+  // What a mesh of this size becomes would not fit into memory either.
+  constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 30U;
+  return read_text_file(path, kMostBytes, "mesh");
 }
 
 void bad_mesh(const std::filesystem::path& path, const std::string& place, std::string what, std::string found,

@@ -5,15 +5,14 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <iterator>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
 #include <tbb/task_arena.h>
 
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "capture/import/memory_trace.hpp"
 #include "capture/trace/reader.hpp"
 #include "sim/experiment/stages/stage_key.hpp"
@@ -249,12 +248,9 @@ std::string InputCatalogue::content_of(const std::string& path) {
       return found->second.value;
     }
   }
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream bytes;
-  if (!file || (file.peek() != std::ifstream::traits_type::eof() && !(bytes << file.rdbuf())) || file.bad()) {
-    throw Error(ErrorKind::Input, {"the file cannot be read", path, "", "", ""});
-  }
-  std::string hash = hex(KeyMaker().add(bytes.str()).key());
+  // Machines, and files of hints: a number a ray.
+  constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 30U;
+  std::string hash = hex(KeyMaker().add(read_text_file(path, kMostBytes)).key());
   if (stamp) {
     const std::lock_guard lock(mutex_);
     contents_[path] = {*stamp, hash};

@@ -1,10 +1,7 @@
 #include "sim/experiment/store/result_file.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
-
-#include <unistd.h>
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -16,7 +13,6 @@ namespace {
 
 constexpr std::string_view kMagic = "RRSTORE1";
 constexpr std::string_view kEnding = ".rrs";
-constexpr std::string_view kPart = ".part-";
 constexpr std::size_t kKindAt = 8, kKeyAt = 24, kLengthAt = 40, kSumAt = 48, kSumBytes = 16;
 
 bool is_digit(char c) {
@@ -90,15 +86,9 @@ bool is_result_name(std::string_view name) {
 }
 
 bool is_part_name(std::string_view name) {
-  const auto part = name.find(kPart);
+  // Earlier versions wrote ".part-HOST-PROCESS-NUMBER".
+  const auto part = name.find(".part-");
   return part != std::string_view::npos && is_result_name(name.substr(0, part));
-}
-
-std::string part_name(const std::string& result_name) {
-  static std::atomic<std::uint64_t> number{0};
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
-  return fmt::format("{}{}{}-{}-{}", result_name, kPart, host.data(), ::getpid(), number++);
 }
 
 ResultHeader make_header(std::string_view kind, std::string_view key, std::string_view bytes) {

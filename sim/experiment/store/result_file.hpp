@@ -25,8 +25,6 @@ using ResultHeader = std::array<char, kHeaderBytes>;
 /// Whether a file of this name is a result, or the beginning of one that is being written.
 [[nodiscard]] bool is_result_name(std::string_view name);
 [[nodiscard]] bool is_part_name(std::string_view name);
-/// Unique on this machine.
-[[nodiscard]] std::string part_name(const std::string& result_name);
 
 [[nodiscard]] ResultHeader make_header(std::string_view kind, std::string_view key, std::string_view bytes);
 /// "" where the header fits a file of this size; else what does not.

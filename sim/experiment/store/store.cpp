@@ -22,6 +22,7 @@
 #include "base/error.hpp"
 #include "base/file_descriptor.hpp"
 #include "base/output_file.hpp"
+#include "base/temporary.hpp"
 #include "sim/experiment/store/result_file.hpp"
 
 namespace rayreplay::experiment {
@@ -44,6 +45,11 @@ bool read_all(int file, char* into, std::size_t count) {
     count -= done > 0 ? static_cast<std::size_t>(done) : 0;
   }
   return true;
+}
+
+/// A FIFO of this name is not waited for; what it is, its reader sees.
+FileDescriptor open_result(const fs::path& path) {
+  return FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY));
 }
 
 struct Kept {
@@ -70,7 +76,7 @@ class Store::Impl {
 
   std::optional<std::string> get(std::string_view kind, std::string_view key) {
     const fs::path path = options_.folder / result_name(kind, key);
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const FileDescriptor file = open_result(path);
     if (!file.valid()) {
       return {};
     }
@@ -99,7 +105,7 @@ class Store::Impl {
   }
 
   [[nodiscard]] bool has(std::string_view kind, std::string_view key) const {
-    const FileDescriptor file(::open((options_.folder / result_name(kind, key)).c_str(), O_RDONLY | O_CLOEXEC));
+    const FileDescriptor file = open_result(options_.folder / result_name(kind, key));
     ResultHeader header{};
     std::uint64_t size = 0;
     return file.valid() && read_header(file.get(), kind, key, header, size).empty();
@@ -183,20 +189,18 @@ class Store::Impl {
 
   /// 0, or the system's error.
   int write(const std::string& name, const ResultHeader& header, std::string_view bytes) {
-    const fs::path part = options_.folder / part_name(name);
-    const FileDescriptor file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-    if (!file.valid()) {
-      return errno;
+    const Temporary temporary = create_remembered_file(options_.folder / name);
+    if (temporary.error != 0) {
+      return temporary.error;
     }
-    remember_temporary(part);
-    // Who holds the lock is alive: see remove_orphans.
-    ::flock(file.get(), LOCK_EX | LOCK_NB);
-    int error = write_all(file.get(), {header.data(), header.size()});
+    const fs::path& part = temporary.path;
+    const int file = temporary.file.get();
+    int error = write_all(file, {header.data(), header.size()});
     if (error == 0) {
-      error = write_all(file.get(), bytes);
+      error = write_all(file, bytes);
     }
     if (error == 0) {
-      touch(file.get());
+      touch(file);
       if (::rename(part.c_str(), (options_.folder / name).c_str()) != 0 && errno != ENOENT) {
         error = errno;  // ENOENT: somebody took it for an orphan, or cleared the store
       }
@@ -224,8 +228,10 @@ class Store::Impl {
   void remove_orphans() const {
     for_each([](const fs::path& path) {
       if (is_part_name(path.filename().string())) {
-        const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-        if (file.valid() && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) {
+        struct stat status {};
+        const FileDescriptor file = open_result(path);
+        if (file.valid() && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+            ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) {
           ::unlink(path.c_str());
         }
       }
@@ -266,7 +272,8 @@ class Store::Impl {
       return;
     }
     // One process at a time: two would free twice as much. Where that cannot be had, they do.
-    const FileDescriptor lock(::open((options_.folder / kLockName).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+    const FileDescriptor lock(
+        ::open((options_.folder / kLockName).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
     if (lock.valid()) {
       ::flock(lock.get(), LOCK_EX);
     }

@@ -1,10 +1,7 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +9,7 @@
 #include <toml++/toml.h>
 
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "sim/sweep/definition/axis_values.hpp"
 #include "sim/sweep/definition/definition.hpp"
 #include "sim/sweep/definition/paths.hpp"
@@ -25,13 +23,16 @@ const std::vector<std::string> kTopLevel = {"base",       "sampler", "objective"
                                             "experiment", "axes",    "zip",       "stop"};
 
 std::string read_file(const std::filesystem::path& path, const std::string& where) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || (file.peek() != std::ifstream::traits_type::eof() && !(text << file.rdbuf())) || file.bad()) {
-    throw Error(ErrorKind::Input, {"the experiment file of the sweep cannot be read", where, path.string(),
-                                   "a TOML file", "`base` is relative to the sweep file"});
+  try {
+    return read_text_file(path, kMostTextBytes, "experiment file");
+  } catch (const Error& error) {
+    ErrorInfo info = error.info();
+    info.what = "the experiment file of the sweep cannot be read: " + info.what;
+    info.found = path.string() + (info.found.empty() ? "" : ", " + info.found);
+    info.where = where;
+    info.fix = "`base` is relative to the sweep file";
+    throw Error(error.kind(), info);
   }
-  return text.str();
 }
 
 class SweepReader {

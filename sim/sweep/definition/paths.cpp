@@ -1,16 +1,20 @@
 #include "sim/sweep/definition/paths.hpp"
 
 #include <array>
+#include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <memory>
+
+#include <unistd.h>
 
 #include <fmt/format.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "sim/experiment/settings/machine_settings.hpp"
 
 namespace rayreplay::sweep {
@@ -90,19 +94,24 @@ void note_absolute(Definition& definition, const std::string& key, const Paramet
 }
 
 std::optional<std::string> file_hash(const std::string& path) {
-  std::error_code failed;
-  std::ifstream file(path, std::ios::binary);
-  if (!fs::is_regular_file(path, failed) || !file) {
+  OpenInput file;
+  try {
+    file = open_input(path);
+  } catch (const Error&) {
     return std::nullopt;
   }
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
   XXH3_128bits_reset(state.get());
   std::array<char, 1U << 16U> part{};
-  while (file.read(part.data(), part.size()) || file.gcount() > 0) {
-    XXH3_128bits_update(state.get(), part.data(), static_cast<std::size_t>(file.gcount()));
-  }
-  if (file.bad()) {
-    return std::nullopt;
+  for (;;) {
+    const ssize_t got = ::read(file.file.get(), part.data(), part.size());
+    if (got < 0 && errno != EINTR) {
+      return std::nullopt;
+    }
+    if (got == 0) {
+      break;
+    }
+    XXH3_128bits_update(state.get(), part.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
   }
   const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);

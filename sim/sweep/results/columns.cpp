@@ -122,8 +122,8 @@ std::vector<ResultColumn> result_columns(const std::vector<std::string>& axes) {
       about("status", ColumnType::Text, "", "ok or error"),
       about("error", ColumnType::Text, "", "why there is no result"),
   };
-  std::set<std::string> names = {"configuration", "trace_hash", "tool_version", "device", "host",
-                                 "started",       "seconds",    "run",          "status", "error"};
+  std::set<std::string> names = {"configuration", "trace_hash", "tool_version", "device", "host",    "started",
+                                 "seconds",       "run",        "status",       "error",  "checksum"};
   const auto add = [&](ResultColumn column) {
     for (int i = 2; !names.insert(folded(column.name)).second; ++i) {
       const auto tilde = column.name.find('~');

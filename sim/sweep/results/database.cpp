@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "sim/sweep/results/database_file.hpp"
 #include "sim/sweep/results/known_inputs.hpp"
+#include "sim/sweep/results/row_checksum.hpp"
 #include "sim/sweep/results/schema.hpp"
 #include "sim/sweep/results/writer_impl.hpp"
 
@@ -21,8 +22,6 @@ namespace fs = std::filesystem;
 // A reader in the middle of a query: rows wait in memory meanwhile, but at the end somebody has to give way.
 constexpr int kTryMilliseconds = 100;
 constexpr std::chrono::seconds kPatience{60};
-// Looked through whenever it is opened for writing: takes some tens of milliseconds.
-constexpr std::uintmax_t kLookedThroughBytes = 16U << 20U;
 
 }  // namespace
 
@@ -111,10 +110,7 @@ void ResultsWriter::Impl::check_input(const InputFile& input) {
     return;
   }
   begin();
-  Statement insert = connection_->prepare("INSERT INTO inputs (path, hash) VALUES (?, ?)");
-  insert.bind(1, std::string_view(input.path));
-  insert.bind(2, std::string_view(input.hash));
-  insert.step();
+  insert_row(*connection_, "inputs", {{"path", input.path}, {"hash", input.hash}});
   inputs_.push_back(input);
   hash_of_.emplace(input.path, input.hash);
 }
@@ -167,19 +163,16 @@ void ResultsWriter::Impl::open(const fs::path& path) {
     begin();
     create(*connection_, about_);
   } else {
-    check_mark(*connection_);
+    require_current(*connection_);
     connection_->run("PRAGMA journal_mode=DELETE");  // whatever another program made of it
     require_whole(*connection_);
-    std::error_code error;
-    if (lock_.was_left() || fs::file_size(path, error) <= kLookedThroughBytes) {
-      check_integrity();
-    }
+    check_structure(*connection_, lock_.was_left());
+    check_content(*connection_);
     const About there = read_about(*connection_);
     require_same_sweep(there, about_, path.string());
     require_same_version(there.tool_version, about_.tool_version, path.string(),
                          "use the rayreplay that wrote it, or begin anew with --restart");
     update_about(there);
-    create_retry(*connection_);
   }
   inputs_ = read_inputs(*connection_);
   for (const InputFile& input : inputs_) {
@@ -188,14 +181,6 @@ void ResultsWriter::Impl::open(const fs::path& path) {
   runs_.emplace(*connection_, about_.runs);
   sqlite3_busy_timeout(connection_->get(), kTryMilliseconds);
   committed_ = Clock::now() - std::chrono::hours(1);
-}
-
-void ResultsWriter::Impl::check_integrity() const {
-  Statement check = connection_->prepare("PRAGMA quick_check(1)");
-  if (check.step() && check.text(0) != "ok") {
-    throw Error(ErrorKind::Input, {"the database is damaged", connection_->path().string(), check.text(0), "",
-                                   "sqlite3 FILE .recover saves what can be read; --restart begins the sweep anew"});
-  }
 }
 
 void ResultsWriter::Impl::update_about(const About& there) {

@@ -1,17 +1,27 @@
 #include "sim/sweep/results/database_file.hpp"
 
 #include <cstdint>
-#include <fstream>
 #include <string>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 
 namespace rayreplay::sweep {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kHeadBytes = 72;  // of SQLite's header, up to and with the application's mark
+const std::string kMagic("SQLite format 3\0", 16);
+// https://sqlite.org/fileformat2.html#the_database_header
+constexpr std::size_t kWriteVersionAt = 18, kReadVersionAt = 19, kReservedAt = 20, kFractionsAt = 21, kEncodingAt = 59;
+constexpr unsigned kRollbackJournal = 1, kWriteAheadLog = 2, kUtf8 = 1;
+
+}  // namespace
 
 fs::path with_suffix(fs::path path, const char* suffix) {
   path += suffix;
@@ -47,13 +57,33 @@ void require_one_name(const fs::path& path) {
   }
 }
 
+void check_header(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) {
+    return;
+  }
+  const std::string head = read_start(path, kHeadBytes, "database");
+  if (head.size() < kHeadBytes || !head.starts_with(kMagic)) {
+    return;  // an empty file, or none of SQLite's, as SQLite says itself
+  }
+  const auto byte = [&head](std::size_t at) { return unsigned{static_cast<unsigned char>(head[at])}; };
+  const unsigned version = byte(kWriteVersionAt);
+  const bool good = (version == kRollbackJournal || version == kWriteAheadLog) && byte(kReadVersionAt) == version &&
+                    byte(kReservedAt) == 0 && head.substr(kFractionsAt, 3) == "\x40\x20\x20" &&
+                    head.substr(kEncodingAt - 3, 3) == std::string(3, '\0') && byte(kEncodingAt) <= kUtf8;
+  if (!good) {
+    throw Error(ErrorKind::Input, {"the database's header is damaged", path.string(),
+                                   fmt::format("versions {} and {}, reserved {}, encoding {}", version,
+                                               byte(kReadVersionAt), byte(kReservedAt), byte(kEncodingAt)),
+                                   "versions 1 and 1, reserved 0, encoding 1, as rayreplay writes it",
+                                   "copy the file again from where it came; --restart begins the sweep anew"});
+  }
+}
+
 void remove_database(const fs::path& path) {
-  std::string head(72, '\0');
-  std::ifstream file(path, std::ios::binary);
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  const auto got = static_cast<std::size_t>(file.gcount());
-  file.close();
-  if (got > 0 && (!head.starts_with(std::string("SQLite format 3\0", 16)) || head.substr(68, 4) != "RRSW")) {
+  std::error_code absent;
+  const std::string head = fs::exists(path, absent) ? read_start(path, kHeadBytes, "database") : std::string();
+  if (!head.empty() && (!head.starts_with(kMagic) || head.size() < kHeadBytes || head.substr(68, 4) != "RRSW")) {
     throw Error(ErrorKind::Input, {"the file holds no results of a sweep and is not replaced", path.string(), "", "",
                                    "choose another name with -o"});
   }

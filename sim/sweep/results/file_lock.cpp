@@ -60,6 +60,12 @@ std::string host_name() {
                                   "choose a folder that you may write to, on a file system with locks"});
 }
 
+/// Its content would be overwritten.
+[[noreturn]] void refuse_kind(const fs::path& path, const char* found) {
+  throw Error(ErrorKind::Output, {"the lock of a database is not a file that rayreplay made", path.string(), found,
+                                  "a regular file, or nothing", "see who put it there, and remove it"});
+}
+
 bool still_there(int descriptor, const fs::path& path) {
   struct stat ours {
   }, now{};
@@ -85,9 +91,18 @@ FileLock::FileLock(fs::path lock_file, const fs::path& what) : path_(known_as(lo
     refuse(what, fmt::format("{} {}", ::getpid(), host_name()));
   }
   for (;;) {
-    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    // Its name is known, so that all processes find it: somebody else may have put a link or a FIFO there.
+    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0644);
     if (descriptor_ < 0) {
+      if (errno == ELOOP) {
+        refuse_kind(path_, "a symbolic link");
+      }
       fail(path_, errno);
+    }
+    struct stat status {};
+    if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink > 1) {
+      ::close(descriptor_);
+      refuse_kind(path_, S_ISREG(status.st_mode) ? "a file of several names" : "no regular file");
     }
     struct flock lock {};
     lock.l_type = F_WRLCK;

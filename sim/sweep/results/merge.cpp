@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "sim/sweep/results/known_inputs.hpp"
+#include "sim/sweep/results/row_checksum.hpp"
 #include "sim/sweep/results/schema.hpp"
 #include "sim/sweep/results/writer_impl.hpp"
 
@@ -22,8 +23,10 @@ constexpr const char* kOneInput = "evaluate the shards that read the other conte
 ResultsWriter::Impl::Others ResultsWriter::Impl::look_at(const fs::path& other) const {
   const Connection source(other, Connection::Mode::Read);
   source.run("BEGIN");
-  check_mark(source);
+  require_current(source);
   require_whole(source);
+  check_structure(source, false);
+  check_content(source);
   const About about = read_about(source);
   if (about.definition_hash != about_.definition_hash) {
     try {
@@ -96,7 +99,7 @@ std::uint64_t ResultsWriter::Impl::take_attached(const std::vector<std::string>&
       fmt::join(columns, ","), about_.runs));
   const auto count = static_cast<std::uint64_t>(sqlite3_changes64(connection_->get()));
   if (connection_->number("SELECT count(*) FROM other.sqlite_schema WHERE type = 'table' AND name = 'retry'") > 0) {
-    connection_->run("INSERT OR IGNORE INTO main.retry (run) SELECT run FROM other.retry");
+    connection_->run("INSERT OR IGNORE INTO main.retry (run, checksum) SELECT run, checksum FROM other.retry");
   }
   connection_->run("DELETE FROM main.retry WHERE run NOT IN (SELECT run FROM main.runs WHERE status <> 'ok')");
   runs_->retry_was_written();
@@ -130,6 +133,8 @@ std::uint64_t ResultsWriter::Impl::merge(const fs::path& other) {
       }
     }
   }
+  const bool whole_rows = names.size() == theirs.columns.size();
+  names.emplace_back(kChecksumColumn);
   try_commit();
   Statement attach = connection_->prepare("ATTACH DATABASE ? AS other");
   const std::string file = other.is_absolute() ? other.string() : "./" + other.string();
@@ -141,6 +146,10 @@ std::uint64_t ResultsWriter::Impl::merge(const fs::path& other) {
     require_same_results(metrics, other);
     begin();
     count = take_attached(names);
+    if (!whole_rows) {
+      // A column of theirs has no place here.
+      reseal_runs(*connection_, " WHERE run IN (SELECT run FROM other.runs)");
+    }
   } catch (...) {
     fail();
     connection_->try_run("DETACH DATABASE other");

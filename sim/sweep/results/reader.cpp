@@ -25,11 +25,6 @@ void roll_back(const fs::path& path) {
 }
 
 std::unique_ptr<Connection> open(const fs::path& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    throw Error(ErrorKind::Input, {"this is no file", path.string(), "", "the results of a sweep", ""});
-  }
   auto connection = std::make_unique<Connection>(path, Connection::Mode::Read);
   int code = connection->try_run("BEGIN; SELECT count(*) FROM sqlite_schema");
   if (code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY || code == SQLITE_READONLY_CANTINIT ||
@@ -53,6 +48,8 @@ std::unique_ptr<Connection> open(const fs::path& path) {
   }
   check_mark(*connection);
   require_whole(*connection);
+  check_structure(*connection, false);
+  check_content(*connection);
   return connection;
 }
 
@@ -134,6 +131,9 @@ const fs::path& ResultsReader::path() const {
 }
 const About& ResultsReader::about() const {
   return impl_->about;
+}
+bool ResultsReader::has_checksums() const {
+  return check_mark(*impl_->connection);
 }
 const std::vector<InputFile>& ResultsReader::inputs() const {
   return impl_->inputs;

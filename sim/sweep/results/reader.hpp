@@ -3,8 +3,9 @@
 // Contract: the file is opened read-only; all calls of one object see the same rows. A writer that wants to commit
 // waits for readers, so keep none longer than its work takes. Rows come by run unless a query says otherwise. Cells
 // have the type of their column (truth values are stored as whole numbers); a cell of another type is given as it is
-// stored. `where` is an expression of expression.hpp, "" for all. Errors: Input for files that are not such a database,
-// newer, damaged; Usage for unknown columns (naming the nearest) and wrong SQL (with SQLite's reason).
+// stored. `where` is an expression of expression.hpp, "" for all. On opening the schema is compared with ours and every
+// row with its checksum, which takes about as long as reading the file. Errors: Input for files that are not such a
+// database, newer, damaged; Usage for unknown columns (naming the nearest) and wrong SQL (with SQLite's reason).
 #pragma once
 
 #include <cstdint>
@@ -36,6 +37,8 @@ class ResultsReader {
 
   [[nodiscard]] const std::filesystem::path& path() const;
   [[nodiscard]] const About& about() const;
+  /// False: of the first format, whose rows can be read but not checked.
+  [[nodiscard]] bool has_checksums() const;
   [[nodiscard]] const std::vector<InputFile>& inputs() const;
   [[nodiscard]] const std::vector<ResultColumn>& columns() const;
   /// Usage names the nearest; `option` stands in the message.

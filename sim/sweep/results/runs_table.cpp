@@ -1,6 +1,7 @@
 #include "sim/sweep/results/runs_table.hpp"
 
 #include <cmath>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -9,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.hpp"
+#include "sim/sweep/results/row_checksum.hpp"
 #include "sim/sweep/results/schema.hpp"
 
 namespace rayreplay::sweep {
@@ -37,11 +39,16 @@ void RunsTable::read_again() {
     places_.emplace(columns_[i].name, static_cast<int>(i) + 1);
     names_.insert(folded(columns_[i].name));
   }
-  std::vector<std::string> names, marks;
+  names_.insert(kChecksumColumn);
+  std::vector<std::string> plain, names, marks;
   for (const ResultColumn& column : columns_) {
+    plain.push_back(column.name);
     names.push_back(sql_name(column.name));
     marks.emplace_back("?");
   }
+  checksum_.emplace("runs", plain);
+  names.emplace_back(kChecksumColumn);
+  marks.emplace_back("?");
   insert_ = connection_->prepare(
       fmt::format("INSERT OR REPLACE INTO runs ({}) VALUES ({})", fmt::join(names, ","), fmt::join(marks, ",")));
 }
@@ -66,16 +73,47 @@ int RunsTable::place(const std::string& key, Role role) {
   return places_.at(key);
 }
 
-void RunsTable::bind(int place, const ParameterValue& value) {
+void RunsTable::set(int place, const ParameterValue& value) {
   if (const bool* truth = std::get_if<bool>(&value)) {
-    insert_.bind(place, std::int64_t{*truth ? 1 : 0});
+    set(place, CellView(std::int64_t{*truth ? 1 : 0}));
   } else if (const auto* whole = std::get_if<std::int64_t>(&value)) {
-    insert_.bind(place, *whole);
+    set(place, CellView(*whole));
   } else if (const auto* real = std::get_if<double>(&value)) {
-    insert_.bind(place, *real);
+    set(place, CellView(*real));
   } else {
-    insert_.bind(place, std::string_view(std::get<std::string>(value)));
+    set(place, CellView(std::string_view(std::get<std::string>(value))));
   }
+}
+
+void RunsTable::set(int place, CellView value) {
+  constexpr double kMostWhole = 9e18;
+  const auto* whole = std::get_if<std::int64_t>(&value);
+  const auto* real = std::get_if<double>(&value);
+  if (real != nullptr && std::isnan(*real)) {
+    value = std::monostate();
+  }
+  // What SQLite makes of it in a column of this type: the checksum is that of what is stored.
+  switch (columns_[static_cast<std::size_t>(place) - 1].type) {
+    case ColumnType::Real:
+      if (whole != nullptr) {
+        value = static_cast<double>(*whole);
+      }
+      read_back_ = read_back_ || std::holds_alternative<std::string_view>(value);
+      break;
+    case ColumnType::Whole:
+    case ColumnType::Truth:
+      if (real != nullptr && std::abs(*real) < kMostWhole && std::trunc(*real) == *real) {
+        value = static_cast<std::int64_t>(*real);
+      }
+      read_back_ = read_back_ || std::holds_alternative<std::string_view>(value);
+      break;
+    case ColumnType::Text:
+      read_back_ = read_back_ || whole != nullptr || real != nullptr;
+      break;
+    case ColumnType::Any:
+      break;
+  }
+  cells_[static_cast<std::size_t>(place) - 1] = value;
 }
 
 void RunsTable::insert(const ResultRow& row) {
@@ -90,15 +128,16 @@ void RunsTable::insert(const ResultRow& row) {
   for (const auto& [key, value] : row.axis_values) {
     place(key, Role::Axis);
   }
-  sqlite3_clear_bindings(insert_.get());
+  cells_.assign(columns_.size(), CellView());
+  read_back_ = false;
   for (const auto& [key, setting] : row.settings.all()) {
     if (const int where = place(key, Role::Key); where > 0) {
-      bind(where, setting.value);
+      set(where, setting.value);
     }
   }
   for (const auto& [key, value] : row.axis_values) {
     if (const int where = place(key, Role::Axis); where > 0) {
-      bind(where, value);
+      set(where, value);
     }
   }
   for (const auto& [name, value] : row.outcome.metrics) {
@@ -107,24 +146,33 @@ void RunsTable::insert(const ResultRow& row) {
       throw Error(ErrorKind::Internal, {"a metric is not declared", connection_->path().string(), name, "", ""});
     }
     if (std::isfinite(value)) {
-      insert_.bind(known->second, value);
+      set(known->second, CellView(value));
     }
   }
   const std::string error = row.outcome.failure ? format_error(row.outcome.failure->info) : "";
-  insert_.bind(places_.at("run"), static_cast<std::int64_t>(row.run));
-  insert_.bind(places_.at("status"), std::string_view(row.outcome.failure ? "error" : "ok"));
+  const auto about = [this](const char* name, const CellView& value) { set(places_.at(name), value); };
+  about("run", static_cast<std::int64_t>(row.run));
+  about("status", row.outcome.failure ? "error" : "ok");
   if (row.outcome.failure) {
-    insert_.bind(places_.at("error"), std::string_view(error));
+    about("error", error);
   }
-  insert_.bind(places_.at("configuration"), std::string_view(row.outcome.configuration));
-  insert_.bind(places_.at("trace_hash"), std::string_view(row.outcome.trace_hash));
-  insert_.bind(places_.at("tool_version"), std::string_view(RAYREPLAY_VERSION));
-  insert_.bind(places_.at("device"), std::string_view(row.outcome.device));
-  insert_.bind(places_.at("host"), std::string_view(row.host));
-  insert_.bind(places_.at("started"), std::string_view(row.started));
-  insert_.bind(places_.at("seconds"), row.outcome.seconds);
+  about("configuration", row.outcome.configuration);
+  about("trace_hash", row.outcome.trace_hash);
+  about("tool_version", RAYREPLAY_VERSION);
+  about("device", row.outcome.device);
+  about("host", row.host);
+  about("started", row.started);
+  about("seconds", row.outcome.seconds);
+  int place = 1;
+  for (const CellView& cell : cells_) {
+    insert_.bind(place++, cell);
+  }
+  insert_.bind(place, checksum_->of(cells_));
   insert_.step();
   insert_.reset();
+  if (read_back_) {
+    reseal_runs(*connection_, fmt::format(" WHERE run = {}", row.run));
+  }
   note_retry(row);
 }
 
@@ -134,8 +182,11 @@ void RunsTable::note_retry(const ResultRow& row) {
     return;
   }
   any_retry_ = true;
-  Statement note =
-      connection_->prepare(again ? "INSERT OR REPLACE INTO retry (run) VALUES (?)" : "DELETE FROM retry WHERE run = ?");
+  if (again) {
+    insert_row(*connection_, "retry", {{"run", static_cast<std::int64_t>(row.run)}});
+    return;
+  }
+  Statement note = connection_->prepare("DELETE FROM retry WHERE run = ?");
   note.bind(1, static_cast<std::int64_t>(row.run));
   note.step();
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -13,6 +14,7 @@
 
 #include "sim/sweep/results/columns.hpp"
 #include "sim/sweep/results/database.hpp"
+#include "sim/sweep/results/row_checksum.hpp"
 #include "sim/sweep/results/sqlite.hpp"
 
 namespace rayreplay::sweep {
@@ -36,12 +38,16 @@ class RunsTable {
  private:
   int place(const std::string& key, Role role);
   void read_again();
-  void bind(int place, const ParameterValue& value);
+  void set(int place, const ParameterValue& value);
+  void set(int place, CellView value);
   void note_retry(const ResultRow& row);
 
   const Connection* connection_;
   std::uint64_t runs_;
   Statement insert_;
+  std::optional<RowChecksum> checksum_;
+  std::vector<CellView> cells_;  ///< of the row that is being inserted
+  bool read_back_ = false;       ///< SQLite stores a value of it in another form
   std::vector<ResultColumn> columns_;
   std::unordered_map<std::string, int> places_;  ///< of the statement's parameters; from 1
   std::set<std::string> names_, left_out_;

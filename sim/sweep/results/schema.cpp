@@ -2,15 +2,21 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/error.hpp"
+#include "sim/sweep/results/row_checksum.hpp"
 
 namespace rayreplay::sweep {
 namespace {
+
+const std::vector<std::string> kTables = {"about", "columns", "inputs", "retry", "runs"};
+constexpr const char* kLastColumn = "configuration";  // of those that every database has
+constexpr std::size_t kMostShown = 200;
 
 [[noreturn]] void damaged(const Connection& connection, const std::string& what, const std::string& found) {
   throw Error(ErrorKind::Input, {what, connection.path().string(), found, "a database as rayreplay writes it",
@@ -22,15 +28,53 @@ std::string declaration(const ResultColumn& column) {
 }
 
 void note_column(const Connection& connection, const ResultColumn& column) {
-  Statement insert =
-      connection.prepare("INSERT INTO columns (name, role, type, unit, text, goal) VALUES (?, ?, ?, ?, ?, ?)");
-  int place = 1;
-  for (const std::string_view value : {std::string_view(column.name), std::string_view(to_string(column.role)),
-                                       std::string_view(to_string(column.type)), std::string_view(column.unit),
-                                       std::string_view(column.text), std::string_view(to_string(column.goal))}) {
-    insert.bind(place++, value);
+  const std::int64_t place = connection.number("SELECT coalesce(max(place), 0) + 1 FROM columns");
+  insert_row(connection, "columns",
+             {{"place", place},
+              {"name", column.name},
+              {"role", to_string(column.role)},
+              {"type", to_string(column.type)},
+              {"unit", column.unit},
+              {"text", column.text},
+              {"goal", to_string(column.goal)}});
+}
+
+/// Of a table but `runs`.
+std::string table_sql(const std::string& name, bool with_checksums) {
+  const char* const sum = with_checksums ? ", checksum INTEGER" : "";
+  if (name == "about") {
+    return fmt::format("CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT{}) WITHOUT ROWID", sum);
   }
-  insert.step();
+  if (name == "columns") {
+    return fmt::format(
+        "CREATE TABLE columns (place INTEGER PRIMARY KEY, name TEXT UNIQUE, role TEXT, type TEXT, unit TEXT, text TEXT,"
+        " goal TEXT{})",
+        sum);
+  }
+  if (name == "inputs") {
+    return fmt::format("CREATE TABLE inputs (path TEXT PRIMARY KEY, hash TEXT{}) WITHOUT ROWID", sum);
+  }
+  return fmt::format("CREATE TABLE retry (run INTEGER PRIMARY KEY{})", sum);
+}
+
+/// As SQLite keeps it: a column that came later is appended.
+std::string runs_sql(const std::vector<ResultColumn>& columns, bool with_checksums) {
+  std::vector<std::string> declarations;
+  declarations.reserve(columns.size() + 1);
+  for (const ResultColumn& column : columns) {
+    declarations.push_back(declaration(column));
+    if (with_checksums && column.name == kLastColumn) {
+      declarations.push_back(std::string(kChecksumColumn) + " INTEGER");
+    }
+  }
+  return fmt::format("CREATE TABLE runs ({})", fmt::join(declarations, ", "));
+}
+
+[[noreturn]] void foreign(const Connection& connection, const std::string& type, const std::string& name,
+                          const std::string& found, const std::string& fix) {
+  throw Error(ErrorKind::Input, {"the database holds what rayreplay did not make",
+                                 fmt::format("{}: {} {}", connection.path().string(), type, name), found,
+                                 "its tables runs, columns, about, inputs and retry, as rayreplay makes them", fix});
 }
 
 std::string joined(const std::vector<std::string>& names) {
@@ -56,36 +100,92 @@ bool is_empty(const Connection& connection) {
   return connection.number("PRAGMA schema_version") == 0 && connection.number("PRAGMA application_id") == 0;
 }
 
-void check_mark(const Connection& connection) {
+bool check_mark(const Connection& connection) {
   const std::int64_t mark = connection.number("PRAGMA application_id");
   const std::int64_t version = connection.number("PRAGMA user_version");
   if (mark != kApplicationId) {
     throw Error(ErrorKind::Input, {"the database holds no results of a sweep", connection.path().string(), "", "",
                                    "name a file that rayreplay sweep wrote"});
   }
-  if (version != kFormatVersion) {
+  if (version != kFormatVersion && version != kFormatWithoutChecksums) {
     throw Error(ErrorKind::Input,
                 {version > kFormatVersion ? "the database is of a newer format" : "the database's format is not known",
                  connection.path().string(), fmt::format("version {}", version),
                  fmt::format("version {}", kFormatVersion), "use the rayreplay that wrote it"});
   }
+  return version == kFormatVersion;
+}
+
+void require_current(const Connection& connection) {
+  if (!check_mark(connection)) {
+    throw Error(ErrorKind::Input,
+                {"the database is of an older format, whose rows have no checksums: nothing is added to it",
+                 connection.path().string(), fmt::format("version {}", kFormatWithoutChecksums),
+                 fmt::format("version {}", kFormatVersion),
+                 "rayreplay results still reads it; use the rayreplay that wrote it, or begin anew with --restart"});
+  }
+}
+
+void check_structure(const Connection& connection, bool always) {
+  // Takes some tens of milliseconds then.
+  constexpr std::uintmax_t kLookedThroughBytes = 16U << 20U;
+  std::error_code error;
+  if (!always && std::filesystem::file_size(connection.path(), error) > kLookedThroughBytes) {
+    return;
+  }
+  Statement check = connection.prepare("PRAGMA quick_check(1)");
+  if (check.step() && check.text(0) != "ok") {
+    throw Error(ErrorKind::Input, {"the database is damaged", connection.path().string(), check.text(0), "",
+                                   "sqlite3 FILE .recover saves what can be read; --restart begins the sweep anew"});
+  }
+}
+
+void check_content(const Connection& connection) {
+  const bool with_checksums = check_mark(connection);
+  std::map<std::string, std::string> found;
+  Statement objects = connection.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema");
+  while (objects.step()) {
+    const std::string type = objects.text(0), name = objects.text(1), sql = objects.text(3);
+    if (type == "table" && name.starts_with("sqlite_stat")) {
+      continue;
+    }
+    if (type == "index" && name == "sqlite_autoindex_columns_1" && sql.empty()) {
+      continue;
+    }
+    if (type != "table" || name != objects.text(2) || std::ranges::find(kTables, name) == kTables.end()) {
+      foreign(connection, type, name, "", "remove it: sqlite3 FILE 'DROP ...'");
+    }
+    found[name] = sql;
+  }
+  const auto require = [&](const std::string& name, const std::string& sql) {
+    if (const auto there = found.find(name); there == found.end() || there->second != sql) {
+      foreign(connection, "table", name, there == found.end() ? "none" : there->second.substr(0, kMostShown),
+              "copy the file again from where it came; --restart begins the sweep anew");
+    }
+  };
+  for (const std::string& name : kTables) {
+    // The first databases had no such table.
+    if (name != "runs" && (name != "retry" || with_checksums || found.contains(name))) {
+      require(name, table_sql(name, with_checksums));
+    }
+  }
+  if (with_checksums) {
+    verify_rows(connection, "columns");
+  }
+  require("runs", runs_sql(read_columns(connection), with_checksums));
+  if (with_checksums) {
+    for (const char* table : {"about", "inputs", "retry", "runs"}) {
+      verify_rows(connection, table);
+    }
+  }
 }
 
 void create(const Connection& connection, const About& about) {
   const std::vector<ResultColumn> columns = result_columns(about.axes);
-  std::vector<std::string> declarations;
-  declarations.reserve(columns.size());
-  for (const ResultColumn& column : columns) {
-    declarations.push_back(declaration(column));
-  }
   connection.run(fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", kApplicationId, kFormatVersion));
-  connection.run(
-      "CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
-      "CREATE TABLE columns (place INTEGER PRIMARY KEY, name TEXT UNIQUE, role TEXT, type TEXT, unit TEXT, text TEXT,"
-      " goal TEXT);"
-      "CREATE TABLE inputs (path TEXT PRIMARY KEY, hash TEXT) WITHOUT ROWID");
-  create_retry(connection);
-  connection.run(fmt::format("CREATE TABLE runs ({})", fmt::join(declarations, ", ")));
+  for (const std::string& table : kTables) {
+    connection.run(table == "runs" ? runs_sql(columns, true) : table_sql(table, true));
+  }
   for (const ResultColumn& column : columns) {
     note_column(connection, column);
   }
@@ -105,10 +205,7 @@ void create(const Connection& connection, const About& about) {
 }
 
 void write_about(const Connection& connection, const std::string& name, const std::string& value) {
-  Statement insert = connection.prepare("INSERT OR REPLACE INTO about (name, value) VALUES (?, ?)");
-  insert.bind(1, std::string_view(name));
-  insert.bind(2, std::string_view(value));
-  insert.step();
+  insert_row(connection, "about", {{"name", name}, {"value", value}});
 }
 
 About read_about(const Connection& connection) {
@@ -164,7 +261,8 @@ std::vector<ResultColumn> read_columns(const Connection& connection) {
     }
     columns.push_back(std::move(column));
   }
-  for (const char* needed : {"run", "status", "error", "configuration", "tool_version"}) {
+  for (const char* needed :
+       {"run", "status", "error", "trace_hash", "tool_version", "device", "host", "started", "seconds", kLastColumn}) {
     if (std::ranges::none_of(columns, [needed](const ResultColumn& column) { return column.name == needed; })) {
       damaged(connection, std::string("the table of runs has no column ") + needed, "");
     }
@@ -198,10 +296,6 @@ void require_whole(const Connection& connection) {
                                    "bring the whole file; sqlite3 FILE .recover saves what can be read; --restart "
                                    "begins the sweep anew"});
   }
-}
-
-void create_retry(const Connection& connection) {
-  connection.run("CREATE TABLE IF NOT EXISTS retry (run INTEGER PRIMARY KEY)");
 }
 
 bool has_retry(const Connection& connection) {

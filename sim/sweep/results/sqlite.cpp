@@ -6,12 +6,16 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/input_file.hpp"
+#include "base/working_folder.hpp"
+#include "sim/sweep/results/database_file.hpp"
 
 namespace rayreplay::sweep {
 namespace {
 
 // Who holds the file does so for a commit, or a query.
 constexpr int kBusyMilliseconds = 10000;
+constexpr int kMostCellBytes = 64 << 20;
 
 /// The system's reason for the last failure; 0: not known. Of the connection, else of the file, else of its journal.
 int system_error(sqlite3* database) {
@@ -97,6 +101,18 @@ void Statement::bind_null(int place) {
   }
 }
 
+void Statement::bind(int place, const CellView& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) {
+    bind(place, *whole);
+  } else if (const auto* real = std::get_if<double>(&value)) {
+    bind(place, *real);
+  } else if (const auto* text = std::get_if<std::string_view>(&value)) {
+    bind(place, *text);
+  } else {
+    bind_null(place);
+  }
+}
+
 int Statement::try_step() {
   return sqlite3_step(handle_.get());
 }
@@ -135,10 +151,16 @@ int Statement::columns() const {
   return sqlite3_column_count(handle_.get());
 }
 
-Connection::Connection(const std::filesystem::path& path, Mode mode) : path_(path) {
+Connection::Connection(const std::filesystem::path& path, Mode mode) : path_(path), mode_(mode) {
+  for (const char* suffix : {"", "-journal", "-wal", "-shm"}) {
+    std::filesystem::path beside = path;
+    beside += suffix;
+    require_regular_or_absent(beside, *suffix == '\0' ? "database" : "journal of a database");
+  }
   if (std::error_code ignored; mode == Mode::Read && !std::filesystem::exists(path, ignored)) {
     throw Error(ErrorKind::Input, {"the file does not exist", path.string(), "", "the results of a sweep", ""});
   }
+  check_header(path);
   sqlite3* opened = nullptr;
   const int flags = mode == Mode::Read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   // A path of its own, never a URI.
@@ -148,6 +170,9 @@ Connection::Connection(const std::filesystem::path& path, Mode mode) : path_(pat
   handle_.reset(opened);
   if (code != SQLITE_OK) {
     const std::string why = reason(opened, code);
+    if (path.is_relative()) {
+      require_working_folder(mode == Mode::Read ? ErrorKind::Input : ErrorKind::Output);
+    }
     if (mode == Mode::Read) {
       throw Error(ErrorKind::Input, {"cannot open the database", path.string(), why, "the results of a sweep", ""});
     }
@@ -160,13 +185,20 @@ Connection::Connection(const std::filesystem::path& path, Mode mode) : path_(pat
   // "text" is a name and never by chance a text.
   sqlite3_db_config(opened, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
   sqlite3_db_config(opened, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
-  sqlite3_exec(opened, "PRAGMA cell_size_check=ON", nullptr, nullptr, nullptr);
+  sqlite3_exec(opened, "PRAGMA cell_size_check=ON; PRAGMA trusted_schema=OFF", nullptr, nullptr, nullptr);
+  // A text of ours has some kilobytes; a damaged length is an error and not memory.
+  sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, kMostCellBytes);
 }
 
 void Connection::raise(int code) const {
   const std::string where = path_.string();
   const std::string why = reason(handle_.get(), code);
-  switch (code & 0xFF) {
+  const int primary = code & 0xFF;
+  if (mode_ == Mode::Read && (primary == SQLITE_IOERR || primary == SQLITE_READONLY || primary == SQLITE_PERM ||
+                              primary == SQLITE_CANTOPEN || primary == SQLITE_FULL)) {
+    throw Error(ErrorKind::Input, {"cannot read the database", where, why, "the results of a sweep", ""});
+  }
+  switch (primary) {
     case SQLITE_FULL:
       throw Error(ErrorKind::Output, {"cannot write the results", where, why, "",
                                       "free space on that disk; the same command then goes on with what was written"});
@@ -194,9 +226,13 @@ void Connection::raise(int code) const {
                                      "sqlite3 FILE .recover saves what can be read; --restart begins the sweep anew"});
     case SQLITE_NOMEM:
       throw Error(ErrorKind::Resource, {"not enough memory for the database", where, "", "", ""});
-    default:
+    case SQLITE_MISUSE:
+    case SQLITE_RANGE:
       throw Error(ErrorKind::Internal,
                   {"the database refused a statement", where, sqlite3_errmsg(handle_.get()), "", ""});
+    default:
+      throw Error(ErrorKind::Input, {"the database is not as rayreplay writes it", where, sqlite3_errmsg(handle_.get()),
+                                     "the results of a sweep", "copy the file again from where it came"});
   }
 }
 

@@ -1,9 +1,11 @@
 // SQLite with errors as rayreplay::Error, closed and finalized by scope.
 //
 // Contract: a `Connection` never trusts the schema of the file (no functions from triggers and views) and never runs
-// what a damaged page says without a check of its cells. Errors: `raise` turns the last error of a connection into
-// Output (full disk, no permission, file too large), Input (not a database, damaged) or Internal (SQL of our own that
-// is wrong); statements of users are prepared with `prepare_query`, whose errors are Usage with SQLite's text.
+// what a damaged page says without a check of its cells. It opens regular files only, as SQLite would wait for the
+// writer of a FIFO; so must be its journal and log beside it. Errors: `raise` turns the last error of a connection into
+// Output (full disk, no permission, file too large) or Input (all that reading can come to, and SQL of ours that the
+// file's schema refuses: the file is not as we write it); Internal only where we misuse SQLite. Statements of users are
+// prepared with `prepare_query`, whose errors are Usage with SQLite's text.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +13,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include <sqlite3.h>
 
 namespace rayreplay::sweep {
+
+/// A cell: nothing, a number or a text.
+using CellView = std::variant<std::monostate, std::int64_t, double, std::string_view>;
 
 class Statement {
  public:
@@ -26,6 +32,7 @@ class Statement {
   void bind(int place, double value);
   void bind(int place, std::string_view value);  ///< must live until the next step
   void bind_null(int place);
+  void bind(int place, const CellView& value);
   /// SQLITE_ROW or SQLITE_DONE; other codes are raised.
   bool step();
   /// Its code, whatever it is.
@@ -77,6 +84,7 @@ class Connection {
     }
   };
   std::filesystem::path path_;
+  Mode mode_;
   std::unique_ptr<sqlite3, Close> handle_;
 };
 

@@ -50,7 +50,6 @@ class ResultsWriter::Impl {
   using Clock = std::chrono::steady_clock;
 
   void open(const std::filesystem::path& path);
-  void check_integrity() const;
   void update_about(const About& there);
   void begin();
   /// False while readers keep the file.

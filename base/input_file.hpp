@@ -1,0 +1,39 @@
+// Opening what a user names as input: regular files only, and never more bytes than a reader can use.
+//
+// Contract: a FIFO, a device or a folder is refused at once: opening never waits for a writer, and reading ends. A
+// symbolic link is followed. Every failure is an Error of kind Input that names the file; `noun` is what the error
+// calls it ("settings", "swizzle"). The size is checked on opening and again while reading, as a file may grow.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/file_descriptor.hpp"
+
+namespace rayreplay {
+
+/// The most bytes of a text that people write: settings, sweeps, machines, hints, conditions.
+inline constexpr std::uint64_t kMostTextBytes = std::uint64_t{16} << 20U;
+
+struct OpenInput {
+  FileDescriptor file;
+  std::uint64_t bytes = 0;  ///< when it was opened
+};
+
+[[nodiscard]] OpenInput open_input(const std::filesystem::path& path, std::string_view noun = "file");
+
+/// The whole file; Input where it holds more than `most_bytes`.
+[[nodiscard]] std::string read_text_file(const std::filesystem::path& path, std::uint64_t most_bytes = kMostTextBytes,
+                                         std::string_view noun = "file");
+
+/// The first bytes, at most `count`; fewer where the file is shorter.
+[[nodiscard]] std::string read_start(const std::filesystem::path& path, std::size_t count,
+                                     std::string_view noun = "file");
+
+/// Input where something is there that is no regular file. For what a library opens by name afterwards. Whoever may
+/// write to the folder can exchange the file in between; this guards against mistakes, not against such a user.
+void require_regular_or_absent(const std::filesystem::path& path, std::string_view noun = "file");
+
+}  // namespace rayreplay

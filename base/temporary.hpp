@@ -1,0 +1,53 @@
+// Temporaries beside an output: names that cannot be guessed, and the removal of those that a killed process left.
+//
+// Contract: the temporary of "DIR/NAME" is "DIR/NAME.part-R", R being 16 random hexadecimal digits (NAME is cut where a
+// file's name would become too long). It is created exclusively, never through a symbolic link, with the permissions
+// that the umask leaves. Its owner holds flock on it as long as it lives; the system releases the lock however the
+// process ends, and knows it in every container that shares the file system, as it does not know process numbers.
+//   `remove_leftovers` removes temporaries of the same output that belong to this user and that nobody locks. Where the
+// file system has no flock, nothing is removed.
+//   Another user who may write to the folder and is not kept from it by a sticky bit can still exchange the temporary
+// after it was made: writers use its descriptor, never its name, so that no file elsewhere is overwritten; what is
+// renamed into place then is what that user put there, as he could have put it there afterwards.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/file_descriptor.hpp"
+
+namespace rayreplay {
+
+/// 16 hexadecimal digits from the system.
+[[nodiscard]] std::string random_digits();
+
+/// Whether a file of this name is the temporary of some output.
+[[nodiscard]] bool is_temporary_name(std::string_view name);
+
+struct Temporary {
+  std::filesystem::path path;
+  FileDescriptor file;  ///< open for reading and writing, locked; of a folder: for reading
+  int error = 0;        ///< of the system; then there is nothing
+};
+
+[[nodiscard]] Temporary create_temporary_file(const std::filesystem::path& output);
+[[nodiscard]] Temporary create_temporary_folder(const std::filesystem::path& output);
+
+/// Abandoned temporary files of this output.
+void remove_leftovers(const std::filesystem::path& output) noexcept;
+
+/// Calls `remove` for each abandoned folder with a name that `is_wanted` takes, and holds its lock meanwhile.
+void visit_abandoned_folders(const std::filesystem::path& parent,
+                             const std::function<bool(const std::string& name)>& is_wanted,
+                             const std::function<void(const std::filesystem::path&)>& remove);
+/// The same for temporaries of one output.
+void visit_abandoned_folders(const std::filesystem::path& output,
+                             const std::function<void(const std::filesystem::path&)>& remove);
+
+/// Locks a file or folder for as long as the descriptor is open. False where another process holds it; true where the
+/// file system knows no such locks, too.
+[[nodiscard]] bool lock_temporary(int descriptor);
+
+}  // namespace rayreplay

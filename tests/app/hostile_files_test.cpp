@@ -1,0 +1,111 @@
+// Files that are no files, disks that are full, folders that are gone: one clear line, at once.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "tests/app/process.hpp"
+#include "tests/app/small_trace.hpp"
+
+namespace rayreplay::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+class HostileFiles : public SmallTrace {
+ protected:
+  static void expect_one_line(const Outcome& outcome, int code, const std::string& part, const std::string& what) {
+    EXPECT_EQ(outcome.code, code) << what << ": " << outcome.errors;
+    EXPECT_EQ(outcome.output, "") << what;
+    EXPECT_THAT(outcome.errors, StartsWith("rayreplay: error: ")) << what;
+    EXPECT_THAT(outcome.errors, HasSubstr(part)) << what;
+    EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1) << what << ": " << outcome.errors;
+  }
+};
+
+TEST_F(HostileFiles, PipesAndDevicesAsInputsAreRefusedAtOnce) {
+  const std::string pipe = scratch_ / "pipe", machine = scratch_ / "machine.toml";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo(machine.c_str(), 0600), 0);
+  for (const std::string& file : {pipe, std::string("/dev/zero")}) {
+    for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+             {"run", file},
+             {"sweep", file, "-o", scratch_ / "s.db"},
+             {"whatif", trace(), "--config", file},
+             {"whatif", trace(), "--costs", file},
+             {"whatif", trace(), "--compare", file},
+             {"results", file},
+             {"merge", file, "-o", scratch_ / "m.db"},
+             {"info", file},
+             {"ingest", file, "-o", scratch_ / "i.rrt"},
+             {"instrument", file, "-o", scratch_ / "i.spv"},
+         }) {
+      expect_one_line(run_command(words), 3, file, words[0] + " " + words[1]);
+    }
+  }
+  expect_one_line(run_command({"whatif", trace(), "--models", "plain", "--machine", machine}), 3, "a pipe", "machine");
+  EXPECT_EQ(scratch_.names(), (std::vector<std::string>{"machine.toml", "pipe"}));
+}
+
+TEST_F(HostileFiles, TooLargeATextIsRefused) {
+  std::ofstream(scratch_ / "large.toml") << "a = 1\n";
+  fs::resize_file(scratch_ / "large.toml", std::uintmax_t{3} << 30U);
+  expect_one_line(run_command({"run", scratch_ / "large.toml"}), 3, "at most", "run");
+  expect_one_line(run_command({"whatif", trace(), "--models", "plain", "--machine", scratch_ / "large.toml"}), 3,
+                  "at most", "machine");
+}
+
+TEST_F(HostileFiles, AFullDiskIsOneLineForEveryFileOfHdf5) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> writers = {
+      {"t.rrt", {"trace", "--scene", "one-weekend", "--size", "64x36", "--spp", "2", "-o", scratch_ / "t.rrt"}},
+      {"e.h5", {"explain", trace(), "--hardware", "any-order:seed=3", "--result", scratch_ / "e.h5", "-o", "-"}},
+      {"c.h5", {"cache", trace(), "--elements", scratch_ / "c.h5"}},
+      {"s.h5", {"whatif", trace(), "--models", "plain", "--schedule", scratch_ / "s.h5"}},
+      {"a.h5", {"traverse", trace(), "--accesses", scratch_ / "a.h5"}},
+      {"w.h5", {"swizzle", trace(), "--packing", "random:seed=1", "-o", scratch_ / "w.h5"}},
+  };
+  for (const auto& [name, words] : writers) {
+    const Outcome whole = run_command(words);
+    ASSERT_EQ(whole.code, 0) << name << ": " << whole.errors;
+    const std::uintmax_t bytes = fs::file_size(scratch_ / name);
+    fs::remove(scratch_ / name);
+    for (const std::uintmax_t part : {0U, 1U, 3U, 5U, 7U}) {
+      // Large enough for the message on standard error.
+      constexpr std::uintmax_t kMessageBytes = 4096;
+      RunOptions options;
+      options.max_file_bytes = static_cast<std::size_t>(std::max(bytes * part / 8, kMessageBytes));
+      ASSERT_LT(options.max_file_bytes, bytes) << name;
+      const Outcome outcome = run_command(words, options);
+      EXPECT_EQ(outcome.code, 4) << name << " " << part << ": " << outcome.errors;
+      EXPECT_THAT(outcome.errors, HasSubstr(name));
+      EXPECT_THAT(outcome.errors, testing::Not(HasSubstr("HDF5"))) << name << " " << part;
+      EXPECT_THAT(outcome.errors, testing::Not(HasSubstr("#0"))) << name << " " << part;
+      EXPECT_THAT(scratch_.names(), IsEmpty()) << name << " " << part;
+    }
+  }
+}
+
+TEST_F(HostileFiles, ADeletedWorkingFolderIsSaid) {
+  const auto from_nowhere = [&](const std::string& words) {
+    const std::string folder = scratch_ / "gone";
+    Process process({"/bin/sh", "-c",
+                     "mkdir '" + folder + "' && cd '" + folder + "' && rmdir '" + folder + "' && exec " +
+                         RAYREPLAY_COMMAND + " " + words});
+    return process.wait();
+  };
+  expect_one_line(from_nowhere("whatif t.rrt"), 3, "has been deleted", "whatif");
+  expect_one_line(from_nowhere("run settings.toml"), 3, "has been deleted", "run");
+  expect_one_line(from_nowhere("results s.db"), 3, "has been deleted", "results");
+  expect_one_line(from_nowhere("swizzle '" + trace() + "' --packing identity -o s.h5"), 4, "has been deleted",
+                  "swizzle");
+  expect_one_line(from_nowhere("sweep s.toml -o s.db"), 3, "has been deleted", "sweep");
+}
+
+}  // namespace
+}  // namespace rayreplay::test
