@@ -143,6 +143,7 @@ class PipelineRewrite {
       name = named != nullptr && named->pObjectName != nullptr ? named->pObjectName : "";
     }
     if (words.empty()) {
+      record_->may_trace = true;
       note(stage.module == VK_NULL_HANDLE ? "a shader given by module identifier cannot be observed"
                                           : "a shader module that the layer does not know cannot be observed");
       return false;
@@ -155,6 +156,7 @@ class PipelineRewrite {
                      [&](const auto& site) { return site.shader == entry.shader; });
       }
     }
+    record_->may_trace |= twin->status == instrument::Status::Refused || !record_->sites.empty();
     if (twin->status != instrument::Status::Instrumented) {
       return twin->status == instrument::Status::Unchanged;
     }
@@ -263,18 +265,21 @@ class PipelineRewrite {
           note("a pipeline uses a library that the layer does not know: its shader groups are unknown");
           record_->observes_all = false;
           record_->any_hits_as_given = true;
+          record_->may_trace = true;
           continue;
         }
         const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
         append(record_->groups, library->groups);
         append(record_->general, library->general);
         append(record_->sites, library->sites);
+        record_->may_trace |= library->may_trace;
         record_->instrumented |= library->instrumented;
         record_->observes_all &= library->observes_all;
         record_->any_hits_as_given |= library->any_hits_as_given;
       }
     }
-    if (options().observe_all && record_->any_hits_as_given) {
+    const bool for_others = (flags_of(original) & VK_PIPELINE_CREATE_LIBRARY_BIT_KHR) != 0;
+    if (options().observe_all && record_->any_hits_as_given && (record_->may_trace || for_others)) {
       note("observe-all: opaque geometry is not observed by a pipeline whose any-hit shaders stay as they are");
     }
     record_->layout = original.layout;
