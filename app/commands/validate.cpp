@@ -9,6 +9,7 @@
 #include "app/commands/command.hpp"
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "capture/trace/seal.hpp"
 #include "capture/trace/validate.hpp"
@@ -30,7 +31,7 @@ trace::Findings find(const Options& options) {
     if (error.kind() != ErrorKind::Input) {
       throw;
     }
-    return {{error.info()}, {}};
+    return {{error.info()}, {}, {}};
   }
 }
 
@@ -54,9 +55,30 @@ std::string text(const Options& options, const trace::Findings& findings) {
   if (findings.faults.empty()) {
     return result + options.path + ": sound\n";
   }
-  return result + fmt::format("{}: {}{} fault{}\n", options.path, findings.faults.size(),
+  return result + fmt::format("{}: {}{} {}\n", options.path, findings.faults.size(),
                               findings.faults.size() >= options.limit ? " or more" : "",
-                              findings.faults.size() == 1 ? "" : "s");
+                              noun(findings.faults.size(), "fault"));
+}
+
+nlohmann::ordered_json launches_json(const std::vector<trace::EventCounts>& launches) {
+  nlohmann::ordered_json result = nlohmann::ordered_json::array();
+  for (const trace::EventCounts& counts : launches) {
+    nlohmann::ordered_json events = nlohmann::ordered_json::object();
+    for (std::size_t kind = 0; kind < trace::kEventKinds; ++kind) {
+      events[trace::to_string(static_cast<trace::EventKind>(kind))] = counts.by_kind.at(kind);
+    }
+    nlohmann::ordered_json no_end = nlohmann::ordered_json::object();
+    for (std::size_t reason = 0; reason < trace::kNoEnds; ++reason) {
+      no_end[trace::to_string(static_cast<trace::NoEnd>(reason))] = counts.no_end.at(reason);
+    }
+    result.push_back({{"launch", result.size()},
+                      {"threads", counts.threads},
+                      {"threads_with_events", counts.threads_with_events},
+                      {"rays", counts.rays},
+                      {"events", events},
+                      {"rays_without_end", no_end}});
+  }
+  return result;
 }
 
 int act(const Options& options) {
@@ -70,11 +92,10 @@ int act(const Options& options) {
       console::print(output::to_csv(fault_table(findings)));
       break;
     case output::Format::Json: {
-      const nlohmann::ordered_json document = {{"schema", "rayreplay.validate/1"},
-                                               {"file", options.path},
-                                               {"sound", findings.faults.empty()},
-                                               {"faults", to_json(fault_table(findings))},
-                                               {"notes", findings.notes}};
+      const nlohmann::ordered_json document = {
+          {"schema", "rayreplay.validate/1"}, {"file", options.path},
+          {"sound", findings.faults.empty()}, {"faults", to_json(fault_table(findings))},
+          {"notes", findings.notes},          {"launches", launches_json(findings.counts)}};
       console::print(document.dump(2) + "\n");
       break;
     }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/memory.hpp"
 #include "capture/ingest/shader_table.hpp"
@@ -92,9 +93,7 @@ void DeviceIngest::bind(Plan& plan) {
       plan.tlas = scene_.tlas_of(structure);
     }
   }
-  if (launch.structures.empty()) {
-    plan.remarks.emplace_back("which acceleration structure it used is not known");
-  } else if (launch.structures.size() > 1 && plan.tlas != kNone) {
+  if (launch.structures.size() > 1 && plan.tlas != kNone) {
     plan.remarks.push_back(fmt::format("it may have used any of {} structures; the likeliest that is known was taken",
                                        launch.structures.size()));
   }
@@ -110,9 +109,9 @@ LaunchIndex DeviceIngest::index(Plan& plan) {
   const std::uint64_t needed = kBytesAThread * plan.summary.size.threads();
   const std::uint64_t available = available_memory();
   if (needed > available) {
-    plan.left_out = fmt::format(
-        "its {} threads need {} bytes of memory, of which {} are available; ingest on a machine with more memory",
-        plan.summary.size.threads(), needed, available);
+    plan.left_out = fmt::format("{} would need more memory than there is ({} of {}): ingest on a machine with more",
+                                counted(plan.summary.size.threads(), "thread"), counted(needed, "byte"),
+                                with_separators(available));
     return {};
   }
   LaunchIndex index = index_launch(*plan.spooled, stages_, header_.warp_size == 0 ? 64 : header_.warp_size);
@@ -133,12 +132,13 @@ void DeviceIngest::remark(Plan& plan, const LaunchIndex& index) {
   plan.summary.warp_event_groups = index.warp_event_groups;
   plan.summary.group_lanes = index.group_lanes;
   if (!index.damage.empty()) {
-    plan.remarks.push_back(fmt::format("{} words of events are lost: {}", index.lost_words, index.damage));
-  }
-  if (plan.summary.dropped_events != 0) {
     plan.remarks.push_back(
-        fmt::format("{} events did not fit into the capture's memory; threads end early", plan.summary.dropped_events));
+        fmt::format("lost from its events: {}: {}", counted(index.lost_words, "word"), index.damage));
   }
+  if (plan.spooled->launch.structures.empty() && index.has_rays) {
+    plan.remarks.emplace_back("which acceleration structure it used is not known");
+  }
+  remark_threads(plan, index);
   if (index.geometry_too_large) {
     plan.left_out = "a geometry index is larger than 65535";
   }
@@ -146,16 +146,43 @@ void DeviceIngest::remark(Plan& plan, const LaunchIndex& index) {
     plan.remarks.emplace_back("warps and groups: the device's subgroup size is not known");
   } else if (!index.no_warps.empty()) {
     plan.remarks.push_back("which warp ran which thread: " + index.no_warps);
-  } else if (index.unrecorded_threads != 0) {
-    plan.remarks.push_back(
-        fmt::format("{} of {} threads were not recorded (window, sampling, or memory full); they have no events, and "
-                    "warps of their "
-                    "own that are made up",
-                    index.unrecorded_threads, plan.summary.size.threads()));
   }
   if (index.repacked_groups != 0) {
-    plan.remarks.push_back(fmt::format("{} of {} groups were repacked by the hardware: they belong to no launched warp",
-                                       index.repacked_groups, index.groups.size()));
+    plan.remarks.push_back(fmt::format("repacked by the hardware, of {}: {}, which belong to no launched warp",
+                                       counted(index.groups.size(), "group"), with_separators(index.repacked_groups)));
+  }
+}
+
+/// Threads, or parts of them, that are not in the trace. All that is said of a full event buffer is said here.
+void DeviceIngest::remark_threads(Plan& plan, const LaunchIndex& index) {
+  const spool::Launch& launch = plan.spooled->launch;
+  LaunchSummary& summary = plan.summary;
+  const bool chosen = are_threads_chosen(contents_.process.value_or(spool::Process{}));
+  const bool starts_known = index.no_warps.empty();
+  const std::uint64_t absent = starts_known ? index.unrecorded_threads : 0;
+  // A thread's first record is its start: threads whose start found no room have nothing in the buffer.
+  const std::uint64_t crowded_out =
+      std::min(absent, launch.dropped.size() > RR_RAY_GENERATION ? launch.dropped[RR_RAY_GENERATION] : 0);
+  if (starts_known) {
+    summary.recorded_threads = summary.size.threads() - absent;
+  }
+  summary.threads_missing = summary.dropped_events != 0 || absent != 0 || (!starts_known && chosen);
+  const auto not_recorded = [&](std::uint64_t count, const std::string& why) {
+    return fmt::format("threads not recorded: {} of {}{}; they have warps of their own, which are made up",
+                       with_separators(count), with_separators(summary.size.threads()), why);
+  };
+  if (summary.dropped_events != 0) {
+    plan.remarks.push_back(fmt::format("{} did not fit into the event buffer (--memory): threads end early{}",
+                                       counted(summary.dropped_events, "event"),
+                                       crowded_out == 0 ? "" : "; " + not_recorded(crowded_out, "")));
+  } else if (crowded_out != 0) {
+    plan.remarks.push_back(not_recorded(crowded_out, ", for want of room in the event buffer (--memory)"));
+  }
+  if (absent != crowded_out) {
+    plan.remarks.push_back(not_recorded(absent - crowded_out, chosen ? " (--window, --every)"
+                                                              : index.lost_words != 0
+                                                                  ? " (their start is among what is lost)"
+                                                                  : ""));
   }
 }
 
@@ -224,7 +251,7 @@ bool DeviceIngest::process(Plan& plan, trace::Writer* writer) {
   plan.checked = true;
   if (rayless != plan.rayless) {
     plan.rayless = rayless;
-    plan.remarks.push_back(fmt::format("{} calls of hit objects that no trace call made are not shown", rayless));
+    plan.remarks.push_back("not shown: " + counted(rayless, "call") + " of hit objects that no trace call made");
     return false;
   }
   if (writer != nullptr) {

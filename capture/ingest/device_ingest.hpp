@@ -48,6 +48,7 @@ class DeviceIngest {
   void make_plans();
   void bind(Plan& plan);
   void remark(Plan& plan, const LaunchIndex& index);
+  void remark_threads(Plan& plan, const LaunchIndex& index);
   [[nodiscard]] LaunchIndex index(Plan& plan);
   /// Decodes a launch, checks every batch, and writes it if there is a writer. False if the plan changed: what was
   /// written is of no use.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/count_text.hpp"
 #include "capture/ingest/vertex_format.hpp"
 
 namespace rayreplay::ingest {
@@ -86,7 +87,7 @@ std::string convert_indices(const spool::Geometry& from, trace::Geometry& to) {
   }
   for (const std::uint32_t index : to.indices) {
     if (index >= from.vertex_count) {
-      return fmt::format("an index of it, {}, lies beyond its {} vertices", index, from.vertex_count);
+      return fmt::format("its index {} lies beyond {}", index, counted(from.vertex_count, "vertex", "vertices"));
     }
   }
   return "";

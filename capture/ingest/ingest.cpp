@@ -26,6 +26,7 @@ SpoolSummary summarize(const fs::path& path, const SpoolContents& contents) {
   summary.path = path;
   if (contents.process) {
     summary.pid = contents.process->pid;
+    summary.launches_chosen = are_launches_chosen(*contents.process);
     summary.executable = clean(contents.process->executable);
   }
   summary.devices = static_cast<std::uint32_t>(contents.devices.size());
@@ -36,6 +37,8 @@ SpoolSummary summarize(const fs::path& path, const SpoolContents& contents) {
     summary.launches += has_events(launch) ? 1U : 0U;
   }
   summary.ended = contents.end.has_value();
+  summary.launches_captured = static_cast<std::uint32_t>(contents.launches.size());
+  summary.seen = contents.seen;
   summary.launches_seen = contents.end ? contents.end->launches_seen : 0;
   for (const spool::Note& note : contents.notes) {
     summary.notes.push_back(clean(note.text));

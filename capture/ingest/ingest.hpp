@@ -15,11 +15,14 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/progress.hpp"
 #include "capture/ingest/launch_decoder.hpp"
+#include "capture/spool/format.hpp"
 #include "capture/trace/trace.hpp"
 
 namespace rayreplay::ingest {
@@ -38,6 +41,8 @@ struct LaunchSummary {
   std::array<std::uint64_t, trace::kEventKinds> by_kind{};
   std::uint64_t warp_event_groups = 0, group_lanes = 0;  ///< SIMT efficiency = group_lanes / (warp size · groups)
   std::uint64_t dropped_events = 0;
+  std::optional<std::uint64_t> recorded_threads;  ///< not known where no start of a thread was recorded
+  bool threads_missing = false;   ///< window, sampling or a full event buffer left threads, or parts of them, out
   std::uint64_t duration_ns = 0;  ///< 0: not measured
 };
 
@@ -56,7 +61,10 @@ struct SpoolSummary {
   std::string executable;
   std::uint32_t devices = 0, recording_devices = 0, launches = 0;
   bool ended = false;
-  std::uint32_t launches_seen = 0;  ///< known if ended
+  std::uint32_t launches_seen = 0;      ///< known if ended
+  std::uint32_t launches_captured = 0;  ///< with or without events
+  bool launches_chosen = false;         ///< frames, launches or a trigger file were asked for
+  std::set<spool::Sight> seen;
   std::vector<std::string> notes;
 };
 

@@ -149,6 +149,7 @@ class Indexer {
         return;
       }
       case RR_TRACE:
+        result_.has_rays = true;
         for (std::uint32_t rank = 0; rank < chunk.lanes; ++rank) {
           seen |= chunk.field(2, rank);
         }

@@ -47,6 +47,7 @@ struct LaunchIndex {
   std::uint64_t unrecorded_threads = 0;  ///< without a RAY_GENERATION record, though others have one
   std::string no_warps;                  ///< why thread_warp is empty
 
+  bool has_rays = false;       ///< some thread began one
   bool has_geometry = false;   ///< some geometry index is not 0
   bool has_ray_names = false;  ///< hit objects are used: events name their rays
   bool has_hints = false;      ///< reorder calls

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/count_text.hpp"
+
 namespace rayreplay::ingest {
 namespace {
 
@@ -78,9 +80,20 @@ void Lines::add_all(const std::vector<std::string>& lines) {
 std::vector<std::string> Lines::finish() const {
   std::vector<std::string> lines = lines_;
   if (more_ != 0) {
-    lines.push_back(fmt::format("and {} lines more", more_));
+    lines.push_back("and " + counted(more_, "more line"));
   }
   return lines;
+}
+
+bool are_launches_chosen(const spool::Process& process) {
+  const nlohmann::json options = options_of(process.options);
+  return options.value("frames", "") != "" || options.value("launch", "") != "" ||
+         options.value("trigger_file", "") != "";
+}
+
+bool are_threads_chosen(const spool::Process& process) {
+  const nlohmann::json options = options_of(process.options);
+  return options.value("window", "") != "" || options.value("every", "1") != "1";
 }
 
 trace::Header make_header(const SpoolContents& contents, const spool::Device& device) {
@@ -125,17 +138,19 @@ void add_spool_lines(const SpoolContents& contents, const spool::SpoolReader& re
         "recorded is here");
   }
   if (reader.damaged_places() != 0) {
-    lines.add(fmt::format("the spool is damaged in {} places: {} bytes are lost", reader.damaged_places(),
-                          reader.lost_bytes()));
+    lines.add(fmt::format("the spool is damaged in {}: {} lost", counted(reader.damaged_places(), "place"),
+                          counted(reader.lost_bytes(), "byte")));
   }
   if (reader.cut_bytes() != 0) {
-    lines.add(fmt::format("the spool's last {} bytes are of a block that is not whole", reader.cut_bytes()));
+    lines.add("the spool ends in a block that is not whole: " + counted(reader.cut_bytes(), "byte") + " of it");
   }
   if (contents.unreadable_blocks != 0) {
-    lines.add(fmt::format("{} blocks of the spool cannot be understood", contents.unreadable_blocks));
+    lines.add(counted(contents.unreadable_blocks, "block") + " of the spool cannot be understood");
   }
   if (contents.stray_words != 0) {
-    lines.add(fmt::format("{} words of events belong to launches that the spool does not hold", contents.stray_words));
+    lines.add("of launches that the spool does not hold there " +
+              std::string(contents.stray_words == 1 ? "is " : "are ") + counted(contents.stray_words, "word") +
+              " of events");
   }
   if (!contents.process) {
     lines.add("the spool does not say of which process it is");
@@ -144,8 +159,8 @@ void add_spool_lines(const SpoolContents& contents, const spool::SpoolReader& re
     const bool none =
         std::all_of(launch.events.begin(), launch.events.end(), [](const auto& part) { return part.words.empty(); });
     if (none && launch.launch.words != 0 && launch.launch.device == device) {
-      lines.add(fmt::format("launch {} is left out: none of its {} words of events are in the spool", number,
-                            launch.launch.words));
+      lines.add(fmt::format("launch {} is left out: its events ({}) are not in the spool", number,
+                            counted(launch.launch.words, "word")));
     }
   }
   for (const spool::Note& note : contents.notes) {

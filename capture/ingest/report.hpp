@@ -25,6 +25,10 @@ class Lines {
 /// Without control characters, which HDF5 and terminals would take amiss; invalid UTF-8 becomes '?'.
 [[nodiscard]] std::string clean(std::string text);
 
+/// The capture's options leave launches out (frames, launch, trigger file); threads (window, every).
+[[nodiscard]] bool are_launches_chosen(const spool::Process& process);
+[[nodiscard]] bool are_threads_chosen(const spool::Process& process);
+
 /// All of the header but `not_captured`.
 [[nodiscard]] trace::Header make_header(const SpoolContents& contents, const spool::Device& device);
 

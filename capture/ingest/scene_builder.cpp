@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/count_text.hpp"
 #include "capture/ingest/geometry.hpp"
 #include "capture/spool/payload.hpp"
 
@@ -52,16 +53,18 @@ std::uint32_t SceneBuilder::add_tlas(std::uint32_t number) {
     to.mask = from.mask;
     to.flags = from.flags;
     without += from.structure == spool::kNone ? 1U : 0U;
-    to.blas = from.structure == spool::kNone ? empty_blas() : blas_of(from.structure);
+    const bool none = from.structure == spool::kNone || from.structure == spool::kNullReference;
+    to.blas = none ? empty_blas() : blas_of(from.structure);
     if (to.blas == kNone) {
       return unknown(blas_faults_.at(from.structure));
     }
     instances.push_back(to);
   }
   if (without != 0) {
-    notes_.push_back(
-        fmt::format("structure {}: {} of {} instances refer to no structure that was seen; they are empty in the trace",
-                    number, without, instances.size()));
+    notes_.push_back(fmt::format("structure {}: of {}, {} to no structure that was seen; in the trace {} empty", number,
+                                 counted(instances.size(), "instance"),
+                                 without == 1 ? "1 refers" : with_separators(without) + " refer",
+                                 without == 1 ? "it is" : "they are"));
   }
   if (instances.size() >= kNone - scene_.instances.size()) {
     return unknown("there are more instances than instance ids");

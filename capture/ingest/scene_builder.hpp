@@ -3,8 +3,8 @@
 // Contract: `tlas_of` adds a top-level structure when it is first asked for, and gives its index in Scene::tlases, or
 // trace::kNone if any part of it is not known; `notes` then says which and why, once for each structure. Vertices are
 // as the build read them: converted to 32-bit floats, transformed by the geometry's matrix, which the trace therefore
-// does not hold. Triangles without indices get them. An instance that refers to nothing (null, or a structure that was
-// never seen) gets a bottom-level structure without geometries: no ray can hit it.
+// does not hold. Triangles without indices get them. An instance that is inactive (its reference is 0) or refers to a
+// structure that was never seen (noted) gets a bottom-level structure without geometries: no ray can hit it.
 // Everything in a spool is checked: formats, strides, counts, indices.
 #pragma once
 

@@ -31,6 +31,8 @@ class Contents {
         return take<spool::Note>(block, [&](auto& x) { result_.notes.push_back(std::move(x)); });
       case spool::BlockType::End:
         return take<spool::End>(block, [&](auto& x) { result_.end = x; });
+      case spool::BlockType::Seen:
+        return take<spool::Seen>(block, [&](auto& x) { result_.seen.insert(x.sight); });
     }
   }
   SpoolContents finish() {

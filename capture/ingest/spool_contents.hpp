@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct SpoolContents {
   std::map<std::uint32_t, SpooledLaunch> launches;                 ///< by number
   std::vector<spool::Note> notes;
   std::optional<spool::End> end;
+  std::set<spool::Sight> seen;
   std::uint64_t unreadable_blocks = 0;
   std::uint64_t stray_words = 0;  ///< of events whose launch is not there
 };

@@ -212,6 +212,25 @@ std::vector<EntryPoint> entry_points(std::span<const std::uint32_t> spirv, std::
   return {};  // out of memory
 }
 
+bool uses_ray_queries(std::span<const std::uint32_t> spirv) {
+  constexpr std::size_t kHeaderWords = 5;
+  if (spirv.size() < kHeaderWords || spirv[0] != spv::MagicNumber) {
+    return false;
+  }
+  // Capabilities come first in a module.
+  for (std::size_t at = kHeaderWords; at + 1 < spirv.size();) {
+    const std::size_t words = spirv[at] >> 16U;
+    if ((spirv[at] & 0xFFFFU) != number(spv::Op::OpCapability) || words == 0) {
+      return false;
+    }
+    if (spirv[at + 1] == static_cast<Word>(spv::Capability::RayQueryKHR)) {
+      return true;
+    }
+    at += words;
+  }
+  return false;
+}
+
 std::vector<std::uint32_t> recording_any_hit(const Options& options) {
   Result result = instrument(empty_any_hit(), options);
   if (result.status == Status::Instrumented) {

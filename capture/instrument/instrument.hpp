@@ -85,6 +85,9 @@ struct Result {
 /// The ray-tracing entry points of a module; empty for anything else, malformed modules included.
 [[nodiscard]] std::vector<EntryPoint> entry_points(std::span<const std::uint32_t> spirv, std::uint16_t first_shader_id);
 
+/// Whether the module declares the capability RayQueryKHR; false for anything that is no module.
+[[nodiscard]] bool uses_ray_queries(std::span<const std::uint32_t> spirv);
+
 /// An any-hit shader ("main") that only records, to stand in hit groups that have none (observe_all).
 [[nodiscard]] std::vector<std::uint32_t> recording_any_hit(const Options& options);
 

@@ -265,8 +265,18 @@ void set_up(Device& device, const DeviceRequest& request, bool with_additions, c
   if (!open_spool(*device.instance)) {
     return;
   }
+  if (request.queries) {
+    saw(spool::Sight::RayQueryDevice);
+  }
   if (!request.traces) {
-    note("the application made a device without ray-tracing pipelines");
+    if (request.queries) {
+      note(
+          "the application made a device with ray queries and without ray-tracing pipelines: ray queries are not "
+          "captured");
+    } else {
+      saw(spool::Sight::DeviceWithoutRays);
+      note("the application made a device without ray-tracing pipelines");
+    }
     return;
   }
   const auto& vk = device.instance->vk;

@@ -179,6 +179,7 @@ std::unique_ptr<DeviceRequest> extend_request(const Instance& instance, VkPhysic
   request->extensions.assign(asked.ppEnabledExtensionNames,
                              asked.ppEnabledExtensionNames + asked.enabledExtensionCount);
   request->traces = contains(request->extensions, VK_KHR_RAY_TRACING_PIPELINE_EXTENSION_NAME);
+  request->queries = contains(request->extensions, VK_KHR_RAY_QUERY_EXTENSION_NAME);
   request->swapchain = contains(request->extensions, VK_KHR_SWAPCHAIN_EXTENSION_NAME);
   request->frame_boundary = contains(request->extensions, "VK_EXT_frame_boundary");
   if (!request->traces) {

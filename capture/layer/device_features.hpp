@@ -15,9 +15,10 @@ namespace rayreplay::layer {
 /// The application's create info with our additions. `info` points into this object and into the application's memory.
 struct DeviceRequest {
   VkDeviceCreateInfo info{};
-  bool traces = false;  ///< the application enables ray-tracing pipelines
-  bool enough = false;  ///< all that instrumented shaders need is on
-  std::string lacks;    ///< if not enough: what
+  bool traces = false;   ///< the application enables ray-tracing pipelines
+  bool queries = false;  ///< and ray queries
+  bool enough = false;   ///< all that instrumented shaders need is on
+  std::string lacks;     ///< if not enough: what
   bool clock = false, sm = false;
   bool swapchain = false, frame_boundary = false;
 

@@ -51,6 +51,10 @@ void copy_command(CommandRecording& recording, LaunchOperation& operation, const
   }
   const auto range = device.geometry ? device.geometry->find(launch.address) : std::nullopt;
   if (!range || range->bytes < bytes || (whole && !operation.command)) {
+    // Without records the size decides nothing but whether a swizzle was applied.
+    if (!device.records && device.swizzle.buffer == VK_NULL_HANDLE) {
+      return;
+    }
     note("the size of an indirect launch cannot be read (geometry is off, or its buffer is unknown)");
     return;
   }
@@ -105,7 +109,8 @@ Choice choose(const CommandRecording& recording, const LaunchCommand& launch) {
 /// The opacity table, unless the pipeline's shaders cannot be used with one.
 void prepare_opacity(CommandRecording& recording) {
   auto& device = recording.device;
-  if (!recording.pipeline || recording.pipeline->any_hits_as_given) {
+  const auto* pipeline = recording.pipeline.get();
+  if (pipeline == nullptr || pipeline->any_hits_as_given || !pipeline->may_trace) {
     device.vk.CmdFillBuffer(recording.handle, device.control.buffer, RR_CONTROL_OPACITY, sizeof(std::uint32_t),
                             RR_OPACITY_AS_GIVEN);
   } else {

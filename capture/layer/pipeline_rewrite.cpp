@@ -88,6 +88,7 @@ bool PipelineRewrite::rewrite_stage(std::size_t index, const StageSource& source
   const auto* inline_module =
       find_in_chain<VkShaderModuleCreateInfo>(stage.pNext, VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
   if (!source.words || source.words->empty()) {
+    record_->may_trace = true;
     note(stage.module == VK_NULL_HANDLE ? "a shader given by module identifier cannot be observed"
                                         : "a shader module that the layer does not know cannot be observed");
     return false;
@@ -100,6 +101,7 @@ bool PipelineRewrite::rewrite_stage(std::size_t index, const StageSource& source
                    [&](const auto& site) { return site.shader == entry.shader; });
     }
   }
+  record_->may_trace |= twin->status == instrument::Status::Refused || !record_->sites.empty();
   if (twin->status != instrument::Status::Instrumented) {
     const bool there = use_given(stage, source);
     return there && twin->status == instrument::Status::Unchanged;
@@ -228,17 +230,20 @@ void PipelineRewrite::describe(const VkRayTracingPipelineCreateInfoKHR& original
       note("a pipeline uses a library that the layer does not know: its shader groups are unknown");
       record_->observes_all = false;
       record_->any_hits_as_given = true;
+      record_->may_trace = true;
       continue;
     }
     const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
     append(record_->groups, library->groups);
     append(record_->general, library->general);
     append(record_->sites, library->sites);
+    record_->may_trace |= library->may_trace;
     record_->instrumented |= library->instrumented;
     record_->observes_all &= library->observes_all;
     record_->any_hits_as_given |= library->any_hits_as_given;
   }
-  if (options().observe_all && record_->any_hits_as_given) {
+  const bool for_others = (flags_of(original) & VK_PIPELINE_CREATE_LIBRARY_BIT_KHR) != 0;
+  if (options().observe_all && record_->any_hits_as_given && (record_->may_trace || for_others)) {
     note("observe-all: opaque geometry is not observed by a pipeline whose any-hit shaders stay as they are");
   }
   record_->layout = original.layout;

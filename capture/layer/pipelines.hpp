@@ -42,6 +42,7 @@ struct PipelineRecord {
   bool any_hits = false;           ///< any-hit shaders of the application: what is opaque is told apart at run time
   bool observes_all = true;        ///< observe_all: no shader was left as it is
   bool any_hits_as_given = false;  ///< an any-hit shader of the application was, so rays must keep their flags
+  bool may_trace = false;          ///< a shader has a trace call, or is not known
   bool dynamic_stack = false;
   std::uint32_t needed_stack = 0;    ///< dynamic_stack: the specification's default for this (instrumented) pipeline
   std::shared_ptr<Variant> variant;  ///< null: the pipeline itself is what is recorded

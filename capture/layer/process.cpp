@@ -223,6 +223,13 @@ bool open_spool(const Instance& instance) {
   return true;
 }
 
+void saw(spool::Sight sight) {
+  const std::uint32_t bit = std::uint32_t{1} << static_cast<std::uint32_t>(sight);
+  if ((process().seen.fetch_or(bit) & bit) == 0) {
+    spool_block(spool::Seen{sight});
+  }
+}
+
 void spool_failed() noexcept {
   auto& p = process();
   if (p.failed.exchange(true)) {

@@ -34,6 +34,7 @@ struct Process {
   std::string spool_path;
   std::atomic<bool> open{false}, failed{false};
   std::set<std::pair<std::string, std::uint32_t>> notes;  ///< text and launch
+  std::atomic<std::uint32_t> seen{0};                     ///< a bit for each spool::Sight
   bool notes_full = false;                                ///< no more are kept, and that was said
   std::set<std::string, std::less<>> said;                ///< on standard error
 
@@ -52,6 +53,9 @@ bool open_spool(const Instance& instance);
 /// Appends a block; false, said once, if the spool cannot be written.
 template <typename Block>
 bool spool_block(const Block& block);
+
+/// Spools the sight, once for each kind.
+void saw(spool::Sight sight);
 
 /// After an append that failed: says so once; nothing is recorded any more.
 void spool_failed() noexcept;

@@ -33,6 +33,10 @@ Shaders::Shaders(Device& device) : device_(device) {}
 
 void Shaders::created(VkShaderModule module, const VkShaderModuleCreateInfo& info) {
   const std::span<const std::uint32_t> words(info.pCode, info.codeSize / sizeof(std::uint32_t));
+  if (instrument::uses_ray_queries(words)) {
+    saw(spool::Sight::RayQueryShader);
+    note("shaders trace by ray queries: those rays are not captured");
+  }
   if (instrument::entry_points(words, 0).empty()) {
     return;
   }

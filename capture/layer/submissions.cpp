@@ -24,11 +24,14 @@ constexpr std::uint64_t kLeastPatienceNs = 50'000'000;
 /// observe_all: empty, or why the launch may have met opaque geometry that was not observed.
 std::string unobserved(const LaunchOperation& launch, const LaunchSlot& slot, const spool::Launch& block) {
   const auto* pipeline = launch.pipeline.get();
+  if (pipeline != nullptr && !pipeline->may_trace) {
+    return {};
+  }
   if (pipeline == nullptr || !pipeline->instrumented || !pipeline->observes_all) {
     return "shaders of its pipeline are left as they are";
   }
   if (const std::uint32_t rays = slot.after.culling - slot.before.culling; rays != 0) {
-    return std::to_string(rays) + " rays cull what is not opaque (their flags stay as they are)";
+    return "rays that cull what is not opaque keep their flags: " + std::to_string(rays);
   }
   if (!pipeline->any_hits) {
     return {};
@@ -364,7 +367,7 @@ void Submissions::complete_launch(const Submission& submission, const Item& item
     block.height = command.height;
     block.depth = command.depth;
   }
-  if (!launch.size_known) {
+  if (!launch.size_known && (device_.records || device_.swizzle.buffer != VK_NULL_HANDLE)) {
     note("the size of this indirect launch is unknown", item.number);
   }
   if (launch.pipeline) {
@@ -388,7 +391,7 @@ void Submissions::complete_launch(const Submission& submission, const Item& item
                            block.depth == wanted.swizzle_depth
                        ? 1
                        : 0;
-  if (!wanted.swizzle.empty() && block.swizzled == 0) {
+  if (!wanted.swizzle.empty() && block.swizzled == 0 && launch.size_known) {
     note("launches of another size than the swizzle's run without it", item.number);
   }
   if (wanted.observe_all && device_.records) {
@@ -413,14 +416,9 @@ void Submissions::complete_launch(const Submission& submission, const Item& item
     first = end = 0;
   }
   if (device_.records && !submission.overlaps) {
-    std::uint64_t dropped = 0;
+    // The counts are in the block; who reads the spool tells of them.
     for (std::size_t kind = 0; kind < slot.after.dropped.size(); ++kind) {
       block.dropped.push_back(slot.after.dropped.at(kind) - slot.before.dropped.at(kind));
-      dropped += block.dropped.back();
-    }
-    if (dropped > 0) {
-      note("the event buffer was full: " + std::to_string(dropped) + " records of this launch are missing",
-           item.number);
     }
     if (slot.after.words > capacity) {
       end = first + reader_.whole_chunks(*submission.queue, first, end);

@@ -6,7 +6,8 @@
 // padding: integers as they are, text and arrays as u64 count and elements (payload.hpp reads and writes them).
 //
 // Order: Process first; a Device before what names it; a Shader before a Pipeline, a Structure before a Launch that
-// names it; a launch's Events follow its Launch. End last, if the application ended by itself.
+// names it; a launch's Events follow its Launch. Seen anywhere behind Process. End last, if the application ended by
+// itself.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,7 @@ inline constexpr char kMagic[8] = {'R', 'R', 'S', 'P', 'O', 'O', 'L', '\n'};
 inline constexpr std::uint32_t kVersion = 1;
 inline constexpr std::uint32_t kBlockMagic = 0x4B'4C'42'52;  // "RBLK"
 inline constexpr std::uint32_t kNone = 0xFFFF'FFFFU;
+inline constexpr std::uint32_t kNullReference = 0xFFFF'FFFEU;
 inline constexpr std::uint16_t kNoShader = 0xFFFFU;
 
 enum class BlockType : std::uint32_t {
@@ -31,7 +33,9 @@ enum class BlockType : std::uint32_t {
   Events,
   Note,
   End,
+  Seen,
 };
+inline constexpr BlockType kLastBlockType = BlockType::Seen;
 
 struct BlockHeader {
   std::uint32_t magic = kBlockMagic;
@@ -95,9 +99,10 @@ struct Pipeline {
 
 enum class GeometryType : std::uint8_t { Triangles = 0, Boxes = 1 };
 
-/// The values that the build read, packed: strides are those of these bytes (the element's size), not the application's.
-/// Vertices: `vertex_count` of them, from the first that an index of 0 means; the indices are the application's less the
-/// least of them, so that vertices which no triangle can mean are not kept. Boxes: primitive_count of box_stride bytes.
+/// The values that the build read, packed: strides are those of these bytes (the element's size), not the
+/// application's. Vertices: `vertex_count` of them, from the first that an index of 0 means; the indices are the
+/// application's less the least of them, so that vertices which no triangle can mean are not kept. Boxes:
+/// primitive_count of box_stride bytes.
 struct Geometry {
   GeometryType type = GeometryType::Triangles;
   std::uint32_t flags = 0;  ///< VkGeometryFlagsKHR as the application gave them
@@ -118,7 +123,9 @@ struct Instance {
   float transform[12] = {};
   std::uint32_t custom_index = 0, hit_group_offset = 0;
   std::uint8_t mask = 0, flags = 0;
-  std::uint32_t structure = kNone;  ///< Structure of the bottom level; kNone: null or unknown reference
+  /// Structure of the bottom level. kNullReference: the reference is 0, the instance is inactive. kNone: the reference
+  /// is of no structure that the layer knows.
+  std::uint32_t structure = kNone;
 };
 
 /// The content that a build left in an acceleration structure. A rebuilt or updated one is a new Structure.
@@ -171,6 +178,18 @@ struct Note {
 /// Totals, to compare with what is there.
 struct End {
   std::uint32_t launches_seen = 0, launches_captured = 0;
+};
+
+enum class Sight : std::uint8_t {
+  DeviceWithoutRays = 0,  ///< a device with neither ray-tracing pipelines nor ray queries
+  RayQueryDevice,         ///< a device with VK_KHR_ray_query; a Device block follows if it has pipelines too
+  RayQueryShader,         ///< a shader module with the capability RayQueryKHR
+};
+inline constexpr std::uint32_t kSights = 3;
+
+/// What the application did that is not captured, once for each kind: tells why a spool may hold no events.
+struct Seen {
+  Sight sight = Sight::DeviceWithoutRays;
 };
 
 }  // namespace rayreplay::spool

@@ -112,6 +112,12 @@ void visit_fields(V& v, T& x) {
   v(x.launches_seen), v(x.launches_captured);
 }
 
+template <class V, class T>
+requires std::is_same_v<std::remove_const_t<T>, Seen>
+void visit_fields(V& v, T& x) {
+  v(x.sight);
+}
+
 /// The block type of a struct: block_type_of<Process> is BlockType::Process.
 template <class T>
 inline constexpr BlockType block_type_of = BlockType{};
@@ -133,6 +139,8 @@ template <>
 inline constexpr BlockType block_type_of<Note> = BlockType::Note;
 template <>
 inline constexpr BlockType block_type_of<End> = BlockType::End;
+template <>
+inline constexpr BlockType block_type_of<Seen> = BlockType::Seen;
 
 /// Bytes of an Events payload before its words: launch, first_word, count.
 inline constexpr std::size_t kEventsHeadBytes = 20;
@@ -246,6 +254,9 @@ template <class T>
 }
 [[nodiscard]] inline bool is_known(GeometryType x) {
   return x <= GeometryType::Boxes;
+}
+[[nodiscard]] inline bool is_known(Sight x) {
+  return static_cast<std::uint32_t>(x) < kSights;
 }
 [[nodiscard]] inline bool is_known(TableRegion x) {
   return x <= TableRegion::Callable;

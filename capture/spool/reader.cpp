@@ -113,7 +113,7 @@ std::optional<Block> SpoolReader::block_at(std::uint64_t position) {
   }
   BlockHeader header;
   std::memcpy(&header, bytes_.data() + position, sizeof header);
-  if (header.magic != kBlockMagic || header.type < BlockType::Process || header.type > BlockType::End ||
+  if (header.magic != kBlockMagic || header.type < BlockType::Process || header.type > kLastBlockType ||
       header.bytes > left - sizeof header || header.sequence < next_sequence_) {
     return std::nullopt;
   }

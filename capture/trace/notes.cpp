@@ -1,10 +1,12 @@
 // What is legal in a trace but may surprise: counted, never rejected. Requires a trace without faults.
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_reduce.h>
 
+#include "base/count_text.hpp"
 #include "capture/trace/rules.hpp"
 
 namespace rayreplay::trace {
@@ -32,26 +34,21 @@ std::uint64_t nan_rays(const Rays& rays) {
   });
 }
 
-/// Rays of Begin that reached neither ClosestHit nor Miss. A hit on an OcclusionBegin ends in no shader by nature.
-std::uint64_t rays_without_end(const ThreadData& data) {
-  return count_rows(data.threads(), [&](std::size_t thread) {
-    std::uint64_t begun = 0;
-    std::uint64_t ended = 0;
-    std::vector<bool> occlusion;
-    std::uint64_t last_ray = 0;
-    for (std::uint64_t e = data.event_offset[thread]; e < data.event_offset[thread + 1]; ++e) {
-      const EventKind kind = data.events.kind[e];
-      if (begins_ray(kind)) {
-        last_ray = occlusion.size();
-        occlusion.push_back(kind == EventKind::OcclusionBegin);
-        begun += kind == EventKind::Begin ? 1U : 0U;
-      } else if (kind == EventKind::ClosestHit || kind == EventKind::Miss) {
-        const std::uint64_t ray = data.events.ray.empty() ? last_ray : data.events.ray[e];
-        ended += occlusion[ray] ? 0U : 1U;
-      }
+/// "/launch/0: 3 of 10 rays ended in no shader (no closest-hit or miss shader in the table: 3)"
+std::string end_note(std::size_t launch, const EventCounts& counts) {
+  constexpr std::array kReasons = {"events were dropped", "hit objects, which need not be executed",
+                                   "the shader table is not known", "the table has no shader there",
+                                   "for no reason: their ends are lost"};
+  static_assert(kReasons.size() == kNoEnds);
+  std::string reasons;
+  for (std::size_t i = 0; i < kNoEnds; ++i) {
+    if (counts.no_end.at(i) != 0) {
+      reasons += (reasons.empty() ? "" : "; ") + std::string(kReasons.at(i)) +
+                 (counts.no_end.at(i) == counts.without_end() ? "" : ": " + with_separators(counts.no_end.at(i)));
     }
-    return begun - ended;
-  });
+  }
+  return fmt::format("/launch/{}: {} of {} ended in no shader ({})", launch, with_separators(counts.without_end()),
+                     counted(counts.rays, "ray"), reasons);
 }
 
 std::uint64_t nan_numbers(const Column<float>& column) {
@@ -60,15 +57,15 @@ std::uint64_t nan_numbers(const Column<float>& column) {
 
 }  // namespace
 
-std::vector<std::string> collect_notes(const Trace& trace) {
+std::vector<std::string> collect_notes(const Trace& trace, const std::vector<EventCounts>& counts) {
   std::vector<std::string> notes;
   std::uint64_t in_geometry = 0;
   for (const Geometry& geometry : trace.scene.geometries) {
     in_geometry += nan_numbers(geometry.vertices) + nan_numbers(geometry.boxes);
   }
   if (in_geometry != 0) {
-    notes.push_back(fmt::format("/scene/geometries: {} coordinates are NaN; Vulkan takes such primitives as inactive",
-                                in_geometry));
+    notes.push_back(fmt::format("/scene/geometries: NaN in {}; Vulkan takes such primitives as inactive",
+                                counted(in_geometry, "coordinate")));
   }
   const std::uint64_t in_transforms = count_rows(trace.scene.instances.size(), [&](std::size_t i) {
     for (const float value : trace.scene.instances[i].transform) {
@@ -79,15 +76,16 @@ std::vector<std::string> collect_notes(const Trace& trace) {
     return 0U;
   });
   if (in_transforms != 0) {
-    notes.push_back(fmt::format("/scene/instances: {} transforms hold NaN", in_transforms));
+    notes.push_back("/scene/instances: NaN in " + counted(in_transforms, "transform"));
   }
   for (std::size_t i = 0; i < trace.launches.size(); ++i) {
     const ThreadData& data = trace.launches[i].data;
     if (const std::uint64_t rays = nan_rays(data.rays); rays != 0) {
-      notes.push_back(fmt::format("/launch/{}: {} of {} rays hold NaN", i, rays, data.rays.size()));
+      notes.push_back(
+          fmt::format("/launch/{}: NaN in {} of {}", i, with_separators(rays), counted(data.rays.size(), "ray")));
     }
-    if (const std::uint64_t rays = rays_without_end(data); rays != 0) {
-      notes.push_back(fmt::format("/launch/{}: {} of {} rays ended in no shader", i, rays, data.rays.size()));
+    if (counts[i].without_end() != 0) {
+      notes.push_back(end_note(i, counts[i]));
     }
   }
   return notes;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "capture/trace/conservation.hpp"
 #include "capture/trace/trace.hpp"
 
 namespace rayreplay::trace {
@@ -51,7 +52,7 @@ void check_scene(const Scene& scene, FaultList& faults);
 /// Rays and events of every thread, and their grammar. Requires a sound frame, sound bindings and a sound scene.
 void check_events(const Launch& launch, const std::string& path, const std::vector<Shader>& shaders, const Scene& scene,
                   FaultList& faults);
-/// Legal, but worth knowing.
-[[nodiscard]] std::vector<std::string> collect_notes(const Trace& trace);
+/// Legal, but worth knowing. `counts`: of the trace's launches.
+[[nodiscard]] std::vector<std::string> collect_notes(const Trace& trace, const std::vector<EventCounts>& counts);
 
 }  // namespace rayreplay::trace

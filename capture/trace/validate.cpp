@@ -45,7 +45,13 @@ std::vector<ErrorInfo> find_event_faults(const Launch& launch, const std::string
 Findings find_faults(const Trace& trace, const std::string& name, std::size_t limit) {
   FaultList faults(limit, name);
   check_all(trace, faults);
-  return {faults.list(), faults.list().empty() ? collect_notes(trace) : std::vector<std::string>{}};
+  Findings findings;
+  findings.faults = faults.list();
+  if (findings.faults.empty()) {
+    findings.counts = count_events(trace);
+    findings.notes = collect_notes(trace, findings.counts);
+  }
+  return findings;
 }
 
 }  // namespace rayreplay::trace

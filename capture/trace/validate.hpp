@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "capture/trace/conservation.hpp"
 #include "capture/trace/trace.hpp"
 
 namespace rayreplay::trace {
@@ -31,6 +32,7 @@ namespace rayreplay::trace {
 struct Findings {
   std::vector<ErrorInfo> faults;
   std::vector<std::string> notes;
+  std::vector<EventCounts> counts;  ///< by launch, if there is no fault
 };
 
 /// `name` stands for the file in messages.

@@ -135,7 +135,7 @@ TEST_F(SaidTest, WhatIsMissingIsSaid) {
   capture.write(file("s.rrspool"), false);
   const trace::Trace found = ingested_file();
   expect_said(found, "shader 8 (shader 8) was not instrumented: it is odd");
-  expect_said(found, "launch 10: 20 events did not fit");
+  expect_said(found, "launch 10: 20 events did not fit into the event buffer (--memory): threads end early");
   expect_said(found, "the application ended without closing the capture");
   expect_said(found, "launch 10: which acceleration structure it used is not known");
   expect_said(found, "launch 10: hit shader table: not readable");
@@ -152,12 +152,53 @@ TEST_F(SaidTest, ALaunchWithoutItsEventsIsSaid) {
   capture.launches[1].launch.words = 77;
   capture.write(file("s.rrspool"), false);
   expect_said(ingested_file(),
-              "launch " + std::to_string(number) + " is left out: none of its 77 words of events are in the spool");
+              "launch " + std::to_string(number) + " is left out: its events (77 words) are not in the spool");
 }
 
 TEST_F(SaidTest, WindowIsSaid) {
   const trace::Trace found = ingested(synthesize({.seed = 5, .window = true}));
-  expect_said(found, "of 91 threads were not recorded");
+  expect_said(found, " of 91 (--window, --every); they have warps of their own");
+}
+
+/// Threads whose start did not fit are told of in the line of the full buffer, and not as those of a window.
+TEST_F(SaidTest, AFullBufferIsOneLine) {
+  SyntheticCapture capture = synthesize({.seed = 5, .window = true});
+  const trace::Trace window = ingested(capture);
+  const std::uint64_t absent = 91 - result_.traces[0].launches[0].recorded_threads.value();
+  ASSERT_GT(absent, 0U);
+  EXPECT_TRUE(result_.traces[0].launches[0].threads_missing);
+  capture.process.options.clear();
+  capture.launches[0].launch.dropped.assign(RR_KINDS, 0);
+  capture.launches[0].launch.dropped[RR_RAY_GENERATION] = absent;
+  const auto lines_with = [](const trace::Trace& trace, const std::string& text) {
+    return std::count_if(trace.header.not_captured.begin(), trace.header.not_captured.end(),
+                         [&](const std::string& line) { return line.find(text) != std::string::npos; });
+  };
+  trace::Trace found = ingested(capture);
+  EXPECT_EQ(lines_with(found, "threads not recorded: " + std::to_string(absent) + " of 91"), 1);
+  EXPECT_EQ(lines_with(found, "for want of room in the event buffer"), 1);
+  EXPECT_TRUE(result_.traces[0].launches[0].threads_missing);
+  capture.launches[0].launch.dropped[RR_TRACE] = 1;
+  found = ingested(capture);
+  EXPECT_EQ(lines_with(found, "1 event did not fit into the event buffer"), 1);
+  EXPECT_EQ(lines_with(found, "threads not recorded"), 1);
+  capture = synthesize({.seed = 5});
+  ingested(capture);
+  EXPECT_FALSE(result_.traces[0].launches[0].threads_missing);
+  EXPECT_EQ(result_.traces[0].launches[0].recorded_threads, 91U);
+}
+
+TEST_F(SaidTest, InactiveInstancesAreNothingToSay) {
+  SyntheticCapture capture = synthesize({.seed = 6});
+  spool::Structure& top = capture.structures.back();
+  ASSERT_EQ(top.top_level, 1);
+  top.instances.push_back(top.instances.back());
+  top.instances.back().structure = spool::kNullReference;
+  trace::Trace found = ingested(capture);
+  EXPECT_TRUE(found.header.not_captured.empty()) << found.header.not_captured.front();
+  EXPECT_EQ(found.scene.instances.size(), 3U);
+  top.instances.back().structure = spool::kNone;
+  expect_said(ingested(capture), "of 3 instances, 1 refers to no structure that was seen; in the trace it is empty");
 }
 
 TEST_F(SaidTest, UnknownStructureLeavesEventsUnchecked) {

@@ -65,6 +65,9 @@ SpoolContent read_spool(const std::filesystem::path& path) {
       case spool::BlockType::End:
         content.ended = spool::decode(block.payload, content.end);
         break;
+      case spool::BlockType::Seen:
+        take(content.seen, block.payload);
+        break;
     }
   }
   return content;

@@ -26,6 +26,7 @@ struct SpoolContent {
   std::vector<spool::Structure> structures;
   std::vector<spool::Launch> launches;
   std::vector<spool::Note> notes;
+  std::vector<spool::Seen> seen;
   std::map<std::uint32_t, std::vector<std::uint32_t>> words;  ///< of each launch
 
   [[nodiscard]] std::string all_notes() const;

@@ -1,6 +1,7 @@
 // Every rule of a trace, broken once: the message names the dataset and the row. And the fast check of events against
 // the plain one, on random damage.
 #include <limits>
+#include <numeric>
 
 #include "capture/trace/event_context.hpp"
 #include "capture/trace/validate.hpp"
@@ -437,10 +438,55 @@ TEST(FindingsTest, LegalButWorthKnowing) {
   trace.scene.instances[1].transform[7] = kNan;
   const Findings findings = find_faults(trace, "t", 10);
   EXPECT_TRUE(findings.faults.empty());
-  EXPECT_THAT(findings.notes,
-              testing::ElementsAre(HasSubstr("1 coordinates are NaN"), HasSubstr("1 transforms hold NaN"),
-                                   HasSubstr("/launch/0: 1 of 4 rays hold NaN"),
-                                   HasSubstr("/launch/0: 1 of 4 rays ended in no shader")));
+  EXPECT_THAT(
+      findings.notes,
+      testing::ElementsAre(HasSubstr("NaN in 1 coordinate;"), HasSubstr("NaN in 1 transform"),
+                           HasSubstr("/launch/0: NaN in 1 of 4 rays"),
+                           HasSubstr("/launch/0: 1 of 4 rays ended in no shader (the shader table is not known)")));
+}
+
+TEST(ConservationTest, CountsWhatIsThere) {
+  const Findings findings = find_faults(sound_trace(), "t", 10);
+  ASSERT_EQ(findings.counts.size(), 1U);
+  const EventCounts& counts = findings.counts[0];
+  EXPECT_EQ(counts.threads, 2U);
+  EXPECT_EQ(counts.threads_with_events, 2U);
+  EXPECT_EQ(counts.rays, 4U);
+  EXPECT_EQ(counts.by_kind.at(static_cast<std::size_t>(EventKind::Begin)), 3U);
+  EXPECT_EQ(counts.by_kind.at(static_cast<std::size_t>(EventKind::OcclusionBegin)), 1U);
+  EXPECT_EQ(counts.by_kind.at(static_cast<std::size_t>(EventKind::Callable)), 2U);
+  EXPECT_EQ(std::accumulate(counts.by_kind.begin(), counts.by_kind.end(), std::uint64_t{0}), 14U);
+}
+
+/// The last ray of the second thread has no end. Why, is what the launch says.
+TEST(ConservationTest, ARayWithoutAnEndHasAReasonOrIsLost) {
+  Trace trace = sound_trace();
+  Launch& launch = trace.launches[0];
+  const auto expect = [&](NoEnd reason, const std::string& text) {
+    const EventCounts counts = count_events(trace).at(0);
+    EXPECT_EQ(counts.without_end(), 1U);
+    EXPECT_EQ(counts.no_end.at(static_cast<std::size_t>(reason)), 1U) << to_string(reason);
+    EXPECT_THAT(find_faults(trace, "t", 10).notes, testing::ElementsAre(HasSubstr(text)));
+  };
+  expect(NoEnd::TableUnknown, "is not known");
+  const auto record = [](TableRegion region, std::uint32_t index) {
+    ShaderRecord made;
+    made.region = region;
+    made.index = index;
+    return made;
+  };
+  launch.shader_table = {record(TableRegion::Miss, 0), record(TableRegion::Hit, 0)};
+  launch.shader_table[0].general = kMiss;
+  expect(NoEnd::NoShader, "no shader there");  // the hit record has no closest-hit shader
+  launch.shader_table[1].closest_hit = kHit;
+  expect(NoEnd::Lost, "lost");
+  launch.data.rays.miss_index[3] = 1;  // no such record
+  expect(NoEnd::NoShader, "no shader there");
+  launch.dropped_events = 1;
+  expect(NoEnd::Dropped, "dropped");
+  launch.dropped_events = 0;
+  launch.data.events.ray = {0, 0, 0, 0, 0, 0, 1, 1, 1, kNone, kNone, 0, 0, 1};
+  expect(NoEnd::HitObject, "hit objects");
 }
 
 TEST(FindingsTest, NanIsLegalInARejectedReport) {

@@ -17,7 +17,9 @@ spool::Instance instance_of(const TopInstance& from) {
   instance.hit_group_offset = from.raw.instanceShaderBindingTableRecordOffset;
   instance.mask = from.raw.mask;
   instance.flags = from.raw.flags;
-  instance.structure = from.bottom != nullptr ? from.bottom->id : spool::kNone;
+  instance.structure = from.bottom != nullptr                         ? from.bottom->id
+                       : from.raw.accelerationStructureReference == 0 ? spool::kNullReference
+                                                                      : spool::kNone;
   return instance;
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -15,6 +16,7 @@
 
 #include "callables.hpp"
 #include "compute.hpp"
+#include "endings.hpp"
 #include "triangle.hpp"
 #include "unasked.hpp"
 
@@ -404,6 +406,48 @@ void left_alive(bool at_once) {
   std::exit(0);
 }
 
+/// A launch without rays while there are two top levels, so that which one is meant cannot be told; then one with.
+void launch_without_rays() {
+  World world;
+  Triangle other(world.context, PipelineStyle::WithoutRays);
+  begin(world.commands);
+  other.trace(world.commands, kWidth, kHeight, 0);
+  end(world.commands);
+  world.context.submit_and_wait(world.commands);
+  world.run_once();
+  other.destroy();
+  print(world.triangle.picture());
+}
+
+void inactive_instance() {
+  auto* instance = make_instance();
+  Context context(instance);
+  Triangle triangle(context, PipelineStyle::Modules, true);
+  auto* commands = context.allocate(context.pool);
+  begin(commands);
+  triangle.trace(commands, kWidth, kHeight, 0);
+  end(commands);
+  context.submit_and_wait(commands);
+  print(triangle.picture());
+  triangle.destroy();
+  context.destroy();
+  vkDestroyInstance(instance, nullptr);
+}
+
+/// Fails before or behind its only launch: by a signal, or with exit code 7.
+void failing(bool launch, bool crash) {
+  World world;
+  if (launch) {
+    world.run_once();
+  }
+  print(world.triangle.picture());
+  if (crash) {
+    std::signal(SIGSEGV, SIG_DFL);
+    std::raise(SIGSEGV);
+  }
+  std::exit(7);
+}
+
 /// Launches for ever, for a test that kills it.
 void endless() {
   World world;
@@ -504,6 +548,16 @@ int run(const std::string& name, const char* number) {
       {"without-standard-descriptors", without_standard_descriptors},
       {"endless", endless},
       {"callables", [number] { callables(number != nullptr ? static_cast<std::uint32_t>(std::atoi(number)) : 64); }},
+      {"no-device", no_device},
+      {"plain-device", plain_device},
+      {"ray-queries", [] { ray_queries(false); }},
+      {"ray-queries-beside", [] { ray_queries(true); }},
+      {"without-rays", launch_without_rays},
+      {"inactive-instance", inactive_instance},
+      {"crash-before", [] { failing(false, true); }},
+      {"crash-behind", [] { failing(true, true); }},
+      {"exit-before", [] { failing(false, false); }},
+      {"exit-behind", [] { failing(true, false); }},
   };
   const auto found = scenarios.find(name);
   if (found == scenarios.end()) {

@@ -7,6 +7,7 @@
 
 #include "ClosestHit.spv.hpp"
 #include "Miss.spv.hpp"
+#include "NoRays.spv.hpp"
 #include "RayGeneration.spv.hpp"
 
 namespace scenario {
@@ -48,10 +49,10 @@ VkRayTracingShaderGroupCreateInfoKHR group(std::uint32_t general, std::uint32_t 
 
 }  // namespace
 
-Triangle::Triangle(Context& context, PipelineStyle style) : context_(context), style_(style) {
+Triangle::Triangle(Context& context, PipelineStyle style, bool inactive) : context_(context), style_(style) {
   picture_ = context.make_buffer(kPictureWords * sizeof(std::uint32_t), VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
   indirect_ = context.make_buffer(512, VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT);
-  build();
+  build(inactive);
   make_layout();
   pipeline = make_pipeline(style);
   make_table();
@@ -128,23 +129,22 @@ VkPipelineLayout Triangle::make_pipeline_layout() {
   return layout;
 }
 
-void Triangle::build() {
+void Triangle::build(bool inactive) {
   constexpr auto kInput = VK_BUFFER_USAGE_ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_BIT_KHR;
   const float corners[9] = {-0.9F, -0.9F, 0, 0.9F, -0.9F, 0, 0, 0.9F, 0};
   vertices_ = context_.make_buffer(sizeof corners, kInput);
   std::memcpy(vertices_.data, corners, sizeof corners);
-  instances_ = context_.make_buffer(sizeof(VkAccelerationStructureInstanceKHR), kInput);
+  instances_ = context_.make_buffer(2 * sizeof(VkAccelerationStructureInstanceKHR), kInput);
   scratch_ = context_.make_buffer(1U << 20U, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
 
   auto* commands = context_.allocate(context_.pool);
   const auto make = [&](VkAccelerationStructureTypeKHR type, const VkAccelerationStructureGeometryKHR& geometry,
-                        Buffer& memory) {
+                        std::uint32_t count, Buffer& memory) {
     VkAccelerationStructureBuildGeometryInfoKHR info{};
     info.sType = VK_STRUCTURE_TYPE_ACCELERATION_STRUCTURE_BUILD_GEOMETRY_INFO_KHR;
     info.type = type;
     info.geometryCount = 1;
     info.pGeometries = &geometry;
-    const std::uint32_t count = 1;
     VkAccelerationStructureBuildSizesInfoKHR sizes{};
     sizes.sType = VK_STRUCTURE_TYPE_ACCELERATION_STRUCTURE_BUILD_SIZES_INFO_KHR;
     context_.vk.GetAccelerationStructureBuildSizesKHR(context_.device, VK_ACCELERATION_STRUCTURE_BUILD_TYPE_DEVICE_KHR,
@@ -159,7 +159,7 @@ void Triangle::build() {
     check(context_.vk.CreateAccelerationStructureKHR(context_.device, &create, nullptr, &info.dstAccelerationStructure),
           "vkCreateAccelerationStructureKHR");
     info.scratchData.deviceAddress = (scratch_.address + 255) / 256 * 256;
-    const VkAccelerationStructureBuildRangeInfoKHR range{1, 0, 0, 0};
+    const VkAccelerationStructureBuildRangeInfoKHR range{count, 0, 0, 0};
     const auto* ranges = &range;
     begin(commands);
     context_.vk.CmdBuildAccelerationStructuresKHR(commands, 1, &info, &ranges);
@@ -179,7 +179,7 @@ void Triangle::build() {
   data.vertexStride = 3 * sizeof(float);
   data.maxVertex = 2;
   data.indexType = VK_INDEX_TYPE_NONE_KHR;
-  bottom_ = make(VK_ACCELERATION_STRUCTURE_TYPE_BOTTOM_LEVEL_KHR, triangles, bottom_memory_);
+  bottom_ = make(VK_ACCELERATION_STRUCTURE_TYPE_BOTTOM_LEVEL_KHR, triangles, 1, bottom_memory_);
 
   VkAccelerationStructureInstanceKHR instance{};
   instance.transform.matrix[0][0] = instance.transform.matrix[1][1] = instance.transform.matrix[2][2] = 1;
@@ -190,12 +190,14 @@ void Triangle::build() {
   instance.accelerationStructureReference =
       context_.vk.GetAccelerationStructureDeviceAddressKHR(context_.device, &address);
   std::memcpy(instances_.data, &instance, sizeof instance);
+  instance.accelerationStructureReference = 0;
+  std::memcpy(static_cast<std::uint8_t*>(instances_.data) + sizeof instance, &instance, sizeof instance);
   VkAccelerationStructureGeometryKHR instances{};
   instances.sType = VK_STRUCTURE_TYPE_ACCELERATION_STRUCTURE_GEOMETRY_KHR;
   instances.geometryType = VK_GEOMETRY_TYPE_INSTANCES_KHR;
   instances.geometry.instances.sType = VK_STRUCTURE_TYPE_ACCELERATION_STRUCTURE_GEOMETRY_INSTANCES_DATA_KHR;
   instances.geometry.instances.data.deviceAddress = instances_.address;
-  top_ = make(VK_ACCELERATION_STRUCTURE_TYPE_TOP_LEVEL_KHR, instances, top_memory_);
+  top_ = make(VK_ACCELERATION_STRUCTURE_TYPE_TOP_LEVEL_KHR, instances, inactive ? 2 : 1, top_memory_);
   vkFreeCommandBuffers(context_.device, context_.pool, 1, &commands);
 }
 
@@ -204,6 +206,9 @@ VkPipeline Triangle::make_pipeline(PipelineStyle style) {
   std::array<VkPipelineShaderStageCreateInfo, 3> stages{};
   for (std::size_t i = 0; i < stages.size(); ++i) {
     modules.at(i) = module_info(kCode[i]);
+    if (i == 0 && style == PipelineStyle::WithoutRays) {
+      modules.at(i) = module_info({VK_SHADER_STAGE_RAYGEN_BIT_KHR, kNoRays, sizeof kNoRays});
+    }
     auto& stage = stages.at(i);
     stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
     stage.stage = kCode[i].stage;
@@ -323,7 +328,9 @@ void Triangle::trace_with_table_of_device(VkCommandBuffer commands) {
 
 void Triangle::bind(VkCommandBuffer commands, std::uint32_t first, std::uint32_t add) {
   vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR, pipeline);
-  vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR, layout_, 0, 1, &set_, 0, nullptr);
+  if (style_ != PipelineStyle::WithoutRays) {
+    vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR, layout_, 0, 1, &set_, 0, nullptr);
+  }
   const std::uint32_t push[2] = {first, add};
   vkCmdPushConstants(commands, layout_, VK_SHADER_STAGE_RAYGEN_BIT_KHR, 0, sizeof push, push);
   if (style_ == PipelineStyle::DynamicStack) {

@@ -9,12 +9,13 @@
 namespace scenario {
 
 /// How the pipeline is made. Gone: linked from libraries, which are destroyed at once, as is the layout it is made
-/// with.
-enum class PipelineStyle { Modules, Inline, Library, Gone, Deferred, DynamicStack };
+/// with. WithoutRays: the ray-generation shader traces nothing and uses no descriptor.
+enum class PipelineStyle { Modules, Inline, Library, Gone, Deferred, DynamicStack, WithoutRays };
 
 class Triangle {
  public:
-  explicit Triangle(Context& context, PipelineStyle style = PipelineStyle::Modules);
+  /// inactive: the top level has a second instance, whose reference is 0.
+  explicit Triangle(Context& context, PipelineStyle style = PipelineStyle::Modules, bool inactive = false);
   Triangle(const Triangle&) = delete;
   Triangle& operator=(const Triangle&) = delete;
   ~Triangle() = default;
@@ -36,7 +37,7 @@ class Triangle {
  private:
   void make_layout();
   [[nodiscard]] VkPipelineLayout make_pipeline_layout();
-  void build();
+  void build(bool inactive);
   void make_table();
   void bind(VkCommandBuffer commands, std::uint32_t first, std::uint32_t add);
 
