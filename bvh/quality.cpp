@@ -51,8 +51,9 @@ TreeQuality measure_tree(const Tree& tree, const QualityCosts& costs) {
   }
   std::vector<std::uint32_t> references = tree.references;
   std::ranges::sort(references);
-  const auto repeated = std::ranges::unique(references);
-  quality.items = static_cast<std::uint64_t>(repeated.begin() - references.begin());
+  // Not std::ranges::unique: Clang 14, the preset fuzz's, cannot compile libstdc++ 12's.
+  const auto repeated = std::unique(references.begin(), references.end());
+  quality.items = static_cast<std::uint64_t>(repeated - references.begin());
   quality.references_per_item = static_cast<double>(quality.references) / static_cast<double>(quality.items);
   quality.mean_children = static_cast<double>(tree.children.size()) / static_cast<double>(quality.nodes);
   return quality;

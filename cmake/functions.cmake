@@ -26,6 +26,13 @@ if(RAYREPLAY_SANITIZE)
   target_link_options(rr_options INTERFACE -fsanitize=${RAYREPLAY_SANITIZE})
 endif()
 
+# What rr_options has without the sanitizers, for libraries in RAYREPLAY_SANITIZE_EXCEPT: optimised as little as unchecked,
+# because they are there to be linked.
+add_library(rr_unchecked_options INTERFACE)
+target_compile_options(rr_unchecked_options INTERFACE -w -O0 -g0 -ffp-contract=off)
+target_include_directories(rr_unchecked_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_definitions(rr_unchecked_options INTERFACE RAYREPLAY_VERSION="${PROJECT_VERSION}")
+
 # rr_add_room(folder): descends into a room.
 function(rr_add_room folder)
   add_subdirectory(${CMAKE_SOURCE_DIR}/${folder})
@@ -37,7 +44,11 @@ endfunction()
 function(rr_library name)
   cmake_parse_arguments(ARG "MODELS" "" "SOURCES;LINK;PRIVATE;APART" ${ARGN})
   add_library(rr_${name} STATIC ${ARG_SOURCES})
-  target_link_libraries(rr_${name} PUBLIC ${ARG_LINK} PRIVATE rr_options ${ARG_PRIVATE})
+  set(options rr_options)
+  if(name IN_LIST RAYREPLAY_SANITIZE_EXCEPT)
+    set(options rr_unchecked_options)
+  endif()
+  target_link_libraries(rr_${name} PUBLIC ${ARG_LINK} PRIVATE ${options} ${ARG_PRIVATE})
   # Not what lives inside applications: that has neither fmt nor these rooms, and hides its symbols.
   if(TARGET rr_pch_library AND "${ARG_LINK};${ARG_PRIVATE}" MATCHES "fmt::fmt|TBB::tbb|rayreplay::(base|trace|scenes)")
     rr_precompiled(rr_${name} library)

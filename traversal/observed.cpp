@@ -347,8 +347,9 @@ std::span<const std::uint64_t> ObservedShaders::calls_of(std::size_t place, cons
   const auto candidate_of = [&](std::uint64_t row) -> const Candidate& {
     return observed_->tests.rows[row].test.candidate;
   };
-  const auto found = std::ranges::equal_range(rows, candidate, {}, candidate_of);
-  return {found.begin(), found.end()};
+  // Not std::ranges::equal_range: Clang 14, the preset fuzz's, cannot compile libstdc++ 12's.
+  return {std::ranges::lower_bound(rows, candidate, {}, candidate_of),
+          std::ranges::upper_bound(rows, candidate, {}, candidate_of)};
 }
 
 Report ObservedShaders::intersect(std::size_t place, const Candidate& candidate, float t_max) const {

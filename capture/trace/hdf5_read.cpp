@@ -14,17 +14,6 @@ using hdf5::Handle;
 
 constexpr const char* kTraceFix = "make the trace again; if your own program wrote it, see docs/trace-format.md";
 
-/// Splits what H5Aread or H5Dread gave into texts without their padding.
-std::vector<std::string> split(const std::string& bytes, std::size_t size) {
-  std::vector<std::string> result;
-  for (std::size_t at = 0; at < bytes.size(); at += size) {
-    std::string text = bytes.substr(at, size);
-    text.resize(text.find_last_not_of('\0') + 1);
-    result.push_back(std::move(text));
-  }
-  return result;
-}
-
 /// Size of one text, 0 if the type is not fixed-length text.
 std::size_t text_size(hid_t type) {
   if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0) {
@@ -65,6 +54,19 @@ SourceFile::SourceFile(const FileDescriptor& bytes, const std::filesystem::path&
 void SourceFile::fail(const std::string& where, const std::string& what, const std::string& found,
                       const std::string& expected) const {
   throw Error(ErrorKind::Input, {what, where.empty() ? name_ : name_ + ":" + where, found, expected, kind_.fix});
+}
+
+std::vector<std::string> SourceFile::split(const std::string& bytes, std::size_t size, const std::string& where) const {
+  std::vector<std::string> result;
+  for (std::size_t at = 0; at < bytes.size(); at += size) {
+    std::string text = bytes.substr(at, size);
+    text.resize(text.find_last_not_of('\0') + 1);
+    if (text.find('\0') != std::string::npos) {
+      fail(where, "a text holds a zero byte", fmt::format("text {}", result.size()), "zero bytes behind the text only");
+    }
+    result.push_back(std::move(text));
+  }
+  return result;
 }
 
 bool SourceFile::has(hid_t parent, const char* name, const std::string& where) const {
@@ -175,7 +177,7 @@ std::vector<std::string> SourceFile::texts_attribute(hid_t object, const char* n
   if (count > 0 && H5Aread(attribute.get(), type.get(), bytes.data()) < 0) {
     fail(where, fmt::format("the attribute '{}' cannot be read", name), hdf5::last_message());
   }
-  return split(bytes, size);
+  return split(bytes, size, fmt::format("{}, attribute '{}'", where, name));
 }
 
 std::string SourceFile::text_attribute(hid_t object, const char* name, const std::string& where) const {
@@ -207,7 +209,7 @@ std::vector<std::string> SourceFile::texts(hid_t parent, const char* name, const
   if (rows > 0 && H5Dread(data.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0) {
     fail(where, "the dataset cannot be read", hdf5::last_message());
   }
-  return split(bytes, size);
+  return split(bytes, size, where);
 }
 
 }  // namespace rayreplay::trace

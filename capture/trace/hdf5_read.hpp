@@ -63,6 +63,10 @@ class SourceFile {
                                                std::uint64_t rows) const;
 
  private:
+  /// What H5Aread or H5Dread gave, as texts without their padding. No other zero bytes: writers could not keep them.
+  [[nodiscard]] std::vector<std::string> split(const std::string& bytes, std::size_t size,
+                                               const std::string& where) const;
+
   hdf5::QuietScope quiet_;
   const FileDescriptor& bytes_;
   std::string name_;

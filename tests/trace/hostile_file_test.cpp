@@ -230,6 +230,23 @@ TEST_F(HostileFileTest, DamagedChunk) {
   EXPECT_THAT(error.what(), HasSubstr("/launch/0/events/shader[300..599]: the compressed data of a chunk is damaged"));
 }
 
+TEST_F(HostileFileTest, TextsWithZeroBytes) {
+  const auto zero_in = [](hid_t root, const char* dataset_name) {
+    const hid_t dataset = H5Dopen2(root, dataset_name, H5P_DEFAULT);
+    const hid_t type = H5Dget_type(dataset);
+    std::string bytes(static_cast<std::size_t>(H5Sget_simple_extent_npoints(H5Dget_space(dataset))) * H5Tget_size(type),
+                      'a');
+    ASSERT_GE(H5Tget_size(type), 3U);
+    bytes[1] = '\0';
+    H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data());
+    H5Tclose(type);
+    H5Dclose(dataset);
+  };
+  const Error error = error_after([&](hid_t root) { zero_in(root, "/shaders/entry"); });
+  EXPECT_THAT(error.info().where, HasSubstr("/shaders/entry"));
+  EXPECT_THAT(error.info().what, HasSubstr("a text holds a zero byte"));
+}
+
 TEST_F(HostileFileTest, LaunchesThatAreNotNumbered) {
   const Error error =
       error_after([](hid_t root) { H5Lmove(root, "/launch/0", root, "/launch/one", H5P_DEFAULT, H5P_DEFAULT); });
