@@ -2,6 +2,7 @@
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -305,6 +306,13 @@ vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface* interface) {
       interface->loaderLayerInterfaceVersion < 2) {
     return VK_ERROR_INITIALIZATION_FAILED;
   }
+  // The C++ library keeps memory to throw exceptions with when there is no other. Where that could not be had when the
+  // library was loaded a lack of memory would end the program: the loader goes on without the layer.
+  void* volatile memory = std::malloc(std::size_t{64} << 10U);
+  if (memory == nullptr) {
+    return VK_ERROR_INITIALIZATION_FAILED;
+  }
+  std::free(memory);
   interface->loaderLayerInterfaceVersion = 2;
   interface->pfnGetInstanceProcAddr = rayreplay::layer::get_instance_proc_addr;
   interface->pfnGetDeviceProcAddr = rayreplay::layer::get_device_proc_addr;
