@@ -7,6 +7,7 @@
 #include "capture/layer/process.hpp"
 #include "capture/layer/shaders.hpp"
 #include "capture/layer/submissions.hpp"
+#include "capture/layer/table_patch.hpp"
 #include "capture/layer/timestamps.hpp"
 
 namespace rayreplay::layer {
@@ -19,6 +20,8 @@ using geometry::FakeBuffer;
 Device::Device() = default;
 Device::~Device() = default;
 EventReader::~EventReader() = default;
+Pipelines::~Pipelines() = default;
+TablePatcher::~TablePatcher() = default;
 Submissions::~Submissions() = default;
 Timestamps::~Timestamps() = default;
 ReadbackPool::~ReadbackPool() = default;
@@ -50,7 +53,7 @@ HostBuffer Device::allocate_readback(VkDeviceSize size) {
   }
   return made;
 }
-DeviceBuffer Device::allocate_device(VkDeviceSize, VkBufferUsageFlags) {
+DeviceBuffer Device::allocate_device(VkDeviceSize, VkBufferUsageFlags, VkMemoryPropertyFlags) {
   return {};
 }
 void Device::free(DeviceBuffer&) {}
@@ -80,6 +83,9 @@ Process& process() {
   return made;
 }
 void spool_failed() {}
+void drop_pipeline_layout(Device& device, VkPipelineLayout layout, const VkAllocationCallbacks* allocator) {
+  device.vk.DestroyPipelineLayout(device.handle, layout, allocator);
+}
 
 namespace geometry {
 namespace {
@@ -202,7 +208,7 @@ FakeLayer::FakeLayer() {
   device.geometry = Tracker::create(device);
   state = state_of(&device);
   recording =
-      std::make_shared<CommandRecording>(CommandRecording{device, nullptr, nullptr, false, {}, 0, nullptr, 0, nullptr});
+      std::make_shared<CommandRecording>(CommandRecording{device, nullptr, nullptr, false, {}, 0, nullptr, 0, nullptr, false, nullptr});
 }
 
 FakeLayer::~FakeLayer() {
@@ -250,7 +256,7 @@ void FakeLayer::run() {
     operation->complete(drain);
   }
   recording =
-      std::make_shared<CommandRecording>(CommandRecording{device, nullptr, nullptr, false, {}, 0, nullptr, 0, nullptr});
+      std::make_shared<CommandRecording>(CommandRecording{device, nullptr, nullptr, false, {}, 0, nullptr, 0, nullptr, false, nullptr});
 }
 
 }  // namespace geometry
