@@ -103,14 +103,18 @@ bool PipelineRewrite::rewrite_stage(std::size_t index, const StageSource& source
   }
   record_->may_trace |= twin->status == instrument::Status::Refused || !record_->sites.empty();
   if (twin->status != instrument::Status::Instrumented) {
-    const bool there = use_given(stage, source);
-    return there && twin->status == instrument::Status::Unchanged;
+    use_given(stage, source);
+    return twin->status == instrument::Status::Unchanged;
   }
   if (inline_module != nullptr && stage.module == VK_NULL_HANDLE && !unlink(stage, inline_module)) {
     note("a shader given inline behind an unknown structure cannot be observed");
     return false;
   }
-  return use(stage, twin) || (use_given(stage, source), false);
+  if (!use(stage, twin)) {
+    use_given(stage, source);
+    return false;
+  }
+  return true;
 }
 
 bool PipelineRewrite::unlink(VkPipelineShaderStageCreateInfo& stage, const VkShaderModuleCreateInfo* module) {
@@ -149,17 +153,17 @@ bool PipelineRewrite::use(VkPipelineShaderStageCreateInfo& stage,
   return true;
 }
 
-bool PipelineRewrite::use_given(VkPipelineShaderStageCreateInfo& stage, const StageSource& source) {
+void PipelineRewrite::use_given(VkPipelineShaderStageCreateInfo& stage, const StageSource& source) {
   if (stage.module != VK_NULL_HANDLE ||
       find_in_chain<VkShaderModuleCreateInfo>(stage.pNext, VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO) != nullptr) {
-    return true;
+    return;
   }
   auto& module = given_modules_[source.words.get()];
   if (module == VK_NULL_HANDLE) {
     module = make_module(*source.words);
   }
   stage.module = module;
-  return module != VK_NULL_HANDLE;
+  complete_ &= module != VK_NULL_HANDLE;
 }
 
 void PipelineRewrite::add_probes() {

@@ -30,6 +30,10 @@ class PipelineRewrite {
   [[nodiscard]] const VkRayTracingPipelineCreateInfoKHR& info() const {
     return info_;
   }
+  /// False: the device refused a module of the application's own, so that there is nothing to make a pipeline of.
+  [[nodiscard]] bool complete() const {
+    return complete_;
+  }
   [[nodiscard]] const std::shared_ptr<PipelineRecord>& record() const {
     return record_;
   }
@@ -40,8 +44,8 @@ class PipelineRewrite {
   /// Takes the inline module out of the stage's chain, copying the structures before it.
   bool unlink(VkPipelineShaderStageCreateInfo& stage, const VkShaderModuleCreateInfo* module);
   bool use(VkPipelineShaderStageCreateInfo& stage, const std::shared_ptr<const instrument::Result>& twin);
-  /// A stage of a recipe that stays as it is has no module either.
-  bool use_given(VkPipelineShaderStageCreateInfo& stage, const StageSource& source);
+  /// For a stage that stays as it is: one of a recipe has no module, so it gets one of the application's words.
+  void use_given(VkPipelineShaderStageCreateInfo& stage, const StageSource& source);
   void add_probes();
   void link(const VkPipelineLibraryCreateInfoKHR& original, const LibraryRecords& libraries);
   void describe(const VkRayTracingPipelineCreateInfoKHR& original, const LibraryRecords& libraries);
@@ -53,7 +57,8 @@ class PipelineRewrite {
   std::vector<VkPipelineShaderStageCreateInfo> stages_;
   std::vector<VkRayTracingShaderGroupCreateInfoKHR> groups_;
   std::vector<std::uint16_t> ids_;  // of each stage
-  bool any_hits_ = false;           // of the application's, here or in what it may be linked with
+  bool complete_ = true;
+  bool any_hits_ = false;  // of the application's, here or in what it may be linked with
   std::map<std::shared_ptr<const instrument::Result>, VkShaderModule> modules_;
   std::map<const Words*, VkShaderModule> given_modules_;
   std::vector<std::unique_ptr<std::max_align_t[]>> copies_;

@@ -27,6 +27,26 @@ std::optional<std::uint16_t> reserve_ids(std::size_t count) {
   return static_cast<std::uint16_t>(first);
 }
 
+/// Whether a module says that it has a ray-tracing entry point: a look at the words up to the first function, which
+/// takes next to nothing of modules that have none.
+bool names_ray_tracing(std::span<const std::uint32_t> words) {
+  constexpr std::size_t kHeader = 5;
+  constexpr std::uint32_t kOpEntryPoint = 15, kOpFunction = 54;
+  constexpr std::uint32_t kRayGeneration = 5313, kCallable = 5318;
+  for (std::size_t at = kHeader; at + 1 < words.size();) {
+    const auto op = words[at] & 0xFFFFU;
+    const auto count = words[at] >> 16U;
+    if (op == kOpFunction || count == 0) {
+      return false;
+    }
+    if (op == kOpEntryPoint && words[at + 1] >= kRayGeneration && words[at + 1] <= kCallable) {
+      return true;
+    }
+    at += count;
+  }
+  return false;
+}
+
 }  // namespace
 
 Shaders::Shaders(Device& device) : device_(device) {}
@@ -37,7 +57,7 @@ void Shaders::created(VkShaderModule module, const VkShaderModuleCreateInfo& inf
     saw(spool::Sight::RayQueryShader);
     note("shaders trace by ray queries: those rays are not captured");
   }
-  if (instrument::entry_points(words, 0).empty()) {
+  if (!names_ray_tracing(words)) {
     return;
   }
   auto copy = std::make_shared<const Words>(words.begin(), words.end());
@@ -89,9 +109,19 @@ std::shared_ptr<const instrument::Result> Shaders::twin(std::span<const std::uin
   const auto hash = XXH3_128bits(words.data(), words.size_bytes());
   any_hits = any_hits && options().observe_all;
   const Key key(hash.high64, hash.low64, any_hits);
-  const std::scoped_lock lock(mutex_);
-  if (const auto found = twins_.find(key); found != twins_.end()) {
-    return found->second;
+  std::shared_ptr<Twin> twin;
+  {
+    const std::scoped_lock lock(mutex_);
+    auto& known = twins_[key];
+    if (!known) {
+      known = std::make_shared<Twin>();
+    }
+    twin = known;
+  }
+  // Threads that compile pipelines side by side rewrite their shaders side by side.
+  const std::scoped_lock lock(twin->mutex);
+  if (twin->result) {
+    return twin->result;
   }
   auto result = std::make_shared<instrument::Result>();
   const auto first = reserve_ids(instrument::entry_points(words, 0).size());
@@ -108,7 +138,7 @@ std::shared_ptr<const instrument::Result> Shaders::twin(std::span<const std::uin
     result->entry_points = instrument::entry_points(words, *first);
   }
   spool(words, name, *result, false);
-  twins_.emplace(key, result);
+  twin->result = result;
   return result;
 }
 

@@ -2,7 +2,8 @@
 //
 // Contract: modules with ray-tracing entry points are remembered from creation to destruction. twin() rewrites a module
 // once for each content (shader ids are given then, and its Shader blocks spooled) and returns the same result for the
-// same words ever after. Thread-safe. Complexity: twin() is linear in the words the first time, a hash afterwards.
+// same words ever after. Thread-safe; several threads make the twins of several modules at once. Complexity: twin() is
+// linear in the words the first time, a hash afterwards.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +54,11 @@ class Shaders {
   std::mutex mutex_;
   std::unordered_map<VkShaderModule, std::shared_ptr<const Words>> modules_;
   using Key = std::tuple<std::uint64_t, std::uint64_t, bool>;  // hash of the content, any_hits with observe_all
-  std::map<Key, std::shared_ptr<const instrument::Result>> twins_;
+  struct Twin {
+    std::mutex mutex;  // held while it is made, and only then
+    std::shared_ptr<const instrument::Result> result;
+  };
+  std::map<Key, std::shared_ptr<Twin>> twins_;
   std::shared_ptr<const instrument::Result> probe_;
 };
 

@@ -104,7 +104,7 @@ void Variant::make(const PipelineRecord& plain) {
   PipelineRewrite rewrite(device_, recipe_->info, recipe_->sources, libraries);
   const auto& record = rewrite.record();
   VkPipeline pipeline = VK_NULL_HANDLE;
-  if (linkable) {
+  if (linkable && rewrite.complete()) {
     const auto result = device_.vk.CreateRayTracingPipelinesKHR(device_.handle, VK_NULL_HANDLE, VK_NULL_HANDLE, 1,
                                                                 &rewrite.info(), nullptr, &pipeline);
     if (result != VK_SUCCESS) {
@@ -112,6 +112,10 @@ void Variant::make(const PipelineRecord& plain) {
       note("the device refuses an instrumented pipeline (VkResult " + std::to_string(result) +
            "): the application's own is used and its shaders are not observed");
     }
+  } else {
+    note(
+        "an instrumented pipeline cannot be made of what the device refused: the application's own is used and its "
+        "shaders are not observed");
   }
   made_.own = pipeline != VK_NULL_HANDLE;
   record->handle = made_.own ? pipeline : plain.handle;
