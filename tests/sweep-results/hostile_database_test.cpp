@@ -246,7 +246,6 @@ TEST_F(HostileDatabase, ValuesThatSqliteStoresInAnotherFormKeepTheirChecksum) {
     std::uint64_t run = 0;
     const auto add = [&](const std::string& key, const ParameterValue& value) {
       sweep::ResultRow row = made_up_row(run++);
-      row.settings.set(key, value, "test");
       row.axis_values = {{key, value}};
       writer.add({row});
     };
