@@ -29,13 +29,21 @@ endif()
 # What rr_options has without the sanitizers, for libraries in RAYREPLAY_SANITIZE_EXCEPT: optimised as little as unchecked,
 # because they are there to be linked.
 add_library(rr_unchecked_options INTERFACE)
-target_compile_options(rr_unchecked_options INTERFACE -w -O0 -g0 -ffp-contract=off)
+target_compile_options(rr_unchecked_options INTERFACE -w -O0 -g0 -ffp-contract=off
+  # Tables that are made at compile time: more steps than Clang allows by itself.
+  $<$<CXX_COMPILER_ID:Clang>:-fconstexpr-steps=100000000>)
 target_include_directories(rr_unchecked_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_definitions(rr_unchecked_options INTERFACE RAYREPLAY_VERSION="${PROJECT_VERSION}")
 
+# With libFuzzer only the fuzzers are built, and what they need: no other program has been compiled by Clang.
+set(rr_not_in_all "")
+if(RAYREPLAY_SANITIZE MATCHES "fuzzer")
+  set(rr_not_in_all EXCLUDE_FROM_ALL)
+endif()
+
 # rr_add_room(folder): descends into a room.
 function(rr_add_room folder)
-  add_subdirectory(${CMAKE_SOURCE_DIR}/${folder})
+  add_subdirectory(${CMAKE_SOURCE_DIR}/${folder} ${rr_not_in_all})
 endfunction()
 
 # rr_library(name SOURCES … LINK … [PRIVATE …] [APART …] [MODELS]): static library rr_<name> with alias rayreplay::<name>.

@@ -92,7 +92,7 @@ double TomlTable::number(const toml::node& node, std::string_view key, Range ran
   if (!(value >= range.minimum && value <= range.maximum)) {
     wrong(node, key, range_text(range));
   }
-  return value;
+  return value + 0.0;  // -0 as 0: written without a sign, as whole numbers are
 }
 
 void TomlTable::read(std::string_view key, double& value, Range range) const {

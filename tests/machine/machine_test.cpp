@@ -77,6 +77,11 @@ TEST(Machine, LoadsByNameAndByPath) {
   EXPECT_EQ(said([] { (void)load_machine("/"); }).kind, ErrorKind::Input);
 }
 
+TEST(Machine, MinusZeroIsZero) {
+  const std::string written = to_toml(parse_machine("rt_step_latency_cycles = -0.0\n", "m.toml"));
+  EXPECT_EQ(to_toml(parse_machine(written, "again.toml")), written);
+}
+
 TEST(Machine, TextsAreCompiledInByteByByte) {
   for (const std::string& name : shipped_machines()) {
     std::ifstream file(RAYREPLAY_SOURCE_DIR "/machines/" + name + ".toml", std::ios::binary);

@@ -1,6 +1,7 @@
 #include "sim/experiment/settings/settings.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -51,6 +52,16 @@ TEST(Settings, EveryKeyHasAValueOfItsTypeWhenComplete) {
   EXPECT_EQ(settings.text("order"), "auto");
   EXPECT_EQ(settings.text("schedule.distribution"), "auto");
   EXPECT_EQ(settings.integer("machine.sms"), 128);
+}
+
+TEST(Settings, MinusZeroIsZero) {
+  for (const char* zero : {"0", "-0", "-0.0"}) {
+    const Settings settings = completed({std::string("machine.rt_step_latency_cycles=") + zero});
+    EXPECT_FALSE(std::signbit(settings.real("machine.rt_step_latency_cycles"))) << zero;
+    const Settings read = parse_experiment(
+        std::string("trace = \"t.rrt\"\n[machine]\nrt_step_latency_cycles = ") + zero + "\n", "e.toml", "");
+    EXPECT_EQ(to_toml(complete(read), false), to_toml(settings, false)) << zero;
+  }
 }
 
 TEST(Settings, CompletingAgainChangesNothing) {

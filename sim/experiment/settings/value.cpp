@@ -54,11 +54,18 @@ std::string without_unit(const std::string& text) {
   return text;
 }
 
+/// -0 as 0: one value, one text, one hash.
+ParameterValue without_sign_of_zero(const ParameterValue& value) {
+  const auto* number = std::get_if<double>(&value);
+  return number == nullptr ? value : *number + 0.0;
+}
+
 /// A text as the declared type, by the rules of specs.
 ParameterValue read_text(const Parameter& declared, const std::string& text, const std::string& place) {
   try {
     const std::string plain = declared.unit == "bytes" ? without_unit(text) : text;
-    return rayreplay::resolve({declared}, {{declared.name, plain}}, declared.name).all().front().second;
+    return without_sign_of_zero(
+        rayreplay::resolve({declared}, {{declared.name, plain}}, declared.name).all().front().second);
   } catch (const Error& error) {
     ErrorInfo info = error.info();
     info.where = place;
@@ -151,7 +158,7 @@ ParameterValue checked_value(const ExperimentParameter& parameter, std::string_v
   if (const auto* number = std::get_if<double>(&value)) {
     if (std::holds_alternative<double>(wanted)) {
       require_range(declared, *number, to_text(value), place);
-      return value;
+      return without_sign_of_zero(value);
     }
     if (std::holds_alternative<std::int64_t>(wanted) && std::abs(*number) < kExact && *number == std::floor(*number)) {
       require_range(declared, *number, to_text(value), place);
