@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "app/commands/capture_end.hpp"
 #include "app/commands/capture_report.hpp"
 #include "app/commands/capture_timing.hpp"
 #include "app/commands/command.hpp"
@@ -33,9 +34,6 @@ namespace rayreplay::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Exit codes of this command alone (docs/exit-codes.md).
-enum CaptureCode : int { kNoLayer = 10, kNoRayTracing = 11, kNothingTraced = 12, kApplicationFailed = 14 };
 
 constexpr const char* kLayerName = "VK_LAYER_RAYREPLAY_capture";
 constexpr const char* kManifest = "VkLayer_rayreplay_capture.json";
@@ -291,65 +289,33 @@ fs::path make_spool_folder(const Options& options) {
   return folder;
 }
 
-std::string end_text(const console::ChildEnd& end) {
-  return end.signal != 0 ? fmt::format("the application was ended by signal {} ({})", end.signal, strsignal(end.signal))
-                         : fmt::format("the application ended with exit code {}", end.code);
+int fail(const CaptureFacts& facts) {
+  const CaptureFailure failure = why_nothing(facts);
+  console::log("rayreplay: error: " + format_error(failure.info));
+  return failure.code;
 }
 
-int fail(int code, const ErrorInfo& info, const console::ChildEnd& end) {
-  console::log("rayreplay: error: " + format_error(info));
-  if (!end.succeeded()) {
-    console::log("rayreplay: " + end_text(end));
-  }
-  return code;
+/// What is known before a spool is read.
+CaptureFacts facts_of(const Options& options, bool record, const console::ChildEnd& end) {
+  CaptureFacts facts;
+  facts.program = options.program.front();
+  facts.end = end;
+  facts.record = record;
+  return facts;
 }
 
-int no_layer(const Options& options, const console::ChildEnd& end) {
-  return fail(
-      kNoLayer,
-      {"nothing was recorded: the capture layer was not loaded, or no device for ray tracing was made",
-       options.program.front(), "no spool", "a spool of each process that makes a Vulkan device for ray tracing",
-       "check that the program uses Vulkan and ray-tracing pipelines (not ray queries alone, not another API), "
-       "runs in this process tree (no launcher service or container), and is not set-user-id; "
-       "VK_LOADER_DEBUG=layer shows what the loader does"},
-      end);
-}
-
-int nothing_traced(const Options& options, const ingest::IngestResult& result, const console::ChildEnd& end) {
-  std::uint32_t devices = 0;
-  std::uint32_t recording = 0;
-  std::uint32_t launches = 0;
+int nothing_traced(const ingest::IngestResult& result, CaptureFacts facts) {
   for (const ingest::SpoolSummary& spool : result.spools) {
-    devices += spool.devices;
-    recording += spool.recording_devices;
-    launches += spool.launches_seen;
+    facts.add(spool);
     for (const std::string& note : spool.notes) {
       console::log("  " + note);
     }
   }
-  if (devices == 0) {
-    return fail(kNoRayTracing,
-                {"the application made no device for ray tracing", options.program.front(), "", "",
-                 "check that it runs with ray tracing on this machine's driver: vulkaninfo lists "
-                 "VK_KHR_ray_tracing_pipeline"},
-                end);
-  }
-  if (recording == 0) {
-    return fail(kNoRayTracing,
-                {"the application's device cannot record", options.program.front(), "", "",
-                 "the lines above say what the driver lacks"},
-                end);
-  }
-  return fail(kNothingTraced,
-              {"the application traced no rays that were asked for", options.program.front(),
-               fmt::format("{} launches", launches), "launches within --frames, --launch, --window and --trigger-file",
-               "capture other frames, or check that the scene uses ray-tracing pipelines"},
-              end);
+  return fail(facts);
 }
 
 /// The spools of a run without events.
-int report_times(const std::vector<fs::path>& files, const Options& options, output::Format format,
-                 const console::ChildEnd& end) {
+int report_times(const std::vector<fs::path>& files, output::Format format, const CaptureFacts& given) {
   const Timings timings = read_timings(files);
   for (const std::string& fault : timings.faults) {
     console::log("rayreplay: " + fault);
@@ -357,24 +323,18 @@ int report_times(const std::vector<fs::path>& files, const Options& options, out
   for (const std::string& note : timings.notes) {
     console::log("  " + note);
   }
-  if (timings.devices == 0) {
-    return fail(kNoRayTracing,
-                {"the application made no device for ray tracing", options.program.front(), "", "",
-                 "check that it runs with ray tracing on this machine's driver"},
-                end);
-  }
   if (timings.launches.empty()) {
-    return fail(
-        kNothingTraced,
-        {"the application traced no rays that were asked for", options.program.front(), "", "", "ask for other frames"},
-        end);
+    CaptureFacts facts = timings.facts;
+    facts.program = given.program;
+    facts.end = given.end;
+    facts.record = false;
+    return fail(facts);
+  }
+  if (!given.end->succeeded()) {
+    console::log(fmt::format("rayreplay: {}; the times until then follow", end_text(*given.end)));
   }
   print_timings(timings, format);
-  if (!end.succeeded()) {
-    console::log("rayreplay: " + end_text(end));
-    return kApplicationFailed;
-  }
-  return 0;
+  return given.end->succeeded() ? 0 : kApplicationFailed;
 }
 
 /// Where the layer could not write all that it recorded: whatever there is becomes a trace, but the command
@@ -408,7 +368,7 @@ int finish_incomplete(const std::vector<fs::path>& files, const fs::path& spool,
 
 /// The spools of a run with events.
 int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const Options& options,
-                output::Format format, const console::ChildEnd& end) {
+                output::Format format, const CaptureFacts& facts) {
   ingest::IngestResult result;
   try {
     const std::unique_ptr<Progress> progress = console::make_progress();
@@ -421,20 +381,22 @@ int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const
                              quoted(options.output.path)));
     throw;
   }
+  const bool failed = !facts.end->succeeded();
+  if (failed && has_launches(result)) {
+    console::log(fmt::format("rayreplay: {}; what it had recorded is in the trace", end_text(*facts.end)));
+  } else if (failed && !result.traces.empty()) {
+    console::log("rayreplay: " + end_text(*facts.end));
+  }
   log_traces(result);
   if (result.traces.empty()) {
-    return nothing_traced(options, result, end);
+    return nothing_traced(result, facts);
   }
   if (!has_launches(result)) {
     console::log(fmt::format("rayreplay: what was recorded is kept in {}", quoted(spool.string())));
     throw no_launch(options.output.path);
   }
   print_launches(result, format);
-  if (!end.succeeded()) {
-    console::log(fmt::format("rayreplay: {}; what it had recorded is in the trace", end_text(end)));
-    return kApplicationFailed;
-  }
-  return 0;
+  return failed ? kApplicationFailed : 0;
 }
 
 int act(Options options) {
@@ -455,16 +417,17 @@ int act(Options options) {
     remove_spool(spool, {});
     throw;
   }
+  const CaptureFacts facts = facts_of(options, settings.record, end);
   const std::vector<fs::path> files = spools_in(spool);
   if (const auto failures = spool_failures(spool); !failures.empty()) {
     return finish_incomplete(files, spool, options, settings.record, failures, end);
   }
   if (files.empty()) {
     remove_spool(spool, {});
-    return no_layer(options, end);
+    return fail(facts);
   }
   const int code =
-      settings.record ? make_traces(files, spool, options, format, end) : report_times(files, options, format, end);
+      settings.record ? make_traces(files, spool, options, format, facts) : report_times(files, format, facts);
   if (options.keep_spool) {
     console::log("rayreplay: the spool is kept in " + spool.string());
   } else {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/console/console.hpp"
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/input_file.hpp"
 #include "capture/ingest/report.hpp"
@@ -25,6 +26,14 @@ std::string size_text(trace::LaunchSize size) {
                          : fmt::format("{}x{}x{}", size.width, size.height, size.depth);
 }
 
+/// Whether some launch shows an efficiency of the groups that were seen alone.
+bool is_biased(const ingest::IngestResult& result) {
+  return std::any_of(result.traces.begin(), result.traces.end(), [](const ingest::TraceSummary& trace) {
+    return std::any_of(trace.launches.begin(), trace.launches.end(),
+                       [](const ingest::LaunchSummary& launch) { return launch.threads_missing; });
+  });
+}
+
 }  // namespace
 
 output::Table launch_table(const ingest::IngestResult& result) {
@@ -38,6 +47,8 @@ output::Table launch_table(const ingest::IngestResult& result) {
                    {"events", "events"},
                    {"groups", "groups"},
                    {"simt_efficiency", "observed SIMT", output::Show::Percent, 1},
+                   {"threads_missing", "biased", {}, 0, !is_biased(result)},
+                   {"recorded_threads", "recorded threads", {}, 0, true},
                    {"device_ms", "device ms", output::Show::Plain, 3},
                    {"dropped_events", "dropped"},
                    {"closest_hits", "closest hits", {}, 0, true},
@@ -53,6 +64,7 @@ output::Table launch_table(const ingest::IngestResult& result) {
           {trace.path.string(), index++, std::uint64_t{launch.launch}, std::uint64_t{launch.frame},
            size_text(launch.size), launch.rays, launch.events, launch.groups,
            places == 0 ? output::Cell{} : static_cast<double>(launch.group_lanes) / static_cast<double>(places),
+           launch.threads_missing, launch.recorded_threads ? output::Cell{*launch.recorded_threads} : output::Cell{},
            launch.duration_ns == 0 ? output::Cell{} : static_cast<double>(launch.duration_ns) * 1e-6,
            launch.dropped_events, count_of(launch, EventKind::ClosestHit), count_of(launch, EventKind::Miss),
            count_of(launch, EventKind::AnyHit), count_of(launch, EventKind::Intersection)});
@@ -115,7 +127,11 @@ Error no_launch(const std::string& output) {
 void print_launches(const ingest::IngestResult& result, output::Format format) {
   const output::Table table = launch_table(result);
   if (format != output::Format::Json) {
-    console::print(output::render(table, format));
+    std::string text = output::render(table, format);
+    if (format == output::Format::Table && is_biased(result)) {
+      text += "biased: not all threads were recorded, and large groups are seen more often than small ones\n";
+    }
+    console::print(text);
     return;
   }
   nlohmann::ordered_json traces = nlohmann::ordered_json::array();
@@ -162,16 +178,16 @@ void log_traces(const ingest::IngestResult& result) {
       }
       continue;
     }
-    console::log(fmt::format("rayreplay: {}: {} launches, {} rays, {} events of {} on {}", trace.path.string(),
-                             trace.launches.size(), output::with_separators(rays), output::with_separators(events),
-                             trace.header.application, trace.header.device));
+    console::log(fmt::format("rayreplay: {}: {}, {}, {} of {} on {}", trace.path.string(),
+                             counted(trace.launches.size(), "launch", "launches"), counted(rays, "ray"),
+                             counted(events, "event"), trace.header.application, trace.header.device));
     const auto& missing = trace.header.not_captured;
     for (std::size_t i = 0; i < std::min(missing.size(), kLinesShown); ++i) {
       console::log("  not captured: " + missing[i]);
     }
     if (missing.size() > kLinesShown) {
-      console::log(
-          fmt::format("  and {} lines more: see rayreplay info {}", missing.size() - kLinesShown, trace.path.string()));
+      console::log(fmt::format("  and {}: see rayreplay info {}", counted(missing.size() - kLinesShown, "more line"),
+                               trace.path.string()));
     }
   }
 }

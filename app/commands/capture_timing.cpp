@@ -8,6 +8,7 @@
 
 #include "app/console/console.hpp"
 #include "base/error.hpp"
+#include "capture/ingest/report.hpp"
 #include "capture/spool/payload.hpp"
 #include "capture/spool/reader.hpp"
 
@@ -21,9 +22,17 @@ std::string line_of(std::string text) {
   return text;
 }
 
-void add(const spool::Block& block, std::uint64_t process, Timings& result) {
+void add(const spool::Block& block, std::uint64_t process, Timings& result, bool& ended) {
   if (block.type == spool::BlockType::Device) {
-    ++result.devices;
+    ++result.facts.devices;
+  } else if (spool::Process process_block;
+             block.type == spool::BlockType::Process && spool::decode(block.payload, process_block)) {
+    result.facts.chosen = result.facts.chosen || ingest::are_launches_chosen(process_block);
+  } else if (spool::End end; block.type == spool::BlockType::End && spool::decode(block.payload, end)) {
+    result.facts.launches_seen += end.launches_seen;
+    ended = true;
+  } else if (spool::Seen seen; block.type == spool::BlockType::Seen && spool::decode(block.payload, seen)) {
+    result.facts.seen.insert(seen.sight);
   } else if (block.type == spool::BlockType::Launch) {
     LaunchTiming timing;
     timing.process = process;
@@ -43,10 +52,12 @@ void add(const spool::Block& block, std::uint64_t process, Timings& result) {
 Timings read_timings(const std::vector<std::filesystem::path>& spools) {
   Timings result;
   for (std::size_t process = 0; process < spools.size(); ++process) {
+    bool ended = false;
+    ++result.facts.spools;
     try {
       const spool::SpoolReader reader(spools[process]);
       for (const spool::Block& block : reader.blocks()) {
-        add(block, process, result);
+        add(block, process, result, ended);
       }
       if (reader.damaged_places() != 0 || reader.cut_bytes() != 0) {
         result.faults.push_back(fmt::format("{} is damaged: launches may be missing", spools[process].string()));
@@ -54,6 +65,7 @@ Timings read_timings(const std::vector<std::filesystem::path>& spools) {
     } catch (const Error& error) {
       result.faults.push_back(format_error(error.info()));
     }
+    result.facts.all_closed = result.facts.all_closed && ended;
   }
   std::stable_sort(result.launches.begin(), result.launches.end(), [](const auto& a, const auto& b) {
     return std::pair(a.process, a.launch.launch) < std::pair(b.process, b.launch.launch);
@@ -74,9 +86,11 @@ output::Table timing_table(const Timings& timings) {
     const spool::Launch& launch = timing.launch;
     const bool measured = launch.end_ns > launch.begin_ns;
     const std::string depth = launch.depth == 1 ? "" : fmt::format("x{}", launch.depth);
+    const bool known = launch.width != 0 || launch.height != 0 || launch.depth != 0;
     table.rows.push_back(
         {timing.process, std::uint64_t{launch.launch}, std::uint64_t{launch.frame},
-         fmt::format("{}x{}{}", launch.width, launch.height, depth), launch.swizzled != 0,
+         known ? output::Cell{fmt::format("{}x{}{}", launch.width, launch.height, depth)} : output::Cell{},
+         launch.swizzled != 0,
          measured ? output::Cell{static_cast<double>(launch.end_ns - launch.begin_ns) * 1e-6} : output::Cell{}});
   }
   return table;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/commands/capture_end.hpp"
 #include "app/output/table.hpp"
 #include "capture/spool/format.hpp"
 
@@ -19,7 +20,7 @@ struct LaunchTiming {
 };
 
 struct Timings {
-  std::uint32_t devices = 0;
+  CaptureFacts facts;  ///< of the spools alone
   std::vector<LaunchTiming> launches;
   std::vector<std::string> notes, faults;
 };

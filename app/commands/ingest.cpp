@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "app/commands/capture_end.hpp"
 #include "app/commands/capture_report.hpp"
 #include "app/commands/command.hpp"
 #include "app/commands/options.hpp"
@@ -49,9 +50,15 @@ int act(const Options& options) {
     return static_cast<int>(ErrorKind::Output);
   }
   if (result.traces.empty()) {
-    throw Error(ErrorKind::Missing,
-                {"nothing was traced: the spool holds no events", options.spools.front(), "", "",
-                 "capture frames in which the application traces rays; 'rayreplay capture' says what went wrong"});
+    CaptureFacts facts;
+    facts.program = options.spools.front();
+    for (const ingest::SpoolSummary& spool : result.spools) {
+      facts.add(spool);
+      for (const std::string& note : spool.notes) {
+        console::log("  " + note);
+      }
+    }
+    throw Error(ErrorKind::Missing, why_nothing(facts).info);
   }
   if (!has_launches(result)) {
     throw no_launch(options.output.path);

@@ -28,7 +28,8 @@ bool threads_are_missing(const trace::Trace& trace, const trace::Launch& launch)
   const auto& lines = trace.header.not_captured;
   return launch.dropped_events != 0 || is_sampled(trace.header) ||
          std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
-           return line.find("threads were not recorded") != std::string::npos;
+           return line.find("threads not recorded: ") != std::string::npos ||
+                  line.find("threads were not recorded") != std::string::npos;  // as said until 2026-11
          });
 }
 

@@ -63,7 +63,7 @@ TEST_F(CaptureCommandTest, IngestOfNothing) {
   capture.write(file("s.rrspool"));
   const Outcome outcome = run("ingest " + quoted("s.rrspool") + " -o " + quoted("t.rrt"));
   EXPECT_EQ(outcome.code, 6);
-  EXPECT_THAT(outcome.output, HasSubstr("nothing was traced"));
+  EXPECT_THAT(outcome.output, HasSubstr("traced no rays"));
   EXPECT_EQ(run("ingest " + quoted("missing") + " -o " + quoted("t.rrt")).code, 3);
 }
 
@@ -83,8 +83,7 @@ TEST_F(CaptureCommandTest, IngestOfLaunchesThatAreAllLeftOutFails) {
 TEST_F(CaptureCommandTest, AProgramThatRecordsNothing) {
   const Outcome outcome = run("capture -o " + quoted("t.rrt") + " -- sh -c 'exit 7'");
   EXPECT_EQ(outcome.code, 10) << outcome.output;
-  EXPECT_THAT(outcome.output, HasSubstr("the capture layer was not loaded"));
-  EXPECT_THAT(outcome.output, HasSubstr("ended with exit code 7"));
+  EXPECT_THAT(outcome.output, HasSubstr("the application ended with exit code 7 before it made a Vulkan device under"));
   EXPECT_FALSE(std::filesystem::exists(file("t.rrt.spool")));
 }
 
