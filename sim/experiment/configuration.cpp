@@ -6,10 +6,10 @@
 #include <sstream>
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include "base/error.hpp"
 #include "base/parameters.hpp"
+#include "base/toml.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -47,13 +47,8 @@ const std::vector<std::string> kKeys = {"launch",
 /// One TOML document with the name of its file, for messages.
 class Document {
  public:
-  Document(std::string_view text, std::string source) : source_(std::move(source)) {
-    try {
-      table_ = toml::parse(text, source_);
-    } catch (const toml::parse_error& error) {
-      usage("the configuration is not TOML: " + std::string(error.description()), place(error.source()), "", "");
-    }
-  }
+  Document(std::string_view text, std::string source)
+      : source_(std::move(source)), table_(parse_toml(text, source_, "configuration")) {}
 
   void allow(const std::vector<std::string>& keys) const {
     for (const auto& [key, value] : table_) {

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/parameters.hpp"
+#include "base/toml.hpp"
 #include "sim/machine/cost_sources.hpp"
 #include "sim/machine/costs.hpp"
 #include "sim/machine/toml_table.hpp"

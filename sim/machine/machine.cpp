@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/input_file.hpp"
 #include "base/parameters.hpp"
+#include "base/toml.hpp"
 #include "sim/machine/shipped.hpp"
 #include "sim/machine/toml_quote.hpp"
 #include "sim/machine/toml_table.hpp"

@@ -1,20 +1,28 @@
 #include "sim/machine/toml_quote.hpp"
 
+#include <cstdint>
+
 #include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/utf8.hpp"
 
 namespace rayreplay::machine {
 
 std::string quoted(const std::string& text) {
   std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
+  const std::string all = text::as_utf8(text);
+  for (std::size_t at = 0; at < all.size();) {
+    const utf8::Decoded one = utf8::decode(all, at);
+    if (one.code == U'"' || one.code == U'\\') {
       result += '\\';
-      result += c;
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-      result += fmt::format("\\u{:04X}", static_cast<unsigned>(c));
+      result += all[at];
+    } else if (!utf8::only_shows(one.code) && one.code < 0x10000) {
+      result += fmt::format("\\u{:04X}", static_cast<std::uint32_t>(one.code));
     } else {
-      result += c;
+      result.append(all, at, one.bytes);
     }
+    at += one.bytes;
   }
   return result + "\"";
 }

@@ -1,4 +1,5 @@
-// Text as a TOML string: in double quotes, with what would end it or is no text escaped.
+// Text as a TOML string: in double quotes, with what would end it or does not just show as TOML escapes. TOML is UTF-8:
+// other bytes, which paths may have, are written out (base/text.hpp, as_utf8).
 #pragma once
 
 #include <string>

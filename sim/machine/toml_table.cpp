@@ -30,15 +30,6 @@ std::string range_text(Range range) {
 
 }  // namespace
 
-toml::table parse_toml(std::string_view text, const std::string& source, std::string_view what) {
-  try {
-    return toml::parse(text, source);
-  } catch (const toml::parse_error& error) {
-    throw Error(ErrorKind::Usage, {fmt::format("the {} file is not TOML: {}", what, error.description()),
-                                   fmt::format("{}:{}", source, error.source().begin.line), "", "", ""});
-  }
-}
-
 std::string TomlTable::place(const toml::node& node) const {
   const auto line = node.source().begin.line;
   return line == 0 ? *source_ : fmt::format("{}:{}", *source_, line);

@@ -43,7 +43,4 @@ class TomlTable {
   const std::string* source_;
 };
 
-/// `what` names the file's kind in messages: "machine".
-[[nodiscard]] toml::table parse_toml(std::string_view text, const std::string& source, std::string_view what);
-
 }  // namespace rayreplay::machine

@@ -101,5 +101,40 @@ TEST(Condition, ErrorsShowTheTextAndTheColumn) {
   EXPECT_THAT(condition_error_of(std::string(10000, '!') + "true"), HasSubstr("nested"));
 }
 
+std::string joined(const std::string& part, const std::string& sign, std::size_t count) {
+  std::string text = part;
+  for (std::size_t i = 1; i < count; ++i) {
+    text += sign + part;
+  }
+  return text;
+}
+
+TEST(Condition, LengthIsLimitedAndTermsBelowItNeedNoStack) {
+  EXPECT_THAT(condition_error_of(joined("true", "&&", 100'000)),
+              AllOf(HasSubstr("s.toml:1"), HasSubstr("too long"), HasSubstr("at most 65536")));
+  EXPECT_TRUE(holds(joined("true", "&&", 10'000)));
+  EXPECT_FALSE(holds(joined("false", "||", 9'000)));
+  EXPECT_TRUE(holds(joined("1", "+", 30'000) + " == 30000"));
+  EXPECT_TRUE(holds(joined("1", "*", 30'000) + " == 1 && " + joined("(1)", "-", 5'000) + " == -4998"));
+  EXPECT_FALSE(holds("1/0" + joined("", "/1", 20'000) + " == 1"));
+}
+
+/// A message shows what stands around the place, not tens of kilobytes.
+TEST(Condition, ErrorsInLongTextsShowTheirSurroundings) {
+  const std::string error = condition_error_of(joined("true", " && ", 5'000) + " && machine.smss > 1");
+  EXPECT_THAT(error, AllOf(HasSubstr("column 40001 of \"…"), HasSubstr("'machine.smss'")));
+  EXPECT_LT(error.size(), 1000U);
+}
+
+/// Sides that are not needed are skipped in every nesting.
+TEST(Condition, AndAndOrStopWhereTheLeftSideDecides) {
+  const std::string missing = "scheduler.model:other == 1";
+  EXPECT_TRUE(holds("true || (" + missing + " && " + missing + ")"));
+  EXPECT_FALSE(holds("(true || " + missing + ") && false"));
+  EXPECT_TRUE(holds("(false && " + missing + ") || true"));
+  EXPECT_TRUE(holds("!(false && " + missing + " || false) && (true || " + missing + ")"));
+  EXPECT_FALSE(holds("(false || " + missing + ") || true"));
+}
+
 }  // namespace
 }  // namespace rayreplay::sweep::testing

@@ -8,11 +8,11 @@
 #include <toml++/toml.h>
 
 #include "base/error.hpp"
+#include "base/toml.hpp"
 #include "sim/experiment/settings/machine_settings.hpp"
 #include "sim/experiment/settings/settings.hpp"
 #include "sim/experiment/settings/value.hpp"
 #include "sim/machine/toml_quote.hpp"
-#include "sim/machine/toml_table.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -55,7 +55,7 @@ class Reader {
   Reader(std::string source, std::string folder) : source_(std::move(source)), folder_(std::move(folder)) {}
 
   Settings read(std::string_view text) {
-    const toml::table document = machine::parse_toml(text, source_, "experiment");
+    const toml::table document = parse_toml(text, source_, "experiment");
     read_table(document, "");
     return std::move(settings_);
   }

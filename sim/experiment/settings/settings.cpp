@@ -3,11 +3,27 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "sim/experiment/settings/value.hpp"
 
 namespace rayreplay::experiment {
+namespace {
+
+/// Experiments are TOML, and TOML is UTF-8: other bytes could be neither written nor read again.
+void require_utf8(std::string_view key, const ParameterValue& value, const std::string& where) {
+  const auto* written = std::get_if<std::string>(&value);
+  for (const std::string_view text : {key, written == nullptr ? std::string_view() : std::string_view(*written)}) {
+    if (const std::size_t at = text::invalid_at(text); at != text::kAllValid) {
+      throw Error(ErrorKind::Usage, {"a setting is not UTF-8", where, fmt::format("'{}', byte {}", text, at), "UTF-8",
+                                     "rename the file or folder, or give a symbolic link to it with another name"});
+    }
+  }
+}
+
+}  // namespace
 
 void Settings::set(std::string_view key, const ParameterValue& value, const std::string& where) {
+  require_utf8(key, value, where);
   const ExperimentParameter* parameter = find_parameter(key);
   if (parameter == nullptr) {
     unknown_key(key, where);

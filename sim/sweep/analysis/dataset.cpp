@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include <toml++/toml.h>
-
 #include "base/error.hpp"
+#include "base/toml.hpp"
 
 namespace rayreplay::sweep {
 namespace {
@@ -54,7 +53,7 @@ std::vector<std::vector<std::string>> zipped(const std::string& sweep, const std
                                              bool& sampled) {
   std::vector<std::vector<std::string>> groups;
   try {
-    const toml::table file = toml::parse(sweep);
+    const toml::table file = parse_toml(sweep, "", "sweep");
     const std::string sampler = file["sampler"].value_or(std::string("grid"));
     sampled = sampler != "grid" && !sampler.starts_with("grid:");
     if (const toml::array* zips = file["zip"].as_array(); zips != nullptr) {
@@ -64,7 +63,7 @@ std::vector<std::vector<std::string>> zipped(const std::string& sweep, const std
         }
       }
     }
-  } catch (const toml::parse_error&) {
+  } catch (const Error&) {
     groups.clear();
   }
   return groups;

@@ -20,6 +20,7 @@ enum class Kind { Number, Text, Truth, Any };
 enum class Op {
   Constant,
   Key,
+  Branch,  ///< behind the left side of an Or or And: past the right side where the left one decides
   Or,
   And,
   Equal,
@@ -51,6 +52,8 @@ constexpr std::array kProduct = {OpText{"*", Op::Multiply}, OpText{"/", Op::Divi
 constexpr std::size_t kLevels = 5;
 /// Brackets and signs inside one another: what a person writes has a few.
 constexpr int kMostDepth = 100;
+constexpr std::size_t kShownBefore = 60;
+constexpr std::size_t kShownAfter = 60;
 
 const char* name_of(Kind kind) {
   switch (kind) {
@@ -146,84 +149,133 @@ bool is_comparison(Op op) {
 
 }  // namespace
 
-struct Condition::Node {
+/// One step of a condition in the order of evaluation: operands before their operator.
+struct Condition::Step {
   Op op = Op::Constant;
-  Kind kind = Kind::Any;
   std::size_t column = 0;  ///< from 1
   ParameterValue constant{};
   std::string key{};
-  std::vector<Node> children{};
-
-  [[nodiscard]] std::optional<Operand> value(const Condition& condition, const Lookup& lookup) const;
-  [[nodiscard]] Operand typed(const Operand& operand, Kind wanted, const Condition& condition) const;
+  bool decides = false;  ///< Branch: the truth of the left side that makes the right one needless
+  std::size_t next = 0;  ///< Branch: where it goes on then
 };
 
 namespace {
 
+/// "s.toml:1, column 70 of "…what stands around it…"".
+std::string place_in(const std::string& where, std::string_view text, std::size_t column) {
+  const auto continues = [&](std::size_t at) { return at < text.size() && (text[at] & '\xC0') == '\x80'; };
+  std::size_t begin = column > kShownBefore ? column - kShownBefore : 0;
+  std::size_t end = std::min(text.size(), column + kShownAfter);
+  while (begin > 0 && continues(begin)) {
+    --begin;
+  }
+  while (continues(end)) {
+    ++end;
+  }
+  return fmt::format("{}, column {} of \"{}{}{}\"", where, column, begin > 0 ? "…" : "",
+                     text.substr(begin, end - begin), end < text.size() ? "…" : "");
+}
+
 [[noreturn]] void fail(std::string what, const std::string& where, std::string_view text, std::size_t column,
                        std::string found, std::string expected) {
-  throw Error(ErrorKind::Usage, {std::move(what), fmt::format("{}, column {} of \"{}\"", where, column, text),
-                                 std::move(found), std::move(expected), ""});
+  throw Error(ErrorKind::Usage,
+              {std::move(what), place_in(where, text, column), std::move(found), std::move(expected), ""});
 }
 
 }  // namespace
 
-Operand Condition::Node::typed(const Operand& operand, Kind wanted, const Condition& condition) const {
-  if (operand.kind != wanted) {
-    fail("the values do not go together", condition.where_, condition.text_, column, name_of(operand.kind),
-         name_of(wanted));
-  }
-  return operand;
-}
+/// Runs the steps over a stack of values: a condition of any length needs no stack of ours.
+class ConditionRun {
+ public:
+  explicit ConditionRun(const Condition& condition) : condition_(condition) {}
 
-std::optional<Operand> Condition::Node::value(const Condition& condition, const Lookup& lookup) const {
-  if (op == Op::Constant) {
-    return operand_of(constant);
-  }
-  if (op == Op::Key) {
-    const ParameterValue* found = lookup(key);
-    return found == nullptr ? std::nullopt : std::optional(operand_of(*found));
-  }
-  const std::optional<Operand> left = children.front().value(condition, lookup);
-  if (!left) {
-    return left;
-  }
-  if (op == Op::Not || op == Op::Negate) {
-    Operand result = typed(*left, op == Op::Not ? Kind::Truth : Kind::Number, condition);
-    result.truth = !result.truth;
-    result.number = -result.number;
-    return result;
-  }
-  if (op == Op::And || op == Op::Or) {
-    if (typed(*left, Kind::Truth, condition).truth == (op == Op::Or)) {
-      return left;
+  bool run(const Condition::Lookup& lookup) {
+    const std::vector<Step>& steps = *condition_.steps_;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const Step& step = steps[i];
+      if (step.op == Op::Branch) {
+        if (typed(stack_.back(), Kind::Truth, step).truth == step.decides) {
+          i = step.next - 1;
+        } else {
+          stack_.pop_back();
+        }
+      } else if (!take(step, lookup)) {
+        return false;
+      }
     }
-    const std::optional<Operand> right = children.back().value(condition, lookup);
-    return right ? std::optional(typed(*right, Kind::Truth, condition)) : right;
+    return typed(stack_.back(), Kind::Truth, steps.back()).truth;
   }
-  const std::optional<Operand> right = children.back().value(condition, lookup);
-  if (!right) {
-    return right;
-  }
-  if (is_comparison(op)) {
-    static_cast<void>(typed(*right, left->kind, condition));
-    if (left->kind == Kind::Truth && op != Op::Equal && op != Op::Unequal) {
-      static_cast<void>(typed(*left, Kind::Number, condition));
+
+ private:
+  using Step = Condition::Step;
+
+  /// False where there is no value, which makes the whole condition false.
+  bool take(const Step& step, const Condition::Lookup& lookup) {
+    switch (step.op) {
+      case Op::Constant:
+        stack_.push_back(operand_of(step.constant));
+        return true;
+      case Op::Key: {
+        const ParameterValue* found = lookup(step.key);
+        if (found != nullptr) {
+          stack_.push_back(operand_of(*found));
+        }
+        return found != nullptr;
+      }
+      case Op::Not:
+      case Op::Negate: {
+        Operand& operand = stack_.back();
+        typed(operand, step.op == Op::Not ? Kind::Truth : Kind::Number, step);
+        operand.truth = !operand.truth;
+        operand.number = -operand.number;
+        return true;
+      }
+      case Op::And:
+      case Op::Or:
+        typed(stack_.back(), Kind::Truth, step);
+        return true;
+      default:
+        return binary(step);
     }
-    return Operand{.kind = Kind::Truth, .truth = compares(op, *left, *right)};
   }
-  const std::optional<double> result =
-      calculated(op, typed(*left, Kind::Number, condition).number, typed(*right, Kind::Number, condition).number);
-  return result ? std::optional(Operand{.kind = Kind::Number, .number = *result}) : std::nullopt;
-}
+
+  bool binary(const Step& step) {
+    const Operand right = stack_.back();
+    stack_.pop_back();
+    Operand& left = stack_.back();
+    if (is_comparison(step.op)) {
+      typed(right, left.kind, step);
+      if (left.kind == Kind::Truth && step.op != Op::Equal && step.op != Op::Unequal) {
+        typed(left, Kind::Number, step);
+      }
+      left = {.kind = Kind::Truth, .truth = compares(step.op, left, right)};
+      return true;
+    }
+    const std::optional<double> result =
+        calculated(step.op, typed(left, Kind::Number, step).number, typed(right, Kind::Number, step).number);
+    left = {.kind = Kind::Number, .number = result.value_or(0)};
+    return result.has_value();
+  }
+
+  const Operand& typed(const Operand& operand, Kind wanted, const Step& step) const {
+    if (operand.kind != wanted) {
+      fail("the values do not go together", condition_.where_, condition_.text_, step.column, name_of(operand.kind),
+           name_of(wanted));
+    }
+    return operand;
+  }
+
+  const Condition& condition_;
+  std::vector<Operand> stack_;
+};
 
 /// Recursive descent; one function for all the levels of binary operators.
 class ConditionParser {
  public:
   ConditionParser(std::string_view text, const std::string& where) : text_(text), where_(where) {}
 
-  Condition::Node parse() {
-    Condition::Node root = binary(0);
+  void parse() {
+    const Part root = binary(0);
     skip();
     if (at_ < text_.size()) {
       fail_here("the condition goes on where it should end", "an operator or the end");
@@ -231,13 +283,17 @@ class ConditionParser {
     if (root.kind != Kind::Truth && root.kind != Kind::Any) {
       fail("this is no condition", where_, text_, root.column, name_of(root.kind), "a comparison or a truth value");
     }
-    return root;
   }
 
   std::vector<std::string> keys;
+  std::vector<Condition::Step> steps;
 
  private:
-  using Node = Condition::Node;
+  /// What is known of the part of the condition whose steps came last.
+  struct Part {
+    Kind kind = Kind::Any;
+    std::size_t column = 0;
+  };
 
   [[noreturn]] void fail_here(const char* what, const char* expected) const {
     fail(what, where_, text_, at_ + 1,
@@ -276,11 +332,11 @@ class ConditionParser {
     }
   }
 
-  Node binary(std::size_t level) {
+  Part binary(std::size_t level) {
     if (level == kLevels) {
       return unary();
     }
-    Node left = binary(level + 1);
+    Part left = binary(level + 1);
     for (;;) {
       skip();
       const std::size_t column = at_ + 1;
@@ -288,18 +344,24 @@ class ConditionParser {
       if (!op) {
         return left;
       }
-      Node right = binary(level + 1);
-      left = joined(*op, column, std::move(left), std::move(right));
+      const std::size_t branch = steps.size();
+      if (*op == Op::Or || *op == Op::And) {
+        steps.push_back({.op = Op::Branch, .column = column, .decides = *op == Op::Or});
+      }
+      const Part right = binary(level + 1);
+      steps.push_back({.op = *op, .column = column});
+      if (*op == Op::Or || *op == Op::And) {
+        steps[branch].next = steps.size();
+      }
+      left = joined(*op, column, left, right);
       if (is_comparison(*op)) {
         return left;  // a < b < c is not what it looks like
       }
     }
   }
 
-  Node joined(Op op, std::size_t column, Node left, Node right) {
-    Node node{.op = op, .kind = Kind::Number, .column = column};
+  [[nodiscard]] Part joined(Op op, std::size_t column, const Part& left, const Part& right) const {
     if (is_comparison(op)) {
-      node.kind = Kind::Truth;
       const bool known = left.kind != Kind::Any && right.kind != Kind::Any;
       if (known && left.kind != right.kind) {
         fail("the two sides of the comparison are of different kinds", where_, text_, column,
@@ -308,36 +370,33 @@ class ConditionParser {
       if (left.kind == Kind::Truth && op != Op::Equal && op != Op::Unequal) {
         fail("truth values have no order", where_, text_, column, "", "== or !=");
       }
-    } else {
-      node.kind = op == Op::Or || op == Op::And ? Kind::Truth : Kind::Number;
-      check(left, node.kind);
-      check(right, node.kind);
+      return {Kind::Truth, column};
     }
-    node.children.push_back(std::move(left));
-    node.children.push_back(std::move(right));
-    return node;
+    const Part result{op == Op::Or || op == Op::And ? Kind::Truth : Kind::Number, column};
+    check(left, result.kind);
+    check(right, result.kind);
+    return result;
   }
 
-  void check(const Node& node, Kind wanted) const {
-    if (node.kind != wanted && node.kind != Kind::Any) {
-      fail("the operator does not take this", where_, text_, node.column, name_of(node.kind), name_of(wanted));
+  void check(const Part& part, Kind wanted) const {
+    if (part.kind != wanted && part.kind != Kind::Any) {
+      fail("the operator does not take this", where_, text_, part.column, name_of(part.kind), name_of(wanted));
     }
   }
 
-  Node unary() {
+  Part unary() {
     skip();
     if (++depth_ > kMostDepth) {
       fail_here("the condition is nested too deeply", "fewer brackets");
     }
     const std::size_t column = at_ + 1;
-    Node result;
+    Part result;
     if (at_ < text_.size() && (text_[at_] == '!' || text_[at_] == '-')) {
       const Op op = text_[at_] == '!' ? Op::Not : Op::Negate;
       ++at_;
-      result = Node{.op = op, .kind = op == Op::Not ? Kind::Truth : Kind::Number, .column = column};
-      Node inner = unary();
-      check(inner, result.kind);
-      result.children.push_back(std::move(inner));
+      result = {op == Op::Not ? Kind::Truth : Kind::Number, column};
+      check(unary(), result.kind);
+      steps.push_back({.op = op, .column = column});
     } else if (at_ < text_.size() && text_[at_] == '(') {
       ++at_;
       result = binary(0);
@@ -347,14 +406,19 @@ class ConditionParser {
       }
       ++at_;
     } else {
-      result = atom();
-      result.column = column;
+      result = {atom(), column};
     }
     --depth_;
     return result;
   }
 
-  Node atom() {
+  Kind constant(ParameterValue value) {
+    const Kind kind = kind_of(value);
+    steps.push_back({.op = Op::Constant, .column = at_ + 1, .constant = std::move(value)});
+    return kind;
+  }
+
+  Kind atom() {
     const char c = at_ < text_.size() ? text_[at_] : '\0';
     if (c == '"' || c == '\'' || c == '`') {
       const std::size_t end = text_.find(c, at_ + 1);
@@ -364,8 +428,7 @@ class ConditionParser {
       std::string inside(text_.substr(at_ + 1, end - at_ - 1));
       const std::size_t column = at_ + 1;
       at_ = end + 1;
-      return c == '`' ? key(std::move(inside), column)
-                      : Node{.op = Op::Constant, .kind = Kind::Text, .constant = std::move(inside)};
+      return c == '`' ? key(std::move(inside), column) : constant(std::move(inside));
     }
     if (is_digit(c) || c == '.') {
       return number();
@@ -380,12 +443,12 @@ class ConditionParser {
     }
     std::string word(text_.substr(begin, at_ - begin));
     if (word == "true" || word == "false") {
-      return {.op = Op::Constant, .kind = Kind::Truth, .constant = word == "true"};
+      return constant(word == "true");
     }
     return key(std::move(word), begin + 1);
   }
 
-  Node number() {
+  Kind number() {
     double value = 0;
     const char* begin = text_.data() + at_;
     const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
@@ -406,11 +469,11 @@ class ConditionParser {
     if (at_ < text_.size() && (is_word(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '.')) {
       fail_here("the number goes on with something else", "a number, perhaps with KiB, MiB or GiB");
     }
-    return {.op = Op::Constant, .kind = Kind::Number, .constant = value};
+    return constant(value);
   }
 
-  Node key(std::string name, std::size_t column) {
-    const std::string place = fmt::format("{}, column {} of \"{}\"", where_, column, text_);
+  Kind key(std::string name, std::size_t column) {
+    const std::string place = place_in(where_, text_, column);
     const experiment::ExperimentParameter* parameter = experiment::find_parameter(name);
     if (parameter == nullptr) {
       experiment::unknown_key(name, place);
@@ -426,7 +489,8 @@ class ConditionParser {
     if (std::find(keys.begin(), keys.end(), name) == keys.end()) {
       keys.push_back(name);
     }
-    return {.op = Op::Key, .kind = kind, .column = column, .key = std::move(name)};
+    steps.push_back({.op = Op::Key, .column = column, .key = std::move(name)});
+    return kind;
   }
 
   std::string_view text_;
@@ -436,17 +500,18 @@ class ConditionParser {
 };
 
 Condition::Condition(std::string_view text, std::string where) : text_(text), where_(std::move(where)) {
+  if (text.size() > kMostCharacters) {
+    throw Error(ErrorKind::Usage, {"the condition is too long", where_, fmt::format("{} characters", text.size()),
+                                   fmt::format("at most {}", kMostCharacters), "`where` takes a list of conditions"});
+  }
   ConditionParser parser(text_, where_);
-  root_ = std::make_shared<const Node>(parser.parse());
+  parser.parse();
+  steps_ = std::make_shared<const std::vector<Step>>(std::move(parser.steps));
   keys_ = std::move(parser.keys);
 }
 
 bool Condition::holds(const Lookup& value) const {
-  if (!root_) {
-    return true;
-  }
-  const std::optional<Operand> result = root_->value(*this, value);
-  return result && root_->typed(*result, Kind::Truth, *this).truth;
+  return !steps_ || ConditionRun(*this).run(value);
 }
 
 }  // namespace rayreplay::sweep

@@ -8,7 +8,7 @@
 // value: for these `holds` throws.
 //   Values come from complete settings; a key that holds a spec stands for the model's name. Evaluated from left to
 // right, && and || no further than needed; a division by 0, and a parameter that the spec does not have, make the whole
-// condition false.
+// condition false. At most `kMostCharacters` long and 100 brackets and signs deep; evaluation does not recurse.
 #pragma once
 
 #include <functional>
@@ -23,6 +23,8 @@ namespace rayreplay::sweep {
 
 class Condition {
  public:
+  static constexpr std::size_t kMostCharacters = 65536;
+
   using Lookup = std::function<const ParameterValue*(const std::string& key)>;  ///< null: there is none
 
   Condition() = default;
@@ -40,11 +42,12 @@ class Condition {
 
  private:
   friend class ConditionParser;
-  struct Node;
+  friend class ConditionRun;
+  struct Step;
   std::string text_;
   std::string where_;
   std::vector<std::string> keys_;
-  std::shared_ptr<const Node> root_;
+  std::shared_ptr<const std::vector<Step>> steps_;
 };
 
 }  // namespace rayreplay::sweep

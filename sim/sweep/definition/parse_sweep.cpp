@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <toml++/toml.h>
 
 #include "base/error.hpp"
 #include "base/input_file.hpp"
+#include "base/toml.hpp"
 #include "sim/sweep/definition/axis_values.hpp"
 #include "sim/sweep/definition/definition.hpp"
 #include "sim/sweep/definition/paths.hpp"
@@ -38,13 +38,7 @@ std::string read_file(const std::filesystem::path& path, const std::string& wher
 class SweepReader {
  public:
   SweepReader(std::string_view text, std::string source, std::string folder)
-      : source_(std::move(source)), folder_(std::move(folder)) {
-    try {
-      table_ = toml::parse(text, source_);
-    } catch (const toml::parse_error& error) {
-      usage("the sweep is not TOML: " + std::string(error.description()), at(error.source()).text(), "", "");
-    }
-  }
+      : source_(std::move(source)), folder_(std::move(folder)), table_(parse_toml(text, source_, "sweep")) {}
 
   Definition read() {
     for (const auto& [key, node] : table_) {

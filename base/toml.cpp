@@ -1,0 +1,242 @@
+#include "base/toml.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace rayreplay {
+namespace {
+
+constexpr std::size_t kShownBytes = 60;
+
+/// Measures a document. It follows TOML 1.0 as far as a text is TOML; what is not TOML is the library's error, which
+/// stops there, so that nothing behind it is ever built.
+class Measure {
+ public:
+  Measure(std::string_view text, const std::string& source, std::string_view what, ErrorKind kind)
+      : text_(text), source_(source), what_(what), kind_(kind) {}
+
+  void run() {
+    while (skip_space_and_comments(), at_ < text_.size()) {
+      if (text_[at_] == '[') {
+        header();
+      } else {
+        statement();
+      }
+    }
+  }
+
+ private:
+  /// An array or inline table that is open, with the depth around it.
+  struct Open {
+    bool is_table;
+    std::size_t outside;
+  };
+
+  [[nodiscard]] char peek(std::size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+
+  void advance() {
+    line_ += text_[at_] == '\n' ? 1U : 0U;
+    ++at_;
+  }
+
+  void skip_line() {
+    while (at_ < text_.size() && text_[at_] != '\n') {
+      ++at_;
+    }
+  }
+
+  void skip_space_and_comments() {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '#') {
+        skip_line();
+      } else if (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
+        advance();
+      } else {
+        return;
+      }
+    }
+  }
+
+  void skip_blanks() {
+    while (peek() == ' ' || peek() == '\t') {
+      ++at_;
+    }
+  }
+
+  /// Behind the closing quote, or the end of the line where a text of one line is not closed.
+  void skip_string() {
+    const char quote = text_[at_];
+    const bool several_lines = peek(1) == quote && peek(2) == quote;
+    at_ += several_lines ? 3 : 1;
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '\\' && quote == '"' && at_ + 1 < text_.size()) {
+        ++at_;
+        advance();
+      } else if (!several_lines && c == '\n') {
+        return;
+      } else if (several_lines && c == quote && peek(1) == quote && peek(2) == quote) {
+        at_ += 3;
+        // Up to two quotes may stand before the closing three.
+        for (int i = 0; i < 2 && peek() == quote; ++i) {
+          ++at_;
+        }
+        return;
+      } else if (!several_lines && c == quote) {
+        ++at_;
+        return;
+      } else {
+        advance();
+      }
+    }
+  }
+
+  static bool is_bare(char c) {
+    return c != '\0' && std::string_view(" \t\r\n.=[]{},#\"'").find(c) == std::string_view::npos;
+  }
+
+  /// Dotted parts of the key that stands here.
+  std::size_t key(std::size_t around) {
+    std::size_t parts = 0;
+    const std::size_t begin = at_;
+    for (;;) {
+      skip_blanks();
+      const std::size_t part = at_;
+      if (peek() == '"' || peek() == '\'') {
+        skip_string();
+      } else {
+        while (is_bare(peek())) {
+          ++at_;
+        }
+      }
+      if (at_ - part > kMostTomlKeyBytes) {
+        fail("a key is too long", fmt::format("{} bytes", at_ - part), fmt::format("at most {}", kMostTomlKeyBytes),
+             part);
+      }
+      ++parts;
+      skip_blanks();
+      if (peek() != '.') {
+        break;
+      }
+      ++at_;
+    }
+    require(around + parts, begin);
+    return parts;
+  }
+
+  void header() {
+    ++at_;
+    if (peek() == '[') {
+      ++at_;
+    }
+    header_depth_ = 0;
+    header_depth_ = key(0);
+    skip_line();
+  }
+
+  void statement() {
+    const std::size_t parts = key(header_depth_);
+    if (peek() != '=') {
+      skip_line();  // no TOML
+      return;
+    }
+    ++at_;
+    value(header_depth_ + parts);
+  }
+
+  /// To the end of the value, whatever is in it.
+  void value(std::size_t depth) {
+    std::vector<Open> open;
+    bool key_is_next = false;
+    for (;;) {
+      if (open.empty()) {
+        skip_blanks();
+      } else {
+        skip_space_and_comments();
+      }
+      if (at_ >= text_.size()) {
+        return;
+      }
+      const char c = text_[at_];
+      if (open.empty() && (c == '\n' || c == '#' || c == '\r')) {
+        skip_line();
+        return;
+      }
+      if (c == '[' || c == '{') {
+        open.push_back({c == '{', depth});
+        require(++depth, at_);
+        key_is_next = c == '{';
+        ++at_;
+      } else if ((c == ']' || c == '}') && !open.empty()) {
+        depth = open.back().outside;
+        open.pop_back();
+        key_is_next = false;
+        ++at_;
+      } else if (c == ',' && !open.empty()) {
+        // Within a table the depth goes back to the table's own.
+        depth = open.back().outside + 1;
+        key_is_next = open.back().is_table;
+        ++at_;
+      } else if (key_is_next) {
+        depth += key(depth);
+        key_is_next = false;
+        if (peek() == '=') {
+          ++at_;
+        }
+      } else if (c == '"' || c == '\'') {
+        skip_string();
+      } else {
+        advance();
+      }
+    }
+  }
+
+  void require(std::size_t depth, std::size_t where) const {
+    if (depth > kMostTomlDepth) {
+      fail("tables and lists lie too deeply in one another", fmt::format("{} levels", depth),
+           fmt::format("at most {} dotted parts, lists and tables inside one another", kMostTomlDepth), where);
+    }
+  }
+
+  [[noreturn]] void fail(const char* what, const std::string& found, const std::string& expected,
+                         std::size_t where) const {
+    const std::string_view all = text_.substr(where);
+    const std::string_view shown = all.substr(0, std::min({kShownBytes, all.find('\n'), all.size()}));
+    throw Error(kind_, {fmt::format("the {} file is refused: {}", what_, what), fmt::format("{}:{}", source_, line_),
+                        fmt::format("{} at '{}…'", found, text::printable(shown)), expected,
+                        "write the key with fewer parts, in quotes if its name has dots"});
+  }
+
+  std::string_view text_;
+  const std::string& source_;
+  std::string_view what_;
+  ErrorKind kind_;
+  std::size_t at_ = 0;
+  std::size_t line_ = 1;
+  std::size_t header_depth_ = 0;
+};
+
+}  // namespace
+
+toml::table parse_toml(std::string_view text, const std::string& source, std::string_view what, ErrorKind kind) {
+  if (text.size() > kMostTomlBytes) {
+    throw Error(kind, {fmt::format("the {} file is too large", what), source, fmt::format("{} bytes", text.size()),
+                       fmt::format("at most {}", kMostTomlBytes), "split the file, or leave out what is not needed"});
+  }
+  Measure(text, source, what, kind).run();
+  try {
+    return toml::parse(text, source);
+  } catch (const toml::parse_error& error) {
+    throw Error(kind, {fmt::format("the {} file is not TOML: {}", what, error.description()),
+                       fmt::format("{}:{}", source, error.source().begin.line), "", "", ""});
+  }
+}
+
+}  // namespace rayreplay
