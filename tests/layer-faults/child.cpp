@@ -18,7 +18,7 @@ std::string Ended::how() const {
 }
 
 Ended run_child(const std::vector<std::string>& words, const std::map<std::string, std::string>& environment) {
-  constexpr unsigned kPatience = 60;
+  constexpr unsigned kPatience = 300;
   // All memory is asked for before the fork, as other threads run.
   std::vector<char*> arguments;
   for (const auto& word : words) {

@@ -15,7 +15,7 @@ struct Ended {
   [[nodiscard]] std::string how() const;
 };
 
-/// environment: added to that of this process. A program that hangs ends by a signal after a minute.
+/// environment: added to that of this process. A program that hangs ends by a signal after five minutes.
 [[nodiscard]] Ended run_child(const std::vector<std::string>& words,
                               const std::map<std::string, std::string>& environment);
 
