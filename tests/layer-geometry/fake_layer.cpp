@@ -207,8 +207,8 @@ FakeLayer::FakeLayer() {
   };
   device.geometry = Tracker::create(device);
   state = state_of(&device);
-  recording =
-      std::make_shared<CommandRecording>(CommandRecording{device, nullptr, nullptr, false, {}, 0, nullptr, 0, nullptr, false, nullptr});
+  recording = std::make_shared<CommandRecording>(
+      CommandRecording{device, nullptr, nullptr, false, {}, 0, nullptr, 0, nullptr, false, nullptr});
 }
 
 FakeLayer::~FakeLayer() {
@@ -255,8 +255,8 @@ void FakeLayer::run() {
   for (const auto& operation : recording->operations) {
     operation->complete(drain);
   }
-  recording =
-      std::make_shared<CommandRecording>(CommandRecording{device, nullptr, nullptr, false, {}, 0, nullptr, 0, nullptr, false, nullptr});
+  recording = std::make_shared<CommandRecording>(
+      CommandRecording{device, nullptr, nullptr, false, {}, 0, nullptr, 0, nullptr, false, nullptr});
 }
 
 }  // namespace geometry
