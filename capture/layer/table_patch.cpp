@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::size_t kRegions = 4;
 constexpr std::uint32_t kGroupSize = 64;
-constexpr std::uint32_t kSlots = 65'535;  // what every device allows of workgroups in y
-constexpr VkDeviceSize kAlignment = 256;  // at least shaderGroupBaseAlignment
-constexpr VkDeviceSize kBlockBytes = VkDeviceSize{1} << 20U;
+constexpr std::uint32_t kSlots = 65'535;       // what every device allows of workgroups in y
+constexpr VkDeviceSize kTableAlignment = 256;  // at least shaderGroupBaseAlignment
+constexpr VkDeviceSize kTableBlockBytes = VkDeviceSize{1} << 20U;
 
 /// As table_patch.comp reads it.
 struct Arguments {
@@ -51,8 +51,8 @@ std::uint32_t hash_of(const std::uint32_t* words, std::size_t count) {
   return hash;
 }
 
-constexpr VkDeviceSize aligned(VkDeviceSize bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+constexpr VkDeviceSize table_aligned(VkDeviceSize bytes) {
+  return (bytes + kTableAlignment - 1) / kTableAlignment * kTableAlignment;
 }
 
 }  // namespace
@@ -216,14 +216,14 @@ bool TablePatcher::reserve(PatchedTables& tables, VkDeviceSize bytes) {
       std::any_of(blocks_.begin(), blocks_.end(), [&](const auto& known) { return take(known.first, tables, bytes); });
   if (!found) {
     // The blocks' addresses are aligned to more than tables need, as those of all buffers of their size.
-    const auto size = std::max(bytes, kBlockBytes);
-    auto buffer = device_.allocate_device(size + kAlignment, VK_BUFFER_USAGE_SHADER_BINDING_TABLE_BIT_KHR);
+    const auto size = std::max(bytes, kTableBlockBytes);
+    auto buffer = device_.allocate_device(size + kTableAlignment, VK_BUFFER_USAGE_SHADER_BINDING_TABLE_BIT_KHR);
     if (buffer.address == 0) {
       return false;
     }
     auto& block = blocks_[next_block_];
     block.buffer = buffer;
-    const auto first = aligned(buffer.address) - buffer.address;
+    const auto first = table_aligned(buffer.address) - buffer.address;
     block.free.emplace(first, size);
     take(next_block_++, tables, bytes);
   }
@@ -286,7 +286,7 @@ std::unique_ptr<PatchedTables> TablePatcher::plan(const HandleMap& map, const ge
         region.stride == 0 ? 1 : static_cast<std::uint32_t>((region.size + region.stride - 1) / region.stride);
     records += arguments.records[i];
     offsets[i] = bytes;
-    bytes += aligned(region.size);
+    bytes += table_aligned(region.size);
   }
   const auto most = std::uint64_t{device_.properties.limits.maxComputeWorkGroupCount[0]} * kGroupSize;
   if (records == 0) {
