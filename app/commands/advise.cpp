@@ -11,6 +11,7 @@
 #include "app/console/progress.hpp"
 #include "app/report/advise_table.hpp"
 #include "app/report/context.hpp"
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/keep_memory.hpp"
 #include "sim/experiment/advise.hpp"
@@ -81,7 +82,8 @@ int act(const Options& given) {
   options.progress = progress.get();
   const experiment::AdviseResult result = experiment::advise(trace, resolved, options);
   log_not_captured(trace.header);
-  console::log(fmt::format("rayreplay: {} candidates in {:.1f} s", result.evaluated + result.rejected, result.seconds));
+  console::log(fmt::format("rayreplay: {} in {:.1f} s", counted(result.evaluated + result.rejected, "candidate"),
+                           result.seconds));
   const report::Context context{given.path, trace, resolved, context_of(result), true, accelerator.get()};
   switch (format) {
     case output::Format::Table:

@@ -12,6 +12,7 @@
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "app/report/bvh_table.hpp"
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/output_file.hpp"
 #include "bvh/vtp.hpp"
@@ -123,7 +124,7 @@ std::string write_boxes(const Options& options, const trace::Trace& trace, const
   const std::uint64_t boxes = bvh::write_vtp(structure, out, vtp);
   out.finish();
   file.commit();
-  return fmt::format("{} boxes in {}", output::with_separators(boxes), options.vtp);
+  return fmt::format("{} in {}", counted(boxes, "box", "boxes"), options.vtp);
 }
 
 int act(const Options& options) {

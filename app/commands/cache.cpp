@@ -19,6 +19,7 @@
 #include "app/report/cache_pictures.hpp"
 #include "app/report/cache_report.hpp"
 #include "app/report/cache_table.hpp"
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/keep_memory.hpp"
 #include "base/output_file.hpp"
@@ -142,10 +143,10 @@ void log_frame(const CacheResult& result) {
     return;
   }
   if (result.beyond_frame > 0) {
-    warn(
-        fmt::format("{} accesses of lanes to elements of a frame buffer behind pixel {} of the frame ({} x {}) are in "
-                    "no sum by pixel",
-                    result.beyond_frame, result.size.threads() - 1, result.size.width, result.size.height));
+    warn(fmt::format(
+        "in no sum by pixel: {} of lanes to elements of a frame buffer behind pixel {} of the frame ({} x {})",
+        counted(result.beyond_frame, "access", "accesses"), result.size.threads() - 1, result.size.width,
+        result.size.height));
   }
   const auto buffers =
       std::ranges::count(result.allocations.rows(), memory::DataKind::FrameBuffer, &memory::Allocation::kind);
@@ -176,16 +177,16 @@ void log_result(const CacheResult& result) {
     warn("ignored: " + line);
   }
   if (result.tally.ignored_rays > 0) {
-    warn(fmt::format("ignored: {} of {} rays: no direction, not finite, or t_min above t_max",
-                     result.tally.ignored_rays, result.tally.rays));
+    warn(fmt::format("ignored: {} of {}: no direction, not finite, or t_min above t_max", result.tally.ignored_rays,
+                     counted(result.tally.rays, "ray")));
   }
   if (result.tally.unobserved > 0) {
-    warn(fmt::format("{} candidates that shaders decide on are not in the trace: they count as not accepted",
-                     result.tally.unobserved));
+    warn(fmt::format("not in the trace, and counted as not accepted: {} that shaders decide on",
+                     counted(result.tally.unobserved, "candidate")));
   }
   if (result.analysis.unallocated > 0) {
-    warn(fmt::format("{} of {} requests lie outside every allocation: they are counted as unallocated",
-                     result.analysis.unallocated, result.analysis.requests));
+    warn(fmt::format("outside every allocation, and counted as unallocated: {} of {}", result.analysis.unallocated,
+                     counted(result.analysis.requests, "request")));
   }
   if (!result.scheduled && result.analysis.transactions == 0) {
     warn("the memory trace has no records: every result is zero");
@@ -197,7 +198,7 @@ void log_result(const CacheResult& result) {
         fmt::format("rayreplay: note: schedule {}: {}", parse_spec(result.schedule).name, result.schedule_note));
   }
   if (result.scheduled && result.warp_size != result.machine.warp_size) {
-    warn(fmt::format("warps have {} lanes here, on the machine {} {}", result.warp_size, result.machine.name,
+    warn(fmt::format("warps have {} here, on the machine {} {}", counted(result.warp_size, "lane"), result.machine.name,
                      result.machine.warp_size));
   }
   if (result.stream_s > 0) {

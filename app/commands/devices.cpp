@@ -8,6 +8,7 @@
 #include "app/commands/command.hpp"
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "kernels/device/device_list.hpp"
 
@@ -78,7 +79,8 @@ int act(const Options& options) {
   const output::Table table = devices_table(devices);
   switch (format) {
     case output::Format::Table:
-      options.output.write(fmt::format("cpu: this processor, {} threads\n{}", std::thread::hardware_concurrency(),
+      options.output.write(fmt::format("cpu: this processor, {}\n{}",
+                                       counted(std::thread::hardware_concurrency(), "thread"),
                                        devices.empty() ? std::string() : "\n" + output::to_text(table)));
       break;
     case output::Format::Csv:

@@ -9,6 +9,7 @@
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/output_file.hpp"
 #include "capture/import/nvbit.hpp"
@@ -133,10 +134,9 @@ std::string render(const Options& options, const import::TraceHeader& header, co
   line("tool", header.tool);
   line("device", header.device);
   line("application", header.application);
-  line("warps", fmt::format("{} lanes, {} SMs", header.warp_size, header.sms));
+  line("warps", counted(header.warp_size, "lane") + ", " + counted(header.sms, "SM"));
   line("frame", frame_text(header));
-  line("records",
-       fmt::format("{} of {} lanes", output::with_separators(summary.records), output::with_separators(summary.lanes)));
+  line("records", fmt::format("{} of {}", output::with_separators(summary.records), counted(summary.lanes, "lane")));
   return text + "\n" + output::to_text(table);
 }
 
@@ -215,8 +215,8 @@ int act(const Options& options) {
     console::log("rayreplay: warning: the memory trace has no records");
   }
   if (outside.loads + outside.stores > 0) {
-    console::log(fmt::format("rayreplay: warning: {} accesses of lanes lie outside every allocation",
-                             output::with_separators(outside.loads + outside.stores)));
+    console::log(fmt::format("rayreplay: warning: outside every allocation: {} of lanes",
+                             counted(outside.loads + outside.stores, "access", "accesses")));
   }
   if (options.output != "-") {
     console::print(render(options, header, sums.summary(), reader->hash()));

@@ -8,6 +8,7 @@
 #include "app/commands/command.hpp"
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
+#include "base/count_text.hpp"
 #include "capture/trace/reader.hpp"
 
 namespace rayreplay::app {
@@ -68,8 +69,7 @@ std::string info_text(const std::string& path, const trace::FileInfo& info) {
     }
   };
   line("file", path);
-  line("size",
-       fmt::format("{} ({} bytes)", output::bytes_text(info.file_bytes), output::with_separators(info.file_bytes)));
+  line("size", fmt::format("{} ({})", output::bytes_text(info.file_bytes), counted(info.file_bytes, "byte")));
   line("format", fmt::format("version {}", info.format_version));
   line("hash", info.hash);
   line("tool", header.tool + " " + header.tool_version);
@@ -77,9 +77,9 @@ std::string info_text(const std::string& path, const trace::FileInfo& info) {
   line("device", header.device);
   line("driver", header.driver);
   line("warp size", header.warp_size == 0 ? "not captured" : fmt::format("{}", header.warp_size));
-  line("scene", fmt::format("{} geometries, {} bottom-level structures, {} instances, {} primitives",
-                            output::with_separators(info.geometries), output::with_separators(info.blases),
-                            output::with_separators(info.instances), output::with_separators(info.primitives)));
+  line("scene", fmt::format("{}, {}, {}, {}", counted(info.geometries, "geometry", "geometries"),
+                            counted(info.blases, "bottom-level structure"), counted(info.instances, "instance"),
+                            counted(info.primitives, "primitive")));
   line("configuration", header.configuration);
   for (const std::string& missing : header.not_captured) {
     line("not captured", missing);

@@ -1,5 +1,6 @@
 // rayreplay instrument: a SPIR-V module that writes down what its ray-tracing shaders do.
 #include "capture/instrument/instrument.hpp"
+#include "base/count_text.hpp"
 
 #include <array>
 #include <charconv>
@@ -122,7 +123,7 @@ instrument::Options resolve(const Options& options) {
 std::vector<std::uint32_t> read_module(const std::string& path) {
   const std::string bytes = read_file(path, kMaxModuleBytes);
   if (bytes.size() % sizeof(std::uint32_t) != 0) {
-    throw Error(ErrorKind::Input, {"the file is no SPIR-V module", path, fmt::format("{} bytes", bytes.size()),
+    throw Error(ErrorKind::Input, {"the file is no SPIR-V module", path, counted(bytes.size(), "byte"),
                                    "a multiple of 4", "give a binary module, as glslangValidator -V writes"});
   }
   std::vector<std::uint32_t> words(bytes.size() / sizeof(std::uint32_t));
@@ -181,8 +182,8 @@ void report(const Options& options, const instrument::Result& result, std::size_
     console::log("rayreplay: note: " + note);
   }
   console::log(result.status == instrument::Status::Instrumented
-                   ? fmt::format("rayreplay: wrote {}: {} words, {} before", options.output.path, result.spirv.size(),
-                                 words_before)
+                   ? fmt::format("rayreplay: wrote {}: {}, {} before", options.output.path,
+                                 counted(result.spirv.size(), "word"), words_before)
                    : fmt::format("rayreplay: wrote {}: unchanged, as it has {}", options.output.path,
                                  result.entry_points.empty() ? "no ray-tracing entry point"
                                                              : "nothing that the options ask for"));

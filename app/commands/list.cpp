@@ -9,6 +9,7 @@
 #include "app/commands/command.hpp"
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/registry.hpp"
 #include "sim/experiment/settings/metrics.hpp"
@@ -28,10 +29,10 @@ ModelDescription describe_machine(const std::string& name) {
   ModelDescription description;
   description.kind = kMachine;
   description.name = name;
-  description.summary =
-      fmt::format("{}{}{} SMs, {:.0f} MHz, {:.0f} GB/s{}", machine.vendor.empty() ? "" : machine.vendor + " ",
-                  machine.architecture.empty() ? "" : machine.architecture + ": ", machine.sms, machine.clock_mhz,
-                  machine.dram_bytes_per_second / 1e9, machine.reorders ? ", reorders in hardware" : "");
+  description.summary = fmt::format(
+      "{}{}{}, {:.0f} MHz, {:.0f} GB/s{}", machine.vendor.empty() ? "" : machine.vendor + " ",
+      machine.architecture.empty() ? "" : machine.architecture + ": ", counted(machine.sms, "SM"), machine.clock_mhz,
+      machine.dram_bytes_per_second / 1e9, machine.reorders ? ", reorders in hardware" : "");
   description.text = machine::shipped_machine_text(name);
   description.source = fmt::format("machines/{}.toml", name);
   return description;

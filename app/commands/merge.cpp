@@ -10,6 +10,7 @@
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
 #include "app/output/table.hpp"
+#include "base/count_text.hpp"
 #include "sim/sweep/results/database.hpp"
 #include "sim/sweep/results/reader.hpp"
 
@@ -78,9 +79,9 @@ int act(const Options& options) {
   const std::string missing = missing_text(finished);
   // Databases may have rows in common, and the file may have had some.
   const std::uint64_t there = sweep::ResultsReader(options.output).count();
-  console::log(fmt::format("rayreplay: {} rows are in {}; {} were read from {} database{}",
-                           output::with_separators(there), options.output, output::with_separators(rows),
-                           options.inputs.size(), options.inputs.size() == 1 ? "" : "s"));
+  console::log(fmt::format("rayreplay: {} {} in {}; {} {} read from {}", counted(there, "row"),
+                           there == 1 ? "is" : "are", options.output, with_separators(rows), rows == 1 ? "was" : "were",
+                           counted(options.inputs.size(), "database")));
   if (!missing.empty()) {
     console::log(
         fmt::format("rayreplay: warning: runs of the sweep are missing, or to be tried again: {}. Fix: run their "

@@ -8,6 +8,7 @@
 #include "app/console/console.hpp"
 #include "app/pictures/heatmap.hpp"
 #include "app/report/launch_pictures.hpp"
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/memory.hpp"
 #include "scheduler-models/launch_order.hpp"
@@ -64,8 +65,8 @@ int act(const Options& options) {
       scheduler::LaunchOrders::create(resolved.order).model->assign(launch, resolved.warp_size);
   const experiment::PixelMap map = experiment::order_map(launch.size, assignment);
   options.output.write(report::order_picture(map, assignment.warps(), resolved.order, colormap));
-  console::log(fmt::format("rayreplay: {} warps of {} lanes, order {}", output::with_separators(assignment.warps()),
-                           resolved.warp_size, resolved.order));
+  console::log(fmt::format("rayreplay: {} of {}, order {}", counted(assignment.warps(), "warp"),
+                           counted(resolved.warp_size, "lane"), resolved.order));
   return 0;
 }
 

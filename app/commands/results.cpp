@@ -18,6 +18,7 @@
 #include "app/report/sweep_page.hpp"
 #include "app/report/sweep_plots.hpp"
 #include "app/report/sweep_table.hpp"
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "sim/experiment/settings/settings.hpp"
 
@@ -78,8 +79,8 @@ std::string render_rows(const sweep::ResultsReader& reader, const sweep::ResultS
   output::Table table = report::to_table(rows);
   if (format == "table" && asked) {
     if (const std::size_t hidden = report::mark_details(table, rows, asked->metrics, asked->unchanging); hidden > 0) {
-      console::log(fmt::format("rayreplay: note: {} more metric{}: --columns A,B, or --format json, csv or jsonl",
-                               hidden, hidden == 1 ? "" : "s"));
+      console::log(fmt::format("rayreplay: note: {}: --columns A,B, or --format json, csv or jsonl",
+                               counted(hidden, "more metric")));
     }
   }
   return format == "csv"     ? output::to_csv(table)

@@ -22,6 +22,7 @@
 #include "app/commands/sweep_view.hpp"
 #include "app/console/console.hpp"
 #include "app/console/signals.hpp"
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/keep_memory.hpp"
 #include "base/memory.hpp"
@@ -215,7 +216,7 @@ int dry_run(const Options& options, const sweep::Plan& plan, const std::string& 
   std::string text = fmt::format("sweep      {}\naxes       {}\nruns       {}", options.path, axes_text(plan),
                                  output::with_separators(plan.runs()));
   text += plan.dropped() > 0
-              ? fmt::format(" ({} more are dropped by conditions)\n", output::with_separators(plan.dropped()))
+              ? fmt::format(" ({} more dropped by conditions)\n", output::with_separators(plan.dropped()))
               : std::string("\n");
   if (wanted != plan.runs()) {
     text += fmt::format("asked for  {}\n", output::with_separators(wanted));
@@ -229,8 +230,8 @@ int dry_run(const Options& options, const sweep::Plan& plan, const std::string& 
                       (forecast.run_memory_bytes + kMebibyte - 1) / kMebibyte);
   text += output::to_text(stages);
   if (forecast.runs_not_judged > 0) {
-    text += fmt::format("\n{} of {} runs that were asked about cannot be judged: {}\n", forecast.runs_not_judged,
-                        forecast.runs_not_judged + forecast.runs_asked, forecast.first_reason);
+    text += fmt::format("\ncannot be judged: {} of {} asked about: {}\n", with_separators(forecast.runs_not_judged),
+                        counted(forecast.runs_not_judged + forecast.runs_asked, "run"), forecast.first_reason);
   }
   console::print(text);
   return 0;
@@ -250,7 +251,7 @@ void require_yes(const Options& options, const sweep::Plan& plan, std::uint64_t 
   const SweepForecast forecast = forecast_sweep(plan, *workshop.evaluator, kRunsAskedBriefly);
   throw Error(ErrorKind::Usage,
               {"the sweep is a large one", options.path,
-               fmt::format("{} runs, about {} on one core", output::with_separators(wanted),
+               fmt::format("{}, about {} on one core", counted(wanted, "run"),
                            duration_text(forecast.seconds * static_cast<double>(wanted) /
                                          static_cast<double>(std::max<std::uint64_t>(1, plan.runs())))),
                fmt::format("at most {} without --yes", output::with_separators(kAskAbove)),
@@ -271,8 +272,8 @@ struct Kept {
 void tell_end(const Options& options, const sweep::SweepReport& report, const std::string& database,
               const sweep::Definition& definition, const Kept& kept) {
   const sweep::Standing& standing = report.standing;
-  std::string line = fmt::format("{} of {} runs are in {}", output::with_separators(standing.done),
-                                 output::with_separators(standing.total), database);
+  std::string line = fmt::format("{} of {} {} in {}", output::with_separators(standing.done),
+                                 counted(standing.total, "run"), standing.done == 1 ? "is" : "are", database);
   if (kept.failed > 0) {
     line += fmt::format(" ({} failed", output::with_separators(kept.failed));
     line += standing.failed > 0 ? fmt::format(", {} of them now)", output::with_separators(standing.failed)) : ")";

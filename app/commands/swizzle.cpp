@@ -7,6 +7,7 @@
 #include "app/commands/device_option.hpp"
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
+#include "base/count_text.hpp"
 #include "kernels/launch_on_device.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
@@ -39,8 +40,8 @@ int act(const Options& options) {
   kernels::LaunchOnDevice on_device(*accelerator, launch);
   const scheduler::Swizzle swizzle = scheduler::Packings::create(spec).model->compute_on(launch, order, &on_device);
   scheduler::write_swizzle(options.output.path, swizzle, launch.size, spec, trace.hash, options.output.force);
-  console::log(fmt::format("rayreplay: wrote {}: {} threads, packing {}, order {}", options.output.path,
-                           output::with_separators(swizzle.size()), spec, resolved.order));
+  console::log(fmt::format("rayreplay: wrote {}: {}, packing {}, order {}", options.output.path,
+                           counted(swizzle.size(), "thread"), spec, resolved.order));
   return 0;
 }
 

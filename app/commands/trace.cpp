@@ -12,6 +12,7 @@
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/memory.hpp"
 #include "base/output_file.hpp"
@@ -98,12 +99,12 @@ void require_memory_for(const reference::TracerOptions& tracer, bool with_image)
 
 std::string summary(const reference::TracerResult& result, const Options& options, const std::string& hash) {
   const std::uint64_t events = std::accumulate(result.events.begin(), result.events.end(), std::uint64_t{0});
-  std::string text = fmt::format("rayreplay: traced {} rays", output::with_separators(result.rays));
+  std::string text = "rayreplay: traced " + counted(result.rays, "ray");
   if (result.occlusion_rays > 0) {
     text += fmt::format(" ({} of them for occlusion)", output::with_separators(result.occlusion_rays));
   }
-  text += fmt::format(", {} events, in {:.2f} s (structure built in {:.2f} s)", output::with_separators(events),
-                      result.trace_seconds, result.build_seconds);
+  text += fmt::format(", {}, in {:.2f} s (structure built in {:.2f} s)", counted(events, "event"), result.trace_seconds,
+                      result.build_seconds);
   const std::uint64_t bytes = std::filesystem::file_size(options.output.path);
   text += fmt::format("\nrayreplay: wrote {}: {}, {:.2f} bytes an event, hash {}", options.output.path,
                       output::bytes_text(bytes),

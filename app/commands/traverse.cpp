@@ -13,6 +13,7 @@
 #include "app/report/access_file.hpp"
 #include "app/report/context.hpp"
 #include "app/report/traverse_table.hpp"
+#include "base/count_text.hpp"
 #include "base/output_file.hpp"
 #include "sim/experiment/traverse.hpp"
 
@@ -61,9 +62,8 @@ void log_speed(const experiment::TraverseResult& result) {
     console::log("rayreplay: warning: ignored: " + line);
   }
   if (!result.rows.empty() && result.rows.front().ignored > 0) {
-    console::log(
-        fmt::format("rayreplay: warning: ignored: {} of {} rays: no direction, not finite, or t_min above t_max",
-                    result.rows.front().ignored, result.rows.front().rays));
+    console::log(fmt::format("rayreplay: warning: ignored: {} of {}: no direction, not finite, or t_min above t_max",
+                             result.rows.front().ignored, counted(result.rows.front().rays, "ray")));
   }
   for (const experiment::TraverseRow& row : result.rows) {
     if (row.kind != experiment::TraverseKind::Observed && row.seconds > 0) {

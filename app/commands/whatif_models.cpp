@@ -17,6 +17,7 @@
 #include "app/report/models_table.hpp"
 #include "app/report/models_timeline.hpp"
 #include "app/report/schedule_file.hpp"
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/keep_memory.hpp"
 #include "base/parameters.hpp"
@@ -69,8 +70,8 @@ std::vector<NamedPath> model_inputs(const experiment::ModelsConfiguration& confi
 void warn_of_warps(const trace::Trace& trace, const experiment::Resolved& resolved, const machine::Machine& machine) {
   if (resolved.warp_size != machine.warp_size) {
     console::log(
-        fmt::format("rayreplay: warning: warps have {} lanes here, on the machine {} {}{}", resolved.warp_size,
-                    machine.name, machine.warp_size,
+        fmt::format("rayreplay: warning: warps have {} here, on the machine {} {}{}",
+                    counted(resolved.warp_size, "lane"), machine.name, machine.warp_size,
                     trace.header.warp_size == resolved.warp_size
                         ? fmt::format(": the trace's own; --warp-size {} --order z-order would form the machine's",
                                       machine.warp_size)

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/parameters.hpp"
 
@@ -114,11 +115,7 @@ Format parse_format(const std::string& name) {
 }
 
 std::string with_separators(std::uint64_t value) {
-  std::string digits = fmt::format("{}", value);
-  for (std::size_t place = digits.size(); place > 3; place -= 3) {
-    digits.insert(place - 3, 1, ',');
-  }
-  return digits;
+  return rayreplay::with_separators(value);
 }
 
 std::string bytes_text(std::uint64_t bytes) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/pictures/text.hpp"
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/png.hpp"
 
@@ -162,7 +163,7 @@ void require_drawable(std::uint32_t width, std::uint32_t height, const std::stri
 Image render(const HeatMap& map) {
   if (map.values.size() != std::size_t{map.width} * map.height) {
     throw Error(ErrorKind::Internal,
-                {"a heat map's size and values disagree", map.title, fmt::format("{} values", map.values.size()),
+                {"a heat map's size and values disagree", map.title, counted(map.values.size(), "value"),
                  fmt::format("{}", std::size_t{map.width} * map.height), ""});
   }
   require_drawable(map.width, map.height, map.title);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/provenance.hpp"
+#include "base/count_text.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -164,8 +165,9 @@ std::string bvh_text(const BvhReport& report) {
   line("quality", fmt::format("a node costs {}, a reference {}; LCV with {}", report.costs.traversal,
                               report.costs.intersection, lcv_source(report)));
   for (const BvhRows& rows : report.layouts) {
-    line("layout", fmt::format("{}: {} children, {} bytes a record, {} on a device", rows.layout, rows.traits.width,
-                               rows.traits.node_bytes, output::bytes_text(rows.memory)));
+    line("layout", fmt::format("{}: {}, {} a record, {} on a device", rows.layout,
+                               counted(rows.traits.width, "child", "children"), counted(rows.traits.node_bytes, "byte"),
+                               output::bytes_text(rows.memory)));
   }
   const output::Table table = bvh_table(report);
   text += "\n" + output::to_text(shown(table, report));

@@ -15,6 +15,7 @@
 #include "app/report/cache_table.hpp"
 #include "app/report/html_parts.hpp"
 #include "app/report/svg_chart.hpp"
+#include "base/count_text.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -277,11 +278,12 @@ std::string facts(const CacheContext& context) {
                result.application + (result.application.empty() || result.device.empty() ? "" : ", ") + result.device);
   if (context.launch != nullptr) {
     const trace::Launch& launch = context.launch->trace.launches[context.launch->configuration.launch];
-    html += fact("launch", fmt::format("{}: {} x {} x {}, {} threads, {} rays", context.launch->configuration.launch,
-                                       launch.size.width, launch.size.height, launch.size.depth,
-                                       output::with_separators(launch.size.threads()),
-                                       output::with_separators(launch.data.rays.size())));
-    html += fact("warps", fmt::format("{} lanes, order {}", result.warp_size, context.launch->configuration.order));
+    html +=
+        fact("launch", fmt::format("{}: {} x {} x {}, {}, {}", context.launch->configuration.launch, launch.size.width,
+                                   launch.size.height, launch.size.depth, counted(launch.size.threads(), "thread"),
+                                   counted(launch.data.rays.size(), "ray")));
+    html += fact("warps",
+                 fmt::format("{}, order {}", counted(result.warp_size, "lane"), context.launch->configuration.order));
   }
   for (const auto& [name, value] : cache_facts(result)) {
     html += fact(name, value);

@@ -10,6 +10,7 @@
 #include "app/output/table.hpp"
 #include "app/pictures/heatmap.hpp"
 #include "app/report/cache_table.hpp"
+#include "base/count_text.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -187,7 +188,7 @@ std::vector<Picture> make_cache_pictures(const CacheResult& result, Colormap col
     return list;
   }
   const auto finish = [&](HeatMap heat) {
-    heat.unit = fmt::format("place among {} pixels written", output::with_separators(written));
+    heat.unit = fmt::format("place among {} written", counted(written, "pixel"));
     heat.high = written > 1 ? static_cast<double>(written - 1) : 1.0;
     return encode_png(render(heat));
   };

@@ -13,6 +13,7 @@
 #include "app/report/cache_table.hpp"
 #include "app/report/html_parts.hpp"
 #include "app/report/provenance.hpp"
+#include "base/count_text.hpp"
 #include "base/output_file.hpp"
 #include "sim/experiment/cache_settings.hpp"
 
@@ -162,11 +163,11 @@ std::string level_line(const CacheResult& result, std::size_t level) {
     return "none";
   }
   const memory::LevelResult& found = result.analysis.levels[level];
-  return fmt::format("{}, {}{}", to_string(found.geometry), found.model,
-                     level == memory::kL1 ? fmt::format(", {} of {} SMs used", found.caches, result.machine.sms)
-                     : result.options.l2_feed == memory::L2Feed::All || !has_level(result, memory::kL1)
-                         ? ", fed by every access"
-                         : ", fed by the L1s' misses");
+  return fmt::format(
+      "{}, {}{}", to_string(found.geometry), found.model,
+      level == memory::kL1 ? fmt::format(", {} of {} used", found.caches, counted(result.machine.sms, "SM"))
+      : result.options.l2_feed == memory::L2Feed::All || !has_level(result, memory::kL1) ? ", fed by every access"
+                                                                                         : ", fed by the L1s' misses");
 }
 
 }  // namespace
@@ -181,15 +182,14 @@ std::string cache_sentences(const CacheResult& result) {
   const auto bytes = [&per_ray](std::uint64_t amount) { return output::bytes_text(amount) + per_ray(amount, " B"); };
   std::string text;
   if (result.scheduled) {
-    text +=
-        fmt::format("{} rays, {} warp instructions, {} transactions ({:.2f} an instruction, {}), ",
-                    output::with_separators(rays), output::with_separators(summary.instructions),
-                    output::with_separators(summary.transactions), share(summary.transactions, summary.instructions),
-                    result.options.stream.coalescing.coalesce ? "coalesced" : "every lane its own");
+    text += fmt::format("{}, {}, {} ({:.2f} an instruction, {}), ", counted(rays, "ray"),
+                        counted(summary.instructions, "warp instruction"), counted(summary.transactions, "transaction"),
+                        share(summary.transactions, summary.instructions),
+                        result.options.stream.coalescing.coalesce ? "coalesced" : "every lane its own");
   } else {
-    text += fmt::format("{} transactions, ", output::with_separators(summary.transactions));
+    text += counted(summary.transactions, "transaction") + ", ";
   }
-  text += fmt::format("{} requests ({:.2f} lanes a transaction)\n", output::with_separators(summary.requests),
+  text += fmt::format("{} ({:.2f} lanes a transaction)\n", counted(summary.requests, "request"),
                       share(summary.requests, summary.transactions));
   if (summary.l1_request_rate >= 0 || summary.l2_request_rate >= 0) {
     text += "hit rates over requests:";
@@ -222,10 +222,11 @@ std::string cache_sentences(const CacheResult& result) {
 std::vector<std::pair<std::string, std::string>> cache_facts(const CacheResult& result) {
   std::vector<std::pair<std::string, std::string>> facts;
   if (result.scheduled) {
-    facts = {{"machine",
-              fmt::format("{}: {} SMs, {:.0f} MHz", result.machine.name, result.machine.sms, result.machine.clock_mhz)},
-             {"schedule", fmt::format("{}, {}, {} warps of an SM resident, packed {}", result.schedule,
-                                      result.options.warp_scheduler, result.options.resident_warps, result.packing)},
+    facts = {{"machine", fmt::format("{}: {}, {:.0f} MHz", result.machine.name, counted(result.machine.sms, "SM"),
+                                     result.machine.clock_mhz)},
+             {"schedule",
+              fmt::format("{}, {}, {} of an SM resident, packed {}", result.schedule, result.options.warp_scheduler,
+                          counted(result.options.resident_warps, "warp"), result.packing)},
              {"BVH", fmt::format("{}, {}", result.builder, result.layout)},
              {"memory", fmt::format("{}: nodes {}, vertices {}", output::bytes_text(result.structure_bytes),
                                     result.node_order, result.vertex_order)},

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/provenance.hpp"
+#include "base/count_text.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -43,14 +44,13 @@ std::string context_text(const Context& context) {
   const std::string& application = context.trace.header.application;
   line("trace", context.trace_file + (application.empty() ? "" : " (" + application + ")"));
   line("launch",
-       fmt::format("{}: {}x{}x{}, {} threads, {} rays, {} events",
+       fmt::format("{}: {}x{}x{}, {}, {}, {}",
                    context.trace.launches.size() == 1
                        ? fmt::format("{}", configuration.launch)
                        : fmt::format("{} of {}", configuration.launch, context.trace.launches.size()),
-                   launch.size.width, launch.size.height, launch.size.depth,
-                   output::with_separators(launch.size.threads()), output::with_separators(launch.data.rays.size()),
-                   output::with_separators(launch.data.events.size())));
-  line("warps", fmt::format("{} lanes, order {}{}", configuration.warp_size, configuration.order,
+                   launch.size.width, launch.size.height, launch.size.depth, counted(launch.size.threads(), "thread"),
+                   counted(launch.data.rays.size(), "ray"), counted(launch.data.events.size(), "event")));
+  line("warps", fmt::format("{}, order {}{}", counted(configuration.warp_size, "lane"), configuration.order,
                             context.replayed ? fmt::format(", policy {}", simt::to_string(configuration.policy)) : ""));
   const std::string costs = costs_text(context);
   if (!costs.empty()) {

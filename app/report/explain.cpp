@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/provenance.hpp"
+#include "base/count_text.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -107,12 +108,12 @@ std::string metric_text(const Explanation& explanation) {
 
 std::string truth_text(const traversal::GroundTruth& truth) {
   return fmt::format(
-      "wrong: {} of {} tests ({:.4f} %), {} of them within the slack; \"R2 or R3\": {} ({:.2f} %); joint: {} "
+      "wrong: {} of {} ({:.4f} %), {} of them within the slack; \"R2 or R3\": {} ({:.2f} %); joint: {} "
       "({:.2f} %)\n",
-      output::with_separators(truth.wrong()), output::with_separators(truth.total()),
-      ratio(truth.wrong(), truth.total()) * 100, output::with_separators(truth.rounding),
-      output::with_separators(truth.undecided()), ratio(truth.undecided(), truth.total()) * 100,
-      output::with_separators(truth.joint()), ratio(truth.joint(), truth.total()) * 100);
+      output::with_separators(truth.wrong()), counted(truth.total(), "test"), ratio(truth.wrong(), truth.total()) * 100,
+      output::with_separators(truth.rounding), output::with_separators(truth.undecided()),
+      ratio(truth.undecided(), truth.total()) * 100, output::with_separators(truth.joint()),
+      ratio(truth.joint(), truth.total()) * 100);
 }
 
 nlohmann::ordered_json truth_json(const traversal::GroundTruth& truth) {
@@ -222,9 +223,9 @@ std::string explain_text(const Explanation& explanation) {
     text += fmt::format("{:<18}{}\n", name, value);
   };
   line("trace", fmt::format("{} ({})", explanation.trace_file, explanation.trace.header.application));
-  line("launch", fmt::format("{}: {}x{}x{}, {} rays, {} of them tested", explanation.launch, launch.size.width,
-                             launch.size.height, launch.size.depth, output::with_separators(result.rays),
-                             output::with_separators(result.tested_rays)));
+  line("launch",
+       fmt::format("{}: {}x{}x{}, {}, {} of them tested", explanation.launch, launch.size.width, launch.size.height,
+                   launch.size.depth, counted(result.rays, "ray"), output::with_separators(result.tested_rays)));
   for (const auto& [name, value] : explanation.configuration) {
     line(name, value);
   }

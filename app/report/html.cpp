@@ -5,6 +5,7 @@
 #include "app/report/provenance.hpp"
 
 #include "app/report/whatif_table.hpp"
+#include "base/count_text.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -29,12 +30,11 @@ std::string facts(const Page& page) {
   html += fact("trace", page.context.trace_file);
   html += fact("trace hash", result.trace_hash);
   html += fact("application", header.application + (header.device.empty() ? "" : ", " + header.device));
-  html +=
-      fact("launch", fmt::format("{}: {} x {} x {}, {} threads, {} warps, {} rays, {} events",
-                                 result.configuration.launch, result.size.width, result.size.height, result.size.depth,
-                                 output::with_separators(result.size.threads()), output::with_separators(result.warps),
-                                 output::with_separators(result.rays), output::with_separators(result.events)));
-  html += fact("warps", fmt::format("{} lanes, order {}, replay policy {}", result.configuration.warp_size,
+  html += fact("launch", fmt::format("{}: {} x {} x {}, {}, {}, {}, {}", result.configuration.launch, result.size.width,
+                                     result.size.height, result.size.depth, counted(result.size.threads(), "thread"),
+                                     counted(result.warps, "warp"), counted(result.rays, "ray"),
+                                     counted(result.events, "event")));
+  html += fact("warps", fmt::format("{}, order {}, replay policy {}", counted(result.configuration.warp_size, "lane"),
                                     result.configuration.order, simt::to_string(result.configuration.policy)));
   html += fact("computed by",
                fmt::format("rayreplay {} on {}", result.tool_version, device_summary(page.context.stages())));

@@ -10,6 +10,7 @@
 
 #include "app/output/table.hpp"
 #include "app/pictures/heatmap.hpp"
+#include "base/count_text.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -61,8 +62,8 @@ std::string count_picture(const PixelMap& map, const std::string& what, pictures
   heat.title = what + " per pixel";
   heat.title.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(heat.title.front())));
   heat.note = fmt::format("mean {:.2f}{}, largest {:.0f}{}", sum / static_cast<double>(sorted.size()),
-                          whole ? "" : fmt::format(" over {} pixels with rays", output::with_separators(sorted.size())),
-                          largest, largest > heat.high ? " (beyond the scale's end)" : "");
+                          whole ? "" : " over " + counted(sorted.size(), "pixel") + " with rays", largest,
+                          largest > heat.high ? " (beyond the scale's end)" : "");
   heat.unit = what + " (count)";
   return encode_png(render(heat));
 }
@@ -80,7 +81,7 @@ std::string order_picture(const PixelMap& map, std::uint64_t warps, const std::s
   HeatMap heat = heat_map(map, colormap);
   heat.title = "Warp launch order";
   heat.note = order;
-  heat.unit = fmt::format("place in the launch order (warp), {} warps", output::with_separators(warps));
+  heat.unit = "place in the launch order (warp), " + counted(warps, "warp");
   heat.high = warps > 1 ? static_cast<double>(warps - 1) : 1.0;
   return encode_png(render(heat));
 }

@@ -11,6 +11,7 @@
 #include "app/report/models_table.hpp"
 #include "app/report/provenance.hpp"
 #include "app/report/svg_chart.hpp"
+#include "base/count_text.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -182,16 +183,17 @@ std::string facts(const ModelsPage& page) {
   html += fact("trace", page.models.context.trace_file);
   html += fact("trace hash", result.trace_hash);
   html += fact("application", header.application + (header.device.empty() ? "" : ", " + header.device));
-  html += fact("launch", fmt::format("{}: {} x {} x {}, {} threads, {} rays, {} events", result.configuration.launch,
-                                     result.size.width, result.size.height, result.size.depth,
-                                     output::with_separators(result.size.threads()),
-                                     output::with_separators(result.rays), output::with_separators(result.events)));
-  html += fact("warps", fmt::format("{} lanes, order {}, packed {}, replay policy {}", result.configuration.warp_size,
-                                    result.configuration.order, page.models.configuration.start_packing,
-                                    simt::to_string(result.configuration.policy)));
-  html += fact("machine", fmt::format("{}: {} SMs, {:.0f} MHz, {} of {} warps resident at {} registers a thread{}",
-                                      machine.name, machine.sms, machine.clock_mhz, result.resident_warps,
-                                      machine.resident_warps, page.models.configuration.registers_per_thread,
+  html += fact("launch", fmt::format("{}: {} x {} x {}, {}, {}, {}", result.configuration.launch, result.size.width,
+                                     result.size.height, result.size.depth, counted(result.size.threads(), "thread"),
+                                     counted(result.rays, "ray"), counted(result.events, "event")));
+  html +=
+      fact("warps", fmt::format("{}, order {}, packed {}, replay policy {}",
+                                counted(result.configuration.warp_size, "lane"), result.configuration.order,
+                                page.models.configuration.start_packing, simt::to_string(result.configuration.policy)));
+  html += fact("machine", fmt::format("{}: {}, {:.0f} MHz, {} of {} resident at {} a thread{}", machine.name,
+                                      counted(machine.sms, "SM"), machine.clock_mhz, result.resident_warps,
+                                      counted(machine.resident_warps, "warp"),
+                                      counted(page.models.configuration.registers_per_thread, "register"),
                                       machine.reorders ? ", reorders in hardware" : ""));
   html += fact("computed by",
                fmt::format("rayreplay {} on {}", result.tool_version, device_summary(page.models.context.stages())));

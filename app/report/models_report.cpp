@@ -15,6 +15,7 @@
 #include "app/report/models_page.hpp"
 #include "app/report/models_table.hpp"
 #include "app/report/provenance.hpp"
+#include "base/count_text.hpp"
 #include "base/output_file.hpp"
 #include "sim/experiment/compare_options.hpp"
 
@@ -45,9 +46,10 @@ bool is_models_file(std::string_view name) {
 
 std::string machine_line(const ModelsContext& models) {
   const machine::Machine& machine = models.result.machine;
-  return fmt::format("{}: {} SMs, {:.0f} MHz, {} of {} warps of an SM resident at {} registers a thread", machine.name,
-                     machine.sms, machine.clock_mhz, models.result.resident_warps, machine.resident_warps,
-                     models.configuration.registers_per_thread);
+  return fmt::format("{}: {}, {:.0f} MHz, {} of {} of an SM resident at {} a thread", machine.name,
+                     counted(machine.sms, "SM"), machine.clock_mhz, models.result.resident_warps,
+                     counted(machine.resident_warps, "warp"),
+                     counted(models.configuration.registers_per_thread, "register"));
 }
 
 nlohmann::ordered_json machine_json(const machine::Machine& machine) {

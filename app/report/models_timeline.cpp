@@ -11,6 +11,7 @@
 
 #include "app/output/timeline.hpp"
 #include "app/report/models_table.hpp"
+#include "base/count_text.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -180,7 +181,7 @@ class Writer {
         bounce = std::min(bounce, row_.cut.bounce[segment]);
       }
     }
-    return fmt::format("bounce {}: {} lane{}", bounce, lanes, lanes == 1 ? "" : "s");
+    return fmt::format("bounce {}: {}", bounce, counted(lanes, "lane"));
   }
 
   void advance() const {

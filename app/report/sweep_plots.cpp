@@ -10,6 +10,7 @@
 
 #include "app/pictures/heatmap.hpp"
 #include "app/report/sweep_values.hpp"
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 
 namespace rayreplay::report {
@@ -206,8 +207,9 @@ std::string mean_note(const Means& means) {
   if (means.most <= 1) {
     return "";
   }
-  return means.least == means.most ? fmt::format("means over {} configurations each", means.most)
-                                   : fmt::format("means over {} to {} configurations", means.least, means.most);
+  return means.least == means.most
+             ? fmt::format("means over {} configurations each", means.most)
+             : fmt::format("means over {} to {}", means.least, counted(means.most, "configuration"));
 }
 
 std::string with_where(std::string note, const std::string& where) {
@@ -323,8 +325,8 @@ pictures::Plot pareto_plot(const ResultsReader& reader, const MetricGoal& x, con
   plot.title = "Pareto front: " + goal_text(x) + " against " + goal_text(y);
   plot.x = metric_axis(reader.column(x.metric, ""), low_x, high_x, true);
   plot.y = metric_axis(reader.column(y.metric, ""), low_y, high_y, true);
-  plot.note =
-      with_where(fmt::format("{} of {} configurations are on the front", front.size(), cloud.points.size()), where);
+  plot.note = with_where(
+      fmt::format("on the front: {} of {}", front.size(), counted(cloud.points.size(), "configuration")), where);
   plot.series = {std::move(cloud), std::move(best)};
   return plot;
 }

@@ -62,7 +62,7 @@ TEST_F(CacheFailure, AddressesOutsideEveryAllocationAreCounted) {
   const std::string file = memory_trace("u.txt", kTwoNodes);
   const Outcome outcome = import_ask(file, {"--format", "json", "--requests"});
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
-  EXPECT_THAT(outcome.errors, HasSubstr("1 of 2 requests lie outside every allocation"));
+  EXPECT_THAT(outcome.errors, HasSubstr("outside every allocation, and counted as unallocated: 1 of 2 requests"));
   const json result = json::parse(outcome.output);
   EXPECT_EQ(result["summary"]["unallocated_requests"], 1);
   EXPECT_EQ(result["summary"]["requests"], 2);

@@ -43,7 +43,7 @@ class ImportTest : public testing::Test {
 TEST_F(ImportTest, SumsByAllocation) {
   const Outcome outcome = run_command({"import", write("t.txt", kText), "--format", "json"});
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
-  EXPECT_THAT(outcome.errors, HasSubstr("1 accesses of lanes lie outside every allocation"));
+  EXPECT_THAT(outcome.errors, HasSubstr("outside every allocation: 1 access of lanes"));
   const json result = json::parse(outcome.output);
   EXPECT_EQ(result["tool"], "by hand");
   EXPECT_EQ(result["records"], 3);
