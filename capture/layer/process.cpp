@@ -12,6 +12,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "capture/layer/printable.hpp"
+
 namespace rayreplay::layer {
 namespace {
 
@@ -179,7 +181,9 @@ void spool_failed() {
 
 void log(LogLevel level, std::string_view text) {
   if (level <= process().options.log) {
-    std::fprintf(stderr, "rayreplay capture: %.*s\n", static_cast<int>(text.size()), text.data());
+    // Names of devices, shaders and objects are the application's and the driver's: nothing in them may move a cursor.
+    const std::string line = printable(text);
+    std::fprintf(stderr, "rayreplay capture: %s\n", line.c_str());
   }
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "capture/trace/envelope.hpp"
 
 namespace rayreplay::trace {
@@ -175,7 +176,7 @@ std::vector<std::string> SourceFile::texts_attribute(hid_t object, const char* n
   if (count > 0 && H5Aread(attribute.get(), type.get(), bytes.data()) < 0) {
     fail(where, fmt::format("the attribute '{}' cannot be read", name), hdf5::last_message());
   }
-  return split(bytes, size);
+  return checked(split(bytes, size), fmt::format("{}, attribute '{}'", where, name));
 }
 
 std::string SourceFile::text_attribute(hid_t object, const char* name, const std::string& where) const {
@@ -207,7 +208,17 @@ std::vector<std::string> SourceFile::texts(hid_t parent, const char* name, const
   if (rows > 0 && H5Dread(data.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0) {
     fail(where, "the dataset cannot be read", hdf5::last_message());
   }
-  return split(bytes, size);
+  return checked(split(bytes, size), where);
+}
+
+std::vector<std::string> SourceFile::checked(std::vector<std::string> texts, const std::string& where) const {
+  for (std::size_t row = 0; row < texts.size(); ++row) {
+    if (const std::size_t at = text::invalid_at(texts[row]); at != text::kAllValid) {
+      fail(fmt::format("{}[{}]", where, row), "the text is not UTF-8",
+           fmt::format("the byte 0x{:02x} at byte {}", static_cast<unsigned char>(texts[row][at]), at), "UTF-8");
+    }
+  }
+  return texts;
 }
 
 }  // namespace rayreplay::trace

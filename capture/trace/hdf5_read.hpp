@@ -2,8 +2,8 @@
 // HDF5 files; link libhdf5 yourself.
 //
 // Contract: everything throws Input with the file's and the object's name. Only hard links are followed, so that a file
-// cannot make us open another one; nor may a dataset keep its data elsewhere. What is read through libhdf5 is no longer
-// than the file itself.
+// cannot make us open another one; nor may a dataset keep its data elsewhere. Texts are UTF-8. What is read through
+// libhdf5 is no longer than the file itself.
 #pragma once
 
 #include <cstdint>
@@ -63,6 +63,9 @@ class SourceFile {
                                                std::uint64_t rows) const;
 
  private:
+  /// The texts, all of which are UTF-8: what prints them, and JSON, take nothing else.
+  [[nodiscard]] std::vector<std::string> checked(std::vector<std::string> texts, const std::string& where) const;
+
   hdf5::QuietScope quiet_;
   const FileDescriptor& bytes_;
   std::string name_;
