@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "capture/import/forms.hpp"
 #include "capture/import/memory_trace.hpp"
 
@@ -40,6 +41,11 @@ void check_text(const std::string& text, const std::string& name, const std::str
   if (control != text.end()) {
     fail(where, "a text of the header has a control character: " + name,
          fmt::format("byte {:#04x}", static_cast<unsigned char>(*control)), "printable text in UTF-8", "remove it");
+  }
+  if (const std::size_t at = text::invalid_at(text); at != text::kAllValid) {
+    fail(where, "a text of the header is not UTF-8: " + name,
+         fmt::format("the byte {:#04x} at byte {}", static_cast<unsigned char>(text[at]), at), "text in UTF-8",
+         "write the name in UTF-8");
   }
 }
 

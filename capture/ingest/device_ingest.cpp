@@ -58,6 +58,9 @@ void DeviceIngest::make_shaders() {
       continue;
     }
     stages_[i] = from->second.stage;
+    if (!is_utf8(from->second.entry) || !is_utf8(from->second.name)) {
+      shader_remarks_.push_back(fmt::format("shader {}: its name is not UTF-8: {}", i, kReplaced));
+    }
     shaders_[i] = {static_cast<trace::ShaderStage>(from->second.stage), clean(from->second.entry),
                    clean(from->second.name), from->second.spirv};
   }
@@ -263,7 +266,7 @@ bool DeviceIngest::process(Plan& plan, trace::Writer* writer) {
 
 std::vector<std::string> DeviceIngest::not_captured() const {
   Lines lines;
-  add_spool_lines(contents_, reader_, device_.device, lines);
+  add_spool_lines(contents_, reader_, device_, lines);
   lines.add_all(shader_remarks_);
   lines.add_all(scene_.notes());
   for (const Plan& plan : plans_) {

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/count_text.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
 
 namespace rayreplay::ingest {
 namespace {
@@ -27,48 +29,44 @@ nlohmann::json options_of(const std::string& text) {
   return options;
 }
 
-/// Bytes of the UTF-8 sequence at `at`, 0 if there is none.
-std::size_t sequence_at(const std::string& text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const std::size_t length = byte(at) < 0x80        ? 1
-                             : byte(at) >> 5U == 6  ? 2
-                             : byte(at) >> 4U == 14 ? 3
-                             : byte(at) >> 3U == 30 ? 4
-                                                    : 0;
-  if (length == 0 || at + length > text.size()) {
-    return 0;
-  }
-  for (std::size_t i = 1; i < length; ++i) {
-    if (byte(at + i) >> 6U != 2) {
-      return 0;
-    }
-  }
-  return length;
-}
-
 }  // namespace
 
 std::string clean(std::string text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = sequence_at(text, at);
-    if (length == 0 || (length == 1 && (static_cast<unsigned char>(text[at]) < 0x20 || text[at] == 0x7F))) {
-      text[at] = length == 0 ? '?' : ' ';
-    }
-    at += std::max<std::size_t>(length, 1);
-  }
-  return text;
+  std::ranges::replace_if(
+      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, ' ');
+  return text::replaced(text);
 }
+
+bool is_utf8(std::string_view text) {
+  return text::invalid_at(text) == text::kAllValid;
+}
+
+namespace {
+
+bool texts_are_utf8(const SpoolContents& contents, const spool::Device& device) {
+  const spool::Process process = contents.process.value_or(spool::Process{});
+  return is_utf8(process.executable) && std::ranges::all_of(process.command_line, is_utf8) &&
+         is_utf8(process.application_name) && is_utf8(process.engine_name) && is_utf8(process.options) &&
+         is_utf8(device.name) && is_utf8(device.driver_name) && is_utf8(device.driver_info);
+}
+
+}  // namespace
 
 void Lines::add(std::string line) {
   if (lines_.size() == kGreatestLines) {
     ++more_;
     return;
   }
+  line = clean(std::move(line));
   if (line.size() > kGreatestLine) {
-    line.resize(kGreatestLine);
+    std::size_t end = kGreatestLine;
+    while ((static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) {
+      --end;  // within a code point
+    }
+    line.resize(end);
     line += " …";
   }
-  lines_.push_back(clean(std::move(line)));
+  lines_.push_back(std::move(line));
 }
 
 void Lines::add_all(const std::vector<std::string>& lines) {
@@ -125,13 +123,13 @@ trace::Header make_header(const SpoolContents& contents, const spool::Device& de
     }
   }
   capture["changed_launches"] = launches;
-  header.configuration =
-      nlohmann::json{{"capture", capture}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  header.configuration = json_text(nlohmann::json{{"capture", capture}});
   return header;
 }
 
-void add_spool_lines(const SpoolContents& contents, const spool::SpoolReader& reader, std::uint32_t device,
+void add_spool_lines(const SpoolContents& contents, const spool::SpoolReader& reader, const spool::Device& described,
                      Lines& lines) {
+  const std::uint32_t device = described.device;
   if (!contents.end) {
     lines.add(
         "the application ended without closing the capture (crash, kill, or exit in mid-frame); what it had "
@@ -154,6 +152,10 @@ void add_spool_lines(const SpoolContents& contents, const spool::SpoolReader& re
   }
   if (!contents.process) {
     lines.add("the spool does not say of which process it is");
+  }
+  if (!texts_are_utf8(contents, described)) {
+    lines.add(fmt::format("texts of the application or its driver are not UTF-8 (path, command line, or names): {}",
+                          kReplaced));
   }
   for (const auto& [number, launch] : contents.launches) {
     const bool none =

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "capture/ingest/spool_contents.hpp"
@@ -22,8 +23,11 @@ class Lines {
   std::uint64_t more_ = 0;
 };
 
-/// Without control characters, which HDF5 and terminals would take amiss; invalid UTF-8 becomes '?'.
+/// Without control characters, which HDF5 and terminals would take amiss; what is not UTF-8 becomes U+FFFD, as a trace
+/// holds no other text. Whoever cleans a name that `is_utf8` refuses says so in the trace: `kReplaced`.
 [[nodiscard]] std::string clean(std::string text);
+[[nodiscard]] bool is_utf8(std::string_view text);
+inline constexpr const char* kReplaced = "the bytes that are not are written as U+FFFD";
 
 /// The capture's options leave launches out (frames, launch, trigger file); threads (window, every).
 [[nodiscard]] bool are_launches_chosen(const spool::Process& process);
@@ -33,7 +37,7 @@ class Lines {
 [[nodiscard]] trace::Header make_header(const SpoolContents& contents, const spool::Device& device);
 
 /// What a whole spool says is missing: notes, shaders left alone, damage, an application that did not end.
-void add_spool_lines(const SpoolContents& contents, const spool::SpoolReader& reader, std::uint32_t device,
+void add_spool_lines(const SpoolContents& contents, const spool::SpoolReader& reader, const spool::Device& device,
                      Lines& lines);
 
 }  // namespace rayreplay::ingest

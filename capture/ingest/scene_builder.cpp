@@ -8,6 +8,7 @@
 
 #include "base/count_text.hpp"
 #include "capture/ingest/geometry.hpp"
+#include "capture/ingest/report.hpp"
 #include "capture/spool/payload.hpp"
 
 namespace rayreplay::ingest {
@@ -89,6 +90,9 @@ std::uint32_t SceneBuilder::add_blas(std::uint32_t number) {
   if (const std::string fault = read_structure(number, false, structure); !fault.empty()) {
     return unknown(fault);
   }
+  if (!is_utf8(structure.name)) {
+    notes_.push_back(fmt::format("bottom-level structure {}: its name is not UTF-8: {}", number, kReplaced));
+  }
   std::vector<trace::Geometry> geometries;
   for (const spool::Geometry& from : structure.geometries) {
     trace::Geometry to;
@@ -98,7 +102,7 @@ std::uint32_t SceneBuilder::add_blas(std::uint32_t number) {
     to.name = structure.name.empty() || structure.geometries.size() == 1
                   ? structure.name
                   : fmt::format("{} {}", structure.name, geometries.size());
-    std::replace(to.name.begin(), to.name.end(), '\0', ' ');
+    to.name = clean(std::move(to.name));
     geometries.push_back(std::move(to));
   }
   scene_.blases.push_back(

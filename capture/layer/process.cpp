@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <new>
 
+#include "capture/layer/printable.hpp"
 #include "capture/layer/standard_error.hpp"
 #include "capture/spool/guest_files.hpp"
 
@@ -245,8 +246,14 @@ void spool_failed() noexcept {
 
 void log(LogLevel level, std::string_view text) noexcept {
   const auto& p = process();
-  if (level <= p.options.log && !p.inert) {
-    write_standard_error(text);
+  if (level > p.options.log || p.inert) {
+    return;
+  }
+  try {
+    // Names of devices, shaders and objects are the application's and the driver's: nothing in them may move a cursor.
+    write_standard_error(printable(text));
+  } catch (const std::exception&) {
+    write_standard_error("a line is missing here: no memory was left to write it");
   }
 }
 

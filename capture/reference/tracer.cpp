@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/memory.hpp"
 #include "capture/reference/accelerator.hpp"
 #include "capture/reference/camera.hpp"
@@ -325,7 +326,7 @@ CaptureDescription describe_capture(const RenderScene& scene, const TracerOption
       {"embree", embree_version()},
       {"isa", embree_isa()},
   };
-  description.header.configuration = configuration.dump();
+  description.header.configuration = json_text(configuration);
   description.header.not_captured = {
       "groups: the built-in tracer has no warps",
       "clocks: the built-in tracer has no clock that a shader could read",

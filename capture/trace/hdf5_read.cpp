@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "capture/trace/envelope.hpp"
 
 namespace rayreplay::trace {
@@ -59,12 +60,16 @@ void SourceFile::fail(const std::string& where, const std::string& what, const s
 std::vector<std::string> SourceFile::split(const std::string& bytes, std::size_t size, const std::string& where) const {
   std::vector<std::string> result;
   for (std::size_t at = 0; at < bytes.size(); at += size) {
-    std::string text = bytes.substr(at, size);
-    text.resize(text.find_last_not_of('\0') + 1);
-    if (text.find('\0') != std::string::npos) {
+    std::string value = bytes.substr(at, size);
+    value.resize(value.find_last_not_of('\0') + 1);
+    if (value.find('\0') != std::string::npos) {
       fail(where, "a text holds a zero byte", fmt::format("text {}", result.size()), "zero bytes behind the text only");
     }
-    result.push_back(std::move(text));
+    if (const std::size_t invalid = text::invalid_at(value); invalid != text::kAllValid) {
+      fail(fmt::format("{}[{}]", where, result.size()), "the text is not UTF-8",
+           fmt::format("the byte 0x{:02x} at byte {}", static_cast<unsigned char>(value[invalid]), invalid), "UTF-8");
+    }
+    result.push_back(std::move(value));
   }
   return result;
 }

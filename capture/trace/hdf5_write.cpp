@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+
 namespace rayreplay::trace::hdf5 {
 namespace {
 
@@ -14,6 +16,9 @@ Handle text_type(const std::vector<std::string>& values, const std::string& wher
     longest = std::max(longest, value.size());
     if (value.find('\0') != std::string::npos) {
       throw Error(ErrorKind::Internal, {"a text holds a zero byte", where, "", "text", ""});
+    }
+    if (text::invalid_at(value) != text::kAllValid) {
+      throw Error(ErrorKind::Internal, {"a text is not UTF-8", where, "'" + value + "'", "UTF-8", ""});
     }
   }
   Handle type(written(H5Tcopy(H5T_C_S1), where));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
+
 namespace rayreplay::trace {
 namespace {
 
@@ -33,7 +35,23 @@ std::string launch_size_fault(LaunchSize size) {
   return "";
 }
 
+void check_text(const std::string& text, const std::string& where, FaultList& faults) {
+  if (const std::size_t at = text::invalid_at(text); at != text::kAllValid) {
+    faults.add(where, "the text is not UTF-8",
+               fmt::format("the byte 0x{:02x} at byte {}", static_cast<unsigned char>(text[at]), at), "UTF-8");
+  }
+}
+
 void check_header(const Header& header, FaultList& faults) {
+  check_text(header.tool, "/tool", faults);
+  check_text(header.tool_version, "/tool_version", faults);
+  check_text(header.application, "/application", faults);
+  check_text(header.device, "/device", faults);
+  check_text(header.driver, "/driver", faults);
+  check_text(header.configuration, "/configuration", faults);
+  for (std::size_t i = 0; i < header.not_captured.size(); ++i) {
+    check_text(header.not_captured[i], fmt::format("/not_captured[{}]", i), faults);
+  }
   if (header.warp_size > 64) {
     faults.add("/warp_size", "the warp size is out of range", std::to_string(header.warp_size), "at most 64");
   }
@@ -45,6 +63,8 @@ void check_shaders(const std::vector<Shader>& shaders, FaultList& faults) {
                fmt::format("at most {}", kNoShader));
   }
   for (std::size_t i = 0; i < shaders.size() && !faults.full(); ++i) {
+    check_text(shaders[i].entry, fmt::format("/shaders/entry[{}]", i), faults);
+    check_text(shaders[i].name, fmt::format("/shaders/name[{}]", i), faults);
     const auto stage = static_cast<std::size_t>(shaders[i].stage);
     if (stage >= kShaderStages) {
       faults.add_row("/shaders/stage", i, "there is no such shader stage", std::to_string(stage),

@@ -10,6 +10,7 @@ namespace {
 
 void check_geometry(const Geometry& geometry, std::size_t row, FaultList& faults) {
   const std::string table = "/scene/geometries/";
+  check_text(geometry.name, fmt::format("{}name[{}]", table, row), faults);
   if (static_cast<std::size_t>(geometry.type) > 1) {
     faults.add_row(table + "type", row, "there is no such geometry type",
                    std::to_string(static_cast<std::size_t>(geometry.type)), "0 (triangles) or 1 (boxes)");

@@ -145,6 +145,31 @@ TEST_F(SaidTest, WhatIsMissingIsSaid) {
   EXPECT_FALSE(result_.spools[0].ended);
 }
 
+/// Applications and drivers give names in any encoding: the trace is not lost for that.
+TEST_F(SaidTest, NamesThatAreNotUtf8AreReplacedAndSaid) {
+  SyntheticCapture capture = synthesize({});
+  capture.process.executable = "/opt/caf\xE9/\xED\xA0\x80";
+  capture.process.command_line = {"\xFF"};
+  capture.device.name = "GPU \x80";
+  capture.shaders[1].name = "ombr\xE9";
+  capture.shaders[2].entry = "\xC0\xAF";
+  for (spool::Structure& structure : capture.structures) {
+    structure.name = "b\xE2te\x1b";
+  }
+  const trace::Trace found = ingested(capture);
+  EXPECT_EQ(found.header.application, "/opt/caf\uFFFD/\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(found.header.device, "GPU \uFFFD");
+  EXPECT_EQ(found.shaders[1].name, "ombr\uFFFD");
+  EXPECT_EQ(found.shaders[2].entry, "\uFFFD\uFFFD");
+  expect_said(found, "texts of the application or its driver are not UTF-8");
+  expect_said(found, "shader 1: its name is not UTF-8: the bytes that are not are written as U+FFFD");
+  expect_said(found, "shader 2: its name is not UTF-8");
+  expect_said(found, "bottom-level structure");
+  for (const trace::Geometry& geometry : found.scene.geometries) {
+    EXPECT_THAT(geometry.name, testing::StartsWith("b\uFFFDte "));
+  }
+}
+
 TEST_F(SaidTest, ALaunchWithoutItsEventsIsSaid) {
   SyntheticCapture capture = synthesize({.seed = 4, .launches = 2});
   const std::uint32_t number = capture.launches[1].launch.launch;

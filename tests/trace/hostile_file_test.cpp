@@ -99,6 +99,50 @@ TEST_F(HostileFileTest, FourBillionThreads) {
   EXPECT_THAT(error.info().where, HasSubstr("/launch/0/threads/event_offset"));
 }
 
+/// Writes a byte that is no UTF-8 into the first text of an attribute or dataset.
+void break_text(hid_t object, bool is_attribute) {
+  const hid_t type = is_attribute ? H5Aget_type(object) : H5Dget_type(object);
+  const hid_t space = is_attribute ? H5Aget_space(object) : H5Dget_space(object);
+  std::string bytes(H5Tget_size(type) * static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)), '\0');
+  if (is_attribute) {
+    H5Aread(object, type, bytes.data());
+    bytes[0] = '\xC3';
+    EXPECT_GE(H5Awrite(object, type, bytes.data()), 0);
+  } else {
+    H5Dread(object, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data());
+    bytes[0] = '\xC3';
+    EXPECT_GE(H5Dwrite(object, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()), 0);
+  }
+  H5Sclose(space);
+  H5Tclose(type);
+}
+
+TEST_F(HostileFileTest, TextsThatAreNotUtf8) {
+  const std::string sound = read_bytes(file());
+  for (const char* name : {"tool", "tool_version", "application", "device", "driver", "configuration"}) {
+    write_bytes(file(), sound);
+    const Error error = error_after([name](hid_t root) {
+      const hid_t attribute = H5Aopen(root, name, H5P_DEFAULT);
+      break_text(attribute, true);
+      H5Aclose(attribute);
+    });
+    EXPECT_EQ(error.info().what, "the text is not UTF-8");
+    EXPECT_THAT(error.info().where, HasSubstr(std::string("attribute '") + name + "'"));
+    EXPECT_THAT(error.info().found, HasSubstr("0xc3 at byte 0"));
+    EXPECT_THROW(static_cast<void>(read_info(file())), Error) << name;
+  }
+  for (const char* name : {"/shaders/name", "/shaders/entry", "/scene/geometries/name"}) {
+    write_bytes(file(), sound);
+    const Error error = error_after([name](hid_t root) {
+      const hid_t dataset = H5Dopen2(root, name, H5P_DEFAULT);
+      break_text(dataset, false);
+      H5Dclose(dataset);
+    });
+    EXPECT_EQ(error.info().what, "the text is not UTF-8");
+    EXPECT_THAT(error.info().where, HasSubstr(std::string(name) + "[0]"));
+  }
+}
+
 TEST_F(HostileFileTest, NoThreads) {
   const Error error = error_after([](hid_t root) {
     const std::uint32_t none = 0;

@@ -122,6 +122,17 @@ TEST_P(RulesTest, IsFoundAndNamed) {
 
 const Broken kBroken[] = {
     {"WarpSize", [](Trace& t) { t.header.warp_size = 65; }, "/warp_size", "the warp size is out of range (found 65"},
+    {"Driver", [](Trace& t) { t.header.driver = "a\xFF"; }, "/driver",
+     "the text is not UTF-8 (found the byte 0xff at byte 1; expected UTF-8"},
+    {"NotCaptured",
+     [](Trace& t) {
+       t.header.not_captured = {"ok", "\xC3"};
+     },
+     "/not_captured[1]", "the text is not UTF-8 (found the byte 0xc3 at byte 0; expected UTF-8"},
+    {"ShaderName", [](Trace& t) { t.shaders[2].name = "\xED\xA0\x80"; }, "/shaders/name[2]", "the text is not UTF-8"},
+    {"ShaderEntry", [](Trace& t) { t.shaders[0].entry = "\x80"; }, "/shaders/entry[0]", "the text is not UTF-8"},
+    {"GeometryName", [](Trace& t) { t.scene.geometries[1].name = "\xF4\x90"; }, "/scene/geometries/name[1]",
+     "the text is not UTF-8"},
     {"TlasGap", [](Trace& t) { t.scene.tlases[1].first_instance = 1; }, "/scene/tlas/first_instance[1]",
      "the structure does not start where the one before ends (found 1; expected 0)"},
     {"TlasShort", [](Trace& t) { t.scene.tlases[1].instance_count = 1; }, "/scene/tlas/instance_count[1]",

@@ -106,6 +106,18 @@ TEST_F(WriterTest, ValuesBeyondSceneAndShadersAreInternal) {
   EXPECT_TRUE(folder_is_empty());
 }
 
+TEST_F(WriterTest, TextsThatAreNotUtf8AreNotWritten) {
+  Trace trace = trace_;
+  trace.header.application = "caf\xE9";
+  const Error error = error_of([&] { write(trace, file()); });
+  EXPECT_EQ(error.kind(), ErrorKind::Internal);
+  EXPECT_THAT(error.what(), HasSubstr("the text is not UTF-8"));
+  trace = trace_;
+  trace.scene.geometries[0].name = "\xFF";
+  EXPECT_THAT(error_of([&] { write(trace, file()); }).what(), HasSubstr("/scene/geometries/name[0]"));
+  EXPECT_TRUE(folder_is_empty());
+}
+
 /// Exit code of write_with_limit.cpp.
 int write_with_limit(const fs::path& path, std::uintmax_t limit) {
   const std::string command = std::string(RR_WRITE_WITH_LIMIT) + " '" + path.string() + "' " + std::to_string(limit);

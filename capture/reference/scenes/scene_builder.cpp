@@ -3,6 +3,10 @@
 #include <limits>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
 namespace rayreplay::reference {
 namespace {
 
@@ -55,11 +59,24 @@ void shorten_if_uniform(std::vector<std::uint32_t>& material) {
 
 }  // namespace
 
-SceneBuilder::SceneBuilder(std::string name) {
-  scene_.name = std::move(name);
+SceneBuilder::SceneBuilder(const std::string& name) {
+  scene_.name = text::as_utf8(name);
+}
+
+/// Old mesh files have names in the encoding of whoever wrote them; a trace takes UTF-8 alone.
+std::string SceneBuilder::name_of(const std::string& written) {
+  if (text::invalid_at(written) == text::kAllValid) {
+    return written;
+  }
+  if (!says_replaced_) {
+    says_replaced_ = true;
+    note(fmt::format("{}: names that are not UTF-8: the bytes that are not are written as U+FFFD", scene_.name));
+  }
+  return text::replaced(written);
 }
 
 std::uint32_t SceneBuilder::add_material(Material material, bool alpha_tested) {
+  material.name = name_of(material.name);
   scene_.materials.push_back(std::move(material));
   alpha_tested_.push_back(alpha_tested);
   return static_cast<std::uint32_t>(scene_.materials.size() - 1);
@@ -72,6 +89,7 @@ std::uint32_t SceneBuilder::add_texture(Texture texture) {
 
 SceneBuilder::Object SceneBuilder::add_object(const std::string& name, const TriangleMesh& mesh) {
   Object object{static_cast<std::uint32_t>(scene_.blases.size()), 0};
+  const std::string geometry_name = name_of(name);
   for (std::size_t k = 0; k < kMaterialKinds; ++k) {
     const auto kind = static_cast<MaterialKind>(k);
     trace::Blas blas{static_cast<std::uint32_t>(scene_.geometries.size()), 0};
@@ -82,7 +100,7 @@ SceneBuilder::Object SceneBuilder::add_object(const std::string& name, const Tri
       if (part.material.empty()) {
         continue;
       }
-      part.geometry.name = name;
+      part.geometry.name = geometry_name;
       part.geometry.opaque = !alpha_tested;
       shorten_if_uniform(part.material);
       scene_.geometries.push_back(std::move(part));

@@ -29,7 +29,7 @@ class SceneBuilder {
     std::uint32_t count = 0;
   };
 
-  explicit SceneBuilder(std::string name);
+  explicit SceneBuilder(const std::string& name);
 
   std::uint32_t add_material(Material material, bool alpha_tested = false);
   std::uint32_t add_texture(Texture texture);
@@ -45,9 +45,12 @@ class SceneBuilder {
   [[nodiscard]] RenderScene finish(const Camera& camera, const Sky& sky);
 
  private:
+  [[nodiscard]] std::string name_of(const std::string& written);
+
   RenderScene scene_;
   std::vector<bool> alpha_tested_;  // per material
   std::vector<MaterialKind> kind_of_blas_;
+  bool says_replaced_ = false;
 };
 
 }  // namespace rayreplay::reference
