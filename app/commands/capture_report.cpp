@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/console/console.hpp"
+#include "base/json.hpp"
 #include "capture/ingest/report.hpp"
 #include "capture/spool/writer.hpp"
 
@@ -128,7 +129,7 @@ void print_launches(const ingest::IngestResult& result, output::Format format) {
   }
   const nlohmann::ordered_json document = {
       {"schema", "rayreplay.ingest/1"}, {"traces", traces}, {"launches", to_json(table)}};
-  console::print(document.dump(2) + "\n");
+  console::print(json_text(document, 2) + "\n");
 }
 
 void log_traces(const ingest::IngestResult& result) {

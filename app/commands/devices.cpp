@@ -9,6 +9,7 @@
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "kernels/device/device_list.hpp"
 
 namespace rayreplay::app {
@@ -90,7 +91,7 @@ int act(const Options& options) {
                                       {"processor_threads", std::thread::hardware_concurrency()},
                                       {"problem", problem}};
       document["rows"] = to_json(table);
-      options.output.write(document.dump(2) + "\n");
+      options.output.write(json_text(document, 2) + "\n");
       break;
     }
   }

@@ -19,6 +19,7 @@
 #include "app/report/sweep_plots.hpp"
 #include "app/report/sweep_table.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "sim/experiment/settings/settings.hpp"
 
 namespace rayreplay::app {
@@ -168,7 +169,8 @@ std::string list_rows(const sweep::ResultsReader& reader, const Options& options
     return render_rows(reader, reader.query(options.query), options.format);
   }
   if (options.config) {
-    return with_whole_paths(reader.configuration(*options.config), reader.about().folder, options.file);
+    return text::printable_lines(
+        with_whole_paths(reader.configuration(*options.config), reader.about().folder, options.file));
   }
   std::string where = options.where;
   std::vector<std::string> names = options.columns;

@@ -10,6 +10,8 @@
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
 #include "capture/trace/seal.hpp"
 #include "capture/trace/validate.hpp"
 
@@ -46,15 +48,15 @@ output::Table fault_table(const trace::Findings& findings) {
 std::string text(const Options& options, const trace::Findings& findings) {
   std::string result;
   for (const ErrorInfo& fault : findings.faults) {
-    result += "fault: " + format_error(fault) + "\n";
+    result += "fault: " + console::error_text(fault) + "\n";
   }
   for (const std::string& note : findings.notes) {
-    result += "note: " + note + "\n";
+    result += "note: " + text::printable(note) + "\n";
   }
   if (findings.faults.empty()) {
-    return result + options.path + ": sound\n";
+    return result + text::printable(options.path) + ": sound\n";
   }
-  return result + fmt::format("{}: {}{} fault{}\n", options.path, findings.faults.size(),
+  return result + fmt::format("{}: {}{} fault{}\n", text::printable(options.path), findings.faults.size(),
                               findings.faults.size() >= options.limit ? " or more" : "",
                               findings.faults.size() == 1 ? "" : "s");
 }
@@ -75,7 +77,7 @@ int act(const Options& options) {
                                                {"sound", findings.faults.empty()},
                                                {"faults", to_json(fault_table(findings))},
                                                {"notes", findings.notes}};
-      console::print(document.dump(2) + "\n");
+      console::print(json_text(document, 2) + "\n");
       break;
     }
   }

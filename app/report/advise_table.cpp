@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
+
 namespace rayreplay::report {
 namespace {
 
@@ -52,7 +54,7 @@ output::Table advise_table(const experiment::AdviseResult& result, std::size_t r
 std::string advise_notes(const experiment::AdviseResult& result) {
   std::string notes =
       fmt::format("\n{} hints sorted by and replayed under {}; {} candidates rejected: no numbers, or one for all.\n",
-                  result.evaluated, result.model, result.rejected);
+                  result.evaluated, text::printable(result.model), result.rejected);
   notes +=
       result.configuration.costs.empty()
           ? "Efficiency counts shader calls alike: what shaders cost is not in it (--cost), nor is divergence inside "

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/provenance.hpp"
+#include "base/text.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -38,7 +39,7 @@ std::string context_text(const Context& context) {
   const trace::Launch& launch = context.trace.launches[configuration.launch];
   std::string text;
   const auto line = [&text](std::string_view name, const std::string& value) {
-    text += fmt::format("{:<8} {}\n", name, value);
+    text += fmt::format("{:<8} {}\n", name, text::printable(value));
   };
   const std::string& application = context.trace.header.application;
   line("trace", context.trace_file + (application.empty() ? "" : " (" + application + ")"));
