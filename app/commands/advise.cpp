@@ -13,6 +13,7 @@
 #include "app/report/context.hpp"
 #include "base/count_text.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/keep_memory.hpp"
 #include "sim/experiment/advise.hpp"
 #include "sim/machine/machine.hpp"
@@ -96,7 +97,7 @@ int act(const Options& given) {
     case output::Format::Json: {
       nlohmann::ordered_json document = report::context_json(context, "rayreplay.advise/1");
       document["rows"] = to_json(report::advise_table(result, 0));
-      given.output.write(document.dump(2) + "\n");
+      given.output.write(json_text(document, 2) + "\n");
       break;
     }
   }

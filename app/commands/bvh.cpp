@@ -14,6 +14,7 @@
 #include "app/report/bvh_table.hpp"
 #include "base/count_text.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/output_file.hpp"
 #include "bvh/vtp.hpp"
 
@@ -199,7 +200,7 @@ int act(const Options& options) {
       options.output.write(report::bvh_csv(report));
       break;
     case output::Format::Json:
-      options.output.write(report::bvh_json(report).dump(2) + "\n");
+      options.output.write(json_text(report::bvh_json(report), 2) + "\n");
       break;
   }
   return 0;

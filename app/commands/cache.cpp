@@ -21,6 +21,7 @@
 #include "app/report/cache_table.hpp"
 #include "base/count_text.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/keep_memory.hpp"
 #include "base/output_file.hpp"
 #include "capture/import/memory_trace.hpp"
@@ -211,7 +212,7 @@ void log_result(const CacheResult& result) {
 std::string render(const report::CacheContext& context, output::Format format) {
   switch (format) {
     case output::Format::Json:
-      return report::cache_json(context).dump(2) + "\n";
+      return json_text(report::cache_json(context), 2) + "\n";
     case output::Format::Csv:
       return report::cache_csv(context);
     case output::Format::Table:

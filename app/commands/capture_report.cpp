@@ -9,6 +9,7 @@
 #include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/input_file.hpp"
+#include "base/json.hpp"
 #include "capture/ingest/report.hpp"
 #include "capture/spool/writer.hpp"
 
@@ -150,7 +151,7 @@ void print_launches(const ingest::IngestResult& result, output::Format format) {
   }
   const nlohmann::ordered_json document = {
       {"schema", "rayreplay.ingest/1"}, {"traces", traces}, {"launches", to_json(table)}};
-  console::print(document.dump(2) + "\n");
+  console::print(json_text(document, 2) + "\n");
 }
 
 void log_traces(const ingest::IngestResult& result) {

@@ -8,6 +8,7 @@
 
 #include "app/console/console.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "capture/ingest/report.hpp"
 #include "capture/spool/payload.hpp"
 #include "capture/spool/reader.hpp"
@@ -104,7 +105,7 @@ void print_timings(const Timings& timings, output::Format format) {
   }
   const nlohmann::ordered_json document = {
       {"schema", "rayreplay.timing/1"}, {"notes", timings.notes}, {"launches", output::to_json(table)}};
-  console::print(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  console::print(json_text(document, 2) + "\n");
 }
 
 }  // namespace rayreplay::app

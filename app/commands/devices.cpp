@@ -10,6 +10,7 @@
 #include "app/console/console.hpp"
 #include "base/count_text.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "kernels/device/device_list.hpp"
 
 namespace rayreplay::app {
@@ -92,7 +93,7 @@ int act(const Options& options) {
                                       {"processor_threads", std::thread::hardware_concurrency()},
                                       {"problem", problem}};
       document["rows"] = to_json(table);
-      options.output.write(document.dump(2) + "\n");
+      options.output.write(json_text(document, 2) + "\n");
       break;
     }
   }

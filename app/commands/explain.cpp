@@ -14,6 +14,7 @@
 #include "app/report/explain.hpp"
 #include "app/report/explain_file.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "traversal/classification/simulate.hpp"
 
 namespace rayreplay::app {
@@ -110,7 +111,7 @@ std::string joined(const std::vector<std::string>& names) {
 std::string render(const report::Explanation& explanation, output::Format format) {
   switch (format) {
     case output::Format::Json:
-      return report::explain_json(explanation).dump(2) + "\n";
+      return json_text(report::explain_json(explanation), 2) + "\n";
     case output::Format::Csv:
       return report::explain_csv(explanation);
     case output::Format::Table:

@@ -11,7 +11,9 @@
 #include "app/console/progress.hpp"
 #include "base/count_text.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/output_file.hpp"
+#include "base/text.hpp"
 #include "capture/import/nvbit.hpp"
 #include "sim/memory/allocations.hpp"
 
@@ -119,7 +121,7 @@ std::string render(const Options& options, const import::TraceHeader& header, co
       json["records"] = summary.records;
       json["lanes"] = summary.lanes;
       json["allocations"] = output::to_json(table);
-      return json.dump(2) + "\n";
+      return json_text(json, 2) + "\n";
     }
     case output::Format::Table:
       break;
@@ -127,7 +129,7 @@ std::string render(const Options& options, const import::TraceHeader& header, co
   std::string text;
   const auto line = [&](const char* name, const std::string& value) {
     if (!value.empty()) {
-      text += fmt::format("{:<12} {}\n", name, value);
+      text += fmt::format("{:<12} {}\n", name, text::printable(value));
     }
   };
   line("memory trace", options.input);

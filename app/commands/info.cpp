@@ -9,6 +9,8 @@
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
 #include "base/count_text.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
 #include "capture/trace/reader.hpp"
 
 namespace rayreplay::app {
@@ -65,7 +67,7 @@ std::string info_text(const std::string& path, const trace::FileInfo& info) {
   std::string text;
   const auto line = [&text](std::string_view name, std::string_view value) {
     if (!value.empty()) {
-      text += fmt::format("{:<14}{}\n", name, value);
+      text += fmt::format("{:<14}{}\n", name, text::printable(value));
     }
   };
   line("file", path);
@@ -91,10 +93,8 @@ std::string info_text(const std::string& path, const trace::FileInfo& info) {
 
 nlohmann::ordered_json info_json(const std::string& path, const trace::FileInfo& info) {
   const trace::Header& header = info.header;
-  nlohmann::ordered_json configuration = nlohmann::ordered_json::parse(header.configuration, nullptr, false);
-  if (configuration.is_discarded()) {
-    configuration = header.configuration;
-  }
+  // What is no JSON, or nested too deeply to be written as such, stays the text that it is.
+  const nlohmann::ordered_json configuration = parse_json(header.configuration).value_or(header.configuration);
   return {{"schema", "rayreplay.info/1"},
           {"file", path},
           {"file_bytes", info.file_bytes},
@@ -124,7 +124,7 @@ std::string show(const std::string& path, output::Format format) {
   const trace::FileInfo info = trace::read_info(path);
   switch (format) {
     case output::Format::Json:
-      return info_json(path, info).dump(2) + "\n";
+      return json_text(info_json(path, info), 2) + "\n";
     case output::Format::Csv:
       return output::to_csv(column_table(info));
     case output::Format::Table:

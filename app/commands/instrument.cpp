@@ -18,6 +18,7 @@
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -214,7 +215,7 @@ int act(const Options& options) {
   }
   options.output.write(bytes);
   if (json) {
-    console::print(to_json(options, result, words.size()).dump(2) + "\n");
+    console::print(json_text(to_json(options, result, words.size()), 2) + "\n");
   } else {
     report(options, result, words.size());
   }

@@ -11,6 +11,7 @@
 #include "app/console/console.hpp"
 #include "base/count_text.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/registry.hpp"
 #include "sim/experiment/settings/metrics.hpp"
 #include "sim/experiment/settings/parameter_table.hpp"
@@ -223,7 +224,7 @@ std::string describe(const std::vector<ModelDescription>& models, output::Format
         break;
     }
   }
-  return format == output::Format::Json ? list.dump(2) + "\n" : text;
+  return format == output::Format::Json ? json_text(list, 2) + "\n" : text;
 }
 
 /// A cell of a Markdown table: '|' would end it.

@@ -16,6 +16,7 @@
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/keep_memory.hpp"
 #include "base/output_file.hpp"
 #include "capture/import/memory_trace.hpp"
@@ -311,7 +312,7 @@ std::string render(const output::Table& table, const std::string& device, const 
   document["device"] = device;
   document["set"] = given.settings;
   document["rows"] = to_json(table);
-  return document.dump(2) + "\n";
+  return json_text(document, 2) + "\n";
 }
 
 output::Table list_table() {

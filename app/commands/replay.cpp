@@ -14,6 +14,7 @@
 #include "app/report/context.hpp"
 #include "app/report/observed_table.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "sim/experiment/whatif.hpp"
 
@@ -120,7 +121,7 @@ int act(const Options& options) {
       if (nlohmann::ordered_json observed = report::observed_json(trace, launch); !observed.is_null()) {
         document["observed"] = std::move(observed);
       }
-      options.output.write(document.dump(2) + "\n");
+      options.output.write(json_text(document, 2) + "\n");
       break;
     }
   }

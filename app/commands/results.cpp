@@ -20,6 +20,7 @@
 #include "app/report/sweep_table.hpp"
 #include "base/count_text.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "sim/experiment/settings/settings.hpp"
 
 namespace rayreplay::app {
@@ -169,7 +170,8 @@ std::string list_rows(const sweep::ResultsReader& reader, const Options& options
     return render_rows(reader, reader.query(options.query), options.format);
   }
   if (options.config) {
-    return with_whole_paths(reader.configuration(*options.config), reader.about().folder, options.file);
+    return text::printable_lines(
+        with_whole_paths(reader.configuration(*options.config), reader.about().folder, options.file));
   }
   std::string where = options.where;
   std::vector<std::string> names = options.columns;

@@ -202,7 +202,8 @@ int run(int argc, char** argv) noexcept {
     } catch (const console::BrokenPipe&) {
       return kBrokenPipeCode;
     } catch (const Error& error) {
-      return report(error.what(), error.kind());
+      console::log_error(error.info());
+      return error.exit_code();
     } catch (const std::bad_alloc&) {
       return report("not enough memory. Fix: close other programs, or use a smaller trace", ErrorKind::Resource);
     } catch (const std::system_error& error) {

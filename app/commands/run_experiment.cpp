@@ -15,6 +15,7 @@
 #include "app/console/progress.hpp"
 #include "app/report/experiment_table.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/keep_memory.hpp"
 #include "base/progress.hpp"
 #include "bvh/check_options.hpp"
@@ -69,7 +70,7 @@ std::string render(const experiment::Settings& settings, const experiment::Outco
     case output::Format::Csv:
       return report::experiment_csv(settings, outcome);
     case output::Format::Json:
-      return report::experiment_json(settings, outcome).dump(2) + "\n";
+      return json_text(report::experiment_json(settings, outcome), 2) + "\n";
   }
   throw Error(ErrorKind::Internal, {"a format that does not exist", "", "", "", ""});
 }
@@ -82,7 +83,7 @@ std::string render(const experiment::Settings& settings, const std::vector<exper
     case output::Format::Csv:
       return output::to_csv(report::forecast_table(stages));
     case output::Format::Json:
-      return report::forecast_json(settings, stages).dump(2) + "\n";
+      return json_text(report::forecast_json(settings, stages), 2) + "\n";
   }
   throw Error(ErrorKind::Internal, {"a format that does not exist", "", "", "", ""});
 }

@@ -24,8 +24,10 @@
 #include "app/console/signals.hpp"
 #include "base/count_text.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/keep_memory.hpp"
 #include "base/memory.hpp"
+#include "base/text.hpp"
 #include "sim/experiment/stages/evaluator.hpp"
 #include "sim/experiment/store/store.hpp"
 #include "sim/sweep/definition/definition.hpp"
@@ -168,7 +170,7 @@ std::string axes_text(const sweep::Plan& plan) {
 int print_config(const sweep::Definition& definition) {
   std::string text;
   for (const std::string& key : sweep::axis_keys(definition)) {
-    text += fmt::format("# axis: {}\n", key);
+    text += fmt::format("# axis: {}\n", text::printable(key));
   }
   console::print(text + experiment::to_toml(experiment::complete(definition.base), true));
   return 0;
@@ -210,11 +212,11 @@ int dry_run(const Options& options, const sweep::Plan& plan, const std::string& 
                                 {"runs_asked", forecast.runs_asked},
                                 {"runs_not_judged", forecast.runs_not_judged}};
     json["stages"] = output::to_json(stages);
-    console::print(json.dump(2) + "\n");
+    console::print(json_text(json, 2) + "\n");
     return 0;
   }
-  std::string text = fmt::format("sweep      {}\naxes       {}\nruns       {}", options.path, axes_text(plan),
-                                 output::with_separators(plan.runs()));
+  std::string text = fmt::format("sweep      {}\naxes       {}\nruns       {}", text::printable(options.path),
+                                 text::printable(axes_text(plan)), output::with_separators(plan.runs()));
   text += plan.dropped() > 0
               ? fmt::format(" ({} more dropped by conditions)\n", output::with_separators(plan.dropped()))
               : std::string("\n");
@@ -222,8 +224,8 @@ int dry_run(const Options& options, const sweep::Plan& plan, const std::string& 
     text += fmt::format("asked for  {}\n", output::with_separators(wanted));
   }
   text += fmt::format("finished   {} in {}\nunits      {}\ntime       about {} on one core, were nothing finished\n",
-                      output::with_separators(finished), database, output::with_separators(plan.units().size()),
-                      duration_text(forecast.seconds));
+                      output::with_separators(finished), text::printable(database),
+                      output::with_separators(plan.units().size()), duration_text(forecast.seconds));
   constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20U;
   text += fmt::format("memory     about {} for the largest run: at least --memory {}MiB\n\n",
                       output::bytes_text(forecast.run_memory_bytes),
@@ -231,7 +233,8 @@ int dry_run(const Options& options, const sweep::Plan& plan, const std::string& 
   text += output::to_text(stages);
   if (forecast.runs_not_judged > 0) {
     text += fmt::format("\ncannot be judged: {} of {} asked about: {}\n", with_separators(forecast.runs_not_judged),
-                        counted(forecast.runs_not_judged + forecast.runs_asked, "run"), forecast.first_reason);
+                        counted(forecast.runs_not_judged + forecast.runs_asked, "run"),
+                        text::printable(forecast.first_reason));
   }
   console::print(text);
   return 0;
@@ -345,7 +348,7 @@ struct Team {
 
 /// Where rank 0 is lost nobody else tells, MPI cannot be ended, and units may be under way.
 [[noreturn]] void tell_and_leave(const Error& error) {
-  console::log("rayreplay: error: " + format_error(error.info()));
+  console::log_error(error.info());
   leave_now(static_cast<int>(error.kind()));
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "app/console/console.hpp"
+#include "base/text.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -87,7 +88,7 @@ void SweepView::show(const sweep::Standing& standing) {
   }
   if (terminal_) {
     drawn_ = true;
-    put("\r\x1b[K" + standing_line(standing, metric_, true));
+    put("\r\x1b[K" + text::printable(standing_line(standing, metric_, true)));
   } else if (std::chrono::steady_clock::now() - last_ >= kLineEvery) {
     last_ = std::chrono::steady_clock::now();
     console::log("rayreplay: " + standing_line(standing, metric_, false));

@@ -14,6 +14,7 @@
 #include "app/report/context.hpp"
 #include "app/report/traverse_table.hpp"
 #include "base/count_text.hpp"
+#include "base/json.hpp"
 #include "base/output_file.hpp"
 #include "sim/experiment/traverse.hpp"
 
@@ -125,7 +126,7 @@ int act(const Options& given) {
     case output::Format::Json: {
       nlohmann::ordered_json document = report::context_json(context, "rayreplay.traverse/1");
       document["rows"] = to_json(table);
-      given.output.write(document.dump(2) + "\n");
+      given.output.write(json_text(document, 2) + "\n");
       break;
     }
   }

@@ -11,6 +11,8 @@
 #include "app/console/console.hpp"
 #include "base/count_text.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
 #include "capture/trace/seal.hpp"
 #include "capture/trace/validate.hpp"
 
@@ -47,15 +49,15 @@ output::Table fault_table(const trace::Findings& findings) {
 std::string text(const Options& options, const trace::Findings& findings) {
   std::string result;
   for (const ErrorInfo& fault : findings.faults) {
-    result += "fault: " + format_error(fault) + "\n";
+    result += "fault: " + console::error_text(fault) + "\n";
   }
   for (const std::string& note : findings.notes) {
-    result += "note: " + note + "\n";
+    result += "note: " + text::printable(note) + "\n";
   }
   if (findings.faults.empty()) {
-    return result + options.path + ": sound\n";
+    return result + text::printable(options.path) + ": sound\n";
   }
-  return result + fmt::format("{}: {}{} {}\n", options.path, findings.faults.size(),
+  return result + fmt::format("{}: {}{} {}\n", text::printable(options.path), findings.faults.size(),
                               findings.faults.size() >= options.limit ? " or more" : "",
                               noun(findings.faults.size(), "fault"));
 }
@@ -96,7 +98,7 @@ int act(const Options& options) {
           {"schema", "rayreplay.validate/1"}, {"file", options.path},
           {"sound", findings.faults.empty()}, {"faults", to_json(fault_table(findings))},
           {"notes", findings.notes},          {"launches", launches_json(findings.counts)}};
-      console::print(document.dump(2) + "\n");
+      console::print(json_text(document, 2) + "\n");
       break;
     }
   }

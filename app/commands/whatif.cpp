@@ -16,6 +16,8 @@
 #include "app/report/report.hpp"
 #include "app/report/whatif_table.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -30,8 +32,9 @@ struct Options : WhatIfCommon {
 std::string published_text(const report::Context& context, const experiment::WhatIfResult& result,
                            const report::Published& published) {
   const std::string warning = report::workload_warning(context.trace.header, published);
-  return fmt::format("\n{}\n{}\n{}\n{}\n{}", published.title, published.source, published.note,
-                     warning.empty() ? "" : "warning: " + warning + "\n",
+  return fmt::format("\n{}\n{}\n{}\n{}\n{}", text::printable(published.title), text::printable(published.source),
+                     text::printable_lines(published.note),
+                     warning.empty() ? "" : "warning: " + text::printable(warning) + "\n",
                      output::to_text(report::compare(result, published)));
 }
 
@@ -39,7 +42,7 @@ std::string render(const report::Context& context, const experiment::WhatIfResul
                    const std::optional<report::Published>& published, output::Format format) {
   switch (format) {
     case output::Format::Json:
-      return report::whatif_json(context, result, published).dump(2) + "\n";
+      return json_text(report::whatif_json(context, result, published), 2) + "\n";
     case output::Format::Csv:
       return output::to_csv(report::with_context(report::whatif_table(result, true), context));
     case output::Format::Table:

@@ -19,6 +19,7 @@
 #include "app/report/schedule_file.hpp"
 #include "base/count_text.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/keep_memory.hpp"
 #include "base/parameters.hpp"
 #include "sim/experiment/compare_options.hpp"
@@ -133,7 +134,7 @@ void note_unused_sms(const experiment::CompareResult& result, const trace::Launc
 std::string render(const report::ModelsContext& models, output::Format format) {
   switch (format) {
     case output::Format::Json:
-      return report::models_json(models).dump(2) + "\n";
+      return json_text(report::models_json(models), 2) + "\n";
     case output::Format::Csv:
       return report::models_csv(models);
     case output::Format::Table:

@@ -2,10 +2,16 @@
 //
 // Contract: `print` writes all bytes or throws: BrokenPipe when the reader has gone (`rayreplay list | head -1`), Error
 // of kind Output otherwise. `log` writes one line to standard error and never fails.
+// Names, keys and paths in a line come from files and applications, so that all text for people is made safe here
+// (base/text.hpp): `log` and `error_text` write out what a terminal would obey, line breaks too; `print` leaves data as
+// they are where standard output is a file or a pipe, and on a terminal writes out all but line ends.
 #pragma once
 
 #include <stdexcept>
+#include <string>
 #include <string_view>
+
+#include "base/error.hpp"
 
 namespace rayreplay::console {
 
@@ -17,5 +23,11 @@ class BrokenPipe : public std::runtime_error {
 
 void print(std::string_view text);
 void log(std::string_view line);
+
+/// "where: what (found …)", as `format_error` puts it together, safe to print. Line breaks stay in a place that ends
+/// with a text and a mark under its column, as those of formulas do: no name can begin a line of its own.
+[[nodiscard]] std::string error_text(const ErrorInfo& info);
+/// "rayreplay: error: …" as one message on standard error; never fails.
+void log_error(const ErrorInfo& info);
 
 }  // namespace rayreplay::console

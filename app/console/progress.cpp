@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
+
 namespace rayreplay::console {
 namespace {
 
@@ -33,7 +35,7 @@ class TerminalProgress : public Progress {
 
   void start(std::string_view stage, std::uint64_t total) override {
     const std::lock_guard lock(mutex_);
-    stage_ = stage;
+    stage_ = text::printable(stage);
     total_ = total;
     done_ = 0;
     begun_ = Clock::now();

@@ -12,7 +12,9 @@
 
 #include "base/count_text.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/parameters.hpp"
+#include "base/text.hpp"
 
 namespace rayreplay::output {
 namespace {
@@ -21,7 +23,7 @@ bool is_number(const Cell& cell) {
   return std::holds_alternative<std::uint64_t>(cell) || std::holds_alternative<double>(cell);
 }
 
-/// Columns on the screen: code points, which is right for everything that rayreplay prints itself.
+/// Columns on the screen: code points, which is right for text of alphabets.
 std::size_t display_width(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
@@ -166,10 +168,11 @@ std::string to_text(const Table& table) {
     }
     const bool right =
         std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) { return is_number(row[i]); });
-    std::vector<std::string> cells = {column.title, ""};
-    std::size_t width = display_width(column.title);
+    // Titles too: the columns of a database are named by whoever wrote it.
+    std::vector<std::string> cells = {text::printable(column.title), ""};
+    std::size_t width = display_width(cells.front());
     for (const auto& row : table.rows) {
-      cells.push_back(cell_text(row[i], column));
+      cells.push_back(text::printable(cell_text(row[i], column)));
       width = std::max(width, display_width(cells.back()));
     }
     for (std::size_t line = 0; line < lines.size(); ++line) {
@@ -220,7 +223,7 @@ std::string render(const Table& table, Format format) {
     case Format::Csv:
       return to_csv(table);
     case Format::Json:
-      return to_json(table).dump(2) + "\n";
+      return json_text(to_json(table), 2) + "\n";
   }
   throw Error(ErrorKind::Internal, {"a table was asked for in an unknown format", "", "", "", ""});
 }

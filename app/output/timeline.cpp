@@ -5,6 +5,7 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "base/output_file.hpp"
+#include "base/text.hpp"
 
 namespace rayreplay::output {
 namespace {
@@ -83,7 +84,7 @@ struct Timeline::State {
       pbf_writer list(fresh_names);
       pbf_writer entry(list, kind);
       entry.add_uint64(interned::kId, place->second);
-      entry.add_string(interned::kName, name);
+      entry.add_string(interned::kName, text::printable(name));
     }
     return place->second;
   }
@@ -114,7 +115,7 @@ void Timeline::begin_process(const std::string& name) {
   state.process = state.add_descriptor([&](pbf_writer& track) {
     pbf_writer process(track, descriptor::kProcess);
     process.add_int32(descriptor::kPid, state.pid);
-    process.add_string(descriptor::kProcessName, name);
+    process.add_string(descriptor::kProcessName, text::printable(name));
   });
 }
 
@@ -125,14 +126,14 @@ std::uint64_t Timeline::add_track(const std::string& name) {
     pbf_writer thread(track, descriptor::kThread);
     thread.add_int32(descriptor::kPid, state.pid);
     thread.add_int32(descriptor::kTid, state.next_tid++);
-    thread.add_string(descriptor::kThreadName, name);
+    thread.add_string(descriptor::kThreadName, text::printable(name));
   });
 }
 
 std::uint64_t Timeline::add_counter(const std::string& name) {
   State& state = *state_;
   return state.add_descriptor([&](pbf_writer& track) {
-    track.add_string(descriptor::kName, name);
+    track.add_string(descriptor::kName, text::printable(name));
     track.add_uint64(descriptor::kParent, state.process);
     pbf_writer counter(track, descriptor::kCounter);
     counter.add_enum(descriptor::kUnit, kUnitCount);

@@ -7,6 +7,7 @@
 
 #include "app/report/provenance.hpp"
 #include "base/count_text.hpp"
+#include "base/text.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -150,7 +151,7 @@ output::Table bvh_table(const BvhReport& report) {
 std::string bvh_text(const BvhReport& report) {
   std::string text;
   const auto line = [&text](std::string_view name, const std::string& value) {
-    text += fmt::format("{:<9}{}\n", name, value);
+    text += fmt::format("{:<9}{}\n", name, text::printable(value));
   };
   const bvh::BvhSummary& first = report.layouts.front().summary;
   line("trace", fmt::format("{} ({})", report.trace_file, report.trace.header.application));

@@ -14,7 +14,9 @@
 #include "app/report/html_parts.hpp"
 #include "app/report/provenance.hpp"
 #include "base/count_text.hpp"
+#include "base/json.hpp"
 #include "base/output_file.hpp"
+#include "base/text.hpp"
 #include "sim/experiment/cache_settings.hpp"
 
 namespace rayreplay::report {
@@ -155,7 +157,7 @@ ordered_json allocations_json(const memory::Allocations& allocations) {
 }
 
 void line(std::string& text, std::string_view name, const std::string& value) {
-  text += fmt::format("{:<8} {}\n", name, value);
+  text += fmt::format("{:<8} {}\n", name, text::printable(value));
 }
 
 std::string level_line(const CacheResult& result, std::size_t level) {
@@ -363,7 +365,7 @@ void write_cache_report(const CacheReportOptions& options, const CacheContext& c
   }
   write("config.toml", page.configuration_toml);
   write("machine.toml", machine::to_toml(context.result.machine));
-  write("cache.json", cache_json(context).dump(2) + "\n");
+  write("cache.json", json_text(cache_json(context), 2) + "\n");
   write("cache.csv", cache_csv(context));
   write("index.html", to_html(page));
   folder.commit();

@@ -7,6 +7,7 @@
 
 #include "app/report/provenance.hpp"
 #include "base/count_text.hpp"
+#include "base/text.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -39,7 +40,7 @@ std::string context_text(const Context& context) {
   const trace::Launch& launch = context.trace.launches[configuration.launch];
   std::string text;
   const auto line = [&text](std::string_view name, const std::string& value) {
-    text += fmt::format("{:<8} {}\n", name, value);
+    text += fmt::format("{:<8} {}\n", name, text::printable(value));
   };
   const std::string& application = context.trace.header.application;
   line("trace", context.trace_file + (application.empty() ? "" : " (" + application + ")"));

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/provenance.hpp"
+#include "base/text.hpp"
 #include "sim/experiment/settings/metrics.hpp"
 
 namespace rayreplay::report {
@@ -83,8 +84,9 @@ std::string experiment_text(const Settings& settings, const Outcome& outcome) {
     table.rows.push_back({name, fmt::format("{:>{}}", metric_text(value, metric.unit), width),
                           metric.unit == "share" ? std::string() : metric.unit, metric.text});
   }
-  return fmt::format("{:<9} {}\n{:<9} {}\n{:<9} {}\n{:<9} {}\n\n{}", key, input, "hash", outcome.trace_hash, "outputs",
-                     settings.text("outputs"), "device", outcome.device, output::to_text(table));
+  return fmt::format("{:<9} {}\n{:<9} {}\n{:<9} {}\n{:<9} {}\n\n{}", key, text::printable(input), "hash",
+                     outcome.trace_hash, "outputs", settings.text("outputs"), "device", outcome.device,
+                     output::to_text(table));
 }
 
 std::string experiment_csv(const Settings& settings, const Outcome& outcome) {

@@ -7,6 +7,7 @@
 
 #include "app/report/provenance.hpp"
 #include "base/count_text.hpp"
+#include "base/text.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -220,7 +221,7 @@ std::string explain_text(const Explanation& explanation) {
   const traversal::Classification& result = explanation.result;
   std::string text;
   const auto line = [&text](std::string_view name, const std::string& value) {
-    text += fmt::format("{:<18}{}\n", name, value);
+    text += fmt::format("{:<18}{}\n", name, text::printable(value));
   };
   line("trace", fmt::format("{} ({})", explanation.trace_file, explanation.trace.header.application));
   line("launch",

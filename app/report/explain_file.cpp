@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/hdf5_parts.hpp"
+#include "base/json.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -97,7 +98,7 @@ void write_all(hid_t root, const Explanation& explanation) {
   for (const auto& [name, value] : explanation.configuration) {
     configuration[name] = value;
   }
-  write_text(root, "configuration", configuration.dump());
+  write_text(root, "configuration", json_text(configuration));
   if (explanation.simulation == nullptr) {
     write_tests(root, result);
   }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/explain.hpp"
+#include "base/json.hpp"
 #include "base/output_file.hpp"
 
 namespace rayreplay::report {
@@ -96,7 +97,7 @@ void write_explain_folder(const Explanation& explanation, const std::string& fol
   for (const Picture& picture : explain_pictures(explanation, colormap)) {
     write(picture.file, picture.png);
   }
-  write(kJsonFile, explain_json(explanation).dump(2) + "\n");
+  write(kJsonFile, json_text(explain_json(explanation), 2) + "\n");
   write(kCsvFile, explain_csv(explanation));
   out.commit();
 }

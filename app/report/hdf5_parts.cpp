@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <span>
 
+#include "base/text.hpp"
+
 namespace rayreplay::report::hdf5 {
 namespace {
 
@@ -11,7 +13,11 @@ using trace::hdf5::Handle;
 constexpr hsize_t kChunkRows = 65536;
 constexpr unsigned kDeflateLevel = 2;
 
-void write_list(hid_t object, const char* name, std::span<const std::string> values, const Handle& space) {
+void write_list(hid_t object, const char* name, std::span<const std::string> given, const Handle& space) {
+  std::vector<std::string> values;
+  for (const std::string& value : given) {
+    values.push_back(text::as_utf8(value));  // the type says UTF-8, and a path may be other bytes
+  }
   std::size_t longest = 1;
   for (const std::string& value : values) {
     longest = std::max(longest, value.size());

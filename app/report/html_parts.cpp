@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
+#include "base/utf8.hpp"
+
 namespace rayreplay::report {
 namespace {
 
@@ -57,8 +60,15 @@ bool has_numbers(const output::Table& table, std::size_t column) {
 
 std::string escape_html(std::string_view text) {
   std::string result;
-  for (const char c : text) {
-    switch (c) {
+  for (std::size_t at = 0; at < text.size();) {
+    const utf8::Decoded one = utf8::decode(text, at);
+    const std::string_view bytes = text.substr(at, one.bytes);
+    at += one.bytes;
+    if (!one.valid || (!utf8::only_shows(one.code) && one.code != U'\n' && one.code != U'\t')) {
+      result += text::printable(bytes);
+      continue;
+    }
+    switch (bytes.front()) {
       case '&':
         result += "&amp;";
         break;
@@ -75,11 +85,7 @@ std::string escape_html(std::string_view text) {
         result += "&#39;";
         break;
       default:
-        if (const auto code = static_cast<unsigned char>(c); (code < 0x20 && c != '\n' && c != '\t') || code == 0x7F) {
-          result += "&#65533;";
-        } else {
-          result += c;
-        }
+        result += bytes;
     }
   }
   return result;

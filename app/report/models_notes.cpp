@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/report/models_table.hpp"
+#include "base/text.hpp"
 
 namespace rayreplay::report {
 
@@ -21,8 +22,8 @@ std::string break_even_text(const CompareResult& result) {
   for (std::size_t i = 1; i < result.rows.size(); ++i) {
     const CompareRow& row = result.rows[i];
     if (row.break_even.kind != BreakEvenKind::NotAsked) {
-      text +=
-          fmt::format("{:<{}}  {}\n", short_spec(row.model), width, to_sentence(row.break_even, result.mean_hit_cost));
+      text += fmt::format("{:<{}}  {}\n", text::printable(short_spec(row.model)), width,
+                          to_sentence(row.break_even, result.mean_hit_cost));
     }
   }
   return text;

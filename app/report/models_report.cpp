@@ -16,7 +16,9 @@
 #include "app/report/models_table.hpp"
 #include "app/report/provenance.hpp"
 #include "base/count_text.hpp"
+#include "base/json.hpp"
 #include "base/output_file.hpp"
+#include "base/text.hpp"
 #include "sim/experiment/compare_options.hpp"
 
 namespace rayreplay::report {
@@ -126,16 +128,16 @@ std::string models_text(const ModelsContext& models) {
   const CompareResult& result = models.result;
   std::string text = context_text(models.context);
   if (models.configuration.start_packing != "identity") {
-    text += fmt::format("{:<9}{}\n", "packed", models.configuration.start_packing);
+    text += fmt::format("{:<9}{}\n", "packed", text::printable(models.configuration.start_packing));
   }
-  text += fmt::format("{:<9}{}\n", "machine", machine_line(models));
+  text += fmt::format("{:<9}{}\n", "machine", text::printable(machine_line(models)));
   text += fmt::format("{:<9}a closest-hit call takes {:.1f} instructions on average\n\n", "cost", result.mean_hit_cost);
   text += output::to_text(short_models_table(result));
   if (const std::string lines = break_even_text(result); !lines.empty()) {
     text += "\n" + lines;
   }
   if (const std::string note = few_warps_note(result); !note.empty()) {
-    text += "\nnote: " + note + ".\n";
+    text += "\nnote: " + text::printable(note) + ".\n";
   }
   text += "\n" + output::to_text(efficiency_by_stage(result));
   text += "\n" + output::to_text(efficiency_by_bounce(result));
@@ -214,7 +216,7 @@ void write_models_report(const ModelsReportOptions& options, const ModelsContext
   }
   write("config.toml", page.configuration_toml);
   write("machine.toml", machine::to_toml(result.machine));
-  write("models.json", models_json(models).dump(2) + "\n");
+  write("models.json", json_text(models_json(models), 2) + "\n");
   write("models.csv", models_csv(models));
   write("stages.csv", output::to_csv(with_cells(stage_rows(result), csv_context(models))));
   write("index.html", to_html(page));

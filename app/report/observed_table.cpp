@@ -5,17 +5,20 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
+#include "base/text.hpp"
+
 namespace rayreplay::report {
 namespace {
 
 /// The capture's own options say so, whatever became of the launches.
 bool is_sampled(const trace::Header& header) {
-  const nlohmann::json document = nlohmann::json::parse(header.configuration, nullptr, false);
-  const nlohmann::json::json_pointer options("/capture/options");
-  if (document.is_discarded() || !document.is_object() || !document.contains(options)) {
+  const std::optional<nlohmann::ordered_json> document = parse_json(header.configuration);
+  const nlohmann::ordered_json::json_pointer options("/capture/options");
+  if (!document || !document->is_object() || !document->contains(options)) {
     return false;
   }
-  const auto differs = [&given = document.at(options)](const char* name, const char* whole) {
+  const auto differs = [&given = document->at(options)](const char* name, const char* whole) {
     const auto found = given.is_object() ? given.find(name) : given.end();
     return found != given.end() && found->is_string() && *found != whole;
   };
@@ -63,7 +66,7 @@ std::string observed_text(const trace::Trace& trace, const trace::Launch& launch
     return "";
   }
   return fmt::format("\nobserved on {} (warp size {}; united: fragments of one call of a warp put together)\n{}{}",
-                     trace.header.device, trace.header.warp_size,
+                     text::printable(trace.header.device), trace.header.warp_size,
                      threads_are_missing(trace, launch)
                          ? "biased: not all threads were recorded. Masks hold lanes that were not, and the figures are "
                            "of the groups that at\nleast one recorded thread took part in: large groups are seen more "

@@ -4,11 +4,12 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/parameters.hpp"
+#include "base/toml.hpp"
 #include "scheduler-models/packing.hpp"
 
 namespace rayreplay::report {
@@ -115,20 +116,14 @@ bool agrees(const std::string& key, const nlohmann::json& ours, const nlohmann::
 }
 
 std::string plain(const nlohmann::json& value) {
-  return value.is_string() ? value.get<std::string>()
-                           : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return value.is_string() ? value.get<std::string>() : json_text(value);
 }
 
 }  // namespace
 
 Published parse_published(std::string_view toml_text, const std::string& file) {
   const Reader reader(file);
-  toml::table root;
-  try {
-    root = toml::parse(toml_text, file);
-  } catch (const toml::parse_error& error) {
-    reader.fail("the file is not TOML: " + std::string(error.description()), error.source(), "", "");
-  }
+  const toml::table root = parse_toml(toml_text, file, "published figures", ErrorKind::Input);
   reader.allow(root, {"title", "source", "note", "workload", "quantity", "packing"});
   Published published;
   published.title = reader.text(root, "title");
@@ -170,10 +165,11 @@ std::vector<std::string> differences(const trace::Header& header, const Publishe
   if (published.workload.empty()) {
     return {};
   }
-  const nlohmann::json configuration = nlohmann::json::parse(header.configuration, nullptr, false);
-  if (!configuration.is_object()) {
+  const std::optional<nlohmann::ordered_json> parsed = parse_json(header.configuration);
+  if (!parsed || !parsed->is_object()) {
     return {"the trace does not say what it is of"};
   }
+  const nlohmann::json configuration = *parsed;
   std::vector<std::string> result;
   for (const auto& [key, value] : published.workload) {
     const nlohmann::json expected = to_json_value(value);

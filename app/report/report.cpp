@@ -9,6 +9,7 @@
 #include "app/report/html.hpp"
 #include "app/report/observed_table.hpp"
 #include "app/report/whatif_table.hpp"
+#include "base/json.hpp"
 #include "base/output_file.hpp"
 
 namespace rayreplay::report {
@@ -92,7 +93,7 @@ void write_report(const ReportOptions& options, const Context& context, const ex
     page.published = compare(result, *published);
   }
   write("config.toml", toml);
-  write("whatif.json", whatif_json(context, result, published).dump(2) + "\n");
+  write("whatif.json", json_text(whatif_json(context, result, published), 2) + "\n");
   write("whatif.csv", output::to_csv(with_context(whatif_table(result, true), context)));
   write("index.html", to_html(page));
   folder.commit();

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -125,9 +126,7 @@ output::Table printable(output::Table table) {
   for (auto& row : table.rows) {
     for (output::Cell& cell : row) {
       if (auto* text = std::get_if<std::string>(&cell)) {
-        for (char& c : *text) {
-          c = static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? ' ' : c;
-        }
+        std::ranges::replace(*text, '\n', ' ');  // of configurations and sweep files
       }
       // Sums of bytes and the like are reals; without decimals they get separators.
       constexpr double kExact = 0x1p53;
@@ -144,7 +143,7 @@ output::Table printable(output::Table table) {
 std::string to_jsonl(const output::Table& table) {
   std::string text;
   for (const auto& row : output::to_json(table)) {
-    text += row.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    text += json_text(row) + "\n";
   }
   return text;
 }
@@ -169,7 +168,7 @@ std::string results_json(const ResultsReader& reader, const ResultSet& rows) {
                                {"goal", sweep::to_string(column.goal)}});
   }
   json["rows"] = output::to_json(to_table(rows));
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 std::vector<std::string> default_columns(const ResultsReader& reader) {

@@ -24,7 +24,7 @@ using traversal::TestKind;
 using Vector = std::array<float, 3>;
 using Corners = std::array<float, 6>;
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kForever = std::numeric_limits<float>::infinity();
 constexpr double kSlack = 8;
 
 /// One ray that tests one box and hits nothing.
@@ -197,7 +197,7 @@ TEST(BeforeTMin, ExactArithmeticAgreesWhereRoundingCannotDecide) {
       one.direction[random.below(3)] = 1;
     }
     one.t_min = std::ldexp(1.0F, -static_cast<int>(random.below(14))) * (1 + random.unit());
-    one.t_max = random.one_in(4) ? kInfinity : one.t_min + 1;
+    one.t_max = random.one_in(4) ? kForever : one.t_min + 1;
     cases.push_back(one);
   }
   const Classification result = classified(trace_of(cases));
