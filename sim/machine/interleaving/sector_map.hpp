@@ -29,7 +29,8 @@ class SectorMap {
   /// Calls each(line, sectors) for the L2's lines of these units, in ascending order.
   template <class Each>
   void each_l2_line(std::uint64_t line, std::uint8_t units, Each each) const {
-    // Unsigned: a promoted std::uint8_t is an int, and a sanitizer's check of its shift hides from GCC that it is not negative.
+    // Unsigned: a promoted std::uint8_t is an int, and a sanitizer's check of its shift hides from GCC that it is not
+    // negative.
     const std::uint32_t bits = units;
     if (same_) {
       each(line, units);

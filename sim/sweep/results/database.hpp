@@ -4,18 +4,17 @@
 // one column for every key of an experiment and every axis, one for every metric, and `configuration`, `trace_hash`,
 // `tool_version`, `device`, `host`, `started` (UTC), `seconds`. Table `columns`: name, role (key, axis, metric, about),
 // unit, text, goal. Table `about`: name, value (format version, definition hash, sweep as TOML and its folder, number
-// of runs, shard, tool version). Table `inputs`: path, hash. Table `retry`: runs whose error may pass. Every table has a
-// `checksum` of its row (row_checksum.hpp). docs/results.md describes them; they are a frozen surface.
+// of runs, shard, tool version). Table `inputs`: path, hash. Table `retry`: runs whose error may pass. Every table has
+// a `checksum` of its row (row_checksum.hpp). docs/results.md describes them; they are a frozen surface.
 //   Written by one process at a time, which holds a lock (fcntl on FILE-lock beside it) until it ends, however it ends;
 // a second one gets an Output error that names the first. Rows are committed whole, some at a time: a process that is
 // killed at any instant leaves a sound file without at most the rows of the last `kCommitSeconds` and those being
 // computed. A full disk is an Output error with the system's reason; what was committed before stays. Readers may read
 // all the time. Rows may come in any order; the same run twice replaces. Errors: Input for files that are no such
-// database, of a newer format, of an older one, whose rows have no checksums, or damaged (schema and every row's checksum
-// are checked whenever it is opened; its pages where that is quick or the process before did not close it), and for rows
-// that were made from another content of a file than `inputs` has.
-// Symbolic links are followed; Output for what is no file, and for a file of several names (hard links), as then two
-// sweeps could write it.
+// database, of a newer format, of an older one, whose rows have no checksums, or damaged (schema and every row's
+// checksum are checked whenever it is opened; its pages where that is quick or the process before did not close it),
+// and for rows that were made from another content of a file than `inputs` has. Symbolic links are followed; Output for
+// what is no file, and for a file of several names (hard links), as then two sweeps could write it.
 #pragma once
 
 #include <cstdint>
