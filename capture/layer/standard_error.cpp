@@ -12,9 +12,11 @@ namespace rayreplay::layer {
 namespace {
 
 /// What descriptor 2 was; nothing that stat(2) gives while it is unknown.
-dev_t device = 0;
-ino_t inode = 0;
-bool known = false;
+struct {
+  dev_t device = 0;
+  ino_t inode = 0;
+  bool known = false;
+} at_load;
 
 /// No signal that writing raises reaches the thread while this lives.
 class NoSignals {
@@ -49,14 +51,15 @@ class NoSignals {
 
 void remember_standard_error() noexcept {
   struct stat status {};
-  known = fstat(STDERR_FILENO, &status) == 0;
-  device = status.st_dev;
-  inode = status.st_ino;
+  at_load.known = fstat(STDERR_FILENO, &status) == 0;
+  at_load.device = status.st_dev;
+  at_load.inode = status.st_ino;
 }
 
 void write_standard_error(std::string_view line) noexcept {
   struct stat status {};
-  if (!known || fstat(STDERR_FILENO, &status) != 0 || status.st_dev != device || status.st_ino != inode) {
+  if (!at_load.known || fstat(STDERR_FILENO, &status) != 0 || status.st_dev != at_load.device ||
+      status.st_ino != at_load.inode) {
     return;
   }
   static constexpr std::string_view kWho = "rayreplay capture: ";
