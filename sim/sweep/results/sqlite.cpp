@@ -158,6 +158,9 @@ Connection::Connection(const std::filesystem::path& path, Mode mode) : path_(pat
     require_regular_or_absent(beside, *suffix == '\0' ? "database" : "journal of a database");
   }
   if (std::error_code ignored; mode == Mode::Read && !std::filesystem::exists(path, ignored)) {
+    if (path.is_relative()) {
+      require_working_folder(ErrorKind::Input);
+    }
     throw Error(ErrorKind::Input, {"the file does not exist", path.string(), "", "the results of a sweep", ""});
   }
   check_header(path);
