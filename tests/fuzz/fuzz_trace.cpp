@@ -376,15 +376,15 @@ std::vector<std::string> seeds() {
   std::vector<std::string> result;
   for (std::size_t s = 0; s < kSoundTraces; ++s) {
     result.push_back({static_cast<char>(s)});
-    // Every change once, with numbers that differ from trace to trace.
-    for (std::size_t change = 0; change < kChanges; ++change) {
-      Random random(s * 100 + change);
-      std::string recipe{static_cast<char>(s), static_cast<char>(change)};
-      for (int i = 0; i < 8; ++i) {
-        recipe += static_cast<char>(random.bits());
-      }
-      result.push_back(std::move(recipe));
+  }
+  // Every change once, each of another trace.
+  for (std::size_t change = 0; change < kChanges; ++change) {
+    Random random(change);
+    std::string recipe{static_cast<char>(change % kSoundTraces), static_cast<char>(change)};
+    for (int i = 0; i < 8; ++i) {
+      recipe += static_cast<char>(random.bits());
     }
+    result.push_back(std::move(recipe));
   }
   return result;
 }
