@@ -19,6 +19,7 @@
 
 #include "base/text.hpp"
 #include "capture/trace/envelope.hpp"
+#include "capture/trace/file_descriptor.hpp"
 #include "capture/trace/reader.hpp"
 #include "capture/trace/writer.hpp"
 #include "tests/app/small_trace.hpp"
@@ -118,7 +119,7 @@ class HostileTextTest : public SmallTrace {
     ASSERT_GE(opened, 0);
     change(opened);
     ASSERT_GE(H5Fclose(opened), 0);
-    trace::write_envelope(path);
+    trace::write_envelope(trace::FileDescriptor(path, trace::FileDescriptor::Mode::ReadWrite));
   }
 };
 

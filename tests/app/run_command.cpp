@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::milliseconds kPoll{5};
+constexpr std::chrono::milliseconds kLook{5};
 
 [[noreturn]] void become_command(std::vector<char*>& arguments, int output, int errors, const RunOptions& options) {
   ::dup2(output, STDOUT_FILENO);
@@ -45,7 +45,7 @@ int wait_for(pid_t child, const RunOptions& options) {
       ::kill(child, SIGINT);
       interrupted = true;
     }
-    std::this_thread::sleep_for(kPoll);
+    std::this_thread::sleep_for(kLook);
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
