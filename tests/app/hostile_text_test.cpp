@@ -293,11 +293,11 @@ TEST_F(HostileTextTest, NestedTomlIsRefusedWhereverItComesIn) {
 class HostileDatabaseTest : public HostileTextTest {
  protected:
   HostileDatabaseTest() {
-    const std::string sweep =
-        write("s.toml",
-              "[experiment]\noutputs = \"simt\"\n[axes]\n"
-              "trace = [\"missing\\u001b[2J\\u0007\\rover\\nrayreplay: error: forged\\u009b.rrt\", "
-              "\"other\\u202E.rrt\"]\n");
+    // In a folder whose name is UTF-8: paths of an experiment are.
+    const std::string sweep = scratch_ / "s.toml";
+    std::ofstream(sweep) << "[experiment]\noutputs = \"simt\"\n[axes]\n"
+                            "trace = [\"missing\\u001b[2J\\u0007\\rover\\nrayreplay: error: forged\\u009b.rrt\", "
+                            "\"other\\u202E.rrt\"]\n";
     const Outcome outcome = run_command({"sweep", sweep, "--set", "policy=min-shader", "-o", database()});
     made_ = outcome.code;
     errors_ = outcome.errors;
