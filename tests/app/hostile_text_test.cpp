@@ -209,7 +209,11 @@ TEST_F(HostileTextTest, ReportsAndFilesAreWritten) {
     const std::string text = extension == ".html" || extension == ".json" || extension == ".toml" || extension == ".vtp"
                                  ? read_bytes(entry.path())
                                  : std::string();
-    expect_safe(text, entry.path().filename());
+    // Line feeds of a name stay in a page, where they show as blanks (docs/text.md).
+    EXPECT_EQ(text, text::printable_lines(text)) << entry.path().filename();
+    if (extension != ".html") {
+      expect_safe(text, entry.path().filename());
+    }
     if (extension == ".json") {
       EXPECT_FALSE(json::parse(text, nullptr, false).is_discarded()) << entry.path().filename();
     }
@@ -233,7 +237,8 @@ TEST_F(HostileTextTest, ATraceWithoutUtf8IsRefused) {
     const Outcome outcome = run_command({command, path});
     EXPECT_EQ(outcome.code, 3) << command;
     expect_sound(outcome, command);
-    EXPECT_THAT(outcome.errors,
+    // The faults that `validate` finds are its results.
+    EXPECT_THAT(command == "validate" ? outcome.output : outcome.errors,
                 AllOf(HasSubstr("attribute 'application'"), HasSubstr("not UTF-8"), HasSubstr("0xff at byte 2")))
         << command;
   }

@@ -237,8 +237,8 @@ TEST_F(Sweeps, FoldersWhereFilesAreExpected) {
   };
   fails({"sweep", folder}, 3, "a folder");
   fails({"sweep", sweep_file(), "--store", "none", "-o", folder}, 4, "a folder");
-  fails({"results", folder}, 3, "no file");
-  fails({"merge", folder, "-o", scratch_ / "all.db"}, 3, "no file");
+  fails({"results", folder}, 3, "found a folder");
+  fails({"merge", folder, "-o", scratch_ / "all.db"}, 3, "found a folder");
   fails({"run", folder}, 3, "a folder");
   fails({"run", "--set", "trace=" + folder, "--store", "none"}, 3, "a folder");
   fails({"sweep", write_text(scratch_ / "b.toml", "base = \"folder\"\n[axes]\n\"machine.sms\" = [1, 2]\n")}, 3,
