@@ -84,6 +84,10 @@ std::vector<std::shared_ptr<PipelineRecord>> Pipelines::plain_records(std::uint3
     auto record = std::make_shared<PipelineRecord>();
     record->variant = std::make_shared<Variant>(device_, std::move(recipe), layouts_);
     record->layout = infos[i].layout;
+    record->group_count = infos[i].groupCount;
+    for (const auto& library : libraries_of(infos[i], false)) {
+      record->group_count += library->group_count;
+    }
     records.push_back(std::move(record));
   }
   return records;
@@ -107,6 +111,9 @@ VkResult Pipelines::create(VkDeferredOperationKHR deferred, VkPipelineCache cach
         for (std::uint32_t i = 0; i < count; ++i) {
           if (pipelines[i] != VK_NULL_HANDLE) {
             plain[i]->handle = pipelines[i];
+            if (infos[i].pLibraryInfo != nullptr && !is_library(infos[i])) {
+              plain[i]->early_handles = group_handles(device_, pipelines[i], plain[i]->group_count);
+            }
             layouts_->watch(plain[i]);
             add(pipelines[i], plain[i]);
           }
@@ -165,7 +172,8 @@ VkResult Pipelines::create_instrumented(VkPipelineCache cache, std::uint32_t cou
           const auto& record = std::next(rewrites.begin(), i)->record();
           record->handle = pipelines[i];
           if (!is_library(infos[i])) {
-            describe_pipeline(device_, *record, pipelines[i], infos[i].maxPipelineRayRecursionDepth);
+            describe_pipeline(device_, *record, group_handles(device_, pipelines[i], record->groups.size()),
+                              infos[i].maxPipelineRayRecursionDepth);
           }
           add(pipelines[i], record);
         }
@@ -175,20 +183,29 @@ VkResult Pipelines::create_instrumented(VkPipelineCache cache, std::uint32_t cou
   return result;
 }
 
-void describe_pipeline(Device& device, PipelineRecord& record, VkPipeline handles_of, std::uint32_t recursion_depth) {
-  const auto size = device.ray_tracing.shaderGroupHandleSize;
-  const auto count = static_cast<std::uint32_t>(record.groups.size());
-  std::vector<std::uint8_t> handles(std::size_t{size} * count);
-  if (count > 0 && device.vk.GetRayTracingShaderGroupHandlesKHR(device.handle, handles_of, 0, count, handles.size(),
-                                                                handles.data()) == VK_SUCCESS) {
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const auto* first = handles.data() + std::size_t{size} * i;
-      record.groups[i].handle.assign(first, first + size);
+std::vector<std::uint8_t> group_handles(Device& device, VkPipeline pipeline, std::size_t groups) {
+  std::vector<std::uint8_t> handles(device.ray_tracing.shaderGroupHandleSize * groups);
+  if (groups == 0 ||
+      device.vk.GetRayTracingShaderGroupHandlesKHR(device.handle, pipeline, 0, static_cast<std::uint32_t>(groups),
+                                                   handles.size(), handles.data()) != VK_SUCCESS) {
+    return {};
+  }
+  return handles;
+}
+
+void describe_pipeline(Device& device, PipelineRecord& record, const std::vector<std::uint8_t>& handles,
+                       std::uint32_t recursion_depth) {
+  const auto size = static_cast<std::ptrdiff_t>(device.ray_tracing.shaderGroupHandleSize);
+  if (handles.size() == record.groups.size() * device.ray_tracing.shaderGroupHandleSize && !handles.empty()) {
+    auto first = handles.begin();
+    for (auto& group : record.groups) {
+      group.handle.assign(first, first + size);
+      first += size;
     }
   } else {
     note("the handles of a pipeline's shader groups are unknown");
   }
-  if (record.dynamic_stack) {
+  if (record.dynamic_stack && record.instrumented) {
     record.needed_stack = default_stack(device, record, recursion_depth);
   }
   record.number = process().next_pipeline++;

@@ -46,11 +46,20 @@ struct PipelineRecord {
   bool dynamic_stack = false;
   std::uint32_t needed_stack = 0;    ///< dynamic_stack: the specification's default for this (instrumented) pipeline
   std::shared_ptr<Variant> variant;  ///< null: the pipeline itself is what is recorded
+  // Of pipelines with variants.
+  std::uint32_t group_count = 0;  ///< with those of the libraries that it is linked from
+  /// group_handles() of a linked pipeline, read when it was made: a driver was seen to crash when it was asked after
+  /// the libraries had been destroyed. Empty for others.
+  std::vector<std::uint8_t> early_handles;
 };
 
-/// The spool's block of a pipeline that is not a library, its number, and the stack that it needs. Handles of its
-/// groups are those that the application has: of `handles_of`.
-void describe_pipeline(Device& device, PipelineRecord& record, VkPipeline handles_of, std::uint32_t recursion_depth);
+/// The handles of the first `groups` groups, one behind the other; empty if the device does not give them.
+[[nodiscard]] std::vector<std::uint8_t> group_handles(Device& device, VkPipeline pipeline, std::size_t groups);
+
+/// The spool's block of a pipeline that is not a library, its number, and the stack that it needs. `handles`: of its
+/// groups, as the application has them.
+void describe_pipeline(Device& device, PipelineRecord& record, const std::vector<std::uint8_t>& handles,
+                       std::uint32_t recursion_depth);
 
 /// vkDestroyPipelineLayout: at once, or when no pipeline needs the layout any more.
 void drop_pipeline_layout(Device& device, VkPipelineLayout layout, const VkAllocationCallbacks* allocator);

@@ -8,19 +8,6 @@
 #include "capture/layer/process.hpp"
 
 namespace rayreplay::layer {
-namespace {
-
-std::vector<std::uint8_t> handles_of(Device& device, VkPipeline pipeline, std::size_t groups) {
-  std::vector<std::uint8_t> handles(device.ray_tracing.shaderGroupHandleSize * groups);
-  if (groups == 0 ||
-      device.vk.GetRayTracingShaderGroupHandlesKHR(device.handle, pipeline, 0, static_cast<std::uint32_t>(groups),
-                                                   handles.size(), handles.data()) != VK_SUCCESS) {
-    return {};
-  }
-  return handles;
-}
-
-}  // namespace
 
 void KeptLayouts::watch(const std::shared_ptr<const PipelineRecord>& record) {
   const std::scoped_lock lock(mutex_);
@@ -121,12 +108,14 @@ void Variant::make(const PipelineRecord& plain) {
   record->handle = made_.own ? pipeline : plain.handle;
   made_.record = record;
   const bool library = (flags_of(recipe_->info) & VK_PIPELINE_CREATE_LIBRARY_BIT_KHR) != 0;
+  const auto groups = record->groups.size();
+  std::vector<std::uint8_t> given;
+  if (!library) {
+    given = plain.early_handles.empty() ? group_handles(device_, plain.handle, groups) : plain.early_handles;
+  }
   if (made_.own && !library) {
-    const auto groups = record->groups.size();
-    attempt("mapping the handles of an instrumented pipeline", [&] {
-      made_.handles =
-          HandleMap(device_, handles_of(device_, plain.handle, groups), handles_of(device_, pipeline, groups));
-    });
+    attempt("mapping the handles of an instrumented pipeline",
+            [&] { made_.handles = HandleMap(device_, given, group_handles(device_, pipeline, groups)); });
     if (!made_.handles) {
       note(
           "no memory for the handles of an instrumented pipeline: the application's own is used and its shaders are "
@@ -140,7 +129,7 @@ void Variant::make(const PipelineRecord& plain) {
   }
   record->instrumented = record->instrumented && made_.own;
   if (!library) {
-    describe_pipeline(device_, *record, plain.handle, recipe_->info.maxPipelineRayRecursionDepth);
+    describe_pipeline(device_, *record, given, recipe_->info.maxPipelineRayRecursionDepth);
   }
 }
 

@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
              "Fix: add --depth 30"},
         Case{"NoSuchDeviceNumber", kOneWeekend, {"--device", "99"}, 2, "there is no such device (found '99'"},
         Case{"NoSuchDeviceName", kMeshViewer, {"--device", "Voodoo"}, 2, "there is no such device (found 'Voodoo'"},
-        Case{"NoSwizzle", kOneWeekend, {"--swizzle", "/nonexistent.bin"}, 3, "the swizzle cannot be read"},
+        Case{"NoSwizzle", kOneWeekend, {"--swizzle", "/nonexistent.bin"}, 3, "cannot read the swizzle"},
         Case{
             "NoFolder", kOneWeekend, {"--image", "/nonexistent/picture.png"}, 4, "the picture's folder does not exist"},
         Case{"NoMesh", kMeshViewer, {"--scene", "/nonexistent.obj"}, 3, "/nonexistent.obj"},
