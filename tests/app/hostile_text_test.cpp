@@ -39,7 +39,7 @@ const std::string kEvil =
 /// The same with bytes that are not UTF-8: for paths and arguments.
 const std::string kBytes = kEvil + "\xFF\x9B\xC3";
 
-/// Only what shows, and line ends; and no line that a name made.
+/// Visible characters and line ends alone, and no line that begins inside a name.
 void expect_safe(const std::string& text, const std::string& what) {
   EXPECT_EQ(text, text::printable_lines(text)) << what;
   EXPECT_THAT("\n" + text, testing::Not(HasSubstr("\nrayreplay: error: forged"))) << what;
