@@ -71,13 +71,13 @@ int read_more(int file, std::string& text, std::uint64_t most) {
 }  // namespace
 
 OpenInput open_input(const fs::path& path, std::string_view noun) {
-  // Looked at first: opening some devices does something.
+  // Checked before opening, because opening some devices has effects.
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     refuse_kind(path, noun, status.st_mode);
   }
   OpenInput result;
-  // Non-blocking: what was exchanged for a FIFO since is refused below, not waited for.
+  // Non-blocking: if a FIFO has replaced the file since, it is refused below instead of waited for.
   do {
     result.file = FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   } while (!result.file.valid() && errno == EINTR);

@@ -32,8 +32,8 @@ struct OpenInput {
 [[nodiscard]] std::string read_start(const std::filesystem::path& path, std::size_t count,
                                      std::string_view noun = "file");
 
-/// Input where something is there that is no regular file. For what a library opens by name afterwards. Whoever may
-/// write to the folder can exchange the file in between; this guards against mistakes, not against such a user.
+/// Input if the path exists and is no regular file. For files that a library opens by name afterwards. A user who may
+/// write to the folder can exchange the file in between: the check guards against mistakes, not against such a user.
 void require_regular_or_absent(const std::filesystem::path& path, std::string_view noun = "file");
 
 }  // namespace rayreplay

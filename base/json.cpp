@@ -47,7 +47,7 @@ Json made_utf8(const Json& value) {
   return result;
 }
 
-/// What the library leaves as it is and a terminal does not show. All of it stands inside strings.
+/// Escapes characters that the library leaves as they are and a terminal does not show. All stand inside strings.
 std::string with_escapes(const std::string& dumped) {
   std::string result;
   result.reserve(dumped.size());

@@ -169,7 +169,7 @@ void OutputFile::commit() {
 
 OutputStream::OutputStream(OutputFile& file) : std::ostream(nullptr), buffer_(file) {
   rdbuf(&buffer_);
-  exceptions(std::ios::badbit);  // else the stream would swallow the reason
+  exceptions(std::ios::badbit);  // otherwise the stream would lose the reason
 }
 
 void OutputStream::finish() {

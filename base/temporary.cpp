@@ -23,14 +23,15 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPart = ".part-";
 constexpr std::size_t kDigits = 16;
-// A name is taken by chance once in 2^64; more tries only where others remove what was not locked yet.
+// Two names are equal by chance once in 2^64. Further tries are for temporaries that another process removed before
+// they were locked.
 constexpr int kTries = 16;
 
 fs::path folder_of(const fs::path& output) {
   return output.has_parent_path() ? output.parent_path() : fs::path(".");
 }
 
-/// What the names of an output's temporaries begin with.
+/// The common start of the names of an output's temporaries.
 std::string stem_of(const fs::path& output) {
   const std::string name = output.filename().string();
   const std::size_t most = NAME_MAX - kPart.size() - kDigits;
@@ -42,7 +43,7 @@ bool is_random(std::string_view digits) {
          std::ranges::all_of(digits, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
-/// Nobody took its name away between its creation and its lock.
+/// Whether the name still belongs to the file: no process removed it between its creation and its lock.
 bool is_still_there(int descriptor, const fs::path& path) {
   struct stat ours {
   }, now{};
@@ -73,10 +74,10 @@ Temporary create(const fs::path& output, Create&& create_at) {
   return result;
 }
 
-/// The lock of an abandoned one, or nothing. `flags`: what it is opened with besides.
+/// A locked descriptor of an abandoned temporary, or none. `flags`: further flags of open(2).
 FileDescriptor take_abandoned(const fs::path& path, mode_t kind, int flags) {
   struct stat status {};
-  // Looked at before it is opened: opening a device does something.
+  // Checked before opening, because opening a device may have effects.
   if (::lstat(path.c_str(), &status) != 0 || (status.st_mode & S_IFMT) != kind || status.st_uid != ::geteuid()) {
     return {};
   }
@@ -153,14 +154,14 @@ void remove_leftovers(const fs::path& output) noexcept {
     for_each_name(folder, [&](const std::string& name) {
       if (name.starts_with(stem) && is_random(std::string_view(name).substr(stem.size()))) {
         const fs::path path = folder / name;
-        // For writing: where flock is made of locks of fcntl, an exclusive one needs it.
+        // Opened for writing: file systems that emulate flock by fcntl need it for an exclusive lock.
         if (take_abandoned(path, S_IFREG, O_RDWR).valid()) {
           ::unlink(path.c_str());
         }
       }
     });
   } catch (const std::exception&) {
-    return;  // they stay
+    return;  // the leftovers stay
   }
 }
 

@@ -1,14 +1,14 @@
-// Temporaries beside an output: names that cannot be guessed, and the removal of those that a killed process left.
+// Temporaries beside an output: their unpredictable names, and the removal of those that a killed process left.
 //
 // Contract: the temporary of "DIR/NAME" is "DIR/NAME.part-R", R being 16 random hexadecimal digits (NAME is cut where a
 // file's name would become too long). It is created exclusively, never through a symbolic link, with the permissions
-// that the umask leaves. Its owner holds flock on it as long as it lives; the system releases the lock however the
-// process ends, and knows it in every container that shares the file system, as it does not know process numbers.
+// that the umask leaves. Its owner holds flock on it as long as it lives. The system releases the lock at any end of
+// the process. Locks, unlike process numbers, are valid in every container that shares the file system.
 //   `remove_leftovers` removes temporaries of the same output that belong to this user and that nobody locks. Where the
 // file system has no flock, nothing is removed.
-//   Another user who may write to the folder and is not kept from it by a sticky bit can still exchange the temporary
-// after it was made: writers use its descriptor, never its name, so that no file elsewhere is overwritten; what is
-// renamed into place then is what that user put there, as he could have put it there afterwards.
+//   Another user who may write to a folder without a sticky bit can still exchange the temporary after its creation.
+// Writers use its descriptor, never its name, so no file elsewhere is overwritten. The rename then puts that user's
+// file into place; the user could equally exchange the finished output.
 #pragma once
 
 #include <filesystem>

@@ -5,9 +5,8 @@
 //   printable     for a terminal, a table, a message: control characters (C0, DEL, C1), line breaks, marks of direction
 //                 and other invisible format characters, and bytes that are not UTF-8 are written out: \x1b, \u{202e},
 //                 \xff. The result is UTF-8 and moves no cursor.
-//   as_utf8       for JSON, HTML, HDF5 and SQLite: bytes that are not UTF-8 are written out as \xff. The rule for
-//   paths:
-//                 a path is bytes, and this is its name wherever text has to be UTF-8.
+//   as_utf8       for JSON, HTML, HDF5 and SQLite, and for paths in any UTF-8 text: bytes that are not UTF-8 are
+//                 written out as \xff.
 //   replaced      for names that an application gave: each sequence that is not UTF-8 becomes U+FFFD.
 // A backslash stays as it is: the forms are for reading, not for turning back.
 #pragma once

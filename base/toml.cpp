@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kShownBytes = 60;
 
-/// Measures a document. It follows TOML 1.0 as far as a text is TOML; what is not TOML is the library's error, which
-/// stops there, so that nothing behind it is ever built.
+/// Measures a document, following TOML 1.0. A syntax error is left to the library: it stops there, so nothing behind it
+/// is ever built.
 class Measure {
  public:
   Measure(std::string_view text, const std::string& source, std::string_view what, ErrorKind kind)
@@ -151,7 +151,7 @@ class Measure {
     value(header_depth_ + parts);
   }
 
-  /// To the end of the value, whatever is in it.
+  /// Goes to the end of a value of any kind.
   void value(std::size_t depth) {
     std::vector<Open> open;
     bool key_is_next = false;

@@ -18,7 +18,7 @@ namespace rayreplay {
 
 /// The largest text that is parsed; files of settings and lists of costs have some KiB.
 inline constexpr std::size_t kMostTomlBytes = std::size_t{16} << 20U;
-/// What experiments, machines and sweeps need is 4.
+/// Experiments, machines and sweeps need a depth of 4.
 inline constexpr std::size_t kMostTomlDepth = 64;
 /// The longest part of a key: names of shaders, which compilers may have mangled.
 inline constexpr std::size_t kMostTomlKeyBytes = 4096;

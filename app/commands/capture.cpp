@@ -215,7 +215,7 @@ std::string quoted(const std::string& text) {
   return result + "'";
 }
 
-/// What we put there, and the folder if it is empty then.
+/// Removes our own files, then the folder if it is empty.
 void remove_spool(const fs::path& folder, const std::vector<fs::path>& files) {
   std::error_code error;
   for (const fs::path& file : files) {
@@ -237,8 +237,8 @@ std::vector<fs::path> spools_in(const fs::path& folder) {
   return files;
 }
 
-/// For a spool that becomes no trace: of a random name and this user's alone, as the folder of temporaries is
-/// everybody's. Locked until this process ends; what a killed one left is removed by the next.
+/// For a spool that becomes no trace. Its name is random and its mode this user's alone, because all users share the
+/// folder of temporaries. It is locked until this process ends; the next capture removes folders of killed processes.
 fs::path make_temporary_folder() {
   constexpr std::string_view kStart = "rayreplay-spool-";
   std::error_code error;
@@ -295,7 +295,7 @@ int fail(const CaptureFacts& facts) {
   return failure.code;
 }
 
-/// What is known before a spool is read.
+/// The facts that are known before a spool is read.
 CaptureFacts facts_of(const Options& options, bool record, const console::ChildEnd& end) {
   CaptureFacts facts;
   facts.program = options.program.front();

@@ -9,7 +9,7 @@
 namespace rayreplay::app {
 namespace {
 
-/// The first thing that was missing. `what` stands alone, `until` behind the application's own failure.
+/// The first missing step. `what` is a message of its own; `until` continues the message of an application's failure.
 struct Stage {
   int code = kNothingTraced;
   std::string what, until, found, expected, fix;
@@ -142,7 +142,7 @@ std::string end_text(const console::ChildEnd& end) {
 CaptureFailure why_nothing(const CaptureFacts& facts) {
   Stage stage = stage_of(facts);
   const bool failed = facts.end && !facts.end->succeeded();
-  const bool cut = !facts.all_closed;  // and who started it did not see it fail
+  const bool cut = !facts.all_closed;  // a process was cut off, even if its parent succeeded
   if (!failed && !cut) {
     return {stage.code, {stage.what, facts.program, stage.found, stage.expected, stage.fix}};
   }

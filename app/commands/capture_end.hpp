@@ -1,7 +1,7 @@
-// Why a capture holds nothing: the cause first, then what it led to, then what to do.
+// Why a capture holds nothing: first the cause, then its consequence, then the remedy.
 //
 // Contract: the cause is the application's own end where it failed (a signal, an exit code, a process that ended
-// without closing the capture), then the first thing that was missing on the way to an event: a device under the layer,
+// without closing the capture), then the first missing step on the way to an event: a device under the layer,
 // a device for ray tracing, one that can record, a launch, a launch that was asked for, events in it.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace rayreplay::app {
 /// Exit codes of `capture` alone (docs/exit-codes.md).
 enum CaptureCode : int { kNoLayer = 10, kNoRayTracing = 11, kNothingTraced = 12, kApplicationFailed = 14 };
 
-/// What is known of a run that left no events. All processes together.
+/// Facts about a run that left no events, for all its processes together.
 struct CaptureFacts {
   std::string program;
   std::optional<console::ChildEnd> end;  ///< none: the application was not run by this command

@@ -27,7 +27,7 @@ std::string size_text(trace::LaunchSize size) {
                          : fmt::format("{}x{}x{}", size.width, size.height, size.depth);
 }
 
-/// Whether some launch shows an efficiency of the groups that were seen alone.
+/// Whether the efficiency of some launch is computed from a part of its threads.
 bool is_biased(const ingest::IngestResult& result) {
   return std::any_of(result.traces.begin(), result.traces.end(), [](const ingest::TraceSummary& trace) {
     return std::any_of(trace.launches.begin(), trace.launches.end(),

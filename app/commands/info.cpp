@@ -93,7 +93,7 @@ std::string info_text(const std::string& path, const trace::FileInfo& info) {
 
 nlohmann::ordered_json info_json(const std::string& path, const trace::FileInfo& info) {
   const trace::Header& header = info.header;
-  // What is no JSON, or nested too deeply to be written as such, stays the text that it is.
+  // Text that is no JSON, or is nested too deeply, is written as a string.
   const nlohmann::ordered_json configuration = parse_json(header.configuration).value_or(header.configuration);
   return {{"schema", "rayreplay.info/1"},
           {"file", path},

@@ -12,7 +12,7 @@
 namespace rayreplay::console {
 namespace {
 
-/// The place of an error. Its two line breaks stay where it ends as formulas show theirs: "…, column N:", a line with
+/// The place of an error, without line breaks. Places in formulas keep two: they end with "…, column N:", a line with
 /// the text, and a line with a mark.
 std::string safe_place(std::string_view where) {
   constexpr std::string_view kLine = "\n  ";

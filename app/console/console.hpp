@@ -2,9 +2,9 @@
 //
 // Contract: `print` writes all bytes or throws: BrokenPipe when the reader has gone (`rayreplay list | head -1`), Error
 // of kind Output otherwise. `log` writes one line to standard error and never fails.
-// Names, keys and paths in a line come from files and applications, so that all text for people is made safe here
-// (base/text.hpp): `log` and `error_text` write out what a terminal would obey, line breaks too; `print` leaves data as
-// they are where standard output is a file or a pipe, and on a terminal writes out all but line ends.
+// Names, keys and paths in a line come from files and applications, so all text for people is made safe here
+// (base/text.hpp). `log` and `error_text` write out control characters, line breaks included. `print` leaves data as
+// they are in a file or a pipe; on a terminal it writes out control characters, line ends excepted.
 #pragma once
 
 #include <stdexcept>
@@ -24,8 +24,8 @@ class BrokenPipe : public std::runtime_error {
 void print(std::string_view text);
 void log(std::string_view line);
 
-/// "where: what (found …)", as `format_error` puts it together, safe to print. Line breaks stay in a place that ends
-/// with a text and a mark under its column, as those of formulas do: no name can begin a line of its own.
+/// "where: what (found …)", as `format_error` puts it together, safe to print. The only line breaks are those of a
+/// place in a formula, which ends with the text and a mark under the column: no name can begin a line of its own.
 [[nodiscard]] std::string error_text(const ErrorInfo& info);
 /// "rayreplay: error: …" as one message on standard error; never fails.
 void log_error(const ErrorInfo& info);

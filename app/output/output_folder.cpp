@@ -75,7 +75,7 @@ bool is_own(const fs::directory_entry& entry, const FolderKind& kind) {
   return fs::is_regular_file(entry.symlink_status(error)) && kind.is_own(entry.path().filename().string());
 }
 
-/// Of a file that was being written into the folder when its writer was killed.
+/// Whether the entry is the temporary of a file in the folder, left by a killed writer.
 bool is_temporary(const fs::directory_entry& entry) {
   std::error_code error;
   return fs::is_regular_file(entry.symlink_status(error)) && is_temporary_name(entry.path().filename().string());

@@ -6,8 +6,8 @@
 // `temporary_path()`, directly; `commit` looks again and puts it into place. Old and new folder are exchanged in one
 // step where the file system can (else by two renames, between which an interruption leaves both beside `path`, whole);
 // only then the tool's own files among the old ones are removed, one by one. Without commit the destructor removes the
-// temporary. The temporary is one of base/temporary.hpp: what a killed run left of the same folder is removed, too, as
-// far as it is the tool's own.
+// temporary. The temporary is one of base/temporary.hpp: the tool's own files in temporaries that killed runs left of
+// the same folder are removed, too.
 #pragma once
 
 #include <filesystem>

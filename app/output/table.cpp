@@ -50,7 +50,7 @@ bool is_plain_number(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() && text.front() != '-';
 }
 
-/// As the contract says: what a spreadsheet would take for a formula.
+/// Whether a spreadsheet would take the text for a formula (rule: table.hpp).
 bool wants_apostrophe(std::string_view text) {
   return !text.empty() && std::string_view("=+-@\t\r'").find(text.front()) != std::string_view::npos &&
          !is_plain_number(text);
@@ -168,7 +168,7 @@ std::string to_text(const Table& table) {
     }
     const bool right =
         std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) { return is_number(row[i]); });
-    // Titles too: the columns of a database are named by whoever wrote it.
+    // Titles too: column names of a database are text from outside.
     std::vector<std::string> cells = {text::printable(column.title), ""};
     std::size_t width = display_width(cells.front());
     for (const auto& row : table.rows) {

@@ -2,8 +2,8 @@
 //
 // Contract: a column has a key (JSON and CSV: stable, snake_case) and a title (text). Cells are empty, text, whole
 // numbers, reals or truth values. Text: aligned columns (numbers right), reals with the column's decimals, percentages
-// where the column says so; columns marked `detail` are left out; what a terminal would not just show is written out
-// (base/text.hpp), before the widths are measured. CSV: RFC 4180 with a header line, every column, shortest text of a
+// where the column says so; columns marked `detail` are left out; control and invisible characters are written out
+// (base/text.hpp) before the widths are measured. CSV: RFC 4180 with a header line, every column, shortest text of a
 // real that reads back as itself; a text that starts with = + - @ ' TAB or CR, and is no number, gets an apostrophe in
 // front, so that no spreadsheet takes it for a formula: a reader of the file drops one apostrophe from the front of a
 // cell that has one. All CSV of the project goes through `to_csv`. JSON: a list of objects, every column; empty cells

@@ -276,7 +276,7 @@ void CacheFile::commit(const CacheContext& context) {
   const Place& place = state_->place;
   const hid_t root = state_->file.root();
   state_->columns.reset();
-  state_->file.flush();  // what is read back below stands in the file
+  state_->file.flush();  // the columns are read back from the file below
   derive_columns(state_->group.get(), result, place);
   state_->group = Handle();
   write_text(root, "schema", kSchema);

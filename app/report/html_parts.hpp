@@ -15,8 +15,8 @@ namespace rayreplay::report {
 /// Begins the page's generator element, after which comes the version: by this a page is known as ours.
 inline constexpr const char* kGeneratorMark = R"(<meta name="generator" content="rayreplay )";
 
-/// & < > " ' as character references; what HTML forbids or nobody sees is written out: \x1b, \u{202e}, \xff
-/// (base/text.hpp).
+/// & < > " ' as character references; forbidden and invisible characters are written out: \x1b, \u{202e},
+/// \xff (base/text.hpp).
 [[nodiscard]] std::string escape_html(std::string_view text);
 
 /// Up to and with <body>.

@@ -32,7 +32,7 @@ bool threads_are_missing(const trace::Trace& trace, const trace::Launch& launch)
   return launch.dropped_events != 0 || is_sampled(trace.header) ||
          std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
            return line.find("threads not recorded: ") != std::string::npos ||
-                  line.find("threads were not recorded") != std::string::npos;  // as said until 2026-11
+                  line.find("threads were not recorded") != std::string::npos;  // wording of traces until 2026-11
          });
 }
 

@@ -1,5 +1,5 @@
-// What the layer costs whole programs in processor time: loaded but never recording, and recording everything, each
-// against the program by itself, in turn within one run. Drivers' shader caches are off, so that pipelines are
+// Cost of the layer in processor time of whole programs: idle (loaded, never recording) and recording everything, each
+// compared with the program by itself, in turn within one run. Drivers' shader caches are off, so that pipelines are
 // compiled.
 //
 //   layer_time_bench [--rounds=3] ["--commands=layer_scenarios callables 256;one_weekend --size 64x36 --frames 3"]

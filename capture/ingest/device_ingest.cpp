@@ -156,7 +156,7 @@ void DeviceIngest::remark(Plan& plan, const LaunchIndex& index) {
   }
 }
 
-/// Threads, or parts of them, that are not in the trace. All that is said of a full event buffer is said here.
+/// Threads, or parts of them, that are not in the trace. The only lines about a full event buffer are made here.
 void DeviceIngest::remark_threads(Plan& plan, const LaunchIndex& index) {
   const spool::Launch& launch = plan.spooled->launch;
   LaunchSummary& summary = plan.summary;
@@ -184,7 +184,7 @@ void DeviceIngest::remark_threads(Plan& plan, const LaunchIndex& index) {
   if (absent != crowded_out) {
     plan.remarks.push_back(not_recorded(absent - crowded_out, chosen ? " (--window, --every)"
                                                               : index.lost_words != 0
-                                                                  ? " (their start is among what is lost)"
+                                                                  ? " (their start records are lost)"
                                                                   : ""));
   }
 }

@@ -61,7 +61,7 @@ void Lines::add(std::string line) {
   if (line.size() > kGreatestLine) {
     std::size_t end = kGreatestLine;
     while ((static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) {
-      --end;  // within a code point
+      --end;  // not in the middle of a code point
     }
     line.resize(end);
     line += " …";

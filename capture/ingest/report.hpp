@@ -23,8 +23,8 @@ class Lines {
   std::uint64_t more_ = 0;
 };
 
-/// Without control characters, which HDF5 and terminals would take amiss; what is not UTF-8 becomes U+FFFD, as a trace
-/// holds no other text. Whoever cleans a name that `is_utf8` refuses says so in the trace: `kReplaced`.
+/// Control characters become blanks for the sake of HDF5 and terminals; bytes that are not UTF-8 become U+FFFD, as
+/// a trace holds UTF-8 alone. Callers add a line with `kReplaced` to the trace for a name that `is_utf8` refuses.
 [[nodiscard]] std::string clean(std::string text);
 [[nodiscard]] bool is_utf8(std::string_view text);
 inline constexpr const char* kReplaced = "the bytes that are not are written as U+FFFD";

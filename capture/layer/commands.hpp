@@ -68,8 +68,8 @@ struct CommandRecording {
   /// Descriptor state for ray tracing, kept by geometry (descriptors.cpp): opaque here.
   std::shared_ptr<void> descriptors;
 
-  /// Appends an operation. To be called before the commands are recorded by which the device writes into its
-  /// HostBuffers: from then on they belong to the command buffer, and another owner would get memory that is written.
+  /// Appends an operation. To be called before commands are recorded that write into its HostBuffers: from then on the
+  /// command buffer must keep them alive, as otherwise the device would write into another owner's memory.
   void add(std::shared_ptr<Operation> operation);
 };
 

@@ -38,7 +38,7 @@ class Submissions;
 struct Instance {
   VkInstance handle = VK_NULL_HANDLE;
   InstanceDispatch vk;
-  DeviceDispatch for_devices;  ///< fall-backs alone: what the next layer answered for devices of any kind
+  DeviceDispatch for_devices;  ///< fall-backs alone: functions that the next layer has for devices of any kind
   std::uint32_t api_version = VK_API_VERSION_1_0;  ///< as the application asked for
   std::string application_name, engine_name;
 };
@@ -66,7 +66,7 @@ struct Device {
 
   VkDevice handle = VK_NULL_HANDLE;
   VkPhysicalDevice physical = VK_NULL_HANDLE;
-  Instance* instance = nullptr;  ///< lives longer: the specification wants devices destroyed before it
+  Instance* instance = nullptr;  ///< outlives the device: applications must destroy devices first
   DeviceDispatch vk;
   PFN_vkSetDeviceLoaderData set_loader_data = nullptr;
 

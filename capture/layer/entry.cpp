@@ -35,9 +35,9 @@ Instance* instance_of(const void* dispatchable) {
   return p.instances.find(dispatch_key(dispatchable));
 }
 
-// The loader takes an error as "nothing was made": it then destroys what the next layers made by itself, so that an
-// object that was made below must not be destroyed here and an error returned. What the layer must have is made before
-// the next layer is called; once that has succeeded the call succeeds.
+// If a create function returns an error, the loader itself destroys the objects that the next layers created. So the
+// layer must not destroy such an object and return an error. The layer allocates everything it must have before it
+// calls the next layer; after a success there, the call succeeds.
 
 /// Room for an object of the layer's, given back unless it is kept.
 template <typename Object>
@@ -306,8 +306,8 @@ vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface* interface) {
       interface->loaderLayerInterfaceVersion < 2) {
     return VK_ERROR_INITIALIZATION_FAILED;
   }
-  // The C++ library keeps memory to throw exceptions with when there is no other. Where that could not be had when the
-  // library was loaded a lack of memory would end the program: the loader goes on without the layer.
+  // The C++ library reserves memory for exceptions when it is loaded, and throws with it when the heap is exhausted. If
+  // that reservation failed, a lack of memory would end the program, so the loader continues without the layer.
   void* volatile memory = std::malloc(std::size_t{64} << 10U);
   if (memory == nullptr) {
     return VK_ERROR_INITIALIZATION_FAILED;

@@ -32,7 +32,7 @@ std::uint64_t chunk_words(const std::uint32_t* words) {
 }  // namespace
 
 EventReader::~EventReader() {
-  // A wait that failed says nothing about the device, which may still use what is destroyed here.
+  // After a failed wait the device may still use the objects that are destroyed here.
   const bool busy = std::any_of(families_.begin(), families_.end(), [](const auto& family) {
     const auto& lanes = family.second.lanes;
     return std::any_of(lanes.begin(), lanes.end(), [](const auto& lane) { return lane.in_flight; });

@@ -53,7 +53,7 @@ class EventReader {
     bool in_flight = false;  ///< submitted, and not seen to finish
   };
   struct Family {
-    bool whole = false;  ///< all of it could be made
+    bool whole = false;  ///< all its objects could be created
     VkCommandPool pool = VK_NULL_HANDLE;
     std::array<Lane, 2> lanes;
   };

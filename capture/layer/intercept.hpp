@@ -4,7 +4,7 @@
 // `body`, which is the only place that looks the device up: a device that is not observed gets its call passed on at
 // once, an unknown one an error, and nothing that `body` throws reaches the application. `body` runs for instrumented
 // devices alone; it passes the application's call on exactly once, unchanged where it can be. `passes_on` says whether
-// the device has the next function: where it has not, the device is not given ours either.
+// the device has the next function; a device without it does not get ours either (but see `keep`).
 #pragma once
 
 #include <exception>
@@ -19,8 +19,8 @@ struct Intercept {
   const char* name;  ///< "vkCreateBuffer"; core and extension names have a row each
   PFN_vkVoidFunction function;
   bool (*passes_on)(const DeviceDispatch&);
-  /// Keeps what the next layer answers for devices of any kind: our function is then given out for devices that lack
-  /// the next one as well.
+  /// Keeps the function that the next layer has for devices of any kind. Our function is then also given to devices
+  /// that lack the next one.
   void (*keep)(Instance&, PFN_vkVoidFunction next);
 };
 

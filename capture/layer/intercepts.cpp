@@ -82,7 +82,7 @@ VkResult set_object_name(Device& device, VkDevice handle, const VkDebugUtilsObje
 // Command buffers.
 
 // Recordings are destroyed after the map's mutex is free: their operations may take other locks. Forgetting one takes
-// no memory, as a recording that stayed would be taken for what the command buffer holds next.
+// no memory: a recording that stayed would be attributed to the command buffer's next content.
 
 /// Takes the recordings that `wanted` chooses out of the map; `forget`: with their command buffers.
 template <typename Wanted>

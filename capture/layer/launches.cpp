@@ -51,7 +51,7 @@ void copy_command(CommandRecording& recording, LaunchOperation& operation, const
   }
   const auto range = device.geometry ? device.geometry->find(launch.address) : std::nullopt;
   if (!range || range->bytes < bytes || (whole && !operation.command)) {
-    // Without records the size decides nothing but whether a swizzle was applied.
+    // Without records, the size is needed only to know whether a swizzle was applied.
     if (!device.records && device.swizzle.buffer == VK_NULL_HANDLE) {
       return;
     }
@@ -65,7 +65,7 @@ void copy_command(CommandRecording& recording, LaunchOperation& operation, const
   operation.size_known = true;
 }
 
-/// A launch around which nothing is recorded: one object stands for all.
+/// The operation of a launch around which nothing is recorded: all such launches share one object.
 const std::shared_ptr<Operation>& plain_launch() {
   class PlainLaunch final : public Operation {
    public:
@@ -73,14 +73,14 @@ const std::shared_ptr<Operation>& plain_launch() {
       return true;
     }
     void complete(Drain& /*drain*/) override {
-      // It is counted when it is submitted.
+      // Submission counts the launch.
     }
   };
   static const std::shared_ptr<Operation> one = std::make_shared<PlainLaunch>();
   return one;
 }
 
-/// What a launch is recorded with.
+/// The pipeline and the tables that a launch is recorded with.
 struct Choice {
   std::shared_ptr<const PipelineRecord> pipeline;  ///< null: unknown
   std::unique_ptr<PatchedTables> patched;          ///< null: the pipeline is the one that is bound

@@ -1,9 +1,9 @@
 // A function of the next layer's or driver's.
 //
-// Contract: never jumps to address 0. A device without the function (its extension is not enabled) passes a call on to
-// what the next layer answered for all devices of the instance (`fall_back`): the loader hands out such functions for
-// extensions that no device enabled, and calling them is harmless. Without either the call does nothing and has an
-// error for its result. `operator bool` asks for the device's own function: only that one may be used for calls of the
+// Contract: never jumps to address 0. If the device lacks the function (its extension is not enabled), a call goes to
+// the function that the next layer has for all devices of the instance (`fall_back`): the loader hands out such
+// functions for extensions that no device enabled, and calling them is harmless. Without either, the call does nothing
+// and returns an error. `operator bool` asks for the device's own function: only that one may be used for calls of the
 // layer's own. Calls and fall_back() may come from several threads at once.
 #pragma once
 

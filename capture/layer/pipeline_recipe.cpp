@@ -17,7 +17,7 @@ struct CreateFlags2 {
   std::uint64_t flags;
 };
 
-// Only of the first creation: derivation, failing early, replayed group handles, data to be taken out.
+// Flags that concern the first creation alone: derivation, failing early, replayed group handles, capture of data.
 constexpr std::uint64_t kDropped = VK_PIPELINE_CREATE_DERIVATIVE_BIT |
                                    VK_PIPELINE_CREATE_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT |
                                    VK_PIPELINE_CREATE_EARLY_RETURN_ON_FAILURE_BIT |
@@ -175,7 +175,7 @@ bool PipelineRecipe::take(const VkRayTracingPipelineCreateInfoKHR& given) {
   }
   for (const auto& library : libraries) {
     if (!library || !library->variant) {
-      return false;  // it is instrumented itself, or not known at all
+      return false;  // the library is instrumented itself, or unknown
     }
   }
   return true;

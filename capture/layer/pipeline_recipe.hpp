@@ -1,4 +1,4 @@
-// What a ray-tracing pipeline is made of, kept beyond the call that made it.
+// The create info of a ray-tracing pipeline, kept beyond the call that created it.
 //
 // Contract: sources_of() names the words of every stage. keep() copies a create info deeply, so that the same pipeline
 // can be made again later, when the application's memory, shader modules and pipeline cache may be gone; null where it

@@ -174,7 +174,7 @@ void PipelineRewrite::add_probes() {
   if (!device_.records || std::none_of(groups_.begin(), groups_.end(), bare)) {
     return;
   }
-  // Where the driver writes one result for each stage there is no room for one more.
+  // If the driver writes one result for each stage, the array has no room for one more.
   const auto* feedback = find_in_chain<VkPipelineCreationFeedbackCreateInfo>(
       info_.pNext, VK_STRUCTURE_TYPE_PIPELINE_CREATION_FEEDBACK_CREATE_INFO);
   if (feedback != nullptr && feedback->pipelineStageCreationFeedbackCount != 0) {

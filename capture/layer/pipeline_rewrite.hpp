@@ -20,7 +20,7 @@ namespace rayreplay::layer {
 
 class PipelineRewrite {
  public:
-  /// `libraries`: what the pipeline is to be linked from, in the original's order.
+  /// `libraries`: the libraries to link the pipeline from, in the original's order.
   PipelineRewrite(Device& device, const VkRayTracingPipelineCreateInfoKHR& original,
                   const std::vector<StageSource>& sources, const LibraryRecords& libraries);
   PipelineRewrite(const PipelineRewrite&) = delete;
@@ -30,7 +30,7 @@ class PipelineRewrite {
   [[nodiscard]] const VkRayTracingPipelineCreateInfoKHR& info() const {
     return info_;
   }
-  /// False: the device refused a module of the application's own, so that there is nothing to make a pipeline of.
+  /// False: the device refused a module of the application's own; no pipeline can be created.
   [[nodiscard]] bool complete() const {
     return complete_;
   }
@@ -39,12 +39,13 @@ class PipelineRewrite {
   }
 
  private:
-  /// False: the shader stays as it is, though there is something in it to change.
+  /// False: the shader stays as it is, although it needs a change.
   bool rewrite_stage(std::size_t index, const StageSource& source);
   /// Takes the inline module out of the stage's chain, copying the structures before it.
   bool unlink(VkPipelineShaderStageCreateInfo& stage, const VkShaderModuleCreateInfo* module);
   bool use(VkPipelineShaderStageCreateInfo& stage, const std::shared_ptr<const instrument::Result>& twin);
-  /// For a stage that stays as it is: one of a recipe has no module, so it gets one of the application's words.
+  /// For a stage that stays as it is. Stages of a recipe have no module, so one is created from the application's
+  /// words.
   void use_given(VkPipelineShaderStageCreateInfo& stage, const StageSource& source);
   void add_probes();
   void link(const VkPipelineLibraryCreateInfoKHR& original, const LibraryRecords& libraries);
@@ -58,7 +59,7 @@ class PipelineRewrite {
   std::vector<VkRayTracingShaderGroupCreateInfoKHR> groups_;
   std::vector<std::uint16_t> ids_;  // of each stage
   bool complete_ = true;
-  bool any_hits_ = false;  // of the application's, here or in what it may be linked with
+  bool any_hits_ = false;  // the application has any-hit shaders, here or in pipelines that this one may be linked with
   std::map<std::shared_ptr<const instrument::Result>, VkShaderModule> modules_;
   std::map<const Words*, VkShaderModule> given_modules_;
   std::vector<std::unique_ptr<std::max_align_t[]>> copies_;

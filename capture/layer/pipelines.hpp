@@ -3,9 +3,9 @@
 // Contract: create() does what vkCreateRayTracingPipelinesKHR does. Where every launch is recorded (and wherever
 // Device::lazy is false) the pipeline gets instrumented stages where that is possible; if the device refuses those, the
 // application's own. Elsewhere the application gets its own pipeline, with a Variant that makes the instrumented one
-// when a launch needs it; what cannot be kept for that is instrumented at once. A deferred operation is not used: the
-// call then returns VK_OPERATION_NOT_DEFERRED_KHR, as a driver may, so that nothing of the application's must outlive
-// it. Thread-safe.
+// when a launch needs it; a pipeline whose create info cannot be kept for that is instrumented at once. A deferred
+// operation is not used: the call then returns VK_OPERATION_NOT_DEFERRED_KHR, as a driver may, so that nothing of the
+// application's must outlive it. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class KeptLayouts;
 class Variant;
 struct PipelineRecord;
 
-/// What pipelines are linked from; null for those that the layer does not know.
+/// Records of libraries; null for those that the layer does not know.
 using LibraryRecords = std::vector<std::shared_ptr<const PipelineRecord>>;
 
 /// A pipeline as the layer knows it; immutable once its creation has completed.
@@ -45,7 +45,7 @@ struct PipelineRecord {
   bool may_trace = false;          ///< a shader has a trace call, or is not known
   bool dynamic_stack = false;
   std::uint32_t needed_stack = 0;    ///< dynamic_stack: the specification's default for this (instrumented) pipeline
-  std::shared_ptr<Variant> variant;  ///< null: the pipeline itself is what is recorded
+  std::shared_ptr<Variant> variant;  ///< null: the pipeline itself is recorded
   // Of pipelines with variants.
   std::uint32_t group_count = 0;  ///< with those of the libraries that it is linked from
   /// group_handles() of a linked pipeline, read when it was made: a driver was seen to crash when it was asked after
@@ -80,13 +80,13 @@ class Pipelines {
   void destroy_layout(VkPipelineLayout layout, const VkAllocationCallbacks* allocator);
 
  private:
-  /// Nothing if one of the pipelines has to be instrumented at once.
+  /// No records if one of the pipelines has to be instrumented at once.
   std::vector<std::shared_ptr<PipelineRecord>> plain_records(std::uint32_t count,
                                                              const VkRayTracingPipelineCreateInfoKHR* infos);
   VkResult create_instrumented(VkPipelineCache cache, std::uint32_t count,
                                const VkRayTracingPipelineCreateInfoKHR* infos, const VkAllocationCallbacks* allocator,
                                VkPipeline* pipelines);
-  /// What a pipeline is linked from; `ready`: as it is to be linked into an instrumented pipeline.
+  /// The libraries that a pipeline is linked from; `ready`: in the form for an instrumented pipeline.
   LibraryRecords libraries_of(const VkRayTracingPipelineCreateInfoKHR& info, bool ready);
   void add(VkPipeline pipeline, std::shared_ptr<PipelineRecord> record);
 

@@ -91,7 +91,8 @@ void mark_failed(const Process& p) noexcept {
 /// A note that notes are missing; false if the spool cannot be written.
 bool said_unsaid(Process& p) noexcept {
   try {
-    return p.spool.append(spool::Note{spool::kNone, "there was no memory for notes: what else is missing is not said"});
+    return p.spool.append(
+        spool::Note{spool::kNone, "there was no memory for notes: further missing parts are not listed"});
   } catch (const std::exception&) {
     return false;
   }
@@ -141,7 +142,7 @@ bool open_new(Process& p, const Instance& instance) {
   const auto start = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
           .count());
-  // If it fails the file cannot be opened either, and says why.
+  // If it fails, opening the file fails as well and gives the reason.
   [[maybe_unused]] const bool made = spool::make_private_folders(p.options.spool);
   const auto path = std::filesystem::path(p.options.spool) /
                     (std::to_string(getpid()) + "-" + std::to_string(start) + spool::kFileExtension);
@@ -167,7 +168,7 @@ void keep_note(std::string_view text, std::uint32_t launch) {
         return;
       }
       p.notes_full = true;
-      text = "there are more than 1000 notes: what else is missing is not said";
+      text = "there are more than 1000 notes: further missing parts are not listed";
       launch = spool::kNone;
     }
     said = p.said.contains(text);

@@ -60,7 +60,7 @@ void saw(spool::Sight sight);
 /// After an append that failed: says so once; nothing is recorded any more.
 void spool_failed() noexcept;
 
-/// A line on standard error, if that is what it was when the layer was loaded.
+/// A line on standard error, if that is still the same file as when the layer was loaded.
 void log(LogLevel level, std::string_view text) noexcept;
 
 /// What the loader finds a dispatchable object's functions by; the same for all objects of a device.

@@ -1,8 +1,8 @@
 // Objects of the layer's that are found by the dispatch key of their handles: instances and devices.
 //
 // Contract: `make` gives an object before the next layer creates its handle, so that nothing can fail afterwards: `add`
-// and `find` allocate nothing and do not throw. Where the heap is exhausted a few objects have room in the library
-// itself, as an instance or device that the layer did not know could not have its calls passed on. Null only if that
+// and `find` allocate nothing and do not throw. If the heap is exhausted, the library itself has room for a few
+// objects, because calls of an instance or device that the layer did not know could not be passed on. Null only if that
 // room is used up as well. Not thread-safe: its owner locks. Complexity: linear in the objects, of which programs have
 // few.
 #pragma once
@@ -49,7 +49,7 @@ class Registry {
     return at;
   }
 
-  /// Is found no more; to be dropped by the caller. Null if there is none.
+  /// Takes an object out and leaves it to the caller. Null if there is none.
   [[nodiscard]] Object* take(const void* key) noexcept {
     for (auto** at = &first_; *at != nullptr; at = &(*at)->next) {
       if ((*at)->key == key) {

@@ -1,5 +1,4 @@
-// Which launches are captured: what the options say of a launch, and what they may say of one that is not submitted
-// yet.
+// Which launches are captured: the decision for a submitted launch, and the guess for one that is not submitted yet.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +14,8 @@ struct Device;
 [[nodiscard]] bool chosen(std::uint32_t frame, std::uint32_t number, bool triggered);
 
 /// Whether a launch that is written into a command buffer now may be chosen when it is submitted. `once`: the buffer is
-/// submitted at most once, so soon. False for launches of the far future, which is a guess: a launch that is chosen all
-/// the same is noted by its submission.
+/// submitted at most once, so soon. False for launches of the far future. This is a guess; if such a launch is chosen
+/// nevertheless, its submission notes that.
 [[nodiscard]] bool may_be_chosen(const Device& device, bool once);
 
 }  // namespace rayreplay::layer

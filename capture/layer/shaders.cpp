@@ -27,8 +27,8 @@ std::optional<std::uint16_t> reserve_ids(std::size_t count) {
   return static_cast<std::uint16_t>(first);
 }
 
-/// Whether a module says that it has a ray-tracing entry point: a look at the words up to the first function, which
-/// takes next to nothing of modules that have none.
+/// Whether a module declares a ray-tracing entry point. Reads only the words before the first function, so that modules
+/// without one cost almost nothing.
 bool names_ray_tracing(std::span<const std::uint32_t> words) {
   constexpr std::size_t kHeader = 5;
   constexpr std::uint32_t kOpEntryPoint = 15, kOpFunction = 54;

@@ -11,14 +11,14 @@
 namespace rayreplay::layer {
 namespace {
 
-/// What descriptor 2 was; nothing that stat(2) gives while it is unknown.
+/// The file of descriptor 2 at the load of the layer; until then values that no file has.
 struct {
   dev_t device = 0;
   ino_t inode = 0;
   bool known = false;
 } at_load;
 
-/// No signal that writing raises reaches the thread while this lives.
+/// Blocks signals that writing raises in this thread, for the lifetime of the object.
 class NoSignals {
  public:
   NoSignals() noexcept {

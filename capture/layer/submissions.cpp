@@ -31,7 +31,7 @@ std::string unobserved(const LaunchOperation& launch, const LaunchSlot& slot, co
     return "shaders of its pipeline are left as they are";
   }
   if (const std::uint32_t rays = slot.after.culling - slot.before.culling; rays != 0) {
-    return "rays that cull what is not opaque keep their flags: " + std::to_string(rays);
+    return "rays that cull non-opaque geometry keep their flags: " + std::to_string(rays);
   }
   if (!pipeline->any_hits) {
     return {};
@@ -416,7 +416,7 @@ void Submissions::complete_launch(const Submission& submission, const Item& item
     first = end = 0;
   }
   if (device_.records && !submission.overlaps) {
-    // The counts are in the block; who reads the spool tells of them.
+    // The block holds the counts; ingest reports them.
     for (std::size_t kind = 0; kind < slot.after.dropped.size(); ++kind) {
       block.dropped.push_back(slot.after.dropped.at(kind) - slot.before.dropped.at(kind));
     }

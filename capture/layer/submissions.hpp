@@ -3,8 +3,8 @@
 // Contract: submit() passes the application's submission on and returns its result. If it holds operations, the device
 // is waited for (a minute; two seconds where signals may be late) and the operations are completed in order. What is
 // not finished by then stays pending and is looked at again by poll(): at later submissions, waits and presents, and at
-// the end. Thread-safe; operations of one device are completed by one thread at a time. Nothing throws: what cannot be
-// followed for lack of memory is passed on and noted.
+// the end. Thread-safe; operations of one device are completed by one thread at a time. Nothing throws:
+// submissions that cannot be followed for lack of memory are passed on and noted.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // Copies shader binding tables with the handles of one pipeline's groups replaced by another's: a thread for each
-// record. table_patch.cpp fills what is read here, and says how it is laid out.
+// record. table_patch.cpp fills these inputs and describes their layout.
 //
 // The arguments of a launch are found by the base of the dispatch alone, so that neither descriptors nor push constants
 // of the application are disturbed.
@@ -24,7 +24,7 @@ layout(buffer_reference, buffer_reference_align = 128, std430) readonly buffer A
   uint words[4];   // of the region
 };
 
-// The place of the handle at `record` in the map; 0: it is none of the pipeline's.
+// The place of the handle at `record` in the map; 0: no group of the pipeline has this handle.
 uint find(const Words map, const Words record) {
   uint mask = map.w[0];
   uint hash = 2166136261u;

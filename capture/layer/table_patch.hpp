@@ -2,13 +2,12 @@
 //
 // Tables hold handles of the application's own pipeline, and may be written at any time before the launch runs, by the
 // device too. So they are copied by a dispatch in the application's command buffer, right before the launch, which
-// looks every handle up in the HandleMap of the variant. A handle that is no group's of the pipeline becomes 0 (no
-// shader); a launch must not use such a record.
+// looks every handle up in the HandleMap of the variant. A handle that belongs to no group of the pipeline becomes 0
+// (no shader); a valid launch does not use such a record.
 //
 // Contract: plan() reserves what a launch needs, before anything is recorded; null, with a note, if it cannot be done.
-// record() appends the dispatch to the command buffer and leaves the compute pipeline bound that the application had
-// bound; barriers before and after are the caller's. The dispatch uses no descriptors and no push constants.
-// Thread-safe.
+// record() appends the dispatch to the command buffer and binds the application's compute pipeline again; barriers
+// before and after are the caller's. The dispatch uses no descriptors and no push constants. Thread-safe.
 #pragma once
 
 #include <array>
@@ -30,7 +29,7 @@ namespace rayreplay::layer {
 class HandleMap {
  public:
   HandleMap() = default;
-  /// Group handles one after the other, as many of each. Empty without memory, or without handles.
+  /// `from`, `to`: concatenated group handles, the same number in each. Empty without memory, or without handles.
   HandleMap(Device& device, const std::vector<std::uint8_t>& from, const std::vector<std::uint8_t>& to);
   HandleMap(HandleMap&& other) noexcept;
   HandleMap& operator=(HandleMap&& other) noexcept;

@@ -1,9 +1,9 @@
-// The instrumented variant of a pipeline that the application has as it is.
+// The instrumented variant of a pipeline, which the application itself keeps without instrumentation.
 //
 // Contract: get() makes the variant when it is first asked for, in the thread that asks, and gives the same answer ever
 // after. A variant has the application's layout, groups and dynamic state, so that it can be bound in the application's
-// place; only the handles of its groups differ, and tables are rewritten for it (table_patch.hpp). Where it cannot be
-// made that is noted, and launches run with the application's own pipeline, of whose shaders nothing is recorded.
+// place; only the handles of its groups differ, and tables are rewritten for it (table_patch.hpp). If it cannot be
+// made, a note says so, and launches run with the application's own pipeline, whose shaders record nothing.
 // Destroyed with the last record that refers to it, never before the application destroys its own pipeline.
 #pragma once
 
@@ -27,7 +27,7 @@ class KeptLayouts {
 
   /// To be called with each record whose variant is not made yet.
   void watch(const std::shared_ptr<const PipelineRecord>& record);
-  /// The variant is made, or will never be.
+  /// To be called when the variant is made, or will never be made.
   void release(VkPipelineLayout layout);
   /// As the application destroys it.
   void destroy(VkPipelineLayout layout, const VkAllocationCallbacks* allocator);

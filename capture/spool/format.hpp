@@ -187,7 +187,7 @@ enum class Sight : std::uint8_t {
 };
 inline constexpr std::uint32_t kSights = 3;
 
-/// What the application did that is not captured, once for each kind: tells why a spool may hold no events.
+/// An action of the application that is not captured, once for each kind: explains why a spool may hold no events.
 struct Seen {
   Sight sight = Sight::DeviceWithoutRays;
 };

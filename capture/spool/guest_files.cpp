@@ -53,7 +53,7 @@ class StandardHeld {
 
 std::string reason() {
   char text[128] = {};
-  // The GNU form returns the text, which need not be in the buffer.
+  // The GNU form of strerror_r returns the text, which need not be in the buffer.
   return strerror_r(errno, text, sizeof text);
 }
 

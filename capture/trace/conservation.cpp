@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kThreadsATask = std::size_t{1} << 12U;
 
-/// What a launch says of its rays' ends without a look at its events.
+/// Facts about the ends of a launch's rays that do not depend on its events.
 class Ends {
  public:
   explicit Ends(const Launch& launch) : launch_(launch) {

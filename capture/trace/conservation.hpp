@@ -1,4 +1,4 @@
-// Whether a trace holds all that its rays did: every ray has one end, or a reason for having none.
+// Whether a trace is complete: every ray has one end, or a reason for having none.
 //
 // Contract: `count_events` requires a trace without faults (validate.hpp: no ray has two ends). A ray of a Begin event
 // ends with a Miss or a ClosestHit. It may have neither for one of these reasons, the first that holds: events of the

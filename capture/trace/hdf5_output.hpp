@@ -1,7 +1,7 @@
 // An HDF5 file as an output: whole or not there, and a full disk that is an Output error.
 //
-// Contract: `root()` is written to with libhdf5, in a QuietScope; libhdf5 never learns of a write that failed (see
-// hdf5_sink.hpp), so whoever writes much asks `require_written` now and then, which throws Output with the system's
+// Contract: `root()` is written to with libhdf5, in a QuietScope; libhdf5 never learns of a failed write (see
+// hdf5_sink.hpp), so callers that write much call `require_written` now and then, which throws Output with the system's
 // reason. `commit` closes every object that is still open, asks once more and moves the file into place.
 #pragma once
 
@@ -29,7 +29,7 @@ class OutputHdf5 {
     return output_.path();
   }
   void require_written() const;
-  /// Everything to the file, so that it can be read back.
+  /// Writes everything to the file, so that it can be read back.
   void flush();
   void commit();
 

@@ -2,8 +2,8 @@
 // HDF5 files; link libhdf5 yourself.
 //
 // Contract: everything throws Input with the file's and the object's name. Only hard links are followed, so that a file
-// cannot make us open another one; nor may a dataset keep its data elsewhere. Texts are UTF-8. What is read through
-// libhdf5 is no longer than the file itself.
+// cannot make us open another one; nor may a dataset keep its data elsewhere. Texts are UTF-8. Reads through
+// libhdf5 are no longer than the file itself.
 #pragma once
 
 #include <cstdint>
@@ -63,8 +63,8 @@ class SourceFile {
                                                std::uint64_t rows) const;
 
  private:
-  /// What H5Aread or H5Dread gave, as texts without their padding. Other zero bytes, which writers could not keep, and
-  /// bytes that are not UTF-8, which JSON cannot hold, are refused.
+  /// Splits the result of H5Aread or H5Dread into texts without their padding. Other zero bytes, which writers could
+  /// not keep, and bytes that are not UTF-8, which JSON cannot hold, are refused.
   [[nodiscard]] std::vector<std::string> split(const std::string& bytes, std::size_t size,
                                                const std::string& where) const;
 

@@ -22,7 +22,7 @@ class Sink {
   Sink& operator=(const Sink&) = delete;
 
   /// Makes `access`, a file access property list, open this file, whatever name H5Fcreate is given. No name is opened,
-  /// so that nobody can exchange the file under it.
+  /// so that no other process can exchange the file.
   void use_in(hid_t access);
   /// From now on nothing is written: the file will be thrown away.
   void discard() {

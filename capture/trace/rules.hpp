@@ -36,7 +36,7 @@ class FaultList {
 /// "" or why a launch cannot have this size.
 [[nodiscard]] std::string launch_size_fault(LaunchSize size);
 
-/// A text that is not UTF-8 is a fault: whatever prints it, and JSON, take nothing else.
+/// A text that is not UTF-8 is a fault: JSON and all other outputs take UTF-8 alone.
 void check_text(const std::string& text, const std::string& where, FaultList& faults);
 void check_header(const Header& header, FaultList& faults);
 void check_shaders(const std::vector<Shader>& shaders, FaultList& faults);

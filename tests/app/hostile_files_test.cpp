@@ -1,4 +1,4 @@
-// Files that are no files, disks that are full, folders that are gone: one clear line, at once.
+// Paths that are not regular files, full disks, deleted folders: one clear message, at once.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,5 @@
-// Text from strangers in every command: no escape sequence, line break or byte that is not UTF-8 reaches what people
-// read, JSON is JSON, and nothing ends with an internal error.
+// Hostile text in every command: no escape sequence, line break or byte that is not UTF-8 reaches text for people, JSON
+// stays valid, and no command ends with an internal error.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ const std::string kEvil =
 /// The same with bytes that are not UTF-8: for paths and arguments.
 const std::string kBytes = kEvil + "\xFF\x9B\xC3";
 
-/// Only what shows, and line ends; and no line that a name made.
+/// Visible characters and line ends alone, and no line that begins inside a name.
 void expect_safe(const std::string& text, const std::string& what) {
   EXPECT_EQ(text, text::printable_lines(text)) << what;
   EXPECT_THAT("\n" + text, testing::Not(HasSubstr("\nrayreplay: error: forged"))) << what;
@@ -89,7 +89,7 @@ class HostileTextTest : public SmallTrace {
     }
     evil.header.configuration = json{{kEvil, kEvil}}.dump();
     evil.header.not_captured = {kEvil, kEvil};
-    evil.header.warp_size = 32;  // so that what is missing is said
+    evil.header.warp_size = 32;  // so that missing parts are noted
     for (trace::Shader& shader : evil.shaders) {
       shader.name = shader.entry = kEvil;
     }
@@ -256,7 +256,7 @@ TEST_F(HostileTextTest, DeeplyNestedConfigurationsStayText) {
   EXPECT_EQ(run_command({"whatif", file("nested.rrt"), "--packing", "numrays"}).code, 0);
 }
 
-/// Every option and command that reads TOML, with texts that no stack holds.
+/// Every option and command that reads TOML, with texts nested too deeply for any stack.
 TEST_F(HostileTextTest, NestedTomlIsRefusedWhereverItComesIn) {
   std::string dots = "a";
   for (int i = 0; i < 50'000; ++i) {
@@ -294,7 +294,7 @@ TEST_F(HostileTextTest, NestedTomlIsRefusedWhereverItComesIn) {
   EXPECT_THAT(outcome.errors, HasSubstr("the condition is too long"));
 }
 
-/// Databases: names and values of strangers, and a sweep text that no stack holds.
+/// Databases: hostile names and values, and a sweep text too deep for any stack.
 class HostileDatabaseTest : public HostileTextTest {
  protected:
   HostileDatabaseTest() {
@@ -360,7 +360,7 @@ TEST_F(HostileDatabaseTest, ValuesAndErrorsAreShownSafely) {
   ask_all();
 }
 
-/// SQLite bounds what it parses; its message is ours.
+/// SQLite limits the texts that it parses; rayreplay shows its message.
 TEST_F(HostileDatabaseTest, ConditionsOfThousandsOfTermsAreRefused) {
   std::string terms = "run = 0";
   for (int i = 0; i < 10'000; ++i) {
@@ -374,7 +374,7 @@ TEST_F(HostileDatabaseTest, ConditionsOfThousandsOfTermsAreRefused) {
   }
 }
 
-/// Whether a changed database is refused or shown, it harms nobody.
+/// A changed database is refused or shown, without harm.
 TEST_F(HostileDatabaseTest, ChangedDatabasesAreSafe) {
   ASSERT_TRUE(fs::exists(database())) << errors_;
   std::string hex;

@@ -1,4 +1,4 @@
-// Text from outside: what is UTF-8, and that nothing that is not just shown leaves the three forms.
+// Text from outside: the check for UTF-8, and the three forms, whose results hold visible characters alone.
 #include "base/text.hpp"
 
 #include <gtest/gtest.h>

@@ -68,7 +68,7 @@ Classification classified(const trace::Trace& trace, double slack = kSlack) {
   return classify(trace, 0, "test", options);
 }
 
-/// The box [0, 1]³, or what is said; rays start on it or in it.
+/// The box is [0, 1]³ unless given; rays start on it or in it.
 const std::vector<Leaving>& by_hand() {
   using Kind = TestKind;
   constexpr Corners kUnitBox{0, 0, 0, 1, 1, 1};
@@ -258,7 +258,7 @@ TEST(BeforeTMin, AHitOutsideTheBoxIsStillNecessary) {
 }
 
 TEST(BeforeTMin, SimulatedHardwareClipsItsBoxes) {
-  // Larger boxes alone make a simulated traversal test what the ray has left: it has no such kind.
+  // A simulated traversal tests a box that the ray has left only if the box was enlarged: the kind is empty.
   traversal::SimulateOptions options;
   options.structure.layout = "wide-8";
   options.structure.enlarge = 0.5;

@@ -22,7 +22,8 @@ namespace {
 
 enum Kind : std::uint8_t { Text, Binary, Nvbit, SealedBinary, Kinds };
 constexpr const char* kKinds[Kinds] = {"texts", "binary traces", "output of mem_trace", "sealed binary traces"};
-constexpr std::size_t kMostAccesses = 1U << 16U;  ///< written again; longer ones take their time and show no more
+constexpr std::size_t kMostAccesses =
+    1U << 16U;  ///< of traces that are written again; longer ones are slow and show no more
 
 constexpr const char* kWords[] = {
     "load",  "store",     "#",           "end",   "allocation", "warp-size", "sms",
@@ -71,7 +72,7 @@ void store(std::string& bytes, std::size_t at, T number) {
   bytes.replace(at, text.size(), text);
 }
 
-/// As far as the sizes of header and blocks lead.
+/// Corrects checksums, as far as the sizes of header and blocks allow.
 void seal(std::string& bytes) {
   const std::string_view all = bytes;
   if (all.size() < import::kPrefixBytes) {

@@ -1,5 +1,5 @@
 // Fuzzer of the importers of meshes. A mesh must be refused as Input or give a scene that passes `check` (make_scene
-// calls it); what is wrong with materials and pictures alone is no reason to refuse a mesh.
+// calls it); faults of materials and pictures alone do not refuse a mesh.
 //
 // An input is a byte and parts, with byte 0x1E between them. The byte modulo 4: .obj (with .mtl and a picture as second
 // and third part), .ply, .gltf (with a buffer's file as second part), .glb (JSON and buffer as parts: the lengths in

@@ -111,7 +111,7 @@ bool mutate_gently(Words& words, Random& random) {
       }
       return true;
     }
-    case 1: {  // ids that nobody uses
+    case 1: {  // unused ids
       if (words.size() > 3) {
         words[3] += 1 + random.below(random.one_in(8) ? 1U << 22 : 100);
       }

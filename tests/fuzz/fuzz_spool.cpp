@@ -33,7 +33,7 @@ struct PlacedBlock {
   spool::BlockHeader header;
 };
 
-/// As far as the lengths of the blocks lead.
+/// Corrects numbers and checksums, as far as the lengths of the blocks allow.
 std::vector<PlacedBlock> blocks_of(std::string_view bytes) {
   std::vector<PlacedBlock> blocks;
   std::size_t at = kFileHeaderBytes;
@@ -124,7 +124,7 @@ void mutate(std::string& input, Random& random) {
 }
 
 Verdict run(std::string_view input) {
-  // One worker: what is made does not depend on their number, and a task less to start is time won.
+  // One worker: results do not depend on their number, and starting further tasks costs time.
   static const tbb::global_control kOneWorker(tbb::global_control::max_allowed_parallelism, 1);
   static const fs::path kFile = scratch() / "s.rrspool";
   static const fs::path kOutput = scratch() / "t.rrt";

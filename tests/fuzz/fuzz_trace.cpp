@@ -24,7 +24,7 @@
 #include "tests/fuzz/support/trace_model.hpp"
 #include "tests/support/fuzzing.hpp"
 
-// What libhdf5 1.10 forgets when it refuses an object with a wrong checksum is not ours to free.
+// libhdf5 1.10 leaks memory when it refuses an object with a wrong checksum; our code cannot free it.
 extern "C" const char* __lsan_default_suppressions();   // NOLINT(bugprone-reserved-identifier): its name
 extern "C" const char* __lsan_default_suppressions() {  // NOLINT(bugprone-reserved-identifier)
   return "leak:libhdf5";
@@ -40,7 +40,7 @@ constexpr std::uint64_t kSoundTraces = 12;
 constexpr std::uint64_t kChanges = 15;  ///< kinds of them
 constexpr int kMostChanges = 24;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20U;       ///< of one dataset's data
-constexpr std::uint64_t kMostFileBytes = std::uint64_t{16} << 20U;  ///< what is larger takes its time to hash
+constexpr std::uint64_t kMostFileBytes = std::uint64_t{16} << 20U;  ///< larger files take too long to hash
 
 const std::vector<TraceModel>& sound_models() {
   static const std::vector<TraceModel> kModels = [] {
@@ -413,7 +413,7 @@ void write_changed(std::string_view input, const fs::path& file) {
 }
 
 Verdict run(std::string_view input) {
-  // One worker: what is read does not depend on their number, and a task less to start is time won.
+  // One worker: results do not depend on their number, and starting further tasks costs time.
   static const tbb::global_control kOneWorker(tbb::global_control::max_allowed_parallelism, 1);
   static const fs::path kFile = scratch() / "t.rrt";
   static const fs::path kAgain = scratch() / "again.rrt";

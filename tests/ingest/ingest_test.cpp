@@ -185,7 +185,7 @@ TEST_F(SaidTest, WindowIsSaid) {
   expect_said(found, " of 91 (--window, --every); they have warps of their own");
 }
 
-/// Threads whose start did not fit are told of in the line of the full buffer, and not as those of a window.
+/// Threads whose start did not fit are counted in the line about the full buffer, not in the line about a window.
 TEST_F(SaidTest, AFullBufferIsOneLine) {
   SyntheticCapture capture = synthesize({.seed = 5, .window = true});
   const trace::Trace window = ingested(capture);

@@ -24,11 +24,11 @@ struct WritingCommand {
   std::vector<std::string> arguments;  ///< "@IN/…" of the common inputs, "@OUT/…" of the run's folder
   std::vector<WrittenOutput> outputs;
   bool replaces = true;  ///< takes --force
-  /// What a kill leaves on purpose: the recording of an application, which the next run is told to replace.
+  /// Files that a kill leaves by design: the recording of an application. The next run gets an option to replace it.
   std::vector<std::string> kept = {};
 };
 
-/// What the commands read.
+/// Makes the common inputs of the commands.
 void make_inputs(const std::filesystem::path& folder);
 [[nodiscard]] std::vector<WritingCommand> writing_commands();
 

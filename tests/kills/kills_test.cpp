@@ -1,5 +1,5 @@
-// Commands that write are killed at random points. What was there before stays, an output is whole or not there, and
-// the same command run again gives what an undisturbed run gives and leaves nothing else behind.
+// Commands that write are killed at random points. Older files stay, an output is whole or absent, and the same
+// command run again has the results of an undisturbed run and leaves nothing else behind.
 //
 // RAYREPLAY_KILLS: how many (12); RAYREPLAY_KILL_SEED: which (1). A failure names the command, the signal and the time.
 #include <algorithm>
@@ -99,7 +99,7 @@ class Kills : public testing::Test {
     common_.reset();
   }
 
-  /// What an undisturbed run writes, and how long it takes.
+  /// Output and duration of an undisturbed run.
   struct Reference {
     std::string folder;
     double seconds = 0;
@@ -148,7 +148,7 @@ class Kills : public testing::Test {
     return reference;
   }
 
-  /// "" where it is what an undisturbed run gives.
+  /// "" if it equals the output of an undisturbed run.
   static std::string difference(const Reference& reference, const WrittenOutput& output, const fs::path& out) {
     const fs::path wanted = fs::path(reference.folder) / output.name, found = out / output.name;
     switch (output.kind) {

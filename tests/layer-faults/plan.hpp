@@ -1,4 +1,4 @@
-// What is to fail in a run, and what came of it: a page that the run and its driver share.
+// The failure that a run is to get, and its outcome: a page that the run and its driver share.
 //
 // The driver makes a file of this size, names it in the run's environment, and reads it afterwards: counts survive any
 // end of the run. Numbers begin with 1; 0 is none.

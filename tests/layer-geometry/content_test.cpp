@@ -96,7 +96,7 @@ TEST_F(StructureWriterTest, BottomLevelsComeFirstAndEachOnce) {
   ASSERT_EQ(blocks[2].instances.size(), 4U);
   EXPECT_EQ(blocks[2].instances[0].structure, b->id);
   EXPECT_EQ(blocks[2].instances[1].structure, a->id);
-  EXPECT_EQ(blocks[2].instances[2].structure, spool::kNone);
+  EXPECT_EQ(blocks[2].instances[2].structure, spool::kNullReference);
   EXPECT_EQ(blocks[2].instances[3].structure, b->id);
   EXPECT_EQ(blocks[1].name, "name 5");
   EXPECT_EQ(blocks[1].geometries.at(0).vertices, std::vector<std::uint8_t>(360, 1));

@@ -45,7 +45,7 @@ TEST(LaunchesEndToEnd, InstancesAreSpooledWithAllTheirFields) {
     EXPECT_EQ(got.hit_group_offset, 0U);
     EXPECT_EQ(got.mask, placed[i].mask);
     EXPECT_EQ(got.flags, placed[i].flags);
-    EXPECT_EQ(got.structure == spool::kNone, i == 3);
+    EXPECT_EQ(got.structure == spool::kNullReference, i == 3);
   }
   EXPECT_EQ(spool.bottom(made, 0).name, "four triangles");
 }

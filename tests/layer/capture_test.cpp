@@ -288,7 +288,7 @@ TEST(Selection, OneRunOfAKeptCommandBuffer) {
   EXPECT_THAT(numbers(content), ElementsAre(2));
 }
 
-/// What is recorded long before it is submitted has the application's own shaders.
+/// A launch that is written long before its submission has the application's own shaders.
 TEST(Selection, LaunchesRecordedTooFarAheadAreNoted) {
   const auto plain = run_plain("recorded-ahead");
   const auto captured = run_captured("recorded-ahead", {{"RAYREPLAY_CAPTURE_FRAMES", "70..71"}});
@@ -359,7 +359,7 @@ TEST(Overflow, IsCountedExactly) {
     all_dropped += std::accumulate(launch.dropped.begin(), launch.dropped.end(), std::uint64_t{0});
   }
   EXPECT_GT(all_dropped, 0U);
-  // Who reads the spool tells of it, from these counts.
+  // Ingest reports it, from these counts.
   EXPECT_EQ(content.all_notes(), "");
   EXPECT_EQ(many.errors, run_plain("many-launches").errors);
 }

@@ -32,7 +32,7 @@ struct SpoolContent {
   [[nodiscard]] std::string all_notes() const;
 };
 
-/// What a group of lanes recorded together.
+/// The record of a group of lanes.
 struct Chunk {
   std::uint32_t kind = 0, shader = 0;
   std::vector<std::uint32_t> threads;

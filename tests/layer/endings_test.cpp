@@ -1,5 +1,5 @@
-// Programs that end early or trace nothing, under `rayreplay capture`: the cause comes first, then what it led to, then
-// what to do.
+// Programs that end early or trace nothing, under `rayreplay capture`: the message names the cause, its consequence
+// and the remedy.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

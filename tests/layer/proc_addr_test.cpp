@@ -41,7 +41,7 @@ std::vector<std::string> device_commands() {
   return names;
 }
 
-// What the driver answers; the layer calls it through plain function pointers.
+// The driver's functions; the layer calls them through plain function pointers.
 std::function<bool(const std::string&)> of_device;
 bool of_instance = false;
 int reached_of_device = 0;

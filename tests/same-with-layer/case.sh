@@ -46,7 +46,7 @@ case $name in
   one_weekend)
     expect 0 "1 of its files; trace: launches: 2" --output p.png \
       "$one_weekend" --size 24x16 --spp 2 --depth 4 --frames 2 --image p.png
-    # What is there already is replaced on demand alone.
+    # An existing file is replaced only with --force.
     touch p.png
     expect 2 "p.png is there already" --output p.png "$one_weekend" --image p.png
     ;;
@@ -59,7 +59,7 @@ case $name in
     expect 1 "differs: standard output: 1 lines without the layer, 2 with it" ./prints "$scenarios"
     program prints <<< 'echo "seen:$seen"; exec "$1" modules'
     expect 1 "differs: standard output: line 1: b'seen:' without the layer, b'seen:1' with it" ./prints "$scenarios"
-    # What it said is there to be looked at.
+    # The kept streams exist.
     kept=$(sed -n 's/^same_with_layer: streams, files and trace are in //p' said)
     grep -qx seen:1 "$kept/with/stdout"
     [ -s "$kept/t.rrt" ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# docs/dependencies.md says of every preset what it is and what of it ./rr test builds, and names no other.
+# docs/dependencies.md describes every preset and the part of it that ./rr test builds, and names no other.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 offered=$(cmake --list-presets=configure | sed -n 's/^ *"\([^"]*\)".*/\1/p' | sort)
@@ -9,7 +9,7 @@ if [ "$offered" != "$described" ]; then
   echo "CMakePresets.json offers: $(xargs <<<"$offered"); docs/dependencies.md describes: $(xargs <<<"$described")"
   exit 1
 fi
-# Who is said to be built by ./rr test is built there.
+# The presets that the table marks as built by ./rr test are built there.
 built=$(sed -n '/^run_tests()/,/^}/s/.*configure_and_build \([a-z-]*\).*/\1/p; s/^  test) .*configure_and_build \([a-z-]*\);.*/\1/p' rr | sort)
 said=$(sed -n '/^| preset | what it is |/,/^$/s/^| `\([^`]*\)` |.*| \(every\|these\).*/\1/p' docs/dependencies.md | sort)
 if [ "$built" != "$said" ]; then

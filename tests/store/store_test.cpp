@@ -246,7 +246,7 @@ TEST_F(StoreTest, PartsOfTheDeadAreRemovedAndOfTheLivingNot) {
   Temporary alive = create_temporary_file(folder_ / result_name("stream", key_of(1)));
   ASSERT_EQ(alive.error, 0);
   const fs::path living = alive.path;
-  // Of the names that they have, a FIFO is not waited for.
+  // The store does not wait for a FIFO that has the name of a temporary.
   ASSERT_EQ(::mkfifo((folder_ / (result_name("stream", key_of(2)) + ".part-0123456789abcdef")).c_str(), 0600), 0);
   {
     const Store store(options());

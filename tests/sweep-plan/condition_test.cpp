@@ -119,7 +119,7 @@ TEST(Condition, LengthIsLimitedAndTermsBelowItNeedNoStack) {
   EXPECT_FALSE(holds("1/0" + joined("", "/1", 20'000) + " == 1"));
 }
 
-/// A message shows what stands around the place, not tens of kilobytes.
+/// A message shows the text around the place, not tens of kilobytes.
 TEST(Condition, ErrorsInLongTextsShowTheirSurroundings) {
   const std::string error = condition_error_of(joined("true", " && ", 5'000) + " && machine.smss > 1");
   EXPECT_THAT(error, AllOf(HasSubstr("column 40001 of \"…"), HasSubstr("'machine.smss'")));

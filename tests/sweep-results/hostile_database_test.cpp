@@ -1,5 +1,5 @@
-// Databases that somebody or something changed: an error of kind Input that says what, never Internal, never a value
-// that is not what was written.
+// Changed databases: an error of kind Input that names the change, never Internal, and never a value that was not
+// written.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-/// As another program would, without any of our checks.
+/// Changes the file as another program would, without any of our checks.
 void change(const fs::path& path, const std::string& sql) {
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
@@ -79,7 +79,7 @@ class HostileDatabase : public ::testing::Test {
       EXPECT_THAT(error.what(), AllOf(HasSubstr("changed.db"), HasSubstr(part))) << what;
     }
   }
-  /// By every way into it.
+  /// Every way to open the database must refuse it.
   void expect_refused(const fs::path& path, const std::string& part, const std::string& what) const {
     expect_input(part, what, [&] { const sweep::ResultsReader reader(path); });
     expect_input(part, what, [&] {

@@ -469,7 +469,7 @@ TEST(ConservationTest, CountsWhatIsThere) {
   EXPECT_EQ(std::accumulate(counts.by_kind.begin(), counts.by_kind.end(), std::uint64_t{0}), 14U);
 }
 
-/// The last ray of the second thread has no end. Why, is what the launch says.
+/// The last ray of the second thread has no end. The launch's properties give the reason.
 TEST(ConservationTest, ARayWithoutAnEndHasAReasonOrIsLost) {
   Trace trace = sound_trace();
   Launch& launch = trace.launches[0];

@@ -25,10 +25,10 @@ struct Verdict {
   bool late = false;      ///< R3 or "R2 or R3", made when the ray's t_max lay before the original box already
 };
 
-/// What is known of the hardware that made the tests.
+/// Known properties of the hardware that made the tests.
 struct KnownHardware {
   bool culls = false;  ///< as in ClassifyOptions
-  bool clips = false;  ///< its box tests begin at t_min: what is met before t_min alone needed a larger box
+  bool clips = false;  ///< its box tests begin at t_min: a box met before t_min alone was enlarged
 };
 
 struct JudgedTest {

@@ -11,7 +11,7 @@
 // the primitive alone, whatever the ray's limit was when the test was made: a triangle where it is pierced in [t_min,
 // t_max] of the trace call, a box primitive by all reports that the trace has for (ray, candidate) (reported.hpp). So
 // the base kinds of a test are the same for every order and layout that makes it. No test is of the kind before t_min:
-// all traversals clip boxes to t_min, so what they meet before it they meet in a larger box.
+// all traversals clip boxes to t_min, so they test a box left before t_min only if it was enlarged.
 //
 // Ground truth of a test (ground_truth.hpp), by counterfactual replays of its ray: in the ideal order or the
 // hardware's, over exact boxes or the hardware's (leaves of one primitive in the exact structure; leaves of several

@@ -20,13 +20,13 @@ LAYER = "VK_LAYER_RAYREPLAY_capture"
 CHILD = "--run-as-child"  # how the captured run calls this script again
 ABOUT = """\
 Runs PROGRAM twice or more without the capture layer and once under 'rayreplay capture', and compares exit code (or
-signal), standard output and the files that it writes. What differs from run to run without the layer is not held
-against it, and is said. Then the trace is checked: 'rayreplay validate' finds no fault; rays, events and events by kind
-are the same for the capture, 'validate' and 'info'; every ray has its closest hit or miss, or a reason for having none;
-every thread is there, or said to be missing."""
+signal), standard output and the files that it writes. Differences between the runs without the layer are
+not counted, and are listed. Then the trace is checked: 'rayreplay validate' finds no fault; rays, events and events by kind
+are the same for the capture, 'validate' and 'info'; every ray has a closest hit, a miss or a reason for having neither;
+every thread is in the trace or listed as missing."""
 CODES = """\
 exit codes: 0 the same · 1 something differs (what, and where the streams and files of both runs are kept) · 2 wrong use,
-or nothing could be compared. Standard error is kept for a look, not compared: the layer writes there."""
+or nothing could be compared. Standard error is kept but not compared: the layer writes there."""
 
 
 def say(text):
@@ -78,7 +78,7 @@ def find_rayreplay(options):
 
 
 def plain_environment():
-    """Ours without the layer, should it be asked for."""
+    """Our environment, without requests for the layer."""
     environment = dict(os.environ)
     for name, separator in (("VK_INSTANCE_LAYERS", ":"), ("VK_LOADER_LAYERS_ENABLE", ",")):
         if name in environment:
@@ -105,10 +105,10 @@ def run_program(command, folder, environment, timeout):
 
 
 def be_child(folder, command):
-    """Between `rayreplay capture` and the program: keeps the program's streams apart from the capture's, and its end."""
+    """Runs between `rayreplay capture` and the program: keeps the program's streams and exit status apart."""
     status = run_program(command, Path(folder), None, None)
     (Path(folder) / "status").write_text(str(status))
-    if status < 0:  # end as the program did: the capture tells of it
+    if status < 0:  # end as the program did: the capture reports it
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if -status != signal.SIGKILL:
             signal.signal(-status, signal.SIG_DFL)
@@ -123,7 +123,7 @@ def status_text(status):
 
 
 def take_files(outputs, folder):
-    """Moves what the program wrote into the run's folder. None where there is nothing."""
+    """Moves the program's output files into the run's folder. None for a file that was not written."""
     kept = []
     for number, output in enumerate(outputs):
         target = folder / f"{number}-{Path(output).name}"
@@ -157,7 +157,7 @@ def run_plain(options, folder):
 
 
 def run_captured(options, rayreplay, folder):
-    """The run, what the capture printed, and its exit code."""
+    """The run, the output of the capture, and its exit code."""
     here = folder / "with"
     here.mkdir()
     words = [""] + options.capture
@@ -190,7 +190,7 @@ def text_difference(plain, found):
 
 
 def compare(options, plain, found):
-    """Faults, and what could not be compared as the program itself changes it."""
+    """Faults, and results that could not be compared because the program itself changes them."""
     faults, unstable = [], []
     if len({run.status for run in plain}) != 1:
         unstable.append("how it ends: " + ", ".join(status_text(run.status) for run in plain))

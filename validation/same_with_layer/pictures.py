@@ -16,7 +16,7 @@ class Picture:
 
 
 def _unfiltered(data, stride, step, height):
-    """The rows of a PNG's image data: each is its predecessor's difference in one of five ways."""
+    """The rows of a PNG's image data, each of which is stored as the output of one of five filters."""
     rows, above = [], bytearray(stride)
     for y in range(height):
         kind, row = data[y * (stride + 1)], bytearray(data[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
@@ -79,7 +79,7 @@ def _pnm(data):
 
 
 def decode(data):
-    """None for what is no picture that can be read here."""
+    """None if the data is no picture of a supported format."""
     try:
         if data[:8] == b"\x89PNG\r\n\x1a\n":
             return _png(data)
@@ -89,7 +89,7 @@ def decode(data):
 
 
 def difference(expected, found):
-    """"" if the bytes, or the pixels, are the same; else what differs first, and how much in all."""
+    """"" if the bytes, or the pixels, are the same; else the first difference, and the amount in all."""
     if expected == found:
         return ""
     first, second = decode(expected), decode(found)

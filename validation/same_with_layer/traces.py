@@ -14,7 +14,7 @@ def _json_of(command):
 
 
 def _launch_faults(row, counts, info, lines):
-    """What one launch's counts say of each other. `lines`: what the trace says is missing from this launch."""
+    """Contradictions between one launch's counts. `lines`: the trace's lines on missing parts of this launch."""
     events, no_end = counts["events"], counts["rays_without_end"]
     faults = []
 
@@ -32,7 +32,7 @@ def _launch_faults(row, counts, info, lines):
         faults.append(f"{counts['rays']} rays, but {begun} were begun")
     ends, missing = events["ClosestHit"] + events["Miss"], sum(no_end.values())
     if not events["Begin"] - missing <= ends <= begun:
-        faults.append(f"{begun} rays were begun, of {missing} the end is not there, and there are {ends} ends")
+        faults.append(f"{begun} rays were begun, {missing} of them have no end, and there are {ends} ends")
     if no_end["lost"] != 0 and not lines:
         faults.append(f"{no_end['lost']} rays have neither closest hit nor miss, and nothing says why")
     said = lambda text: any(text in line for line in lines)

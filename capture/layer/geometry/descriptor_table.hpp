@@ -42,7 +42,7 @@ class DescriptorTable {
   void add_set(VkDescriptorSet set, VkDescriptorPool pool, VkDescriptorSetLayout layout);
   void remove_set(VkDescriptorSet set);
   void remove_pool(VkDescriptorPool pool);  ///< destroyed or reset: its sets are gone
-  void forget_sets() noexcept;              ///< what any set holds is unknown until it is written again
+  void forget_sets() noexcept;              ///< the content of every set is unknown until it is written again
 
   void write(const VkWriteDescriptorSet& write);
   void copy(const VkCopyDescriptorSet& copy);

@@ -21,7 +21,7 @@ void follow(Device& device, VkCommandBuffer commands, Work&& work) {
     work(*state, *std::static_pointer_cast<BoundSets>(recording->descriptors));
   });
   if (!followed) {
-    recording->descriptors.reset();  // Nothing known is better than what was bound before.
+    recording->descriptors.reset();  // Unknown sets are better than outdated ones.
   }
 }
 

@@ -26,7 +26,7 @@ class ContentOperation : public Operation {
     });
     const std::scoped_lock lock(state_.mutex);
     if (!taken) {
-      for_each_target([](StructureObject& target) { target.content = nullptr; });  // Rather unknown than what it was.
+      for_each_target([](StructureObject& target) { target.content = nullptr; });  // Unknown rather than outdated.
     }
     for_each_target([](StructureObject& target) { target.pending -= target.pending != 0 ? 1 : 0; });
   }

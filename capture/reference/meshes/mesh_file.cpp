@@ -47,7 +47,7 @@ Camera frame(const RenderScene& scene, const std::filesystem::path& path) {
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path) {
-  // What a mesh of this size becomes would not fit into memory either.
+  // The scene of a larger mesh would not fit into memory either.
   constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 30U;
   return read_text_file(path, kMostBytes, "mesh");
 }

@@ -63,14 +63,14 @@ SceneBuilder::SceneBuilder(const std::string& name) {
   scene_.name = text::as_utf8(name);
 }
 
-/// Old mesh files have names in the encoding of whoever wrote them; a trace takes UTF-8 alone.
+/// Old mesh files have names in any encoding; a trace takes UTF-8 alone.
 std::string SceneBuilder::name_of(const std::string& written) {
   if (text::invalid_at(written) == text::kAllValid) {
     return written;
   }
   if (!says_replaced_) {
     says_replaced_ = true;
-    note(fmt::format("{}: names that are not UTF-8: the bytes that are not are written as U+FFFD", scene_.name));
+    note(fmt::format("{}: some names are not UTF-8: their invalid bytes are written as U+FFFD", scene_.name));
   }
   return text::replaced(written);
 }

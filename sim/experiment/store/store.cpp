@@ -47,7 +47,7 @@ bool read_all(int file, char* into, std::size_t count) {
   return true;
 }
 
-/// A FIFO of this name is not waited for; what it is, its reader sees.
+/// Does not wait for a FIFO of this name; its reader refuses it.
 FileDescriptor open_result(const fs::path& path) {
   return FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY));
 }

@@ -161,7 +161,7 @@ struct Condition::Step {
 
 namespace {
 
-/// "s.toml:1, column 70 of "…what stands around it…"".
+/// "s.toml:1, column 70 of "…surrounding text…"".
 std::string place_in(const std::string& where, std::string_view text, std::size_t column) {
   const auto continues = [&](std::size_t at) { return at < text.size() && (text[at] & '\xC0') == '\x80'; };
   std::size_t begin = column > kShownBefore ? column - kShownBefore : 0;
@@ -184,7 +184,8 @@ std::string place_in(const std::string& where, std::string_view text, std::size_
 
 }  // namespace
 
-/// Runs the steps over a stack of values: a condition of any length needs no stack of ours.
+/// Runs the steps over a heap-allocated stack of values, without recursion: long conditions cannot overflow the
+/// program's stack.
 class ConditionRun {
  public:
   explicit ConditionRun(const Condition& condition) : condition_(condition) {}

@@ -11,10 +11,10 @@
 // killed at any instant leaves a sound file without at most the rows of the last `kCommitSeconds` and those being
 // computed. A full disk is an Output error with the system's reason; what was committed before stays. Readers may read
 // all the time. Rows may come in any order; the same run twice replaces. Errors: Input for files that are no such
-// database, of a newer format, of an older one, whose rows have no checksums, or damaged (schema and every row's
-// checksum are checked whenever it is opened; its pages where that is quick or the process before did not close it),
-// and for rows that were made from another content of a file than `inputs` has. Symbolic links are followed; Output for
-// what is no file, and for a file of several names (hard links), as then two sweeps could write it.
+// database, of a newer format, of an older one (without checksums), or damaged, and for rows that were made from
+// another content of a file than `inputs` has. Every opening checks the schema and every row's checksum; it also checks
+// the pages of small files and of files that the last process did not close. Symbolic links are followed. Output for
+// anything but a regular file, and for a file of several names (hard links), as two sweeps could then write it.
 #pragma once
 
 #include <cstdint>

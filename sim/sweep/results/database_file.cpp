@@ -64,7 +64,7 @@ void check_header(const fs::path& path) {
   }
   const std::string head = read_start(path, kHeadBytes, "database");
   if (head.size() < kHeadBytes || !head.starts_with(kMagic)) {
-    return;  // an empty file, or none of SQLite's, as SQLite says itself
+    return;  // an empty file, or no database; SQLite reports the latter itself
   }
   const auto byte = [&head](std::size_t at) { return unsigned{static_cast<unsigned char>(head[at])}; };
   const unsigned version = byte(kWriteVersionAt);

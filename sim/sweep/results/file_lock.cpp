@@ -63,7 +63,7 @@ std::string host_name() {
 /// Its content would be overwritten.
 [[noreturn]] void refuse_kind(const fs::path& path, const char* found) {
   throw Error(ErrorKind::Output, {"the lock of a database is not a file that rayreplay made", path.string(), found,
-                                  "a regular file, or nothing", "see who put it there, and remove it"});
+                                  "a regular file, or nothing", "check its owner, and remove it"});
 }
 
 bool still_there(int descriptor, const fs::path& path) {
@@ -91,7 +91,7 @@ FileLock::FileLock(fs::path lock_file, const fs::path& what) : path_(known_as(lo
     refuse(what, fmt::format("{} {}", ::getpid(), host_name()));
   }
   for (;;) {
-    // Its name is known, so that all processes find it: somebody else may have put a link or a FIFO there.
+    // The name is fixed, as all processes must find the lock: another user may have put a link or a FIFO there.
     descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0644);
     if (descriptor_ < 0) {
       if (errno == ELOOP) {

@@ -3,8 +3,8 @@
 // Contract: XXH3-64 with the table's name as its seed, over the cells of the row that are not NULL, in the order of
 // their columns' names: the XXH3-64 of the name, a letter for the type, the value (little-endian; a text with its
 // length first). The order of columns in the file and columns that a row does not use thus make no difference, so that
-// rows keep their checksum when databases are merged. -0 counts as 0, which SQLite does not tell apart. It finds what
-// storage and transfer do to a file, not what somebody does on purpose.
+// rows keep their checksum when databases are merged. -0 counts as 0, which SQLite does not tell apart. It finds
+// damage by storage and transfer, not deliberate changes.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ inline constexpr const char* kChecksumColumn = "checksum";
 
 class RowChecksum {
  public:
-  /// `names`: of the columns, in the order in which their cells come.
+  /// `names`: the columns, in the order of their cells.
   RowChecksum(std::string_view table, const std::vector<std::string>& names);
   /// Of as many cells.
   [[nodiscard]] std::int64_t of(const std::vector<CellView>& cells);

@@ -92,7 +92,7 @@ void RunsTable::set(int place, CellView value) {
   if (real != nullptr && std::isnan(*real)) {
     value = std::monostate();
   }
-  // What SQLite makes of it in a column of this type: the checksum is that of what is stored.
+  // SQLite converts the value to the column's type; the checksum is that of the stored value.
   switch (columns_[static_cast<std::size_t>(place) - 1].type) {
     case ColumnType::Real:
       if (whole != nullptr) {

@@ -57,7 +57,7 @@ std::string table_sql(const std::string& name, bool with_checksums) {
   return fmt::format("CREATE TABLE retry (run INTEGER PRIMARY KEY{})", sum);
 }
 
-/// As SQLite keeps it: a column that came later is appended.
+/// The definition as SQLite stores it: later columns are appended.
 std::string runs_sql(const std::vector<ResultColumn>& columns, bool with_checksums) {
   std::vector<std::string> declarations;
   declarations.reserve(columns.size() + 1);
@@ -72,7 +72,7 @@ std::string runs_sql(const std::vector<ResultColumn>& columns, bool with_checksu
 
 [[noreturn]] void foreign(const Connection& connection, const std::string& type, const std::string& name,
                           const std::string& found, const std::string& fix) {
-  throw Error(ErrorKind::Input, {"the database holds what rayreplay did not make",
+  throw Error(ErrorKind::Input, {"the database holds an object that rayreplay did not make",
                                  fmt::format("{}: {} {}", connection.path().string(), type, name), found,
                                  "its tables runs, columns, about, inputs and retry, as rayreplay makes them", fix});
 }

@@ -26,7 +26,7 @@ bool check_mark(const Connection& connection);
 /// Input unless the schema is word for word the one that we make and has nothing else in it, and every row of every
 /// table has its checksum. In a read transaction. Reads the whole file. SQLite's statistics (ANALYZE) may be there.
 void check_content(const Connection& connection);
-/// As `check_mark`, and Input that says what to do where the format is older.
+/// As `check_mark`; Input, with a remedy, for an older format too.
 void require_current(const Connection& connection);
 /// SQLite's own look at the structure, where the file is small or `always`.
 void check_structure(const Connection& connection, bool always);

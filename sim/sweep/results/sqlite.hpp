@@ -1,9 +1,9 @@
 // SQLite with errors as rayreplay::Error, closed and finalized by scope.
 //
-// Contract: a `Connection` never trusts the schema of the file (no functions from triggers and views) and never runs
-// what a damaged page says without a check of its cells. It opens regular files only, as SQLite would wait for the
-// writer of a FIFO; so must be its journal and log beside it. Errors: `raise` turns the last error of a connection into
-// Output (full disk, no permission, file too large) or Input (all that reading can come to, and SQL of ours that the
+// Contract: a `Connection` never trusts the schema of the file (no functions from triggers and views) and checks
+// the cells of every page that it reads. It opens regular files only, as SQLite would wait for the writer of a FIFO;
+// the journal and log beside the file must be regular files, too. Errors: `raise` turns the last error of a connection
+// into Output (full disk, no permission, file too large) or Input (all errors of reading, and SQL of ours that the
 // file's schema refuses: the file is not as we write it); Internal only where we misuse SQLite. Statements of users are
 // prepared with `prepare_query`, whose errors are Usage with SQLite's text.
 #pragma once

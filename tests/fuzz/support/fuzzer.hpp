@@ -1,9 +1,9 @@
-// What a fuzzer is: sound inputs, changes to them, and one run that must end well.
+// A fuzzer: sound inputs, changes to them, and one run that must end well.
 //
 // Contract: a program defines `kFuzzer` and is linked with one of two drivers: libfuzzer.cpp (the preset fuzz: the
 // search is guided by coverage) or plain_driver.cpp (every other preset: corpus, then a fixed sequence of changes).
-// `run` takes any bytes and gives the same verdict for the same bytes. It must not throw; what the project does wrong
-// is a `finding`, which ends the process. An input that rayreplay refuses with the right error is no finding.
+// `run` takes any bytes and gives the same verdict for the same bytes. It must not throw; wrong behaviour of the
+// project is a `finding`, which ends the process. An input that rayreplay refuses with the right error is no finding.
 #pragma once
 
 #include <cstddef>
@@ -81,8 +81,8 @@ class Choices {
 
 /// Changes that know nothing of structure: bits, bytes, stretches.
 void change_bytes(std::string& bytes, Random& random);
-/// Changes of texts: numbers and words replaced, lines and stretches doubled, moved and removed. `words`: what the
-/// language knows.
+/// Changes of texts: numbers and words replaced, lines and stretches doubled, moved and removed. `words`: words
+/// of the language.
 void change_text(std::string& text, Random& random, std::span<const char* const> words);
 
 }  // namespace rayreplay::fuzz

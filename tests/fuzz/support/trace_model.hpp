@@ -1,9 +1,8 @@
 // An HDF5 file as plain data: read from a sound trace once, changed, and written anew.
 //
 // Contract: `read_model` takes every object of a trace with its type, shape, chunks, filters, links and attributes;
-// `write_model` writes what the model says, sound or not, and the trace's user block, unsealed. Writing anew rather
-// than editing in place: libhdf5 does not survive every edit of a file that is broken already. What libhdf5 refuses to
-// write is left out.
+// `write_model` writes the model, sound or not, and the trace's user block, unsealed. It writes a new file because
+// libhdf5 does not survive every edit of a broken file in place. Objects that libhdf5 refuses to write are left out.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +44,7 @@ struct Object {
   std::vector<Attribute> attributes;
 };
 
-/// Groups before what they hold.
+/// Groups come before their members.
 using TraceModel = std::vector<Object>;
 
 [[nodiscard]] std::shared_ptr<const hid_t> shared_type(hid_t type);  ///< takes it over

@@ -201,7 +201,7 @@ void try_standard(int report, const char* when) {
     text += written ? " written" : " " + std::to_string(errno);
   }
   const int file = open("/dev/null", O_RDWR);
-  // Which of the others it gets is nobody's business.
+  // A number of 3 or greater may differ with a layer, so it is not printed.
   text += ", a new file is " + (file < 3 ? std::to_string(file) : std::string("none of them")) + ", inherited " +
           std::to_string(inherited()) + "\n";
   close(file);
@@ -220,7 +220,7 @@ void without_standard_descriptors() {
   try_standard(report, "first");
   auto* instance = make_instance();
   try_standard(report, "instance");
-  // A file of the program's own in the place of standard errors: nobody else writes there.
+  // A file of the program's own in the place of standard error: the layer must not write there.
   const int own = memfd_create("own", MFD_CLOEXEC);
   dup2(own, STDERR_FILENO);
   {
