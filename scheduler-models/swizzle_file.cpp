@@ -58,8 +58,12 @@ void write_hdf5(trace::hdf5::OutputHdf5& file, const Swizzle& swizzle, trace::La
   {
     const hsize_t rows = swizzle.size();
     const Handle space(written(H5Screate_simple(1, &rows, nullptr), where));
+    // No time of writing: the same swizzle gives the same bytes.
+    const Handle properties(written(H5Pcreate(H5P_DATASET_CREATE), where));
+    written(H5Pset_obj_track_times(properties.get(), false), where);
     const Handle dataset(written(
-        H5Dcreate2(file.root(), kDataset, H5T_STD_U32LE, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), where));
+        H5Dcreate2(file.root(), kDataset, H5T_STD_U32LE, space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),
+        where));
     written(H5Dwrite(dataset.get(), H5T_NATIVE_UINT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, swizzle.data()), where);
     write_attribute(dataset.get(), "width", size.width, where);
     write_attribute(dataset.get(), "height", size.height, where);
