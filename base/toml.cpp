@@ -51,6 +51,23 @@ class Measure {
     }
   }
 
+  /// The rest of a line that may hold a comment and nothing else. The library may take other texts for keys: they are
+  /// measured by the characters that every nesting needs.
+  void skip_rest() {
+    skip_blanks();
+    const std::size_t start = at_;
+    if (peek() != '#') {
+      std::size_t depth = 0;
+      for (; at_ < text_.size() && text_[at_] != '\n'; ++at_) {
+        const char c = text_[at_];
+        if (c == '.' || c == '[' || c == '{') {
+          require(++depth, start);
+        }
+      }
+    }
+    skip_line();
+  }
+
   void skip_space_and_comments() {
     while (at_ < text_.size()) {
       const char c = text_[at_];
@@ -138,13 +155,16 @@ class Measure {
     }
     header_depth_ = 0;
     header_depth_ = key(0);
-    skip_line();
+    while (peek() == ']') {
+      ++at_;
+    }
+    skip_rest();
   }
 
   void statement() {
     const std::size_t parts = key(header_depth_);
     if (peek() != '=') {
-      skip_line();  // no TOML
+      skip_rest();  // no TOML
       return;
     }
     ++at_;
@@ -166,7 +186,7 @@ class Measure {
       }
       const char c = text_[at_];
       if (open.empty() && (c == '\n' || c == '#' || c == '\r')) {
-        skip_line();
+        skip_rest();
         return;
       }
       if (c == '[' || c == '{') {
@@ -229,6 +249,11 @@ toml::table parse_toml(std::string_view text, const std::string& source, std::st
   if (text.size() > kMostTomlBytes) {
     throw Error(kind, {fmt::format("the {} file is too large", what), source, fmt::format("{} bytes", text.size()),
                        fmt::format("at most {}", kMostTomlBytes), "split the file, or leave out what is not needed"});
+  }
+  // The library skips a byte order mark.
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kMark)) {
+    text.remove_prefix(kMark.size());
   }
   Measure(text, source, what, kind).run();
   try {

@@ -64,6 +64,20 @@ TEST(ParseToml, DepthIsRefusedInEverySpelling) {
   }
 }
 
+/// The library reads on behind a byte order mark, and may behind other bytes that are no key.
+TEST(ParseToml, DepthBehindOtherBytesIsRefused) {
+  const std::string mark = "\xEF\xBB\xBF";
+  EXPECT_EQ(error_of(mark + "[a.b]\nc = 1 # " + dotted(1000)), "");
+  for (const std::string& before :
+       {mark, mark + mark, std::string("\xC2\xA0"), std::string("\x01"), std::string("[a] "), std::string("a = 1\r")}) {
+    for (const std::string& text :
+         {"[" + dotted(50'000) + "]", "[[" + dotted(50'000) + "]]", dotted(50'000, "\"a\"") + " = 1",
+          "\"a\" = " + repeated("[", 50'000), dotted(50'000) + " = 1"}) {
+      EXPECT_THAT(error_of(before + text), HasSubstr("too deeply")) << text.substr(0, 20);
+    }
+  }
+}
+
 TEST(ParseToml, DepthsAddUp) {
   const std::string header = "[" + dotted(30) + "]\n";
   EXPECT_EQ(error_of(header + dotted(34) + " = 1"), "");
