@@ -208,7 +208,11 @@ TEST_F(HostileTextTest, ReportsAndFilesAreWritten) {
     const std::string text = extension == ".html" || extension == ".json" || extension == ".toml" || extension == ".vtp"
                                  ? read_bytes(entry.path())
                                  : std::string();
-    expect_safe(text, entry.path().filename());
+    // Line feeds of a name stay in a page, where they show as blanks (docs/text.md).
+    EXPECT_EQ(text, text::printable_lines(text)) << entry.path().filename();
+    if (extension != ".html") {
+      expect_safe(text, entry.path().filename());
+    }
     if (extension == ".json") {
       EXPECT_FALSE(json::parse(text, nullptr, false).is_discarded()) << entry.path().filename();
     }
@@ -232,7 +236,8 @@ TEST_F(HostileTextTest, ATraceWithoutUtf8IsRefused) {
     const Outcome outcome = run_command({command, path});
     EXPECT_EQ(outcome.code, 3) << command;
     expect_sound(outcome, command);
-    EXPECT_THAT(outcome.errors,
+    // The faults that `validate` finds are its results.
+    EXPECT_THAT(command == "validate" ? outcome.output : outcome.errors,
                 AllOf(HasSubstr("attribute 'application'"), HasSubstr("not UTF-8"), HasSubstr("0xff at byte 2")))
         << command;
   }
@@ -316,7 +321,6 @@ class HostileDatabaseTest : public HostileTextTest {
                                                  {"--where", kEvil},
                                                  {"best", kEvil},
                                                  {"compare", "0", "1"},
-                                                 {"export"},
                                                  {"sensitivity"}}) {
         auto& words = all.emplace_back(std::vector<std::string>{"results", database(), "--format", format});
         words.insert(words.end(), more.begin(), more.end());
@@ -328,6 +332,15 @@ class HostileDatabaseTest : public HostileTextTest {
     for (const std::vector<std::string>& words : questions()) {
       const Outcome outcome = run_command(words);
       expect_format(outcome, words[3], "results " + words[3] + " " + (words.size() > 4 ? words[4] : ""));
+    }
+    for (const std::string format : {"json", "jsonl", "csv"}) {
+      const std::string file = scratch_ / ("export." + format);
+      const Outcome exported = run_command({"results", database(), "--force", "-o", file, "export", "--times"});
+      expect_sound(exported, "results export " + format);
+      if (exported.code == 0 && format == "json") {
+        EXPECT_FALSE(json::parse(read_bytes(file), nullptr, false).is_discarded());
+        expect_safe(read_bytes(file), "results export");
+      }
     }
     const Outcome report = run_command({"results", database(), "--force", "-o", scratch_ / "p.html", "report"});
     expect_sound(report, "results report");
