@@ -322,7 +322,6 @@ class HostileDatabaseTest : public HostileTextTest {
                                                  {"--where", kEvil},
                                                  {"best", kEvil},
                                                  {"compare", "0", "1"},
-                                                 {"export"},
                                                  {"sensitivity"}}) {
         auto& words = all.emplace_back(std::vector<std::string>{"results", database(), "--format", format});
         words.insert(words.end(), more.begin(), more.end());
@@ -334,6 +333,15 @@ class HostileDatabaseTest : public HostileTextTest {
     for (const std::vector<std::string>& words : questions()) {
       const Outcome outcome = run_command(words);
       expect_format(outcome, words[3], "results " + words[3] + " " + (words.size() > 4 ? words[4] : ""));
+    }
+    for (const std::string format : {"json", "jsonl", "csv"}) {
+      const std::string file = scratch_ / ("export." + format);
+      const Outcome exported = run_command({"results", database(), "--force", "-o", file, "export", "--times"});
+      expect_sound(exported, "results export " + format);
+      if (exported.code == 0 && format == "json") {
+        EXPECT_FALSE(json::parse(read_bytes(file), nullptr, false).is_discarded());
+        expect_safe(read_bytes(file), "results export");
+      }
     }
     const Outcome report = run_command({"results", database(), "--force", "-o", scratch_ / "p.html", "report"});
     expect_sound(report, "results report");
