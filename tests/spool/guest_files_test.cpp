@@ -49,10 +49,12 @@ TEST(GuestFiles, NoStandardDescriptorIsTaken) {
       if (file < 3 || (fcntl(file, F_GETFD) & FD_CLOEXEC) == 0) {
         return 1;
       }
+      int missing = 0;
       for (int number = 0; number < 3; ++number) {
-        if ((fcntl(number, F_GETFD) < 0) != ((closed >> number & 1) != 0)) {
-          return 2;
-        }
+        missing |= fcntl(number, F_GETFD) < 0 ? 1 << number : 0;
+      }
+      if (missing != closed) {
+        return 2;
       }
       char text[4];
       return read(file, text, sizeof text) == 4 && text[0] == 't' ? 0 : 3;
