@@ -110,7 +110,7 @@ void DeviceIngest::bind(Plan& plan) {
 
 LaunchIndex DeviceIngest::index(Plan& plan) {
   const std::uint64_t needed = kBytesAThread * plan.summary.size.threads();
-  const std::uint64_t available = available_memory();
+  const std::uint64_t available = options_.max_bytes != 0 ? options_.max_bytes : available_memory();
   if (needed > available) {
     plan.left_out = fmt::format("{} would need more memory than there is ({} of {}): ingest on a machine with more",
                                 counted(plan.summary.size.threads(), "thread"), counted(needed, "byte"),

@@ -30,6 +30,8 @@ namespace rayreplay::ingest {
 struct IngestOptions {
   bool overwrite = false;
   Progress* progress = nullptr;
+  /// A launch whose threads need more is left out; 0: the memory that is available.
+  std::uint64_t max_bytes = 0;
   DecodeLimits limits;
 };
 

@@ -53,7 +53,8 @@ TEST_F(DamageTest, EveryCutLeavesWhatWasWhole) {
   for (const std::uint64_t cut : cuts) {
     trace::write_bytes(file("s.rrspool"), bytes.substr(0, cut));
     if (cut == 16) {
-      EXPECT_TRUE(ingest({file("s.rrspool")}, file(), {.overwrite = true, .limits = {}}).traces.empty());
+      EXPECT_TRUE(
+          ingest({file("s.rrspool")}, file(), {.overwrite = true, .max_bytes = 0, .limits = {}}).traces.empty());
       continue;
     }
     const trace::Trace found = ingested_file();

@@ -300,6 +300,18 @@ TEST_F(SaidTest, ALaunchLargerThanMemoryIsLeftOutAlone) {
   EXPECT_EQ(capture_difference(capture.expected, found), "");
 }
 
+TEST_F(SaidTest, ALaunchThatNeedsMoreThanMaxBytesIsLeftOutAlone) {
+  constexpr std::uint64_t kMaxBytes = 1U << 20U;
+  SyntheticCapture capture = synthesize({.seed = 9, .launches = 3});
+  capture.launches[1].launch.width = kMaxBytes / 32;
+  capture.launches[1].launch.height = 1;
+  IngestOptions options;
+  options.max_bytes = kMaxBytes;
+  const trace::Trace found = ingested(capture, options);
+  EXPECT_EQ(found.launches.size(), 2U);
+  expect_said(found, "launch 11 is left out: 32,768 threads would need more memory than there is");
+}
+
 TEST_F(SaidTest, ManyDevicesGiveManyTraces) {
   const SyntheticCapture first = synthesize({.seed = 1});
   SyntheticCapture second = synthesize({.seed = 2});

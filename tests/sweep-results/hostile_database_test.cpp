@@ -262,6 +262,19 @@ TEST_F(HostileDatabase, ValuesThatSqliteStoresInAnotherFormKeepTheirChecksum) {
   EXPECT_NO_THROW(sweep::ResultsWriter(path, made_up_sweep(), false));
 }
 
+TEST_F(HostileDatabase, MergingOnlyReadsTheShard) {
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(sound().c_str(), &other), SQLITE_OK);
+  // Somebody else is about to write to it: readers are not kept from it.
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  {
+    sweep::ResultsWriter writer(folder_ / "whole.db", made_up_sweep(), false);
+    EXPECT_EQ(writer.merge(sound()), kRuns);
+  }
+  sqlite3_close(other);
+  EXPECT_EQ(all_rows(folder_ / "whole.db"), all_rows(sound()));
+}
+
 TEST_F(HostileDatabase, MergedRowsKeepTheirChecksumsThoughColumnsDiffer) {
   const auto write = [&](const fs::path& path, std::uint64_t run, const char* key) {
     sweep::ResultsWriter writer(path, made_up_sweep(), false);

@@ -1,6 +1,16 @@
 #include "capture/reference/meshes/image.hpp"
 
+#include <cstring>
 #include <limits>
+
+namespace {
+
+// Its PNG decoder copies the zero bytes of an empty IDAT chunk to a null pointer, which std::memcpy leaves undefined.
+[[maybe_unused]] void* stb_copy_bytes(void* to, const void* from, std::size_t bytes) {
+  return bytes == 0 ? to : std::memcpy(to, from, bytes);
+}
+
+}  // namespace
 
 // The one place where stb_image is compiled, and only its decoders of the formats that meshes use: less code that
 // reads untrusted bytes. Internal linkage keeps it apart from a libstb that others may link.
@@ -15,7 +25,9 @@
 #define STBI_NO_LINEAR
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
+#define memcpy stb_copy_bytes
 #include <stb/stb_image.h>
+#undef memcpy
 #pragma GCC diagnostic pop
 
 namespace rayreplay::reference {

@@ -144,7 +144,10 @@ std::uint64_t ResultsWriter::Impl::merge(const fs::path& other) {
   std::uint64_t count = 0;
   try {
     require_same_results(metrics, other);
-    begin();
+    // Not BEGIN IMMEDIATE: it would lock the shard for writing, too, and SQLite would join both files' journals by a
+    // file of a random name, which a killed merge leaves behind.
+    connection_->run("BEGIN");
+    open_ = true;
     count = take_attached(names);
     if (!whole_rows) {
       // A column of theirs has no place here.
