@@ -134,49 +134,81 @@ struct RunRequest {
   instrument::Options options = {};
 };
 
-class Execution : public testing::Test {
- protected:
-  static apps::Device& device() {
-    static apps::Device device{apps::DeviceRequest{}};
-    return device;
-  }
-
-  static Recording run(RunRequest request) {
-    const apps::Device& d = device();
-    const Scene scene(d, request.opaque);
-    const apps::Buffer seen(d, kThreads * 4, kStorage, apps::MemoryKind::Readback);
-    const apps::Buffer events(d, request.words * 4, kStorage, apps::MemoryKind::Readback);
-    const apps::Buffer control(d, 2 * RR_CONTROL_BYTES, kStorage, apps::MemoryKind::Readback);
-    std::memset(control.mapped(), 0, 2 * RR_CONTROL_BYTES);
-    const std::uint64_t aligned = (control.address() + 255) / 256 * 256;
-    std::byte* const block = control.mapped() + (aligned - control.address());
-    const auto write = [&](std::size_t at, std::uint32_t value) { std::memcpy(block + at, &value, 4); };
-    write(RR_CONTROL_GATE, request.gate_open ? 1 : 0);
-    write(RR_CONTROL_OPACITY, request.opacity);
-    // Two instances of one geometry each: instances' first bits, then the bits.
-    const apps::Buffer opacity = apps::upload(d, Words{2, 0, 1, request.opaque ? 3U : 0U}, kStorage);
-    // What an earlier launch may have left there: flags that no ray has.
-    const apps::Buffer ray_flags = apps::upload(d, Words(kThreads, 0xFFFF'FFFF), kStorage);
+/// A pipeline and all that it needs; several launches of it cost one compilation.
+class Program {
+ public:
+  Program(const apps::Device& device, const RunRequest& request)
+      : device_(device),
+        request_(request),
+        seen_(device, kThreads * 4, kStorage, apps::MemoryKind::Readback),
+        events_(device, request.words * 4, kStorage, apps::MemoryKind::Readback),
+        control_(device, 2 * RR_CONTROL_BYTES, kStorage, apps::MemoryKind::Readback),
+        opacity_(device, 16, kStorage, apps::MemoryKind::Readback),
+        ray_flags_(device, kThreads * 4, kStorage, apps::MemoryKind::Readback) {
     Words table(kThreads);
     for (std::uint32_t i = 0; i < kThreads; ++i) {
       table[i] = kThreads - 1 - i;
     }
-    const apps::Buffer swizzle = apps::upload(d, table, kStorage);
+    swizzle_ = apps::upload(device, table, kStorage);
+    aligned_ = (control_.address() + 255) / 256 * 256;
+    block_ = control_.mapped() + (aligned_ - control_.address());
+    bind(request.opaque);
+    make_pipeline();
+  }
 
-    instrument::Options options = request.options;
-    options.events_address = events.address();
-    options.events_words = request.claimed == 0 ? request.words : request.claimed;
-    options.control_address = aligned;
-    options.opacity_address = request.opacity_table ? opacity.address() : 0;
-    options.ray_flags_address = ray_flags.address();
-    options.ray_flags_threads = request.flags_threads;
-    if (request.swizzle) {
-      options.swizzle = instrument::SwizzleTable{swizzle.address(), kWidth, kHeight, 1};
+  /// With geometries that are opaque or not, and what the control block says of the table.
+  Recording launch(bool opaque, std::uint32_t opacity, bool gate_open = true) {
+    bind(opaque);
+    std::memset(control_.mapped(), 0, 2 * RR_CONTROL_BYTES);
+    const auto write = [&](std::size_t at, std::uint32_t value) { std::memcpy(block_ + at, &value, 4); };
+    write(RR_CONTROL_GATE, gate_open ? 1 : 0);
+    write(RR_CONTROL_OPACITY, opacity);
+    // Two instances of one geometry each: instances' first bits, then the bits.
+    const Words bits{2, 0, 1, opaque ? 3U : 0U};
+    std::memcpy(opacity_.mapped(), bits.data(), bits.size() * 4);
+    // What an earlier launch may have left there: flags that no ray has.
+    std::memset(ray_flags_.mapped(), 0xFF, kThreads * 4);
+    device_.submit([&](VkCommandBuffer commands) {
+      const VkDescriptorSet set = descriptors_->handle();
+      vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR, pipeline_->handle());
+      vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR, pipeline_->layout(), 0, 1, &set, 0,
+                              nullptr);
+      records_->trace(commands, kWidth, kHeight);
+      VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_SHADER_WRITE_BIT,
+                              VK_ACCESS_HOST_READ_BIT};
+      vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_RAY_TRACING_SHADER_BIT_KHR, VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
+                           &barrier, 0, nullptr, 0, nullptr);
+    });
+    return read();
+  }
+
+ private:
+  void bind(bool opaque) {
+    if (scene_ && bound_opaque_ == opaque) {
+      return;
+    }
+    bound_opaque_ = opaque;
+    descriptors_.reset();
+    scene_.emplace(device_, opaque);
+    descriptors_.emplace(
+        device_, std::vector<apps::Binding>{apps::StructureBinding{scene_->top()}, apps::StorageBinding{&seen_}});
+  }
+
+  void make_pipeline() {
+    instrument::Options options = request_.options;
+    options.events_address = events_.address();
+    options.events_words = request_.claimed == 0 ? request_.words : request_.claimed;
+    options.control_address = aligned_;
+    options.opacity_address = request_.opacity_table ? opacity_.address() : 0;
+    options.ray_flags_address = ray_flags_.address();
+    options.ray_flags_threads = request_.flags_threads;
+    if (request_.swizzle) {
+      options.swizzle = instrument::SwizzleTable{swizzle_.address(), kWidth, kHeight, 1};
     }
     std::vector<Words> modules;
     modules.reserve(8);
     const auto shader = [&](std::span<const std::uint32_t> words, std::uint16_t id) -> std::span<const std::uint32_t> {
-      if (!request.instrumented) {
+      if (!request_.instrumented) {
         return words;
       }
       options.first_shader_id = id;
@@ -189,9 +221,9 @@ class Execution : public testing::Test {
       return modules.emplace_back(std::move(result.spirv));
     };
     apps::PipelineBuilder builder;
-    builder.recursion = request.flags ? 2 : 1;
+    builder.recursion = request_.flags ? 2 : 1;
     const auto either = [&](std::span<const std::uint32_t> plain, std::span<const std::uint32_t> flags) {
-      return request.flags ? flags : plain;
+      return request_.flags ? flags : plain;
     };
     const auto generation = builder.add_stage(
         VK_SHADER_STAGE_RAYGEN_BIT_KHR, shader(either(kRayGeneration, kFlagsRayGeneration), kRayGenerationShader));
@@ -199,9 +231,9 @@ class Execution : public testing::Test {
     const auto hit = builder.add_stage(VK_SHADER_STAGE_CLOSEST_HIT_BIT_KHR,
                                        shader(either(kClosestHit, kFlagsClosestHit), kClosestHitShader));
     std::uint32_t any = apps::kNoStage;
-    if (request.any_hit) {
+    if (request_.any_hit) {
       any = builder.add_stage(VK_SHADER_STAGE_ANY_HIT_BIT_KHR, shader(either(kAnyHit, kFlagsAnyHit), kAnyHitShader));
-    } else if (request.instrumented && request.options.observe_all) {
+    } else if (request_.instrumented && request_.options.observe_all) {
       options.first_shader_id = kAnyHitShader;
       any = builder.add_stage(VK_SHADER_STAGE_ANY_HIT_BIT_KHR, modules.emplace_back(recording_any_hit(options)));
     }
@@ -210,34 +242,49 @@ class Execution : public testing::Test {
     const auto generation_group = builder.add_general_group(generation);
     const auto miss_group = builder.add_general_group(miss);
     const auto triangle_group = builder.add_hit_group(hit, any, apps::kNoStage);
-    const auto box_group = builder.add_hit_group(hit, request.flags && request.any_hit ? any : apps::kNoStage, box);
-    const apps::DescriptorSet descriptors(d, {apps::StructureBinding{scene.top()}, apps::StorageBinding{&seen}});
-    const apps::RayTracingPipeline pipeline(d, builder, descriptors);
-    const apps::ShaderBindingTable records(d, pipeline, {generation_group, {}}, {{miss_group, {}}},
-                                           {{triangle_group, {}}, {box_group, {}}});
-    d.submit([&](VkCommandBuffer commands) {
-      const VkDescriptorSet set = descriptors.handle();
-      vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR, pipeline.handle());
-      vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR, pipeline.layout(), 0, 1, &set, 0,
-                              nullptr);
-      records.trace(commands, kWidth, kHeight);
-      VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_SHADER_WRITE_BIT,
-                              VK_ACCESS_HOST_READ_BIT};
-      vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_RAY_TRACING_SHADER_BIT_KHR, VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
-                           &barrier, 0, nullptr, 0, nullptr);
-    });
+    const auto box_group = builder.add_hit_group(hit, request_.flags && request_.any_hit ? any : apps::kNoStage, box);
+    pipeline_.emplace(device_, builder, *descriptors_);
+    records_.emplace(device_, *pipeline_, apps::ShaderRecord{generation_group, {}},
+                     std::vector<apps::ShaderRecord>{{miss_group, {}}},
+                     std::vector<apps::ShaderRecord>{{triangle_group, {}}, {box_group, {}}});
+  }
+
+  [[nodiscard]] Recording read() const {
     Recording result;
     result.seen.resize(kThreads);
-    std::memcpy(result.seen.data(), seen.mapped(), kThreads * 4);
-    std::memcpy(&result.appended, block + RR_CONTROL_COUNTER, 8);
-    std::memcpy(result.dropped.data(), block + RR_CONTROL_DROPPED, sizeof(result.dropped));
-    std::memcpy(&result.culling, block + RR_CONTROL_CULLING, 4);
-    if (result.appended <= request.words) {
+    std::memcpy(result.seen.data(), seen_.mapped(), kThreads * 4);
+    std::memcpy(&result.appended, block_ + RR_CONTROL_COUNTER, 8);
+    std::memcpy(result.dropped.data(), block_ + RR_CONTROL_DROPPED, sizeof(result.dropped));
+    std::memcpy(&result.culling, block_ + RR_CONTROL_CULLING, 4);
+    if (result.appended <= request_.words) {
       Words words(result.appended);
-      std::memcpy(words.data(), events.mapped(), words.size() * 4);
+      std::memcpy(words.data(), events_.mapped(), words.size() * 4);
       result.chunks = test::read_chunks(words);
     }
     return result;
+  }
+
+  const apps::Device& device_;
+  RunRequest request_;
+  apps::Buffer seen_, events_, control_, opacity_, ray_flags_, swizzle_;
+  std::uint64_t aligned_ = 0;
+  std::byte* block_ = nullptr;
+  bool bound_opaque_ = false;
+  std::optional<Scene> scene_;
+  std::optional<apps::DescriptorSet> descriptors_;
+  std::optional<apps::RayTracingPipeline> pipeline_;
+  std::optional<apps::ShaderBindingTable> records_;
+};
+
+class Execution : public testing::Test {
+ protected:
+  static apps::Device& device() {
+    static apps::Device device{apps::DeviceRequest{}};
+    return device;
+  }
+
+  static Recording run(const RunRequest& request) {
+    return Program(device(), request).launch(request.opaque, request.opacity, request.gate_open);
   }
 };
 
@@ -468,13 +515,21 @@ struct TriangleRays {
 
 TEST_F(Execution, RaysOfAllFlagsAreObservedAndSeeTheirOwn) {
   using R = TriangleRays;
+  Program plain(device(), {.instrumented = false, .flags = true});
+  RunRequest request{.flags = true, .opacity_table = true};
+  request.options.observe_all = true;
+  Program observing(device(), request);
+  request.swizzle = true;
+  Program swizzled(device(), request);
+  request.swizzle = false;
+  request.flags_threads = kWidth / 2;
+  Program half(device(), request);
   for (const bool opaque : {true, false}) {
-    RunRequest request{.opaque = opaque, .flags = true, .opacity_table = true};
-    const Recording plain = run({.instrumented = false, .opaque = opaque, .flags = true});
-    request.options.observe_all = true;
-    const auto observed = [&](std::initializer_list<std::uint32_t> flags, std::uint32_t first, std::uint32_t last) {
-      const Recording recording = run(request);
-      EXPECT_EQ(recording.seen, plain.seen) << opaque;
+    const Recording expected = plain.launch(opaque, RR_OPACITY_TABLE);
+    const auto observed = [&](Program& program, std::uint32_t opacity, std::initializer_list<std::uint32_t> flags,
+                              std::uint32_t first = 0, std::uint32_t last = kWidth) {
+      const Recording recording = program.launch(opaque, opacity);
+      EXPECT_EQ(recording.seen, expected.seen) << opaque;
       TriangleRays rays(recording, first, last);
       EXPECT_GE(rays.of({R::kNone}), 2 * (last - first));  // some from hits
       EXPECT_EQ(rays.any_hits, rays.of(flags)) << opaque;
@@ -482,33 +537,25 @@ TEST_F(Execution, RaysOfAllFlagsAreObservedAndSeeTheirOwn) {
       EXPECT_GE(recording.culling, kThreads);
     };
     if (opaque) {
-      observed({R::kNone, R::kOpaque, R::kNoOpaque}, 0, kWidth);
-      request.swizzle = true;
-      observed({R::kNone, R::kOpaque, R::kNoOpaque}, 0, kWidth);
-      request.swizzle = false;
+      observed(observing, RR_OPACITY_TABLE, {R::kNone, R::kOpaque, R::kNoOpaque});
+      observed(swizzled, RR_OPACITY_TABLE, {R::kNone, R::kOpaque, R::kNoOpaque});
       // Without a table: the rays that are opaque themselves.
-      request.opacity = RR_OPACITY_RAYS;
-      observed({R::kOpaque, R::kNoOpaque}, 0, kWidth);
+      observed(observing, RR_OPACITY_RAYS, {R::kOpaque, R::kNoOpaque});
       // An any-hit shader does not look: none.
-      request.opacity = RR_OPACITY_AS_GIVEN;
-      observed({R::kNoOpaque}, 0, kWidth);
+      observed(observing, RR_OPACITY_AS_GIVEN, {R::kNoOpaque});
       // The flags of some threads are kept.
-      request.opacity = RR_OPACITY_TABLE;
-      request.flags_threads = kWidth / 2;
-      observed({R::kNone, R::kOpaque, R::kNoOpaque}, 0, kWidth / 2);
-      observed({R::kNoOpaque}, kWidth / 2, kWidth);
+      observed(half, RR_OPACITY_TABLE, {R::kNone, R::kOpaque, R::kNoOpaque}, 0, kWidth / 2);
+      observed(half, RR_OPACITY_TABLE, {R::kNoOpaque}, kWidth / 2, kWidth);
     } else {
-      observed({R::kNone, R::kOpaque, R::kNoOpaque, R::kCullOpaque}, 0, kWidth);
-      request.opacity = RR_OPACITY_RAYS;
-      observed({R::kNone, R::kOpaque, R::kNoOpaque, R::kCullOpaque}, 0, kWidth);
-      request.opacity = RR_OPACITY_AS_GIVEN;
-      observed({R::kNone, R::kNoOpaque, R::kCullOpaque}, 0, kWidth);
+      observed(observing, RR_OPACITY_TABLE, {R::kNone, R::kOpaque, R::kNoOpaque, R::kCullOpaque});
+      observed(observing, RR_OPACITY_RAYS, {R::kNone, R::kOpaque, R::kNoOpaque, R::kCullOpaque});
+      observed(observing, RR_OPACITY_AS_GIVEN, {R::kNone, R::kNoOpaque, R::kCullOpaque});
     }
   }
   // No any-hit shader of the application: no table, and hit and miss shaders see the flags that it gave.
-  RunRequest request{.opaque = true, .any_hit = false, .flags = true};
-  request.options.observe_all = true;
-  const Recording recording = run(request);
+  RunRequest bare{.opaque = true, .any_hit = false, .flags = true};
+  bare.options.observe_all = true;
+  const Recording recording = run(bare);
   EXPECT_EQ(recording.seen, run({.instrumented = false, .opaque = true, .any_hit = false, .flags = true}).seen);
   TriangleRays rays(recording, 0, kWidth);
   EXPECT_EQ(rays.any_hits, rays.of({R::kNone, R::kOpaque, R::kNoOpaque}));
