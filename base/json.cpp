@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json_depth.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 
@@ -71,28 +72,6 @@ std::string to_json_text(const Json& value, int indent) {
   return with_escapes(is_utf8(value) ? value.dump(indent) : made_utf8(value).dump(indent));
 }
 
-/// Brackets inside one another; those in strings do not count.
-bool is_nested_too_deeply(std::string_view text) {
-  std::size_t depth = 0;
-  bool in_string = false;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    if (in_string) {
-      at += c == '\\' ? 1U : 0U;
-      in_string = c != '"';
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > kMostJsonDepth) {
-        return true;
-      }
-    } else if ((c == ']' || c == '}') && depth > 0) {
-      --depth;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 std::string json_text(const nlohmann::ordered_json& value, int indent) {
@@ -104,7 +83,7 @@ std::string json_text(const nlohmann::json& value, int indent) {
 }
 
 std::optional<nlohmann::ordered_json> parse_json(std::string_view text) {
-  if (is_nested_too_deeply(text)) {
+  if (is_json_deeper_than(text, kMostJsonDepth)) {
     return std::nullopt;
   }
   nlohmann::ordered_json value = nlohmann::ordered_json::parse(text, nullptr, false);

@@ -17,6 +17,7 @@
 #include "base/error.hpp"
 #include "base/file_descriptor.hpp"
 #include "base/working_folder.hpp"
+#include "base/write_failure.hpp"
 
 namespace rayreplay {
 namespace {
@@ -26,13 +27,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kStreamBytes = std::size_t{1} << 16U;
 
 [[noreturn]] void fail(const fs::path& path, const std::string& what, int error) {
-  std::string fix;
-  if (error == ENOSPC || error == EDQUOT) {
-    fix = "free space on that disk, or write to another one";
-  } else if (error == EACCES || error == EROFS || error == EPERM) {
-    fix = "choose a folder that you may write to";
-  }
-  throw Error(ErrorKind::Output, {what, path.string(), std::strerror(error), "", fix});
+  throw Error(ErrorKind::Output, {what, path.string(), std::strerror(error), "", fix_of_write_failure(error)});
 }
 
 void write_or_fail(int descriptor, std::string_view bytes, const fs::path& path) {
@@ -118,9 +113,10 @@ void require_writable(const fs::path& path, bool overwrite) {
   const fs::file_status status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     // Renaming over a device or a pipe would replace it.
+    const bool is_folder = fs::is_directory(status);
     throw Error(ErrorKind::Output,
-                {fs::is_directory(status) ? "the output is a folder" : "the output is a device or pipe", path.string(),
-                 "", "the name of a file", ""});
+                {is_folder ? "the output is a folder" : "the output is a device or pipe", path.string(), "",
+                 "the name of a file", is_folder ? "name a file in it" : "choose the name of a file"});
   }
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   if (path.is_relative()) {

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/write_failure.hpp"
 #include "bvh/base64.hpp"
 #include "bvh/decoded_tree.hpp"
 
@@ -284,7 +285,9 @@ class Writer {
 
   void check() const {
     if (!out_) {
-      throw Error(ErrorKind::Output, {"cannot write the boxes", options_.name, std::strerror(errno), "", ""});
+      const int error = errno;
+      throw Error(ErrorKind::Output,
+                  {"cannot write the boxes", options_.name, std::strerror(error), "", fix_of_write_failure(error)});
     }
   }
 

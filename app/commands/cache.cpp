@@ -11,6 +11,7 @@
 #include "app/commands/command.hpp"
 #include "app/commands/device_option.hpp"
 #include "app/commands/options.hpp"
+#include "app/commands/wait_notice.hpp"
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "app/output/output_folder.hpp"
@@ -25,6 +26,7 @@
 #include "base/keep_memory.hpp"
 #include "base/output_file.hpp"
 #include "capture/import/memory_trace.hpp"
+#include "sim/experiment/cache_import.hpp"
 #include "sim/experiment/cache_settings.hpp"
 #include "sim/experiment/memory_export.hpp"
 
@@ -341,7 +343,7 @@ int run_imported(const Options& given, const Outputs& outputs, const experiment:
     elements = std::make_unique<report::CacheFile>(outputs.elements, given.output.force);
     options.take_elements = [&](std::uint32_t, const std::vector<memory::ElementRow>& rows) { elements->append(rows); };
   }
-  const CacheResult result = experiment::run_cache_imported(given.path, options);
+  const CacheResult result = experiment::run_cache_imported(given.path, options, tell_wait);
   write(given, outputs, {given.path, result, nullptr, options.accelerator->records()}, elements.get());
   return 0;
 }

@@ -314,8 +314,19 @@ int nothing_traced(const ingest::IngestResult& result, CaptureFacts facts) {
   return fail(facts);
 }
 
+/// Called once nothing in the spool is needed any more, and before the results are printed: printing may fail, and the
+/// spool would stay.
+void settle_spool(const fs::path& spool, const std::vector<fs::path>& files, const Options& options) {
+  if (options.keep_spool) {
+    console::log("rayreplay: the spool is kept in " + spool.string());
+  } else {
+    remove_spool(spool, files);
+  }
+}
+
 /// The spools of a run without events.
-int report_times(const std::vector<fs::path>& files, output::Format format, const CaptureFacts& given) {
+int report_times(const std::vector<fs::path>& files, const fs::path& spool, const Options& options,
+                 output::Format format, const CaptureFacts& given) {
   const Timings timings = read_timings(files);
   for (const std::string& fault : timings.faults) {
     console::log("rayreplay: " + fault);
@@ -323,6 +334,7 @@ int report_times(const std::vector<fs::path>& files, output::Format format, cons
   for (const std::string& note : timings.notes) {
     console::log("  " + note);
   }
+  settle_spool(spool, files, options);
   if (timings.launches.empty()) {
     CaptureFacts facts = timings.facts;
     facts.program = given.program;
@@ -389,12 +401,14 @@ int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const
   }
   log_traces(result);
   if (result.traces.empty()) {
+    settle_spool(spool, files, options);
     return nothing_traced(result, facts);
   }
   if (!has_launches(result)) {
     console::log(fmt::format("rayreplay: what was recorded is kept in {}", quoted(spool.string())));
     throw no_launch(options.output.path);
   }
+  settle_spool(spool, files, options);
   print_launches(result, format);
   return failed ? kApplicationFailed : 0;
 }
@@ -426,14 +440,8 @@ int act(Options options) {
     remove_spool(spool, {});
     return fail(facts);
   }
-  const int code =
-      settings.record ? make_traces(files, spool, options, format, facts) : report_times(files, format, facts);
-  if (options.keep_spool) {
-    console::log("rayreplay: the spool is kept in " + spool.string());
-  } else {
-    remove_spool(spool, files);
-  }
-  return code;
+  return settings.record ? make_traces(files, spool, options, format, facts)
+                         : report_times(files, spool, options, format, facts);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "app/commands/command.hpp"
 #include "app/commands/options.hpp"
+#include "app/commands/wait_notice.hpp"
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "base/count_text.hpp"
@@ -15,6 +16,7 @@
 #include "base/output_file.hpp"
 #include "base/text.hpp"
 #include "capture/import/nvbit.hpp"
+#include "capture/import/wait_notice.hpp"
 #include "sim/memory/allocations.hpp"
 
 namespace rayreplay::app {
@@ -167,16 +169,16 @@ int act(const Options& options) {
   std::unique_ptr<import::MemoryTraceReader> reader;
   const import::NvbitReader* nvbit = nullptr;
   if (options.nvbit_header.empty()) {
-    reader = import::open_memory_trace(options.input);
+    reader = import::open_memory_trace(options.input, tell_wait);
   } else {
-    const auto head = import::open_memory_trace(options.nvbit_header);
+    const auto head = import::open_memory_trace(options.nvbit_header, tell_wait);
     import::RecordBlock records;
     if (head->next(records)) {
       throw Error(ErrorKind::Input, {"the header for the output of mem_trace has records, which would be lost",
                                      options.nvbit_header, "a memory trace with records", "the lines of a header alone",
                                      "leave out the records; a memory trace that is whole is read without --nvbit"});
     }
-    auto opened = import::open_nvbit_trace(options.input, head->header());
+    auto opened = import::open_nvbit_trace(options.input, head->header(), tell_wait);
     nvbit = opened.get();
     reader = std::move(opened);
   }

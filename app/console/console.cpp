@@ -8,6 +8,7 @@
 
 #include "base/file_descriptor.hpp"
 #include "base/text.hpp"
+#include "base/write_failure.hpp"
 
 namespace rayreplay::console {
 namespace {
@@ -37,7 +38,8 @@ void print(std::string_view text) {
     throw BrokenPipe();
   }
   if (error != 0) {
-    throw Error(ErrorKind::Output, {"cannot write", "standard output", std::strerror(error), "", ""});
+    throw Error(ErrorKind::Output,
+                {"cannot write", "standard output", std::strerror(error), "", fix_of_write_failure(error)});
   }
 }
 

@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/input_file.hpp"
 #include "base/output_file.hpp"
+#include "base/write_failure.hpp"
 
 namespace rayreplay::output {
 namespace {
@@ -36,7 +37,7 @@ fs::path resolve(const fs::path& path) {
 }
 
 [[noreturn]] void fail(const std::string& what, const fs::path& path, const std::error_code& error) {
-  throw Error(ErrorKind::Output, {what, path.string(), error.message(), "", ""});
+  throw Error(ErrorKind::Output, {what, path.string(), error.message(), "", fix_of_write_failure(error.value())});
 }
 
 void rename_or_fail(const fs::path& from, const fs::path& to) {
@@ -141,7 +142,8 @@ void require_folder_writable(const fs::path& given, bool overwrite, const Folder
     return;
   }
   if (!fs::is_directory(status)) {
-    throw Error(ErrorKind::Output, {"the output is a file", path.string(), "", "the name of a folder", ""});
+    throw Error(ErrorKind::Output,
+                {"the output is a file", path.string(), "", "the name of a folder", "choose another name"});
   }
   require_replaceable(path, overwrite, kind);
 }

@@ -18,7 +18,8 @@ namespace rayreplay::report::hdf5 {
 template <class Result>
 Result checked(Result result) {
   if (result < 0) {
-    throw Error(ErrorKind::Internal, {"libhdf5 failed", "a result file", trace::hdf5::last_message(), "", ""});
+    throw Error(ErrorKind::Internal, {"libhdf5 failed", "a result file", trace::hdf5::last_message(), "",
+                                      "free space on that disk, or write to another one"});
   }
   return result;
 }
@@ -40,8 +41,8 @@ struct Place {
 template <class Result>
 Result written(Result result, const Place& place) {
   if (result < 0) {
-    throw Error(ErrorKind::Output,
-                {std::string("cannot write ") + place.what, place.path, trace::hdf5::last_message(), "", ""});
+    throw Error(ErrorKind::Output, {std::string("cannot write ") + place.what, place.path, trace::hdf5::last_message(),
+                                    "", "free space on that disk, or write to another one"});
   }
   return result;
 }

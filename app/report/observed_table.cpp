@@ -11,14 +11,23 @@
 namespace rayreplay::report {
 namespace {
 
-/// The capture's own options say so, whatever became of the launches.
-bool is_sampled(const trace::Header& header) {
-  const std::optional<nlohmann::ordered_json> document = parse_json(header.configuration);
-  const nlohmann::ordered_json::json_pointer options("/capture/options");
-  if (!document || !document->is_object() || !document->contains(options)) {
-    return false;
-  }
-  const auto differs = [&given = document->at(options)](const char* name, const char* whole) {
+using Json = nlohmann::ordered_json;
+
+/// The part of the configuration at `place`, null if there is none.
+Json part_of(const std::optional<Json>& configuration, const char* place) {
+  const Json::json_pointer pointer(place);
+  return configuration && configuration->is_object() && configuration->contains(pointer) ? configuration->at(pointer)
+                                                                                         : Json();
+}
+
+/// Indices of launches that lack threads, as the capture wrote them down; null in older traces.
+Json launches_without_threads(const std::optional<Json>& configuration) {
+  return part_of(configuration, "/capture/threads_missing");
+}
+
+/// Whether the capture's options leave threads out, in whatever launch.
+bool is_sampled(const std::optional<Json>& configuration) {
+  const auto differs = [given = part_of(configuration, "/capture/options")](const char* name, const char* whole) {
     const auto found = given.is_object() ? given.find(name) : given.end();
     return found != given.end() && found->is_string() && *found != whole;
   };
@@ -28,9 +37,18 @@ bool is_sampled(const trace::Header& header) {
 }  // namespace
 
 bool threads_are_missing(const trace::Trace& trace, const trace::Launch& launch) {
+  if (launch.dropped_events != 0) {
+    return true;
+  }
+  const std::optional<Json> configuration = parse_json(trace.header.configuration);
+  if (const Json missing = launches_without_threads(configuration); missing.is_array()) {
+    const auto same = [&launch](const trace::Launch& other) { return &other == &launch; };
+    const auto index = std::ranges::find_if(trace.launches, same) - trace.launches.begin();
+    return std::ranges::find(missing, Json(index)) != missing.end();
+  }
+  // Older traces do not say of which launches.
   const auto& lines = trace.header.not_captured;
-  return launch.dropped_events != 0 || is_sampled(trace.header) ||
-         std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+  return is_sampled(configuration) || std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
            return line.find("threads not recorded: ") != std::string::npos ||
                   line.find("threads were not recorded") != std::string::npos;  // wording of traces until 2026-11
          });

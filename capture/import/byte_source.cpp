@@ -5,6 +5,8 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -15,13 +17,43 @@ namespace rayreplay::import {
 namespace {
 
 constexpr std::size_t kBuffer = 1U << 18U;
+constexpr int kNoticeMilliseconds = 1000;
+
+/// open() waits for a pipe's writer, and silently. Opened without waiting, the pipe is polled until it has bytes or its
+/// writer has closed it.
+int open_waiting(const std::string& path, const WaitNotice& on_wait) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) {
+    return descriptor;
+  }
+  struct stat status {};
+  if (::fstat(descriptor, &status) == 0 && S_ISFIFO(status.st_mode)) {
+    pollfd pipe{descriptor, POLLIN, 0};
+    int milliseconds = kNoticeMilliseconds;
+    for (int ready = 0; ready <= 0;) {
+      ready = ::poll(&pipe, 1, milliseconds);
+      if (ready < 0 && errno != EINTR) {
+        break;  // the read will say why
+      }
+      if (ready == 0) {
+        if (on_wait) {
+          on_wait(path);
+        }
+        milliseconds = -1;
+      }
+    }
+  }
+  ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
+  return descriptor;
+}
 
 }  // namespace
 
-ByteSource::ByteSource(const std::string& path) : name_(path == "-" ? "standard input" : path) {
+ByteSource::ByteSource(const std::string& path, const WaitNotice& on_wait)
+    : name_(path == "-" ? "standard input" : path) {
   XXH3_INITSTATE(&state_);
   XXH3_128bits_reset(&state_);
-  descriptor_ = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  descriptor_ = path == "-" ? STDIN_FILENO : open_waiting(path, on_wait);
   if (descriptor_ < 0) {
     throw Error(ErrorKind::Input, {"cannot open the memory trace", name_, std::strerror(errno),
                                    "a file or a pipe that can be read", "check the path, and who may read it"});

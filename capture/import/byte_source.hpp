@@ -1,8 +1,9 @@
 // Bytes of a file or a pipe, read once from start to end. Internal to this room.
 //
 // Contract: `peek(n)` gives at least n bytes from the current position, fewer only at the end of the file; what it
-// gives is valid until the next call. Memory: the largest n asked for, at least 256 KiB. Reading waits for pipes. Errors:
-// Input with the system's reason.
+// gives is valid until the next call. Memory: the largest n asked for, at least 256 KiB. Reading waits for pipes.
+// `on_wait` is called once, from the constructor, if a named pipe has no byte and no end within a second. Errors: Input
+// with the system's reason.
 #pragma once
 
 #define XXH_INLINE_ALL
@@ -15,11 +16,13 @@
 #include <string_view>
 #include <vector>
 
+#include "capture/import/wait_notice.hpp"
+
 namespace rayreplay::import {
 
 class ByteSource {
  public:
-  explicit ByteSource(const std::string& path);  ///< "-": standard input
+  explicit ByteSource(const std::string& path, const WaitNotice& on_wait = {});  ///< "-": standard input
   ~ByteSource();
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "capture/import/forms.hpp"
 #include "capture/import/line_source.hpp"
+#include "capture/import/wait_notice.hpp"
 
 namespace rayreplay::import {
 namespace {
@@ -52,9 +53,12 @@ std::string lookalike_fix(std::string_view first) {
   return "";
 }
 
-std::string fix_for(std::string_view first) {
+std::string fix_for(std::string_view first, const std::string& path) {
   if (first.starts_with("\x89HDF") || first.starts_with("RAYREPLAY")) {
-    return "this is a trace of rays: give it to rayreplay cache as it is";
+    std::error_code error;
+    return std::filesystem::is_regular_file(path, error)
+               ? "this is a trace of rays: give it to rayreplay cache as it is"
+               : "this is a trace of rays, which is read from files only: write it to a file first, and name that";
   }
   const std::string fix = lookalike_fix(first);
   return fix.empty() ? "docs/memory-traces.md says how to write one, and how to convert other tools' output" : fix;
@@ -115,7 +119,11 @@ bool is_memory_trace(const std::string& path) {
 }
 
 std::unique_ptr<MemoryTraceReader> open_memory_trace(const std::string& path) {
-  auto bytes = std::make_unique<ByteSource>(path);
+  return open_memory_trace(path, {});
+}
+
+std::unique_ptr<MemoryTraceReader> open_memory_trace(const std::string& path, const WaitNotice& on_wait) {
+  auto bytes = std::make_unique<ByteSource>(path, on_wait);
   const std::string_view first = bytes->peek(kTextMagic.size());
   if (starts_binary(first)) {
     return make_binary_reader(std::move(bytes));
@@ -128,7 +136,7 @@ std::unique_ptr<MemoryTraceReader> open_memory_trace(const std::string& path) {
       ErrorKind::Input,
       {"this is not a memory trace", bytes->name(), first.empty() ? "an empty file" : quoted(line),
        fmt::format("'{} {}' in the first line, or a file that rayreplay import wrote", kTextMagic, kTextVersion),
-       fix_for(first)});
+       fix_for(first, path)});
 }
 
 std::unique_ptr<MemoryTraceWriter> create_memory_trace(const std::string& path, TraceForm form, bool overwrite,

@@ -96,8 +96,8 @@ std::optional<std::string_view> field(std::string_view text, std::string_view la
 
 class Reader final : public NvbitReader {
  public:
-  Reader(const std::string& path, const TraceHeader& header)
-      : lines_(std::make_unique<ByteSource>(path)), header_(header) {
+  Reader(const std::string& path, const TraceHeader& header, const WaitNotice& on_wait)
+      : lines_(std::make_unique<ByteSource>(path, on_wait)), header_(header) {
     check(header, path);
     if (header.warp_size != kLanes) {
       throw Error(ErrorKind::Input, {"mem_trace prints warps of 32 lanes", path,
@@ -258,7 +258,12 @@ class Reader final : public NvbitReader {
 }  // namespace
 
 std::unique_ptr<NvbitReader> open_nvbit_trace(const std::string& path, const TraceHeader& header) {
-  return std::make_unique<Reader>(path, header);
+  return open_nvbit_trace(path, header, {});
+}
+
+std::unique_ptr<NvbitReader> open_nvbit_trace(const std::string& path, const TraceHeader& header,
+                                              const WaitNotice& on_wait) {
+  return std::make_unique<Reader>(path, header, on_wait);
 }
 
 }  // namespace rayreplay::import

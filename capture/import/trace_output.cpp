@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "base/write_failure.hpp"
 
 namespace rayreplay::import {
 namespace {
@@ -39,8 +40,7 @@ TraceOutput::TraceOutput(const std::string& path, bool overwrite) : name_(path =
 }
 
 void TraceOutput::fail(const std::string& what, int error) const {
-  throw Error(ErrorKind::Output, {what, name_, std::strerror(error), "",
-                                  error == ENOSPC ? "free space on that disk, or write to another one" : ""});
+  throw Error(ErrorKind::Output, {what, name_, std::strerror(error), "", fix_of_write_failure(error)});
 }
 
 void TraceOutput::flush() {

@@ -5,9 +5,11 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/count_text.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/memory.hpp"
 #include "capture/ingest/shader_table.hpp"
 #include "capture/trace/validate.hpp"
@@ -139,7 +141,7 @@ void DeviceIngest::remark(Plan& plan, const LaunchIndex& index) {
         fmt::format("lost from its events: {}: {}", counted(index.lost_words, "word"), index.damage));
   }
   if (plan.spooled->launch.structures.empty() && index.has_rays) {
-    plan.remarks.emplace_back("which acceleration structure it used is not known");
+    plan.remarks.emplace_back("its acceleration structure is not known");
   }
   remark_threads(plan, index);
   if (index.geometry_too_large) {
@@ -171,15 +173,15 @@ void DeviceIngest::remark_threads(Plan& plan, const LaunchIndex& index) {
   }
   summary.threads_missing = summary.dropped_events != 0 || absent != 0 || (!starts_known && chosen);
   const auto not_recorded = [&](std::uint64_t count, const std::string& why) {
-    return fmt::format("threads not recorded: {} of {}{}; they have warps of their own, which are made up",
+    return fmt::format("threads not recorded: {} of {}{}; the trace gives them made-up warps of their own",
                        with_separators(count), with_separators(summary.size.threads()), why);
   };
   if (summary.dropped_events != 0) {
-    plan.remarks.push_back(fmt::format("{} did not fit into the event buffer (--memory): threads end early{}",
-                                       counted(summary.dropped_events, "event"),
-                                       crowded_out == 0 ? "" : "; " + not_recorded(crowded_out, "")));
+    plan.remarks.push_back(fmt::format(
+        "{} did not fit into the event buffer (--memory): the last events of some threads are missing{}",
+        counted(summary.dropped_events, "event"), crowded_out == 0 ? "" : "; " + not_recorded(crowded_out, "")));
   } else if (crowded_out != 0) {
-    plan.remarks.push_back(not_recorded(crowded_out, ", for want of room in the event buffer (--memory)"));
+    plan.remarks.push_back(not_recorded(crowded_out, ", because the event buffer was full (--memory)"));
   }
   if (absent != crowded_out) {
     plan.remarks.push_back(not_recorded(absent - crowded_out, chosen ? " (--window, --every)"
@@ -281,9 +283,29 @@ std::vector<std::string> DeviceIngest::not_captured() const {
   return lines.finish();
 }
 
+/// With the key /capture/threads_missing: indices in the trace of launches whose threads, or parts of them, are
+/// missing.
+std::string DeviceIngest::with_missing_threads(const std::string& configuration) const {
+  nlohmann::json document = nlohmann::json::parse(configuration);
+  nlohmann::json missing = nlohmann::json::array();
+  std::size_t index = 0;
+  for (const Plan& plan : plans_) {
+    if (!plan.left_out.empty()) {
+      continue;
+    }
+    if (plan.summary.threads_missing) {
+      missing.push_back(index);
+    }
+    ++index;
+  }
+  document["capture"]["threads_missing"] = std::move(missing);
+  return json_text(document);
+}
+
 /// False if something turned up that the header must say.
 bool DeviceIngest::write(const std::filesystem::path& path, TraceSummary& summary) {
   header_.not_captured = not_captured();
+  header_.configuration = with_missing_threads(header_.configuration);
   if (std::ranges::none_of(plans_, [](const Plan& plan) { return plan.left_out.empty(); })) {
     summary.path.clear();
     return true;

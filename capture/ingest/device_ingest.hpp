@@ -55,6 +55,7 @@ class DeviceIngest {
   bool process(Plan& plan, trace::Writer* writer);
   [[nodiscard]] bool write(const std::filesystem::path& path, TraceSummary& summary);
   [[nodiscard]] std::vector<std::string> not_captured() const;
+  [[nodiscard]] std::string with_missing_threads(const std::string& configuration) const;
 
   const SpoolContents& contents_;
   const spool::SpoolReader& reader_;

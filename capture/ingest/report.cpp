@@ -9,6 +9,7 @@
 #include "base/count_text.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 
 namespace rayreplay::ingest {
 namespace {
@@ -31,10 +32,20 @@ nlohmann::json options_of(const std::string& text) {
 
 }  // namespace
 
-std::string clean(std::string text) {
-  std::ranges::replace_if(
-      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, ' ');
-  return text::replaced(text);
+std::string clean(std::string_view text) {
+  const std::string valid = text::replaced(text);
+  std::string result;
+  result.reserve(valid.size());
+  for (std::size_t at = 0; at < valid.size();) {
+    const utf8::Decoded one = utf8::decode(valid, at);
+    if (utf8::only_shows(one.code)) {
+      result.append(valid, at, one.bytes);
+    } else {
+      result += ' ';
+    }
+    at += one.bytes;
+  }
+  return result;
 }
 
 bool is_utf8(std::string_view text) {
@@ -57,7 +68,7 @@ void Lines::add(std::string line) {
     ++more_;
     return;
   }
-  line = clean(std::move(line));
+  line = clean(line);
   if (line.size() > kGreatestLine) {
     std::size_t end = kGreatestLine;
     while ((static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) {
@@ -146,9 +157,8 @@ void add_spool_lines(const SpoolContents& contents, const spool::SpoolReader& re
     lines.add(counted(contents.unreadable_blocks, "block") + " of the spool cannot be understood");
   }
   if (contents.stray_words != 0) {
-    lines.add("of launches that the spool does not hold there " +
-              std::string(contents.stray_words == 1 ? "is " : "are ") + counted(contents.stray_words, "word") +
-              " of events");
+    lines.add(fmt::format("{} of events {} to launches that are not in the spool",
+                          counted(contents.stray_words, "word"), contents.stray_words == 1 ? "belongs" : "belong"));
   }
   if (!contents.process) {
     lines.add("the spool does not say of which process it is");

@@ -23,11 +23,12 @@ class Lines {
   std::uint64_t more_ = 0;
 };
 
-/// Control characters become blanks for the sake of HDF5 and terminals; bytes that are not UTF-8 become U+FFFD, as
-/// a trace holds UTF-8 alone. Callers add a line with `kReplaced` to the trace for a name that `is_utf8` refuses.
-[[nodiscard]] std::string clean(std::string text);
+/// Each control character, mark of direction and other invisible character (base/utf8.hpp, only_shows) becomes a blank.
+/// Each invalid sequence of UTF-8 becomes U+FFFD, because the text of a trace is UTF-8. For a name that `is_utf8`
+/// refuses, callers add a line with `kReplaced` to `not_captured`.
+[[nodiscard]] std::string clean(std::string_view text);
 [[nodiscard]] bool is_utf8(std::string_view text);
-inline constexpr const char* kReplaced = "the bytes that are not are written as U+FFFD";
+inline constexpr const char* kReplaced = "invalid bytes are replaced by U+FFFD";
 
 /// The capture's options leave launches out (frames, launch, trigger file); threads (window, every).
 [[nodiscard]] bool are_launches_chosen(const spool::Process& process);

@@ -102,7 +102,7 @@ std::uint32_t SceneBuilder::add_blas(std::uint32_t number) {
     to.name = structure.name.empty() || structure.geometries.size() == 1
                   ? structure.name
                   : fmt::format("{} {}", structure.name, geometries.size());
-    to.name = clean(std::move(to.name));
+    to.name = clean(to.name);
     geometries.push_back(std::move(to));
   }
   scene_.blases.push_back(

@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/working_folder.hpp"
+#include "base/write_failure.hpp"
 
 namespace rayreplay::trace {
 
@@ -42,7 +43,9 @@ FileDescriptor::FileDescriptor(int descriptor, const std::filesystem::path& path
     : path_(path), noun_("trace"), value_(descriptor), is_ours_(false) {
   struct stat status {};
   if (::fstat(value_, &status) != 0) {
-    throw Error(ErrorKind::Output, {"cannot write", path.string(), std::strerror(errno), "", ""});
+    const int error = errno;
+    throw Error(ErrorKind::Output,
+                {"cannot write", path.string(), std::strerror(error), "", fix_of_write_failure(error)});
   }
   size_ = static_cast<std::uint64_t>(status.st_size);
 }
@@ -76,8 +79,9 @@ void FileDescriptor::write(std::span<const std::byte> bytes, std::uint64_t posit
       continue;
     }
     if (done <= 0) {
-      throw Error(ErrorKind::Output, {"cannot write", path_.string(), std::strerror(errno), "",
-                                      "free space on that disk, or write to another one"});
+      const int error = done < 0 ? errno : ENOSPC;
+      throw Error(ErrorKind::Output,
+                  {"cannot write", path_.string(), std::strerror(error), "", fix_of_write_failure(error)});
     }
     bytes = bytes.subspan(static_cast<std::size_t>(done));
     position += static_cast<std::uint64_t>(done);

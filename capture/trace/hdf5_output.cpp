@@ -13,7 +13,7 @@ OutputHdf5::OutputHdf5(const std::filesystem::path& path, bool overwrite, std::s
   if (!access) {
     fail(last_message());
   }
-  // libhdf5's own driver says so, too: it decides where what is written to the file.
+  // The sink receives all writes and keeps the reason of the first one that fails.
   sink_.use_in(access.get());
   H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
   file_ = Handle(H5Fcreate("output", H5F_ACC_TRUNC, H5P_DEFAULT, access.get()));
@@ -30,8 +30,8 @@ OutputHdf5::~OutputHdf5() {
 
 void OutputHdf5::fail(const std::string& reason) const {
   const std::string system = sink_.failure();
-  throw Error(ErrorKind::Output, {"cannot write " + what_, output_.path().string(), system.empty() ? reason : system,
-                                  "", system.empty() ? "" : "free space on that disk, or write to another one"});
+  throw Error(ErrorKind::Output,
+              {"cannot write " + what_, output_.path().string(), system.empty() ? reason : system, "", sink_.fix()});
 }
 
 void OutputHdf5::require_written() const {

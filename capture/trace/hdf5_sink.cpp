@@ -12,6 +12,7 @@
 #endif
 
 #include "base/error.hpp"
+#include "base/write_failure.hpp"
 
 namespace rayreplay::trace::hdf5 {
 namespace {
@@ -59,6 +60,7 @@ struct SinkDriver {
     return 0;
   }
   static herr_t query(const H5FD_t* /*file*/, unsigned long* flags) {
+    // Flags of libhdf5's default driver: they decide where data lie in the file.
     *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
              H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
     return 0;
@@ -173,6 +175,10 @@ void Sink::use_in(hid_t access) {
 
 std::string Sink::failure() const {
   return error_ == 0 ? "" : std::strerror(error_);
+}
+
+std::string Sink::fix() const {
+  return fix_of_write_failure(error_);
 }
 
 }  // namespace rayreplay::trace::hdf5

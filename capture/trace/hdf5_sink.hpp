@@ -30,6 +30,8 @@ class Sink {
   }
   /// The system's reason for the first write that failed, "" if none did.
   [[nodiscard]] std::string failure() const;
+  /// What the user can do about it; never "".
+  [[nodiscard]] std::string fix() const;
 
  private:
   friend struct SinkDriver;

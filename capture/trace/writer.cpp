@@ -318,6 +318,7 @@ class Writer::Impl {
       ErrorInfo info = error.info();
       if (error.kind() == ErrorKind::Output && sink_ && !sink_->failure().empty()) {
         info.found = sink_->failure();
+        info.fix = sink_->fix();
       }
       const std::string file = output_.path().string();
       if (info.where.rfind(file, 0) != 0) {
@@ -333,8 +334,8 @@ class Writer::Impl {
   /// libhdf5 does not know of failed writes; the sink does.
   void require_written() const {
     if (sink_ && !sink_->failure().empty()) {
-      throw Error(ErrorKind::Output, {"cannot write the trace", output_.path().string(), sink_->failure(), "",
-                                      "free space on that disk, or write to another one"});
+      throw Error(ErrorKind::Output,
+                  {"cannot write the trace", output_.path().string(), sink_->failure(), "", sink_->fix()});
     }
   }
 

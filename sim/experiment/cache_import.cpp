@@ -1,3 +1,5 @@
+#include "sim/experiment/cache_import.hpp"
+
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -7,7 +9,6 @@
 
 #include "base/error.hpp"
 #include "capture/import/memory_trace.hpp"
-#include "sim/experiment/cache.hpp"
 #include "sim/experiment/cache_parts.hpp"
 #include "sim/experiment/imported_transactions.hpp"
 #include "sim/experiment/overlapped_sink.hpp"
@@ -47,6 +48,11 @@ Counted count_requests(const std::string& path, const memory::CoalesceOptions& o
 }  // namespace
 
 CacheResult run_cache_imported(const std::string& path, const CacheOptions& options) {
+  return run_cache_imported(path, options, {});
+}
+
+CacheResult run_cache_imported(const std::string& path, const CacheOptions& options,
+                               const import::WaitNotice& on_wait) {
   check(options);
   CacheResult result;
   result.machine = cache_machine(options);
@@ -62,7 +68,7 @@ CacheResult run_cache_imported(const std::string& path, const CacheOptions& opti
     counted = count_requests(path, coalescing);
   }
 
-  const auto reader = import::open_memory_trace(path);
+  const auto reader = import::open_memory_trace(path, on_wait);
   const import::TraceHeader& header = reader->header();
   result.application = header.application;
   result.device = header.device;

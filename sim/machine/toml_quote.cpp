@@ -17,8 +17,9 @@ std::string quoted(const std::string& text) {
     if (one.code == U'"' || one.code == U'\\') {
       result += '\\';
       result += all[at];
-    } else if (!utf8::only_shows(one.code) && one.code < 0x10000) {
-      result += fmt::format("\\u{:04X}", static_cast<std::uint32_t>(one.code));
+    } else if (!utf8::only_shows(one.code)) {
+      const auto code = static_cast<std::uint32_t>(one.code);
+      result += code < 0x10000 ? fmt::format("\\u{:04X}", code) : fmt::format("\\U{:08X}", code);
     } else {
       result.append(all, at, one.bytes);
     }

@@ -209,11 +209,29 @@ TEST_F(FailureTest, AFullDiskLeavesNothing) {
   // Large enough for the message on standard error, too small for the outputs.
   RunOptions full;
   full.max_file_bytes = 4096;
-  expect(run_command({"trace", "--scene", "one-weekend", "--size", "64x36", "-o", scratch_ / "t.rrt"}, full), 4, "");
-  expect(run_command({"whatif", trace(), "--report", scratch_ / "report"}, full), 4, "");
-  expect(run_command({"whatif", trace(), "--format", "json", "-o", scratch_ / "w.json"}, full), 4, "w.json");
-  expect(run_command({"swizzle", trace(), "-o", scratch_ / "s.bin"}, full), 4, "");
-  expect(run_command({"order", trace(), "-o", scratch_ / "o.png"}, full), 4, "o.png");
+  const std::vector<std::pair<std::string, std::vector<std::string>>> writers = {
+      {"t.rrt", {"trace", "--scene", "one-weekend", "--size", "64x36", "-o", scratch_ / "t.rrt"}},
+      {"report", {"whatif", trace(), "--report", scratch_ / "report"}},
+      {"w.json", {"whatif", trace(), "--format", "json", "-o", scratch_ / "w.json"}},
+      {"s.bin", {"swizzle", trace(), "-o", scratch_ / "s.bin"}},
+      {"o.png", {"order", trace(), "-o", scratch_ / "o.png"}},
+      {"b.vtp", {"bvh", trace(), "--vtp", scratch_ / "b.vtp", "-o", "/dev/null"}},
+      {"m.rrm", {"cache", trace(), "-o", "/dev/null", "--export", scratch_ / "m.rrm"}},
+      {"maps", {"explain", trace(), "--hardware", "near-first", "--maps", scratch_ / "maps"}},
+  };
+  for (const auto& [name, words] : writers) {
+    const Outcome outcome = run_command(words, full);
+    expect(outcome, 4, name);
+    EXPECT_THAT(outcome.errors, HasSubstr(". Fix: ")) << name;
+  }
+  // A full device.
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"whatif", trace(), "-o", "/dev/full"},
+        {"explain", trace(), "--hardware", "near-first", "--result", "/dev/full", "-o", "/dev/null"}}) {
+    const Outcome outcome = run_command(words);
+    expect(outcome, 4, "/dev/full");
+    EXPECT_THAT(outcome.errors, HasSubstr(". Fix: "));
+  }
   EXPECT_THAT(scratch_.names(), IsEmpty());
 }
 

@@ -53,6 +53,41 @@ TEST_F(HostileFiles, PipesAndDevicesAsInputsAreRefusedAtOnce) {
   EXPECT_EQ(scratch_.names(), (std::vector<std::string>{"machine.toml", "pipe"}));
 }
 
+TEST_F(HostileFiles, WaitingForThePipeOfAMemoryTraceIsSaid) {
+  const std::string pipe = scratch_ / "pipe";
+  const std::string errors = scratch_ / "errors";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string command : {"import", "cache"}) {
+    Process reader({"/bin/sh", "-c",
+                    std::string("exec ") + RAYREPLAY_COMMAND + " " + command + " '" + pipe + "' 2> '" + errors + "'"});
+    const auto is_said = [&] {
+      return fs::exists(errors) &&
+             read_bytes(errors).find("rayreplay: waiting for a writer of " + pipe) != std::string::npos;
+    };
+    EXPECT_TRUE(reader.wait_until(is_said)) << command;
+    std::ofstream(pipe) << "rayreplay-memory-trace 1\nsms 2\nallocation node 0x1000 4096 64 n\n0 0 load 4 3 0x1000 "
+                           "0x1040\n";
+    const Outcome outcome = reader.wait();
+    EXPECT_EQ(outcome.code, 0) << command << ": " << read_bytes(errors);
+    EXPECT_THAT(outcome.output, HasSubstr("node")) << command;
+    fs::remove(errors);
+  }
+}
+
+TEST_F(HostileFiles, ATraceOfRaysThroughAPipeIsRefused) {
+  const std::string pipe = scratch_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string command : {"import", "cache"}) {
+    Process both(
+        {"/bin/sh", "-c",
+         "cat '" + trace() + "' > '" + pipe + "' & exec " + RAYREPLAY_COMMAND + " " + command + " '" + pipe + "'"});
+    const Outcome outcome = both.wait();
+    EXPECT_EQ(outcome.code, 3) << command;
+    EXPECT_THAT(outcome.errors, HasSubstr("this is not a memory trace")) << command;
+    EXPECT_THAT(outcome.errors, HasSubstr("write it to a file first")) << command;
+  }
+}
+
 TEST_F(HostileFiles, TooLargeATextIsRefused) {
   std::ofstream(scratch_ / "large.toml") << "a = 1\n";
   fs::resize_file(scratch_ / "large.toml", std::uintmax_t{3} << 30U);
@@ -85,6 +120,7 @@ TEST_F(HostileFiles, AFullDiskIsOneLineForEveryFileOfHdf5) {
       const Outcome outcome = run_command(words, options);
       EXPECT_EQ(outcome.code, 4) << name << " " << part << ": " << outcome.errors;
       EXPECT_THAT(outcome.errors, HasSubstr(name));
+      EXPECT_THAT(outcome.errors, HasSubstr(". Fix: ")) << name << " " << part;
       EXPECT_THAT(outcome.errors, testing::Not(HasSubstr("HDF5"))) << name << " " << part;
       EXPECT_THAT(outcome.errors, testing::Not(HasSubstr("#0"))) << name << " " << part;
       EXPECT_THAT(scratch_.names(), IsEmpty()) << name << " " << part;

@@ -1,6 +1,7 @@
 // JSON out: never an exception, nothing a terminal would obey, the same document. JSON in: nothing that recurses
 // deeply.
 #include "base/json.hpp"
+#include "base/json_depth.hpp"
 
 #include <string>
 
@@ -40,6 +41,14 @@ TEST(JsonText, WhatATerminalWouldObeyIsEscaped) {
 
 TEST(JsonText, TakesBothKindsOfDocuments) {
   EXPECT_EQ(json_text(nlohmann::json{{"b", 1}, {"a", 2}}), R"({"a":2,"b":1})");
+}
+
+TEST(JsonDepth, CountsBracketsOutsideOfStrings) {
+  EXPECT_FALSE(is_json_deeper_than("[[1],{\"a\":[]}]", 3));
+  EXPECT_TRUE(is_json_deeper_than("[[1],{\"a\":[]}]", 2));
+  EXPECT_FALSE(is_json_deeper_than(R"(["[[[[", "\"[[[[", "\\"])", 1));
+  EXPECT_TRUE(is_json_deeper_than(R"(["\\", [[)", 2));
+  EXPECT_FALSE(is_json_deeper_than("]]]][", 1));
 }
 
 TEST(ParseJson, RefusesWhatIsNoJsonAndWhatIsNestedTooDeeply) {

@@ -159,8 +159,9 @@ TEST(BeforeTMin, TheSlackIsItsBound) {
 }
 
 TEST(BeforeTMin, ExactArithmeticAgreesWhereRoundingCannotDecide) {
-  // Exact: planes over a component of the direction, in long double, without slack. What it calls met is never worse;
-  // what the classification calls before t_min, a box and an interval that are larger by the slack have as well.
+  // The exact test is the slab test in long double, without slack. If it meets the box within [t_min, t_max], the class
+  // is a box miss; if it meets the box within [0, t_max], the class is not enlargement. A test of class "before t_min"
+  // meets a box and an interval that are larger by the slack.
   const auto meets = [](const Leaving& one, long double t_min, long double t_max, long double grown) {
     long double from = t_min;
     long double to = t_max;

@@ -23,7 +23,10 @@ struct Outcome {
 class CaptureCommandTest : public IngestTest {
  protected:
   Outcome run(const std::string& arguments) {
-    const std::string command = std::string(RR_RAYREPLAY) + " " + arguments + " 2>&1";
+    return run_line(std::string(RR_RAYREPLAY) + " " + arguments + " 2>&1");
+  }
+  /// A line of the shell.
+  static Outcome run_line(const std::string& command) {
     FILE* const pipe = popen(command.c_str(), "r");
     Outcome outcome;
     char buffer[4096];
@@ -106,6 +109,33 @@ TEST_F(CaptureCommandTest, WhatTheLayerLeftIsIngested) {
                 " capture -o " + quoted("v.rrt") + " -- true");
   EXPECT_EQ(outcome.code, 4);
   EXPECT_THAT(outcome.output, HasSubstr("a spool of an earlier capture is still there"));
+}
+
+TEST_F(CaptureCommandTest, AFullStandardOutputLeavesNoSpool) {
+  test::SyntheticCapture capture = synthesize({.seed = 6});
+  capture.launches[0].launch.begin_ns = 1'000'000;
+  capture.launches[0].launch.end_ns = 3'500'000;
+  capture.write(file("ready"));
+  std::filesystem::create_directory(file("temporary"));
+  const std::string program = " -- sh -c 'cp \"$0\" \"$RAYREPLAY_CAPTURE_SPOOL/1.rrspool\"' " + quoted("ready");
+  // Of standard output alone.
+  const std::string full = " 3>&1 > /dev/full 2>&3 3>&-";
+  const auto print_to_full = [&](const std::string& arguments) {
+    return run_line("TMPDIR=" + quoted("temporary") + " " + RR_RAYREPLAY + " capture " + arguments + program + full);
+  };
+  Outcome outcome = print_to_full("-o " + quoted("t.rrt"));
+  EXPECT_EQ(outcome.code, 4);
+  EXPECT_THAT(outcome.output, HasSubstr("standard output: cannot write"));
+  EXPECT_EQ(run("validate " + quoted("t.rrt")).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(file("t.rrt.spool")));
+  outcome = print_to_full("--keep-spool -o " + quoted("u.rrt"));
+  EXPECT_EQ(outcome.code, 4);
+  EXPECT_THAT(outcome.output, HasSubstr("the spool is kept in "));
+  EXPECT_TRUE(std::filesystem::exists(file("u.rrt.spool") / "1.rrspool"));
+  outcome = print_to_full("--record off");
+  EXPECT_EQ(outcome.code, 4);
+  EXPECT_THAT(outcome.output, HasSubstr("standard output: cannot write"));
+  EXPECT_TRUE(std::filesystem::is_empty(file("temporary")));
 }
 
 TEST_F(CaptureCommandTest, NoDeviceAndNoRays) {
@@ -222,6 +252,24 @@ TEST_F(CaptureCommandTest, WhatIsMissingIsSaidBesideItsFigures) {
   ASSERT_EQ(run("ingest --force " + quoted("whole.rrspool") + " -o " + quoted("t.rrt")).code, 0);
   EXPECT_THAT(run("replay --format json " + quoted("t.rrt")).output, HasSubstr("\"threads_missing\": false"));
   EXPECT_THAT(run("replay " + quoted("t.rrt")).output, testing::Not(HasSubstr("biased")));
+}
+
+/// A launch is biased by its own threads alone, not by those of other launches, nor by options that left none out.
+TEST_F(CaptureCommandTest, MissingThreadsAreSaidByLaunch) {
+  synthesize({.seed = 4, .launches = 2, .window = true, .first_whole = true}).write(file("s.rrspool"));
+  const Outcome ingested = run("ingest --format json " + quoted("s.rrspool") + " -o " + quoted("t.rrt"));
+  ASSERT_EQ(ingested.code, 0) << ingested.output;
+  const auto first = ingested.output.find("\"threads_missing\": false");
+  ASSERT_NE(first, std::string::npos) << ingested.output;
+  EXPECT_NE(ingested.output.find("\"threads_missing\": true", first), std::string::npos) << ingested.output;
+  for (const std::string command : {"replay ", "whatif "}) {
+    const std::string whole = command + "--launch 0 ";
+    const std::string part = command + "--launch 1 ";
+    EXPECT_THAT(run(whole + "--format json " + quoted("t.rrt")).output, HasSubstr("\"threads_missing\": false"));
+    EXPECT_THAT(run(whole + quoted("t.rrt")).output, testing::Not(HasSubstr("biased: ")));
+    EXPECT_THAT(run(part + "--format json " + quoted("t.rrt")).output, HasSubstr("\"threads_missing\": true"));
+    EXPECT_THAT(run(part + quoted("t.rrt")).output, HasSubstr("biased: not all threads"));
+  }
 }
 
 TEST_F(CaptureCommandTest, AnOutputThatIsAnInputIsRefused) {

@@ -135,9 +135,11 @@ TEST_F(SaidTest, WhatIsMissingIsSaid) {
   capture.write(file("s.rrspool"), false);
   const trace::Trace found = ingested_file();
   expect_said(found, "shader 8 (shader 8) was not instrumented: it is odd");
-  expect_said(found, "launch 10: 20 events did not fit into the event buffer (--memory): threads end early");
+  expect_said(
+      found,
+      "launch 10: 20 events did not fit into the event buffer (--memory): the last events of some threads are missing");
   expect_said(found, "the application ended without closing the capture");
-  expect_said(found, "launch 10: which acceleration structure it used is not known");
+  expect_said(found, "launch 10: its acceleration structure is not known");
   expect_said(found, "launch 10: hit shader table: not readable");
   EXPECT_EQ(found.launches[0].dropped_events, 20U);
   EXPECT_EQ(found.launches[0].tlas, trace::kNone);
@@ -162,7 +164,7 @@ TEST_F(SaidTest, NamesThatAreNotUtf8AreReplacedAndSaid) {
   EXPECT_EQ(found.shaders[1].name, "ombr\uFFFD");
   EXPECT_EQ(found.shaders[2].entry, "\uFFFD\uFFFD");
   expect_said(found, "texts of the application or its driver are not UTF-8");
-  expect_said(found, "shader 1: its name is not UTF-8: the bytes that are not are written as U+FFFD");
+  expect_said(found, "shader 1: its name is not UTF-8: invalid bytes are replaced by U+FFFD");
   expect_said(found, "shader 2: its name is not UTF-8");
   expect_said(found, "bottom-level structure");
   for (const trace::Geometry& geometry : found.scene.geometries) {
@@ -180,9 +182,23 @@ TEST_F(SaidTest, ALaunchWithoutItsEventsIsSaid) {
               "launch " + std::to_string(number) + " is left out: its events (77 words) are not in the spool");
 }
 
+/// A name moves no cursor and turns no text round, whatever program prints the trace.
+TEST_F(SaidTest, ControlAndInvisibleCharactersOfNamesBecomeBlanks) {
+  SyntheticCapture capture = synthesize({});
+  capture.process.executable = "/opt/a\x1b[2J\u009bb\u202ec\u2028d\U000E0001e";
+  capture.process.command_line = {"x\u2066y"};
+  capture.device.name = "GPU\u0085 \u00e9";
+  capture.shaders[1].name = "m\u200fain";
+  const trace::Trace found = ingested(capture);
+  EXPECT_EQ(found.header.application, "/opt/a [2J b c d e");
+  EXPECT_EQ(found.header.device, "GPU  \u00e9");
+  EXPECT_EQ(found.shaders[1].name, "m ain");
+  EXPECT_THAT(found.header.configuration, testing::HasSubstr("x y"));
+}
+
 TEST_F(SaidTest, WindowIsSaid) {
   const trace::Trace found = ingested(synthesize({.seed = 5, .window = true}));
-  expect_said(found, " of 91 (--window, --every); they have warps of their own");
+  expect_said(found, " of 91 (--window, --every); the trace gives them made-up warps of their own");
 }
 
 /// Threads whose start did not fit are counted in the line about the full buffer, not in the line about a window.
@@ -201,7 +217,7 @@ TEST_F(SaidTest, AFullBufferIsOneLine) {
   };
   trace::Trace found = ingested(capture);
   EXPECT_EQ(lines_with(found, "threads not recorded: " + std::to_string(absent) + " of 91"), 1);
-  EXPECT_EQ(lines_with(found, "for want of room in the event buffer"), 1);
+  EXPECT_EQ(lines_with(found, "because the event buffer was full"), 1);
   EXPECT_TRUE(result_.traces[0].launches[0].threads_missing);
   capture.launches[0].launch.dropped[RR_TRACE] = 1;
   found = ingested(capture);

@@ -152,7 +152,7 @@ class Generator {
     const auto threads = static_cast<std::uint32_t>(options_.size.threads());
     std::vector<Thread> all(threads);
     for (Thread& thread : all) {
-      thread.recorded = !options_.window || random_.one_in(3);
+      thread.recorded = !options_.window || (options_.first_whole && number == 0) || random_.one_in(3);
       write_program(thread, options_, tlas_, random_);
     }
     SyntheticLaunch launch;

@@ -27,6 +27,7 @@ struct CaptureOptions {
   bool recursion = false;     ///< hit and miss shaders trace
   bool hit_objects = false;   ///< SER
   bool window = false;        ///< some threads are not recorded
+  bool first_whole = false;   ///< ... but all threads of the first launch are
   bool clock = true;
   bool repack = false;            ///< groups of lanes that did not start together
   std::uint64_t block_words = 0;  ///< cut events into blocks of this size; 0: the writer's

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "base/toml.hpp"
 #include "sim/machine/machine.hpp"
+#include "sim/machine/toml_quote.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace rayreplay::machine {
@@ -24,6 +26,13 @@ void expect_usage(const std::string& toml, const std::vector<std::string>& parts
   for (const std::string& part : parts) {
     EXPECT_NE(error.text.find(part), std::string::npos) << part << " is not in: " << error.text;
   }
+}
+
+TEST(TomlQuote, InvisibleCharactersAreEscapedAndReadBack) {
+  const std::string text = "a\x1b\u009b\u202eb\U000E0001\U0001D173 \u00e9\U0001F600\"\\";
+  const std::string shown = quoted(text);
+  EXPECT_EQ(shown, "\"a\\u001B\\u009B\\u202Eb\\U000E0001\\U0001D173 \u00e9\U0001F600\\\"\\\\\"");
+  EXPECT_EQ(parse_toml("x = " + shown, "my.toml", "test")["x"].value<std::string>(), text);
 }
 
 TEST(Machine, ReadsEveryKindOfValue) {

@@ -109,6 +109,22 @@ TEST(Gltf, DroppedThingsAreNoted) {
   EXPECT_EQ(scene.instances.size(), 1U);
 }
 
+/// Neither a stack frame a node, nor time that is quadratic in the nodes: a minute and a half for these.
+TEST(Gltf, AChainOfManyNodesIsWalked) {
+  constexpr int kNodes = 400'000;
+  std::string nodes = "[";
+  for (int i = 1; i < kNodes; ++i) {
+    nodes += "{\"children\":[" + std::to_string(i) + "]},";
+  }
+  const TemporaryFolder folder;
+  const auto path =
+      folder.write("chain.gltf", R"({"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0]}],"nodes":)" + nodes +
+                                     R"({"children":[7]}]})");
+  const auto error = error_of([&] { (void)make_scene(path, nullptr); });
+  ASSERT_TRUE(error.has_value());
+  EXPECT_THAT(error->what(), HasSubstr("nodes[7]: a node has two parents"));
+}
+
 TEST(Gltf, BadFilesAreNamedWithTheirPlace) {
   const TemporaryFolder folder;
   const std::string good = gltf();

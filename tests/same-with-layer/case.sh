@@ -111,7 +111,29 @@ case $name in
     expect 0 "usage: same_with_layer.sh" --help
     expect 2 "usage: same_with_layer.sh"
     expect 2 "no-such-program is no program" no-such-program
-    expect 2 "two runs or more" --runs 1 "$scenarios" modules
+    for runs in 1 -5 99999999999999999999; do
+      expect 2 "two are needed" --runs $runs "$scenarios" modules
+    done
+    for seconds in 0 -1 nan inf; do
+      expect 2 "--timeout: more than 0" --timeout $seconds "$scenarios" modules
+    done
+    expect 2 "the trace and its format are chosen here" --capture='-ot.rrt' "$scenarios" modules
+    expect 2 "the program follows behind them" --capture='-- ls' "$scenarios" modules
+    # A file that the system cannot run, though it may be executed.
+    echo 'exit 0' > no-program
+    chmod +x no-program
+    expect 2 "Exec format error" ./no-program
+    # Outputs are removed before a run: neither the program nor one file twice.
+    cp /bin/true program
+    expect 2 "is the program" --force --output program ./program
+    [ -s program ]
+    expect 2 "named before" --output o --output ./o ./program
+    for arguments in "" here "missing /bin/true"; do
+      ended=0
+      "$script" --run-as-child $arguments > said 2>&1 || ended=$?
+      [ "$ended" -eq 2 ] && grep -qF "is for the captured run alone" said
+    done
+    (rayreplay=$folder; expect 2 "cannot be run" "$scenarios" modules)
     expect 2 "the trace and its format are chosen here" --capture='-o t.rrt' "$scenarios" modules
     rayreplay=/no/such/rayreplay
     expect 2 "/no/such/rayreplay cannot be run" "$scenarios" modules

@@ -117,7 +117,8 @@ void run(const char* path, const char* out, const char* builder, const char* ver
   write(memory.data(), memory.size());
   file.close();
   if (!file) {
-    throw Error(ErrorKind::Output, {"the file cannot be written", out, "", "", ""});
+    throw Error(ErrorKind::Output,
+                {"the file cannot be written", out, "", "", "free space on that disk, or write to another one"});
   }
   fmt::print("{}: {} triangles, {} bytes, {} node visits, {} triangle tests\n", out, header.triangles, map.end, nodes,
              triangles);

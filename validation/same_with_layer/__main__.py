@@ -17,6 +17,8 @@ import traces
 SAME, DIFFERS, USAGE = 0, 1, 2
 APPLICATION_FAILED = 14  # docs/exit-codes.md
 LAYER = "VK_LAYER_RAYREPLAY_capture"
+MOST_RUNS = 1000
+MOST_SECONDS = 1_000_000
 CHILD = "--run-as-child"  # how the captured run calls this script again
 ABOUT = """\
 Runs PROGRAM twice or more without the capture layer and once under 'rayreplay capture', and compares exit code (or
@@ -58,21 +60,25 @@ def parse(arguments):
     parser.add_argument("program", metavar="PROGRAM", help="a program, found by PATH; its arguments follow")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    if options.runs < 2:
-        parser.error("--runs: two runs or more are needed to tell what the program itself changes")
+    if not 2 <= options.runs <= MOST_RUNS:
+        parser.error(f"--runs: 2 to {MOST_RUNS} runs: two are needed to tell what the program itself changes")
+    if not 0 < options.timeout <= MOST_SECONDS:  # not a number is refused, too
+        parser.error(f"--timeout: more than 0 and at most {MOST_SECONDS} seconds are needed")
     try:
         options.capture = [word for text in options.capture for word in shlex.split(text)]
     except ValueError as error:
         parser.error(f"--capture: {error}")
-    if any(word in ("-o", "--output", "--format") or word.startswith(("--output=", "--format=")) for word in options.capture):
+    if any(word in ("--output", "--format") or word.startswith(("-o", "--output=", "--format=")) for word in options.capture):
         parser.error("--capture: the trace and its format are chosen here")
+    if "--" in options.capture:
+        parser.error("--capture: options of 'rayreplay capture' alone; the program follows behind them")
     return options
 
 
 def find_rayreplay(options):
     built = Path(__file__).resolve().parents[2] / "build" / "release" / "rayreplay"
     chosen = options.rayreplay or (str(built) if built.exists() else shutil.which("rayreplay"))
-    if not chosen or not os.access(chosen, os.X_OK):
+    if not chosen or not Path(chosen).is_file() or not os.access(chosen, os.X_OK):
         cannot(f"{chosen or 'rayreplay'} cannot be run: build it, or name it by --rayreplay PATH")
     return str(Path(chosen).resolve())
 
@@ -106,6 +112,8 @@ def run_program(command, folder, environment, timeout):
 
 def be_child(folder, command):
     """Runs between `rayreplay capture` and the program: keeps the program's streams and exit status apart."""
+    if not command or not Path(folder).is_dir():
+        cannot(f"{CHILD} is for the captured run alone")
     status = run_program(command, Path(folder), None, None)
     (Path(folder) / "status").write_text(str(status))
     if status < 0:  # end as the program did: the capture reports it
@@ -251,13 +259,23 @@ def judge(options, rayreplay, folder):
     return faults, unstable, f"{whole}; trace: {summary}"
 
 
+def check_outputs(options, rayreplay):
+    """Outputs are removed before and moved away after each run."""
+    known = {os.path.realpath(path) for path in (shutil.which(options.program), rayreplay)}
+    for output in options.output:
+        if not output or os.path.realpath(output) in known:
+            cannot(f"--output '{output}' is the program, an output that was named before, or no name")
+        known.add(os.path.realpath(output))
+
+
 def main(arguments):
     if arguments[:1] == [CHILD]:
-        return be_child(arguments[1], arguments[2:])
+        return be_child("".join(arguments[1:2]), arguments[2:])
     options = parse(arguments)
     rayreplay = find_rayreplay(options)
     if shutil.which(options.program) is None:
         cannot(f"{options.program} is no program that can be run")
+    check_outputs(options, rayreplay)
     for output in options.output:
         if os.path.lexists(output):
             if not options.force or not Path(output).is_file():
@@ -281,4 +299,7 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except OSError as failure:  # a program that cannot be run, a full disk: nothing was compared
+        cannot(str(failure))

@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/json_depth.hpp"
 #include "capture/reference/meshes/mesh_file.hpp"
 
 namespace rayreplay::reference {
@@ -27,7 +28,7 @@ constexpr std::array<std::string_view, 6> kSupported{"KHR_materials_transmission
                                                      "KHR_materials_emissive_strength", "KHR_mesh_quantization",
                                                      "KHR_texture_transform",           "KHR_materials_unlit"};
 
-constexpr int kMaxDepth = 64;  // tinygltf walks extras and extensions by recursion
+constexpr std::size_t kMaxDepth = 64;  // tinygltf walks extras and extensions by recursion
 
 bool keep_image_bytes(tinygltf::Image* image, int, std::string*, std::string*, int, int, const unsigned char* bytes,
                       int size, void*) {
@@ -136,15 +137,14 @@ void check_uris(const nlohmann::json& items, const char* list, const std::filesy
 
 /// What tinygltf would open, recurse or index into without looking.
 void check_before_parsing(std::string_view text, const std::filesystem::path& path) {
+  // Not by a callback of the parser: for each object it would look through the whole list around it.
+  if (is_json_deeper_than(text, kMaxDepth)) {
+    bad_mesh(path, "", "the JSON is nested too deeply", fmt::format("more than {} levels", kMaxDepth),
+             fmt::format("at most {}", kMaxDepth));
+  }
   nlohmann::json document;
   try {
-    document = nlohmann::json::parse(text, [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-      if (depth > kMaxDepth) {
-        bad_mesh(path, "", "the JSON is nested too deeply", fmt::format("{} levels", depth),
-                 fmt::format("at most {}", kMaxDepth));
-      }
-      return true;
-    });
+    document = nlohmann::json::parse(text);
   } catch (const nlohmann::json::exception& error) {
     bad_mesh(path, "", "the JSON cannot be parsed", error.what(), "a glTF 2.0 document");
   }

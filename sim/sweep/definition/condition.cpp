@@ -290,7 +290,7 @@ class ConditionParser {
   std::vector<Condition::Step> steps;
 
  private:
-  /// What is known of the part of the condition whose steps came last.
+  /// The kind of value that a parsed subexpression gives, and the column where it begins, for messages.
   struct Part {
     Kind kind = Kind::Any;
     std::size_t column = 0;

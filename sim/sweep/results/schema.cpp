@@ -127,7 +127,7 @@ void require_current(const Connection& connection) {
 }
 
 void check_structure(const Connection& connection, bool always) {
-  // Takes some tens of milliseconds then.
+  // Larger databases are not checked in full: up to this size the check takes some tens of milliseconds.
   constexpr std::uintmax_t kLookedThroughBytes = 16U << 20U;
   std::error_code error;
   if (!always && std::filesystem::file_size(connection.path(), error) > kLookedThroughBytes) {
