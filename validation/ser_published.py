@@ -49,9 +49,9 @@ class Runner:
         weights = "".join(f'"{shader}" = {round(cost)}\n' for shader, cost in costs.items())
         config = self.folder / "config.toml"
         settings = "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
-        config.write_text(f'models = {json.dumps(models)}\nmachine = "{machine}"\n{settings}'
-                          f"[costs]\n{weights}[shader_costs]\n{weights}")
-        command = [self.program, "whatif", trace, "--config", config, "--no-break-even", "--format", "json"]
+        config.write_text(f'machine.name = "{machine}"\n{settings}[costs]\n{weights}[shader_costs]\n{weights}')
+        command = [self.program, "whatif", trace, "--config", config, "--models", ",".join(models), "--no-break-even",
+                   "--format", "json"]
         result = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         rows = json.loads(result.stdout)["rows"]
         expected = len(models) + (0 if models[0] == "plain" else 1)
@@ -87,7 +87,7 @@ def laptop(runner, study):
     row("published", f"{plain_ms:.2f}", f"{published[1]:.3f}", f"{published[2]:.3f}", "", "", "", study["idle_sms_ser"])
     for label, factor in (("counted", 1.0), (f"times {FITTED['spheres']} (fitted to plain)", FITTED["spheres"])):
         rows = runner.compare(trace, study["machine"], [SPLIT, "ser:scope=sm"], times(SPHERES, factor),
-                              steps_per_ray=SPHERE_STEPS)
+                              **{"scheduler.steps_per_ray": SPHERE_STEPS})
         row(label, f"{rows[0]['milliseconds']:.2f}", f"{rows[1]['speed_up']:.3f}", f"{rows[2]['speed_up']:.3f}",
             *[f"{100 * r['weighted_efficiency']:.1f} %" for r in rows], rows[2]["charge_withheld_sms"])
 
@@ -115,16 +115,16 @@ def laptop_sensitivity(runner, study):
     print("\nWhat moves SER on the laptop")
     head("variant", "split", "SER")
     row("published", f"{study['split_fps'] / study['plain_fps']:.3f}", f"{study['ser_fps'] / study['plain_fps']:.3f}")
-    rows = runner.compare(trace, study["machine"], [SPLIT, *models.values()], costs, steps_per_ray=SPHERE_STEPS)
+    rows = runner.compare(trace, study["machine"], [SPLIT, *models.values()], costs, **{"scheduler.steps_per_ray": SPHERE_STEPS})
     for label, result in zip(models, rows[2:]):
         row(label, f"{rows[1]['speed_up']:.3f}", f"{result['speed_up']:.3f}")
     for label, keys in (("policy min-shader", {"policy": "min-shader"}), ("policy oldest-lane", {"policy": "oldest-lane"}),
                         ("policy independent", {"policy": "independent"}),
-                        ("policy trace-barrier", {"policy": "trace-barrier"}), ("24 steps a ray", {"steps_per_ray": 24}),
+                        ("policy trace-barrier", {"policy": "trace-barrier"}), ("24 steps a ray", {"scheduler.steps_per_ray": 24}),
                         ("128 registers", {"registers_per_thread": 128}),
-                        ("12 cycles an instruction", {"cycles_per_instruction": 12})):
+                        ("12 cycles an instruction", {"scheduler.cycles_per_instruction": 12})):
         rows = runner.compare(trace, study["machine"], [SPLIT, "ser:scope=sm"], costs,
-                              **{"steps_per_ray": SPHERE_STEPS, **keys})
+                              **{"scheduler.steps_per_ray": SPHERE_STEPS, **keys})
         row(label, f"{rows[1]['speed_up']:.3f}", f"{rows[2]['speed_up']:.3f}")
 
 
@@ -172,7 +172,7 @@ def jungle_choices(runner, study):
 
 def measured(runner, study):
     """Times of an H200, measured with the programs of this project: packings, and costly hit shaders."""
-    settings = {"order": "morton-groups", "steps_per_ray": SPHERE_STEPS}
+    settings = {"order": "morton-groups", "scheduler.steps_per_ray": SPHERE_STEPS}
     policies = ("stage-majority", "trace-barrier")
     trace = runner.trace("weekend", "--scene", "one-weekend", "--size", "1280x720", "--spp", "6")
     print(f"\n{study['title']}")
@@ -181,7 +181,7 @@ def measured(runner, study):
     for packing, ms in study["packings"].items():
         cells = []
         for policy in policies:
-            plain = runner.compare(trace, "h200", ["plain"], {}, start_packing=packing, policy=policy, **settings)[0]
+            plain = runner.compare(trace, "h200", ["plain"], {}, packing=packing, policy=policy, **settings)[0]
             ours = plain["milliseconds"]
             base.setdefault(policy, ours)
             cells += [f"{ours:.2f}", f"{100 * (ours / base[policy] - 1):+.1f} %"]

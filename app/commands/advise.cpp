@@ -1,4 +1,6 @@
 // rayreplay advise: which coherence hint would raise SIMT efficiency most?
+#include <algorithm>
+#include <array>
 #include <memory>
 
 #include <fmt/format.h>
@@ -7,6 +9,7 @@
 #include "app/commands/command.hpp"
 #include "app/commands/device_option.hpp"
 #include "app/commands/options.hpp"
+#include "app/commands/settings_options.hpp"
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "app/report/advise_table.hpp"
@@ -16,6 +19,8 @@
 #include "base/json.hpp"
 #include "base/keep_memory.hpp"
 #include "sim/experiment/advise.hpp"
+#include "sim/experiment/settings/machine_settings.hpp"
+#include "sim/experiment/stages/stage_settings.hpp"
 #include "sim/machine/machine.hpp"
 
 namespace rayreplay::app {
@@ -27,19 +32,32 @@ constexpr std::size_t kRowsOfText = 20;
 struct Options {
   std::string path;
   experiment::AdviseOptions advise;
-  std::vector<std::string> hints;
-  std::vector<std::string> hint_files;
-  std::string machine;
-  ExperimentOptions experiment;
+  SettingsOptions experiment;
   DeviceOption device;
   FormatOption format;
   OutputOption output;
 };
 
-void add_hint(std::pair<std::string, scheduler::HintSource> hint, scheduler::HintSources& hints) {
-  if (!hints.emplace(hint.first, std::move(hint.second)).second) {
-    throw Error(ErrorKind::Usage, {"two hints have one name", "--hint", "'" + hint.first + "'", "", "rename one"});
+constexpr const char* kModel = "scheduler.model";
+/// What a model whose scope is an SM knows of the machine.
+constexpr std::array kMachineKeys = {experiment::kMachineName, "machine.sms", "machine.resident_warps",
+                                     "machine.withheld_sms"};
+
+/// The model as it was asked for, but for hint=none: the advisor chooses the hint, and a complete spec says none.
+std::string asked_model(const experiment::Settings& asked) {
+  ModelSpec spec = parse_spec(asked.text(kModel));
+  const std::string prefix = std::string(kModel) + ":";
+  for (const auto& [key, setting] : asked.all()) {
+    if (key.starts_with(prefix)) {
+      spec.settings.emplace_back(key.substr(prefix.size()), to_text(setting.value));
+    }
   }
+  std::erase(spec.settings, std::pair<std::string, std::string>{"hint", "none"});
+  std::string text = spec.name;
+  for (const auto& [name, value] : spec.settings) {
+    text += fmt::format("{}{}={}", text.size() == spec.name.size() ? ":" : ",", name, value);
+  }
+  return text;
 }
 
 std::vector<std::pair<std::string, std::string>> context_of(const experiment::AdviseResult& result) {
@@ -51,41 +69,31 @@ std::vector<std::pair<std::string, std::string>> context_of(const experiment::Ad
 
 int act(const Options& given) {
   const output::Format format = given.format.format();
-  const experiment::Configuration configuration = given.experiment.configuration();
+  const experiment::Settings asked = given.experiment.asked(given.path);
+  const experiment::Settings settings = experiment::complete(asked, experiment::NamedInput::Elsewhere);
   experiment::AdviseOptions options = given.advise;
-  std::vector<NamedPath> inputs = given.experiment.inputs(given.path, configuration);
-  for (const std::string& text : configuration.compared.hints) {
-    add_hint(scheduler::parse_hint(text), options.hints);
-  }
-  for (const std::string& text : given.hints) {
-    add_hint(scheduler::parse_hint(text), options.hints);
-  }
-  std::vector<std::string> hint_files = configuration.compared.hint_files;
-  hint_files.insert(hint_files.end(), given.hint_files.begin(), given.hint_files.end());
-  for (const std::string& text : hint_files) {
-    auto hint = scheduler::parse_hint_file(text);
-    inputs.push_back({"--hint-file", hint.second.text});
-    add_hint(std::move(hint), options.hints);
-  }
-  require_distinct({{"--output", given.output.path}}, inputs);
+  options.model = asked_model(asked);
+  options.hints = experiment::hints_of(settings);
+  require_distinct({{"--output", given.output.path}}, given.experiment.inputs(given.path, settings));
   given.output.check();
   const std::unique_ptr<kernels::Accelerator> accelerator = given.device.open();
   options.accelerator = accelerator.get();
-  if (!given.machine.empty()) {
-    const machine::Machine chosen = machine::load_machine(given.machine);
+  if (std::ranges::any_of(kMachineKeys, [&asked](const char* key) { return asked.has(key); })) {
+    const machine::Machine chosen = experiment::machine_of(settings);
     options.machine = machine::facts(chosen, chosen.resident_warps);
   }
 
   keep_freed_memory();
   const trace::Trace trace = load_trace(given.path);
-  const experiment::Resolved resolved = experiment::resolve(configuration, trace);
+  const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true);
   const std::unique_ptr<Progress> progress = console::make_progress();
   options.progress = progress.get();
   const experiment::AdviseResult result = experiment::advise(trace, resolved, options);
   log_not_captured(trace.header);
   console::log(fmt::format("rayreplay: {} in {:.1f} s", counted(result.evaluated + result.rejected, "candidate"),
                            result.seconds));
-  const report::Context context{given.path, trace, resolved, context_of(result), true, accelerator.get()};
+  const experiment::Settings told = given.experiment.read_of(settings, &resolved);
+  const report::Context context{given.path, trace, resolved, context_of(result), true, accelerator.get(), &told};
   switch (format) {
     case output::Format::Table:
       given.output.write(report::context_text(context) + "\n" +
@@ -122,23 +130,13 @@ void add_advise_command(CLI::App& root, Session& session) {
       ->check(CLI::Range(0U, kMostCandidates))
       ->capture_default_str()
       ->group(kSearch);
-  command->add_option("--model", options->advise.model, "Scheduler model that sorts by hints")
-      ->type_name("SPEC")
-      ->capture_default_str()
-      ->group(kSearch);
-  command->add_option("--machine", options->machine, "Machine, for models whose scope is an SM [one SM]")
-      ->type_name("NAME|FILE")
-      ->group(kSearch);
-  command->add_option("--hint", options->hints, "A hint of your own, as material:4=material%16; may be repeated")
-      ->type_name("NAME:BITS=FORMULA")
-      ->allow_extra_args(false)
-      ->group(kSearch);
-  command->add_option("--hint-file", options->hint_files, "The same, one number per ray from a file; may be repeated")
-      ->type_name("NAME:BITS=FILE")
-      ->allow_extra_args(false)
-      ->group(kSearch);
-  options->experiment.add_placement_to(*command);
-  options->experiment.add_replay_to(*command);
+  using experiment::Stage;
+  TakenKeys taken{bit(Stage::Assignment) | bit(Stage::Simt)};
+  taken.without = {"packing"};
+  taken.also = {kModel, "scheduler.hints", "scheduler.hint_files"};
+  taken.also.insert(taken.also.end(), kMachineKeys.begin(), kMachineKeys.end());
+  taken.defaults = {{kModel, options->advise.model}};
+  options->experiment.add_to(*command, std::move(taken));
   options->device.add_to(*command);
   options->format.add_to(*command);
   options->output.add_to(*command, "Where to write the result; - is standard output");

@@ -1,6 +1,5 @@
 // rayreplay bvh: acceleration structures over a traced scene: size and quality level by level, boxes as a picture in
 // space.
-#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -9,6 +8,7 @@
 
 #include "app/commands/command.hpp"
 #include "app/commands/options.hpp"
+#include "app/commands/settings_options.hpp"
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "app/report/bvh_table.hpp"
@@ -16,20 +16,21 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/output_file.hpp"
+#include "bvh/check_options.hpp"
 #include "bvh/vtp.hpp"
+#include "sim/experiment/stages/stage_settings.hpp"
 
 namespace rayreplay::app {
 namespace {
 
-constexpr const char* kDefaultLayout = "wide-8";
+constexpr const char* kLaunch = "launch";
+constexpr const char* kLayout = "bvh.layout";
 
 struct Options {
   std::string path;
-  std::optional<std::uint32_t> launch;
   std::optional<std::uint32_t> tlas;
-  std::vector<std::string> layouts;
   bool compare_layouts = false;
-  bvh::BvhOptions build;
+  SettingsOptions experiment;
   std::size_t lcv_rays = 10'000;
   std::string vtp;
   std::uint32_t vtp_depth = 3;
@@ -39,11 +40,15 @@ struct Options {
 };
 
 /// Resolved specs of the layouts asked for; unknown ones are found before any work.
-std::vector<std::string> layouts_of(const Options& options) {
+std::vector<std::string> layouts_of(const Options& options, const experiment::Settings& asked) {
   if (options.compare_layouts) {
     return bvh::Layouts::names();
   }
-  return options.layouts.empty() ? std::vector<std::string>{kDefaultLayout} : options.layouts;
+  std::vector<std::string> layouts = options.experiment.variants(kLayout, asked);
+  if (layouts.empty()) {
+    layouts.push_back(experiment::complete(asked, experiment::NamedInput::Elsewhere).text(kLayout));
+  }
+  return layouts;
 }
 
 bvh::VtpShape parse_shape(const std::string& name) {
@@ -58,16 +63,10 @@ bvh::VtpShape parse_shape(const std::string& name) {
                                  near.empty() ? "" : "did you mean '" + near + "'?"});
 }
 
-void check_models(const Options& options, const std::vector<std::string>& layouts) {
-  static_cast<void>(bvh::Builders::create(options.build.builder));
-  static_cast<void>(bvh::NodeOrders::create(options.build.node_order));
-  static_cast<void>(bvh::VertexOrders::create(options.build.vertex_order));
+void check_models(const Options& options, const std::vector<std::string>& layouts, bvh::BvhOptions build) {
   for (const std::string& layout : layouts) {
-    static_cast<void>(bvh::Layouts::create(layout));
-  }
-  if (!(options.build.enlarge >= 0) || std::isinf(options.build.enlarge)) {
-    throw Error(ErrorKind::Usage, {"the enlargement of boxes is out of range", "--enlarge",
-                                   fmt::format("{}", options.build.enlarge), "a finite share of at least 0", ""});
+    build.layout = layout;
+    bvh::check_options(build);
   }
   if (!options.vtp.empty() && layouts.size() > 1) {
     throw Error(ErrorKind::Usage, {"boxes of several layouts do not go into one file", "--vtp",
@@ -81,8 +80,8 @@ struct Place {
   std::optional<std::uint32_t> launch;
 };
 
-Place resolve_place(const Options& options, const trace::Trace& trace) {
-  const auto missing = [](const char* what, const char* option, std::size_t found, std::size_t count) {
+Place resolve_place(const Options& options, const experiment::Settings& settings, const trace::Trace& trace) {
+  const auto missing = [](const char* what, const std::string& option, std::size_t found, std::size_t count) {
     throw Error(ErrorKind::Usage,
                 {what, option, fmt::format("{}", found),
                  count == 0 ? std::string("nothing: there are none") : fmt::format("0 to {}", count - 1), ""});
@@ -94,12 +93,14 @@ Place resolve_place(const Options& options, const trace::Trace& trace) {
     }
     return {*options.tlas, {}};
   }
-  if (!options.launch && trace.launches.empty()) {
+  const std::string& where = settings.where(kLaunch);
+  if (where.empty() && trace.launches.empty()) {
     return {};
   }
-  const std::uint32_t launch = options.launch.value_or(0);
+  const auto launch = static_cast<std::uint32_t>(settings.integer(kLaunch));
   if (launch >= trace.launches.size()) {
-    missing("the trace has no launch of this number", "--launch", launch, trace.launches.size());
+    missing("the trace has no launch of this number", experiment::place_of(where, kLaunch), launch,
+            trace.launches.size());
   }
   const std::uint32_t tlas = trace.launches[launch].tlas;
   if (tlas == trace::kNone && !trace.scene.instances.empty()) {
@@ -131,16 +132,20 @@ std::string write_boxes(const Options& options, const trace::Trace& trace, const
 int act(const Options& options) {
   const output::Format format = options.format.format();
   const bvh::VtpShape shape = parse_shape(options.vtp_shape);
-  const std::vector<std::string> layouts = layouts_of(options);
-  check_models(options, layouts);
+  const experiment::Settings asked = options.experiment.asked(options.path);
+  const experiment::Settings settings = experiment::complete(asked, experiment::NamedInput::Elsewhere);
+  const bvh::BvhOptions structure_options = experiment::structure_of(settings);
+  const std::vector<std::string> layouts = layouts_of(options, asked);
+  check_models(options, layouts, structure_options);
   require_file_name(options.vtp, "--vtp");
-  require_distinct({{"--output", options.output.path}, {"--vtp", options.vtp}}, {{"TRACE", options.path}});
+  require_distinct({{"--output", options.output.path}, {"--vtp", options.vtp}},
+                   options.experiment.inputs(options.path, settings));
   options.output.check();
   if (!options.vtp.empty()) {
     require_writable(options.vtp, options.output.force);
   }
   const trace::Trace trace = load_trace(options.path);
-  const Place place = resolve_place(options, trace);
+  const Place place = resolve_place(options, settings, trace);
   const std::unique_ptr<Progress> progress = console::make_progress();
 
   report::BvhReport report{options.path,
@@ -150,8 +155,8 @@ int act(const Options& options) {
                            {},
                            {},
                            {},
-                           options.build.leaf_size,
-                           options.build.enlarge,
+                           structure_options.leaf_size,
+                           structure_options.enlarge,
                            options.lcv_rays,
                            {},
                            {},
@@ -169,7 +174,7 @@ int act(const Options& options) {
   summary.progress = progress.get();
   for (const std::string& layout : layouts) {
     std::vector<bvh::Tree> trees;
-    bvh::BvhOptions build = options.build;
+    bvh::BvhOptions build = structure_options;
     build.layout = layout;
     build.trees = &trees;
     build.progress = progress.get();
@@ -208,22 +213,19 @@ int act(const Options& options) {
 
 void add_structure_options(CLI::App& command, Options& options) {
   constexpr const char* kGroup = "Structure";
-  const auto add = [&](const char* name, auto& value, const char* text, const char* type) {
-    return command.add_option(name, value, text)->type_name(type)->group(kGroup);
-  };
-  CLI::Option* launch = add("--launch", options.launch, "Launch whose top-level structure is built (default 0)", "N");
-  add("--tlas", options.tlas, "Top-level structure of the trace", "N")->excludes(launch);
-  add("--builder", options.build.builder, "Builder", "SPEC")->capture_default_str();
-  CLI::Option* layout = add("--layout", options.layouts, "Layout (default wide-8); may be repeated", "SPEC");
-  command.add_flag("--compare-layouts", options.compare_layouts, "Every layout, one row each")
-      ->excludes(layout)
+  TakenKeys taken{bit(experiment::Stage::Structure)};
+  taken.variants = {{kLayout, "wide-8"}};
+  options.experiment.add_to(command, std::move(taken));
+  command.add_option("--tlas", options.tlas, "Top-level structure of the trace, in place of the launch's")
+      ->type_name("N")
+      ->excludes(command.get_option("--launch"))
       ->group(kGroup);
-  add("--node-order", options.build.node_order, "Order of nodes in memory", "SPEC")->capture_default_str();
-  add("--vertex-order", options.build.vertex_order, "Order of vertices in memory", "SPEC")->capture_default_str();
-  add("--leaf-size", options.build.leaf_size, "Most references of a leaf (default 0: the builder's)", "N");
-  add("--enlarge", options.build.enlarge, "Push the planes of leaves outward by this share of their boxes' diagonals",
-      "X");
-  add("--lcv-rays", options.lcv_rays, "Rays for leaf-count variability; 0: none", "N")
+  command.add_flag("--compare-layouts", options.compare_layouts, "Every layout, one row each")
+      ->excludes(command.get_option("--layout"))
+      ->group(kGroup);
+  command.add_option("--lcv-rays", options.lcv_rays, "Rays for leaf-count variability; 0: none")
+      ->type_name("N")
+      ->group(kGroup)
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
 }

@@ -1,6 +1,5 @@
 // rayreplay cache: where the bytes of a launch, or of an imported memory trace, come from.
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "app/commands/command.hpp"
 #include "app/commands/device_option.hpp"
 #include "app/commands/options.hpp"
+#include "app/commands/settings_options.hpp"
 #include "app/commands/wait_notice.hpp"
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
@@ -27,36 +27,35 @@
 #include "base/output_file.hpp"
 #include "capture/import/memory_trace.hpp"
 #include "sim/experiment/cache_import.hpp"
-#include "sim/experiment/cache_settings.hpp"
 #include "sim/experiment/memory_export.hpp"
+#include "sim/experiment/settings/machine_settings.hpp"
+#include "sim/experiment/stages/stage_settings.hpp"
 
 namespace rayreplay::app {
 namespace {
 
 using experiment::CacheOptions;
 using experiment::CacheResult;
-using experiment::CacheSetting;
+using experiment::ExperimentParameter;
+using experiment::Settings;
+using experiment::Stage;
 
-constexpr const char* kCoalesce = "coalesce";
-constexpr const char* kDistances = "distances";
-constexpr const char* kRegisters = "registers_per_thread";
 constexpr std::string_view kElementsEnd = ".cache.h5";
+constexpr const char* kCommand = "cache";
 
-/// Keys that mean something to an imported memory trace, which comes with its own order and SMs.
-constexpr std::array<std::string_view, 11> kImportedKeys = {
-    "machine", "l1",           "l2",        "coalesce", "l1_model",       "l2_model",
-    "l2_feed", "reuse_engine", "distances", "windows",  "window_requests"};
-
-/// Options that are no settings and mean nothing to one either.
-constexpr std::array kLaunchOptions = {"--launch", "--order", "--warp-size", "--packing"};
+/// Whether the key means something to an imported memory trace, which comes with its own order and SMs.
+bool is_of_imported(const ExperimentParameter& parameter) {
+  const std::string& key = parameter.declared.name;
+  return experiment::is_read(parameter, bit(Stage::Cache), kCommand) || key == experiment::kMachineName ||
+         key == "stream.coalesce" ||
+         std::ranges::any_of(experiment::shorthands(), [&key](const experiment::Shorthand& level) {
+           return std::ranges::find(level.keys, key) != level.keys.end();
+         });
+}
 
 struct Options {
-  const CLI::App* command = nullptr;
   std::string path;
-  ExperimentOptions experiment;
-  std::vector<std::optional<std::string>> values;  ///< by experiment::cache_parameters()
-  bool per_lane = false;
-  bool no_distances = false;
+  SettingsOptions experiment;
   bool requests = false;
   CLI::Option* elements_option = nullptr;
   std::string elements;
@@ -68,39 +67,6 @@ struct Options {
   FormatOption format;
   OutputOption output;
 };
-
-std::string option_of(const std::string& key) {
-  if (key == kRegisters) {
-    return "--registers";
-  }
-  if (key == kCoalesce) {
-    return "--per-lane";
-  }
-  if (key == kDistances) {
-    return "--no-distances";
-  }
-  std::string option = "--" + key;
-  std::replace(option.begin(), option.end(), '_', '-');
-  return option;
-}
-
-/// What the command line sets.
-std::vector<CacheSetting> given_settings(const Options& options) {
-  std::vector<CacheSetting> settings;
-  const auto& parameters = experiment::cache_parameters();
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (options.values[i]) {
-      settings.push_back({parameters[i].declared.name, *options.values[i], option_of(parameters[i].declared.name)});
-    }
-  }
-  if (options.per_lane) {
-    settings.push_back({kCoalesce, "false", option_of(kCoalesce)});
-  }
-  if (options.no_distances) {
-    settings.push_back({kDistances, "false", option_of(kDistances)});
-  }
-  return settings;
-}
 
 std::string elements_path(const Options& options) {
   if (options.elements_option->count() == 0) {
@@ -119,15 +85,26 @@ std::string elements_path(const Options& options) {
   return std::filesystem::path(options.path).replace_extension(kElementsEnd).string();
 }
 
-CacheOptions make_options(const Options& given, const experiment::Configuration& configuration) {
-  CacheOptions options;
-  experiment::apply_cache_settings(configuration.cache, options);
-  experiment::apply_cache_settings(given_settings(given), options);
-  options.packing = configuration.packings.empty() ? "identity" : configuration.packings.front();
+CacheOptions make_options(const Options& given, const Settings& settings) {
+  CacheOptions options = experiment::cache_of(settings);
   options.elements = given.elements_option->count() > 0;
   options.pixels = options.elements || !given.report.empty();
   options.request_sums = given.requests;
   return options;
+}
+
+/// The settings that the result depends on, with what was decided on the way.
+Settings told_settings(const Options& given, Settings settings, const CacheResult& result,
+                       const experiment::Resolved* resolved) {
+  settings.set("cache.reuse_engine", result.options.reuse_engine, "");
+  if (resolved == nullptr) {
+    return experiment::of_keys(settings, is_of_imported);
+  }
+  settings.set("bvh.builder", result.builder, "");
+  settings.set("bvh.leaf_size", std::int64_t{0}, "");  // the builder's spec says it
+  settings.set("schedule.distribution", result.schedule, "");
+  settings.set("schedule.resident_warps", std::int64_t{result.options.resident_warps}, "");
+  return given.experiment.read_of(settings, resolved);
 }
 
 void warn(const std::string& text) {
@@ -230,19 +207,14 @@ struct Outputs {
   std::string elements;
 };
 
-Outputs check_outputs(const Options& options, const experiment::Configuration& configuration,
-                      const CacheOptions& cache) {
+Outputs check_outputs(const Options& options, const Settings& settings) {
   Outputs outputs{options.format.format(), pictures::parse_colormap(options.colormap), elements_path(options)};
-  std::vector<NamedPath> inputs = options.experiment.inputs(options.path, configuration);
-  if (cache.machine.find('/') != std::string::npos || cache.machine.ends_with(".toml")) {
-    inputs.push_back({"--machine", cache.machine});
-  }
   require_file_name(outputs.elements, "--elements");
   require_distinct({{"--output", options.output.path},
                     {"--report", options.report},
                     {"--elements", outputs.elements},
                     {"--export", options.exported}},
-                   inputs);
+                   options.experiment.inputs(options.path, settings));
   if (options.exported == "-" && options.output.path == "-") {
     throw Error(ErrorKind::Usage, {"the memory trace and the result cannot both go to standard output",
                                    "--export and --output", "'-'", "a file for one of them", "add --output FILE"});
@@ -290,39 +262,22 @@ void require_imported_options(const Options& options) {
     throw Error(ErrorKind::Usage, {"the option says nothing about an imported memory trace", option,
                                    "'" + options.path + "'", "a trace of a launch (.rrt)", "leave it out"});
   };
-  for (const CacheSetting& setting : given_settings(options)) {
-    if (std::find(kImportedKeys.begin(), kImportedKeys.end(), setting.key) == kImportedKeys.end()) {
-      refuse(setting.where);
-    }
-  }
-  for (const char* option : kLaunchOptions) {
-    if (options.command->count(option) > 0) {
-      refuse(option);
+  for (const auto& [option, key] : options.experiment.given_keys()) {
+    if (!is_of_imported(*experiment::find_parameter(key))) {
+      refuse(option == "--set" ? option + " " + key : option);
     }
   }
 }
 
-/// Keys of a configuration that have no meaning here and are not what they are without it: a configuration that a
-/// report wrote has every key.
-void log_unused_keys(const experiment::Configuration& configuration, const CacheOptions& options) {
+/// Keys of a file that have no meaning here and are not what they are without it.
+void log_unused_keys(const Options& options, const Settings& settings) {
   std::vector<std::string> unused;
-  const CacheOptions defaults;
-  const auto given = experiment::cache_settings(options);
-  const auto without = experiment::cache_settings(defaults);
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const auto& [key, value] = given[i];
-    if (std::ranges::find(kImportedKeys, key) == kImportedKeys.end() && value != without[i].second) {
-      const auto place = options.where.find(key);
-      unused.push_back(place == options.where.end() ? key : place->second);
-    }
-  }
-  const experiment::Configuration none;
-  for (const auto& [key, differs] : {std::pair{"launch", configuration.launch != none.launch},
-                                     {"warp_size", configuration.warp_size != none.warp_size},
-                                     {"order", configuration.order != none.order},
-                                     {"packings", options.packing != defaults.packing}}) {
-    if (differs) {
-      unused.emplace_back(key);
+  const Settings without = experiment::complete({}, experiment::NamedInput::Elsewhere);
+  for (const auto& [key, setting] : settings.all()) {
+    const ExperimentParameter& parameter = *experiment::find_parameter(key);
+    if (!setting.where.empty() && !setting.where.starts_with("--") && options.experiment.reads(parameter) &&
+        !is_of_imported(parameter) && setting.value != without.at(key)) {
+      unused.push_back(experiment::place_of(setting.where, key));
     }
   }
   if (!unused.empty()) {
@@ -331,10 +286,9 @@ void log_unused_keys(const experiment::Configuration& configuration, const Cache
   }
 }
 
-int run_imported(const Options& given, const Outputs& outputs, const experiment::Configuration& configuration,
-                 CacheOptions options) {
+int run_imported(const Options& given, const Outputs& outputs, const Settings& settings, CacheOptions options) {
   require_imported_options(given);
-  log_unused_keys(configuration, options);
+  log_unused_keys(given, settings);
   keep_freed_memory();
   const std::unique_ptr<Progress> progress = console::make_progress();
   options.progress = progress.get();
@@ -344,20 +298,18 @@ int run_imported(const Options& given, const Outputs& outputs, const experiment:
     options.take_elements = [&](std::uint32_t, const std::vector<memory::ElementRow>& rows) { elements->append(rows); };
   }
   const CacheResult result = experiment::run_cache_imported(given.path, options, tell_wait);
-  write(given, outputs, {given.path, result, nullptr, options.accelerator->records()}, elements.get());
+  const Settings told = told_settings(given, settings, result, nullptr);
+  write(given, outputs, {given.path, result, told, nullptr, options.accelerator->records()}, elements.get());
   return 0;
 }
 
-int run_launch(const Options& given, const Outputs& outputs, experiment::Configuration configuration,
-               CacheOptions options) {
+int run_launch(const Options& given, const Outputs& outputs, Settings settings, CacheOptions options) {
   keep_freed_memory();
   const trace::Trace trace = load_trace(given.path);
-  const machine::Machine machine = experiment::cache_machine(options);
-  if (configuration.warp_size == 0 && trace.header.warp_size == 0) {
-    configuration.warp_size = machine.warp_size;
+  if (settings.integer("warp_size") == 0 && trace.header.warp_size == 0) {
+    settings.set("warp_size", std::int64_t{options.machine.warp_size}, "");
   }
-  configuration.packings = {options.packing};
-  const experiment::Resolved resolved = experiment::resolve(configuration, trace);
+  const experiment::Resolved resolved = experiment::resolved_of(settings, trace, false);
   const trace::LaunchSize size = trace.launches[resolved.launch].size;
   if (!given.report.empty() && size.height > 1) {
     pictures::require_drawable(size.width, size.height, given.path);
@@ -385,64 +337,37 @@ int run_launch(const Options& given, const Outputs& outputs, experiment::Configu
   }
   log_not_captured(trace.header);
   const report::Context context{given.path, trace, resolved, {}, false, options.accelerator};
-  write(given, outputs, {given.path, result, &context, context.stages()}, elements.get());
+  const Settings told = told_settings(given, settings, result, &resolved);
+  write(given, outputs, {given.path, result, told, &context, context.stages()}, elements.get());
   return 0;
 }
 
 int act(const Options& given) {
   // Everything that can be wrong without the trace is found before it is read.
-  const experiment::Configuration configuration = given.experiment.configuration();
-  CacheOptions options = make_options(given, configuration);
-  experiment::check(options);
-  const Outputs outputs = check_outputs(given, configuration, options);
+  const Settings settings = given.experiment.settings(given.path);
+  CacheOptions options = make_options(given, settings);
+  const Outputs outputs = check_outputs(given, settings);
   const std::unique_ptr<kernels::Accelerator> accelerator = given.device.open();
   options.accelerator = accelerator.get();
   if (import::is_memory_trace(given.path)) {
-    return run_imported(given, outputs, configuration, options);
+    return run_imported(given, outputs, settings, options);
   }
   require_known_trace(given.path);
-  return run_launch(given, outputs, configuration, options);
-}
-
-void add_settings(CLI::App& command, Options& options) {
-  const auto& parameters = experiment::cache_parameters();
-  options.values.resize(parameters.size());
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const auto& [declared, group, type] = parameters[i];
-    if (declared.name == kCoalesce) {
-      command
-          .add_flag("--per-lane", options.per_lane, "Every lane's access counts: no coalescing (as the published tool)")
-          ->group(group);
-    } else if (declared.name == kDistances) {
-      command
-          .add_flag("--no-distances", options.no_distances,
-                    "No reuse distances: faster, without histograms, curves and the split of misses")
-          ->group(group);
-    } else {
-      const std::string value = to_text(declared.default_value);
-      command
-          .add_option(option_of(declared.name), options.values[i],
-                      declared.text + (value.empty() ? "" : " [" + value + "]"))
-          ->type_name(type)
-          ->group(group);
-    }
-  }
+  return run_launch(given, outputs, settings, options);
 }
 
 }  // namespace
 
 void add_cache_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand("cache", "Where do the bytes come from? Caches, reuse distances, traffic");
+  CLI::App* command = root.add_subcommand(kCommand, "Where do the bytes come from? Caches, reuse distances, traffic");
   command->group("Experiments");
   auto options = std::make_shared<Options>();
-  options->command = command;
   command->add_option("trace", options->path, "Trace file (.rrt), or a memory trace of another tool")
       ->type_name("TRACE")
       ->group("Input")
       ->required();
-  options->experiment.add_placement_to(*command);
-  options->experiment.add_packing_to(*command);
-  add_settings(*command, *options);
+  options->experiment.add_to(*command,
+                             {bit(Stage::Structure) | bit(Stage::Assignment) | bit(Stage::Stream) | bit(Stage::Cache)});
   command->add_flag("--requests", options->requests, "Also hit rates over requests (lanes)")->group("Output");
   options->elements_option =
       command

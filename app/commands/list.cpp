@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/registry.hpp"
+#include "sim/experiment/settings/key_readers.hpp"
 #include "sim/experiment/settings/metrics.hpp"
 #include "sim/experiment/settings/parameter_table.hpp"
 #include "sim/machine/machine.hpp"
@@ -137,20 +138,23 @@ output::Table parameter_table(const ModelDescription& model) {
 output::Table keys_table() {
   output::Table table;
   table.columns = {{"name", "key"},
+                   {"flag", "flag"},
                    {"type", "type"},
                    {"default", "default"},
                    {"unit", "unit"},
                    {"range", "values"},
                    {"text", "meaning"},
-                   {"inherits", "as", output::Show::Plain, 0, true}};
+                   {"inherits", "as", output::Show::Plain, 0, true},
+                   {"read_by", "read by", output::Show::Plain, 0, true}};
   for (const experiment::ExperimentParameter& parameter : experiment::experiment_parameters()) {
     const Parameter& declared = parameter.declared;
     std::string values = range_text(declared);
     if (!parameter.model_kind.empty()) {
       values = kind_word(parameter.model_kind);
     }
-    table.rows.push_back({declared.name, type_name(declared.default_value), to_text(declared.default_value),
-                          declared.unit, values, declared.text, parameter.inherits});
+    table.rows.push_back({declared.name, parameter.flag, type_name(declared.default_value),
+                          to_text(declared.default_value), declared.unit, values, declared.text, parameter.inherits,
+                          experiment::readers_of(parameter)});
   }
   return table;
 }

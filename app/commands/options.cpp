@@ -22,9 +22,6 @@
 namespace rayreplay::app {
 namespace {
 
-constexpr std::uint64_t kMaxConfigBytes = 16U << 20U;
-constexpr const char* kPlacementGroup = "Warps";
-constexpr const char* kReplayGroup = "Replay";
 constexpr const char* kOutputGroup = "Output";
 
 namespace fs = std::filesystem;
@@ -180,58 +177,6 @@ trace::Trace load_trace(const std::string& path, bool rules) {
   return trace::load(path, options);
 }
 
-void ExperimentOptions::add_placement_to(CLI::App& command) {
-  command.add_option("--launch", launch_, "Launch of the trace [0]")->type_name("N")->group(kPlacementGroup);
-  command.add_option("--order", order_, "Launch order spec [captured if the trace has its warps, else z-order]")
-      ->type_name("SPEC")
-      ->group(kPlacementGroup);
-  command.add_option("--warp-size", warp_size_, "Lanes of a warp [the trace's, else 32]")
-      ->type_name("N")
-      ->check(CLI::Range(1U, 64U))
-      ->group(kPlacementGroup);
-  command.add_option("--config", config_file_, "Configuration (TOML); options given here win over it")
-      ->type_name("FILE")
-      ->group(kPlacementGroup);
-}
-
-void ExperimentOptions::add_replay_to(CLI::App& command) {
-  command
-      .add_option(
-          "--policy", policy_,
-          "Which call a warp executes next: stage-majority, min-shader, oldest-lane, independent, trace-barrier "
-          "[stage-majority]")
-      ->type_name("NAME")
-      ->group(kReplayGroup);
-  command
-      .add_option("--cost", costs_,
-                  "Cycles per call, by stage (closest-hit), shader name or shader id: adds weighted efficiency")
-      ->type_name("SHADER=CYCLES,...")
-      ->allow_extra_args(false)
-      ->group(kReplayGroup);
-  command.add_option("--costs", costs_file_, "Cycles per call from a TOML file with a table [costs]")
-      ->type_name("FILE")
-      ->group(kReplayGroup);
-}
-
-void ExperimentOptions::add_packings_to(CLI::App& command) {
-  command.add_option("--packing", packings_, "Packing to try, may be repeated [all of them]")
-      ->type_name("SPEC")
-      ->allow_extra_args(false)
-      ->group("Packings");
-  command.add_option("--swizzle", swizzles_, "Swizzle file of your own to try beside them, may be repeated")
-      ->type_name("FILE")
-      ->allow_extra_args(false)
-      ->group("Packings");
-}
-
-void ExperimentOptions::add_packing_to(CLI::App& command) {
-  command.add_option("--packing", packings_, "Packing [identity]")
-      ->type_name("SPEC")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->group("Packings");
-}
-
 void log_not_captured(const trace::Header& header) {
   constexpr std::size_t kShown = 5;
   // Without warps it is no device's capture: what a tracer never has concerns no figure of these commands.
@@ -245,40 +190,6 @@ void log_not_captured(const trace::Header& header) {
   if (lines.size() > kShown) {
     console::log(fmt::format("rayreplay: note: … {} more; rayreplay info shows them", lines.size() - kShown));
   }
-}
-
-experiment::Configuration ExperimentOptions::configuration() const {
-  experiment::Configuration result;
-  if (!config_file_.empty()) {
-    result = experiment::parse_configuration(read_file(config_file_, kMaxConfigBytes), config_file_);
-  }
-  if (!costs_file_.empty()) {
-    experiment::parse_costs(read_file(costs_file_, kMaxConfigBytes), costs_file_, result);
-  }
-  result.launch = launch_.value_or(result.launch);
-  result.warp_size = warp_size_.value_or(result.warp_size);
-  result.order = order_.value_or(result.order);
-  result.policy = policy_.value_or(result.policy);
-  if (!packings_.empty()) {
-    result.packings = packings_;
-  }
-  if (!swizzles_.empty()) {
-    result.swizzles = swizzles_;
-  }
-  for (const std::string& list : costs_) {
-    const experiment::ShaderCosts costs = experiment::parse_cost_list(list);
-    result.costs.insert(result.costs.end(), costs.begin(), costs.end());
-  }
-  return result;
-}
-
-std::vector<NamedPath> ExperimentOptions::inputs(const std::string& trace_file,
-                                                 const experiment::Configuration& configuration) const {
-  std::vector<NamedPath> result = {{"the trace", trace_file}, {"--config", config_file_}, {"--costs", costs_file_}};
-  for (const std::string& file : configuration.swizzles) {
-    result.push_back({"--swizzle", file});
-  }
-  return result;
 }
 
 trace::LaunchSize parse_size(const std::string& text, const std::string& option) {

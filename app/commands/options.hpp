@@ -12,7 +12,6 @@
 #include "app/output/table.hpp"
 #include "base/progress.hpp"
 #include "capture/trace/trace.hpp"
-#include "sim/experiment/configuration.hpp"
 
 namespace rayreplay::app {
 
@@ -63,35 +62,6 @@ void require_known_trace(const std::string& path);
 
 /// What a trace does not hold, on standard error: its first lines, and how many more there are.
 void log_not_captured(const trace::Header& header);
-
-/// Which launch, cut into which warps, in which order; on top: replay policy and costs. What the command line says
-/// wins over --config FILE.
-class ExperimentOptions {
- public:
-  void add_placement_to(CLI::App& command);  ///< --launch, --order, --warp-size, --config
-  void add_replay_to(CLI::App& command);     ///< --policy, --cost, --costs
-  void add_packings_to(CLI::App& command);   ///< --packing …, --swizzle …
-  void add_packing_to(CLI::App& command);    ///< --packing, one alone; default identity
-  [[nodiscard]] experiment::Configuration configuration() const;
-  /// Whether the command line names packings or swizzles.
-  [[nodiscard]] bool names_packings() const {
-    return !packings_.empty() || !swizzles_.empty();
-  }
-  /// What `configuration` reads and the experiment will, besides the trace: for `require_distinct`.
-  [[nodiscard]] std::vector<NamedPath> inputs(const std::string& trace_file,
-                                              const experiment::Configuration& configuration) const;
-
- private:
-  std::optional<std::uint32_t> launch_;
-  std::optional<std::uint32_t> warp_size_;
-  std::optional<std::string> order_;
-  std::optional<std::string> policy_;
-  std::vector<std::string> packings_;
-  std::vector<std::string> swizzles_;
-  std::vector<std::string> costs_;
-  std::string costs_file_;
-  std::string config_file_;
-};
 
 /// "1280x720" or "1280x720x6". Usage errors name `option`.
 [[nodiscard]] trace::LaunchSize parse_size(const std::string& text, const std::string& option);

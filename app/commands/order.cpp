@@ -5,6 +5,7 @@
 
 #include "app/commands/command.hpp"
 #include "app/commands/options.hpp"
+#include "app/commands/settings_options.hpp"
 #include "app/console/console.hpp"
 #include "app/pictures/heatmap.hpp"
 #include "app/report/launch_pictures.hpp"
@@ -13,17 +14,16 @@
 #include "base/memory.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "sim/experiment/pixel_map.hpp"
+#include "sim/experiment/stages/stage_settings.hpp"
 
 namespace rayreplay::app {
 namespace {
-
-constexpr std::uint32_t kDefaultWarpSize = 32;
 
 struct Options {
   std::string path;
   std::string size;
   std::string colormap = "viridis";
-  ExperimentOptions experiment;
+  SettingsOptions experiment;
   OutputOption output;
 };
 
@@ -43,21 +43,21 @@ int act(const Options& options) {
                                    "either a trace or --size WIDTHxHEIGHT", ""});
   }
   const pictures::Colormap colormap = pictures::parse_colormap(options.colormap);
-  const experiment::Configuration configuration = options.experiment.configuration();
-  require_distinct({{"--output", options.output.path}}, options.experiment.inputs(options.path, configuration));
+  const experiment::Settings settings = options.experiment.settings(options.path);
+  require_distinct({{"--output", options.output.path}}, options.experiment.inputs(options.path, settings));
   options.output.check();
   trace::Trace trace;
   experiment::Resolved resolved;
   if (options.path.empty()) {
     trace.launches.resize(1);
     trace.launches[0].size = parse_size(options.size, "--size");
-    resolved.order =
-        scheduler::LaunchOrders::create(configuration.order == "auto" ? "z-order" : configuration.order).spec;
-    resolved.warp_size = configuration.warp_size == 0 ? kDefaultWarpSize : configuration.warp_size;
+    const experiment::TraceDecisions decided = experiment::decisions(settings, {});
+    resolved.order = decided.order;
+    resolved.warp_size = decided.warp_size;
     require_memory_for(trace.launches[0].size, resolved.warp_size);
   } else {
     trace = load_trace(options.path);
-    resolved = experiment::resolve(configuration, trace);
+    resolved = experiment::resolved_of(settings, trace, false);
   }
   const trace::Launch& launch = trace.launches[resolved.launch];
   pictures::require_drawable(launch.size.width, launch.size.height, options.path.empty() ? "--size" : options.path);
@@ -78,7 +78,9 @@ void add_order_command(CLI::App& root, Session& session) {
   auto options = std::make_shared<Options>();
   add_trace_file(*command, options->path);
   command->add_option("--size", options->size, "Launch size, in place of a trace")->type_name("WxH")->group("Input");
-  options->experiment.add_placement_to(*command);
+  TakenKeys taken{bit(experiment::Stage::Assignment)};
+  taken.without = {"packing"};
+  options->experiment.add_to(*command, std::move(taken));
   command->add_option("--colormap", options->colormap, "viridis or plasma")
       ->type_name("NAME")
       ->capture_default_str()

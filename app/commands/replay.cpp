@@ -9,6 +9,7 @@
 #include "app/commands/command.hpp"
 #include "app/commands/device_option.hpp"
 #include "app/commands/options.hpp"
+#include "app/commands/settings_options.hpp"
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "app/report/context.hpp"
@@ -16,6 +17,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "scheduler-models/launch_order.hpp"
+#include "sim/experiment/stages/stage_settings.hpp"
 #include "sim/experiment/whatif.hpp"
 
 namespace rayreplay::app {
@@ -71,7 +73,7 @@ nlohmann::ordered_json warp_histogram(const simt::ReplayResult& result) {
 
 struct Options {
   std::string path;
-  ExperimentOptions experiment;
+  SettingsOptions experiment;
   DeviceOption device;
   FormatOption format;
   OutputOption output;
@@ -79,14 +81,12 @@ struct Options {
 
 int act(const Options& options) {
   const output::Format format = options.format.format();
-  experiment::Configuration configuration = options.experiment.configuration();
-  require_distinct({{"--output", options.output.path}}, options.experiment.inputs(options.path, configuration));
+  const experiment::Settings settings = options.experiment.settings(options.path);
+  require_distinct({{"--output", options.output.path}}, options.experiment.inputs(options.path, settings));
   options.output.check();
   const std::unique_ptr<kernels::Accelerator> accelerator = options.device.open();
-  const std::string packing = configuration.packings.empty() ? "identity" : configuration.packings.front();
-  configuration.packings = {packing};
   const trace::Trace trace = load_trace(options.path);
-  const experiment::Resolved resolved = experiment::resolve(configuration, trace);
+  const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true);
   const trace::Launch& launch = trace.launches[resolved.launch];
   // Identity comes first in the resolved list; the packing asked for is its last.
   const std::string spec = resolved.packings.back();
@@ -105,7 +105,8 @@ int act(const Options& options) {
 
   const output::Table table = replay_table(result, trace);
   log_not_captured(trace.header);
-  const report::Context context{options.path, trace, resolved, {{"packing", spec}}, true, accelerator.get()};
+  const experiment::Settings told = options.experiment.read_of(settings, &resolved);
+  const report::Context context{options.path, trace, resolved, {{"packing", spec}}, true, accelerator.get(), &told};
   switch (format) {
     case output::Format::Table:
       options.output.write(report::context_text(context) + "\n" + output::to_text(table) +
@@ -135,9 +136,8 @@ void add_replay_command(CLI::App& root, Session& session) {
   command->group("Experiments");
   auto options = std::make_shared<Options>();
   add_trace_file(*command, options->path)->required();
-  options->experiment.add_packing_to(*command);
-  options->experiment.add_placement_to(*command);
-  options->experiment.add_replay_to(*command);
+  using experiment::Stage;
+  options->experiment.add_to(*command, {bit(Stage::Assignment) | bit(Stage::Simt)});
   options->device.add_to(*command);
   options->format.add_to(*command);
   options->output.add_to(*command, "Where to write the result; - is standard output");

@@ -48,6 +48,13 @@ experiment::Settings complete_settings(const Options& options) {
   }
   for (const std::string& assignment : options.assignments) {
     settings.set_text(assignment, "--set");
+    const std::string key = assignment.substr(0, assignment.find('='));
+    const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
+    if (parameter != nullptr && !parameter->command.empty()) {
+      throw Error(ErrorKind::Usage,
+                  {"no stage of an experiment reads the key", "--set", "'" + key + "'", "a key that a stage reads",
+                   "rayreplay " + parameter->command + " alone reads it"});
+    }
   }
   return experiment::complete(settings);
 }

@@ -6,35 +6,34 @@
 #include "app/commands/command.hpp"
 #include "app/commands/device_option.hpp"
 #include "app/commands/options.hpp"
+#include "app/commands/settings_options.hpp"
 #include "app/console/console.hpp"
 #include "base/count_text.hpp"
 #include "kernels/launch_on_device.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
 #include "scheduler-models/swizzle_file.hpp"
+#include "sim/experiment/stages/stage_settings.hpp"
 
 namespace rayreplay::app {
 namespace {
 
 struct Options {
   std::string path;
-  ExperimentOptions experiment;
+  SettingsOptions experiment;
   DeviceOption device;
   OutputOption output;
 };
 
 int act(const Options& options) {
-  experiment::Configuration configuration = options.experiment.configuration();
-  require_distinct({{"--output", options.output.path}}, options.experiment.inputs(options.path, configuration));
+  const experiment::Settings settings = options.experiment.settings(options.path);
+  require_distinct({{"--output", options.output.path}}, options.experiment.inputs(options.path, settings));
   options.output.check();
   const std::unique_ptr<kernels::Accelerator> accelerator = options.device.open();
-  if (configuration.packings.empty()) {
-    configuration.packings = {"identity"};
-  }
   const trace::Trace trace = load_trace(options.path);
-  const experiment::Resolved resolved = experiment::resolve(configuration, trace);
+  const experiment::Resolved resolved = experiment::resolved_of(settings, trace, false);
   const trace::Launch& launch = trace.launches[resolved.launch];
-  const std::string spec = scheduler::Packings::create(configuration.packings.front()).spec;
+  const std::string& spec = settings.text("packing");
   const scheduler::WarpAssignment order =
       scheduler::LaunchOrders::create(resolved.order).model->assign(launch, resolved.warp_size);
   kernels::LaunchOnDevice on_device(*accelerator, launch);
@@ -52,8 +51,7 @@ void add_swizzle_command(CLI::App& root, Session& session) {
   command->group("Experiments");
   auto options = std::make_shared<Options>();
   add_trace_file(*command, options->path)->required();
-  options->experiment.add_packing_to(*command);
-  options->experiment.add_placement_to(*command);
+  options->experiment.add_to(*command, {bit(experiment::Stage::Assignment)});
   options->device.add_to(*command);
   options->output.add_required_to(*command, "File to write: .h5 or .hdf5 is HDF5, anything else flat uint32");
   command->callback([&session, options] { session.action = [options] { return act(*options); }; });

@@ -8,6 +8,7 @@
 #include "app/commands/command.hpp"
 #include "app/commands/device_option.hpp"
 #include "app/commands/options.hpp"
+#include "app/commands/settings_options.hpp"
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "app/report/access_file.hpp"
@@ -16,37 +17,44 @@
 #include "base/count_text.hpp"
 #include "base/json.hpp"
 #include "base/output_file.hpp"
+#include "bvh/check_options.hpp"
+#include "sim/experiment/stages/stage_settings.hpp"
 #include "sim/experiment/traverse.hpp"
 
 namespace rayreplay::app {
 namespace {
 
+constexpr const char* kRay = "traversal.ray";
+constexpr const char* kWarp = "traversal.warp";
+
 struct Options {
   std::string path;
-  experiment::TraverseOptions traverse;
   std::string accesses;
-  ExperimentOptions experiment;
+  SettingsOptions experiment;
   DeviceOption device;
   FormatOption format;
   OutputOption output;
 };
 
-/// Without a choice every model; unknown ones are found before any work.
-void choose_models(experiment::TraverseOptions& options) {
+/// Those of the flags, else those that the settings name, else every model. Unknown ones are found before any work.
+void choose_models(const Options& given, const experiment::Settings& asked, experiment::TraverseOptions& options) {
+  static_cast<void>(given.experiment.variants(kRay, asked));
+  static_cast<void>(given.experiment.variants(kWarp, asked));
+  options.traversals = given.experiment.given_variants(kRay);
+  options.warp_traversals = given.experiment.given_variants(kWarp);
+  if (!options.traversals.empty() || !options.warp_traversals.empty()) {
+    return;
+  }
+  const experiment::Settings full = experiment::complete(asked, experiment::NamedInput::Elsewhere);
+  for (const auto& [key, chosen] : {std::pair{kRay, &options.traversals}, std::pair{kWarp, &options.warp_traversals}}) {
+    if (!full.where(key).empty()) {
+      chosen->push_back(full.text(key));
+    }
+  }
   if (options.traversals.empty() && options.warp_traversals.empty()) {
     options.traversals = traversal::Traversals::names();
     options.warp_traversals = traversal::WarpTraversals::names();
   }
-  for (const std::string& spec : options.traversals) {
-    static_cast<void>(traversal::Traversals::create(spec));
-  }
-  for (const std::string& spec : options.warp_traversals) {
-    static_cast<void>(traversal::WarpTraversals::create(spec));
-  }
-  static_cast<void>(bvh::Builders::create(options.structure.builder));
-  static_cast<void>(bvh::Layouts::create(options.structure.layout));
-  static_cast<void>(bvh::NodeOrders::create(options.structure.node_order));
-  static_cast<void>(bvh::VertexOrders::create(options.structure.vertex_order));
 }
 
 std::vector<std::string> resolved_specs(const std::vector<std::string>& traversals) {
@@ -75,27 +83,29 @@ void log_speed(const experiment::TraverseResult& result) {
 }
 
 int act(const Options& given) {
-  experiment::TraverseOptions options = given.traverse;
   const output::Format format = given.format.format();
-  experiment::Configuration configuration = given.experiment.configuration();
+  const experiment::Settings asked = given.experiment.asked(given.path);
+  const experiment::Settings settings = experiment::complete(asked, experiment::NamedInput::Elsewhere);
+  experiment::TraverseOptions options;
+  choose_models(given, asked, options);
+  options.structure = experiment::structure_of(settings);
+  bvh::check_options(options.structure);
+  options.packing = settings.text("packing");
   require_file_name(given.accesses, "--accesses");
   require_distinct({{"--output", given.output.path}, {"--accesses", given.accesses}},
-                   given.experiment.inputs(given.path, configuration));
+                   given.experiment.inputs(given.path, settings));
   given.output.check();
   if (!given.accesses.empty()) {
     require_writable(given.accesses, given.output.force);
   }
-  choose_models(options);
   const std::unique_ptr<kernels::Accelerator> accelerator = given.device.open();
   options.accelerator = accelerator.get();
   if (!given.accesses.empty() && options.traversals.empty()) {
     throw Error(ErrorKind::Usage, {"warp traversals' accesses are not written", "--accesses", "no --traversal",
                                    "at least one --traversal", "name one, such as --traversal near-first"});
   }
-  options.packing = configuration.packings.empty() ? "identity" : configuration.packings.front();
-  configuration.packings = {options.packing};
   const trace::Trace trace = load_trace(given.path);
-  const experiment::Resolved resolved = experiment::resolve(configuration, trace);
+  const experiment::Resolved resolved = experiment::resolved_of(settings, trace, false);
   const std::unique_ptr<Progress> progress = console::make_progress();
   options.progress = progress.get();
   std::unique_ptr<report::AccessFile> accesses;
@@ -113,8 +123,9 @@ int act(const Options& given) {
   }
   log_not_captured(trace.header);
   log_speed(result);
-  const report::Context context{given.path,       trace, resolved, report::traverse_context(result), false,
-                                accelerator.get()};
+  const experiment::Settings told = given.experiment.read_of(settings, &resolved);
+  const report::Context context{given.path,        trace, resolved, report::traverse_context(result), false,
+                                accelerator.get(), &told};
   const output::Table table = report::traverse_table(result, resolved.warp_size);
   switch (format) {
     case output::Format::Table:
@@ -133,29 +144,6 @@ int act(const Options& given) {
   return 0;
 }
 
-void add_models(CLI::App& command, experiment::TraverseOptions& options) {
-  constexpr const char* kModels = "Traversals";
-  command
-      .add_option("--traversal", options.traversals,
-                  "Traversal, may be repeated [without any choice: all of both kinds]")
-      ->type_name("SPEC")
-      ->allow_extra_args(false)
-      ->group(kModels);
-  command.add_option("--warp-traversal", options.warp_traversals, "Warp traversal, may be repeated")
-      ->type_name("SPEC")
-      ->allow_extra_args(false)
-      ->group(kModels);
-  constexpr const char* kStructure = "Structure";
-  const auto add = [&](const char* name, auto& value, const char* text, const char* type) {
-    command.add_option(name, value, text)->type_name(type)->capture_default_str()->group(kStructure);
-  };
-  add("--builder", options.structure.builder, "Builder", "SPEC");
-  add("--layout", options.structure.layout, "Layout", "SPEC");
-  add("--node-order", options.structure.node_order, "Order of nodes in memory", "SPEC");
-  add("--vertex-order", options.structure.vertex_order, "Order of vertices in memory", "SPEC");
-  add("--leaf-size", options.structure.leaf_size, "Most references of a leaf; 0: the builder's", "N");
-}
-
 }  // namespace
 
 void add_traverse_command(CLI::App& root, Session& session) {
@@ -164,9 +152,10 @@ void add_traverse_command(CLI::App& root, Session& session) {
   command->group("Experiments");
   auto options = std::make_shared<Options>();
   add_trace_file(*command, options->path)->required();
-  add_models(*command, options->traverse);
-  options->experiment.add_packing_to(*command);
-  options->experiment.add_placement_to(*command);
+  using experiment::Stage;
+  TakenKeys taken{bit(Stage::Structure) | bit(Stage::Assignment) | bit(Stage::Traversal)};
+  taken.variants = {{kRay, "all of both kinds"}, {kWarp, "all of both kinds"}};
+  options->experiment.add_to(*command, std::move(taken));
   options->device.add_to(*command);
   options->format.add_to(*command);
   command->add_option("--accesses", options->accesses, "Also write what each scalar traversal reads (HDF5)")

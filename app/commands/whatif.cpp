@@ -1,6 +1,8 @@
 // rayreplay whatif: what would other warp packing, or another scheduler model, do to this workload?
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,14 +20,29 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "sim/experiment/model_list.hpp"
+#include "sim/experiment/stages/stage_settings.hpp"
 
 namespace rayreplay::app {
 namespace {
 
+using experiment::ExperimentParameter;
+using experiment::Settings;
+using experiment::Stage;
+
 constexpr std::uint64_t kMaxPublishedBytes = 1U << 20U;
+constexpr const char* kPacking = "packing";
+constexpr const char* kModel = "scheduler.model";
+constexpr const char* kIdentity = "identity";
+
+/// What the table of packings depends on.
+bool is_of_packings(const ExperimentParameter& parameter) {
+  return experiment::is_read(parameter, bit(Stage::Assignment) | bit(Stage::Simt), "");
+}
 
 struct Options : WhatIfCommon {
   ModelsOptions models;
+  std::vector<std::string> swizzles;
   std::string compare;
 };
 
@@ -53,12 +70,27 @@ std::string render(const report::Context& context, const experiment::WhatIfResul
          (published ? published_text(context, result, *published) : std::string());
 }
 
-int compare_packings(const Options& options, const experiment::Configuration& configuration) {
+/// Flags that say nothing without models.
+void require_of_packings(const Options& options) {
+  for (const auto& [flag, key] : options.experiment.given_keys()) {
+    if (!is_of_packings(*experiment::find_parameter(key))) {
+      throw Error(ErrorKind::Usage,
+                  {"the option says nothing about packings", flag == "--set" ? flag + " " + key : flag, "",
+                   "--models beside it", "add --models, for example --models plain,ser"});
+    }
+  }
   options.models.require_none();
+}
+
+/// `packings`: specs to compare; none: all of them.
+int compare_packings(const Options& options, const Settings& settings, const std::vector<std::string>& packings) {
   // Everything that can be wrong without the trace is found before it is read.
   const output::Format format = options.format.format();
   const pictures::Colormap colormap = pictures::parse_colormap(options.colormap);
-  std::vector<NamedPath> inputs = options.experiment.inputs(options.path, configuration);
+  std::vector<NamedPath> inputs = options.experiment.inputs(options.path, settings);
+  for (const std::string& file : options.swizzles) {
+    inputs.push_back({"--swizzle", file});
+  }
   inputs.push_back({"--image", options.image});
   inputs.push_back({"--compare", options.compare});
   require_distinct({{"--output", options.output.path}, {"--report", options.report}}, inputs);
@@ -74,9 +106,11 @@ int compare_packings(const Options& options, const experiment::Configuration& co
 
   const std::unique_ptr<kernels::Accelerator> accelerator = options.device.open();
   const trace::Trace trace = load_trace(options.path);
-  const experiment::Resolved resolved = experiment::resolve(configuration, trace);
+  const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true, packings, options.swizzles);
+  Settings told = experiment::of_keys(options.experiment.read_of(settings, &resolved), is_of_packings);
+  told.set(kPacking, packings.size() == 1 ? packings.front() : kIdentity, "");
   if (options.print_config) {
-    options.output.write(experiment::to_toml(resolved, trace));
+    options.output.write(report::whatif_toml(told, packings, options.swizzles));
     return 0;
   }
   if (published) {
@@ -98,9 +132,9 @@ int compare_packings(const Options& options, const experiment::Configuration& co
   const experiment::WhatIfResult result = experiment::what_if(trace, resolved, what_if_options);
 
   log_not_captured(trace.header);
-  const report::Context context{options.path, trace, resolved, {}, true, accelerator.get()};
+  const report::Context context{options.path, trace, resolved, {}, true, accelerator.get(), &told};
   if (!options.report.empty()) {
-    report::write_report({options.report, options.output.force, image, colormap}, context, result, published);
+    report::write_report({options.report, options.output.force, image, colormap, packings}, context, result, published);
   }
   options.output.write(render(context, result, published, format));
   if (!options.report.empty()) {
@@ -110,24 +144,32 @@ int compare_packings(const Options& options, const experiment::Configuration& co
 }
 
 int act(const Options& options) {
-  experiment::Configuration configuration = options.experiment.configuration();
-  if (options.models.asked()) {
-    for (const auto& [option, given] : {std::pair{"--packing and --swizzle", options.experiment.names_packings()},
-                                        std::pair{"--compare, which is about packings", !options.compare.empty()}}) {
-      if (given) {
-        throw Error(ErrorKind::Usage, {"the option does not go with --models", option, "",
-                                       "scheduler models, or packings", "ask for the two in two runs"});
-      }
+  Settings asked = options.experiment.asked(options.path);
+  std::vector<std::string> packings = options.experiment.variants(kPacking, asked);
+  std::vector<std::string> models = options.models.listed();
+  const std::vector<std::string>& flagged = options.experiment.given_variants(kModel);
+  models.insert(models.end(), flagged.begin(), flagged.end());
+  if (models.empty()) {
+    require_of_packings(options);
+    const Settings settings = experiment::complete(asked, experiment::NamedInput::Elsewhere);
+    if (packings.empty() && settings.text(kPacking) != kIdentity) {
+      packings.push_back(settings.text(kPacking));
+    }
+    return compare_packings(options, settings, packings);
+  }
+  for (const auto& [option, given] :
+       {std::pair{"several --packing", packings.size() > 1}, std::pair{"--swizzle", !options.swizzles.empty()},
+        std::pair{"--compare, which is about packings", !options.compare.empty()}}) {
+    if (given) {
+      throw Error(ErrorKind::Usage, {"the option does not go with --models", option, "",
+                                     "scheduler models, or packings", "ask for the two in two runs"});
     }
   }
-  if (!options.models.asked() && configuration.compared.models.empty()) {
-    options.models.require_none();
+  if (!packings.empty()) {
+    asked.set(kPacking, packings.front(), experiment::find_parameter(kPacking)->flag);
   }
-  options.models.apply_to(configuration.compared);
-  // A configuration file may ask for models; packings on the command line win over it.
-  return configuration.compared.models.empty() || options.experiment.names_packings()
-             ? compare_packings(options, configuration)
-             : compare_models(options, options.models, configuration);
+  return compare_models(options, options.models, experiment::complete(asked, experiment::NamedInput::Elsewhere),
+                        experiment::resolve_models(models));
 }
 
 }  // namespace
@@ -137,9 +179,14 @@ void add_whatif_command(CLI::App& root, Session& session) {
   command->group("Experiments");
   auto options = std::make_shared<Options>();
   add_trace_file(*command, options->path)->required();
-  options->experiment.add_packings_to(*command);
-  options->experiment.add_placement_to(*command);
-  options->experiment.add_replay_to(*command);
+  TakenKeys taken{bit(Stage::Assignment) | bit(Stage::Simt) | bit(Stage::Model)};
+  taken.variants = {{kPacking, "all of them"}, {kModel, "none"}};
+  options->experiment.add_to(*command, std::move(taken));
+  command
+      ->add_option("--swizzle", options->swizzles, "Swizzle file of your own to try beside packings, may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->group("Warps");
   options->models.add_to(*command);
   options->device.add_to(*command);
   options->format.add_to(*command);

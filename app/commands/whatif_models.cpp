@@ -22,13 +22,12 @@
 #include "base/json.hpp"
 #include "base/keep_memory.hpp"
 #include "base/parameters.hpp"
-#include "sim/experiment/compare_options.hpp"
 #include "sim/experiment/model_list.hpp"
+#include "sim/experiment/stages/stage_settings.hpp"
 
 namespace rayreplay::app {
 namespace {
 
-constexpr std::uint64_t kMaxCostBytes = 16U << 20U;
 constexpr std::uint64_t kMaxImageBytes = 256U << 20U;
 constexpr std::string_view kPngSignature = "\x89PNG\r\n\x1a\n";
 constexpr const char* kGroup = "Scheduler models";
@@ -52,20 +51,6 @@ std::string detailed_model(const std::string& asked, const char* option, const s
                 {"the model is a bound: it has no warps", option, "'" + asked + "'", "a model that forms warps", ""});
   }
   return spec;
-}
-
-std::vector<NamedPath> model_inputs(const experiment::ModelsConfiguration& configuration,
-                                    const scheduler::HintSources& hints) {
-  std::vector<NamedPath> inputs;
-  if (configuration.machine.find('/') != std::string::npos || configuration.machine.ends_with(".toml")) {
-    inputs.push_back({"--machine", configuration.machine});
-  }
-  for (const auto& [name, hint] : hints) {
-    if (hint.origin == scheduler::HintOrigin::File) {
-      inputs.push_back({"--hint-file", hint.text});
-    }
-  }
-  return inputs;
 }
 
 void warn_of_warps(const trace::Trace& trace, const experiment::Resolved& resolved, const machine::Machine& machine) {
@@ -157,29 +142,9 @@ void ModelsOptions::add_to(CLI::App& command) {
   const auto add = [&command](const char* name, auto& value, const char* text, const char* type) {
     return command.add_option(name, value, text)->type_name(type)->group(kGroup);
   };
-  add("--models", models_,
-      "Compare scheduler models instead of packings: specs between commas, or all; may be repeated", "LIST")
+  add("--models", lists_, "Compare scheduler models instead of packings: specs between commas, or all; may be repeated",
+      "LIST")
       ->allow_extra_args(false);
-  add("--machine", machine_, "Machine to estimate time on: a shipped one's name, or a TOML file [rtx4090]",
-      "NAME|FILE");
-  add("--hint", hints_, "Coherence hint that models may name: a formula over the pending call, may be repeated",
-      "NAME:BITS=FORMULA")
-      ->allow_extra_args(false);
-  add("--hint-file", hint_files_, "Coherence hint from a file, flat uint32 by ray, may be repeated", "NAME:BITS=FILE")
-      ->allow_extra_args(false);
-  add("--shader-cost", shader_costs_, "Instructions of a call [and cycles it takes alone], by stage, name or id",
-      "SHADER=N[:CYCLES],...")
-      ->allow_extra_args(false);
-  add("--shader-costs", shader_costs_file_, "The same from a TOML file with a table [shader_costs]", "FILE");
-  add("--cost-source", cost_source_, "Costs of the other shaders: default, spirv or captured [default]", "NAME");
-  add("--registers", registers_, "Registers of a thread: decides how many warps an SM holds [64]", "N");
-  add("--start-packing", start_packing_, "How threads are packed when they start, for all models [identity]", "SPEC");
-  add("--cycles-per-instruction", cycles_per_instruction_, "Latency where only instructions are known [6]", "X");
-  add("--steps", steps_, "Steps of a ray through the acceleration structure [24]", "X");
-  command
-      .add_flag("--replay-steps", replay_steps_,
-                "Count every ray's steps in a rebuilt structure instead (the trace needs geometry)")
-      ->group(kGroup);
   command.add_flag("--no-break-even", no_break_even, "Do not solve for the shader cost from which a model pays")
       ->group(kGroup);
   add("--timeline", timeline, "Perfetto trace to write: SMs and warps over time", "FILE");
@@ -189,25 +154,11 @@ void ModelsOptions::add_to(CLI::App& command) {
 }
 
 void ModelsOptions::require_none() const {
-  const std::vector<std::pair<const char*, bool>> given = {
-      {"--machine", machine_.has_value()},
-      {"--hint", !hints_.empty()},
-      {"--hint-file", !hint_files_.empty()},
-      {"--shader-cost", !shader_costs_.empty()},
-      {"--shader-costs", !shader_costs_file_.empty()},
-      {"--cost-source", cost_source_.has_value()},
-      {"--registers", registers_.has_value()},
-      {"--start-packing", start_packing_.has_value()},
-      {"--cycles-per-instruction", cycles_per_instruction_.has_value()},
-      {"--steps", steps_.has_value()},
-      {"--replay-steps", replay_steps_},
-      {"--no-break-even", no_break_even},
-      {"--timeline", !timeline.empty()},
-      {"--timeline-model", !timeline_model.empty()},
-      {"--schedule", !schedule.empty()},
-      {"--schedule-model", !schedule_model.empty()},
-  };
-  for (const auto& [option, is_given] : given) {
+  for (const auto& [option, is_given] : {std::pair{"--no-break-even", no_break_even},
+                                         {"--timeline", !timeline.empty()},
+                                         {"--timeline-model", !timeline_model.empty()},
+                                         {"--schedule", !schedule.empty()},
+                                         {"--schedule-model", !schedule_model.empty()}}) {
     if (is_given) {
       throw Error(ErrorKind::Usage, {"the option says nothing about packings", option, "", "--models beside it",
                                      "add --models, for example --models plain,ser"});
@@ -215,57 +166,28 @@ void ModelsOptions::require_none() const {
   }
 }
 
-void ModelsOptions::apply_to(experiment::ModelsConfiguration& configuration) const {
-  if (!models_.empty()) {
-    configuration.models.clear();
-    for (const std::string& list : models_) {
-      const auto specs = experiment::split_model_list(list, scheduler::SchedulerModels::names());
-      configuration.models.insert(configuration.models.end(), specs.begin(), specs.end());
-    }
+std::vector<std::string> ModelsOptions::listed() const {
+  std::vector<std::string> models;
+  for (const std::string& list : lists_) {
+    const auto specs = experiment::split_model_list(list, scheduler::SchedulerModels::names());
+    models.insert(models.end(), specs.begin(), specs.end());
   }
-  configuration.machine = machine_.value_or(configuration.machine);
-  if (!hints_.empty()) {
-    configuration.hints = hints_;
-  }
-  if (!hint_files_.empty()) {
-    configuration.hint_files = hint_files_;
-  }
-  if (!shader_costs_file_.empty()) {
-    configuration.shader_costs =
-        machine::parse_shader_costs(read_file(shader_costs_file_, kMaxCostBytes), shader_costs_file_);
-  }
-  for (const std::string& list : shader_costs_) {
-    const auto costs = experiment::parse_shader_cost_list(list);
-    configuration.shader_costs.insert(configuration.shader_costs.end(), costs.begin(), costs.end());
-  }
-  if (steps_ && replay_steps_) {
-    throw Error(ErrorKind::Usage, {"steps are either given or counted", "--steps, --replay-steps", "both",
-                                   "one of the two", "leave one out"});
-  }
-  configuration.cost_source = cost_source_.value_or(configuration.cost_source);
-  configuration.registers_per_thread = registers_.value_or(configuration.registers_per_thread);
-  configuration.steps_per_ray = steps_.value_or(configuration.steps_per_ray);
-  configuration.start_packing = start_packing_.value_or(configuration.start_packing);
-  configuration.cycles_per_instruction = cycles_per_instruction_.value_or(configuration.cycles_per_instruction);
-  configuration.replay_steps = replay_steps_ || configuration.replay_steps;
+  return models;
 }
 
-int compare_models(const WhatIfCommon& common, const ModelsOptions& options, experiment::Configuration configuration) {
+int compare_models(const WhatIfCommon& common, const ModelsOptions& options, experiment::Settings settings,
+                   const std::vector<std::string>& models) {
   // Everything that can be wrong without the trace is found before it is read.
   const output::Format format = common.format.format();
   const pictures::Colormap colormap = pictures::parse_colormap(common.colormap);
-  experiment::CompareOptions compare = experiment::compare_options(configuration.compared);
-  const machine::Machine machine = machine::load_machine(compare.machine);
+  experiment::CompareOptions compare = experiment::compare_of(settings);
+  compare.models = models;
+  const machine::Machine& machine = *compare.made_machine;
   require_owners(options);
   const std::string timeline_model = detailed_model(options.timeline_model, "--timeline-model", compare.models);
   const std::string schedule_model = detailed_model(options.schedule_model, "--schedule-model", compare.models);
-  configuration.compared.start_packing = compare.start_packing;
-  configuration.packings = {"identity"};
-  configuration.swizzles.clear();
-  std::vector<NamedPath> inputs = common.experiment.inputs(common.path, configuration);
+  std::vector<NamedPath> inputs = common.experiment.inputs(common.path, settings);
   inputs.push_back({"--image", common.image});
-  const std::vector<NamedPath> more = model_inputs(configuration.compared, compare.hints);
-  inputs.insert(inputs.end(), more.begin(), more.end());
   require_distinct({{"--output", common.output.path},
                     {"--report", common.report},
                     {"--timeline", options.timeline},
@@ -288,13 +210,14 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
 
   keep_freed_memory();
   const trace::Trace trace = load_trace(common.path);
-  if (configuration.warp_size == 0 && trace.header.warp_size == 0) {
-    configuration.warp_size = machine.warp_size;
+  if (settings.integer("warp_size") == 0 && trace.header.warp_size == 0) {
+    settings.set("warp_size", std::int64_t{machine.warp_size}, "");
   }
-  const experiment::Resolved resolved = experiment::resolve(configuration, trace);
-  const report::Context context{common.path, trace, resolved, {}, true, accelerator.get()};
+  const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true, {"identity"}, {});
+  const experiment::Settings told = common.experiment.read_of(settings, &resolved);
+  const report::Context context{common.path, trace, resolved, {}, true, accelerator.get(), &told};
   if (common.print_config) {
-    common.output.write(report::models_toml(context, configuration.compared));
+    common.output.write(report::models_toml(told, models));
     return 0;
   }
   warn_of_warps(trace, resolved, machine);
@@ -329,11 +252,11 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   if (const std::string note = report::few_warps_note(result); !note.empty()) {
     console::log("rayreplay: note: " + note);
   }
-  const report::ModelsContext models{context, result, configuration.compared, compare.hints};
+  const report::ModelsContext answer{context, result, told, compare.hints};
   if (!common.report.empty()) {
-    report::write_models_report({common.report, force, image, colormap}, models, maps);
+    report::write_models_report({common.report, force, image, colormap}, answer, maps);
   }
-  common.output.write(render(models, format));
+  common.output.write(render(answer, format));
   for (const auto& [what, path] : {std::pair{"timeline", options.timeline}, std::pair{"schedule", options.schedule},
                                    std::pair{"report", common.report.empty() ? "" : common.report + "/index.html"}}) {
     if (!path.empty()) {

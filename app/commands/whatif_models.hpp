@@ -1,8 +1,6 @@
 // rayreplay whatif --models: the options and the action of comparing scheduler models.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,18 +8,15 @@
 
 #include "app/commands/device_option.hpp"
 #include "app/commands/options.hpp"
+#include "app/commands/settings_options.hpp"
 
 namespace rayreplay::app {
 
 class ModelsOptions {
  public:
   void add_to(CLI::App& command);
-  /// What the command line says wins over what a configuration file said.
-  void apply_to(experiment::ModelsConfiguration& configuration) const;
-  /// Whether the command line asks for models.
-  [[nodiscard]] bool asked() const {
-    return !models_.empty();
-  }
+  /// Specs of --models, split.
+  [[nodiscard]] std::vector<std::string> listed() const;
   /// Throws Usage if an option is given that says nothing without models.
   void require_none() const;
 
@@ -32,24 +27,13 @@ class ModelsOptions {
   bool no_break_even = false;
 
  private:
-  std::vector<std::string> models_;
-  std::optional<std::string> machine_;
-  std::vector<std::string> hints_;
-  std::vector<std::string> hint_files_;
-  std::vector<std::string> shader_costs_;
-  std::string shader_costs_file_;
-  std::optional<std::string> cost_source_;
-  std::optional<std::uint32_t> registers_;
-  std::optional<double> steps_;
-  std::optional<std::string> start_packing_;
-  std::optional<double> cycles_per_instruction_;
-  bool replay_steps_ = false;
+  std::vector<std::string> lists_;
 };
 
 /// What models and packings have in common on the command line of whatif.
 struct WhatIfCommon {
   std::string path;
-  ExperimentOptions experiment;
+  SettingsOptions experiment;
   DeviceOption device;
   FormatOption format;
   OutputOption output;
@@ -59,8 +43,9 @@ struct WhatIfCommon {
   bool print_config = false;
 };
 
-/// `configuration`: with the models' part.
-int compare_models(const WhatIfCommon& common, const ModelsOptions& options, experiment::Configuration configuration);
+/// `models`: resolved specs, plain first.
+int compare_models(const WhatIfCommon& common, const ModelsOptions& options, experiment::Settings settings,
+                   const std::vector<std::string>& models);
 
 /// Bytes of a picture that the user names. Input unless it is a PNG file.
 [[nodiscard]] std::string read_png(const std::string& path);

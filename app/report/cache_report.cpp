@@ -11,13 +11,14 @@
 #include "app/report/cache_page.hpp"
 #include "app/report/cache_pictures.hpp"
 #include "app/report/cache_table.hpp"
+#include "app/report/experiment_table.hpp"
 #include "app/report/html_parts.hpp"
 #include "app/report/provenance.hpp"
 #include "base/count_text.hpp"
 #include "base/json.hpp"
 #include "base/output_file.hpp"
 #include "base/text.hpp"
-#include "sim/experiment/cache_settings.hpp"
+#include "sim/experiment/settings/machine_settings.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -34,10 +35,6 @@ bool is_cache_file(std::string_view name) {
   const auto& pictures = cache_picture_files();
   return std::find(kFiles.begin(), kFiles.end(), name) != kFiles.end() ||
          std::find(pictures.begin(), pictures.end(), name) != pictures.end();
-}
-
-ordered_json value_json(const ParameterValue& value) {
-  return std::visit([](const auto& item) { return ordered_json(item); }, value);
 }
 
 /// Every key of the machine's file.
@@ -165,11 +162,12 @@ std::string level_line(const CacheResult& result, std::size_t level) {
     return "none";
   }
   const memory::LevelResult& found = result.analysis.levels[level];
-  return fmt::format(
-      "{}, {}{}", to_string(found.geometry), found.model,
-      level == memory::kL1 ? fmt::format(", {} of {} used", found.caches, counted(result.machine.sms, "SM"))
-      : result.options.l2_feed == memory::L2Feed::All || !has_level(result, memory::kL1) ? ", fed by every access"
-                                                                                         : ", fed by the L1s' misses");
+  return fmt::format("{}, {}{}", to_string(found.geometry), found.model,
+                     level == memory::kL1
+                         ? fmt::format(", {} of {} used", found.caches, counted(result.machine.sms, "SM"))
+                     : result.options.caches.l2_feed == memory::L2Feed::All || !has_level(result, memory::kL1)
+                         ? ", fed by every access"
+                         : ", fed by the L1s' misses");
 }
 
 }  // namespace
@@ -280,10 +278,6 @@ ordered_json cache_json(const CacheContext& context) {
   ordered_json document;
   if (context.launch != nullptr) {
     document = context_json(*context.launch, kSchema);
-    for (const char* key : {"packings", "swizzles", "policy", "costs"}) {
-      document["configuration"].erase(key);
-    }
-    document["configuration"]["packing"] = result.packing;
   } else {
     document = {{"schema", kSchema},
                 {"tool", {{"name", "rayreplay"}, {"version", RAYREPLAY_VERSION}}},
@@ -294,11 +288,8 @@ ordered_json cache_json(const CacheContext& context) {
                   {"hash", result.trace_hash},
                   {"application", result.application},
                   {"device", result.device}}}};
-    document["configuration"] = ordered_json::object();
   }
-  for (const auto& [key, value] : experiment::cache_settings(result.options)) {
-    document["configuration"][key] = value_json(value);
-  }
+  document["configuration"] = settings_json(context.settings);
   document["configuration"]["scheduled"] = result.scheduled;
   document["configuration"]["captured_sms"] = result.captured_sms;
   document["configuration"]["schedule_note"] = result.schedule_note;
@@ -318,35 +309,19 @@ std::string cache_csv(const CacheContext& context) {
   NamedCells cells = {{"trace_hash", result.trace_hash},
                       {"tool_version", std::string(RAYREPLAY_VERSION)},
                       {"device", device_summary(context.stages)},
-                      {"devices", stages_text(context.stages)},
-                      {"warp_size", std::uint64_t{result.warp_size}}};
-  if (context.launch != nullptr) {
-    cells.insert(cells.end(), {{"launch", std::uint64_t{context.launch->configuration.launch}},
-                               {"order", context.launch->configuration.order},
-                               {"packing", result.packing}});
-  }
-  for (const auto& [key, value] : experiment::cache_settings(result.options)) {
-    cells.emplace_back(key, to_text(value));
+                      {"devices", stages_text(context.stages)}};
+  for (const auto& [key, setting] : context.settings.all()) {
+    cells.emplace_back(key, to_text(setting.value));
   }
   return output::to_csv(with_cells(cache_rows(result), cells));
 }
 
 std::string cache_configuration(const CacheContext& context, const std::string& machine) {
-  experiment::CacheOptions options = context.result.options;
+  experiment::Settings settings = context.settings;
   if (!machine.empty()) {
-    // That file has what --l1, --l2 and --sms replaced.
-    options.machine = machine;
-    options.l1.clear();
-    options.l2.clear();
-    options.sms = 0;
+    settings.set(experiment::kMachineName, machine, "");
   }
-  std::string text;
-  if (context.launch != nullptr) {
-    experiment::Resolved resolved = context.launch->configuration;
-    resolved.packings = {context.result.packing};
-    text = experiment::to_toml(resolved, context.launch->trace) + "\n";
-  }
-  return text + experiment::cache_toml(options);
+  return experiment::to_toml(settings, false);
 }
 
 output::FolderKind cache_folder() {
@@ -358,8 +333,11 @@ void write_cache_report(const CacheReportOptions& options, const CacheContext& c
   const auto write = [&folder](const std::string& name, std::string_view bytes) {
     write_file(folder.temporary_path() / name, bytes, false);
   };
+  const std::vector<std::string> shipped = machine::shipped_machines();
+  const bool own = std::ranges::find(shipped, context.settings.text(experiment::kMachineName)) == shipped.end();
+  // One's own machine: the copy beside the page, which needs no other file.
   const CachePage page{context, make_cache_pictures(context.result, options.colormap),
-                       cache_configuration(context, "./machine.toml")};
+                       cache_configuration(context, own ? "./machine.toml" : "")};
   for (const Picture& picture : page.pictures) {
     write(picture.file, picture.png);
   }

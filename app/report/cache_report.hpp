@@ -17,12 +17,14 @@
 #include "app/report/context.hpp"
 #include "kernels/accelerator.hpp"
 #include "sim/experiment/cache.hpp"
+#include "sim/experiment/settings/settings.hpp"
 
 namespace rayreplay::report {
 
 struct CacheContext {
   std::string trace_file;
   const experiment::CacheResult& result;
+  const experiment::Settings& settings;        ///< that the result depends on, as they were resolved
   const Context* launch = nullptr;             ///< of a captured launch; null: an imported memory trace
   std::vector<kernels::StageRecord> stages{};  ///< what ran where
 };
@@ -30,7 +32,7 @@ struct CacheContext {
 [[nodiscard]] std::string cache_text(const CacheContext& context);
 [[nodiscard]] nlohmann::ordered_json cache_json(const CacheContext& context);
 [[nodiscard]] std::string cache_csv(const CacheContext& context);
-/// The configuration that makes such numbers again, with every key. `machine`: instead of the one asked for, if not "".
+/// The experiment that gives such numbers again (TOML). `machine`: named instead of the machine asked for, if not "".
 [[nodiscard]] std::string cache_configuration(const CacheContext& context, const std::string& machine = "");
 
 struct CacheReportOptions {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/report/experiment_table.hpp"
 #include "app/report/provenance.hpp"
 #include "base/count_text.hpp"
 #include "base/text.hpp"
@@ -74,10 +75,15 @@ nlohmann::ordered_json context_json(const Context& context, const std::string& s
   const experiment::Resolved& configuration = context.configuration;
   const trace::Launch& launch = context.trace.launches[configuration.launch];
   nlohmann::ordered_json document = provenance_json(schema, context.trace_file, context.trace, context.stages());
-  document["configuration"] = {{"launch", configuration.launch},     {"warp_size", configuration.warp_size},
-                               {"order", configuration.order},       {"policy", simt::to_string(configuration.policy)},
-                               {"packings", configuration.packings}, {"swizzles", configuration.swizzles},
-                               {"costs", costs_json(context)}};
+  nlohmann::ordered_json& keys = document["configuration"];
+  keys = context.settings == nullptr ? nlohmann::ordered_json::object() : settings_json(*context.settings);
+  keys["launch"] = configuration.launch;
+  keys["warp_size"] = configuration.warp_size;
+  keys["order"] = configuration.order;
+  if (context.replayed) {
+    keys["policy"] = simt::to_string(configuration.policy);
+    keys["costs"] = costs_json(context);
+  }
   document["launch"] = {{"width", launch.size.width},      {"height", launch.size.height},
                         {"depth", launch.size.depth},      {"threads", launch.size.threads()},
                         {"rays", launch.data.rays.size()}, {"events", launch.data.events.size()}};
@@ -85,6 +91,17 @@ nlohmann::ordered_json context_json(const Context& context, const std::string& s
     document[name] = value;
   }
   return document;
+}
+
+std::string command_comment(const std::vector<std::pair<std::string, std::string>>& flags) {
+  if (flags.empty()) {
+    return "";
+  }
+  std::string line = "# rayreplay whatif TRACE --config THIS_FILE";
+  for (const auto& [flag, value] : flags) {
+    line += fmt::format(" {} {}", flag, value);
+  }
+  return text::printable(line) + "\n";
 }
 
 output::Table with_context(output::Table table, const Context& context) {

@@ -13,7 +13,8 @@
 #include "app/output/table.hpp"
 #include "capture/trace/trace.hpp"
 #include "kernels/accelerator.hpp"
-#include "sim/experiment/configuration.hpp"
+#include "sim/experiment/resolve.hpp"
+#include "sim/experiment/settings/settings.hpp"
 
 namespace rayreplay::report {
 
@@ -24,6 +25,7 @@ struct Context {
   std::vector<std::pair<std::string, std::string>> more;  ///< key and value, for example the one packing replayed
   bool replayed = true;  ///< by the configuration's policy; false: `context_text` leaves the policy out
   const kernels::Accelerator* accelerator = nullptr;  ///< what ran where; null: all on the processor
+  const experiment::Settings* settings = nullptr;     ///< that the result depends on; null: none but `configuration`
 
   [[nodiscard]] std::vector<kernels::StageRecord> stages() const {
     return accelerator == nullptr ? std::vector<kernels::StageRecord>() : accelerator->records();
@@ -32,6 +34,9 @@ struct Context {
 
 [[nodiscard]] std::string context_text(const Context& context);
 [[nodiscard]] nlohmann::ordered_json context_json(const Context& context, const std::string& schema);
+/// What one experiment cannot say, as the first line of its TOML: "# whatif: --packing numrays --packing objects". ""
+/// without flags.
+[[nodiscard]] std::string command_comment(const std::vector<std::pair<std::string, std::string>>& flags);
 [[nodiscard]] output::Table with_context(output::Table table, const Context& context);
 
 }  // namespace rayreplay::report

@@ -105,7 +105,9 @@ nlohmann::ordered_json settings_json(const Settings& settings) {
   for (const experiment::ExperimentParameter& parameter : experiment::experiment_parameters()) {
     const std::string& name = parameter.declared.name;
     if (!parameter.is_open) {
-      add(name, settings.at(name));
+      if (settings.has(name)) {
+        add(name, settings.at(name));
+      }
       continue;
     }
     const std::string table = name.substr(0, name.size() - 2);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/report/experiment_table.hpp"
 #include "app/report/provenance.hpp"
 #include "base/count_text.hpp"
 #include "base/text.hpp"
@@ -221,14 +222,16 @@ std::string explain_text(const Explanation& explanation) {
   const traversal::Classification& result = explanation.result;
   std::string text;
   const auto line = [&text](std::string_view name, const std::string& value) {
-    text += fmt::format("{:<18}{}\n", name, text::printable(value));
+    text += fmt::format("{:<27}{}\n", name, text::printable(value));
   };
   line("trace", fmt::format("{} ({})", explanation.trace_file, explanation.trace.header.application));
   line("launch",
        fmt::format("{}: {}x{}x{}, {}, {} of them tested", explanation.launch, launch.size.width, launch.size.height,
                    launch.size.depth, counted(result.rays, "ray"), output::with_separators(result.tested_rays)));
-  for (const auto& [name, value] : explanation.configuration) {
-    line(name, value);
+  for (const auto& [key, setting] : explanation.configuration.all()) {
+    if (key != "launch") {
+      line(key, to_text(setting.value));
+    }
   }
   for (const std::string& remark : remarks(result)) {
     line("note", remark);
@@ -252,13 +255,9 @@ nlohmann::ordered_json explain_json(const Explanation& explanation) {
   const trace::Trace& trace = explanation.trace;
   const trace::Launch& launch = trace.launches[explanation.launch];
   const traversal::Classification& result = explanation.result;
-  nlohmann::ordered_json configuration = {{"launch", explanation.launch}};
-  for (const auto& [name, value] : explanation.configuration) {
-    configuration[name] = value;
-  }
   nlohmann::ordered_json document =
       provenance_json(kExplainSchema, explanation.trace_file, explanation.trace, explanation.stages);
-  document.update({{"configuration", configuration},
+  document.update({{"configuration", settings_json(explanation.configuration)},
                    {"launch",
                     {{"width", launch.size.width},
                      {"height", launch.size.height},
@@ -290,9 +289,8 @@ nlohmann::ordered_json explain_json(const Explanation& explanation) {
 std::string explain_csv(const Explanation& explanation) {
   Table table = kind_table(explanation.result);
   NamedCells cells = provenance_cells(explanation.trace, explanation.stages);
-  cells.emplace_back("launch", std::uint64_t{explanation.launch});
-  for (const auto& [name, value] : explanation.configuration) {
-    cells.emplace_back(name, value);
+  for (const auto& [key, setting] : explanation.configuration.all()) {
+    cells.emplace_back(key, to_text(setting.value));
   }
   return output::to_csv(with_cells(std::move(table), cells));
 }

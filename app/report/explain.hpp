@@ -17,6 +17,7 @@
 #include "app/pictures/colormap.hpp"
 #include "app/report/launch_pictures.hpp"
 #include "kernels/accelerator.hpp"
+#include "sim/experiment/settings/settings.hpp"
 #include "traversal/classification/simulate.hpp"
 
 namespace rayreplay::report {
@@ -29,7 +30,7 @@ struct Explanation {
   const trace::Trace& trace;
   std::uint32_t launch = 0;
   const traversal::Classification& result;
-  std::vector<std::pair<std::string, std::string>> configuration;  ///< key and resolved value
+  experiment::Settings configuration;  ///< that the answer depends on, resolved
   std::size_t worst = 10;
   const traversal::Simulation* simulation = nullptr;  ///< whose classification `result` is; null: the trace's own tests
   bool ground_truth = false;

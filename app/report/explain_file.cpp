@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/report/experiment_table.hpp"
 #include "app/report/hdf5_parts.hpp"
 #include "base/json.hpp"
 
@@ -94,11 +95,7 @@ void write_all(hid_t root, const Explanation& explanation) {
     kinds.emplace_back(to_key(static_cast<traversal::TestKind>(kind)));
   }
   write_texts(root, "kinds", kinds);
-  nlohmann::ordered_json configuration = nlohmann::ordered_json::object();
-  for (const auto& [name, value] : explanation.configuration) {
-    configuration[name] = value;
-  }
-  write_text(root, "configuration", json_text(configuration));
+  write_text(root, "configuration", json_text(settings_json(explanation.configuration)));
   if (explanation.simulation == nullptr) {
     write_tests(root, result);
   }

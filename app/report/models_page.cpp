@@ -189,12 +189,13 @@ std::string facts(const ModelsPage& page) {
   html +=
       fact("warps", fmt::format("{}, order {}, packed {}, replay policy {}",
                                 counted(result.configuration.warp_size, "lane"), result.configuration.order,
-                                page.models.configuration.start_packing, simt::to_string(result.configuration.policy)));
-  html += fact("machine", fmt::format("{}: {}, {:.0f} MHz, {} of {} resident at {} a thread{}", machine.name,
-                                      counted(machine.sms, "SM"), machine.clock_mhz, result.resident_warps,
-                                      counted(machine.resident_warps, "warp"),
-                                      counted(page.models.configuration.registers_per_thread, "register"),
-                                      machine.reorders ? ", reorders in hardware" : ""));
+                                page.models.settings.text("packing"), simt::to_string(result.configuration.policy)));
+  html += fact(
+      "machine",
+      fmt::format("{}: {}, {:.0f} MHz, {} of {} resident at {} a thread{}", machine.name, counted(machine.sms, "SM"),
+                  machine.clock_mhz, result.resident_warps, counted(machine.resident_warps, "warp"),
+                  counted(static_cast<std::uint64_t>(page.models.settings.integer("registers_per_thread")), "register"),
+                  machine.reorders ? ", reorders in hardware" : ""));
   html += fact("computed by",
                fmt::format("rayreplay {} on {}", result.tool_version, device_summary(page.models.context.stages())));
   for (const std::string& missing : header.not_captured) {

@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 #include <set>
+#include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "app/pictures/heatmap.hpp"
@@ -19,7 +23,7 @@
 #include "base/json.hpp"
 #include "base/output_file.hpp"
 #include "base/text.hpp"
-#include "sim/experiment/compare_options.hpp"
+#include "sim/experiment/settings/machine_settings.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -46,12 +50,15 @@ bool is_models_file(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](unsigned char c) { return c == '-' || std::isalnum(c) != 0; });
 }
 
+std::uint64_t registers_of(const ModelsContext& models) {
+  return static_cast<std::uint64_t>(models.settings.integer("registers_per_thread"));
+}
+
 std::string machine_line(const ModelsContext& models) {
   const machine::Machine& machine = models.result.machine;
   return fmt::format("{}: {}, {:.0f} MHz, {} of {} of an SM resident at {} a thread", machine.name,
                      counted(machine.sms, "SM"), machine.clock_mhz, models.result.resident_warps,
-                     counted(machine.resident_warps, "warp"),
-                     counted(models.configuration.registers_per_thread, "register"));
+                     counted(machine.resident_warps, "warp"), counted(registers_of(models), "register"));
 }
 
 nlohmann::ordered_json machine_json(const machine::Machine& machine) {
@@ -103,6 +110,22 @@ std::string sm_picture(const SmMap& map, const std::string& model, std::uint32_t
   return encode_png(render(heat));
 }
 
+/// "NAME:BITS=FILE;…" with files as they are found from `folder`.
+std::string seen_from(const std::filesystem::path& folder, std::string_view files) {
+  std::string result;
+  while (!files.empty()) {
+    const auto end = files.find(';');
+    const std::string item(files.substr(0, end));
+    files = end == std::string_view::npos ? std::string_view() : files.substr(end + 1);
+    const auto equals = item.find('=') + 1;
+    std::error_code error;
+    const std::filesystem::path path = item.substr(equals);
+    const std::filesystem::path there = path.is_absolute() ? path : std::filesystem::proximate(path, folder, error);
+    result += (result.empty() ? "" : ";") + item.substr(0, equals) + (error ? path : there).string();
+  }
+  return result;
+}
+
 NamedCells csv_context(const ModelsContext& models) {
   const experiment::Resolved& configuration = models.result.configuration;
   NamedCells cells = provenance_cells(models.context.trace, models.context.stages());
@@ -110,25 +133,24 @@ NamedCells csv_context(const ModelsContext& models) {
                              {"warp_size", std::uint64_t{configuration.warp_size}},
                              {"order", configuration.order},
                              {"policy", std::string(simt::to_string(configuration.policy))},
-                             {"start_packing", models.configuration.start_packing},
+                             {"packing", models.settings.text("packing")},
                              {"machine", models.result.machine.name},
-                             {"registers_per_thread", std::uint64_t{models.configuration.registers_per_thread}}});
+                             {"registers_per_thread", registers_of(models)}});
   return cells;
 }
 
 }  // namespace
 
-std::string models_toml(const Context& context, const experiment::ModelsConfiguration& configuration) {
-  experiment::ModelsConfiguration complete = configuration;
-  complete.models = experiment::resolve_models(configuration.models);
-  return experiment::to_toml(context.configuration, context.trace, &complete);
+std::string models_toml(const experiment::Settings& settings, const std::vector<std::string>& models) {
+  return command_comment({{"--models", fmt::format("{}", fmt::join(models, ","))}}) +
+         experiment::to_toml(settings, false);
 }
 
 std::string models_text(const ModelsContext& models) {
   const CompareResult& result = models.result;
   std::string text = context_text(models.context);
-  if (models.configuration.start_packing != "identity") {
-    text += fmt::format("{:<9}{}\n", "packed", text::printable(models.configuration.start_packing));
+  if (models.settings.text("packing") != "identity") {
+    text += fmt::format("{:<9}{}\n", "packed", text::printable(models.settings.text("packing")));
   }
   text += fmt::format("{:<9}{}\n", "machine", text::printable(machine_line(models)));
   text += fmt::format("{:<9}a closest-hit call takes {:.1f} instructions on average\n\n", "cost", result.mean_hit_cost);
@@ -146,22 +168,12 @@ std::string models_text(const ModelsContext& models) {
 
 nlohmann::ordered_json models_json(const ModelsContext& models) {
   const CompareResult& result = models.result;
-  const experiment::ModelsConfiguration& configuration = models.configuration;
   nlohmann::ordered_json document = context_json(models.context, kSchema);
   nlohmann::ordered_json& resolved = document["configuration"];
-  resolved.erase("packings");
-  resolved.erase("swizzles");
   resolved["models"] = nlohmann::ordered_json::array();
   for (const CompareRow& row : result.rows) {
     resolved["models"].push_back(row.model);
   }
-  resolved["machine"] = configuration.machine;
-  resolved["registers_per_thread"] = configuration.registers_per_thread;
-  resolved["cost_source"] = configuration.cost_source;
-  resolved["start_packing"] = configuration.start_packing;
-  resolved["cycles_per_instruction"] = configuration.cycles_per_instruction;
-  resolved["steps_per_ray"] = configuration.steps_per_ray;
-  resolved["replay_steps"] = configuration.replay_steps;
   resolved["hints"] = hints_json(models.hints);
   document["machine"] = machine_json(result.machine);
   document["resident_warps"] = result.resident_warps;
@@ -189,12 +201,15 @@ void write_models_report(const ModelsReportOptions& options, const ModelsContext
     write_file(folder.temporary_path() / name, bytes, false);
   };
   const CompareResult& result = models.result;
-  experiment::ModelsConfiguration here = models.configuration;
+  experiment::Settings here = models.settings;
   const std::vector<std::string> shipped = machine::shipped_machines();
-  if (std::find(shipped.begin(), shipped.end(), here.machine) == shipped.end()) {
-    here.machine = "./machine.toml";  // one's own: the copy beside the page, which needs no other file
+  if (std::find(shipped.begin(), shipped.end(), here.text(experiment::kMachineName)) == shipped.end()) {
+    here.set(experiment::kMachineName, std::string("./machine.toml"), "");  // the copy beside the page
   }
-  ModelsPage page{models, maps, std::vector<std::string>(maps.size()), "", models_toml(models.context, here)};
+  here.set("scheduler.hint_files", seen_from(options.folder, here.text("scheduler.hint_files")), "");
+  std::vector<std::string> compared;
+  std::ranges::transform(result.rows, std::back_inserter(compared), &CompareRow::model);
+  ModelsPage page{models, maps, std::vector<std::string>(maps.size()), "", models_toml(here, compared)};
   std::set<std::string> used;
   for (std::size_t i = 0; i < maps.size(); ++i) {
     // A launch of one row has no picture worth looking at.

@@ -24,15 +24,15 @@ namespace rayreplay::report {
 struct ModelsContext {
   const Context& context;
   const experiment::CompareResult& result;
-  const experiment::ModelsConfiguration& configuration;
+  const experiment::Settings& settings;  ///< that the result depends on, resolved
   const scheduler::HintSources& hints;
 };
 
 [[nodiscard]] std::string models_text(const ModelsContext& models);
 [[nodiscard]] nlohmann::ordered_json models_json(const ModelsContext& models);
 [[nodiscard]] std::string models_csv(const ModelsContext& models);
-/// The configuration that makes such numbers again, with every key.
-[[nodiscard]] std::string models_toml(const Context& context, const experiment::ModelsConfiguration& configuration);
+/// The base experiment as TOML; the models that are compared in a comment.
+[[nodiscard]] std::string models_toml(const experiment::Settings& settings, const std::vector<std::string>& models);
 
 struct ModelsReportOptions {
   std::filesystem::path folder;

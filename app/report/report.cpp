@@ -46,9 +46,25 @@ output::FolderKind report_folder() {
   return {"index.html", kGeneratorMark, is_report_file};
 }
 
+std::string whatif_toml(const experiment::Settings& settings, const std::vector<std::string>& packings,
+                        const std::vector<std::string>& swizzles) {
+  std::vector<std::pair<std::string, std::string>> flags;
+  for (const std::string& packing : packings) {
+    if (packings.size() > 1) {
+      flags.emplace_back("--packing", packing);
+    }
+  }
+  for (const std::string& file : swizzles) {
+    flags.emplace_back("--swizzle", file);
+  }
+  return command_comment(flags) + experiment::to_toml(settings, false);
+}
+
 nlohmann::ordered_json whatif_json(const Context& context, const experiment::WhatIfResult& result,
                                    const std::optional<Published>& published) {
   nlohmann::ordered_json document = context_json(context, "rayreplay.whatif/1");
+  document["configuration"]["packings"] = context.configuration.packings;
+  document["configuration"]["swizzles"] = context.configuration.swizzles;
   document["launch"]["warps"] = result.warps;
   document["bound"] = {{"warp_events", result.bound.warp_events},
                        {"active_lanes", result.bound.calls},
@@ -79,7 +95,9 @@ void write_report(const ReportOptions& options, const Context& context, const ex
   for (const Picture& picture : pictures) {
     write(picture.file, picture.png);
   }
-  const std::string toml = experiment::to_toml(result.configuration, context.trace);
+  const std::string toml = context.settings == nullptr
+                               ? std::string()
+                               : whatif_toml(*context.settings, options.packings, context.configuration.swizzles);
   Page page{context, result, pictures, toml, "", "", "", "", "", {}};
   if (!options.image_png.empty()) {
     page.image_file = "rendered.png";

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/output/output_folder.hpp"
 #include "app/pictures/colormap.hpp"
@@ -20,6 +21,10 @@ namespace rayreplay::report {
 [[nodiscard]] nlohmann::ordered_json whatif_json(const Context& context, const experiment::WhatIfResult& result,
                                                  const std::optional<Published>& published);
 
+/// The base experiment as TOML; flags that compare others with it in a comment.
+[[nodiscard]] std::string whatif_toml(const experiment::Settings& settings, const std::vector<std::string>& packings,
+                                      const std::vector<std::string>& swizzles);
+
 /// By what a report folder is known: the generator's mark in index.html, and the file names of docs/surfaces.md.
 [[nodiscard]] output::FolderKind report_folder();
 
@@ -28,6 +33,7 @@ struct ReportOptions {
   bool force = false;
   std::string image_png;  ///< bytes of the rendered picture; "" for none
   pictures::Colormap colormap = pictures::Colormap::Viridis;
+  std::vector<std::string> packings{};  ///< asked for; none: all
 };
 
 void write_report(const ReportOptions& options, const Context& context, const experiment::WhatIfResult& result,

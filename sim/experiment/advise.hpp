@@ -17,7 +17,7 @@
 #include "kernels/accelerator.hpp"
 #include "scheduler-models/regrouping/hints.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
-#include "sim/experiment/configuration.hpp"
+#include "sim/experiment/resolve.hpp"
 
 namespace rayreplay::experiment {
 

@@ -21,73 +21,7 @@
 namespace rayreplay::experiment {
 namespace {
 
-using machine::Machine;
-using memory::CacheGeometry;
-
 constexpr std::uint32_t kCountedItems = 256;  // made at a time, when requests are counted
-constexpr const char* kAuto = "auto";
-
-/// Where a value was asked for: an option, or a key of a file.
-std::string place_of(const CacheOptions& options, const std::string& key) {
-  const auto found = options.where.find(key);
-  if (found != options.where.end()) {
-    return found->second;
-  }
-  std::string option = "--" + key;
-  std::ranges::replace(option, '_', '-');
-  return option;
-}
-
-/// `make()`; what it throws says where the value of this key was asked for.
-template <class Make>
-auto placed(const CacheOptions& options, const std::string& key, const Make& make) {
-  try {
-    return make();
-  } catch (const Error& error) {
-    const auto found = options.where.find(key);
-    if (found == options.where.end()) {
-      throw;
-    }
-    ErrorInfo info = error.info();
-    info.where = found->second + (info.where.empty() ? "" : ", " + info.where);
-    throw Error(error.kind(), info);
-  }
-}
-
-Machine asked_machine(const CacheOptions& options) {
-  // What is wrong within a machine's file is said at its line.
-  const auto known = machine::shipped_machines();
-  return options.machine.find('/') == std::string::npos && !options.machine.ends_with(".toml") &&
-                 std::ranges::find(known, options.machine) == known.end()
-             ? placed(options, "machine", [&] { return machine::load_machine(options.machine); })
-             : machine::load_machine(options.machine);
-}
-
-/// What `options` replace of a cache, checked. `key`: "l1" or "l2".
-CacheGeometry replaced(const CacheGeometry& base, const std::string& text, const CacheOptions& options,
-                       const std::string& key, const std::string& machine) {
-  const std::string where = text.empty() ? fmt::format("machine '{}', {}", machine, key) : place_of(options, key);
-  const CacheGeometry geometry = text.empty() ? base : memory::parse_geometry(text, base, where);
-  if (geometry.bytes > 0) {
-    memory::check(geometry, where);
-  }
-  const double most = key == "l1" ? machine::kMostL1Bytes : machine::kMostL2Bytes;
-  if (static_cast<double>(geometry.bytes) > most) {  // the machine could not be written to a file
-    throw Error(ErrorKind::Usage, {"the cache is too large", where, fmt::format("{} bytes", geometry.bytes),
-                                   fmt::format("at most {:.0f} bytes", most), ""});
-  }
-  return geometry;
-}
-
-/// Sizes in memory that lanes read word by word.
-void check_words(const CacheOptions& options, const char* key, std::uint32_t bytes) {
-  constexpr std::uint32_t kWord = 4;
-  if (bytes % kWord != 0) {
-    throw Error(ErrorKind::Usage,
-                {"the size is not a number of words", place_of(options, key), fmt::format("{} bytes", bytes),
-                 fmt::format("a multiple of {}, 0 to {}", kWord, kMostSize), ""});
-  }
-}
 
 /// Requests of all items, by making every stream once.
 std::uint64_t count_requests(memory::WarpSource& source, Progress* progress) {
@@ -118,63 +52,8 @@ std::uint64_t count_requests(memory::WarpSource& source, Progress* progress) {
 
 }  // namespace
 
-Machine cache_machine(const CacheOptions& options) {
-  Machine machine = asked_machine(options);
-  const CacheGeometry l1 = replaced(l1_of(machine), options.l1, options, "l1", machine.name);
-  const CacheGeometry l2 = replaced(l2_of(machine), options.l2, options, "l2", machine.name);
-  if (l1.bytes == 0 && l2.bytes == 0) {
-    throw Error(ErrorKind::Usage,
-                {"the machine has no cache", "machine '" + machine.name + "'", "no L1, no L2", "one of them", ""});
-  }
-  machine.l1_bytes = l1.bytes;
-  machine.l1_line_bytes = l1.line_bytes;
-  machine.l1_ways = l1.ways;
-  machine.l1_sector_bytes = l1.sector();
-  machine.l2_bytes = l2.bytes;
-  machine.l2_line_bytes = l2.line_bytes;
-  machine.l2_ways = l2.ways;
-  machine.l2_sector_bytes = l2.sector();
-  if (options.sms > 0) {
-    machine.sms = options.sms;
-    machine.withheld_sms = std::min(machine.withheld_sms, machine.sms - 1);
-  }
-  return machine;
-}
-
-void check(const CacheOptions& options) {
-  const Machine machine = cache_machine(options);
-  const auto creates = [&options](const char* key, const auto& create) {
-    placed(options, key, [&] { static_cast<void>(create()); });
-  };
-  creates("builder", [&] { return bvh::Builders::create(options.structure.builder); });
-  creates("layout", [&] { return bvh::Layouts::create(options.structure.layout); });
-  creates("node_order", [&] { return bvh::NodeOrders::create(options.structure.node_order); });
-  creates("vertex_order", [&] { return bvh::VertexOrders::create(options.structure.vertex_order); });
-  creates("warp_traversal", [&] { return traversal::WarpTraversals::create(options.stream.warp_traversal); });
-  static_cast<void>(scheduler::Packings::create(options.packing));
-  creates("warp_scheduler", [&] { return machine::WarpSchedulers::create(options.warp_scheduler); });
-  creates("l1_model", [&] { return resolved_model(options.l1_model, memory::kL1); });
-  creates("l2_model", [&] { return resolved_model(options.l2_model, memory::kL2); });
-  creates("reuse_engine", [&] { return memory::ReuseEngines::create(options.reuse_engine); });
-  if (options.schedule != kAuto) {
-    creates("schedule", [&] { return machine::WorkDistributions::create(options.schedule); });
-  }
-  check_words(options, "payload_bytes", options.stream.payload_bytes);
-  check_words(options, "load_bytes", options.stream.load_bytes);
-  const bool has_l1 = machine.l1_bytes > 0;
-  const std::string& geometry = has_l1 ? options.l1 : options.l2;
-  memory::check(coalescing_of(options, machine),
-                geometry.empty() ? fmt::format("machine '{}', {}", machine.name, has_l1 ? "L1" : "L2")
-                                 : place_of(options, has_l1 ? "l1" : "l2"));
-  if (options.windows > 1 && options.window_requests > 0) {
-    throw Error(ErrorKind::Usage, {"time windows are either so many or so long", "--windows and --window-requests",
-                                   "both", "one of the two", "leave one out"});
-  }
-}
-
 CacheResult run_cache(const trace::Trace& trace, const std::string& name, const Resolved& configuration,
                       const CacheOptions& options) {
-  check(options);
   const trace::Launch& launch = trace.launches[configuration.launch];
   if (trace.scene.instances.empty()) {
     throw Error(ErrorKind::Missing, {"the trace has no scene to trace rays through", name, "", "", ""});
@@ -184,7 +63,7 @@ CacheResult run_cache(const trace::Trace& trace, const std::string& name, const 
                                      fmt::format("{}:/launch/{}", name, configuration.launch), "", "", ""});
   }
   CacheResult result;
-  result.machine = cache_machine(options);
+  result.machine = options.machine;
   result.trace_hash = trace.hash;
   result.application = trace.header.application;
   result.device = trace.header.device;
@@ -223,7 +102,7 @@ CacheResult run_cache(const trace::Trace& trace, const std::string& name, const 
 
   memory::StreamOptions stream = options.stream;
   stream.warp_size = configuration.warp_size;
-  stream.coalescing = coalescing_of(options, result.machine);
+  stream.coalescing.requests = wants_requests(options);
   stream.coalescing.keep_raw = options.make_raw != nullptr;
   const auto source = memory::make_launch_source(trace, launch, structure, plan.thread_at, stream);
   result.warp_traversal = source->warp_traversal();
@@ -238,8 +117,6 @@ CacheResult run_cache(const trace::Trace& trace, const std::string& name, const 
   result.options.packing = result.packing;
   result.options.stream = stream;
   result.options.stream.warp_traversal = result.warp_traversal;
-  result.options.l1_model = resolved_model(options.l1_model, memory::kL1);
-  result.options.l2_model = resolved_model(options.l2_model, memory::kL2);
   result.options.reuse_engine = memory::ReuseEngines::create(options.reuse_engine).spec;
   result.options.resident_warps =
       options.resident_warps > 0

@@ -6,20 +6,19 @@
 // caches there. Windows: `windows` equal parts by requests (part i begins with request floor(i·N / windows)) need the
 // number N of requests, which an extra pass counts before; `window_requests` needs none. Making of the stream and
 // analysis run side by side. Memory: trace, structure, resident warps' streams, two blocks, and what analysis.hpp says.
-// Errors: those of the parts; Usage for options that do not go together, before any work, and for `window_requests`
-// that make too many windows, when they do.
+// Errors: those of the parts; Usage for `window_requests` that make too many windows, when they do.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bvh/bvh.hpp"
 #include "kernels/accelerator.hpp"
-#include "sim/experiment/configuration.hpp"
+#include "sim/experiment/hierarchy.hpp"
+#include "sim/experiment/resolve.hpp"
 #include "sim/machine/interleave.hpp"
 #include "sim/memory/results/analysis.hpp"
 #include "sim/memory/streams/launch_source.hpp"
@@ -30,22 +29,19 @@ inline constexpr std::uint32_t kMostWindows = 65536;
 
 struct CacheResult;
 
+/// As `cache_of` (stages/stage_settings.hpp) makes it of an experiment's settings.
 struct CacheOptions {
-  std::string machine = "rtx4090";  ///< name or path
-  std::string l1, l2;               ///< geometry that replaces parts of the machine's (parse_geometry); "": as it is
-  std::string schedule = "auto";    ///< work distribution spec; auto: captured where the trace has warps on several SMs
-                                    ///< and neither order nor packing is another one, else launch
+  machine::Machine machine;       ///< schedules the accesses: its caches decide how long a warp waits
+  Hierarchy caches;               ///< are asked about
+  std::string schedule = "auto";  ///< work distribution spec; auto: captured where the trace has warps on several SMs
+                                  ///< and neither order nor packing is another one, else launch
   std::string warp_scheduler = "loose-round-robin";
-  std::uint32_t sms = 0;             ///< 0: the machine's
   std::uint32_t resident_warps = 0;  ///< 0: the machine's, by registers_per_thread
   std::uint32_t registers_per_thread = 64;
   std::uint32_t compute_cycles = 0;
   std::string packing = "identity";
   bvh::BvhOptions structure{};
-  memory::StreamOptions stream{};                  ///< coalescing's sizes come from the machine, its switches from here
-  std::string l1_model = "lru", l2_model = "lru";  ///< an L1's stores go through and do not allocate, the L2's stay and
-                                                   ///< do, where the spec says neither
-  memory::L2Feed l2_feed = memory::L2Feed::Misses;
+  memory::StreamOptions stream{};
   std::string reuse_engine = "bitmap";
   bool distances = true;
   std::uint32_t windows = 1;
@@ -59,14 +55,12 @@ struct CacheOptions {
   std::function<memory::InstructionSink*(const CacheResult& result)> make_raw{};
   /// Called with the structure when it is built. May be null. Not of imported traces.
   std::function<void(const bvh::Bvh& structure)> take_structure{};
-  /// By key (cache_settings.hpp) of what was asked for: where, for messages ("--l1", "mine.toml:3, l1").
-  std::map<std::string, std::string> where{};
   Progress* progress = nullptr;
   kernels::Accelerator* accelerator = nullptr;  ///< where reuse distances and traversals run; null: on the processor
 };
 
 struct CacheResult {
-  machine::Machine machine;  ///< with what options replaced
+  machine::Machine machine;  ///< that scheduled; of imported traces with the SMs recorded
   CacheOptions options;      ///< resolved: specs with every parameter
   std::string trace_hash;
   std::string application, device;  ///< what was traced, and where
@@ -90,12 +84,6 @@ struct CacheResult {
   memory::AnalysisResult analysis;
   double stream_s = 0, analysis_s = 0;  ///< wall clock
 };
-
-/// The machine with what the options replace. Throws as machine.hpp and cache_model.hpp say.
-[[nodiscard]] machine::Machine cache_machine(const CacheOptions& options);
-/// Usage for unknown models and machines, and for options that do not go together: all that can be wrong without a
-/// trace. `cache_machine` included.
-void check(const CacheOptions& options);
 
 [[nodiscard]] CacheResult run_cache(const trace::Trace& trace, const std::string& name, const Resolved& configuration,
                                     const CacheOptions& options);

@@ -53,14 +53,12 @@ CacheResult run_cache_imported(const std::string& path, const CacheOptions& opti
 
 CacheResult run_cache_imported(const std::string& path, const CacheOptions& options,
                                const import::WaitNotice& on_wait) {
-  check(options);
   CacheResult result;
-  result.machine = cache_machine(options);
+  result.machine = options.machine;
   result.options = options;
-  result.options.l1_model = resolved_model(options.l1_model, memory::kL1);
-  result.options.l2_model = resolved_model(options.l2_model, memory::kL2);
   result.options.reuse_engine = memory::ReuseEngines::create(options.reuse_engine).spec;
-  const memory::CoalesceOptions coalescing = coalescing_of(options, result.machine);
+  memory::CoalesceOptions coalescing = options.stream.coalescing;
+  coalescing.requests = wants_requests(options);
   result.options.stream.coalescing = coalescing;
   const auto start = std::chrono::steady_clock::now();
   Counted counted;

@@ -19,13 +19,8 @@ memory::CacheGeometry l2_of(const machine::Machine& machine) {
   return {machine.l2_bytes, machine.l2_line_bytes, machine.l2_ways, machine.l2_sector_bytes};
 }
 
-memory::CoalesceOptions coalescing_of(const CacheOptions& options, const machine::Machine& machine) {
-  const memory::CacheGeometry geometry = machine.l1_bytes > 0 ? l1_of(machine) : l2_of(machine);
-  memory::CoalesceOptions result = options.stream.coalescing;
-  result.line_bytes = geometry.line_bytes;
-  result.sector_bytes = geometry.sector();
-  result.requests = options.elements || options.pixels || options.request_sums;
-  return result;
+bool wants_requests(const CacheOptions& options) {
+  return options.elements || options.pixels || options.request_sums;
 }
 
 std::string resolved_model(const std::string& spec, std::size_t level) {
@@ -82,11 +77,11 @@ memory::AnalysisOptions analysis_of(const CacheOptions& options, const CacheResu
                                     const memory::CoalesceOptions& coalescing, std::uint64_t pixels) {
   memory::AnalysisOptions analysis;
   analysis.sms = result.machine.sms;
-  analysis.l1 = l1_of(result.machine);
-  analysis.l2 = l2_of(result.machine);
-  analysis.l1_model = resolved_model(options.l1_model, memory::kL1);
-  analysis.l2_model = resolved_model(options.l2_model, memory::kL2);
-  analysis.l2_feed = options.l2_feed;
+  analysis.l1 = options.caches.l1;
+  analysis.l2 = options.caches.l2;
+  analysis.l1_model = options.caches.l1_model;
+  analysis.l2_model = options.caches.l2_model;
+  analysis.l2_feed = options.caches.l2_feed;
   analysis.reuse_engine = options.reuse_engine;
   analysis.distances = options.distances;
   analysis.coalescing = coalescing;

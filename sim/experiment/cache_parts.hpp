@@ -17,8 +17,8 @@ namespace rayreplay::experiment {
 /// Largest payload, shader record, pixel and load of the options.
 inline constexpr std::uint32_t kMostSize = 4096;
 
-/// Sizes of the machine's L1, or of its L2 where it has no L1.
-[[nodiscard]] memory::CoalesceOptions coalescing_of(const CacheOptions& options, const machine::Machine& machine);
+/// Whether transactions carry their lanes' requests.
+[[nodiscard]] bool wants_requests(const CacheOptions& options);
 
 /// The spec with every parameter. Where it leaves them open, stores go through an L1 and take no line there
 /// (write=through, allocate=false, as in GPUs); below, they stay until their line is evicted (the models' own

@@ -20,7 +20,7 @@
 #include "scheduler-models/regrouping/hints.hpp"
 #include "scheduler-models/regrouping/segment_schedule.hpp"
 #include "sim/experiment/break_even.hpp"
-#include "sim/experiment/configuration.hpp"
+#include "sim/experiment/resolve.hpp"
 #include "sim/machine/timing.hpp"
 
 namespace rayreplay::experiment {

@@ -1,6 +1,10 @@
 #include "sim/experiment/model_list.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/error.hpp"
+#include "scheduler-models/regrouping/scheduler_model.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -48,6 +52,17 @@ std::vector<std::string> split_model_list(std::string_view text, const std::vect
     }
   }
   return specs;
+}
+
+std::vector<std::string> resolve_models(const std::vector<std::string>& specs) {
+  std::vector<std::string> resolved = {scheduler::SchedulerModels::create("plain").spec};
+  for (const std::string& spec : specs) {
+    std::string full = scheduler::SchedulerModels::create(spec).spec;
+    if (std::find(resolved.begin(), resolved.end(), full) == resolved.end()) {
+      resolved.push_back(std::move(full));
+    }
+  }
+  return resolved;
 }
 
 }  // namespace rayreplay::experiment

@@ -12,6 +12,9 @@
 
 namespace rayreplay::experiment {
 
+/// Specs with every parameter, in the order of `compare`'s rows: plain first, none twice.
+[[nodiscard]] std::vector<std::string> resolve_models(const std::vector<std::string>& specs);
+
 [[nodiscard]] std::vector<std::string> split_model_list(std::string_view text, const std::vector<std::string>& known);
 
 }  // namespace rayreplay::experiment

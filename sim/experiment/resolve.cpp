@@ -1,7 +1,6 @@
-// Completing a configuration with what the trace and the registered models say.
+#include "sim/experiment/resolve.hpp"
+
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 #include <fmt/format.h>
 
@@ -9,17 +8,13 @@
 #include "base/parameters.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
-#include "sim/experiment/configuration.hpp"
 #include "sim/machine/shader_names.hpp"
-#include "sim/machine/toml_quote.hpp"
 
 namespace rayreplay::experiment {
 namespace {
 
 constexpr std::uint32_t kDefaultWarpSize = 32;
 constexpr const char* kBaseline = "identity";
-
-using machine::quoted;
 
 std::vector<std::uint32_t> resolve_costs(const Configuration& configuration, const trace::Trace& trace) {
   if (configuration.costs.empty() && configuration.default_cost == 1) {
@@ -71,29 +66,6 @@ std::vector<std::string> resolve_packings(const Configuration& configuration) {
   return resolved;
 }
 
-std::string list(const std::vector<std::string>& items) {
-  if (items.empty()) {
-    return "[]";
-  }
-  std::string result = "[\n";
-  for (const std::string& item : items) {
-    result += "  " + quoted(item) + ",\n";
-  }
-  return result + "]";
-}
-
-/// A line of [shader_costs].
-std::string hand_cost(const machine::HandCost& cost) {
-  std::vector<std::string> parts;
-  if (cost.issue >= 0) {
-    parts.push_back(fmt::format("issue = {}", cost.issue));
-  }
-  if (cost.latency >= 0) {
-    parts.push_back(fmt::format("latency = {}", cost.latency));
-  }
-  return fmt::format("{} = {{{}}}\n", quoted(cost.shader), fmt::join(parts, ", "));
-}
-
 }  // namespace
 
 Resolved resolve(const Configuration& configuration, const trace::Trace& trace) {
@@ -124,34 +96,6 @@ Resolved resolve(const Configuration& configuration, const trace::Trace& trace) 
   resolved.swizzles = configuration.swizzles;
   resolved.costs = resolve_costs(configuration, trace);
   return resolved;
-}
-
-std::string to_toml(const Resolved& resolved, const trace::Trace& trace, const ModelsConfiguration* models) {
-  std::string text =
-      fmt::format("launch = {}\nwarp_size = {}\norder = {}\npolicy = {}\npackings = {}\nswizzles = {}\n",
-                  resolved.launch, resolved.warp_size, quoted(resolved.order), quoted(simt::to_string(resolved.policy)),
-                  list(resolved.packings), list(resolved.swizzles));
-  if (models != nullptr) {
-    text += fmt::format(
-        "models = {}\nmachine = {}\nhints = {}\nhint_files = {}\nregisters_per_thread = {}\ncost_source = {}\n"
-        "start_packing = {}\ncycles_per_instruction = {}\nsteps_per_ray = {}\nreplay_steps = {}\n",
-        list(models->models), quoted(models->machine), list(models->hints), list(models->hint_files),
-        models->registers_per_thread, quoted(models->cost_source), quoted(models->start_packing),
-        models->cycles_per_instruction, models->steps_per_ray, models->replay_steps);
-  }
-  text += "default_cost = 1\n\n[costs]\n";
-  for (std::size_t id = 0; id < resolved.costs.size(); ++id) {
-    const trace::Shader& shader = trace.shaders[id];
-    text +=
-        fmt::format("{} = {}  # {} {}\n", id, resolved.costs[id], trace::to_string(shader.stage), quoted(shader.name));
-  }
-  if (models != nullptr) {
-    text += "\n[shader_costs]\n";
-    for (const machine::HandCost& cost : models->shader_costs) {
-      text += hand_cost(cost);
-    }
-  }
-  return text;
 }
 
 }  // namespace rayreplay::experiment

@@ -25,7 +25,7 @@
 #include "bvh/bvh.hpp"
 #include "kernels/accelerator.hpp"
 #include "scheduler-models/warp_assignment.hpp"
-#include "sim/experiment/configuration.hpp"
+#include "sim/experiment/resolve.hpp"
 #include "traversal/traversal.hpp"
 #include "traversal/warp_traversal.hpp"
 

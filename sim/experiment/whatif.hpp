@@ -14,8 +14,8 @@
 #include "base/progress.hpp"
 #include "kernels/launch_on_device.hpp"
 #include "scheduler-models/bound.hpp"
-#include "sim/experiment/configuration.hpp"
 #include "sim/experiment/pixel_map.hpp"
+#include "sim/experiment/resolve.hpp"
 #include "sim/simt/replayer.hpp"
 
 namespace rayreplay::experiment {

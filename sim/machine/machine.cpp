@@ -45,7 +45,7 @@ const std::array kFields = {
     Field{"l1_line_bytes", &Machine::l1_line_bytes, {4, 1 << 15}},
     Field{"l1_sector_bytes", &Machine::l1_sector_bytes, {4, 1 << 15}},
     Field{"l1_ways", &Machine::l1_ways, {0, 1 << 20}},
-    Field{"l2_bytes", &Machine::l2_bytes, {1, kMostL2Bytes}},
+    Field{"l2_bytes", &Machine::l2_bytes, {0, kMostL2Bytes}},
     Field{"l2_line_bytes", &Machine::l2_line_bytes, {4, 1 << 16}},
     Field{"l2_sector_bytes", &Machine::l2_sector_bytes, {4, 1 << 16}},
     Field{"l2_ways", &Machine::l2_ways, {0, 1 << 20}},

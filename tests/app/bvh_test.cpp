@@ -75,10 +75,10 @@ TEST_F(BvhTest, JsonSaysWhereItComesFromAndAddsUp) {
   const json& configuration = answer["configuration"];
   EXPECT_EQ(configuration["tlas"], 0);
   EXPECT_EQ(configuration["launch"], 0);
-  EXPECT_THAT(configuration["builder"].get<std::string>(), StartsWith("medium:"));
+  EXPECT_THAT(configuration["bvh.builder"].get<std::string>(), StartsWith("medium:"));
   EXPECT_EQ(configuration["layouts"], json({"wide-8"}));
-  EXPECT_EQ(configuration["node_order"], "depth-first");
-  EXPECT_EQ(configuration["vertex_order"], "as-given");
+  EXPECT_EQ(configuration["bvh.node_order"], "depth-first");
+  EXPECT_EQ(configuration["bvh.vertex_order"], "as-given");
   EXPECT_EQ(configuration["lcv_source"], "launch 0");
   EXPECT_EQ(answer["ignored"]["boxes_inverted"], 0);
   EXPECT_EQ(answer["layouts"][0]["record_bytes"], 256);
@@ -121,10 +121,10 @@ TEST_F(BvhTest, TheStructureFollowsItsOptions) {
   EXPECT_EQ(plain["configuration"]["lcv_source"], "random lines");
   const json large = answer({"--builder", "median", "--leaf-size", "7", "--enlarge", "0.5", "--node-order",
                              "treelet:nodes=8", "--vertex-order", "random:seed=9"});
-  EXPECT_EQ(large["configuration"]["leaf_size"], 7);
-  EXPECT_EQ(large["configuration"]["enlarge"], 0.5);
-  EXPECT_EQ(large["configuration"]["node_order"], "treelet:nodes=8");
-  EXPECT_EQ(large["configuration"]["vertex_order"], "random:seed=9");
+  EXPECT_EQ(large["configuration"]["bvh.leaf_size"], 7);
+  EXPECT_EQ(large["configuration"]["bvh.enlarge"], 0.5);
+  EXPECT_EQ(large["configuration"]["bvh.node_order"], "treelet:nodes=8");
+  EXPECT_EQ(large["configuration"]["bvh.vertex_order"], "random:seed=9");
   EXPECT_GT(large["rows"][1]["sah"], plain["rows"][1]["sah"]);
   EXPECT_GT(large["rows"][1]["mean_leaf"], 2);
 }

@@ -76,7 +76,7 @@ TEST_F(CacheFileTest, EveryDatasetIsDescribed) {
   EXPECT_EQ(text(file_.get(), "schema"), "rayreplay.cache-elements/1");
   EXPECT_EQ(text(file_.get(), "trace_hash"), result_["trace"]["hash"]);
   EXPECT_EQ(text(file_.get(), "tool_version"), result_["tool"]["version"]);
-  EXPECT_THAT(text(file_.get(), "configuration"), HasSubstr("l1_model = \"lru:write=through,allocate=false\""));
+  EXPECT_THAT(text(file_.get(), "configuration"), HasSubstr("model = \"lru:write=through,allocate=false\""));
   EXPECT_THAT(text(file_.get(), "machine"), HasSubstr("l1_bytes = 4096"));
 }
 

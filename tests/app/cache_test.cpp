@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <numeric>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <tuple>
@@ -16,7 +17,7 @@
 
 #include "capture/trace/reader.hpp"
 #include "capture/trace/writer.hpp"
-#include "sim/experiment/cache_settings.hpp"
+#include "sim/memory/allocations.hpp"
 #include "tests/app/cache_command.hpp"
 
 namespace rayreplay::test {
@@ -66,9 +67,12 @@ TEST_F(CacheTest, JsonSaysWhatMadeIt) {
   EXPECT_EQ(result["trace"]["hash"], trace::load(trace()).hash);
   EXPECT_EQ(result["machine"]["sms"], 4);
   EXPECT_EQ(result["machine"]["l1_bytes"], 4096);
-  EXPECT_EQ(result["configuration"]["l1"], "4KiB:ways=4");
-  EXPECT_THAT(result["configuration"]["schedule"].get<std::string>(), StartsWith("launch"));
-  const std::string surfaces = document("surfaces.md");
+  EXPECT_EQ(result["configuration"]["cache.l1.bytes"], 4096);
+  EXPECT_EQ(result["configuration"]["cache.l1.ways"], 4);
+  EXPECT_THAT(result["configuration"]["schedule.distribution"].get<std::string>(), StartsWith("launch"));
+  EXPECT_FALSE(result["configuration"].contains("policy")) << "nothing is replayed by one";
+  // Keys of an experiment have a page of their own.
+  const std::string surfaces = document("surfaces.md") + document("experiments.md");
   for (const char* object : {"summary", "configuration"}) {
     for (const std::string& key : keys(result[object])) {
       EXPECT_THAT(surfaces, HasSubstr("`" + key + "`")) << object;
@@ -172,8 +176,8 @@ TEST_F(CacheTest, StorePoliciesFollowTheLevel) {
            {"lru:write=through,allocate=false", "lru:write=through,allocate=false", "lru:write=through,allocate=false"},
            {"sdcm", "sdcm", "sdcm"}}) {
     const json result = answer({"--l1-model", spec, "--l2-model", spec});
-    EXPECT_EQ(result["configuration"]["l1_model"], l1);
-    EXPECT_EQ(result["configuration"]["l2_model"], l2);
+    EXPECT_EQ(result["configuration"]["cache.l1.model"], l1);
+    EXPECT_EQ(result["configuration"]["cache.l2.model"], l2);
     EXPECT_EQ(result["levels"][0]["model"], l1);
     EXPECT_EQ(result["levels"][1]["model"], l2);
   }
@@ -412,7 +416,7 @@ TEST_F(CacheTest, CapturedScheduleIsTheDefaultWhereThereIsOne) {
   const Outcome outcome = run_command({"cache", captured, "--machine", "h200", "--format", "json"});
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
   const json result = json::parse(outcome.output);
-  EXPECT_THAT(result["configuration"]["schedule"].get<std::string>(), StartsWith("captured"));
+  EXPECT_THAT(result["configuration"]["schedule.distribution"].get<std::string>(), StartsWith("captured"));
   EXPECT_EQ(result["configuration"]["captured_sms"], true);
   // Of every warp with events it is known on which SM it ran.
   EXPECT_THAT(outcome.errors, Not(HasSubstr("note: schedule")));
@@ -496,14 +500,14 @@ TEST_F(CacheTest, WrongQuestionsAreRefused) {
            {{"--elements", trace(), "--force"}, 2, "also an input"},
            {{"--payload-bytes", "6"},
             2,
-            "--payload-bytes: the size is not a number of words (found 6 bytes; expected a multiple of 4, 0 to 4096)"},
+            "--payload-bytes: the size is not a number of words (found '6'; expected a multiple of 4)"},
            {{"--payload-bytes", "1000000"}, 2, "expected 0 to 4096"},
-           {{"--l1", "2048MiB"}, 2, "--l1: the cache is too large"},
+           {{"--l1", "2048MiB"}, 2, "--l1, machine.l1_bytes: the value is out of range"},
            {{"--load-bytes", "3"}, 2, "--load-bytes"},
            {{"--l1", "64KiB:line=128,line=64"}, 2, "given twice"},
            {{"--l1", "1MiB:line=65536,ways=4,sector=8192"},
             2,
-            "--l1: the line size is out of range (found 65536 bytes; expected at most 32768 bytes)"},
+            "--l1, machine.l1_line_bytes: the value is out of range (found 65536"},
            {{"--colormap", "jet"}, 2, "jet"},
            {{"--frobnicate"}, 2, "unknown option"},
        }) {
@@ -519,26 +523,31 @@ TEST_F(CacheTest, ConfigurationFilesAreChecked) {
     std::ofstream(scratch_ / "c.toml") << toml;
     return ask({"--config", scratch_ / "c.toml", "--format", "json"});
   };
-  const Outcome good = run("[cache]\nlayout = \"wide-4\"\nwindows = 2\ncoalesce = false\n");
+  const Outcome good =
+      run("bvh.layout = \"wide-4\"\nstream.coalesce = false\nscheduler.model = \"ser\"\n[cache]\nwindows = 2\n");
   ASSERT_EQ(good.code, 0) << good.errors;
   const json result = json::parse(good.output);
   EXPECT_EQ(result["windows"].size(), 2U);
-  EXPECT_EQ(result["configuration"]["coalesce"], false);
-  const Outcome key = run("[cache]\n\nlayot = \"wide-4\"\n");
+  EXPECT_EQ(result["configuration"]["stream.coalesce"], false);
+  EXPECT_FALSE(result["configuration"].contains("scheduler.model")) << "a file may hold what others read";
+  const Outcome key = run("[bvh]\n\nlayot = \"wide-4\"\n");
   EXPECT_EQ(key.code, 2);
-  EXPECT_THAT(key.errors, HasSubstr("c.toml:3"));
-  EXPECT_THAT(key.errors, HasSubstr("layout"));
-  EXPECT_THAT(run("[cache]\nwindows = 0\n").errors, HasSubstr("c.toml:2, windows: the value"));
+  EXPECT_THAT(key.errors, AllOf(HasSubstr("c.toml:3"), HasSubstr("did you mean 'bvh.layout'?")));
+  EXPECT_THAT(run("[cache]\nwindows = 0\n").errors, HasSubstr("c.toml:2, cache.windows: the value"));
+  // Names of former files are said with what took their place.
+  EXPECT_THAT(run("[cache]\nl1 = \"64KiB\"\n").errors, AllOf(HasSubstr("c.toml:2"), HasSubstr("cache.l1.bytes")));
+  EXPECT_THAT(run("[cache]\nbuilder = \"high\"\n").errors, HasSubstr("did you mean 'bvh.builder'?"));
   EXPECT_EQ(run("[cache]\nwindows = \"many\"\n").code, 2);
   // What is wrong about a value is said at its line too.
-  std::ofstream(scratch_ / "d.toml") << "[cache]\n\nl1 = \"64KiB:line=100\"\n";
+  std::ofstream(scratch_ / "d.toml") << "[cache.l2]\n\nline_bytes = 100\n";
   EXPECT_THAT(run_command({"cache", trace(), "--config", scratch_ / "d.toml"}).errors,
-              AllOf(HasSubstr("d.toml:3, l1: "), Not(HasSubstr("--l1"))));
-  for (const auto& [line, part] : {std::pair{"layout = \"wide-9\"", "c.toml:2, layout: unknown layout"},
-                                   {"schedule = \"z-oder\"", "c.toml:2, schedule: unknown work distribution"},
-                                   {"load_bytes = 3", "c.toml:2, load_bytes: the size"},
-                                   {"l1_model = \"lru:wriet=back\"", "c.toml:2, l1_model, "}}) {
-    const Outcome value = run(std::string("[cache]\n") + line + "\n");
+              AllOf(HasSubstr("d.toml:3, cache.l2.line_bytes: "), Not(HasSubstr("--l2"))));
+  for (const auto& [line, part] :
+       {std::pair{"bvh.layout = \"wide-9\"", "c.toml:2, bvh.layout: unknown layout"},
+        {"schedule.distribution = \"z-oder\"", "c.toml:2, schedule.distribution: unknown work distribution"},
+        {"stream.load_bytes = 3", "c.toml:2, stream.load_bytes: the size"},
+        {"cache.l1.model = \"lru:wriet=back\"", "c.toml:2, cache.l1.model: "}}) {
+    const Outcome value = run(std::string("\n") + line + "\n");
     EXPECT_EQ(value.code, 2) << line;
     EXPECT_THAT(value.errors, HasSubstr(part));
   }
@@ -548,17 +557,31 @@ TEST_F(CacheTest, ConfigurationFilesAreChecked) {
 
 TEST_F(CacheTest, EveryOptionIsDocumented) {
   const std::string cli = document("cli.md");
-  std::istringstream defaults(experiment::cache_toml({}));
-  std::size_t lines = 0;
-  for (std::string line; std::getline(defaults, line); ++lines) {
-    EXPECT_THAT(cli, HasSubstr("\n" + line)) << "the table [cache] with its defaults";
-  }
-  EXPECT_EQ(lines, experiment::cache_parameters().size() + 1);
+  const std::size_t begin = cli.find("\n## cache\n");
+  const std::string section = cli.substr(begin, cli.find("\n## ", begin + 1) - begin);
   const Outcome help = run_command({"cache", "--help"});
-  for (const char* option :
-       {"--machine", "--l1", "--registers", "--per-lane", "--no-distances", "--elements", "--export", "--report"}) {
-    EXPECT_THAT(help.output, HasSubstr(option));
+  const std::regex option("--[a-z][a-z0-9-]*");
+  std::set<std::string> seen;
+  for (auto match = std::sregex_iterator(help.output.begin(), help.output.end(), option);
+       match != std::sregex_iterator(); ++match) {
+    EXPECT_TRUE(match->str() == "--help" || section.find(match->str()) != std::string::npos) << match->str();
+    seen.insert(match->str());
   }
+  for (const char* known : {"--config", "--set", "--machine", "--l1", "--registers", "--per-lane", "--no-distances",
+                            "--elements", "--export", "--report"}) {
+    EXPECT_TRUE(seen.contains(known)) << known;
+  }
+}
+
+TEST_F(CacheTest, KeysAfterSetAreThoseOfRun) {
+  const json flags = answer({"--layout", "wide-4", "--stack-entries", "4"});
+  const json keys = answer({"--set", "bvh.layout=wide-4", "--set", "stream.stack_entries=4"});
+  EXPECT_EQ(flags["rows"], keys["rows"]);
+  EXPECT_EQ(flags["configuration"], keys["configuration"]);
+  EXPECT_THAT(ask({"--set", "scheduler.model=ser"}).errors, HasSubstr("the command does not read the key"));
+  EXPECT_THAT(ask({"--set", "bvh.layot=wide-4"}).errors, HasSubstr("did you mean 'bvh.layout'?"));
+  EXPECT_THAT(ask({"--set", "bvh.layout=wide-4", "--layout", "wide-8"}).errors, HasSubstr("a key is set twice"));
+  EXPECT_THAT(ask({"--set", "cache.l1.bytes=4KiB"}).errors, HasSubstr("--l1 and --set"));
 }
 
 }  // namespace

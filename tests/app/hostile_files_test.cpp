@@ -38,7 +38,7 @@ TEST_F(HostileFiles, PipesAndDevicesAsInputsAreRefusedAtOnce) {
              {"run", file},
              {"sweep", file, "-o", scratch_ / "s.db"},
              {"whatif", trace(), "--config", file},
-             {"whatif", trace(), "--costs", file},
+             {"cache", trace(), "--config", file},
              {"whatif", trace(), "--compare", file},
              {"results", file},
              {"merge", file, "-o", scratch_ / "m.db"},

@@ -268,10 +268,10 @@ TEST_F(HostileTextTest, NestedTomlIsRefusedWhereverItComesIn) {
              {"run", path},
              {"sweep", path, "-o", file("deep.db")},
              {"whatif", file("t.rrt"), "--config", path},
-             {"whatif", file("t.rrt"), "--costs", path},
+             {"explain", file("t.rrt"), "--config", path},
              {"whatif", file("t.rrt"), "--compare", path},
              {"whatif", file("t.rrt"), "--models", "ser", "--machine", path},
-             {"whatif", file("t.rrt"), "--models", "ser", "--machine", "rtx3080", "--shader-costs", path},
+             {"whatif", file("t.rrt"), "--models", "ser", "--machine", "rtx3080", "--config", path},
              {"cache", file("t.rrt"), "--machine", path}}) {
       const Outcome outcome = run_command(words);
       const std::string what = words.front() + " " + words.back().substr(0, 20);

@@ -50,10 +50,20 @@ TEST_F(ModelsTest, JsonSaysWhatMadeIt) {
   EXPECT_EQ(keys(answer),
             (std::set<std::string>{"schema", "tool", "device", "devices", "trace", "configuration", "launch", "machine",
                                    "resident_warps", "mean_hit_cost", "costs", "rows", "stages", "lanes", "response"}));
-  EXPECT_EQ(keys(answer["configuration"]),
-            (std::set<std::string>{"launch", "warp_size", "order", "policy", "costs", "models", "machine",
-                                   "registers_per_thread", "cost_source", "start_packing", "cycles_per_instruction",
-                                   "steps_per_ray", "replay_steps", "hints"}));
+  // The keys that scheduler models depend on, and what is no key.
+  std::set<std::string> configuration = keys(answer["configuration"]);
+  for (const char* other : {"costs", "models", "hints"}) {
+    EXPECT_EQ(configuration.erase(other), 1U) << other;
+  }
+  std::set<std::string> read;
+  for (const experiment::ExperimentParameter& parameter : experiment::experiment_parameters()) {
+    using experiment::Stage;
+    if (!parameter.is_open &&
+        experiment::is_read(parameter, bit(Stage::Assignment) | bit(Stage::Simt) | bit(Stage::Model), "whatif")) {
+      read.insert(parameter.declared.name);
+    }
+  }
+  EXPECT_EQ(configuration, read);
   EXPECT_EQ(keys(answer["machine"]),
             (std::set<std::string>{"name", "vendor", "architecture", "sms", "warp_size", "resident_warps", "registers",
                                    "issue_per_cycle", "clock_mhz", "rt_steps_per_cycle", "rt_step_latency_cycles",
@@ -162,12 +172,17 @@ TEST_F(ModelsTest, TheConfigurationMakesTheSameNumbersAgain) {
   const std::string config = scratch_ / "c.toml";
   ASSERT_EQ(ask({"--print-config", "--shader-cost", "closest-hit=90", "-o", config}).code, 0);
   const Outcome direct = ask({"--shader-cost", "closest-hit=90", "--format", "csv"});
-  const Outcome again = run_command({"whatif", trace(), "--config", config, "--format", "csv"});
+  const std::string printed = read_bytes(config);
+  // The first line says which models were compared with the experiment that follows.
+  const std::string start = "# rayreplay whatif TRACE --config THIS_FILE --models ";
+  ASSERT_THAT(printed, testing::StartsWith(start));
+  const std::string models = printed.substr(start.size(), printed.find('\n') - start.size());
+  const Outcome again = run_command({"whatif", trace(), "--config", config, "--models", models, "--format", "csv"});
   ASSERT_EQ(again.code, 0) << again.errors;
   EXPECT_EQ(again.output, direct.output);
-  const Outcome twice = run_command({"whatif", trace(), "--config", config, "--print-config"});
-  EXPECT_EQ(twice.output, read_bytes(config));
-  // Packings on the command line win over models of the file.
+  const Outcome twice = run_command({"whatif", trace(), "--config", config, "--models", models, "--print-config"});
+  EXPECT_EQ(twice.output, printed);
+  // Without models it is about packings.
   const Outcome packings =
       run_command({"whatif", trace(), "--config", config, "--packing", "numrays", "--format", "csv"});
   EXPECT_THAT(packings.output, HasSubstr("numrays"));
@@ -191,7 +206,7 @@ TEST_F(ModelsTest, ASmallLaunchIsSaidToBeOne) {
 
 TEST_F(ModelsTest, CostsComeFromWhereTheySay) {
   std::ofstream(scratch_ / "costs.toml") << "[shader_costs]\nclosest-hit = 77\n";
-  const json given = json::parse(ask({"--shader-costs", scratch_ / "costs.toml", "--format", "json"}).output);
+  const json given = json::parse(ask({"--config", scratch_ / "costs.toml", "--format", "json"}).output);
   const json usual = json::parse(ask({"--format", "json"}).output);
   EXPECT_DOUBLE_EQ(given["mean_hit_cost"].get<double>(), 77);
   bool by_hand = false;
@@ -319,13 +334,13 @@ TEST_F(ModelsTest, WhatIsAskedWronglyIsSaidBeforeAnyWork) {
   refused({"--models", "scope=sm"}, "no model's name");
   refused({"--models", "ser", "--machine", "rtx4060-labtop"}, "rtx4060-laptop");
   refused({"--models", "ser", "--machine", "nowhere.toml"}, "nowhere.toml", 3);
-  refused({"--models", "ser", "--packing", "numrays"}, "two runs");
+  refused({"--models", "ser", "--packing", "numrays", "--packing", "objects"}, "two runs");
   refused({"--models", "ser", "--swizzle", "s.bin"}, "two runs");
   refused({"--models", "ser", "--compare", "p.toml"}, "--compare");
   refused({"--models", "ser", "--hint", "m:4=instanc"}, "instance");
   refused({"--models", "ser", "--hint", "m:40=instance"}, "32");
-  refused({"--models", "ser", "--shader-cost", "closest-hit"}, "SHADER=INSTRUCTIONS");
-  refused({"--models", "ser", "--cost-source", "guess"}, "cost_source");
+  refused({"--models", "ser", "--shader-cost", "closest-hit"}, "SHADER=ISSUE");
+  refused({"--models", "ser", "--cost-source", "guess"}, "--cost-source");
   refused({"--models", "ser", "--registers", "0"}, "registers");
   refused({"--models", "ser", "--timeline", "-"}, "--timeline");
   refused({"--models", "ser", "--schedule", "-"}, "--schedule");
@@ -346,14 +361,16 @@ TEST_F(ModelsTest, WhatIsAskedWronglyIsSaidBeforeAnyWork) {
   refused({"--models", "ser", "--steps", "4", "--replay-steps"}, "either given or counted");
   refused({"--models", "ser", "--shader-cost", "closest-hit=1000001"}, "0 to 1000000");
   refused({"--models", "ser", "--cycles-per-instruction", "201"}, "1 to 200");
-  refused({"--models", "ser", "--start-packing", "numray"}, "'numrays'");
+  refused({"--models", "ser", "--packing", "numray"}, "'numrays'");
   std::ofstream(scratch_ / "zero.toml") << "sms = 0\n";
   refused({"--models", "ser", "--machine", scratch_ / "zero.toml"}, "sms");
   std::ofstream(scratch_ / "odd.toml") << "smss = 3\n";
   refused({"--models", "ser", "--machine", scratch_ / "odd.toml"}, "'sms'");
   std::ofstream(scratch_ / "config.toml") << "modles = []\n";
-  refused({"--config", scratch_ / "config.toml"}, "'models'");
-  std::ofstream(scratch_ / "config2.toml") << "models = [\"ser\"]\nreplay_steps = 3\n";
+  refused({"--config", scratch_ / "config.toml"}, "'modles'");
+  std::ofstream(scratch_ / "config1.toml") << "models = [\"ser\"]\n";
+  refused({"--config", scratch_ / "config1.toml"}, "the key is scheduler.model");
+  std::ofstream(scratch_ / "config2.toml") << "scheduler.replay_steps = 3\n";
   refused({"--config", scratch_ / "config2.toml"}, "true or false");
   std::ofstream(scratch_ / "there.pftrace") << "mine";
   refused({"--models", "ser", "--timeline", scratch_ / "there.pftrace"}, "--force", 4);
@@ -390,8 +407,8 @@ TEST_F(ModelsTest, AllModelsStartFromThePackingAskedFor) {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return nlohmann::json::parse(run_command(arguments).output);
   };
-  const nlohmann::json packed = plain({"--start-packing", "random:seed=3"});
-  EXPECT_EQ(packed["configuration"]["start_packing"], "random:seed=3,tiled=false");
+  const nlohmann::json packed = plain({"--packing", "random:seed=3"});
+  EXPECT_EQ(packed["configuration"]["packing"], "random:seed=3,tiled=false");
   const nlohmann::json rows = nlohmann::json::parse(
       run_command({"whatif", trace(), "--packing", "random:seed=3", "--warp-size", "32", "--format", "json"})
           .output)["rows"];
@@ -431,9 +448,9 @@ TEST(ModelsPage, NothingGetsThroughUnescaped) {
   row.replay.replay.by_call.push_back({trace::EventKind::Begin, 0, {1, 1, 1, 1}});
   result.rows = {row, row};
   const report::Context context{"<img>", trace, result.configuration, {}};
-  const experiment::ModelsConfiguration configuration;
+  const experiment::Settings settings = experiment::complete({}, experiment::NamedInput::Elsewhere);
   const scheduler::HintSources hints;
-  const report::ModelsContext models{context, result, configuration, hints};
+  const report::ModelsContext models{context, result, settings, hints};
   const std::vector<report::SmMap> maps(2);
   const std::string html = to_html(report::ModelsPage{models, maps, {"", ""}, "", "</pre><h6>"});
   for (const char* bad : {"<script", "<b>", "<i>", "<u>", "<em>", "<tt>", "<s>", "<img>", "<h6>"}) {

@@ -157,6 +157,37 @@ TEST_F(RunTest, PrintsTheCompleteExperimentWhichGivesTheSame) {
   EXPECT_EQ(run({again}).output, one.output);
 }
 
+TEST_F(RunTest, EveryCommandTakesItsFile) {
+  const std::string file = scratch_ / "full.toml";
+  ASSERT_EQ(run({"--set", of_trace(), "--set", "packing=numrays", "--set", "bvh.layout=wide-4", "--set",
+                 "machine.name=rtx3080", "--set", "policy=min-shader", "--set", "outputs=simt,model,cache,traversal",
+                 "--set", "scheduler.model=ser", "--print-config", "-o", file})
+                .code,
+            0);
+  const json answer = json::parse(run({file, "--format", "json"}).output);
+  const auto ask = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--config", file, "--format", "json"});
+    const Outcome outcome = run_command(words);
+    EXPECT_EQ(outcome.code, 0) << words[0] << ": " << outcome.errors;
+    return outcome.code == 0 ? json::parse(outcome.output) : json();
+  };
+  const json whatif = ask({"whatif", trace()});
+  ASSERT_EQ(whatif["rows"].size(), 3U) << "identity, the file's packing, the bound";
+  EXPECT_EQ(whatif["rows"][1]["efficiency"], value_of(answer, "simt_efficiency"));
+  EXPECT_EQ(ask({"replay", trace()})["rows"][0]["efficiency"], value_of(answer, "simt_efficiency"));
+  EXPECT_EQ(ask({"cache", trace()})["summary"]["cycles"], value_of(answer, "stream_cycles"));
+  const json models = ask({"whatif", trace(), "--models", "ser", "--no-break-even"});
+  EXPECT_EQ(models["rows"][1]["cycles"], value_of(answer, "model_cycles"));
+  const json traverse = ask({"traverse", trace()});
+  ASSERT_EQ(traverse["rows"].size(), 3U) << "the trace, and one traversal of each kind";
+  EXPECT_EQ(traverse["rows"][1]["nodes"], value_of(answer, "traversal_nodes_per_ray"));
+  EXPECT_EQ(ask({"bvh", trace()})["configuration"]["layouts"], json({"wide-4"}));
+  EXPECT_EQ(ask({"advise", trace(), "--candidates", "2"})["configuration"]["machine.sms"], 68);
+  for (const auto& [command, output] : {std::pair{"order", "o.png"}, {"swizzle", "s.bin"}}) {
+    EXPECT_EQ(run_command({command, trace(), "--config", file, "-o", scratch_ / output}).code, 0) << command;
+  }
+}
+
 TEST_F(RunTest, AWorkloadNeedsNoTrace) {
   const Outcome outcome = run({"--set", "workload=divergence:degree=4", "--format", "json"});
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
@@ -193,6 +224,7 @@ TEST_F(RunTest, SaysWhatIsWrong) {
   fails({experiment("trace = \"t.rrt\"\n[cache.l1]\nbyte = 3\n")}, 2, {"e.toml:3", "did you mean 'cache.l1.bytes'?"});
   fails({"--set", of_trace(), "--set", "machine.smss=3"}, 2, {"--set", "did you mean 'machine.sms'?"});
   fails({"--set", of_trace(), "--set", "launch=7"}, 2, {"launch"});
+  fails({"--set", of_trace(), "--set", "explain.slack=7"}, 2, {"no stage", "rayreplay explain alone reads it"});
   fails({"--set", "trace=" + scratch_ / "none.rrt"}, 3, {"none.rrt"});
   fails({"--set", of_trace(), "--set", "workload=divergence"}, 2, {"two inputs"});
   fails({"--set", of_trace(), "--set", "outputs=cache", "--set", "cache.l1.ways=7"}, 2, {"ways"});

@@ -10,7 +10,6 @@
 
 #include "scheduler-models/bound.hpp"
 #include "scheduler-models/launch_order.hpp"
-#include "sim/experiment/compare_options.hpp"
 #include "tests/support/random_trace.hpp"
 
 namespace rayreplay::test {

@@ -9,12 +9,13 @@
 
 #include "capture/reference/scene.hpp"
 #include "sim/experiment/cache.hpp"
+#include "sim/experiment/settings/settings.hpp"
+#include "sim/experiment/stages/stage_settings.hpp"
 #include "tests/reference/support.hpp"
 
 namespace rayreplay::test {
 namespace {
 
-using experiment::CacheOptions;
 using experiment::CacheResult;
 using memory::DataKind;
 using memory::kL1;
@@ -43,36 +44,45 @@ trace::Trace scan(std::uint32_t side) {
   return trace;
 }
 
+/// Keys of an experiment with their values; later ones win.
+using Keys = std::vector<std::string>;
+
+Keys with(Keys keys, const Keys& more) {
+  keys.insert(keys.end(), more.begin(), more.end());
+  return keys;
+}
+
 /// The study's base configuration, on two of its SMs.
-CacheOptions base() {
-  CacheOptions options;
-  options.machine = "rtx2080-ti";
-  options.sms = 2;
-  options.l1 = "32KiB:line=128,ways=64,sector=32";
-  options.l2 = "192KiB:line=32,ways=16,sector=32";
-  options.schedule = "scanline";
-  options.structure.builder = kSurfaceArea;
-  options.structure.layout = "binary";
-  options.structure.vertex_order = "breadth-first";
-  options.stream.warp_traversal = "while-while";
-  options.stream.payload_bytes = 0;
-  options.stream.record_bytes = 0;
-  options.stream.pixel_bytes = 0;
-  options.stream.coalescing.coalesce = false;
-  options.l1_model = options.l2_model = "sdcm";
-  options.l2_feed = memory::L2Feed::All;
-  options.distances = false;
-  return options;
+Keys base() {
+  Keys keys = {"machine.name=rtx2080-ti",
+               "machine.sms=2",
+               "machine.l1_bytes=32KiB",
+               "machine.l1_line_bytes=128",
+               "machine.l1_ways=64",
+               "machine.l1_sector_bytes=32",
+               "machine.l2_bytes=192KiB",
+               "machine.l2_line_bytes=32",
+               "machine.l2_ways=16",
+               "machine.l2_sector_bytes=32",
+               "schedule.distribution=scanline",
+               "bvh.layout=binary",
+               "bvh.vertex_order=breadth-first",
+               "traversal.warp=while-while",
+               "stream.payload_bytes=0",
+               "stream.record_bytes=0",
+               "stream.pixel_bytes=0",
+               "stream.coalesce=false",
+               "cache.l1.model=sdcm",
+               "cache.l2.model=sdcm",
+               "cache.l2_feed=all",
+               "cache.distances=false"};
+  keys.push_back("bvh.builder=" + std::string(kSurfaceArea));
+  return keys;
 }
 
 /// As a GPU has it.
-CacheOptions gpu() {
-  CacheOptions options = base();
-  options.stream.coalescing.coalesce = true;
-  options.l1_model = "lru:write=through,allocate=false";
-  options.l2_model = "lru";
-  options.l2_feed = memory::L2Feed::Misses;
-  return options;
+Keys gpu() {
+  return with(base(), {"stream.coalesce=true", "cache.l1.model=lru", "cache.l2.model=lru", "cache.l2_feed=misses"});
 }
 
 struct Rates {
@@ -92,8 +102,14 @@ Rates rates(const CacheResult& result, std::size_t level) {
 
 using Levels = std::array<Rates, memory::kLevels>;
 
-Levels run(const trace::Trace& trace, const CacheOptions& options) {
-  const CacheResult result = experiment::run_cache(trace, "test", experiment::resolve({}, trace), options);
+Levels run(const trace::Trace& trace, const Keys& keys) {
+  experiment::Settings settings;
+  for (const std::string& key : keys) {
+    settings.set_text(key, "--set");
+  }
+  const experiment::Settings full = experiment::complete(settings, experiment::NamedInput::Elsewhere);
+  const CacheResult result =
+      experiment::run_cache(trace, "test", experiment::resolved_of(full, trace, false), experiment::cache_of(full));
   return {rates(result, kL1), rates(result, kL2)};
 }
 
@@ -117,19 +133,16 @@ class CacheDirections : public testing::Test {
 
 trace::Trace* CacheDirections::small_ = nullptr;
 
-CacheOptions random_vertices(CacheOptions options) {
-  options.structure.vertex_order = "random";
-  return options;
+Keys random_vertices(const Keys& keys) {
+  return with(keys, {"bvh.vertex_order=random"});
 }
 
-CacheOptions scanline_per_sm(CacheOptions options) {
-  options.schedule = "scanline-per-sm";
-  return options;
+Keys scanline_per_sm(const Keys& keys) {
+  return with(keys, {"schedule.distribution=scanline-per-sm"});
 }
 
-CacheOptions if_if(CacheOptions options) {
-  options.stream.warp_traversal = "if-if";
-  return options;
+Keys if_if(const Keys& keys) {
+  return with(keys, {"traversal.warp=if-if"});
 }
 
 TEST_F(CacheDirections, AsPublished) {
@@ -160,8 +173,7 @@ TEST_F(CacheDirections, AsPublished) {
 }
 
 TEST_F(CacheDirections, MedianSplitLeavesFacesOfAScanAboutAsTheyAre) {
-  CacheOptions median = base();
-  median.structure.builder = "median:leaf_size=32";
+  const Keys median = with(base(), {"bvh.builder=median:leaf_size=32"});
   const Levels reference = run(small(), base());
   const Levels changed = run(small(), median);
   EXPECT_NEAR(changed[kL1].faces, reference[kL1].faces, 0.05);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "sim/experiment/settings/key_readers.hpp"
 #include "sim/experiment/settings/metrics.hpp"
 #include "sim/experiment/settings/parameter_table.hpp"
 
@@ -33,15 +34,17 @@ std::string values_of(const ExperimentParameter& parameter) {
 }
 
 std::string keys() {
-  std::string text = "| key | default | unit | values | meaning |\n| --- | --- | --- | --- | --- |\n";
+  std::string text =
+      "| key | flag | default | unit | values | read by | meaning |\n| --- | --- | --- | --- | --- | --- | --- |\n";
   for (const ExperimentParameter& parameter : experiment_parameters()) {
     const Parameter& declared = parameter.declared;
     const std::string plain = to_text(declared.default_value);
     const std::string value = parameter.is_open                                               ? ""
                               : parameter.inherits.empty() || parameter.inherits == "machine" ? plain
                                                                                               : parameter.inherits;
-    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", declared.name, value.empty() ? "" : "`" + value + "`",
-                        declared.unit, values_of(parameter), declared.text);
+    const auto code = [](const std::string& word) { return word.empty() ? "" : "`" + word + "`"; };
+    text += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} |\n", declared.name, code(parameter.flag), code(value),
+                        declared.unit, values_of(parameter), readers_of(parameter), declared.text);
   }
   return text;
 }
@@ -60,6 +63,13 @@ std::string metrics() {
 
 TEST(Documentation, EveryKeyOfAnExperiment) {
   EXPECT_NE(document().find("\n" + keys() + "\n"), std::string::npos) << "the table is now\n" << keys();
+}
+
+TEST(Documentation, EveryShorthand) {
+  for (const Shorthand& shorthand : shorthands()) {
+    EXPECT_NE(document().find("`" + shorthand.flag + " " + shorthand.type + "`: " + shorthand.text), std::string::npos)
+        << shorthand.flag;
+  }
 }
 
 TEST(Documentation, EveryMetric) {

@@ -54,6 +54,23 @@ closest-hit = "40:400"
   EXPECT_EQ(settings.where("cache.l2.bytes"), "e.toml:8");
 }
 
+TEST(ExperimentFile, ShaderCostsMayBeTablesOfCounts) {
+  const Settings settings = parse(R"(
+[shader_costs]
+metal = {issue = 40, latency = 400}
+glass = {issue = 40}
+sky = {latency = 1500.5}
+fog = {blocks = [{instructions = 12, executions = 100}], calls = 50}
+)");
+  EXPECT_EQ(settings.text("shader_costs.metal"), "40:400");
+  EXPECT_EQ(settings.text("shader_costs.glass"), "40");
+  EXPECT_EQ(settings.text("shader_costs.sky"), ":1500.5");
+  EXPECT_EQ(settings.text("shader_costs.fog"), "24");
+  EXPECT_EQ(file_values(parse(to_toml(settings, false))), file_values(settings));
+  expect_usage([] { static_cast<void>(parse("[shader_costs]\nmetal = {issue = -1}\n")); }, {"e.toml", "metal"});
+  expect_usage([] { static_cast<void>(parse("[shader_costs]\nmetal = {isue = 1, calls = 2}\n")); }, {"e.toml", "isue"});
+}
+
 TEST(ExperimentFile, MistakesAreNamedWithTheirLine) {
   expect_usage([] { static_cast<void>(parse("trace = \"t\"\n[cache.l1]\nbyte = 1\n")); },
                {"e.toml:3", "'cache.l1.byte'", "did you mean 'cache.l1.bytes'?"});

@@ -32,9 +32,56 @@ TEST(ParameterTable, KeysAreUniqueDocumentedAndWithinTheirRange) {
     }
     EXPECT_EQ(parameter.is_open, declared.name.ends_with(".*"));
     if (declared.name != "outputs") {
-      EXPECT_NE(parameter.read_by, 0U) << declared.name;
+      EXPECT_NE(parameter.read_by != 0, !parameter.command.empty()) << declared.name << ": stages, or one command";
     }
   }
+}
+
+TEST(ParameterTable, FlagsAreUniqueAndShown) {
+  std::set<std::string> seen;
+  for (const ExperimentParameter& parameter : experiment_parameters()) {
+    if (parameter.flag.empty()) {
+      continue;
+    }
+    EXPECT_TRUE(seen.insert(parameter.flag).second) << parameter.flag;
+    EXPECT_TRUE(parameter.flag.starts_with("--")) << parameter.declared.name;
+    EXPECT_FALSE(parameter.group.empty()) << parameter.flag;
+    EXPECT_EQ(parameter.type.empty(), parameter.is_switch()) << parameter.flag;
+  }
+  for (const Shorthand& shorthand : shorthands()) {
+    EXPECT_TRUE(seen.insert(shorthand.flag).second) << shorthand.flag;
+    for (const std::string& key : shorthand.keys) {
+      EXPECT_NE(find_parameter(key), nullptr) << shorthand.flag << " " << key;
+    }
+  }
+}
+
+TEST(ParameterTable, NamesOfFormerFilesAreSaidWithWhatTookTheirPlace) {
+  for (const auto& [old, now] : {std::pair{"packings", "packing"},
+                                 {"swizzles", "--swizzle FILE"},
+                                 {"models", "scheduler.model"},
+                                 {"machine", "machine.name"},
+                                 {"start_packing", "packing"},
+                                 {"steps_per_ray", "scheduler.steps_per_ray"},
+                                 {"hint_files", "scheduler.hint_files"},
+                                 {"cache.sms", "machine.sms"},
+                                 {"cache.l1", "cache.l1.bytes"},
+                                 {"cache.l1_model", "cache.l1.model"},
+                                 {"cache.resident_warps", "schedule.resident_warps"},
+                                 {"cache.builder", "bvh.builder"},
+                                 {"cache.payload_bytes", "stream.payload_bytes"},
+                                 {"cache.warp_traversal", "traversal.warp"}}) {
+    test::expect_usage([old = old] { unknown_key(old, "c.toml:3"); }, {"unknown key", "c.toml:3", old, now});
+  }
+}
+
+TEST(ParameterTable, CommandsReadTheKeysOfTheirStagesAndTheirOwn) {
+  EXPECT_TRUE(is_read(*find_parameter("packing"), bit(Stage::Assignment), "replay"));
+  EXPECT_FALSE(is_read(*find_parameter("packing"), bit(Stage::Cache), "cache"));
+  EXPECT_TRUE(is_read(*find_parameter("cache.windows"), 0, "cache"));
+  EXPECT_FALSE(is_read(*find_parameter("cache.windows"), 0, "replay"));
+  EXPECT_FALSE(is_read(*find_parameter("cache.windows"), 0, ""));
+  EXPECT_FALSE(is_read(*find_parameter("outputs"), 0, ""));
 }
 
 TEST(ParameterTable, KindsOfModelsAreKnown) {

@@ -237,6 +237,22 @@ TEST(Settings, OpenTables) {
   expect_usage([&] { more.set_text("shader_costs.metal=1:2:3", "--set"); }, {"shader_costs.metal"});
 }
 
+TEST(Settings, ListsOfSpecs) {
+  EXPECT_EQ(completed({"explain.enlarged_layouts=none"}).text("explain.enlarged_layouts"), "none");
+  EXPECT_EQ(completed({"explain.enlarged_layouts=half-4;quantised-6;half-4"}).text("explain.enlarged_layouts"),
+            completed({"explain.enlarged_layouts=half-4;quantised-6"}).text("explain.enlarged_layouts"));
+  EXPECT_EQ(completed({}).text("explain.hardware"), "");
+  // Whether the spec sets leaf_size decides: it stays as it is.
+  EXPECT_EQ(completed({}).text("explain.hardware_builder"), "medium");
+  EXPECT_EQ(completed({"explain.enlarged_builders=medium;high"}).text("explain.enlarged_builders"), "medium;high");
+  EXPECT_EQ(completed({"explain.hardware=any-order", "explain.hardware:seed=7"}).text("explain.hardware"),
+            "any-order:seed=7");
+  expect_usage([] { static_cast<void>(completed({"explain.enlarged_layouts=half-4;half-5"})); },
+               {"--set, explain.enlarged_layouts", "did you mean 'half-4'?"});
+  expect_usage([] { static_cast<void>(completed({"explain.enlarged_builders=mediun"})); },
+               {"explain.enlarged_builders"});
+}
+
 TEST(Settings, OutputsInTheirOrderEachOnce) {
   Settings settings;
   settings.set_text("outputs=cache, simt,cache", "--set");
@@ -304,6 +320,47 @@ TEST(Settings, ManyThreadsAtOnce) {
     thread.join();
   }
   EXPECT_EQ(same, (std::vector<int>{100, 100, 100, 100}));
+}
+
+TEST(Settings, AShorthandSetsTheCacheThatTimesAndTheOneAskedAbout) {
+  Settings settings = with({"cache.l1.bytes=8KiB", "machine.name=rtx3080"});
+  const Shorthand& l1 = shorthands().front();
+  ASSERT_EQ(l1.flag, "--l1");
+  set_shorthand(settings, l1, "32KiB:line=64,ways=full");
+  for (const char* key : {"machine.l1_", "cache.l1."}) {
+    const std::string prefix = key;
+    EXPECT_EQ(settings.integer(prefix + "bytes"), 32 << 10);
+    EXPECT_EQ(settings.integer(prefix + "line_bytes"), 64);
+    EXPECT_EQ(settings.integer(prefix + "ways"), 0);
+    EXPECT_EQ(settings.integer(prefix + "sector_bytes"), 32) << "what is left out stays";
+    EXPECT_EQ(settings.where(prefix + "bytes"), "--l1");
+  }
+  set_shorthand(settings, shorthands()[1], "none");
+  EXPECT_EQ(settings.integer("machine.l2_bytes"), 0);
+  EXPECT_EQ(settings.integer("cache.l2.bytes"), 0);
+  EXPECT_FALSE(settings.has("cache.l2.ways"));
+  expect_usage([&] { set_shorthand(settings, l1, "32KiB:line=100"); }, {"--l1: the line size of a cache does not fit"});
+  expect_usage([&] { set_shorthand(settings, l1, "2048MiB"); }, {"--l1, machine.l1_bytes", "out of range"});
+  expect_usage([&] { set_shorthand(settings, l1, "64KiB:lien=64"); }, {"--l1", "did you mean 'line'?"});
+}
+
+TEST(Settings, AFlagIsThePlaceOfItsKey) {
+  EXPECT_EQ(place_of("--packing", "packing"), "--packing");
+  EXPECT_EQ(place_of("--set", "packing"), "--set, packing");
+  EXPECT_EQ(place_of("e.toml:3", "packing"), "e.toml:3, packing");
+  EXPECT_EQ(place_of("", "packing"), "packing");
+  Settings settings;
+  expect_usage([&] { settings.set("launch", std::string("x"), "--launch"); }, {"--launch: ", "'x'"});
+}
+
+TEST(Settings, SomeOfTheKeys) {
+  const Settings settings = completed({"costs.metal=3", "packing=numrays"});
+  const Settings some =
+      of_keys(settings, [](const ExperimentParameter& parameter) { return is_read(parameter, bit(Stage::Simt), ""); });
+  EXPECT_EQ(some.integer("costs.metal"), 3);
+  EXPECT_TRUE(some.has("policy"));
+  EXPECT_FALSE(some.has("packing"));
+  EXPECT_EQ(complete(with({}), NamedInput::Elsewhere).text("trace"), "");
 }
 
 TEST(Settings, UndeclaredKeysAreFaultsOfOurs) {

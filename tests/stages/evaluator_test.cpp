@@ -20,8 +20,9 @@
 #include "capture/import/memory_trace.hpp"
 #include "capture/trace/reader.hpp"
 #include "sim/experiment/cache.hpp"
-#include "sim/experiment/compare_options.hpp"
+#include "sim/experiment/compare.hpp"
 #include "sim/experiment/settings/metrics.hpp"
+#include "sim/experiment/stages/stage_settings.hpp"
 #include "sim/experiment/streams/cache_grid.hpp"
 #include "sim/experiment/traverse.hpp"
 #include "sim/experiment/whatif.hpp"
@@ -117,9 +118,8 @@ TEST(Evaluator, SimtIsThatOfWhatIf) {
 
 TEST(Evaluator, ModelsAreThoseOfCompare) {
   const trace::Trace trace = trace::load(path_of("one-weekend.rrt"));
-  experiment::ModelsConfiguration models;
-  models.models = {"plain", "ser", "wavefront"};
-  experiment::CompareOptions options = experiment::compare_options(models);
+  experiment::CompareOptions options;
+  options.models = {"plain", "ser", "wavefront"};
   options.break_even = false;
   const experiment::CompareResult expected =
       experiment::compare(trace, "test", experiment::resolve({}, trace), options);
@@ -215,14 +215,11 @@ void expect_level(const Outcome& outcome, const std::string& level, const memory
 
 TEST(Evaluator, CachesAreThoseOfTheCacheCommand) {
   const trace::Trace trace = workloads::Workloads::create("coherence").model->make_trace();
-  experiment::CacheOptions options;
-  options.distances = false;
-  options.packing = "random";
-  options.stream.stack_entries = 4;
+  const Settings settings =
+      of_workload("coherence", {"outputs=cache", "packing=random", "stream.stack_entries=4", "cache.distances=false"});
   const experiment::CacheResult expected =
-      experiment::run_cache(trace, "test", experiment::resolve({}, trace), options);
-  const Outcome outcome =
-      evaluated(of_workload("coherence", {"outputs=cache", "packing=random", "stream.stack_entries=4"}));
+      experiment::run_cache(trace, "test", experiment::resolve({}, trace), experiment::cache_of(settings));
+  const Outcome outcome = evaluated(settings);
   EXPECT_EQ(metric(outcome, "stream_transactions"), as_double(expected.interleaved.transactions));
   EXPECT_EQ(metric(outcome, "stream_instructions"), as_double(expected.interleaved.instructions));
   EXPECT_EQ(metric(outcome, "stream_cycles"), as_double(expected.interleaved.cycles));
@@ -287,11 +284,10 @@ TEST(Evaluator, ModelsWithoutRoundsHaveNoSuchMetric) {
 
 TEST(Evaluator, LineAndSectorAreThoseOfTheCoalescer) {
   const trace::Trace trace = trace::load(path_of("bunny.rrt"));
-  experiment::CacheOptions options;
-  options.distances = false;
-  options.l1 = "line=64,sector=16";
+  const Settings both = of(path_of("bunny.rrt"), {"outputs=cache", "machine.l1_line_bytes=64",
+                                                  "machine.l1_sector_bytes=16", "cache.distances=false"});
   const experiment::CacheResult expected =
-      experiment::run_cache(trace, "test", experiment::resolve({}, trace), options);
+      experiment::run_cache(trace, "test", experiment::resolve({}, trace), experiment::cache_of(both));
   const Outcome outcome =
       evaluated(of(path_of("bunny.rrt"), {"outputs=cache", "cache.l1.line_bytes=64", "cache.l1.sector_bytes=16"}));
   EXPECT_EQ(metric(outcome, "stream_transactions"), as_double(expected.interleaved.transactions));
@@ -537,9 +533,8 @@ TEST(Evaluator, MemoryTracesAndMemoryWorkloadsHaveCaches) {
     }
   }
   writer->commit();
-  experiment::CacheOptions options;
-  options.distances = false;
-  const experiment::CacheResult expected = experiment::run_cache_imported(path, options);
+  const experiment::CacheResult expected =
+      experiment::run_cache_imported(path, experiment::cache_of(of(path, {"outputs=cache", "cache.distances=false"})));
   const Outcome of_file = evaluated(of(path, {"outputs=cache"}));
   const Outcome made = evaluated(of_workload(spec, {"outputs=cache"}));
   EXPECT_EQ(of_file.metrics, made.metrics);

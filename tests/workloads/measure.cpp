@@ -6,9 +6,11 @@
 #include <stdexcept>
 
 #include "sim/experiment/cache.hpp"
+#include "sim/experiment/cache_parts.hpp"
 #include "sim/experiment/compare.hpp"
 #include "sim/experiment/traverse.hpp"
 #include "sim/experiment/whatif.hpp"
+#include "sim/machine/cache_geometry.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace rayreplay::test {
@@ -123,15 +125,16 @@ double measure_traversal(const trace::Trace& trace, const std::string& metric, T
   return values.at(metric);
 }
 
-std::string geometry(Taken& settings, const std::string& level) {
+memory::CacheGeometry geometry(Taken& settings, const std::string& level, const memory::CacheGeometry& otherwise) {
   const std::string prefix = "cache." + level + ".";
   const std::string bytes = settings.take(prefix + "bytes", "");
   if (bytes.empty()) {
-    return "";
+    return otherwise;
   }
-  const std::string ways = settings.take(prefix + "ways", "0");
-  return bytes + ":line=" + settings.take(prefix + "line_bytes", "128") + ",ways=" + (ways == "0" ? "full" : ways) +
-         ",sector=" + settings.take(prefix + "sector_bytes", "128");
+  const auto number = [&](const char* part, const char* standard) {
+    return static_cast<std::uint32_t>(std::stoul(settings.take(prefix + part, standard)));
+  };
+  return {std::stoull(bytes), number("line_bytes", "128"), number("ways", "0"), number("sector_bytes", "128")};
 }
 
 double measure_cache(const workloads::MemoryWorkload& workload, const std::string& metric, Taken& settings) {
@@ -141,11 +144,16 @@ double measure_cache(const workloads::MemoryWorkload& workload, const std::strin
   writer->append(workload.records);
   writer->commit();
   experiment::CacheOptions options;
-  options.l1 = geometry(settings, "l1");
-  options.l2 = geometry(settings, "l2");
-  options.l1_model = settings.take("cache.l1.model", "lru");
-  options.l2_model = settings.take("cache.l2.model", "lru");
-  options.l2_feed = settings.take("cache.l2_feed", "misses") == "all" ? memory::L2Feed::All : memory::L2Feed::Misses;
+  options.machine = machine::load_machine("rtx4090");
+  experiment::Hierarchy& caches = options.caches;
+  caches.l1 = geometry(settings, "l1", machine::l1_geometry(options.machine));
+  caches.l2 = geometry(settings, "l2", machine::l2_geometry(options.machine));
+  caches.l1_model = experiment::resolved_model(settings.take("cache.l1.model", "lru"), memory::kL1);
+  caches.l2_model = experiment::resolved_model(settings.take("cache.l2.model", "lru"), memory::kL2);
+  caches.l2_feed = settings.take("cache.l2_feed", "misses") == "all" ? memory::L2Feed::All : memory::L2Feed::Misses;
+  const memory::CacheGeometry& first = caches.l1.bytes > 0 ? caches.l1 : caches.l2;
+  options.stream.coalescing.line_bytes = first.line_bytes;
+  options.stream.coalescing.sector_bytes = first.sector();
   options.distances = false;
   settings.finish();
   const experiment::CacheResult result = experiment::run_cache_imported(path, options);

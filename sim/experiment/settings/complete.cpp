@@ -185,8 +185,10 @@ void check_withheld(Values& values, const Values& given) {
 
 }  // namespace
 
-Settings complete(const Settings& settings) {
-  require_input(settings);
+Settings complete(const Settings& settings, NamedInput input) {
+  if (input == NamedInput::Needed) {
+    require_input(settings);
+  }
   const Values& given = settings.all();
   Values values = standard_values(settings);
   std::vector<const ExperimentParameter*> specs;

@@ -8,5 +8,6 @@
 namespace rayreplay::experiment {
 
 [[nodiscard]] std::vector<ExperimentParameter> declared_keys();
+[[nodiscard]] std::vector<Shorthand> declared_shorthands();
 
 }  // namespace rayreplay::experiment

@@ -1,5 +1,6 @@
 // Experiments as TOML files: `parse_experiment`, `to_toml`.
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <sstream>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "sim/experiment/settings/machine_settings.hpp"
 #include "sim/experiment/settings/settings.hpp"
 #include "sim/experiment/settings/value.hpp"
+#include "sim/machine/costs.hpp"
 #include "sim/machine/toml_quote.hpp"
 
 namespace rayreplay::experiment {
@@ -70,6 +72,10 @@ class Reader {
       const std::string path = prefix + std::string(key.str());
       const std::string where = place(key.source());
       if (const toml::table* inner = node.as_table()) {
+        if (is_hand_cost(path, *inner)) {
+          settings_.set(path, hand_cost(std::string(key.str()), *inner), where);
+          continue;
+        }
         require_table(path, where);
         read_table(*inner, path + ".");
         continue;
@@ -80,6 +86,23 @@ class Reader {
       }
       settings_.set(path, value_of(*parameter, path, node, where), where);
     }
+  }
+
+  /// `shader_costs.metal = {issue = 40, latency = 400}`, or with counts of blocks.
+  static bool is_hand_cost(const std::string& path, const toml::table& table) {
+    constexpr std::array<std::string_view, 4> kWords = {"issue", "latency", "blocks", "calls"};
+    return path.starts_with("shader_costs.") && std::ranges::any_of(table, [&](const auto& item) {
+             return std::ranges::find(kWords, std::string_view(item.first.str())) != kWords.end();
+           });
+  }
+
+  /// As the text that the key holds: "40:400".
+  [[nodiscard]] std::string hand_cost(const std::string& shader, const toml::table& table) const {
+    std::ostringstream text;
+    text << toml::table{{"shader_costs", toml::table{{shader, table}}}};
+    const machine::HandCost cost = machine::parse_shader_costs(text.str(), source_).front();
+    return (cost.issue < 0 ? std::string() : fmt::format("{}", cost.issue)) +
+           (cost.latency < 0 ? std::string() : fmt::format(":{}", cost.latency));
   }
 
   /// Some key lies in it: an empty table of a wrong name is an error too.

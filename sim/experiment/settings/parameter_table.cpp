@@ -2,6 +2,7 @@
 
 #include <array>
 #include <unordered_map>
+#include <utility>
 
 #include "base/error.hpp"
 #include "sim/experiment/settings/declared_keys.hpp"
@@ -27,6 +28,35 @@ const Index& index() {
     return made;
   }();
   return result;
+}
+
+/// Keys of former configuration files, and what is said instead.
+std::string renamed_key(std::string_view key) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kRenamed = {{
+      {"packings", "the key is packing; to compare several, say rayreplay whatif --packing A --packing B"},
+      {"swizzles", "say rayreplay whatif --swizzle FILE"},
+      {"models", "the key is scheduler.model; to compare several, say rayreplay whatif --models A,B"},
+      {"start_packing", "the key is packing"},
+      {"machine", "the key is machine.name"},
+      {"cache.machine", "the key is machine.name"},
+      {"cache.l1", "the keys are machine.l1_bytes and cache.l1.bytes, line_bytes, ways, sector_bytes"},
+      {"cache.l2", "the keys are machine.l2_bytes and cache.l2.bytes, line_bytes, ways, sector_bytes"},
+      {"cache.l1_model", "the key is cache.l1.model"},
+      {"cache.l2_model", "the key is cache.l2.model"},
+      {"cache.schedule", "the key is schedule.distribution"},
+      {"cache.resident_warps", "the key is schedule.resident_warps"},
+      {"cache.warp_traversal", "the key is traversal.warp"},
+  }};
+  for (const auto& [old, now] : kRenamed) {
+    if (key == old) {
+      return std::string(now);
+    }
+  }
+  return "";
+}
+
+std::string_view last_part(std::string_view key) {
+  return key.substr(key.rfind('.') + 1);  // npos + 1 is 0
 }
 
 /// Of "costs.*": "costs.".
@@ -81,6 +111,15 @@ const std::vector<ExperimentParameter>& experiment_parameters() {
   return list;
 }
 
+const std::vector<Shorthand>& shorthands() {
+  static const std::vector<Shorthand> list = declared_shorthands();
+  return list;
+}
+
+bool is_read(const ExperimentParameter& parameter, StageMask stages, std::string_view command) {
+  return (parameter.read_by & stages) != 0 || (!parameter.command.empty() && parameter.command == command);
+}
+
 const ExperimentParameter* find_parameter(std::string_view key) {
   const Index& known = index();
   if (const auto found = known.by_key.find(key); found != known.by_key.end()) {
@@ -101,20 +140,27 @@ const ExperimentParameter* find_parameter(std::string_view key) {
 }
 
 void unknown_key(std::string_view key, const std::string& where) {
-  // What the key would be without a spec's parameter, and its last part alone: "l1.bytes" is near "cache.l1.bytes".
+  // What the key would be without a spec's parameter, and its last part alone: "l1.bytes" is near "cache.l1.bytes", and
+  // "cache.builder" near "bvh.builder".
   const std::string word(key.substr(0, key.find(':')));
   std::vector<std::string> known;
-  std::string behind;
+  std::string behind, beside;
   for (const ExperimentParameter& parameter : experiment_parameters()) {
     const std::string& name = parameter.declared.name;
     known.push_back(parameter.is_open ? name.substr(0, name.size() - 2) : name);
     if (behind.empty() && name.ends_with("." + word)) {
       behind = name;
     }
+    if (beside.empty() && !parameter.is_open && last_part(name) == last_part(word)) {
+      beside = name;
+    }
   }
-  const std::string near = behind.empty() ? nearest(word, known) : behind;
+  const std::string near = !behind.empty() ? behind : !beside.empty() ? beside : nearest(word, known);
+  const std::string renamed = renamed_key(word);
   throw Error(ErrorKind::Usage, {"unknown key of an experiment", where, "'" + std::string(key) + "'", "",
-                                 near.empty() ? "see rayreplay list keys" : "did you mean '" + near + "'?"});
+                                 !renamed.empty() ? renamed
+                                 : near.empty()   ? "see rayreplay list keys"
+                                                  : "did you mean '" + near + "'?"});
 }
 
 }  // namespace rayreplay::experiment

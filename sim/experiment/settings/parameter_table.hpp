@@ -7,6 +7,8 @@
 // "machine.l1_bytes"), or the machine that `machine.name` names (keys "machine.…"). A key with a `model_kind` holds a
 // spec of that registry. Open tables ("costs.*", "shader_costs.*") take anything for the last part: names of shaders.
 // Lists are texts, with the key's `separator` between their items. Order of the list is the order of files and columns.
+// Every command that reads a key takes its `flag`: with a value; of a truth value without one, for the opposite of the
+// default. A shorthand is a flag that sets several keys at once.
 #pragma once
 
 #include <cstdint>
@@ -39,12 +41,31 @@ struct ExperimentParameter {
   bool is_path = false;   ///< relative paths in files are relative to the file
   bool is_open = false;   ///< an open table: "costs.*"; not a key by itself
   char separator = '\0';  ///< of the items of a list; 0: no list
+  std::string command{};  ///< the command that alone reads it, where no stage does; else ""
+  std::string flag{};     ///< "--packing"; "": only in files and after --set
+  std::string group{};    ///< of the flag in a command's help
+  std::string type{};     ///< of its value there: "SPEC"
+
+  [[nodiscard]] bool is_switch() const {
+    return std::holds_alternative<bool>(declared.default_value);
+  }
+};
+
+/// A flag that sets several keys: "--l1 32KiB:ways=64".
+struct Shorthand {
+  std::string flag, group, type, text;
+  std::vector<std::string> keys;
+  StageMask read_by = 0;
 };
 
 [[nodiscard]] const std::vector<ExperimentParameter>& experiment_parameters();
 /// Declared or of an open table; null otherwise. `key` may end in ":PARAM", which is looked up without it.
 [[nodiscard]] const ExperimentParameter* find_parameter(std::string_view key);
-/// With the text of an unknown key: Usage, naming the nearest known one.
+/// Of a flag that sets several keys at once: what it is, in the order of the help. `set_shorthand` (settings.hpp) sets.
+[[nodiscard]] const std::vector<Shorthand>& shorthands();
+/// Whether a command reads the key: one of its stages does, or the command itself.
+[[nodiscard]] bool is_read(const ExperimentParameter& parameter, StageMask stages, std::string_view command);
+/// With the text of an unknown key: Usage, naming the key that took its place, or the nearest known one.
 [[noreturn]] void unknown_key(std::string_view key, const std::string& where);
 
 }  // namespace rayreplay::experiment

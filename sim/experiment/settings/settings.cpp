@@ -106,6 +106,16 @@ bool Settings::wants(std::string_view output) const {
   return false;
 }
 
+Settings of_keys(const Settings& settings, const std::function<bool(const ExperimentParameter&)>& keep) {
+  Settings result;
+  for (const auto& [key, setting] : settings.all()) {
+    if (keep(*find_parameter(key))) {
+      result.set(key, setting.value, setting.where);
+    }
+  }
+  return result;
+}
+
 std::vector<std::pair<std::string, ParameterValue>> open_table(const Settings& settings, std::string_view table) {
   const std::string prefix = std::string(table) + ".";
   std::vector<std::pair<std::string, ParameterValue>> result;

@@ -9,10 +9,14 @@
 // completing it again changes nothing. It needs no trace; what only the trace knows stays as asked ("auto", warp_size
 // 0). Errors: Usage, with the place and the nearest known key or value.
 //
+// `set_shorthand` sets the keys of a flag such as "--l1"; what its text leaves out is as the settings so far say.
+// `of_keys` keeps those of which `keep` says yes: what a result says about itself.
+//
 // `parse_experiment` reads a TOML file; relative paths in it are relative to `folder`. `to_toml` writes tables in the
 // order of the list, each key with its unit as a comment where `commented`; reading it back gives the same settings.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -56,7 +60,17 @@ class Settings {
   std::map<std::string, Setting, std::less<>> values_;
 };
 
-[[nodiscard]] Settings complete(const Settings& settings);
+/// Whether an experiment must name a trace or a workload; a command has its own.
+enum class NamedInput : std::uint8_t { Needed, Elsewhere };
+
+[[nodiscard]] Settings complete(const Settings& settings, NamedInput input = NamedInput::Needed);
+
+void set_shorthand(Settings& settings, const Shorthand& shorthand, const std::string& text);
+
+[[nodiscard]] Settings of_keys(const Settings& settings, const std::function<bool(const ExperimentParameter&)>& keep);
+
+/// "e.toml:3, cache.l1.bytes"; the key's own flag stands for itself: "--packing".
+[[nodiscard]] std::string place_of(const std::string& where, std::string_view key);
 
 /// What an open table holds, without its name: {"metal", 20} of "costs.metal". By name.
 [[nodiscard]] std::vector<std::pair<std::string, ParameterValue>> open_table(const Settings& settings,

@@ -25,6 +25,7 @@
 #include "sim/machine/warp_scheduler.hpp"
 #include "sim/machine/work_distribution.hpp"
 #include "sim/memory/results/sums.hpp"
+#include "sim/memory/reuse/reuse_engine.hpp"
 #include "sim/simt/policies/replay_policy.hpp"
 #include "sim/workloads/workload.hpp"
 #include "traversal/traversal.hpp"
@@ -33,11 +34,36 @@
 namespace rayreplay::experiment {
 namespace {
 
+constexpr std::string_view kNone = "none";
+
 using Completion = std::function<std::string(const std::string&)>;
 
 template <class Interface>
 std::string of_registry(const std::string& text) {
   return Registry<Interface>::create(text).spec;
+}
+
+/// Checked, and as it was asked for: what a spec leaves out is not what it says by default.
+template <class Interface>
+std::string checked_spec(const std::string& text) {
+  static_cast<void>(of_registry<Interface>(text));
+  return text;
+}
+
+/// Specs with ';' between them, each once.
+std::string spec_list(const std::string& text, const Completion& complete) {
+  std::vector<std::string> specs;
+  std::string_view rest = text;
+  for (bool more = true; more;) {
+    const auto end = rest.find(';');
+    std::string spec = complete(std::string(rest.substr(0, end)));
+    more = end != std::string_view::npos;
+    rest = more ? rest.substr(end + 1) : std::string_view();
+    if (std::ranges::find(specs, spec) == specs.end()) {
+      specs.push_back(std::move(spec));
+    }
+  }
+  return fmt::format("{}", fmt::join(specs, ";"));
 }
 
 template <class Interface>
@@ -118,6 +144,16 @@ const std::map<std::string, Completion, std::less<>>& completions() {
       {"schedule.warp_scheduler", of_registry<machine::WarpScheduler>},
       {"cache.l1.model", [](const std::string& text) { return resolved_model(text, memory::kL1); }},
       {"cache.l2.model", [](const std::string& text) { return resolved_model(text, memory::kL2); }},
+      {"cache.reuse_engine", of_registry<memory::ReuseEngine>},
+      {"explain.enlarged_layouts",
+       [](const std::string& text) { return text == kNone ? text : spec_list(text, of_registry<bvh::Layout>); }},
+      // Their leaves hold one primitive unless the spec itself sets leaf_size.
+      {"explain.enlarged_builders",
+       [](const std::string& text) { return spec_list(text, checked_spec<bvh::Builder>); }},
+      {"explain.hardware_builder", checked_spec<bvh::Builder>},
+      {"explain.hardware",
+       [](const std::string& text) { return text.empty() ? text : of_registry<traversal::Traversal>(text); }},
+      {"explain.hardware_layout", of_registry<bvh::Layout>},
   };
   return list;
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "sim/experiment/settings/settings.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -83,7 +84,7 @@ void require_range(const Parameter& declared, double value, const std::string& t
   }
 }
 
-/// "ISSUE" or "ISSUE:LATENCY".
+/// "ISSUE", "ISSUE:LATENCY" or ":LATENCY".
 std::string checked_shader_cost(const ParameterValue& value, const std::string& place) {
   constexpr double kMostInstructions = 1e6;
   std::string text = to_text(value);
@@ -93,7 +94,9 @@ std::string checked_shader_cost(const ParameterValue& value, const std::string& 
   number.minimum = 0;
   number.maximum = kMostInstructions;
   const auto colon = text.find(':');
-  static_cast<void>(read_text(number, text.substr(0, colon), place));
+  if (colon != 0) {
+    static_cast<void>(read_text(number, text.substr(0, colon), place));
+  }
   if (colon != std::string::npos) {
     static_cast<void>(read_text(number, text.substr(colon + 1), place));
   }
@@ -131,6 +134,10 @@ std::string checked_outputs(const std::string& text, const std::string& place) {
 }  // namespace
 
 std::string place_of(const std::string& where, std::string_view key) {
+  const ExperimentParameter* parameter = where.starts_with("--") ? find_parameter(key) : nullptr;
+  if (parameter != nullptr && parameter->flag == where) {
+    return where;
+  }
   return where.empty() ? std::string(key) : fmt::format("{}, {}", where, key);
 }
 

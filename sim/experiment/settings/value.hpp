@@ -13,7 +13,4 @@ namespace rayreplay::experiment {
 [[nodiscard]] ParameterValue checked_value(const ExperimentParameter& parameter, std::string_view key,
                                            const ParameterValue& value, const std::string& where);
 
-/// "e.toml:3, cache.l1.bytes"
-[[nodiscard]] std::string place_of(const std::string& where, std::string_view key);
-
 }  // namespace rayreplay::experiment

@@ -1,15 +1,18 @@
 #include "sim/experiment/stages/stage_settings.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 #include "base/parameters.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "sim/experiment/cache_parts.hpp"
-#include "sim/experiment/compare_options.hpp"
 #include "sim/experiment/settings/machine_settings.hpp"
 
 namespace rayreplay::experiment {
@@ -17,14 +20,17 @@ namespace {
 
 constexpr std::uint32_t kDefaultWarpSize = 32;
 constexpr std::uint32_t kWord = 4;
+constexpr const char* kHints = "scheduler.hints";
+constexpr const char* kHintFiles = "scheduler.hint_files";
+/// In the order of machine::CostSource.
+constexpr std::array<std::string_view, 3> kCostSources = {"default", "spirv", "captured"};
 constexpr std::string_view kCosts = "costs.";
 constexpr std::string_view kShaderCosts = "shader_costs.";
 
 [[noreturn]] void usage(const Settings& settings, const std::string& key, const std::string& what,
                         const std::string& expected) {
-  const std::string& where = settings.where(key);
   throw Error(ErrorKind::Usage,
-              {what, where.empty() ? key : where + ", " + key, "'" + to_text(settings.at(key)) + "'", expected, ""});
+              {what, place_of(settings.where(key), key), "'" + to_text(settings.at(key)) + "'", expected, ""});
 }
 
 std::uint32_t small(const Settings& settings, const char* key) {
@@ -79,6 +85,22 @@ double instructions(const Settings& settings, const std::string& key, std::strin
   return value;
 }
 
+/// Where the geometry of a cache was asked for: its keys, and those that they inherit; the machine where none was set.
+std::string place_of_cache(const Settings& settings, const std::string& level) {
+  std::vector<std::string> places;
+  for (const char* part : {"bytes", "line_bytes", "ways", "sector_bytes"}) {
+    for (const std::string& key :
+         {fmt::format("cache.{}.{}", level, part), fmt::format("machine.{}_{}", level, part)}) {
+      if (const std::string& where = settings.where(key); !where.empty()) {
+        places.push_back(place_of(where, key));
+        break;
+      }
+    }
+  }
+  return places.empty() ? fmt::format("cache.{} of machine '{}'", level, settings.text(kMachineName))
+                        : fmt::format("{}", fmt::join(places, "; "));
+}
+
 memory::CacheGeometry geometry_of(const Settings& settings, const std::string& level) {
   const std::string prefix = "cache." + level + ".";
   memory::CacheGeometry geometry;
@@ -87,7 +109,7 @@ memory::CacheGeometry geometry_of(const Settings& settings, const std::string& l
   geometry.ways = small(settings, (prefix + "ways").c_str());
   geometry.sector_bytes = small(settings, (prefix + "sector_bytes").c_str());
   if (geometry.bytes > 0) {
-    memory::check(geometry, "cache." + level);
+    memory::check(geometry, place_of_cache(settings, level));
   }
   return geometry;
 }
@@ -109,12 +131,18 @@ TraceDecisions decisions(const Settings& complete, const InputFacts& facts) {
 }
 
 Resolved resolved_of(const Settings& complete, const trace::Trace& trace, bool costs) {
+  return resolved_of(complete, trace, costs, {complete.text("packing")}, {});
+}
+
+Resolved resolved_of(const Settings& complete, const trace::Trace& trace, bool costs,
+                     const std::vector<std::string>& packings, const std::vector<std::string>& swizzles) {
   Configuration configuration;
   configuration.launch = small(complete, "launch");
   configuration.warp_size = small(complete, "warp_size");
   configuration.order = complete.text("order");
   configuration.policy = complete.text("policy");
-  configuration.packings = {complete.text("packing")};
+  configuration.packings = packings;
+  configuration.swizzles = swizzles;
   if (costs) {
     configuration.default_cost = small(complete, "default_cost");
     for_table(complete, kCosts, [&](const std::string& shader, const std::string& key, const ParameterValue&) {
@@ -124,6 +152,24 @@ Resolved resolved_of(const Settings& complete, const trace::Trace& trace, bool c
   return resolve(configuration, trace);
 }
 
+scheduler::HintSources hints_of(const Settings& complete) {
+  scheduler::HintSources hints;
+  const auto add = [&](std::pair<std::string, scheduler::HintSource> hint, const char* key) {
+    const std::string name = hint.first;
+    if (!hints.insert(std::move(hint)).second) {
+      throw Error(ErrorKind::Usage, {"two hints have one name", place_of(complete.where(key), key), "'" + name + "'",
+                                     "a name of its own for each", ""});
+    }
+  };
+  for (const std::string& hint : split(complete.text(kHints), ';')) {
+    add(scheduler::parse_hint(hint), kHints);
+  }
+  for (const std::string& hint : split(complete.text(kHintFiles), ';')) {
+    add(scheduler::parse_hint_file(hint), kHintFiles);
+  }
+  return hints;
+}
+
 bvh::BvhOptions structure_of(const Settings& complete) {
   bvh::BvhOptions options;
   options.builder = complete.text("bvh.builder");
@@ -131,6 +177,7 @@ bvh::BvhOptions structure_of(const Settings& complete) {
   options.node_order = complete.text("bvh.node_order");
   options.vertex_order = complete.text("bvh.vertex_order");
   options.leaf_size = small(complete, "bvh.leaf_size");
+  options.enlarge = complete.real("bvh.enlarge");
   return options;
 }
 
@@ -146,28 +193,30 @@ std::vector<std::string> hint_file_paths(std::string_view hint_files) {
 }
 
 CompareOptions compare_of(const Settings& complete) {
-  ModelsConfiguration models;
-  models.hints = split(complete.text("scheduler.hints"), ';');
-  models.hint_files = split(complete.text("scheduler.hint_files"), ';');
-  models.registers_per_thread = small(complete, "registers_per_thread");
-  models.cost_source = complete.text("scheduler.cost_source");
-  models.start_packing = complete.text("packing");
-  models.cycles_per_instruction = complete.real("scheduler.cycles_per_instruction");
-  models.steps_per_ray = complete.real("scheduler.steps_per_ray");
-  models.replay_steps = complete.flag("scheduler.replay_steps");
+  CompareOptions options;
+  options.machine = complete.text(kMachineName);
+  options.made_machine = machine_of(complete);
+  options.hints = hints_of(complete);
+  options.registers_per_thread = small(complete, "registers_per_thread");
+  options.start_packing = complete.text("packing");
+  const auto source = std::ranges::find(kCostSources, complete.text("scheduler.cost_source"));
+  options.costs.source = static_cast<machine::CostSource>(source - kCostSources.begin());
+  options.costs.cycles_per_instruction = complete.real("scheduler.cycles_per_instruction");
+  options.costs.steps_per_ray = complete.real("scheduler.steps_per_ray");
+  options.replay_steps = complete.flag("scheduler.replay_steps");
   for_table(complete, kShaderCosts,
             [&](const std::string& shader, const std::string& key, const ParameterValue& value) {
               const std::string text = to_text(value);
               const auto colon = text.find(':');
               machine::HandCost cost{shader};
-              cost.issue = instructions(complete, key, std::string_view(text).substr(0, colon));
+              if (colon != 0) {
+                cost.issue = instructions(complete, key, std::string_view(text).substr(0, colon));
+              }
               if (colon != std::string::npos) {
                 cost.latency = instructions(complete, key, std::string_view(text).substr(colon + 1));
               }
-              models.shader_costs.push_back(std::move(cost));
+              options.costs.hand.push_back(std::move(cost));
             });
-  CompareOptions options = compare_options(models);
-  options.made_machine = machine_of(complete);
   options.break_even = false;
   return options;
 }
@@ -191,7 +240,7 @@ memory::CoalesceOptions coalescing_of(const Settings& complete) {
   coalescing.sector_bytes = small(complete, has_l1 ? "cache.l1.sector_bytes" : "machine.l2_sector_bytes");
   coalescing.coalesce = complete.flag("stream.coalesce");
   coalescing.requests = false;
-  memory::check(coalescing, has_l1 ? "cache.l1" : "machine.l2");
+  memory::check(coalescing, place_of_cache(complete, has_l1 ? "l1" : "l2"));
   return coalescing;
 }
 
@@ -232,6 +281,34 @@ Hierarchy hierarchy_of(const Settings& complete) {
   hierarchy.l2_model = resolved_model(complete.text("cache.l2.model"), memory::kL2);
   hierarchy.l2_feed = complete.text("cache.l2_feed") == "all" ? memory::L2Feed::All : memory::L2Feed::Misses;
   return hierarchy;
+}
+
+CacheOptions cache_of(const Settings& complete) {
+  const std::int64_t windows = complete.integer("cache.windows");
+  const std::int64_t window_requests = complete.integer("cache.window_requests");
+  if (windows > 1 && window_requests > 0) {
+    throw Error(ErrorKind::Usage,
+                {"time windows are either so many or so long",
+                 fmt::format("{} and {}", place_of(complete.where("cache.windows"), "cache.windows"),
+                             place_of(complete.where("cache.window_requests"), "cache.window_requests")),
+                 "both", "one of the two", "leave one out"});
+  }
+  CacheOptions options;
+  options.machine = stream_machine(complete);
+  options.caches = hierarchy_of(complete);
+  options.schedule = complete.text("schedule.distribution");
+  options.warp_scheduler = complete.text("schedule.warp_scheduler");
+  options.resident_warps = small(complete, "schedule.resident_warps");
+  options.registers_per_thread = small(complete, "registers_per_thread");
+  options.compute_cycles = small(complete, "schedule.compute_cycles");
+  options.packing = complete.text("packing");
+  options.structure = structure_of(complete);
+  options.stream = stream_of(complete, options.stream.warp_size);
+  options.reuse_engine = complete.text("cache.reuse_engine");
+  options.distances = complete.flag("cache.distances");
+  options.windows = static_cast<std::uint32_t>(windows);
+  options.window_requests = static_cast<std::uint64_t>(window_requests);
+  return options;
 }
 
 }  // namespace rayreplay::experiment

@@ -12,8 +12,9 @@
 
 #include "bvh/bvh.hpp"
 #include "capture/trace/trace.hpp"
+#include "sim/experiment/cache.hpp"
 #include "sim/experiment/compare.hpp"
-#include "sim/experiment/configuration.hpp"
+#include "sim/experiment/resolve.hpp"
 #include "sim/experiment/settings/settings.hpp"
 #include "sim/experiment/stages/stage_input.hpp"
 #include "sim/experiment/streams/cache_grid.hpp"
@@ -34,6 +35,13 @@ struct TraceDecisions {
 /// Launch, warp size, order, packing and policy; `costs`: those of shader calls too. Errors as resolve's.
 [[nodiscard]] Resolved resolved_of(const Settings& complete, const trace::Trace& trace, bool costs);
 
+/// The same for packings and swizzle files that are compared; no packing: all of them.
+[[nodiscard]] Resolved resolved_of(const Settings& complete, const trace::Trace& trace, bool costs,
+                                   const std::vector<std::string>& packings, const std::vector<std::string>& swizzles);
+
+/// Of `scheduler.hints` and `scheduler.hint_files`.
+[[nodiscard]] scheduler::HintSources hints_of(const Settings& complete);
+
 /// The structure's options.
 [[nodiscard]] bvh::BvhOptions structure_of(const Settings& complete);
 
@@ -50,5 +58,8 @@ struct TraceDecisions {
                                                          std::uint32_t warp_size);
 
 [[nodiscard]] Hierarchy hierarchy_of(const Settings& complete);
+
+/// All that an experiment about caches takes; the warp size is for the trace to say.
+[[nodiscard]] CacheOptions cache_of(const Settings& complete);
 
 }  // namespace rayreplay::experiment

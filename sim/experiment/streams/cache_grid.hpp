@@ -22,19 +22,13 @@
 #include "base/error.hpp"
 #include "base/progress.hpp"
 #include "kernels/accelerator.hpp"
+#include "sim/experiment/hierarchy.hpp"
 #include "sim/experiment/streams/recorded_stream.hpp"
 #include "sim/memory/results/analysis.hpp"
 
 namespace rayreplay::experiment {
 
 inline constexpr std::uint64_t kGridBytes = std::uint64_t{128} << 20U;
-
-struct Hierarchy {
-  memory::CacheGeometry l1, l2;  ///< bytes 0: none
-  std::string l1_model;          ///< resolved specs
-  std::string l2_model;
-  memory::L2Feed l2_feed = memory::L2Feed::Misses;
-};
 
 struct HierarchyCounts {
   memory::CacheCounts l1, l2;  ///< summed over the level's caches; zeros where there is none

@@ -274,8 +274,13 @@ bool same_value(const ParameterValue& left, const ParameterValue& right) {
 }
 
 Axis read_axis(const std::string& key, const toml::node& node, const std::string& folder, const Place& at) {
-  if (experiment::find_parameter(key) == nullptr) {
+  const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
+  if (parameter == nullptr) {
     experiment::unknown_key(key, at.text());
+  }
+  if (!parameter->command.empty()) {
+    usage("no stage of a sweep reads the key", at.text(), "'" + key + "'", "a key that a stage reads",
+          fmt::format("rayreplay {} alone reads it", parameter->command));
   }
   if (const toml::table* table = node.as_table()) {
     return RangeReader(key, *table, at).read();
