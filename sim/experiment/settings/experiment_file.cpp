@@ -73,7 +73,7 @@ class Reader {
       const std::string where = place(key.source());
       if (const toml::table* inner = node.as_table()) {
         if (is_hand_cost(path, *inner)) {
-          settings_.set(path, hand_cost(std::string(key.str()), *inner), where);
+          settings_.set(path, hand_cost(std::string(key.str()), *inner, place_of(where, path)), where);
           continue;
         }
         require_table(path, where);
@@ -97,10 +97,18 @@ class Reader {
   }
 
   /// As the text that the key holds: "40:400".
-  [[nodiscard]] std::string hand_cost(const std::string& shader, const toml::table& table) const {
+  [[nodiscard]] static std::string hand_cost(const std::string& shader, const toml::table& table,
+                                             const std::string& place) {
     std::ostringstream text;
     text << toml::table{{"shader_costs", toml::table{{shader, table}}}};
-    const machine::HandCost cost = machine::parse_shader_costs(text.str(), source_).front();
+    machine::HandCost cost;
+    try {
+      cost = machine::parse_shader_costs(text.str(), place).front();
+    } catch (const Error& error) {
+      ErrorInfo info = error.info();  // its lines are those of this table alone
+      info.where = place;
+      throw Error(error.kind(), info);
+    }
     return (cost.issue < 0 ? std::string() : fmt::format("{}", cost.issue)) +
            (cost.latency < 0 ? std::string() : fmt::format(":{}", cost.latency));
   }
