@@ -43,7 +43,8 @@ constexpr const char* kModel = "scheduler.model";
 constexpr std::array kMachineKeys = {experiment::kMachineName, "machine.sms", "machine.resident_warps",
                                      "machine.withheld_sms"};
 
-/// The model as it was asked for, but for hint=none: the advisor chooses the hint, and a complete spec says none.
+/// The model as it was asked for, without the hint that it has by default: the advisor chooses the hint, and a complete
+/// spec names one.
 std::string asked_model(const experiment::Settings& asked) {
   ModelSpec spec = parse_spec(asked.text(kModel));
   const std::string prefix = std::string(kModel) + ":";
@@ -52,7 +53,11 @@ std::string asked_model(const experiment::Settings& asked) {
       spec.settings.emplace_back(key.substr(prefix.size()), to_text(setting.value));
     }
   }
-  std::erase(spec.settings, std::pair<std::string, std::string>{"hint", "none"});
+  for (const Parameter& parameter : scheduler::SchedulerModels::describe(spec.name).parameters) {
+    if (parameter.name == "hint") {
+      std::erase(spec.settings, std::pair{parameter.name, to_text(parameter.default_value)});
+    }
+  }
   std::string text = spec.name;
   for (const auto& [name, value] : spec.settings) {
     text += fmt::format("{}{}={}", text.size() == spec.name.size() ? ":" : ",", name, value);

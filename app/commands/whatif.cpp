@@ -144,13 +144,15 @@ int compare_packings(const Options& options, const Settings& settings, const std
 }
 
 int act(const Options& options) {
-  Settings asked = options.experiment.asked(options.path);
-  std::vector<std::string> packings = options.experiment.variants(kPacking, asked);
   std::vector<std::string> models = options.models.listed();
   const std::vector<std::string>& flagged = options.experiment.given_variants(kModel);
   models.insert(models.end(), flagged.begin(), flagged.end());
   if (models.empty()) {
     require_of_packings(options);
+  }
+  Settings asked = options.experiment.asked(options.path);
+  std::vector<std::string> packings = options.experiment.variants(kPacking, asked);
+  if (models.empty()) {
     const Settings settings = experiment::complete(asked, experiment::NamedInput::Elsewhere);
     if (packings.empty() && settings.text(kPacking) != kIdentity) {
       packings.push_back(settings.text(kPacking));

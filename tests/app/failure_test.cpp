@@ -61,7 +61,9 @@ TEST_F(FailureTest, NumbersThatDoNotConvertSayWhatIsExpected) {
   expect(traced("--depth", "-1"), 2, "--depth: the value is not a whole number (found '-1'; expected a whole number");
   expect(traced("--spp", "many"), 2, "--spp: the value is not a whole number (found 'many'; expected a whole number");
   expect(traced("--spp", "4294967296"), 2, "--spp: the value is too large (found '4294967296'; expected at most");
-  expect(run_command({"whatif", trace(), "--launch", "-1"}), 2, "--launch: the value is not a whole number");
+  expect(run_command({"whatif", trace(), "--launch", "-1"}), 2,
+         "--launch: the value is out of range (found '-1'; expected 0 to 4294967295)");
+  expect(run_command({"whatif", trace(), "--launch", "one"}), 2, "--launch: the value is not a whole number");
   EXPECT_THAT(scratch_.names(), IsEmpty());
 }
 

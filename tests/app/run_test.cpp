@@ -172,7 +172,7 @@ TEST_F(RunTest, EveryCommandTakesItsFile) {
     return outcome.code == 0 ? json::parse(outcome.output) : json();
   };
   const json whatif = ask({"whatif", trace()});
-  ASSERT_EQ(whatif["rows"].size(), 3U) << "identity, the file's packing, the bound";
+  ASSERT_EQ(whatif["rows"].size(), 2U) << "identity, and the file's packing";
   EXPECT_EQ(whatif["rows"][1]["efficiency"], value_of(answer, "simt_efficiency"));
   EXPECT_EQ(ask({"replay", trace()})["rows"][0]["efficiency"], value_of(answer, "simt_efficiency"));
   EXPECT_EQ(ask({"cache", trace()})["summary"]["cycles"], value_of(answer, "stream_cycles"));
