@@ -350,6 +350,6 @@ Verdict run(std::string_view text) {
 
 }  // namespace
 
-const Fuzzer kFuzzer{"database", kKinds, &seeds, &run, &mutate};
+const Fuzzer kFuzzer{"database", kKinds, &seeds, &run, &mutate, 300};
 
 }  // namespace rayreplay::fuzz
