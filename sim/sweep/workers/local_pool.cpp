@@ -418,7 +418,12 @@ LocalPool::~LocalPool() {
 }
 
 std::uint64_t LocalPool::capacity() const {
-  return kUnitsInHand * threads_->list.size();
+  constexpr std::uint64_t kOfAWorker = 3;
+  return kOfAWorker * workers();
+}
+
+std::uint64_t LocalPool::workers() const {
+  return threads_->list.size();
 }
 
 std::uint64_t LocalPool::outstanding() const {

@@ -23,7 +23,7 @@
 
 #include "sim/sweep/plan/plan.hpp"
 #include "sim/sweep/results/database.hpp"
-#include "sim/sweep/workers/unit_queue.hpp"
+#include "sim/sweep/workers/selection.hpp"
 #include "sim/sweep/workers/work.hpp"
 
 namespace rayreplay::sweep {
@@ -47,7 +47,8 @@ class LocalPool {
   LocalPool(const LocalPool&) = delete;
   LocalPool& operator=(const LocalPool&) = delete;
 
-  /// How many tasks should be submitted and not taken, so that no worker waits.
+  [[nodiscard]] std::uint64_t workers() const;
+  /// How many tasks should be submitted and not taken, so that no worker waits while rows are written.
   [[nodiscard]] std::uint64_t capacity() const;
   /// Submitted, and neither taken nor dropped.
   [[nodiscard]] std::uint64_t outstanding() const;
