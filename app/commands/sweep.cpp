@@ -47,7 +47,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostSweepBytes = 16U << 20U;
 constexpr std::uint64_t kAskAbove = 10'000;  ///< runs that need --yes
-constexpr std::uint64_t kRunsAskedBriefly = 64;
 constexpr std::uint64_t kRunsAsked = 2'048;
 constexpr int kSignalled = 128;  ///< and the signal's number
 constexpr int kAllFailedCode = 1;
@@ -196,7 +195,7 @@ int dry_run(const Options& options, const sweep::Plan& plan, const std::string& 
     return 0;
   }
   if (format == output::Format::Json) {
-    nlohmann::ordered_json json{{"schema", "rayreplay.sweep-forecast/1"},
+    nlohmann::ordered_json json{{"schema", "rayreplay.sweep-forecast/2"},
                                 {"sweep", options.path},
                                 {"database", database},
                                 {"definition_hash", sweep::definition_hash(plan.definition())},
@@ -206,7 +205,6 @@ int dry_run(const Options& options, const sweep::Plan& plan, const std::string& 
                                 {"runs_finished", finished},
                                 {"runs_dropped", plan.dropped()},
                                 {"units", plan.units().size()},
-                                {"seconds", forecast.seconds},
                                 {"run_memory_bytes", forecast.run_memory_bytes},
                                 {"runs_asked", forecast.runs_asked},
                                 {"runs_not_judged", forecast.runs_not_judged}};
@@ -222,13 +220,9 @@ int dry_run(const Options& options, const sweep::Plan& plan, const std::string& 
   if (wanted != plan.runs()) {
     text += fmt::format("asked for  {}\n", output::with_separators(wanted));
   }
-  text += fmt::format("finished   {} in {}\nunits      {}\ntime       about {} on one core, were nothing finished\n",
+  text += fmt::format("finished   {} in {}\nunits      {}\nmemory     about {} for the largest run\n\n",
                       output::with_separators(finished), text::printable(database),
-                      output::with_separators(plan.units().size()), duration_text(forecast.seconds));
-  constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20U;
-  text += fmt::format("memory     about {} for the largest run: at least --memory {}MiB\n\n",
-                      output::bytes_text(forecast.run_memory_bytes),
-                      (forecast.run_memory_bytes + kMebibyte - 1) / kMebibyte);
+                      output::with_separators(plan.units().size()), output::bytes_text(forecast.run_memory_bytes));
   text += output::to_text(stages);
   if (forecast.runs_not_judged > 0) {
     text += fmt::format("\ncannot be judged: {} of {} asked about: {}\n", with_separators(forecast.runs_not_judged),
@@ -246,18 +240,12 @@ std::uint64_t wanted_runs(const Options& options, const sweep::Plan& plan, const
   return options.stop_after > 0 ? std::min(options.stop_after, selection.total) : selection.total;
 }
 
-void require_yes(const Options& options, const sweep::Plan& plan, std::uint64_t wanted, Workshop& workshop) {
-  if (options.yes || wanted <= kAskAbove) {
-    return;
+void require_yes(const Options& options, std::uint64_t wanted) {
+  if (!options.yes && wanted > kAskAbove) {
+    throw Error(ErrorKind::Usage, {"the sweep is a large one", options.path, counted(wanted, "run"),
+                                   fmt::format("at most {} without --yes", output::with_separators(kAskAbove)),
+                                   "say --yes; --dry-run says more, and --stop-after N makes some of it"});
   }
-  const SweepForecast forecast = forecast_sweep(plan, *workshop.evaluator, kRunsAskedBriefly);
-  throw Error(ErrorKind::Usage,
-              {"the sweep is a large one", options.path,
-               fmt::format("{}, about {} on one core", counted(wanted, "run"),
-                           duration_text(forecast.seconds * static_cast<double>(wanted) /
-                                         static_cast<double>(std::max<std::uint64_t>(1, plan.runs())))),
-               fmt::format("at most {} without --yes", output::with_separators(kAskAbove)),
-               "say --yes; --dry-run says more, and --stop-after N makes some of it"});
 }
 
 /// What the database holds at the end.
@@ -445,7 +433,7 @@ class SweepCommand {
     runner_.threads = threads;
     runner_.memory_bytes = workshop_->under_way_bytes;
     if (ranks_.leads()) {
-      require_yes(options_, *plan_, wanted_runs(options_, *plan_, shard_), *workshop_);
+      require_yes(options_, wanted_runs(options_, *plan_, shard_));
     }
     const std::uint32_t part = ranks_.session == nullptr ? 0 : static_cast<std::uint32_t>(ranks_.session->node_rank());
     runner_.accelerators = options_.device.open_each(part, ranks_.processes_here());
@@ -569,7 +557,7 @@ void add_sweep_command(CLI::App& root, Session& session) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command->add_flag("--yes", options->yes, fmt::format("Begin a sweep of more than {} runs", kAskAbove));
-  command->add_flag("--dry-run", options->dry_run, "Say how many runs there are and what they cost, and stop");
+  command->add_flag("--dry-run", options->dry_run, "Say how many runs there are and what they need, and stop");
   command->add_flag("--print-config", options->print_config, "Print what does not vary (TOML), resolved, and stop");
   command->add_option("--stop-after", options->stop_after, "Evaluate so many configurations and stop")
       ->type_name("N")

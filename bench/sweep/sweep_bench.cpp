@@ -283,7 +283,6 @@ void resume(benchmark::State& state) {
   const Work nothing{[](std::span<const experiment::Settings> complete, kernels::Accelerator*, Progress*) {
                        return std::vector<experiment::Outcome>(complete.size());
                      },
-                     {},
                      {}};
   const auto run = [&] {
     ResultsWriter results(folder / "s.db", about_of(plan), false);

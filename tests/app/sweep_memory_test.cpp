@@ -103,7 +103,7 @@ outputs = "cache"
 TEST(SweepMemory, WhatTurnsOutToFitNowhereSaysHowMuchItNeeds) {
   const Scratch scratch;
   const std::string file = write_text(scratch / "s.toml", kStreams);
-  // Forecasts are of a common stream, of which this has four times as many transactions.
+  // All warps of the stream are resident: 16 bytes a transaction as recorded, and 32 as made.
   const Ended ended = run_sweep({file, "--memory", "150MiB", "-o", scratch / "s.db"});
   EXPECT_EQ(ended.code, 1) << "all failed";
   const sweep::ResultsReader reader(scratch / "s.db");

@@ -1,9 +1,9 @@
 // Working a plan off: on the cores of a machine, on its GPUs, on many machines.
 //
 // Contract: every run of the plan that is not finished in the database is evaluated once and added. Results do not
-// depend on how work was shared out. Units are started in the plan's order while their forecast memory fits beside that
-// of the units under way (`memory_bytes`); a configuration that does not fit by itself gives a row with an error. The
-// evaluator's failures are rows; only Internal and Output errors, and inputs that are not what they were, end a sweep,
+// depend on how work was shared out. Units are started in the plan's order. Together they take `memory_bytes` at most:
+// a run that finds no memory is tried alone, and is a row with an error where it finds none then. The evaluator's
+// failures are rows; only Internal and Output errors, and inputs that are not what they were, end a sweep,
 // after what is finished has been written. A stop (Ctrl-C, `stop.seconds`) lets nothing start, waits for no unit longer
 // than `grace_seconds`, and writes what is finished. `stop.runs` = N: the runs below N alone.
 //   `threads`: workers on the processor; each accelerator is one worker more. Rows are written by the one thread that
