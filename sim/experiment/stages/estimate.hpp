@@ -4,7 +4,8 @@
 // stage's result and what it works with. Inputs, structures, packings and replays are met within a factor of two or so.
 // Streams, caches and traversals depend on how many accesses a ray makes, which is known only when they are made: in
 // deep or overlapping scenes a hundred times as many as assumed. `forecast_stages` lists the stages that the outputs
-// need, in the order of Stage, and which of their results are there.
+// need, in the order of Stage, and which of their results are there. What limits memory does not use estimates of the
+// latter three (stage_maker.cpp).
 #pragma once
 
 #include <array>

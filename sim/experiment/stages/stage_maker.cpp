@@ -16,6 +16,7 @@
 #include "sim/experiment/stages/estimate.hpp"
 #include "sim/experiment/stages/stage_settings.hpp"
 #include "sim/experiment/stages/stored_packing.hpp"
+#include "sim/experiment/stages/traversal_memory.hpp"
 #include "sim/experiment/whatif.hpp"
 
 namespace rayreplay::experiment {
@@ -448,9 +449,12 @@ std::vector<StageMaker::Made> StageMaker::traversals(std::span<const Experiment*
   const auto built = structure(first, nullptr);
   const auto packed = assignment(first);
   uploaded_.reset();
-  const Working working(*kept_, estimate_bytes(Stage::Traversal, first));
+  Working working(*kept_);
   const trace::Trace& trace = built->input->trace;
   const Resolved resolved = resolved_of(*first.settings, trace, false);
+  if (kept_->limited()) {
+    working.set(batch_bytes(trace.launches[resolved.launch], built->bvh));
+  }
   SpecList rays;
   SpecList warps;
   std::vector<std::pair<std::size_t, std::size_t>> rows;
