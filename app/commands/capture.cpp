@@ -340,6 +340,7 @@ int report_times(const std::vector<fs::path>& files, const fs::path& spool, cons
     facts.program = given.program;
     facts.end = given.end;
     facts.record = false;
+    facts.notes = timings.notes.size();
     return fail(facts);
   }
   if (!given.end->succeeded()) {

@@ -18,6 +18,12 @@ struct Stage {
 constexpr const char* kQueries =
     "capture a program that traces with ray-tracing pipelines (vkCmdTraceRaysKHR); ray queries are not captured yet";
 
+/// What a reader is to do where the capture itself failed.
+std::string look_at_notes(const CaptureFacts& facts) {
+  return facts.notes == 0 ? "no note says why: please report it"
+                          : "the notes above say what the capture could not do; if none explains it, please report it";
+}
+
 Stage no_spool(const CaptureFacts& facts) {
   return {
       kNoLayer,
@@ -71,13 +77,16 @@ Stage no_launch(const CaptureFacts& facts) {
 
 Stage not_chosen(const CaptureFacts& facts) {
   const std::string launches = counted(facts.launches_seen, "launch", "launches");
-  if (!facts.chosen) {
+  const bool missed = facts.seen.contains(spool::Sight::MissedLaunch);
+  if (!facts.chosen || missed) {
     return {kNothingTraced,
-            "the application traced rays, but none of its launches could be recorded",
-            "before a launch could be recorded",
-            launches,
+            facts.chosen
+                ? "the application traced rays that were asked for, but none of their launches could be captured"
+                : "the application traced rays, but none of its launches could be captured",
+            "before a launch could be captured",
+            facts.all_closed ? launches : "",
             "",
-            "the lines above say why"};
+            look_at_notes(facts)};
   }
   return {kNothingTraced,
           "the application traced no rays that were asked for",
@@ -88,13 +97,13 @@ Stage not_chosen(const CaptureFacts& facts) {
 }
 
 Stage no_events(const CaptureFacts& facts) {
-  return {
-      kNothingTraced,
-      "the launches that were captured hold no events",
-      "before a launch held events",
-      counted(facts.launches_captured, "captured launch", "captured launches") + " without events",
-      "",
-      "check --window and --every, and that the launches have threads; shaders that were left alone are named above"};
+  return {kNothingTraced,
+          "the launches that were captured hold no events",
+          "before a launch held events",
+          counted(facts.launches_captured, "captured launch", "captured launches") + " without events",
+          "",
+          std::string("check --window and --every, and that the launches have threads") +
+              (facts.notes == 0 ? "" : "; the notes above name shaders that were left alone")};
 }
 
 Stage stage_of(const CaptureFacts& facts) {
@@ -105,12 +114,8 @@ Stage stage_of(const CaptureFacts& facts) {
     return no_device(facts);
   }
   if (facts.record && facts.recording_devices == 0) {
-    return {kNoRayTracing,
-            "the application's device cannot record",
-            "; its device cannot record",
-            "",
-            "",
-            "the lines above say what the driver lacks"};
+    return {kNoRayTracing,       "the application's device cannot record", "; its device cannot record", "", "",
+            look_at_notes(facts)};
   }
   if (facts.launches_captured != 0) {
     return no_events(facts);
@@ -131,6 +136,7 @@ void CaptureFacts::add(const ingest::SpoolSummary& spool) {
   launches_seen += spool.launches_seen;
   launches_captured += spool.launches_captured;
   chosen = chosen || spool.launches_chosen;
+  notes += spool.notes.size();
   seen.insert(spool.seen.begin(), spool.seen.end());
 }
 

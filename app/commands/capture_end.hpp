@@ -29,6 +29,7 @@ struct CaptureFacts {
   bool all_closed = true;  ///< every process ended by itself: launches_seen counts all
   std::uint32_t devices = 0, recording_devices = 0;
   std::uint32_t launches_seen = 0, launches_captured = 0;
+  std::size_t notes = 0;  ///< told already, before the message
   std::set<spool::Sight> seen;
 
   void add(const ingest::SpoolSummary& spool);

@@ -157,7 +157,7 @@ void add_run_command(CLI::App& root, Session& session) {
                            ->group("Experiment");
   command
       ->add_flag("--dry-run", options->dry_run,
-                 "Print the stages: what is there already, estimated time and memory, and compute nothing")
+                 "Print the stages: what is there already, an estimate of memory, and compute nothing")
       ->excludes(print)
       ->group("Experiment");
   options->store.add_to(*command);

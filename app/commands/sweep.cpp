@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,12 +34,11 @@
 #include "sim/sweep/definition/definition.hpp"
 #include "sim/sweep/plan/plan.hpp"
 #include "sim/sweep/results/database.hpp"
+#include "sim/sweep/results/rank_databases.hpp"
 #include "sim/sweep/results/reader.hpp"
 #include "sim/sweep/workers/mpi_session.hpp"
-#include "sim/sweep/workers/peers.hpp"
-#include "sim/sweep/workers/remote_worker.hpp"
 #include "sim/sweep/workers/runner.hpp"
-#include "sim/sweep/workers/unit_queue.hpp"
+#include "sim/sweep/workers/selection.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -47,7 +47,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostSweepBytes = 16U << 20U;
 constexpr std::uint64_t kAskAbove = 10'000;  ///< runs that need --yes
-constexpr std::uint64_t kRunsAskedBriefly = 64;
 constexpr std::uint64_t kRunsAsked = 2'048;
 constexpr int kSignalled = 128;  ///< and the signal's number
 constexpr int kAllFailedCode = 1;
@@ -65,7 +64,6 @@ struct Options {
   std::string shard;
   StoreOption store;
   std::string mpi_workers = "node";
-  double mpi_timeout = 30;
   std::uint64_t stop_after = 0;
   double seconds = 0;
   DeviceOption device;
@@ -197,7 +195,7 @@ int dry_run(const Options& options, const sweep::Plan& plan, const std::string& 
     return 0;
   }
   if (format == output::Format::Json) {
-    nlohmann::ordered_json json{{"schema", "rayreplay.sweep-forecast/1"},
+    nlohmann::ordered_json json{{"schema", "rayreplay.sweep-forecast/2"},
                                 {"sweep", options.path},
                                 {"database", database},
                                 {"definition_hash", sweep::definition_hash(plan.definition())},
@@ -207,7 +205,6 @@ int dry_run(const Options& options, const sweep::Plan& plan, const std::string& 
                                 {"runs_finished", finished},
                                 {"runs_dropped", plan.dropped()},
                                 {"units", plan.units().size()},
-                                {"seconds", forecast.seconds},
                                 {"run_memory_bytes", forecast.run_memory_bytes},
                                 {"runs_asked", forecast.runs_asked},
                                 {"runs_not_judged", forecast.runs_not_judged}};
@@ -223,13 +220,9 @@ int dry_run(const Options& options, const sweep::Plan& plan, const std::string& 
   if (wanted != plan.runs()) {
     text += fmt::format("asked for  {}\n", output::with_separators(wanted));
   }
-  text += fmt::format("finished   {} in {}\nunits      {}\ntime       about {} on one core, were nothing finished\n",
+  text += fmt::format("finished   {} in {}\nunits      {}\nmemory     about {} for the largest run\n\n",
                       output::with_separators(finished), text::printable(database),
-                      output::with_separators(plan.units().size()), duration_text(forecast.seconds));
-  constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20U;
-  text += fmt::format("memory     about {} for the largest run: at least --memory {}MiB\n\n",
-                      output::bytes_text(forecast.run_memory_bytes),
-                      (forecast.run_memory_bytes + kMebibyte - 1) / kMebibyte);
+                      output::with_separators(plan.units().size()), output::bytes_text(forecast.run_memory_bytes));
   text += output::to_text(stages);
   if (forecast.runs_not_judged > 0) {
     text += fmt::format("\ncannot be judged: {} of {} asked about: {}\n", with_separators(forecast.runs_not_judged),
@@ -247,18 +240,12 @@ std::uint64_t wanted_runs(const Options& options, const sweep::Plan& plan, const
   return options.stop_after > 0 ? std::min(options.stop_after, selection.total) : selection.total;
 }
 
-void require_yes(const Options& options, const sweep::Plan& plan, std::uint64_t wanted, Workshop& workshop) {
-  if (options.yes || wanted <= kAskAbove) {
-    return;
+void require_yes(const Options& options, std::uint64_t wanted) {
+  if (!options.yes && wanted > kAskAbove) {
+    throw Error(ErrorKind::Usage, {"the sweep is a large one", options.path, counted(wanted, "run"),
+                                   fmt::format("at most {} without --yes", output::with_separators(kAskAbove)),
+                                   "say --yes; --dry-run says more, and --stop-after N makes some of it"});
   }
-  const SweepForecast forecast = forecast_sweep(plan, *workshop.evaluator, kRunsAskedBriefly);
-  throw Error(ErrorKind::Usage,
-              {"the sweep is a large one", options.path,
-               fmt::format("{}, about {} on one core", counted(wanted, "run"),
-                           duration_text(forecast.seconds * static_cast<double>(wanted) /
-                                         static_cast<double>(std::max<std::uint64_t>(1, plan.runs())))),
-               fmt::format("at most {} without --yes", output::with_separators(kAskAbove)),
-               "say --yes; --dry-run says more, and --stop-after N makes some of it"});
 }
 
 /// What the database holds at the end.
@@ -319,16 +306,19 @@ void tell_end(const Options& options, const sweep::SweepReport& report, const st
 }
 
 /// Several processes of one sweep, or this one alone.
-struct Team {
+struct Ranks {
   std::unique_ptr<sweep::MpiSession> session;
 
-  explicit Team(const Options& options) {
+  explicit Ranks(const Options& options) {
     if (sweep::mpi_launch().asked) {
       session = sweep::MpiSession::begin(options.mpi_workers == "node");
     }
   }
   [[nodiscard]] bool leads() const {
-    return session == nullptr || session->link().rank() == 0;
+    return session == nullptr || session->rank() == 0;
+  }
+  [[nodiscard]] bool works() const {
+    return session == nullptr || session->works();
   }
   [[nodiscard]] std::uint32_t processes_here() const {
     return session == nullptr ? 1 : static_cast<std::uint32_t>(session->node_workers());
@@ -341,170 +331,203 @@ struct Team {
   }
 };
 
-/// Leaves without destroying what units that do not end are still working with.
-[[noreturn]] void leave_now(int code) {
-  std::_Exit(code);
-}
-
-/// Where rank 0 is lost nobody else tells, MPI cannot be ended, and units may be under way.
-[[noreturn]] void tell_and_leave(const Error& error) {
-  console::log_error(error.info());
-  leave_now(static_cast<int>(error.kind()));
-}
-
+/// In steps that all ranks take together.
 class SweepCommand {
  public:
-  SweepCommand(const Options& options, Team& team)
-      : options_(options), team_(team), shard_(parse_shard(options.shard)), database_(database_path(options, shard_)) {
-    runner_.stop_requested = console::stop_requested;
-    runner_.silent_seconds = options.mpi_timeout;
-    runner_.link = team.session == nullptr ? nullptr : &team.session->link();
-    runner_.shard = shard_.index;
-    runner_.shards = shard_.count;
-    runner_.retry_errors = options.retry_errors;
-    runner_.most_now = options.stop_after;
-  }
+  SweepCommand(const Options& options, Ranks& ranks) : options_(options), ranks_(ranks) {}
 
   int act() {
-    try {
-      return prepared_act();
-    } catch (...) {
-      if (runner_.link != nullptr && team_.leads()) {
-        sweep::dismiss(*std::exchange(runner_.link, nullptr));
-      }
-      throw;
+    step([this] { prepare(); });
+    if (options_.print_config || options_.dry_run) {
+      step([this] {
+        if (ranks_.leads()) {
+          describe();
+        }
+      });
+      return 0;
     }
+    const std::uint32_t threads = ranks_.threads();
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+    step([&] { equip(threads); });
+    if (team() == nullptr) {
+      open_results();
+    } else {
+      runner_.finished = sweep::agree_on_sweep(*team(), *plan_, [this] {
+        open_results();
+        return results_->finished(options_.retry_errors);
+      });
+    }
+    step([this] {
+      if (!ranks_.leads() && ranks_.works()) {
+        open_rank_results();
+      }
+    });
+    step([this] { evaluate(); });
+    step([this] {
+      if (ranks_.leads() && team() != nullptr) {
+        join_ranks();
+      }
+    });
+    if (!ranks_.leads()) {
+      return leave(0);
+    }
+    results_.reset();
+    const Kept kept(database_);
+    tell_end(options_, report_, database_, plan_->definition(), kept);
+    int code = kept.rows > 0 && kept.failed == kept.rows ? kAllFailedCode : 0;
+    if (report_.end == sweep::SweepEnd::Stopped) {
+      // Another rank may have been asked.
+      const int number = console::stop_signal();
+      code = kSignalled + (number != 0 ? number : SIGINT);
+    }
+    return leave(code);
   }
 
  private:
-  int prepared_act() {
-    const std::string text = read_file(options_.path, kMostSweepBytes);
-    sweep::Definition definition = read_definition(options_, text);
-    if (runner_.link != nullptr && shard_.count > 1) {
+  [[nodiscard]] sweep::Team* team() const {
+    return ranks_.session.get();
+  }
+
+  void step(const std::function<void()>& what) {
+    sweep::in_step(team(), [&] {
+      what();
+      return std::string();
+    });
+  }
+
+  void prepare() {
+    shard_ = parse_shard(options_.shard);
+    database_ = database_path(options_, shard_);
+    runner_.stop_requested = console::stop_requested;
+    runner_.team = team();
+    runner_.shard = shard_.index;
+    runner_.shards = shard_.count;
+    runner_.retry_errors = options_.retry_errors;
+    runner_.most_now = options_.stop_after;
+    text_ = read_file(options_.path, kMostSweepBytes);
+    sweep::Definition definition = read_definition(options_, text_);
+    if (team() != nullptr && shard_.count > 1) {
       throw Error(ErrorKind::Usage, {"the option does not go with MPI", "--shard", options_.shard, "",
                                      "MPI shares the sweep out by itself"});
     }
-    if (options_.print_config || options_.dry_run) {
-      return describe(std::move(definition));
-    }
-    const sweep::Plan plan(std::move(definition));
-    const std::uint32_t threads = team_.threads();
-    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-    Workshop workshop(options_, team_.processes_here());
-    runner_.threads = threads;
-    runner_.memory_bytes = workshop.under_way_bytes;
-    if (team_.leads()) {
-      require_yes(options_, plan, wanted_runs(options_, plan, shard_), workshop);
-    } else if (!team_.session->works()) {
-      static_cast<void>(sweep::sleep_until_stop(team_.session->link(), runner_));
-      return 0;
-    }
-    const std::uint32_t part = team_.session == nullptr ? 0 : static_cast<std::uint32_t>(team_.session->node_rank());
-    runner_.accelerators = options_.device.open_each(part, team_.processes_here());
-    return team_.leads() ? lead(plan, text, workshop) : help(plan, workshop);
-  }
-
-  int describe(sweep::Definition definition) {
-    int code = 0;
-    if (team_.leads()) {
-      if (options_.print_config) {
-        code = print_config(definition);
-      } else {
-        const sweep::Plan plan(std::move(definition));
-        code = dry_run(options_, plan, database_, wanted_runs(options_, plan, shard_));
-      }
-      if (runner_.link != nullptr) {
-        sweep::dismiss(*std::exchange(runner_.link, nullptr));
-      }
+    if (options_.print_config) {
+      definition_ = std::move(definition);
     } else {
-      static_cast<void>(sweep::sleep_until_stop(team_.session->link(), runner_));
+      plan_.emplace(std::move(definition));
     }
-    return code;
   }
 
-  int help(const sweep::Plan& plan, Workshop& workshop) {
-    const sweep::WorkerEnd end = sweep::run_worker(plan, sweep::work_of(*workshop.evaluator), runner_);
-    if (end.silent) {
-      tell_and_leave(*end.silent);
+  void describe() {
+    if (options_.print_config) {
+      print_config(definition_);
+    } else {
+      dry_run(options_, *plan_, database_, wanted_runs(options_, *plan_, shard_));
     }
-    if (end.abandoned) {
-      leave_now(0);
-    }
-    return 0;
   }
 
-  int lead(const sweep::Plan& plan, const std::string& text, Workshop& workshop) {
-    const sweep::Definition& definition = plan.definition();
+  void equip(std::uint32_t threads) {
+    if (!ranks_.works()) {
+      return;
+    }
+    workshop_.emplace(options_, ranks_.processes_here());
+    runner_.threads = threads;
+    runner_.memory_bytes = workshop_->under_way_bytes;
+    if (ranks_.leads()) {
+      require_yes(options_, wanted_runs(options_, *plan_, shard_));
+    }
+    const std::uint32_t part = ranks_.session == nullptr ? 0 : static_cast<std::uint32_t>(ranks_.session->node_rank());
+    runner_.accelerators = options_.device.open_each(part, ranks_.processes_here());
+  }
+
+  [[nodiscard]] sweep::About about() const {
+    const sweep::Definition& definition = plan_->definition();
     sweep::About about;
     about.definition_hash = sweep::definition_hash(definition);
-    about.sweep = text;
-    about.runs = plan.runs();
-    about.axes = plan.keys();
+    about.sweep = text_;
+    about.runs = plan_->runs();
+    about.axes = plan_->keys();
     if (definition.objective) {
       about.objective =
           (definition.objective->goal == experiment::Goal::Less ? "less " : "more ") + definition.objective->metric;
     }
     about.folder = fs::absolute(options_.path).lexically_normal().parent_path().string();
     about.shard = fmt::format("{}/{}", shard_.index + 1, shard_.count);
-    std::unique_ptr<sweep::ResultsWriter> results;
-    sweep::beat_meanwhile(
-        runner_.link, [&] { results = std::make_unique<sweep::ResultsWriter>(database_, about, options_.restart); });
-    sweep::SweepReport report;
-    {
-      SweepView view(definition);
-      runner_.show = [&view](const sweep::Standing& standing) { view.show(standing); };
-      report = sweep::run_sweep(plan, *workshop.evaluator, *results, runner_);
-      view.show(report.standing);
+    return about;
+  }
+
+  void open_results() {
+    results_ = std::make_unique<sweep::ResultsWriter>(database_, about(), options_.restart);
+    sweep::join_rank_databases(*results_, database_, about(), options_.restart);
+  }
+
+  /// Of a rank beside rank 0: where rank 0 will look for it.
+  void open_rank_results() {
+    std::error_code ignored;
+    if (!fs::exists(database_, ignored)) {
+      throw Error(ErrorKind::Output, {"the database of rank 0 is not to be seen here", database_, "", "",
+                                      "name a folder that all machines share with -o, or use --shard i/N"});
     }
-    runner_.link = nullptr;  // all have been sent home
-    results.reset();
-    const Kept kept(database_);
-    tell_end(options_, report, database_, definition, kept);
-    int code = kept.rows > 0 && kept.failed == kept.rows ? kAllFailedCode : 0;
-    if (report.end == sweep::SweepEnd::Stopped) {
-      // Another rank may have been asked.
-      const int number = console::stop_signal();
-      code = kSignalled + (number != 0 ? number : SIGINT);
+    results_ =
+        std::make_unique<sweep::ResultsWriter>(sweep::rank_database(database_, ranks_.session->rank()), about(), true);
+  }
+
+  void evaluate() {
+    if (!ranks_.works()) {
+      sweep::attend_sweep(*team());
+      return;
     }
-    if (report.abandoned) {
-      leave_now(code);
+    if (!ranks_.leads()) {
+      report_ = sweep::run_sweep(*plan_, *workshop_->evaluator, *results_, runner_);
+      results_.reset();
+      return;
+    }
+    SweepView view(plan_->definition());
+    runner_.show = [&view](const sweep::Standing& standing) { view.show(standing); };
+    report_ = sweep::run_sweep(*plan_, *workshop_->evaluator, *results_, runner_);
+    runner_.show = {};
+    view.show(report_.standing);
+  }
+
+  void join_ranks() {
+    sweep::join_rank_databases(*results_, database_, about(), false);
+    if (const auto& objective = plan_->definition().objective) {
+      if (const auto best = results_->best(objective->metric, objective->goal)) {
+        report_.standing.has_best = true;
+        report_.standing.best = best->value;
+        report_.standing.best_run = best->run;
+      }
+    }
+  }
+
+  /// Where units are still being evaluated, what they use is not destroyed.
+  int leave(int code) {
+    if (report_.abandoned) {
+      ranks_.session.reset();
+      std::_Exit(code);
     }
     return code;
   }
 
   const Options& options_;
-  Team& team_;
+  Ranks& ranks_;
   Shard shard_;
-  std::string database_;
+  std::string database_, text_;
+  sweep::Definition definition_;
+  std::optional<sweep::Plan> plan_;
+  std::optional<Workshop> workshop_;
   sweep::RunnerOptions runner_;
+  std::unique_ptr<sweep::ResultsWriter> results_;
+  sweep::SweepReport report_;
 };
 
 int act(const Options& options) {
   console::forward_signals_to(console::kRequestStopOnce);
-  Team team(options);
-  int code = 0;
+  Ranks ranks(options);
   try {
-    SweepCommand command(options, team);
-    code = command.act();
-  } catch (const Error& error) {
-    if (team.leads()) {
-      throw;
-    }
-    // Rank 0 tells it, and ends the sweep.
-    if (!team.session->broken()) {
-      static_cast<void>(sweep::report_trouble(team.session->link(), error.kind(), error.info(), options.mpi_timeout));
-    } else {
-      tell_and_leave(error);
-    }
+    return SweepCommand(options, ranks).act();
+  } catch (const sweep::RankFailed&) {
+    return 0;  // rank 0 tells it
   }
-  if (team.session != nullptr) {
-    team.session->set_exit_code(code);
-    if (team.session->broken()) {
-      // MPI's end would wait for those that are lost.
-      leave_now(code);
-    }
-  }
-  return code;
 }
 
 }  // namespace
@@ -534,7 +557,7 @@ void add_sweep_command(CLI::App& root, Session& session) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command->add_flag("--yes", options->yes, fmt::format("Begin a sweep of more than {} runs", kAskAbove));
-  command->add_flag("--dry-run", options->dry_run, "Say how many runs there are and what they cost, and stop");
+  command->add_flag("--dry-run", options->dry_run, "Say how many runs there are and what they need, and stop");
   command->add_flag("--print-config", options->print_config, "Print what does not vary (TOML), resolved, and stop");
   command->add_option("--stop-after", options->stop_after, "Evaluate so many configurations and stop")
       ->type_name("N")
@@ -556,12 +579,6 @@ void add_sweep_command(CLI::App& root, Session& session) {
   command->add_option("--mpi-workers", options->mpi_workers, "Under mpirun: one working process a node, or every rank")
       ->type_name("node|rank")
       ->check(CLI::IsMember({"node", "rank"}))
-      ->capture_default_str()
-      ->group("Workers");
-  command
-      ->add_option("--mpi-timeout", options->mpi_timeout, "Under mpirun: silence after which a process counts as lost")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(2.0, 1e6))
       ->capture_default_str()
       ->group("Workers");
   options->store.add_to(*command);

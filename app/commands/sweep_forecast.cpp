@@ -12,7 +12,6 @@ SweepForecast forecast_sweep(const sweep::Plan& plan, experiment::Evaluator& eva
   SweepForecast result;
   std::set<std::pair<experiment::Stage, std::string>> seen;
   std::array<std::uint64_t, experiment::kStages> stored{};
-  std::array<double, experiment::kStages> seconds{};
   const std::uint64_t asked = std::min(plan.runs(), most_runs_asked);
   for (std::uint64_t i = 0; i < asked; ++i) {
     // Spread evenly: i · runs / asked, without overflow for any number of runs that a plan has.
@@ -35,22 +34,19 @@ SweepForecast forecast_sweep(const sweep::Plan& plan, experiment::Evaluator& eva
       if (!seen.emplace(stage.stage, stage.key).second) {
         continue;
       }
-      StageCost& cost = result.stages[index];
-      ++cost.asked;
-      cost.memory_bytes = std::max(cost.memory_bytes, stage.memory_bytes);
+      StageNeed& need = result.stages[index];
+      ++need.asked;
+      need.memory_bytes = std::max(need.memory_bytes, stage.memory_bytes);
       stored[index] += stage.stored || stage.kept ? 1U : 0U;
-      seconds[index] += stage.seconds;
     }
     result.run_memory_bytes = std::max(result.run_memory_bytes, experiment::memory_of(stages));
   }
   for (std::size_t i = 0; i < experiment::kStages; ++i) {
-    StageCost& cost = result.stages[i];
-    cost.results = plan.stages()[i];
-    if (cost.asked > 0) {
-      cost.stored = static_cast<double>(stored[i]) / static_cast<double>(cost.asked);
-      cost.seconds = seconds[i] / static_cast<double>(cost.asked) * static_cast<double>(cost.results);
+    StageNeed& need = result.stages[i];
+    need.results = plan.stages()[i];
+    if (need.asked > 0) {
+      need.stored = static_cast<double>(stored[i]) / static_cast<double>(need.asked);
     }
-    result.seconds += cost.seconds;
   }
   return result;
 }
@@ -60,14 +56,13 @@ output::Table forecast_table(const SweepForecast& forecast) {
   table.columns = {{"stage", "stage"},
                    {"results", "different results"},
                    {"stored_share", "there already", output::Show::Percent, 0},
-                   {"seconds", "seconds", output::Show::Plain, 1},
                    {"memory_bytes", "memory of one (bytes)"},
                    {"asked", "asked about", output::Show::Plain, 0, true}};
   for (std::size_t i = 0; i < experiment::kStages; ++i) {
-    const StageCost& cost = forecast.stages[i];
-    if (cost.results > 0) {
-      table.rows.push_back({std::string(experiment::to_string(static_cast<experiment::Stage>(i))), cost.results,
-                            cost.stored, cost.seconds, cost.memory_bytes, cost.asked});
+    const StageNeed& need = forecast.stages[i];
+    if (need.results > 0) {
+      table.rows.push_back({std::string(experiment::to_string(static_cast<experiment::Stage>(i))), need.results,
+                            need.stored, need.memory_bytes, need.asked});
     }
   }
   return table;

@@ -1,6 +1,6 @@
-// What a sweep would cost, before it runs.
+// What a sweep would need, before it runs.
 //
-// Contract: the plan knows how many different results of each stage the sweep needs; what one of them costs is asked of
+// Contract: the plan knows how many different results of each stage the sweep needs; what one of them needs is asked of
 // the evaluator for some runs that are spread evenly over the plan (all of them where there are few). A run that the
 // evaluator cannot judge (a trace that is not there) is left out and counted.
 #pragma once
@@ -17,21 +17,19 @@
 
 namespace rayreplay::app {
 
-struct StageCost {
+struct StageNeed {
   std::uint64_t results = 0;       ///< different ones, of the whole sweep
   double stored = 0;               ///< share of them that is on disk, of those asked for
-  double seconds = 0;              ///< for all that are not there
   std::uint64_t memory_bytes = 0;  ///< the most of one
   std::uint64_t asked = 0;         ///< different results that were asked for
 };
 
 struct SweepForecast {
-  std::array<StageCost, experiment::kStages> stages;
+  std::array<StageNeed, experiment::kStages> stages;
   std::uint64_t runs_asked = 0;
   std::uint64_t runs_not_judged = 0;
   std::string first_reason;            ///< of the latter
-  double seconds = 0;                  ///< of one thread
-  std::uint64_t run_memory_bytes = 0;  ///< the most that one run needs
+  std::uint64_t run_memory_bytes = 0;  ///< estimate: the most that one run needs
 };
 
 [[nodiscard]] SweepForecast forecast_sweep(const sweep::Plan& plan, experiment::Evaluator& evaluator,

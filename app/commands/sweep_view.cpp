@@ -82,10 +82,6 @@ void SweepView::erase() {
 }
 
 void SweepView::show(const sweep::Standing& standing) {
-  for (; told_ < standing.notes.size(); ++told_) {
-    erase();
-    console::log("rayreplay: note: " + standing.notes[told_]);
-  }
   if (terminal_) {
     drawn_ = true;
     put("\r\x1b[K" + text::printable(standing_line(standing, metric_, true)));

@@ -1,7 +1,7 @@
 // A sweep while it runs, for people: a line that is redrawn on a terminal, a line now and then elsewhere.
 //
-// Contract: all on standard error. `show` may be called as often as one likes. Notes of the standing are told once
-// each. The destructor erases the line.
+// Contract: all on standard error. `show` may be called as often as one likes. The
+// destructor erases the line.
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,6 @@ class SweepView {
   std::string metric_;  ///< of the objective
   bool terminal_;
   bool drawn_ = false;
-  std::size_t told_ = 0;
   std::chrono::steady_clock::time_point last_;
 };
 

@@ -32,9 +32,8 @@ std::pair<std::string, std::string> input_of(const Settings& settings) {
 }
 
 const char* state_of(const StageForecast& stage) {
-  // The input of a result that is there costs nothing: it is not made.
-  const bool needed = stage.seconds > 0 || stage.memory_bytes > 0;
-  return stage.stored ? "on disk" : stage.kept ? "in memory" : needed ? "to compute" : "not needed";
+  // The input of a result that is there is not made.
+  return stage.stored ? "on disk" : stage.kept ? "in memory" : stage.needed ? "to compute" : "not needed";
 }
 
 nlohmann::ordered_json start_json(const char* schema) {
@@ -131,34 +130,23 @@ nlohmann::ordered_json experiment_json(const Settings& settings, const Outcome& 
 
 output::Table forecast_table(const std::vector<StageForecast>& stages) {
   output::Table table;
-  table.columns = {{"stage", "stage"},
-                   {"key", "key"},
-                   {"state", "state"},
-                   {"seconds", "seconds", output::Show::Plain, 3},
-                   {"memory_bytes", "memory, bytes"}};
+  table.columns = {{"stage", "stage"}, {"key", "key"}, {"state", "state"}, {"memory_bytes", "memory, bytes"}};
   for (const StageForecast& stage : stages) {
-    table.rows.push_back({std::string(to_string(stage.stage)), stage.key, std::string(state_of(stage)), stage.seconds,
-                          stage.memory_bytes});
+    table.rows.push_back(
+        {std::string(to_string(stage.stage)), stage.key, std::string(state_of(stage)), stage.memory_bytes});
   }
   return table;
 }
 
 std::string forecast_text(const std::vector<StageForecast>& stages) {
-  double seconds = 0;
-  std::uint64_t memory = 0;
-  std::size_t there = 0;
-  for (const StageForecast& stage : stages) {
-    seconds += stage.seconds;
-    memory = std::max(memory, stage.memory_bytes);
-    there += stage.stored || stage.kept ? 1 : 0;
-  }
-  return fmt::format("{}\n{} stages, {} of them there; about {:.2g} s; largest stage {}\n",
-                     output::to_text(forecast_table(stages)), stages.size(), there, seconds,
-                     output::bytes_text(memory));
+  const auto there = std::ranges::count_if(stages, [](const StageForecast& one) { return one.stored || one.kept; });
+  return fmt::format("{}\n{} stages, {} of them there; about {} of memory in all\n",
+                     output::to_text(forecast_table(stages)), stages.size(), there,
+                     output::bytes_text(experiment::memory_of(stages)));
 }
 
 nlohmann::ordered_json forecast_json(const Settings& settings, const std::vector<StageForecast>& stages) {
-  nlohmann::ordered_json document = start_json("rayreplay.forecast/1");
+  nlohmann::ordered_json document = start_json("rayreplay.forecast/2");
   document["configuration"] = settings_json(settings);
   document["rows"] = to_json(forecast_table(stages));
   return document;

@@ -33,7 +33,7 @@ namespace rayreplay::report {
 [[nodiscard]] output::Table forecast_table(const std::vector<experiment::StageForecast>& stages);
 /// For people: the table, and the sums.
 [[nodiscard]] std::string forecast_text(const std::vector<experiment::StageForecast>& stages);
-/// Schema "rayreplay.forecast/1".
+/// Schema "rayreplay.forecast/2".
 [[nodiscard]] nlohmann::ordered_json forecast_json(const experiment::Settings& settings,
                                                    const std::vector<experiment::StageForecast>& stages);
 

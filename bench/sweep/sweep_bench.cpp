@@ -46,8 +46,9 @@
 #include "base/keep_memory.hpp"
 #include "sim/sweep/definition/definition.hpp"
 #include "sim/sweep/plan/plan.hpp"
+#include "sim/sweep/results/rank_databases.hpp"
+#include "sim/sweep/workers/local_pool.hpp"
 #include "sim/sweep/workers/mpi_session.hpp"
-#include "sim/sweep/workers/remote_worker.hpp"
 #include "sim/sweep/workers/runner.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -282,7 +283,6 @@ void resume(benchmark::State& state) {
   const Work nothing{[](std::span<const experiment::Settings> complete, kernels::Accelerator*, Progress*) {
                        return std::vector<experiment::Outcome>(complete.size());
                      },
-                     {},
                      {}};
   const auto run = [&] {
     ResultsWriter results(folder / "s.db", about_of(plan), false);
@@ -311,30 +311,41 @@ std::uint32_t mpi_ranks() {
   return std::max(2U, usable_cores());
 }
 
-/// One rank: rank 0 writes to `file` how long the sweep took.
+/// One rank, in the folder that all share: rank 0 writes to `file` how long the sweep took, joining included.
 void work_as_rank(const std::string& file) {
   const std::unique_ptr<MpiSession> session = MpiSession::begin(false);
   const Plan plan = independent_plan();
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, 1);
-  const test::TemporaryFolder folder;
+  const std::filesystem::path database = std::filesystem::path(file).parent_path() / "ranks.db";
+  const bool leads = session->rank() == 0;
   const Clock::time_point start = Clock::now();
   experiment::Evaluator evaluator(experiment::EvaluatorOptions{});
   RunnerOptions options;
   options.threads = 1;
-  options.link = &session->link();
-  if (session->link().rank() != 0) {
-    static_cast<void>(run_worker(plan, work_of(evaluator), options));
-  } else {
-    {
-      ResultsWriter results(folder / "s.db", about_of(plan), false);
-      const SweepReport report = run_sweep(plan, evaluator, results, options);
-      if (report.standing.failed > 0 || report.standing.done != plan.runs() || report.lost) {
-        throw std::runtime_error("the sweep did not succeed");
-      }
+  options.team = session.get();
+  std::unique_ptr<ResultsWriter> results;
+  options.finished = agree_on_sweep(*session, plan, [&] {
+    results = std::make_unique<ResultsWriter>(database, about_of(plan), true);
+    return results->finished(false);
+  });
+  in_step(session.get(), [&] {
+    if (!leads) {
+      results = std::make_unique<ResultsWriter>(rank_database(database, session->rank()), about_of(plan), true);
     }
+    const SweepReport report = run_sweep(plan, evaluator, *results, options);
+    if (leads && (report.standing.failed > 0 || report.standing.done != plan.runs())) {
+      throw std::runtime_error("the sweep did not succeed");
+    }
+    if (!leads) {
+      results.reset();
+    }
+    return std::string();
+  });
+  if (leads) {
+    join_rank_databases(*results, database, about_of(plan), false);
+    results.reset();
     std::ofstream(file) << seconds_between(start, Clock::now());
   }
-  session->set_exit_code(0);
 }
 
 void mpi_work(benchmark::State& state) {

@@ -30,6 +30,7 @@ class Tracker;
 }
 class Shaders;
 class Pipelines;
+class EventMemory;
 class TablePatcher;
 class Timestamps;
 class Submissions;
@@ -71,12 +72,12 @@ struct Device {
   PFN_vkSetDeviceLoaderData set_loader_data = nullptr;
 
   std::uint32_t number = 0;     ///< in this process, as in the spool
-  bool records = false;         ///< events are recorded
+  bool records = false;         ///< events are recorded (lazy: if there is memory for them when it is needed)
   bool instrumented = false;    ///< shaders are rewritten: events, a swizzle, or observe_all
   bool swapchain = false;       ///< frames end at vkQueuePresentKHR
   bool frame_boundary = false;  ///< frames may also end at submissions that say so
   bool gated = false;           ///< not every launch is captured: shaders look at RR_CONTROL_GATE
-  bool lazy = false;            ///< instrumented pipelines are made when a launch needs them (Pipelines, Variant)
+  bool lazy = false;            ///< what recording needs is made when a launch needs it (Variant, EventMemory)
   bool has_clock = false, has_sm = false, wide_subgroups = false;
   std::uint32_t most_lanes = 0;  ///< of a subgroup
   std::uint32_t subgroup_size = 0;
@@ -88,14 +89,16 @@ struct Device {
   std::vector<std::uint32_t> family_indices;  ///< families with queues of this device, each once
   std::vector<std::unique_ptr<Queue>> queues;
 
-  DeviceBuffer events, control, swizzle;
-  DeviceBuffer ray_flags;  ///< observe_all: a u32 of each thread (instrument::Options); empty if there is no memory
+  DeviceBuffer events, control;  ///< as events_words: of event_memory, and not there before it was prepared
   std::uint64_t events_words = 0;
+  DeviceBuffer swizzle;
+  DeviceBuffer ray_flags;  ///< observe_all: a u32 of each thread (instrument::Options); empty if there is no memory
 
   std::atomic<bool> lost{false};  ///< stop recording: the device was lost or the spool cannot be written
   std::atomic<std::uint32_t> frame{0};
 
   std::unique_ptr<ReadbackPool> readback;
+  std::unique_ptr<EventMemory> event_memory;
   std::unique_ptr<geometry::Tracker> geometry;  ///< null if geometry is off or the device does not record
   std::unique_ptr<Shaders> shaders;
   std::unique_ptr<Pipelines> pipelines;

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <limits>
 
-#include "capture/instrument/probes/record.h"
+#include "capture/layer/event_memory.hpp"
 #include "capture/layer/geometry/hooks.hpp"
 #include "capture/layer/pipeline_recipe.hpp"
 #include "capture/layer/pipelines.hpp"
@@ -17,9 +17,6 @@
 
 namespace rayreplay::layer {
 namespace {
-
-constexpr std::uint64_t kMostMemory = std::uint64_t{8} << 30U;
-constexpr std::uint64_t kMostMemoryOfCpu = std::uint64_t{512} << 20U;
 
 void find_queues(Device& device, const VkDeviceCreateInfo& created) {
   for (std::uint32_t i = 0; i < created.queueCreateInfoCount; ++i) {
@@ -101,34 +98,6 @@ spool::Device describe(Device& device) {
   block.timestamp_period_ns = static_cast<double>(device.properties.limits.timestampPeriod);
   block.shader_group_handle_size = device.ray_tracing.shaderGroupHandleSize;
   return block;
-}
-
-std::uint64_t default_memory(const Device& device) {
-  std::uint64_t heap = 0;
-  for (std::uint32_t i = 0; i < device.memory.memoryHeapCount; ++i) {
-    if ((device.memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0) {
-      heap = std::max(heap, device.memory.memoryHeaps[i].size);
-    }
-  }
-  const bool cpu = device.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-  return std::min(heap / 4, cpu ? kMostMemoryOfCpu : kMostMemory);
-}
-
-/// The event buffer, smaller than wanted if the device does not have as much.
-void allocate_events(Device& device) {
-  const auto wanted = options().memory != 0 ? options().memory : default_memory(device);
-  auto bytes = wanted / 16 * 16;
-  while (bytes >= kLeastMemory) {
-    device.events = device.allocate_device(bytes, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT);
-    if (device.events.buffer != VK_NULL_HANDLE) {
-      break;
-    }
-    bytes = bytes / 2 / 16 * 16;
-  }
-  device.events_words = device.events.bytes / sizeof(std::uint32_t);
-  if (device.events.buffer != VK_NULL_HANDLE && bytes < wanted / 16 * 16) {
-    note("the device has no " + std::to_string(wanted) + " bytes for events: " + std::to_string(bytes) + " are used");
-  }
 }
 
 /// observe_all: for launches of 7680×4320 threads, or fewer where there is less memory.
@@ -217,19 +186,14 @@ void prepare(Device& device, const DeviceRequest& request, bool with_additions, 
     return;
   }
   device.readback = std::make_unique<ReadbackPool>(device);
-  device.control =
-      device.allocate_device(RR_CONTROL_BYTES, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+  device.event_memory = std::make_unique<EventMemory>(device);
   const auto& wanted = options();
-  if (wanted.record && device.control.buffer != VK_NULL_HANDLE) {
-    allocate_events(device);
-  }
-  device.records = device.events.buffer != VK_NULL_HANDLE;
-  if (wanted.record && !device.records) {
-    note("device " + block.name + " cannot be observed: it has no memory for events");
+  device.gated = wanted.record && (wanted.frames || wanted.launch || !wanted.trigger_file.empty());
+  device.lazy = can_be_lazy(device, created);
+  if (!device.lazy && !device.event_memory->prepare()) {
     return;
   }
-  device.gated = device.records && (wanted.frames || wanted.launch || !wanted.trigger_file.empty());
-  device.lazy = can_be_lazy(device, created);
+  device.records = wanted.record;
   if (device.lazy) {
     device.patcher = std::make_unique<TablePatcher>(device);
   }
@@ -256,7 +220,7 @@ void prepare(Device& device, const DeviceRequest& request, bool with_additions, 
   device.shaders = std::make_unique<Shaders>(device);
   device.pipelines = std::make_unique<Pipelines>(device);
   device.instrumented = true;
-  block.events_words = device.events_words;
+  block.events_words = device.lazy ? device.event_memory->wanted_words() : device.events_words;
 }
 
 }  // namespace
@@ -320,8 +284,7 @@ void take_down(Device& device) noexcept {
   device.readback.reset();
   device.free(device.swizzle);
   device.free(device.ray_flags);
-  device.free(device.events);
-  device.free(device.control);
+  device.event_memory.reset();
 }
 
 }  // namespace rayreplay::layer

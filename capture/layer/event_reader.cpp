@@ -102,6 +102,9 @@ bool EventReader::give_up(VkResult result) {
 }
 
 bool EventReader::begin(Lane& lane) {
+  if (lane.in_flight && !wait(lane)) {
+    return false;
+  }
   VkCommandBufferBeginInfo info{};
   info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
   info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
@@ -227,6 +230,16 @@ bool EventReader::upload(Queue& queue, const DeviceBuffer& to, std::span<const s
 }
 
 bool EventReader::reset(Queue& queue) {
+  return start_reset(queue) && wait(*resetting_);
+}
+
+bool EventReader::is_reset(std::uint64_t timeout_ns) {
+  return !resetting_->in_flight ||
+         (device_.vk.WaitForFences(device_.handle, 1, &resetting_->fence, VK_TRUE, timeout_ns) == VK_SUCCESS &&
+          wait(*resetting_));
+}
+
+bool EventReader::start_reset(Queue& queue) {
   auto* found = family(queue.family);
   if (found == nullptr) {
     return false;
@@ -235,11 +248,12 @@ bool EventReader::reset(Queue& queue) {
   if (!begin(lane)) {
     return false;
   }
+  resetting_ = &lane;
   const auto tail = std::min(kMostChunkWords, device_.events_words);
   device_.vk.CmdFillBuffer(lane.commands, device_.control.buffer, 0, RR_CONTROL_GATE, 0);
   device_.vk.CmdFillBuffer(lane.commands, device_.events.buffer, (device_.events_words - tail) * sizeof(std::uint32_t),
                            tail * sizeof(std::uint32_t), kNoChunk);
-  return submit(queue, lane) && wait(lane);
+  return submit(queue, lane);
 }
 
 }  // namespace rayreplay::layer

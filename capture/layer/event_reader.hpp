@@ -42,6 +42,11 @@ class EventReader {
   /// Counters to 0, and the words where an unwritten chunk may lie to a value that no chunk begins with.
   bool reset(Queue& queue);
 
+  /// The same without a wait: the device does it before what is submitted to `queue` afterwards.
+  bool start_reset(Queue& queue);
+  /// After start_reset(): whether the device is seen to finish it within that time.
+  bool is_reset(std::uint64_t timeout_ns);
+
   /// Fills a buffer of the device.
   bool upload(Queue& queue, const DeviceBuffer& to, std::span<const std::uint32_t> words);
 
@@ -61,13 +66,14 @@ class EventReader {
   [[nodiscard]] std::uint64_t piece_words() const;
   Family* family(std::uint32_t index);
   bool start_copy(Queue& queue, Lane& lane, std::uint64_t first, std::uint64_t count);
-  bool begin(Lane& lane);
+  bool begin(Lane& lane);  ///< waits for what the lane still does
   bool submit(Queue& queue, Lane& lane);
   bool wait(Lane& lane);
   bool give_up(VkResult result);
 
   Device& device_;
   std::map<std::uint32_t, Family> families_;
+  Lane* resetting_ = nullptr;  // of the last start_reset()
 };
 
 }  // namespace rayreplay::layer

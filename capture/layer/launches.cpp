@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "capture/layer/event_memory.hpp"
 #include "capture/layer/pipelines.hpp"
 #include "capture/layer/process.hpp"
 #include "capture/layer/selection.hpp"
@@ -89,12 +90,15 @@ struct Choice {
 
 Choice choose(const CommandRecording& recording, const LaunchCommand& launch) {
   Choice choice{recording.pipeline, nullptr, false};
+  auto& device = recording.device;
+  const bool wanted = !device.lazy || (may_be_chosen(device, recording.once) && device.event_memory->prepare());
   if (!choice.pipeline || !choice.pipeline->variant) {
+    // Once there are instrumented shaders, each launch sets the gate for them.
+    choice.plain = !wanted && !device.event_memory->made();
     return choice;
   }
-  auto& device = recording.device;
   choice.plain = true;
-  if (launch.kind == LaunchKind::Indirect2 || !may_be_chosen(device, recording.once)) {
+  if (launch.kind == LaunchKind::Indirect2 || !wanted) {
     return choice;
   }
   const auto& made = choice.pipeline->variant->get(*choice.pipeline);

@@ -5,6 +5,7 @@
 #include <list>
 #include <utility>
 
+#include "capture/layer/event_memory.hpp"
 #include "capture/layer/pipeline_recipe.hpp"
 #include "capture/layer/pipeline_rewrite.hpp"
 #include "capture/layer/process.hpp"
@@ -133,13 +134,13 @@ VkResult Pipelines::create_instrumented(VkPipelineCache cache, std::uint32_t cou
   };
   std::list<PipelineRewrite> rewrites;  // An empty deque would take memory.
   std::vector<VkRayTracingPipelineCreateInfoKHR> rewritten;
-  const bool prepared = attempt("instrumenting a pipeline", [&] {
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const auto& rewrite =
-          rewrites.emplace_back(device_, infos[i], sources_of(device_, infos[i]), libraries_of(infos[i], true));
-      rewritten.push_back(rewrite.info());
-    }
-  });
+  const bool prepared = device_.event_memory->prepare() && attempt("instrumenting a pipeline", [&] {
+                          for (std::uint32_t i = 0; i < count; ++i) {
+                            const auto& rewrite = rewrites.emplace_back(
+                                device_, infos[i], sources_of(device_, infos[i]), libraries_of(infos[i], true));
+                            rewritten.push_back(rewrite.info());
+                          }
+                        });
   VkResult result = VK_ERROR_UNKNOWN;
   if (prepared) {
     result = create_next(rewritten.data());
@@ -155,7 +156,7 @@ VkResult Pipelines::create_instrumented(VkPipelineCache cache, std::uint32_t cou
     }
     const auto refused = result;
     result = create_next(infos);
-    if (result >= 0) {
+    if (result >= 0 && prepared) {
       attempt("noting a refused pipeline", [&] {
         note("the device refuses an instrumented pipeline (VkResult " + std::to_string(refused) +
              "): the application's own is used and its shaders are not observed");

@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "capture/layer/event_memory.hpp"
 #include "capture/layer/geometry/hooks.hpp"
 #include "capture/layer/pipelines.hpp"
 #include "capture/layer/process.hpp"
@@ -20,6 +21,12 @@ namespace {
 constexpr std::uint64_t kLongPatienceNs = 60'000'000'000;
 constexpr std::uint64_t kPatienceNs = 2'000'000'000;
 constexpr std::uint64_t kLeastPatienceNs = 50'000'000;
+
+/// Of a launch that was asked for and is not captured.
+void miss(const char* why, std::uint32_t number) {
+  saw(spool::Sight::MissedLaunch);
+  note(why, number);
+}
 
 /// observe_all: empty, or why the launch may have met opaque geometry that was not observed.
 std::string unobserved(const LaunchOperation& launch, const LaunchSlot& slot, const spool::Launch& block) {
@@ -63,7 +70,25 @@ Submissions::~Submissions() {
 
 bool Submissions::start() {
   patience_ns_ = kPatienceNs;
-  return !device_.records || reader_.reset(*device_.queues.front());
+  if (!device_.records || !device_.event_memory->made()) {
+    return true;
+  }
+  emptied_on_ = device_.queues.front().get();
+  return reader_.reset(*device_.queues.front());
+}
+
+bool Submissions::empty_before(Queue& queue) {
+  if (!device_.records) {
+    return true;
+  }
+  if (emptied_on_ == nullptr) {
+    // Not waited for: the queue may have work before it that waits for what this thread does next.
+    const std::scoped_lock lock(queue.mutex);
+    emptied_on_ = reader_.start_reset(queue) ? &queue : nullptr;
+    return emptied_on_ != nullptr;
+  }
+  // Queues run side by side.
+  return emptied_on_ == &queue || reader_.is_reset(patience_ns());
 }
 
 bool Submissions::upload(const DeviceBuffer& to, std::span<const std::uint32_t> words) {
@@ -151,10 +176,12 @@ std::list<Submissions::Submission> Submissions::prepare(Queue& queue, const std:
         if (operation->plain_launch()) {
           launches = true;
           if (const auto number = process().next_launch++; chosen(submission.frame, number, trigger)) {
-            note(
-                "this launch was written into its command buffer long before it was submitted, or before the trigger "
-                "file was there, with the application's own shaders: it is not captured",
-                number);
+            miss(device_.event_memory->failed()
+                     ? "there was no memory for events when this launch was written into its command buffer: it is not "
+                       "captured"
+                     : "this launch was written into its command buffer long before it was submitted, or before the "
+                       "trigger file was there, with the application's own shaders: it is not captured",
+                 number);
           }
           continue;
         }
@@ -210,7 +237,7 @@ std::list<Submissions::Submission> Submissions::prepare(Queue& queue, const std:
     for (auto& item : other.items) {
       if (item.captured && positions.contains(item.operation.get())) {
         item.captured = false;
-        note("its command buffer was submitted again before it was seen to finish: this run is not captured",
+        miss("its command buffer was submitted again before it was seen to finish: this run is not captured",
              item.number);
       }
     }
@@ -223,6 +250,15 @@ std::list<Submissions::Submission> Submissions::prepare(Queue& queue, const std:
       other.overlaps |= both;
       submission.overlaps |= both;
     }
+  }
+  if (submission.captures && !empty_before(queue)) {
+    for (auto& item : submission.items) {
+      if (item.captured) {
+        item.captured = false;
+        miss("the event buffer could not be emptied before this launch: it is not captured", item.number);
+      }
+    }
+    submission.captures = false;
   }
   open_gates(submission);
   // Nothing fails from here on.

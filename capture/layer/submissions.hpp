@@ -57,7 +57,7 @@ class Submissions {
   Submissions& operator=(const Submissions&) = delete;
   ~Submissions();
 
-  /// Empties the event buffer for the first time; false: the device cannot record.
+  /// Empties the event buffer for the first time, if it is there; false: the device cannot record.
   bool start();
 
   /// Fills a buffer of the device, before the application has the device.
@@ -98,6 +98,8 @@ class Submissions {
   /// One submission to follow, or none: a list, so that it can be moved to those that are pending without memory.
   std::list<Submission> prepare(Queue& queue, const std::vector<Batch>& batches, std::uint32_t first,
                                 std::uint32_t count);
+  /// Empties the event buffer before what is submitted to the queue next, unless that has been done; false: it failed.
+  bool empty_before(Queue& queue);
   void open_gates(const Submission& submission) const;
   /// True if the submission is finished; may wait.
   bool finished(const Submission& submission, std::uint64_t timeout_ns);
@@ -112,6 +114,7 @@ class Submissions {
   Device& device_;
   EventReader reader_;
   std::mutex mutex_;
+  const Queue* emptied_on_ = nullptr;  // the queue that the event buffer is emptied on for the first time
   std::list<Submission> pending_;
   std::atomic<std::size_t> pending_count_{0};
   std::vector<VkFence> fences_;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "capture/layer/event_memory.hpp"
 #include "capture/layer/pipeline_rewrite.hpp"
 #include "capture/layer/process.hpp"
 
@@ -46,7 +47,7 @@ void KeptLayouts::destroy(VkPipelineLayout layout, const VkAllocationCallbacks* 
   // The application's allocator may be gone later: the variants that need the layout are made now.
   for (const auto& weak : records) {
     attempt("making a variant before its layout is destroyed", [&] {
-      if (const auto record = weak.lock()) {
+      if (const auto record = weak.lock(); record && device_.event_memory->prepare()) {
         (void)record->variant->get(*record);
       }
     });

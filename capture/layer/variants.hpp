@@ -57,7 +57,8 @@ class Variant {
   Variant& operator=(const Variant&) = delete;
   ~Variant();
 
-  /// `plain`: the record of the application's pipeline. May throw for lack of memory.
+  /// `plain`: the record of the application's pipeline. Device::event_memory is prepared: its addresses are in the
+  /// shaders. May throw for lack of memory.
   [[nodiscard]] const Made& get(const PipelineRecord& plain);
 
  private:

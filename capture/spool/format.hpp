@@ -65,7 +65,9 @@ struct Device {
   std::uint32_t sm_count = 0, warps_per_sm = 0;  ///< 0: unknown
   double timestamp_period_ns = 0;
   std::uint32_t shader_group_handle_size = 0;
-  std::uint64_t events_words = 0;  ///< capacity of the event buffer; 0: this device could not record, a Note says why
+  /// Capacity of the event buffer, as wanted where it is made when a launch needs it: then a Note says if there was
+  /// less memory, or none. 0: this device could not record, a Note says why.
+  std::uint64_t events_words = 0;
 };
 
 enum class ShaderStatus : std::uint8_t { Instrumented = 0, LeftAlone, Added };  ///< Added: by observe-all
@@ -184,10 +186,11 @@ enum class Sight : std::uint8_t {
   DeviceWithoutRays = 0,  ///< a device with neither ray-tracing pipelines nor ray queries
   RayQueryDevice,         ///< a device with VK_KHR_ray_query; a Device block follows if it has pipelines too
   RayQueryShader,         ///< a shader module with the capability RayQueryKHR
+  MissedLaunch,           ///< a launch that was asked for and could not be captured; a Note says why
 };
-inline constexpr std::uint32_t kSights = 3;
+inline constexpr std::uint32_t kSights = 4;
 
-/// An action of the application that is not captured, once for each kind: explains why a spool may hold no events.
+/// Something that is not captured, once for each kind: explains why a spool may hold no events.
 struct Seen {
   Sight sight = Sight::DeviceWithoutRays;
 };

@@ -63,6 +63,9 @@ template <class... Visitors>
 struct Overloaded : Visitors... {
   using Visitors::operator()...;
 };
+// Clang deduces aggregates by itself from version 17 on.
+template <class... Visitors>
+Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
 std::string value_text(const Machine& machine, const Member& member) {
   return std::visit(Overloaded{[&](std::string Machine::*text) { return quoted(machine.*text); },

@@ -100,10 +100,31 @@ outputs = "cache"
   EXPECT_LE(held.peak_bytes - nothing.peak_bytes, 160 * kMebibyte + kSlack);
 }
 
+/// Every ray tests every primitive: a batch takes a hundred times as much as one of a common scene.
+TEST(SweepMemory, TraversalsOfOverlappingScenesDoNotLeaveTheBudget) {
+  const Scratch scratch;
+  const std::string file = write_text(scratch / "s.toml", R"(
+[experiment]
+workload = "box-overlap:overlap=1,primitives=2048,warps=64"
+outputs = "traversal"
+[axes]
+"bvh.leaf_size" = [1, 2]
+)");
+  const Ended nothing = run_sweep({file, "--set", kNothing, "--set", "outputs=cache", "-o", scratch / "nothing.db"});
+  ASSERT_NE(nothing.peak_bytes, 0U);
+  const Ended free = run_sweep({file, "--memory", "4GiB", "-o", scratch / "free.db"});
+  ASSERT_EQ(free.code, 0);
+  EXPECT_GT(free.peak_bytes - nothing.peak_bytes, kBudget + kSlack) << "otherwise the test would show nothing";
+  const Ended held = run_sweep({file, "--memory", "256MiB", "-o", scratch / "held.db"});
+  EXPECT_EQ(held.code, 1) << "all failed";
+  EXPECT_LE(held.peak_bytes - nothing.peak_bytes, kBudget + kSlack);
+  EXPECT_EQ(sweep::ResultsReader(scratch / "held.db").retries(), 2U);
+}
+
 TEST(SweepMemory, WhatTurnsOutToFitNowhereSaysHowMuchItNeeds) {
   const Scratch scratch;
   const std::string file = write_text(scratch / "s.toml", kStreams);
-  // Forecasts are of a common stream, of which this has four times as many transactions.
+  // All warps of the stream are resident: 16 bytes a transaction as recorded, and 32 as made.
   const Ended ended = run_sweep({file, "--memory", "150MiB", "-o", scratch / "s.db"});
   EXPECT_EQ(ended.code, 1) << "all failed";
   const sweep::ResultsReader reader(scratch / "s.db");

@@ -1,4 +1,4 @@
-// rayreplay sweep under mpirun, on one machine: the same table, and ranks that are killed.
+// rayreplay sweep under mpirun, on one machine: the same table, and ranks that are killed or stopped.
 #include <csignal>
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ class SweepMpi : public testing::Test {
   static void SetUpTestSuite() {
     made_ = std::make_unique<Scratch>();
     // Long enough for a rank to be killed in the middle.
-    write_text(*made_ / "s.toml", sweep_with("warps=4000", "warps=12000"));
+    write_text(*made_ / "s.toml", sweep_with("warps=4000", "warps=8000"));
     const Outcome outcome = run_command({"sweep", *made_ / "s.toml", "--store", "none", "-o", *made_ / "whole.db"});
     ASSERT_EQ(outcome.code, 0) << outcome.errors;
   }
@@ -34,6 +34,7 @@ class SweepMpi : public testing::Test {
             {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
             {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
             {"OMPI_MCA_plm_rsh_agent", "/bin/false"},
+            {"OMPI_MCA_hwloc_base_binding_policy", "none"},
             {"OMPI_MCA_btl", "self,vader"}};
   }
   [[nodiscard]] std::vector<std::string> launch(const std::vector<std::string>& launcher,
@@ -51,6 +52,13 @@ class SweepMpi : public testing::Test {
     return scratch_ / "s.db";
   }
 
+  /// Of all databases, while ranks write them.
+  [[nodiscard]] std::uint64_t rows_so_far() const {
+    return row_count(database()) + row_count(database() + ".rank1") + row_count(database() + ".rank2");
+  }
+  /// Kills a rank in the middle; the same command then finishes the table.
+  void kill_and_go_on(int victim);
+
   static std::unique_ptr<Scratch> made_;
   Scratch scratch_;
 };
@@ -62,9 +70,19 @@ TEST_F(SweepMpi, RanksGiveTheSameTable) {
     Process process(launch({"-n", ranks}, {"--mpi-workers", "rank", "--restart"}), environment());
     const Outcome outcome = process.wait();
     EXPECT_EQ(outcome.code, 0) << outcome.errors;
-    EXPECT_THAT(outcome.errors, testing::Not(HasSubstr("lost")));
     EXPECT_EQ(sweep_rows(database()), whole()) << ranks;
+    EXPECT_EQ(scratch_.names(), std::vector<std::string>{"s.db"}) << "the ranks' own are joined";
   }
+}
+
+/// As between machines: rank 0 has to answer.
+TEST_F(SweepMpi, CountersWorkThroughMessages) {
+  Process::Variables variables = environment();
+  variables.emplace_back("OMPI_MCA_osc", "pt2pt");
+  Process process(launch({"-n", "3"}, {"--mpi-workers", "rank"}), variables);
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_EQ(sweep_rows(database()), whole());
 }
 
 TEST_F(SweepMpi, OneProcessOfAMachineWorksForAll) {
@@ -90,45 +108,78 @@ pid_t rank_of(const Process& launcher, int rank) {
   return found.empty() ? 0 : found.front();
 }
 
-TEST_F(SweepMpi, AKilledRankEndsTheJobAndTheSameCommandGoesOn) {
+void SweepMpi::kill_and_go_on(int victim) {
   Process process(launch({"-n", "3"}, {"--mpi-workers", "rank"}), environment());
-  ASSERT_TRUE(process.wait_until([&] { return row_count(database()) > 0; }));
-  ::kill(rank_of(process, 1), SIGKILL);
+  const std::string own = victim == 0 ? database() : database() + ".rank" + std::to_string(victim);
+  ASSERT_TRUE(process.wait_until([&] { return row_count(own) > 0; }));
+  ::kill(rank_of(process, victim), SIGKILL);
   EXPECT_NE(process.wait().code, 0);
-  EXPECT_GT(row_count(database()), 0U);
+  const std::uint64_t there = rows_so_far();
+  EXPECT_GT(there, 0U);
+  EXPECT_LT(there, kSweepRuns) << "it was killed too late to show anything";
+  // Joined before anything else is done: nothing that was finished is lost.
+  Process join(launch({"-n", "2"}, {"--seconds", "0.000001"}), environment());
+  EXPECT_EQ(join.wait().code, 0);
+  EXPECT_GE(row_count(database()), there);
   Process again(launch({"-n", "3"}, {"--mpi-workers", "rank"}), environment());
   const Outcome outcome = again.wait();
   EXPECT_EQ(outcome.code, 0) << outcome.errors;
   EXPECT_EQ(sweep_rows(database()), whole());
+  EXPECT_EQ(scratch_.names(), std::vector<std::string>{"s.db"});
 }
 
-TEST_F(SweepMpi, WhereMpiGoesOnTheOthersFinish) {
-  Process process(launch({"--enable-recovery", "-n", "3"}, {"--mpi-workers", "rank", "--mpi-timeout", "3"}),
-                  environment());
-  ASSERT_TRUE(process.wait_until([&] { return row_count(database()) > 0; }));
-  const pid_t victim = rank_of(process, 2);
-  ASSERT_GT(victim, 0);
-  ::kill(victim, SIGKILL);
+TEST_F(SweepMpi, AKilledRankEndsTheJobAndTheSameCommandGoesOn) {
+  kill_and_go_on(1);
+}
+
+TEST_F(SweepMpi, SoDoesRankZero) {
+  kill_and_go_on(0);
+}
+
+TEST_F(SweepMpi, WhatRanksLeftIsFinishedByOneProcess) {
+  Process process(launch({"-n", "3"}, {"--mpi-workers", "rank"}), environment());
+  ASSERT_TRUE(process.wait_until([&] { return row_count(database() + ".rank1") > 0; }));
+  process.signal(SIGTERM);
+  EXPECT_NE(process.wait().code, 0);
+  const Outcome outcome = run_command({"sweep", *made_ / "s.toml", "--store", "none", "-o", database()});
+  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_EQ(sweep_rows(database()), whole());
+  EXPECT_EQ(scratch_.names(), std::vector<std::string>{"s.db"});
+}
+
+TEST_F(SweepMpi, TheTimeOfAllCanBeOver) {
+  Process process(launch({"-n", "2"}, {"--mpi-workers", "rank", "--seconds", "0.000001"}), environment());
   const Outcome outcome = process.wait();
-  EXPECT_EQ(sweep_rows(database()), whole()) << outcome.errors;
-  EXPECT_THAT(outcome.errors, HasSubstr("rank 2"));
+  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.errors, HasSubstr("the time is over"));
+  EXPECT_EQ(scratch_.names(), std::vector<std::string>{"s.db"});
 }
 
-TEST_F(SweepMpi, WhereRankZeroIsLostTheOthersEnd) {
-  Process process(launch({"--enable-recovery", "-n", "3"}, {"--mpi-workers", "rank", "--mpi-timeout", "3"}),
-                  environment());
-  ASSERT_TRUE(process.wait_until([&] { return row_count(database()) > 0; }));
-  const pid_t victim = rank_of(process, 0);
-  ASSERT_GT(victim, 0);
-  ::kill(victim, SIGKILL);
-  // A minute is the most that it waits for: patience for a rank 0 that has not begun.
-  EXPECT_FALSE(process.wait_until([] { return false; }));
-  ASSERT_TRUE(process.ended()) << "the other ranks hang";
-  EXPECT_THAT(process.wait().errors, HasSubstr("is silent"));
-  Process again(launch({"-n", "3"}, {"--mpi-workers", "rank"}), environment());
-  const Outcome outcome = again.wait();
-  EXPECT_EQ(outcome.code, 0) << outcome.errors;
-  EXPECT_EQ(sweep_rows(database()), whole());
+TEST_F(SweepMpi, RanksThatDoNotShareTheFolderSaySo) {
+  const auto command = [&](const std::string& folder) {
+    std::filesystem::create_directory(scratch_ / folder);
+    return std::vector<std::string>{"-n",
+                                    "1",
+                                    RAYREPLAY_COMMAND,
+                                    "sweep",
+                                    *made_ / "s.toml",
+                                    "--mpi-workers",
+                                    "rank",
+                                    "-o",
+                                    scratch_ / (folder + "/s.db")};
+  };
+  std::vector<std::string> words{RAYREPLAY_MPIEXEC};
+  for (const std::string& word : command("here")) {
+    words.push_back(word);
+  }
+  words.emplace_back(":");
+  for (const std::string& word : command("there")) {
+    words.push_back(word);
+  }
+  Process process(words, environment());
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.code, static_cast<int>(ErrorKind::Output)) << outcome.errors;
+  EXPECT_THAT(outcome.errors, testing::AllOf(HasSubstr("rank 1"), HasSubstr("not to be seen"), HasSubstr("share")));
 }
 
 }  // namespace

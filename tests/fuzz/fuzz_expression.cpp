@@ -181,6 +181,6 @@ Verdict run(std::string_view input) {
 
 }  // namespace
 
-const Fuzzer kFuzzer{"expression", kKinds, &seeds, &run, &mutate};
+const Fuzzer kFuzzer{"expression", kKinds, &seeds, &run, &mutate, 60000};
 
 }  // namespace rayreplay::fuzz

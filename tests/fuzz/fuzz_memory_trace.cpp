@@ -167,6 +167,6 @@ Verdict run(std::string_view input) {
 
 }  // namespace
 
-const Fuzzer kFuzzer{"memory_trace", kKinds, &seeds, &run, &mutate};
+const Fuzzer kFuzzer{"memory_trace", kKinds, &seeds, &run, &mutate, 6000};
 
 }  // namespace rayreplay::fuzz

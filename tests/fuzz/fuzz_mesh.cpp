@@ -161,6 +161,6 @@ Verdict run(std::string_view input) {
 
 }  // namespace
 
-const Fuzzer kFuzzer{"mesh", kKinds, &seeds, &run, &mutate};
+const Fuzzer kFuzzer{"mesh", kKinds, &seeds, &run, &mutate, 6000};
 
 }  // namespace rayreplay::fuzz

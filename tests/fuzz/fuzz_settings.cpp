@@ -222,6 +222,6 @@ Verdict run(std::string_view input) {
 
 }  // namespace
 
-const Fuzzer kFuzzer{"settings", kKinds, &seeds, &run, &mutate};
+const Fuzzer kFuzzer{"settings", kKinds, &seeds, &run, &mutate, 12000};
 
 }  // namespace rayreplay::fuzz

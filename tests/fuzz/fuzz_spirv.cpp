@@ -278,6 +278,6 @@ Verdict run(std::string_view input) {
 
 }  // namespace
 
-const Fuzzer kFuzzer{"spirv", kKinds, &seeds, &run, &mutate};
+const Fuzzer kFuzzer{"spirv", kKinds, &seeds, &run, &mutate, 2000};
 
 }  // namespace rayreplay::fuzz

@@ -159,6 +159,6 @@ Verdict run(std::string_view input) {
 
 }  // namespace
 
-const Fuzzer kFuzzer{"spool", kKinds, &seeds, &run, &mutate};
+const Fuzzer kFuzzer{"spool", kKinds, &seeds, &run, &mutate, 1000};
 
 }  // namespace rayreplay::fuzz

@@ -447,6 +447,6 @@ Verdict run(std::string_view input) {
 
 }  // namespace
 
-const Fuzzer kFuzzer{"trace", kKinds, &seeds, &run, nullptr};
+const Fuzzer kFuzzer{"trace", kKinds, &seeds, &run, nullptr, 250};
 
 }  // namespace rayreplay::fuzz

@@ -13,6 +13,7 @@
   X(CreateAccelerationStructureKHR, 3, VK_ERROR_OUT_OF_HOST_MEMORY)     \
   X(CreateBuffer, 3, VK_ERROR_OUT_OF_HOST_MEMORY)                       \
   X(CreateCommandPool, 3, VK_ERROR_OUT_OF_DEVICE_MEMORY)                \
+  X(CreateComputePipelines, 5, VK_ERROR_OUT_OF_DEVICE_MEMORY)           \
   X(CreateDeferredOperationKHR, 2, VK_ERROR_OUT_OF_HOST_MEMORY)         \
   X(CreateDescriptorPool, 3, VK_ERROR_OUT_OF_HOST_MEMORY)               \
   X(CreateDescriptorSetLayout, 3, VK_ERROR_OUT_OF_HOST_MEMORY)          \

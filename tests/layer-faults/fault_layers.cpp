@@ -51,7 +51,9 @@ bool fails(Command command, const void* identity) {
   const bool by_number = ++p.calls == p.call;
   const bool by_application = applications && p.application_call == current.number &&
                               p.command == static_cast<std::uint32_t>(command) && p.application_call != 0;
-  if ((!by_number && !by_application) || p.failed.exchange(1) != 0) {
+  const bool by_own = !applications && p.own_call != 0 && p.command == static_cast<std::uint32_t>(command) &&
+                      ++p.own_calls == p.own_call;
+  if ((!by_number && !by_application && !by_own) || p.failed.exchange(1) != 0) {
     return false;
   }
   p.failed_command = static_cast<std::uint32_t>(command);

@@ -33,30 +33,12 @@
 namespace rayreplay::test {
 namespace {
 
-constexpr const char* kScenarios[] = {"modules",
-                                      "inline",
-                                      "library",
-                                      "deferred",
-                                      "dynamic-stack",
-                                      "individual-features",
-                                      "plain-features",
-                                      "indirect",
-                                      "indirect2",
-                                      "unrelated-table",
-                                      "many-launches",
-                                      "resubmitted",
-                                      "twice-in-a-batch",
-                                      "twice-pending",
-                                      "submit2",
-                                      "secondary",
-                                      "frames",
-                                      "wait-before-signal",
-                                      "churn",
-                                      "odd-calls",
-                                      "again",
-                                      "forked",
-                                      "left-alive",
-                                      "left-at-once"};
+constexpr const char* kScenarios[] = {
+    "modules",          "inline",        "library",   "deferred",        "dynamic-stack", "individual-features",
+    "plain-features",   "indirect",      "indirect2", "unrelated-table", "many-launches", "resubmitted",
+    "twice-in-a-batch", "twice-pending", "submit2",   "secondary",       "frames",        "wait-before-signal",
+    "queue-held",       "churn",         "odd-calls", "again",           "forked",        "left-alive",
+    "left-at-once"};
 
 struct Settings {
   bool calls = false, allocations = false;

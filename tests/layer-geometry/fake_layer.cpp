@@ -3,6 +3,7 @@
 #include <atomic>
 #include <stdexcept>
 
+#include "capture/layer/event_memory.hpp"
 #include "capture/layer/pipelines.hpp"
 #include "capture/layer/process.hpp"
 #include "capture/layer/shaders.hpp"
@@ -19,6 +20,7 @@ using geometry::FakeBuffer;
 
 Device::Device() noexcept = default;
 Device::~Device() = default;
+EventMemory::~EventMemory() = default;
 EventReader::~EventReader() = default;
 Pipelines::~Pipelines() = default;
 TablePatcher::~TablePatcher() = default;

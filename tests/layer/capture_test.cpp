@@ -109,7 +109,8 @@ INSTANTIATE_TEST_SUITE_P(Programs, UnchangedTest,
                          testing::Values("modules", "inline", "library", "gone", "deferred", "dynamic-stack",
                                          "compute-between", "table-of-device", "individual-features", "plain-features",
                                          "indirect", "many-launches", "resubmitted", "submit2", "secondary", "threads",
-                                         "devices", "frames", "wait-before-signal", "churn", "odd-calls", "left-alive"),
+                                         "devices", "frames", "wait-before-signal", "queue-held", "churn", "odd-calls",
+                                         "left-alive"),
                          [](const auto& tested) {
                            std::string name = tested.param;
                            std::replace(name.begin(), name.end(), '-', '_');

@@ -26,53 +26,6 @@ void take(std::vector<Block>& to, std::span<const std::byte> payload) {
   }
 }
 
-SpoolContent read_spool(const std::filesystem::path& path) {
-  const spool::SpoolReader reader(path);
-  SpoolContent content;
-  content.sound = reader.lost_bytes() == 0 && reader.damaged_places() == 0;
-  for (const auto& block : reader.blocks()) {
-    switch (block.type) {
-      case spool::BlockType::Process:
-        take(content.processes, block.payload);
-        break;
-      case spool::BlockType::Device:
-        take(content.devices, block.payload);
-        break;
-      case spool::BlockType::Shader:
-        take(content.shaders, block.payload);
-        break;
-      case spool::BlockType::Pipeline:
-        take(content.pipelines, block.payload);
-        break;
-      case spool::BlockType::Structure:
-        take(content.structures, block.payload);
-        break;
-      case spool::BlockType::Launch:
-        take(content.launches, block.payload);
-        break;
-      case spool::BlockType::Events: {
-        const auto view = spool::view_events(block.payload).value();
-        auto& words = content.words[view.launch];
-        if (words.size() != view.first_word) {
-          throw std::runtime_error("events do not follow each other");
-        }
-        words.insert(words.end(), view.words.begin(), view.words.end());
-        break;
-      }
-      case spool::BlockType::Note:
-        take(content.notes, block.payload);
-        break;
-      case spool::BlockType::End:
-        content.ended = spool::decode(block.payload, content.end);
-        break;
-      case spool::BlockType::Seen:
-        take(content.seen, block.payload);
-        break;
-    }
-  }
-  return content;
-}
-
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -152,6 +105,53 @@ Outcome run(const std::string& scenario, const Settings& settings, bool with_lay
 }
 
 }  // namespace
+
+SpoolContent read_spool(const std::filesystem::path& path) {
+  const spool::SpoolReader reader(path);
+  SpoolContent content;
+  content.sound = reader.lost_bytes() == 0 && reader.damaged_places() == 0;
+  for (const auto& block : reader.blocks()) {
+    switch (block.type) {
+      case spool::BlockType::Process:
+        take(content.processes, block.payload);
+        break;
+      case spool::BlockType::Device:
+        take(content.devices, block.payload);
+        break;
+      case spool::BlockType::Shader:
+        take(content.shaders, block.payload);
+        break;
+      case spool::BlockType::Pipeline:
+        take(content.pipelines, block.payload);
+        break;
+      case spool::BlockType::Structure:
+        take(content.structures, block.payload);
+        break;
+      case spool::BlockType::Launch:
+        take(content.launches, block.payload);
+        break;
+      case spool::BlockType::Events: {
+        const auto view = spool::view_events(block.payload).value();
+        auto& words = content.words[view.launch];
+        if (words.size() != view.first_word) {
+          throw std::runtime_error("events do not follow each other");
+        }
+        words.insert(words.end(), view.words.begin(), view.words.end());
+        break;
+      }
+      case spool::BlockType::Note:
+        take(content.notes, block.payload);
+        break;
+      case spool::BlockType::End:
+        content.ended = spool::decode(block.payload, content.end);
+        break;
+      case spool::BlockType::Seen:
+        take(content.seen, block.payload);
+        break;
+    }
+  }
+  return content;
+}
 
 std::string SpoolContent::all_notes() const {
   std::string text;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -43,6 +44,9 @@ struct Chunk {
 
 /// Lanes recorded of each kind; throws std::runtime_error unless `words` are whole chunks.
 [[nodiscard]] std::vector<std::uint64_t> count_events(const std::vector<std::uint32_t>& words);
+
+/// Throws std::runtime_error if it cannot be decoded.
+[[nodiscard]] SpoolContent read_spool(const std::filesystem::path& path);
 
 struct Outcome {
   int status = -1;  ///< as waitpid gives it

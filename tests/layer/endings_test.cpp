@@ -95,6 +95,14 @@ TEST_F(Endings, WithoutAFailureWhatIsMissingIsTheCause) {
   EXPECT_EQ(outcome.code, 12);
   EXPECT_THAT(error_of(outcome), AllOf(StartsWith("the application traced no rays that were asked for"),
                                        HasSubstr("found 1 launch, none of them asked for"), HasSubstr("other frames")));
+  // Asked for, but written into its command buffer with the application's own shaders.
+  outcome = capture("recorded-ahead", {"--frames", "70"});
+  EXPECT_EQ(outcome.code, 12);
+  EXPECT_THAT(error_of(outcome),
+              AllOf(StartsWith("the application traced rays that were asked for, but none of their launches could be "
+                               "captured"),
+                    HasSubstr("found 80 launches"), HasSubstr("the notes above")));
+  EXPECT_THAT(outcome.errors, HasSubstr("  this launch was written into its command buffer long before"));
   outcome = capture("modules", {"--window", "100,100,1,1"});
   EXPECT_EQ(outcome.code, 12);
   EXPECT_THAT(error_of(outcome), AllOf(StartsWith("the launches that were captured hold no events"),

@@ -1,4 +1,4 @@
-// Results in memory: made once, shared, forgotten by age and size.
+// Results in memory: made once, shared, evicted by age and size.
 #include "sim/experiment/stages/kept_results.hpp"
 
 #include <gtest/gtest.h>
@@ -49,19 +49,25 @@ TEST(KeptResults, ManyThreadsMakeOneResultOnce) {
   EXPECT_TRUE(kept.has(key_of(1)));
 }
 
-TEST(KeptResults, WhatIsForgottenIsGoneButForThoseWhoHoldIt) {
+TEST(KeptResults, WhatIsForgottenIsGoneOrGoesFirst) {
   KeptResults kept(1 << 20);
-  const auto held = kept.get<int>(key_of(1), [] { return made(5, 1000); });
-  static_cast<void>(kept.get<int>(key_of(2), [] { return made(6, 1000); }));
-  const std::uint64_t both = kept.bytes();
-  kept.forget(key_of(1));
-  kept.forget(key_of(3));
+  static_cast<void>(kept.get<int>(key_of(1), [] { return made(5, 1000); }));
+  auto held = kept.get<int>(key_of(2), [] { return made(6, 1000); });
+  static_cast<void>(kept.get<int>(key_of(3), [] { return made(7, 1000); }));
+  static_cast<void>(kept.get<int>(key_of(2), [] { return made(0, 0); }));
+  const std::uint64_t all = kept.bytes();
+  for (const std::uint64_t key : {1U, 2U, 9U}) {
+    kept.forget(key_of(key));
+  }
   EXPECT_FALSE(kept.has(key_of(1)));
-  EXPECT_TRUE(kept.has(key_of(2)));
-  EXPECT_EQ(kept.bytes(), both / 2);
-  EXPECT_EQ(*held, 5);
-  EXPECT_EQ(*kept.get<int>(key_of(1), [] { return made(7, 1000); }), 7) << "made again";
-  EXPECT_EQ(kept.bytes(), both);
+  EXPECT_TRUE(kept.has(key_of(2))) << "in use";
+  EXPECT_TRUE(kept.has(key_of(3)));
+  EXPECT_EQ(kept.bytes(), all / 3 * 2);
+  EXPECT_EQ(*kept.get<int>(key_of(1), [] { return made(8, 1000); }), 8) << "made again";
+  held.reset();
+  kept.limit_to(all / 3 * 2);
+  EXPECT_FALSE(kept.has(key_of(2))) << "before the older third";
+  EXPECT_TRUE(kept.has(key_of(3)));
 
   const KeptResults::Claim mine = kept.claim(key_of(4));
   kept.forget(key_of(4));
@@ -100,34 +106,53 @@ TEST(KeptResults, WhatWasUsedLongestAgoGoesFirst) {
   static_cast<void>(kept.get<int>(key_of(0), []() -> std::pair<std::shared_ptr<const int>, std::uint64_t> {
     throw Error(ErrorKind::Internal, {"made again", "", "", "", ""});
   }));
-  const auto held = kept.get<int>(key_of(3), [] { return made(4, kBig); });
+  auto held = kept.get<int>(key_of(3), [] { return made(4, kBig); });
   EXPECT_TRUE(kept.has(key_of(0)));
   EXPECT_FALSE(kept.has(key_of(1)));
   EXPECT_TRUE(kept.has(key_of(2)));
   EXPECT_TRUE(kept.has(key_of(3)));
   EXPECT_LE(kept.bytes(), 3 * kBig + 3 * 250);
-  const auto larger = kept.get<int>(key_of(4), [] { return made(9, 100 * kBig); });
-  EXPECT_EQ(*larger, 9) << "too large to be kept, and there for who made it";
+  auto larger = kept.get<int>(key_of(4), [] { return made(9, 100 * kBig); });
+  EXPECT_EQ(*larger, 9) << "too large to be kept, and there while it is in use";
+  EXPECT_FALSE(kept.has(key_of(2)));
+  EXPECT_TRUE(kept.has(key_of(3))) << "in use";
+  larger.reset();
+  held.reset();
+  static_cast<void>(kept.get<int>(key_of(5), [] { return made(1, kBig); }));
   EXPECT_FALSE(kept.has(key_of(4)));
-  EXPECT_EQ(*held, 4) << "what somebody holds lives on";
+  EXPECT_TRUE(kept.has(key_of(5)));
 }
 
-TEST(KeptResults, WhatIsHeldCountsAndIsFoundAgain) {
+TEST(KeptResults, WhatIsInUseIsNeverThereTwice) {
   static constexpr std::uint64_t kLarge = std::uint64_t{2} << 20U;
   KeptResults kept(2 * kLarge + 1000);
   const auto make = [](int value) { return [value] { return std::pair(std::make_shared<const int>(value), kLarge); }; };
   std::shared_ptr<const int> held = kept.get<int>(key_of(1), make(1));
   EXPECT_EQ(*kept.get<int>(key_of(2), make(2)), 2);
   EXPECT_EQ(*kept.get<int>(key_of(3), make(3)), 3);
-  EXPECT_FALSE(kept.has(key_of(1))) << "dropped";
-  EXPECT_FALSE(kept.has(key_of(2))) << "in place of the first, which is still held";
+  EXPECT_FALSE(kept.has(key_of(2))) << "in place of the first, which is in use";
   EXPECT_TRUE(kept.has(key_of(3)));
-  EXPECT_EQ(kept.get<int>(key_of(1), make(4)), held) << "never there twice";
   kept.limit_to(0);
   EXPECT_FALSE(kept.has(key_of(3)));
-  EXPECT_GT(kept.bytes(), kLarge) << "held";
+  EXPECT_GT(kept.bytes(), kLarge) << "in use";
+  EXPECT_EQ(kept.get<int>(key_of(1), make(4)), held);
   held.reset();
+  kept.limit_to(0);
+  EXPECT_EQ(kept.bytes(), 0U);
   EXPECT_EQ(*kept.get<int>(key_of(1), make(5)), 5) << "made anew";
+}
+
+/// A structure uses its input.
+TEST(KeptResults, WhatAResultUsesIsEvictedAfterIt) {
+  KeptResults kept(1 << 20);
+  static_cast<void>(kept.get<std::shared_ptr<const int>>(key_of(2), [&] {
+    return std::pair(
+        std::make_shared<const std::shared_ptr<const int>>(kept.get<int>(key_of(1), [] { return made(5, 1000); })),
+        std::uint64_t{1000});
+  }));
+  kept.limit_to(1500);
+  EXPECT_TRUE(kept.has(key_of(1))) << "older, and in use";
+  EXPECT_FALSE(kept.has(key_of(2)));
   kept.limit_to(0);
   EXPECT_EQ(kept.bytes(), 0U);
 }
@@ -199,7 +224,7 @@ struct AsksAtTheEnd {
   }
 };
 
-TEST(KeptResults, WhatIsDroppedIsDestroyedOutsideOfTheLock) {
+TEST(KeptResults, WhatIsEvictedIsDestroyedOutsideOfTheLock) {
   bool asked = false;
   KeptResults kept(std::uint64_t{4} << 20U);
   static_cast<void>(kept.get<AsksAtTheEnd>(key_of(1), [&] {

@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/error.hpp"
@@ -260,6 +261,24 @@ TEST_F(HostileDatabase, ValuesThatSqliteStoresInAnotherFormKeepTheirChecksum) {
   }
   EXPECT_EQ(sweep::ResultsReader(path).count(), 36U);
   EXPECT_NO_THROW(sweep::ResultsWriter(path, made_up_sweep(), false));
+}
+
+TEST_F(HostileDatabase, AQueryWithoutEndEndsBeforeTheMemoryDoes) {
+  const fs::path path = sound();
+  const auto ask = [&path] {
+    const rlimit limit{rlim_t{1} << 30U, rlim_t{1} << 30U};
+    ::setrlimit(RLIMIT_AS, &limit);
+    try {
+      static_cast<void>(sweep::ResultsReader(path).query(
+          "WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT x FROM t"));
+    } catch (const Error& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+      std::_Exit(error.exit_code());
+    }
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(ask(), testing::ExitedWithCode(static_cast<int>(ErrorKind::Resource)),
+              "--query: the rows do not fit into memory.*add LIMIT");
 }
 
 TEST_F(HostileDatabase, MergingOnlyReadsTheShard) {

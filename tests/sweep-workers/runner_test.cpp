@@ -128,25 +128,6 @@ TEST_F(Runner, NoRowIsTakenBeforeTheInputsAreKnown) {
   EXPECT_TRUE(rows().empty());
 }
 
-TEST_F(Runner, AUnitThatIsNotForecastYetHoldsUpNoOther) {
-  const Plan plan = small_plan();
-  std::atomic<bool> begun = false;
-  std::atomic<bool> first = true;
-  std::atomic<bool> passed = false;
-  MadeUp made_up;
-  made_up.before = [&](const experiment::Settings&, Progress*) { begun = true; };
-  made_up.forecast = [&](const experiment::Settings&) -> std::vector<experiment::StageForecast> {
-    if (first.exchange(false)) {
-      passed = comes(begun);
-    }
-    return {};
-  };
-  RunnerOptions options;
-  options.threads = 2;
-  EXPECT_EQ(run(plan, made_up, std::move(options)).standing.done, 24U);
-  EXPECT_TRUE(passed);
-}
-
 TEST_F(Runner, TellsTheBest) {
   const Plan plan = small_plan("objective = \"more simt_efficiency\"\n");
   MadeUp made_up;
@@ -343,71 +324,6 @@ TEST_F(Runner, TheTimeCanBeOver) {
   EXPECT_EQ(rows().size(), made_up.evaluated);
 }
 
-/// Each run needs its cost in megabytes; all share an input of ten.
-std::vector<experiment::StageForecast> forecast(const experiment::Settings& settings) {
-  return {{experiment::Stage::Input, "t", false, false, 0, 10, 10},
-          {experiment::Stage::Simt, "s", false, false, 0,
-           static_cast<std::uint64_t>(settings.integer("default_cost")) * 10}};
-}
-
-TEST_F(Runner, NeverMoreInFlightThanFits) {
-  const Plan plan = small_plan("", 1);
-  MadeUp made_up;
-  made_up.takes = milliseconds(2);
-  made_up.forecast = forecast;
-  std::mutex mutex;
-  std::int64_t in_use = 0;
-  std::int64_t most = 0;
-  Work work = made_up.work();
-  const auto evaluate = work.evaluate;
-  work.evaluate = [&](std::span<const experiment::Settings> complete, kernels::Accelerator* accelerator,
-                      Progress* progress) {
-    std::int64_t need = 0;
-    for (const experiment::Settings& settings : complete) {
-      need = std::max(need, settings.integer("default_cost") * 10);
-    }
-    {
-      const std::lock_guard lock(mutex);
-      in_use += need;
-      most = std::max(most, in_use);
-    }
-    auto outcomes = evaluate(complete, accelerator, progress);
-    const std::lock_guard lock(mutex);
-    in_use -= need;
-    return outcomes;
-  };
-  ResultsWriter results(folder_ / "s.db", about_of(plan), false);
-  RunnerOptions options;
-  options.threads = 8;
-  options.memory_bytes = 90;
-  const SweepReport report = run_sweep(plan, work, results, options);
-  EXPECT_EQ(report.standing.failed, 0U);
-  EXPECT_EQ(report.standing.done, 24U);
-  EXPECT_LE(most, 80) << "beside the input of ten";
-  EXPECT_GT(made_up.most_under_way, 1);
-}
-
-TEST_F(Runner, WhatDoesNotFitByItselfIsAnErrorRow) {
-  const Plan plan = small_plan("", 6);
-  MadeUp made_up;
-  made_up.forecast = forecast;
-  RunnerOptions options;
-  options.memory_bytes = 45;
-  const SweepReport report = run(plan, made_up, std::move(options));
-  EXPECT_EQ(report.end, SweepEnd::Finished);
-  EXPECT_EQ(report.standing.failed, 4U * 3U) << "costs 4, 5 and 6";
-  EXPECT_EQ(made_up.evaluated, 12U);
-  EXPECT_EQ(ResultsReader(folder_ / "s.db").retries(), 12U);
-  const ResultsReader reader(folder_ / "s.db");
-  EXPECT_EQ(reader.failures(), 12U);
-  const ResultSet errors = reader.select({"error"}, "");
-  std::size_t named = 0;
-  for (const auto& row : errors.rows) {
-    named += to_text(row[0]).find("--memory") != std::string::npos ? 1U : 0U;
-  }
-  EXPECT_EQ(named, 12U);
-}
-
 /// Costs 4 and more find no room while others run, 6 finds none at all.
 Work short_of_memory(MadeUp& made_up, std::atomic<int>& alone) {
   Work work = made_up.work();
@@ -453,14 +369,46 @@ TEST_F(Runner, WhatFindsNoRoomBesideOthersIsDoneAlone) {
 TEST_F(Runner, WhatFailedForWantOfMemoryIsTriedAgain) {
   const Plan plan = small_plan("", 6);
   MadeUp made_up;
-  made_up.forecast = forecast;
-  RunnerOptions little;
-  little.memory_bytes = 45;
-  run(plan, made_up, std::move(little));
-  EXPECT_EQ(made_up.evaluated, 12U);
-  run(plan, made_up);
-  EXPECT_EQ(made_up.evaluated, 24U);
+  std::atomic<int> alone = 0;
+  {
+    ResultsWriter results(folder_ / "s.db", about_of(plan), false);
+    RunnerOptions little;
+    little.memory_bytes = 1U << 20U;
+    EXPECT_EQ(run_sweep(plan, short_of_memory(made_up, alone), results, little).standing.failed, 4U);
+  }
+  MadeUp again;
+  run(plan, again);
+  EXPECT_EQ(again.evaluated, 4U);
   EXPECT_EQ(rows(), undisturbed(plan));
+}
+
+/// Two find room beside each other, never three.
+TEST_F(Runner, UnitsThatFindNoRoomRunFewerSideBySide) {
+  const Plan plan = small_plan("", 1);
+  MadeUp made_up;
+  made_up.takes = milliseconds(3);
+  std::atomic<int> without_room = 0;
+  Work work = made_up.work();
+  work.evaluate = [&, evaluate = work.evaluate](std::span<const experiment::Settings> complete,
+                                                kernels::Accelerator* accelerator, Progress* progress) {
+    const bool room = made_up.under_way < 2;
+    auto outcomes = evaluate(complete, accelerator, progress);
+    if (!room) {
+      ++without_room;
+      outcomes[0] = {};
+      outcomes[0].failure = experiment::Failure{ErrorKind::Resource, {"no room", "", "", "", ""}, 3U << 20U};
+    }
+    return outcomes;
+  };
+  ResultsWriter results(folder_ / "s.db", about_of(plan), false);
+  RunnerOptions options;
+  options.threads = 8;
+  options.memory_bytes = 1U << 20U;
+  const SweepReport report = run_sweep(plan, work, results, options);
+  EXPECT_EQ(report.standing.done, 24U);
+  EXPECT_EQ(report.standing.failed, 0U);
+  EXPECT_GT(without_room, 0) << "otherwise the test shows nothing";
+  EXPECT_LT(without_room, 12) << "each of the 24 units but the first few of eight would have failed once";
 }
 
 TEST_F(Runner, ShardsMergedAreTheWhole) {

@@ -47,37 +47,34 @@ struct MadeUp {
   std::chrono::milliseconds takes{0};
   std::string trace_hash = "00112233445566778899aabbccddeeff";
   std::function<void(const experiment::Settings&, Progress*)> before{};
-  std::function<std::vector<experiment::StageForecast>(const experiment::Settings&)> forecast{};
 
   [[nodiscard]] Work work() {
     return {[this](std::span<const experiment::Settings> complete, kernels::Accelerator*, Progress* progress) {
-              const int now = ++under_way;
-              for (int most = most_under_way; now > most && !most_under_way.compare_exchange_weak(most, now);) {
-              }
-              struct End {
-                std::atomic<int>& count;
-                ~End() {
-                  --count;
-                }
-              } end{under_way};
-              std::vector<experiment::Outcome> outcomes;
-              for (const experiment::Settings& settings : complete) {
-                std::this_thread::sleep_for(takes);
-                if (before) {
-                  before(settings, progress);
-                }
-                experiment::Outcome outcome;
-                outcome.metrics = {{"simt_efficiency", made_up(settings)}};
-                outcome.configuration = experiment::to_toml(settings, false);
-                outcome.trace_hash = trace_hash;
-                outcome.device = "CPU";
-                outcomes.push_back(outcome);
-                ++evaluated;
-              }
-              return outcomes;
-            },
-            forecast,
-            {}};
+      const int now = ++under_way;
+      for (int most = most_under_way; now > most && !most_under_way.compare_exchange_weak(most, now);) {
+      }
+      struct End {
+        std::atomic<int>& count;
+        ~End() {
+          --count;
+        }
+      } end{under_way};
+      std::vector<experiment::Outcome> outcomes;
+      for (const experiment::Settings& settings : complete) {
+        std::this_thread::sleep_for(takes);
+        if (before) {
+          before(settings, progress);
+        }
+        experiment::Outcome outcome;
+        outcome.metrics = {{"simt_efficiency", made_up(settings)}};
+        outcome.configuration = experiment::to_toml(settings, false);
+        outcome.trace_hash = trace_hash;
+        outcome.device = "CPU";
+        outcomes.push_back(outcome);
+        ++evaluated;
+      }
+      return outcomes;
+    }};
   }
 };
 

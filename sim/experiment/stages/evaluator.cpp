@@ -12,7 +12,7 @@
 
 #include "base/error.hpp"
 #include "sim/experiment/settings/metrics.hpp"
-#include "sim/experiment/stages/forecast.hpp"
+#include "sim/experiment/stages/estimate.hpp"
 #include "sim/experiment/stages/stage_maker.hpp"
 #include "sim/experiment/stages/stage_settings.hpp"
 
@@ -186,6 +186,14 @@ void fill(Outcome& outcome, const Asked& asked, Leaves& leaves) {
 }
 
 }  // namespace
+
+std::uint64_t memory_of(std::span<const StageForecast> stages) {
+  std::uint64_t bytes = 0;
+  for (const StageForecast& stage : stages) {
+    bytes += stage.memory_bytes;
+  }
+  return bytes;
+}
 
 class Evaluator::Impl {
  public:

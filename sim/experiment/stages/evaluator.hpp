@@ -51,18 +51,17 @@ struct EvaluatorOptions {
   std::uint64_t memory_bytes = std::uint64_t{2} << 30U;
 };
 
-/// What a stage of an experiment would cost, and whether it is there already.
+/// A stage that an experiment needs, and whether it is there already.
 struct StageForecast {
   Stage stage = Stage::Input;
   std::string key;                 ///< hash, 32 hexadecimal digits
   bool stored = false;             ///< on disk
   bool kept = false;               ///< in memory
-  double seconds = 0;              ///< estimated, of this machine; 0 where it is there
-  std::uint64_t memory_bytes = 0;  ///< its result, and what it takes beside while it is computed
-  std::uint64_t result_bytes = 0;  ///< of these: shared by all who use the stage
+  bool needed = false;             ///< to be computed
+  std::uint64_t memory_bytes = 0;  ///< estimate: its result and what it works with; 0 where its numbers are there
 };
 
-/// Of one experiment at a time: all results, and the most that a stage takes beside.
+/// Of one experiment at a time: all its stages together.
 [[nodiscard]] std::uint64_t memory_of(std::span<const StageForecast> stages);
 
 class Evaluator {
@@ -77,9 +76,8 @@ class Evaluator {
                                               kernels::Accelerator* accelerator = nullptr,
                                               Progress* progress = nullptr);
 
-  /// Decodes nothing of the trace: one pass over its bytes for the hash, once in the life of the evaluator. Seconds are
-  /// those of one core of the machine on which the rates of forecast.cpp were measured, for the stages that are needed
-  /// and not there. Usage and Input errors of the settings and the file are thrown.
+  /// Decodes nothing of the trace: one pass over its bytes for the hash, once in the life of the evaluator. How good
+  /// the estimates are: estimate.hpp. Usage and Input errors of the settings and the file are thrown.
   [[nodiscard]] std::vector<StageForecast> forecast(const Settings& complete);
 
   /// In place of EvaluatorOptions::memory_bytes from now on, and for what stages work with too, all calls together: a

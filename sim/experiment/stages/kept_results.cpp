@@ -32,20 +32,6 @@ KeptResults::Claim KeptResults::claim(const Key& key) {
   const std::lock_guard lock(mutex_);
   std::shared_ptr<Slot>& slot = slots_[key];
   Claim result;
-  if (slot != nullptr && slot->state == State::Dropped) {
-    dropped_.erase(slot->place);
-    const auto old = std::exchange(slot, nullptr);
-    if (Value value = old->held.lock()) {
-      slot = std::make_shared<Slot>();
-      slot->value = std::move(value);
-      slot->bytes = old->bytes;
-      slot->state = State::Kept;
-      used_.push_front(key);
-      slot->place = used_.begin();
-    } else {
-      uncount(old->bytes);
-    }
-  }
   if (slot == nullptr) {
     slot = std::make_shared<Slot>();
     result.claimed = Claimed::Mine;
@@ -107,7 +93,11 @@ void KeptResults::forget(const Key& key) {
   const std::lock_guard lock(mutex_);
   const auto found = slots_.find(key);
   if (found != slots_.end() && found->second->state == State::Kept) {
-    gone = drop(found->second->place);
+    const auto place = found->second->place;
+    gone = evict(place);
+    if (gone == nullptr) {
+      used_.splice(used_.end(), used_, place);
+    }
   }
 }
 
@@ -168,21 +158,17 @@ std::uint64_t KeptResults::counted() const {
   return limited_ ? bytes_ + working_ : bytes_;
 }
 
-void KeptResults::uncount(std::uint64_t bytes) {
-  bytes_ -= bytes;
-  freed_ += bytes;
-}
-
 void KeptResults::settle(Lock& lock, bool large) {
-  if (counted() > most_bytes_) {
-    forget_dead();
-  }
-  while (counted() > most_bytes_ && !used_.empty()) {
-    std::shared_ptr<Slot> old = drop(std::prev(used_.end()));
+  for (auto place = used_.end(); counted() > most_bytes_ && place != used_.begin();) {
+    std::shared_ptr<Slot> old = evict(std::prev(place));
+    if (old == nullptr) {
+      --place;
+      continue;
+    }
     lock.unlock();
     old.reset();  // large values take their time
     lock.lock();
-    forget_dead();  // it may have held others
+    place = used_.end();  // it may have used others
   }
   // Room that is not there as long as malloc holds it. Not all that is worked with has been touched yet.
   const std::uint64_t working = working_;
@@ -197,39 +183,18 @@ void KeptResults::settle(Lock& lock, bool large) {
   }
 }
 
-/// What was fulfilled before its maker held it is in the hands of whoever made it:
-/// nothing is lost by dropping it.
-std::shared_ptr<KeptResults::Slot> KeptResults::drop(std::list<Key>::iterator place) {
+std::shared_ptr<KeptResults::Slot> KeptResults::evict(std::list<Key>::iterator place) {
   const auto found = slots_.find(*place);
-  // Who waits for the slot has it, and its value.
-  std::shared_ptr<Slot> old = std::exchange(found->second, nullptr);
-  const bool held = old.use_count() > 1 || old->value.use_count() > 1;
-  if (held && old->bytes >= kLargeBytes) {
-    auto dropped = std::make_shared<Slot>();
-    dropped->state = State::Dropped;
-    dropped->held = old->value;
-    dropped->bytes = old->bytes;
-    dropped->place = dropped_.insert(dropped_.end(), found->first);
-    found->second = std::move(dropped);
-  } else {
-    uncount(old->bytes);
-    slots_.erase(found);
+  // Who waits for the slot has it, and will have its value.
+  if (found->second.use_count() > 1 || found->second->value.use_count() > 1) {
+    return nullptr;
   }
+  std::shared_ptr<Slot> old = std::move(found->second);
+  bytes_ -= old->bytes;
+  freed_ += old->bytes;
+  slots_.erase(found);
   used_.erase(place);
   return old;
-}
-
-void KeptResults::forget_dead() {
-  for (auto place = dropped_.begin(); place != dropped_.end();) {
-    const auto found = slots_.find(*place);
-    if (!found->second->held.expired()) {
-      ++place;
-      continue;
-    }
-    uncount(found->second->bytes);
-    slots_.erase(found);
-    place = dropped_.erase(place);
-  }
 }
 
 }  // namespace rayreplay::experiment

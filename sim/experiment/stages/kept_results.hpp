@@ -2,15 +2,14 @@
 //
 // Contract: the first who asks computes, in isolation (tbb::this_task_arena::isolate: while it waits for its own tasks
 // it takes up none of others, which might wait for it), the others wait. A failure is thrown to all who wait and is not
-// kept. What is kept stays within `most_bytes` by the sizes that the makers state: least recently used out. What
-// somebody still holds lives as long as that: if it is large it counts as long, so that others go in its place, and is
-// found again, so that it is never there twice. For many results made at one time: `claim` each, then `fulfil` or
-// `abandon` those that are `Mine`, and only then `wait` for those that are `Others`, so that nobody waits for a
-// claim that waits for his. Thread-safe.
+// kept. Results stay within `most_bytes` by the sizes that their makers state: the least recently used is evicted
+// first. Results in use are never evicted, so that none is ever there twice. For many results made at one time: `claim`
+// each, then `fulfil` or `abandon` those that are `Mine`, and only then `wait` for those that are `Others`, so that
+// nobody waits for a claim that waits for his. Thread-safe.
 //
-// With `limit_to` the number holds for all memory that is told here, `Working` included: who asks for more than is left
-// once everything that nobody holds is dropped gets MemoryShort, and malloc gives back what was freed before it would
-// be too much.
+// With `limit_to` the number holds for all memory that is reserved here, `Working` included: a reservation for which
+// there is no room once all results that are not in use are evicted throws MemoryShort, and malloc gives back what was
+// freed before it would be too much.
 #pragma once
 
 #include <condition_variable>
@@ -50,11 +49,10 @@ class KeptResults {
   enum class Claimed : std::uint8_t { Kept, Mine, Others };
 
  private:
-  enum class State : std::uint8_t { Making, Kept, Failed, Dropped };
+  enum class State : std::uint8_t { Making, Kept, Failed };
   struct Slot {
     State state = State::Making;
     Value value;
-    std::weak_ptr<const void> held;  ///< by others, of what was dropped
     std::exception_ptr failure;
     std::uint64_t bytes = 0;
     std::list<Key>::iterator place;
@@ -70,8 +68,8 @@ class KeptResults {
     std::shared_ptr<Slot> slot_;
   };
 
-  /// What somebody works with, results that are being made included: said before it is taken, and given back after it
-  /// was freed.
+  /// A reservation of memory that a computation works with, results that are being made included: made before the
+  /// memory is taken, and given back after it was freed.
   class Working {
    public:
     explicit Working(KeptResults& kept, std::uint64_t bytes = 0) : kept_(&kept) {
@@ -131,7 +129,7 @@ class KeptResults {
   [[nodiscard]] Value wait(const Claim& claim);
   /// Of results.
   [[nodiscard]] std::uint64_t bytes() const;
-  /// Nobody will ask for it again; who holds it has it as long as that. Nothing where it is not kept.
+  /// Nobody will ask for it again: evicted now, or first of all where it is in use. Nothing where it is not kept.
   void forget(const Key& key);
   /// From now on, and for all memory.
   void limit_to(std::uint64_t bytes);
@@ -144,12 +142,11 @@ class KeptResults {
   [[nodiscard]] std::uint64_t change(std::uint64_t from, std::uint64_t to);
   void give_back(std::uint64_t bytes) noexcept;
   [[nodiscard]] std::uint64_t counted() const;
-  /// Drops what is too much, and what malloc holds of it. Gives the lock up meanwhile, and at the end. `large`: the
-  /// change was.
+  /// Evicts what is too much, and gives back what malloc holds of it. Gives the lock up meanwhile, and at the end.
+  /// `large`: the change was.
   void settle(Lock& lock, bool large);
-  [[nodiscard]] std::shared_ptr<Slot> drop(std::list<Key>::iterator place);
-  void forget_dead();
-  void uncount(std::uint64_t bytes);
+  /// Null where it is in use.
+  [[nodiscard]] std::shared_ptr<Slot> evict(std::list<Key>::iterator place);
 
   std::uint64_t most_bytes_;
   bool limited_ = false;       ///< also what is not kept
@@ -158,8 +155,7 @@ class KeptResults {
   mutable std::mutex mutex_;
   std::condition_variable made_;
   std::unordered_map<Key, std::shared_ptr<Slot>, KeyHash> slots_;
-  std::list<Key> used_;     ///< of what is kept; last used comes first
-  std::list<Key> dropped_;  ///< of what others hold
+  std::list<Key> used_;  ///< of what is kept; last used comes first
   std::uint64_t bytes_ = 0;
 };
 

@@ -6,13 +6,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <tbb/task_arena.h>
 
 #include "base/error.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
 #include "sim/experiment/imported_transactions.hpp"
 #include "sim/experiment/launch_schedule.hpp"
-#include "sim/experiment/stages/forecast.hpp"
+#include "sim/experiment/stages/estimate.hpp"
 #include "sim/experiment/stages/stage_settings.hpp"
 #include "sim/experiment/stages/stored_packing.hpp"
 #include "sim/experiment/stages/traversal_memory.hpp"
@@ -22,7 +23,6 @@ namespace rayreplay::experiment {
 namespace {
 
 constexpr std::uint64_t kMostStoredStream = std::uint64_t{1} << 30U;
-constexpr std::uint64_t kWorthSampling = std::uint64_t{16} << 20U;
 constexpr std::uint64_t kWorthTelling = std::uint64_t{1} << 16U;  // transactions
 constexpr const char* kIdentity = "identity";
 
@@ -39,6 +39,16 @@ const trace::Launch& launch_of(const trace::Trace& trace, const Experiment& expe
                  ""});
   }
   return trace.launches[launch];
+}
+
+/// Beside a stream while it goes through caches: their accesses in order, those of some SMs, or what comes to L2s.
+std::uint64_t caching_bytes(const RecordedStream& stream, std::uint64_t below) {
+  constexpr std::uint64_t kInOrder = sizeof(std::uint32_t);
+  constexpr std::uint64_t kBatches = std::uint64_t{16} << 20U;  // on their way through passes
+  const std::uint64_t transactions = stream.transactions.size();
+  const std::uint64_t all = transactions * sizeof(memory::LineAccess);
+  const std::uint64_t l1s = std::min(all, std::max(kGridBytes / 2, all / std::max(1U, stream.sms)));
+  return transactions * kInOrder + kBatches + std::max(l1s, below);
 }
 
 /// Of one experiment alone: the launch's devices' names by what was recorded since.
@@ -196,7 +206,7 @@ std::shared_ptr<const StageMaker::Structure> StageMaker::structure(const Experim
   return shared<Structure>(of(experiment.keys.stages, Stage::Structure), [&](Working& working) {
     auto made = std::make_shared<Structure>();
     made->input = input(experiment);
-    working.set(likely_result_bytes(Stage::Structure, experiment) + likely_working_bytes(Stage::Structure, experiment));
+    working.set(estimate_bytes(Stage::Structure, experiment));
     made->bvh = build(experiment, made->input->trace, trees);
     const std::uint64_t bytes = kStructureCopies * made->bvh.memory.end;
     return std::pair(std::shared_ptr<const Structure>(std::move(made)), bytes);
@@ -256,9 +266,9 @@ std::shared_ptr<const RecordedStream> StageMaker::stream(const Experiment& exper
   const Key& key = of(experiment.keys.stages, Stage::Stream);
   return shared<RecordedStream>(key, [&](Working& working) {
     std::optional<RecordedStream> recorded;
-    if (store_ != nullptr && store_->has(kStoredStream, hex(key))) {
-      working.set(2 * likely_transactions(experiment) * sizeof(memory::Transaction));
+    if (store_ != nullptr) {
       if (const auto bytes = store_->get(kStoredStream, hex(key))) {
+        working.set(2 * bytes->size());
         try {
           recorded = read_stream(*bytes, hex(key));
         } catch (const Error& error) {
@@ -281,29 +291,6 @@ std::shared_ptr<const RecordedStream> StageMaker::stream(const Experiment& exper
   });
 }
 
-/// How many transactions a launch makes, from some of its items.
-std::uint64_t sampled_transactions(memory::WarpSource& source) {
-  constexpr std::uint32_t kLeast = 16;
-  constexpr std::uint32_t kMost = 256;
-  constexpr std::uint32_t kOneOf = 64;
-  const std::uint32_t items = source.items();
-  const std::uint32_t count = std::min(items, std::clamp(items / kOneOf, kLeast, kMost));
-  if (count == 0) {
-    return 0;
-  }
-  std::vector<std::uint32_t> some;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    some.push_back(static_cast<std::uint32_t>((2 * i + 1) * items / (2 * count)));
-  }
-  std::uint64_t transactions = 0;
-  std::vector<memory::WarpStream> streams(count);
-  source.generate(some, streams);
-  for (const memory::WarpStream& stream : streams) {
-    transactions += stream.transactions.size();
-  }
-  return static_cast<std::uint64_t>(static_cast<double>(transactions) / count * items);
-}
-
 RecordedStream StageMaker::record_launch(const Experiment& experiment, Working& working) {
   const Settings& settings = *experiment.settings;
   const machine::Machine machine = stream_machine(settings);
@@ -316,36 +303,37 @@ RecordedStream StageMaker::record_launch(const Experiment& experiment, Working& 
   LaunchSchedule schedule = schedule_launch(launch, {resolved.order, resolved.packings.back(), *packed, *packed},
                                             settings.text("schedule.distribution"), machine.sms);
   RecordedStream recorded;
-  std::uint64_t expected = likely_transactions(experiment);
-  memory::Holding held;
-  const auto expect = [&](std::uint64_t transactions) {
-    working.set(transactions * sizeof(memory::Transaction) +
-                std::max(recording_bytes(experiment, transactions, held.bytes), StreamRecorder::kPartBytes));
-  };
   memory::StreamOptions options = stream_of(settings, resolved.warp_size);
-  // Nothing else is told meanwhile: warps are made while the recorder waits for them.
+  // Reserved as it grows: what is recorded; a part while they are joined; chunks of warps before they are coalesced;
+  // and warps that are resident, whose transactions were made, and are with their instructions twice as large.
+  std::uint64_t room = 0;
+  std::uint64_t told = 0;
+  memory::Holding held{memory::ChunkRoom::kBytes * static_cast<std::uint64_t>(tbb::this_task_arena::max_concurrency()),
+                       0};
+  const StreamRecorder* recording = nullptr;
+  const auto reserve = [&] {
+    const std::uint64_t recorded_now = recording == nullptr ? 0 : recording->taken();
+    const std::uint64_t resident = held.transactions - std::min(held.transactions, recorded_now);
+    working.set((room + 2 * resident) * sizeof(memory::Transaction) + std::max(held.bytes, StreamRecorder::kPartBytes));
+    told = held.transactions;
+  };
+  // The recorder waits while warps are made: only one of the two reserves at a time.
   options.holding = [&](const memory::Holding& now) {
-    if (now.bytes > held.bytes || now.transactions > expected + kWorthTelling) {
+    held.transactions = now.transactions;
+    if (now.bytes > held.bytes || now.transactions > told + kWorthTelling) {
       held.bytes = std::max(held.bytes, now.bytes);
-      expected = std::max(expected, now.transactions);
-      expect(expected);
+      reserve();
     }
   };
   const auto source = memory::make_launch_source(data->trace, launch, built->bvh, schedule.plan.thread_at, options);
   recorded.coalescing = options.coalescing;
   recorded.sms = machine.sms;
-  expect(expected);
-  if (kept_->limited() && expected * sizeof(memory::Transaction) >= kWorthSampling) {
-    // Better now than after the work of minutes.
-    expected = sampled_transactions(*source);
-    expect(expected);
-  }
   StreamRecorder recorder(recorded, [&](std::uint64_t transactions) {
-    if (transactions > expected + StreamRecorder::kPart) {
-      expected = transactions;
-      expect(expected);
-    }
+    room = transactions;
+    reserve();
   });
+  recording = &recorder;
+  reserve();
   machine::InterleaveOptions interleaving = interleaving_of(settings, machine, resolved.warp_size);
   interleaving.progress = progress_;
   const machine::InterleaveResult interleaved =
@@ -363,9 +351,8 @@ RecordedStream StageMaker::record_memory_trace(const Experiment& experiment, Wor
   const Settings& settings = *experiment.settings;
   RecordedStream recorded;
   recorded.coalescing = coalescing_of(settings);
-  working.set(likely_transactions(experiment) * sizeof(memory::Transaction) + recording_bytes(experiment, 0));
-  StreamRecorder recorder(recorded, [&, expected = working.bytes()](std::uint64_t transactions) {
-    working.set(std::max(expected, transactions * sizeof(memory::Transaction) + recording_bytes(experiment, 0)));
+  StreamRecorder recorder(recorded, [&](std::uint64_t transactions) {
+    working.set(transactions * sizeof(memory::Transaction) + StreamRecorder::kPartBytes);
   });
   const std::string& name = experiment.facts->name;
   if (experiment.facts->is_workload) {
@@ -418,7 +405,7 @@ MetricSet StageMaker::simt_numbers(const Experiment& experiment) {
   const Resolved resolved = resolved_of(*experiment.settings, data->trace, true);
   const auto least = bound(experiment);
   const auto packed = assignment(experiment);
-  const Working working(*kept_, likely_working_bytes(Stage::Simt, experiment));
+  const Working working(*kept_, estimate_bytes(Stage::Simt, experiment));
   simt::ReplayOptions options;
   options.policy = resolved.policy;
   options.shader_cost = resolved.costs;
@@ -438,7 +425,7 @@ std::vector<StageMaker::Made> StageMaker::models(std::span<const Experiment* con
     options.replay_steps = false;
   }
   uploaded_.reset();
-  const Working working(*kept_, likely_working_bytes(Stage::Model, first));
+  const Working working(*kept_, estimate_bytes(Stage::Model, first));
   options.start = packed.get();
   options.progress = progress_;
   options.accelerator = accelerator_;
@@ -462,7 +449,7 @@ std::vector<StageMaker::Made> StageMaker::traversals(std::span<const Experiment*
   const auto built = structure(first, nullptr);
   const auto packed = assignment(first);
   uploaded_.reset();
-  Working working(*kept_, likely_working_bytes(Stage::Traversal, first));
+  Working working(*kept_);
   const trace::Trace& trace = built->input->trace;
   const Resolved resolved = resolved_of(*first.settings, trace, false);
   if (kept_->limited()) {
@@ -510,9 +497,8 @@ std::vector<StageMaker::Made> StageMaker::caches(std::span<const Experiment* con
   }
   const auto recorded = stream(*members.front());
   uploaded_.reset();
-  const std::uint64_t tables = grid_table_bytes(*recorded, hierarchies);
-  const auto bytes = [&](std::uint64_t below) {
-    return tables + caching_bytes(recorded->transactions.size(), recorded->sms, below);
+  const auto bytes = [&, tables = grid_table_bytes(*recorded, hierarchies)](std::uint64_t below) {
+    return tables + caching_bytes(*recorded, below);
   };
   Working working(*kept_, bytes(0));
   const GridRoom room = [&](std::uint64_t below, bool at_least) {

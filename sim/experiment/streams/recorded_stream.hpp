@@ -42,6 +42,9 @@ class StreamRecorder : public memory::TransactionSink {
   void take(const memory::TransactionBlock& block) override;
   /// Once, after the last block.
   void finish();
+  [[nodiscard]] std::uint64_t taken() const {
+    return parts_.empty() ? 0 : (parts_.size() - 1) * kPart + parts_.back().size();
+  }
 
  private:
   RecordedStream* into_;

@@ -136,8 +136,13 @@ void to_front_of_one(Tag* tags, std::span<const GridAccess> accesses, std::uint8
 
 #if defined(__x86_64__)
 // What follows is compiled for processors that have these, and runs on no other.
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512vl,bmi,bmi2,lzcnt,popcnt"))), \
+                             apply_to = function)
+#else
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512vl,bmi,bmi2,lzcnt,popcnt")
+#endif
 namespace avx512 {
 
 using portable::depth_in;
@@ -273,7 +278,11 @@ inline void to_front_of_one(Tag* tags, std::span<const GridAccess> accesses, std
 #include "sim/memory/caches/lru_grid_stacked_form.hpp"
 
 }  // namespace avx512
+#ifdef __clang__
+#pragma clang attribute pop
+#else
 #pragma GCC pop_options
+#endif
 #endif
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.hpp"
+#include "base/memory.hpp"
 #include "base/parameters.hpp"
 #include "sim/sweep/results/expression.hpp"
 #include "sim/sweep/results/schema.hpp"
@@ -107,6 +108,18 @@ class ResultsReader::Impl {
         row.push_back(cell(statement, static_cast<int>(i), result.columns[i].type));
       }
       result.rows.push_back(std::move(row));
+      require_room(result.rows.size(), option);
+    }
+  }
+
+  /// A user's SQL may give rows without end: it ends before the memory does.
+  static void require_room(std::size_t rows, const char* option) {
+    constexpr std::size_t kRowsACheck = std::size_t{1} << 16U;
+    // The list of rows doubles where it grows; the constant is for the rows until the next check and for SQLite.
+    const std::uint64_t needed = (std::uint64_t{256} << 20U) + 2 * rows * sizeof(std::vector<ResultCell>);
+    if (rows % kRowsACheck == 0 && available_memory() < needed) {
+      throw Error(ErrorKind::Resource, {"the rows do not fit into memory", option, fmt::format("{} rows so far", rows),
+                                        "rows for which there is memory", "ask for fewer: add LIMIT or a condition"});
     }
   }
 

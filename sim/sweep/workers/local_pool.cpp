@@ -8,7 +8,6 @@
 #include <deque>
 #include <iterator>
 #include <mutex>
-#include <set>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -21,7 +20,6 @@
 #include <tbb/task_arena.h>
 
 #include "base/error.hpp"
-#include "sim/sweep/workers/memory_budget.hpp"
 #include "sim/sweep/workers/written_row.hpp"
 
 namespace rayreplay::sweep {
@@ -59,12 +57,12 @@ std::string size_text(std::uint64_t bytes) {
   return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.1f} {}", size, kUnits.at(unit));
 }
 
-experiment::Failure too_large(std::uint64_t needed, const char* about, std::uint64_t budget) {
-  return {ErrorKind::Resource,
-          {"the configuration needs more memory than the sweep may use", "--memory", about + size_text(needed),
-           fmt::format("at most {} for what is under way", size_text(budget)),
-           "give more memory with --memory, or run it on a larger machine"},
-          needed};
+experiment::Failure too_large(std::uint64_t needed, std::uint64_t budget) {
+  return {
+      ErrorKind::Resource,
+      {"the configuration needs more memory than the sweep may use", "--memory", "at least " + size_text(needed),
+       fmt::format("at most {}", size_text(budget)), "give more memory with --memory, or run it on a larger machine"},
+      needed};
 }
 
 experiment::Outcome failed(ErrorKind kind, const ErrorInfo& info) {
@@ -79,10 +77,12 @@ struct LocalPool::State {
   State(const Plan& the_plan, Work the_work, const PoolOptions& options)
       : plan(&the_plan),
         work(std::move(the_work)),
-        budget(options.memory_bytes),
+        memory_bytes(options.memory_bytes),
         parallelism(tbb::global_control::max_allowed_parallelism, options.threads),
         arena(static_cast<int>(options.threads)),
         threads(options.threads),
+        workers(options.threads + options.accelerators.size()),
+        side_by_side(workers),
         host(host_name()) {
     for (const Unit& unit : plan->units()) {
       Shared& shared = by_affinity[unit.affinity];
@@ -92,8 +92,8 @@ struct LocalPool::State {
       ++by_input[unit.input].units;
       ++by_input[unit.input].left;
     }
-    if (work.limit_memory && budget.bytes() != 0) {
-      work.limit_memory(budget.bytes());
+    if (work.limit_memory && memory_bytes != 0) {
+      work.limit_memory(memory_bytes);
     }
   }
 
@@ -115,23 +115,24 @@ struct LocalPool::State {
 
   const Plan* plan;
   Work work;
-  MemoryBudget budget;
+  std::uint64_t memory_bytes;
   tbb::global_control parallelism;  ///< more than there are cores, where that was asked for
   tbb::task_arena arena;            ///< of all threads together
   std::uint32_t threads;
+  std::uint64_t workers;
+  std::uint64_t side_by_side;     ///< units at a time, as far as memory was found to go
+  std::uint64_t sound_units = 0;  ///< since that number changed
   std::unordered_map<std::uint64_t, Shared> by_affinity, by_input;
   std::string host;
 
   std::mutex mutex;
-  std::condition_variable work_changed;  ///< queue, budget, waiting, stopping
+  std::condition_variable work_changed;  ///< queue, running, alone, stopping
   std::condition_variable result_came;
   std::deque<Task> queue;
   std::deque<TaskResult> results;
   std::uint64_t under_way = 0;
-  std::uint64_t running = 0;        ///< of these: being evaluated
-  std::uint64_t alone = 0;          ///< wait for nothing else to run
-  std::uint64_t tickets = 0;        ///< tasks taken up
-  std::set<std::uint64_t> waiting;  ///< tickets of those that wait for memory
+  std::uint64_t running = 0;  ///< of these: being evaluated
+  std::uint64_t alone = 0;    ///< wait for nothing else to run
   bool stopping = false;
   std::atomic<bool> cancelled{false};
 
@@ -141,69 +142,33 @@ struct LocalPool::State {
   struct Prepared {
     TaskResult result;
     std::vector<std::size_t> sound;  ///< rows to evaluate
-    Need need;                       ///< of all of them
-    bool one_by_one = false;         ///< together they do not fit, each does
+    bool one_by_one = false;         ///< together they found no memory
   };
-  [[nodiscard]] Prepared prepare(Task task);
-  [[nodiscard]] Need forecast(ResultRow& row) const;
+  void prepare(Prepared& prepared) const;
   void evaluate(Prepared& prepared, kernels::Accelerator* accelerator);
   /// What is thrown becomes the result's error.
   void evaluate_guarded(Prepared& prepared, kernels::Accelerator* accelerator, bool to_itself, bool last);
   [[nodiscard]] static std::vector<std::size_t> rows_short_of_memory(const Prepared& prepared);
   /// The lock is held, but for while it waits and evaluates.
   void evaluate_alone(Prepared& prepared, kernels::Accelerator* accelerator, std::unique_lock<std::mutex>& lock);
+  void adjust(bool found_memory);
   [[nodiscard]] bool keeps_to_itself(std::uint64_t affinity);
   void forget(const Prepared& prepared);
   void evaluate_rows(std::vector<ResultRow>& rows, std::span<const std::size_t> which,
                      kernels::Accelerator* accelerator);
 };
 
-Need LocalPool::State::forecast(ResultRow& row) const {
-  if (!work.forecast) {
-    return {};
-  }
-  try {
-    return need_of(work.forecast(row.settings));
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::Internal) {
-      throw;
-    }
-    row.outcome = failed(error.kind(), error.info());
-    return {};
-  }
-}
-
-LocalPool::State::Prepared LocalPool::State::prepare(Task task) {
-  Prepared prepared;
-  prepared.result.task = std::move(task);
+void LocalPool::State::prepare(Prepared& prepared) const {
   const std::string now = utc_now();
-  Need largest;  // of one run
   for (const std::uint64_t run : prepared.result.task.runs) {
     ResultRow row = begin_row(*plan, run);
     row.host = host;
     row.started = now;
-    Need need;
-    if (!row.outcome.failure) {
-      need = forecast(row);
-    }
-    if (!budget.ever_fits(need)) {
-      row.outcome = {};
-      row.outcome.failure = too_large(need.bytes(), "about ", budget.bytes());
-    }
     if (!row.outcome.failure) {
       prepared.sound.push_back(prepared.result.rows.size());
-      prepared.need.join(need);
-      if (need.bytes() > largest.bytes()) {
-        largest = need;
-      }
     }
     prepared.result.rows.push_back(std::move(row));
   }
-  if (!budget.ever_fits(prepared.need)) {
-    prepared.one_by_one = true;
-    prepared.need = {{}, largest.bytes()};
-  }
-  return prepared;
 }
 
 void LocalPool::State::evaluate_rows(std::vector<ResultRow>& rows, std::span<const std::size_t> which,
@@ -240,10 +205,10 @@ void LocalPool::State::evaluate(Prepared& prepared, kernels::Accelerator* accele
 /// What was found to want more memory than there is beside others is asked for again, alone: until then it is not over.
 void LocalPool::State::evaluate_guarded(Prepared& prepared, kernels::Accelerator* accelerator, bool to_itself,
                                         bool last) {
-  if (prepared.result.error) {
-    return;
-  }
   try {
+    if (!last) {
+      prepare(prepared);
+    }
     if (accelerator == nullptr) {
       tbb::task_arena own(1);
       (to_itself ? own : arena).execute([&] { evaluate(prepared, nullptr); });
@@ -302,7 +267,18 @@ std::vector<std::size_t> LocalPool::State::rows_short_of_memory(const Prepared& 
   return rows;
 }
 
-/// What was found to need more memory than was left beside others. What needs too much even so says how much.
+/// Fewer side by side after a unit that found no memory; one more after as many sound units as there are workers.
+void LocalPool::State::adjust(bool found_memory) {
+  if (!found_memory) {
+    side_by_side = std::max<std::uint64_t>(1, std::min(side_by_side, running + 1) - 1);
+    sound_units = 0;
+  } else if (side_by_side < workers && ++sound_units >= workers) {
+    ++side_by_side;
+    sound_units = 0;
+  }
+}
+
+/// What found no memory beside others. What needs too much even so says how much.
 void LocalPool::State::evaluate_alone(Prepared& prepared, kernels::Accelerator* accelerator,
                                       std::unique_lock<std::mutex>& lock) {
   prepared.sound = rows_short_of_memory(prepared);
@@ -325,55 +301,33 @@ void LocalPool::State::evaluate_alone(Prepared& prepared, kernels::Accelerator* 
   }
   for (const std::size_t row : rows_short_of_memory(prepared)) {
     experiment::Outcome& outcome = prepared.result.rows[row].outcome;
-    outcome.failure = too_large(outcome.failure->needed_bytes, "at least ", budget.bytes());
+    outcome.failure = too_large(outcome.failure->needed_bytes, memory_bytes);
   }
 }
 
 void LocalPool::State::run(kernels::Accelerator* accelerator) {
   std::unique_lock lock(mutex);
   for (;;) {
-    work_changed.wait(lock, [this] { return stopping || !queue.empty(); });
+    work_changed.wait(lock, [this] { return stopping || (!queue.empty() && alone == 0 && running < side_by_side); });
     if (stopping) {
       return;
     }
-    Task task = std::move(queue.front());
-    queue.pop_front();
-    const std::uint64_t ticket = tickets++;
-    ++under_way;
     Prepared prepared;
+    prepared.result.task = std::move(queue.front());
+    queue.pop_front();
+    ++under_way;
+    ++running;
+    const bool to_itself = keeps_to_itself(prepared.result.task.affinity);
+    lock.unlock();
+    evaluate_guarded(prepared, accelerator, to_itself, false);
+    lock.lock();
+    --running;
+    work_changed.notify_all();
     bool dropped = false;
-    try {
-      lock.unlock();
-      prepared.result.task = task;
-      prepared = prepare(std::move(task));
-      lock.lock();
-    } catch (...) {
-      prepared.result.error = std::current_exception();
-      lock.lock();
-    }
-    // Who waits for memory is served in turn, so that a large unit is not put off for ever by small ones that still
-    // fit.
-    waiting.insert(ticket);
-    work_changed.wait(
-        lock, [&] { return stopping || (*waiting.begin() == ticket && alone == 0 && budget.fits(prepared.need)); });
-    waiting.erase(ticket);
-    if (stopping) {
-      dropped = true;
-    } else {
-      budget.take(prepared.need);
-      ++running;
-      const bool to_itself = keeps_to_itself(prepared.result.task.affinity);
-      work_changed.notify_all();
-      lock.unlock();
-      evaluate_guarded(prepared, accelerator, to_itself, false);
-      lock.lock();
-      --running;
-      budget.give_back(prepared.need);
-      work_changed.notify_all();
-      if (!prepared.result.error) {
-        evaluate_alone(prepared, accelerator, lock);
-        dropped = stopping && !prepared.result.error && !rows_short_of_memory(prepared).empty();
-      }
+    if (!prepared.result.error) {
+      adjust(rows_short_of_memory(prepared).empty());
+      evaluate_alone(prepared, accelerator, lock);
+      dropped = stopping && !prepared.result.error && !rows_short_of_memory(prepared).empty();
     }
     --under_way;
     for (ResultRow& row : prepared.result.rows) {
@@ -418,7 +372,12 @@ LocalPool::~LocalPool() {
 }
 
 std::uint64_t LocalPool::capacity() const {
-  return kUnitsInHand * threads_->list.size();
+  constexpr std::uint64_t kOfAWorker = 3;
+  return kOfAWorker * workers();
+}
+
+std::uint64_t LocalPool::workers() const {
+  return threads_->list.size();
 }
 
 std::uint64_t LocalPool::outstanding() const {

@@ -1,16 +1,18 @@
 // The workers of one machine: threads that evaluate units, each processor thread and each accelerator one unit at a
 // time.
 //
-// Contract: tasks are taken up in the order in which they were submitted; each starts when its forecast memory fits
-// beside that of the tasks under way, before others that were taken up later and wait for memory too. Runs that turn
-// out to need more than that are evaluated again, with nothing else under way. A configuration that does not fit by
-// itself, one that cannot be completed, and one that fails are rows with an error; what is no failure of a
-// configuration (Internal errors) comes as `error` of the result. While there are units for every thread, each keeps to
-// its own, which costs least; of the last ones, and where a unit makes what others wait for, what is done in parallel
-// inside uses the threads that have none: never more run than `threads`. What no other unit of the plan shares is
-// forgotten once it has been used. `stop` drops what has not begun; `cancel` also ends what is under way, as far as
-// evaluation listens; neither waits. The destructor waits for the threads, but for those that `abandon` has given up:
-// after it the process must be left with _exit, without destroying plan, evaluator or accelerators.
+// Contract: tasks are taken up in the order in which they were submitted. Runs that find no memory beside others
+// (Failure::needed_bytes) are evaluated again with nothing else under way, and fewer units then run side by side; their
+// number rises again while all goes well. A run that finds no memory even so, one that cannot be completed, and one
+// that fails are rows with an error; what is no failure of a configuration (Internal errors) comes as `error` of the
+// result.
+//   While there are units for every thread, each keeps to its own, which costs least; of the last ones, and where a
+//   unit
+// makes what others wait for, what is done in parallel inside uses the threads that have none: never more run than
+// `threads`. What no other unit of the plan shares is forgotten once it has been used. `stop` drops what has not begun;
+// `cancel` also ends what is under way, as far as evaluation listens; neither waits. The destructor waits for the
+// threads, but for those that `abandon` has given up: after it the process must be left with _exit, without destroying
+// plan, evaluator or accelerators.
 #pragma once
 
 #include <chrono>
@@ -23,7 +25,7 @@
 
 #include "sim/sweep/plan/plan.hpp"
 #include "sim/sweep/results/database.hpp"
-#include "sim/sweep/workers/unit_queue.hpp"
+#include "sim/sweep/workers/selection.hpp"
 #include "sim/sweep/workers/work.hpp"
 
 namespace rayreplay::sweep {
@@ -47,7 +49,8 @@ class LocalPool {
   LocalPool(const LocalPool&) = delete;
   LocalPool& operator=(const LocalPool&) = delete;
 
-  /// How many tasks should be submitted and not taken, so that no worker waits.
+  [[nodiscard]] std::uint64_t workers() const;
+  /// How many tasks should be submitted and not taken, so that no worker waits while rows are written.
   [[nodiscard]] std::uint64_t capacity() const;
   /// Submitted, and neither taken nor dropped.
   [[nodiscard]] std::uint64_t outstanding() const;

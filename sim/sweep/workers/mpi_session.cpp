@@ -9,15 +9,13 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <list>
+#include <numeric>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <mpi.h>
 #include <sched.h>
-#include <unistd.h>
-
-#include <fmt/format.h>
 #endif
 
 namespace rayreplay::sweep {
@@ -66,145 +64,19 @@ std::unique_ptr<MpiSession> MpiSession::begin(bool /*per_node*/) {
 
 namespace {
 
-/// One message of this size holds the rows of a million configurations: more is a fault.
-constexpr int kMostBytes = 1 << 30;
-constexpr int kTag = 8;
-constexpr std::chrono::seconds kFinalize{10};
-constexpr std::chrono::milliseconds kPoll{1};
+constexpr std::chrono::microseconds kFirstWait{100}, kLongestWait{10'000};
 
-std::string mpi_reason(int code) {
-  std::array<char, MPI_MAX_ERROR_STRING> text{};
-  int length = 0;
-  MPI_Error_string(code, text.data(), &length);
-  return {text.data(), static_cast<std::size_t>(length)};
-}
-
-void require(int code, const char* what) {
-  if (code != MPI_SUCCESS) {
-    throw Error(ErrorKind::Resource, {what, "MPI", mpi_reason(code), "", ""});
+/// Leaves the processor to others, which MPI_Wait does not.
+void wait(MPI_Request request) {
+  int done = 0;
+  for (std::chrono::microseconds pause = kFirstWait;; pause = std::min(2 * pause, kLongestWait)) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done != 0) {
+      return;
+    }
+    std::this_thread::sleep_for(pause);
   }
 }
-
-class MpiLink : public Link {
- public:
-  MpiLink(MPI_Comm communicator, std::vector<int> workers) : communicator_(communicator), workers_(std::move(workers)) {
-    MPI_Comm_rank(communicator_, &rank_);
-    MPI_Comm_size(communicator_, &size_);
-  }
-
-  [[nodiscard]] int rank() const override {
-    return rank_;
-  }
-  [[nodiscard]] int size() const override {
-    return size_;
-  }
-  [[nodiscard]] const std::vector<int>& workers() const override {
-    return workers_;
-  }
-  [[nodiscard]] bool broken() const {
-    return broken_;
-  }
-  void mark_broken() override {
-    broken_ = true;
-  }
-
-  void send(int to, std::string bytes) override {
-    progress();
-    Sending& sending = sending_.emplace_back();
-    sending.bytes = std::move(bytes);
-    const int code = MPI_Isend(sending.bytes.data(), static_cast<int>(sending.bytes.size()), MPI_BYTE, to, kTag,
-                               communicator_, &sending.request);
-    if (code != MPI_SUCCESS) {
-      sending_.pop_back();  // it is gone; the silence tells
-    }
-  }
-
-  [[nodiscard]] std::optional<Envelope> receive() override {
-    progress();
-    begin_receives();
-    // What a sender that is gone did not finish comes no more; its silence tells.
-    receiving_.remove_if([](Receiving& receiving) { return test(receiving.request) == State::Failed; });
-    for (auto it = receiving_.begin(); it != receiving_.end(); ++it) {
-      // The order of one sender is kept: what it sent before comes first.
-      const bool first = std::none_of(receiving_.begin(), it,
-                                      [&](const Receiving& other) { return other.envelope.from == it->envelope.from; });
-      if (first && test(it->request) == State::Done) {
-        Envelope envelope = std::move(it->envelope);
-        receiving_.erase(it);
-        return envelope;
-      }
-    }
-    return std::nullopt;
-  }
-
-  void flush(std::chrono::milliseconds most) override {
-    const auto until = std::chrono::steady_clock::now() + most;
-    progress();
-    while (!sending_.empty() && std::chrono::steady_clock::now() < until) {
-      std::this_thread::sleep_for(kPoll);
-      progress();
-    }
-  }
-
- private:
-  struct Sending {
-    std::string bytes;
-    MPI_Request request = MPI_REQUEST_NULL;
-  };
-  struct Receiving {
-    Envelope envelope;
-    MPI_Request request = MPI_REQUEST_NULL;
-  };
-
-  enum class State : std::uint8_t { Waiting, Done, Failed };
-
-  static State test(MPI_Request& request) {
-    if (request == MPI_REQUEST_NULL) {
-      return State::Done;
-    }
-    int done = 0;
-    if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
-      return State::Failed;
-    }
-    return done != 0 ? State::Done : State::Waiting;
-  }
-
-  void progress() {
-    sending_.remove_if([](Sending& sending) { return test(sending.request) != State::Waiting; });
-  }
-
-  void begin_receives() {
-    for (;;) {
-      int there = 0;
-      MPI_Message message = MPI_MESSAGE_NULL;
-      MPI_Status status;
-      require(MPI_Improbe(MPI_ANY_SOURCE, kTag, communicator_, &there, &message, &status),
-              "messages cannot be received");
-      if (there == 0) {
-        return;
-      }
-      int count = 0;
-      MPI_Get_count(&status, MPI_BYTE, &count);
-      if (count < 0 || count > kMostBytes) {
-        throw Error(ErrorKind::Input, {"a message is too long", fmt::format("rank {}", status.MPI_SOURCE),
-                                       fmt::format("{} bytes", count), fmt::format("at most {}", kMostBytes), ""});
-      }
-      Receiving& receiving = receiving_.emplace_back();
-      receiving.envelope.from = status.MPI_SOURCE;
-      receiving.envelope.bytes.resize(static_cast<std::size_t>(count));
-      require(MPI_Imrecv(receiving.envelope.bytes.data(), count, MPI_BYTE, &message, &receiving.request),
-              "a message cannot be received");
-    }
-  }
-
-  MPI_Comm communicator_;
-  std::vector<int> workers_;
-  int rank_ = 0;
-  int size_ = 1;
-  bool broken_ = false;
-  std::list<Sending> sending_;
-  std::list<Receiving> receiving_;
-};
 
 /// The masks of all ranks of one machine, by rank there.
 std::vector<cpu_set_t> masks_of(MPI_Comm node, int size) {
@@ -212,8 +84,7 @@ std::vector<cpu_set_t> masks_of(MPI_Comm node, int size) {
   CPU_ZERO(&own);
   ::sched_getaffinity(0, sizeof own, &own);
   std::vector<cpu_set_t> all(static_cast<std::size_t>(size));
-  require(MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, node),
-          "the ranks of a machine cannot be asked for their processors");
+  MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, node);
   return all;
 }
 
@@ -241,18 +112,11 @@ class Session : public MpiSession {
   explicit Session(bool per_node) {
     leave_network_out();
     int given = 0;
-    require(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &given), "MPI cannot be started");
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Comm world = MPI_COMM_NULL;
-    require(MPI_Comm_dup(MPI_COMM_WORLD, &world), "MPI gives no communicator");
-    MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
-    int rank = 0;
-    int size = 1;
-    MPI_Comm_rank(world, &rank);
-    MPI_Comm_size(world, &size);
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &given);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &size_);
     MPI_Comm node = MPI_COMM_NULL;
-    require(MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node),
-            "MPI does not tell which ranks share a machine");
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
     int node_size = 1;
     MPI_Comm_rank(node, &node_rank_);
     MPI_Comm_size(node, &node_size);
@@ -260,34 +124,62 @@ class Session : public MpiSession {
     works_ = !per_node || node_rank_ == 0;
     node_workers_ = per_node ? 1 : node_size;
     const int own = works_ ? 1 : 0;
-    std::vector<int> flags(static_cast<std::size_t>(size));
-    require(MPI_Allgather(&own, 1, MPI_INT, flags.data(), 1, MPI_INT, world), "the ranks cannot be asked who works");
-    std::vector<int> workers;
-    for (int other = 1; other < size; ++other) {
-      if (flags[static_cast<std::size_t>(other)] == 1) {
-        workers.push_back(other);
-      }
-    }
+    MPI_Allreduce(&own, &workers_, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Comm_free(&node);
-    link_ = std::make_unique<MpiLink>(world, std::move(workers));
+    const MPI_Aint bytes = rank_ == 0 ? kCounters * sizeof(std::int64_t) : 0;
+    MPI_Win_allocate(bytes, sizeof(std::int64_t), MPI_INFO_NULL, MPI_COMM_WORLD, &counters_, &window_);
+    if (rank_ == 0) {
+      std::fill_n(counters_, kCounters, 0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
   }
 
   ~Session() override {
-    if (link_->broken()) {
-      return;
-    }
-    std::thread([code = exit_code_] {
-      std::this_thread::sleep_for(kFinalize);
-      ::_exit(code);
-    }).detach();
+    MPI_Win_unlock_all(window_);
+    MPI_Win_free(&window_);
     MPI_Finalize();
   }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  [[nodiscard]] Link& link() override {
-    return *link_;
+  [[nodiscard]] int rank() const override {
+    return rank_;
   }
+  [[nodiscard]] int workers() const override {
+    return workers_;
+  }
+
+  [[nodiscard]] std::vector<std::string> gather(const std::string& mine) override {
+    const auto length = static_cast<int>(mine.size());
+    std::vector<int> lengths(static_cast<std::size_t>(size_));
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, MPI_COMM_WORLD, &request);
+    wait(request);
+    std::vector<int> places(lengths.size());
+    std::exclusive_scan(lengths.begin(), lengths.end(), places.begin(), 0);
+    std::string all(static_cast<std::size_t>(places.back() + lengths.back()), '\0');
+    MPI_Iallgatherv(mine.data(), length, MPI_BYTE, all.data(), lengths.data(), places.data(), MPI_BYTE, MPI_COMM_WORLD,
+                    &request);
+    wait(request);
+    std::vector<std::string> result;
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      result.push_back(all.substr(static_cast<std::size_t>(places[i]), static_cast<std::size_t>(lengths[i])));
+    }
+    return result;
+  }
+
+  std::int64_t fetch_add(Counter counter, std::int64_t value) override {
+    std::int64_t before = 0;
+    MPI_Fetch_and_op(&value, &before, MPI_INT64_T, 0, static_cast<MPI_Aint>(counter), MPI_SUM, window_);
+    MPI_Win_flush(0, window_);
+    if (rank_ == 0) {
+      int any = 0;  // rank 0's own window needs no progress; the operations of others do
+      MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &any, MPI_STATUS_IGNORE);
+    }
+    return before;
+  }
+
   [[nodiscard]] bool works() const override {
     return works_;
   }
@@ -299,12 +191,6 @@ class Session : public MpiSession {
   }
   [[nodiscard]] int node_workers() const override {
     return node_workers_;
-  }
-  [[nodiscard]] bool broken() const override {
-    return link_->broken();
-  }
-  void set_exit_code(int code) override {
-    exit_code_ = code;
   }
 
  private:
@@ -329,12 +215,13 @@ class Session : public MpiSession {
     }
   }
 
-  std::unique_ptr<MpiLink> link_;
+  int rank_ = 0, size_ = 1, workers_ = 1;
+  std::int64_t* counters_ = nullptr;
+  MPI_Win window_ = MPI_WIN_NULL;
   bool works_ = true;
   std::uint32_t cores_ = 1;
   int node_rank_ = 0;
   int node_workers_ = 1;
-  int exit_code_ = static_cast<int>(ErrorKind::Resource);
 };
 
 }  // namespace

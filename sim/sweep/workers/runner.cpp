@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
-#include <set>
+#include <future>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "sim/sweep/definition/paths.hpp"
 #include "sim/sweep/workers/local_pool.hpp"
-#include "sim/sweep/workers/peers.hpp"
+#include "sim/sweep/workers/selection.hpp"
 #include "sim/sweep/workers/tally.hpp"
-#include "sim/sweep/workers/unit_queue.hpp"
 
 namespace rayreplay::sweep {
 namespace {
@@ -20,8 +19,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kWait{100};
-constexpr std::chrono::milliseconds kWaitWithPeers{2};
+constexpr std::chrono::milliseconds kWaitOfLeader{2};  // others wait for its answers (mpi_session.hpp)
 constexpr std::chrono::milliseconds kShow{100};
+constexpr std::chrono::milliseconds kTellLeader{250};
 /// A disk that is quick is asked more often than every kCommitSeconds: committing costs a fiftieth of the time.
 constexpr double kCommitShare = 50;
 constexpr double kLeastCommitSeconds = 0.02;
@@ -32,13 +32,49 @@ double since(Clock::time_point then) {
   return std::chrono::duration<double>(Clock::now() - then).count();
 }
 
-/// Once: whoever called may have to do it as well.
-void dismiss_others(RunnerOptions& options) noexcept {
-  try {
-    if (options.link != nullptr) {
-      dismiss(*std::exchange(options.link, nullptr));
+/// Texts without zero bytes, in one.
+std::string join(const std::vector<std::string>& texts) {
+  std::string joined;
+  for (const std::string& text : texts) {
+    joined += text + '\0';
+  }
+  return joined;
+}
+
+std::vector<std::string> split(const std::string& joined) {
+  std::vector<std::string> texts;
+  for (std::size_t at = 0; at < joined.size();) {
+    const std::size_t end = joined.find('\0', at);
+    texts.push_back(joined.substr(at, end - at));
+    at = end == std::string::npos ? joined.size() : end + 1;
+  }
+  return texts;
+}
+
+/// Ranks that do not work say nothing.
+void require_same_inputs(const Team& team, const std::vector<RankResult>& ranks) {
+  const std::vector<std::string> expected = split(ranks[0].text);  // path, hash, path, hash …
+  for (const RankResult& rank : ranks) {
+    if (rank.text.empty()) {
+      continue;
     }
-  } catch (...) {  // the error that led here is the one to tell
+    const std::vector<std::string> found = split(rank.text);
+    for (std::size_t i = 1; i + 1 < expected.size(); i += 2) {
+      std::size_t same = 1;
+      while (same + 1 < found.size() && found[same] != expected[i]) {
+        same += 2;
+      }
+      if (same + 1 >= found.size()) {
+        throw_on(team, ErrorKind::Input,
+                 {"an input cannot be read there", rank.name, expected[i], "the file that rank 0 reads",
+                  "put the file where all machines find it under this name"});
+      }
+      if (found[same + 1] != expected[i + 1]) {
+        throw_on(team, ErrorKind::Input,
+                 {"an input has other content there: " + expected[i], rank.name, found[same + 1],
+                  expected[i + 1] + " as on rank 0", "copy the file again to that machine"});
+      }
+    }
   }
 }
 
@@ -50,11 +86,13 @@ class Sweep {
         work_(&work),
         results_(&results),
         options_(&options),
-        tally_(selection.total, selection.finished, wanted(selection), plan.definition().objective),
-        cut_short_(selection.finished + wanted(selection) < selection.total),
-        queue_(std::move(selection.tasks)),
+        team_(options.team),
+        leads_(team_ != nullptr && team_->rank() == 0),
+        wanted_(wanted(selection)),
+        tally_(selection.total, selection.finished, wanted_, plan.definition().objective),
+        cut_short_(selection.finished + wanted_ < selection.total),
+        source_(std::move(selection.tasks), team_),
         pool_(plan, work, pool_options(options)),
-        peers_(options.link, plan, peers_options(options, plan)),
         most_seconds_(options.most_seconds > 0 ? options.most_seconds : plan.definition().most_seconds) {
     if (const auto& objective = plan.definition().objective) {
       tally_.begin_with(results.best(objective->metric, objective->goal));
@@ -96,30 +134,34 @@ class Sweep {
     return result;
   }
 
-  static PeersOptions peers_options(const RunnerOptions& options, const Plan& plan) {
-    PeersOptions result;
-    result.silent_seconds = options.silent_seconds;
-    result.own = {host_name(), RAYREPLAY_VERSION, definition_hash(plan.definition()), plan.runs(), 1, {}};
-    return result;
-  }
-
-  /// While the first units are evaluated already: no row is taken, and no other process is heard, before it is known
-  /// that the inputs are what they were.
+  /// While the first units are evaluated already: no row is taken before it is known that the inputs are what they
+  /// were, on all ranks.
   void look_at_inputs() {
-    std::vector<InputFile> inputs;
-    beat_meanwhile(options_->link, [&] { inputs = sweep_inputs(*plan_, *work_); });
-    for (const InputFile& input : inputs) {
-      results_->check_input(input);
+    const std::vector<RankResult> ranks = in_step(team_, [this] {
+      std::future<std::vector<InputFile>> looking =
+          std::async(std::launch::async, [this] { return sweep_inputs(*plan_, *work_); });
+      while (leads_ && looking.wait_for(kWaitOfLeader) != std::future_status::ready) {
+        team_->fetch_add(Counter::NextPiece, 0);
+      }
+      std::vector<std::string> texts{"inputs"};
+      for (const InputFile& input : looking.get()) {
+        results_->check_input(input);
+        texts.insert(texts.end(), {input.path, input.hash});
+      }
+      return join(texts);
+    });
+    if (team_ != nullptr) {
+      require_same_inputs(*team_, ranks);
     }
-    peers_.expect(std::move(inputs));
   }
 
+  /// Rank 0 leads until all rows are there.
   [[nodiscard]] bool finished() const {
-    return queue_.empty() && pool_.outstanding() == 0 && peers_.outstanding() == 0;
+    return source_.over() && pool_.outstanding() == 0 && (!leads_ || tally_.added() >= wanted_);
   }
 
   [[nodiscard]] std::optional<SweepEnd> stop_reason() const {
-    if ((options_->stop_requested && options_->stop_requested()) || peers_.stop_wanted()) {
+    if (stopped_by_others_ || (options_->stop_requested && options_->stop_requested())) {
       return SweepEnd::Stopped;
     }
     if (most_seconds_ > 0 && tally_.seconds() >= most_seconds_) {
@@ -129,23 +171,18 @@ class Sweep {
   }
 
   void step() {
-    peers_.feed(queue_);
     feed_pool();
-    collect(peers_.any() ? kWaitWithPeers : kWait);
-    add(peers_.poll(queue_));
+    collect(leads_ ? kWaitOfLeader : kWait);
     commit_and_show(false);
   }
 
+  /// A rank takes another piece only when it has room for it, so that none holds what others could begin.
   void feed_pool() {
-    const auto most = [this] {
-      return peers_.any() ? units_in_hand(pool_.capacity(), queue_.size(), peers_.processes()) : pool_.capacity();
-    };
-    while (pool_.outstanding() < most()) {
-      std::optional<Task> task = peers_.any() ? queue_.next(affinity_) : queue_.first();
+    while (pool_.outstanding() < pool_.capacity() && (source_.at_hand() || pool_.outstanding() < pool_.workers())) {
+      std::optional<Task> task = source_.next();
       if (!task) {
         break;
       }
-      affinity_ = task->affinity;
       pool_.submit(std::move(*task));
     }
   }
@@ -155,15 +192,12 @@ class Sweep {
       if (result->error) {
         std::rethrow_exception(result->error);
       }
-      add(std::move(result->rows));
+      results_->add(result->rows);
+      tally_.add(result->rows);
+      rows_to_tell_ += result->rows.size();
+      failed_to_tell_ += static_cast<std::uint64_t>(
+          std::ranges::count_if(result->rows, [](const ResultRow& row) { return row.outcome.failure.has_value(); }));
       wait = std::chrono::milliseconds(0);
-    }
-  }
-
-  void add(const std::vector<ResultRow>& rows) {
-    if (!rows.empty()) {
-      results_->add(rows);
-      tally_.add(rows);
     }
   }
 
@@ -174,8 +208,9 @@ class Sweep {
       committed_ = Clock::now();
       commit_every_ = std::clamp(kCommitShare * since(begun), kLeastCommitSeconds, kCommitSeconds);
     }
-    for (const std::string& note : peers_.take_notes()) {
-      tally_.note(note);
+    if (team_ != nullptr && (now || leads_ || Clock::now() - told_ >= kTellLeader)) {
+      ask_team();
+      told_ = Clock::now();
     }
     if (options_->show && (now || Clock::now() - shown_ >= kShow)) {
       options_->show(tally_.standing());
@@ -183,29 +218,41 @@ class Sweep {
     }
   }
 
+  /// Tells what was done here; learns what was done in all, and whether somebody ends the sweep.
+  void ask_team() {
+    const auto add = [this](Counter counter, std::uint64_t& more) {
+      const auto mine = static_cast<std::int64_t>(std::exchange(more, 0));
+      return mine != 0 || leads_ ? static_cast<std::uint64_t>(team_->fetch_add(counter, mine) + mine) : 0;
+    };
+    const std::uint64_t failed = add(Counter::RowsFailed, failed_to_tell_);
+    const std::uint64_t done = add(Counter::RowsDone, rows_to_tell_);
+    if (leads_) {
+      tally_.set_counts(done, failed);
+    }
+    const std::int64_t next = team_->fetch_add(Counter::NextPiece, 0);
+    stopped_by_others_ = next >= kStop;
+    failed_elsewhere_ = next >= kFail;
+  }
+
   SweepReport leave() {
     SweepReport report;
     const std::optional<SweepEnd> stopped = finished() ? std::nullopt : stop_reason();
     report.end = stopped ? *stopped : cut_short_ ? SweepEnd::CountReached : SweepEnd::Finished;
-    const double grace = stopped ? options_->grace_seconds : 0;
-    queue_.clear();
+    const double grace = stopped && !failed_elsewhere_ ? options_->grace_seconds : 0;
     pool_.stop();
     // What is there already is safe before anything is waited for: the next signal may be the last.
     collect(std::chrono::milliseconds(0));
     commit_and_show(true);
-    peers_.stop(grace);
+    if (team_ != nullptr && stopped == SweepEnd::Stopped && !stopped_by_others_) {
+      team_->fetch_add(Counter::NextPiece, kStop);
+    }
     const Clock::time_point begun = Clock::now();
     while (pool_.outstanding() > 0 && since(begun) < grace) {
-      collect(kWaitWithPeers);
-      add(peers_.poll(queue_));
+      collect(kWaitOfLeader);
       commit_and_show(false);
     }
     report.abandoned = !drain();
-    const double left = std::max(0.0, grace - since(begun));
-    peers_.end(std::chrono::milliseconds(static_cast<std::int64_t>(left * 1000)) + std::chrono::seconds(5),
-               [this](const std::vector<ResultRow>& rows) { add(rows); });
     commit_and_show(true);
-    report.lost = peers_.any_lost();
     report.standing = tally_.standing();
     return report;
   }
@@ -218,7 +265,7 @@ class Sweep {
     pool_.cancel();
     const Clock::time_point begun = Clock::now();
     while (pool_.outstanding() > 0 && since(begun) < kCancelSeconds) {
-      collect(kWaitWithPeers);
+      collect(kWaitOfLeader);
     }
     if (pool_.outstanding() == 0) {
       return true;
@@ -227,144 +274,77 @@ class Sweep {
     return false;
   }
 
-  /// After an error: what is finished is written as far as that is possible, and the others are sent home.
+  /// After an error: what is finished is written as far as that is possible, and the others end, too.
   void rescue() noexcept {
     try {
+      if (team_ != nullptr) {
+        team_->fetch_add(Counter::NextPiece, kFail);
+      }
       pool_.cancel();
       results_->commit();
     } catch (...) {  // the first error is the one to tell
     }
-    dismiss_others(*options_);
   }
 
   const Plan* plan_;
   const Work* work_;
   ResultsWriter* results_;
   RunnerOptions* options_;
+  Team* team_;
+  bool leads_;
+  std::uint64_t wanted_;
   Tally tally_;
   bool cut_short_;
-  UnitQueue queue_;
+  TaskSource source_;
   LocalPool pool_;
-  Peers peers_;
   double most_seconds_;
-  std::optional<std::uint64_t> affinity_;
-  Clock::time_point committed_ = Clock::now();
+  std::uint64_t rows_to_tell_ = 0, failed_to_tell_ = 0;
+  bool stopped_by_others_ = false, failed_elsewhere_ = false;
+  Clock::time_point committed_ = Clock::now(), told_{};
   double commit_every_ = kLeastCommitSeconds;
   Clock::time_point shown_{};
 };
 
-bool is_input_key(const std::string& key) {
-  const std::string base = key.substr(0, key.find(':'));
-  return base == "trace" || base == "workload";
-}
-
-/// Each once, in the order in which they come.
-class InputList {
- public:
-  void add(InputFile input) {
-    if (seen_.emplace(input.path, input.hash).second) {
-      list_.push_back(std::move(input));
-    }
-  }
-  [[nodiscard]] std::vector<InputFile> take() {
-    return std::move(list_);
-  }
-
- private:
-  std::vector<InputFile> list_;
-  std::set<std::pair<std::string, std::string>> seen_;
-};
-
-/// Machines and hints: of the definition, not of its runs, as which runs there are may depend on what is in them.
-void add_other_files(const Definition& definition, InputList& inputs) {
-  const auto add = [&](const std::string& key, const ParameterValue& value) {
-    for (const std::string& path : is_input_key(key) ? std::vector<std::string>{} : paths_in(key, value)) {
-      if (std::optional<std::string> hash = file_hash(path)) {
-        inputs.add({written_path(definition, path), std::move(*hash)});
-      }
-    }
-  };
-  for (const auto& [key, setting] : definition.base.all()) {
-    add(key, setting.value);
-  }
-  for (const Factor& factor : definition.factors) {
-    for (const Axis& axis : factor.axes) {
-      for (const ParameterValue& value : axis.values) {
-        add(axis.key, value);
-      }
-    }
-  }
-}
-
-/// One run for each combination of values of the axes that say what is read.
-std::vector<std::uint64_t> runs_by_input(const Plan& plan) {
-  std::vector<std::size_t> axes;
-  for (std::size_t i = 0; i < plan.keys().size(); ++i) {
-    if (is_input_key(plan.keys()[i])) {
-      axes.push_back(i);
-    }
-  }
-  if (axes.empty()) {
-    return plan.runs() > 0 ? std::vector<std::uint64_t>{0} : std::vector<std::uint64_t>{};
-  }
-  std::set<std::vector<std::string>> seen;
-  std::vector<std::uint64_t> runs;
-  for (std::uint64_t run = 0; run < plan.runs(); ++run) {
-    const std::vector<ParameterValue> values = plan.values(run);
-    std::vector<std::string> key;
-    for (const std::size_t axis : axes) {
-      key.push_back(to_text(values[axis]));
-    }
-    if (seen.insert(std::move(key)).second) {
-      runs.push_back(run);
-    }
-  }
-  return runs;
-}
-
 }  // namespace
 
-std::vector<InputFile> sweep_inputs(const Plan& plan, const Work& work) {
-  InputList inputs;
-  add_other_files(plan.definition(), inputs);
-  if (!work.input_hash) {
-    return inputs.take();
-  }
-  bool any = false;
-  std::optional<Error> first;
-  for (const std::uint64_t run : runs_by_input(plan)) {
-    try {
-      // Nothing else: whatever else is wrong with the run does not hide its input.
-      experiment::Settings asked;
-      const experiment::Settings whole = plan.settings(run);
-      for (const auto& [key, setting] : whole.all()) {
-        if (is_input_key(key)) {
-          asked.set(key, setting.value, setting.where);
-        }
-      }
-      const experiment::Settings complete = experiment::complete(asked);
-      const std::string& workload = complete.text("workload");
-      inputs.add({workload.empty() ? written_path(plan.definition(), complete.text("trace")) : workload,
-                  work.input_hash(complete)});
-      any = true;
-    } catch (const Error& error) {
-      if (error.kind() == ErrorKind::Internal) {
-        throw;
-      }
-      if (!first) {
-        first = error;
-      }
+std::vector<bool> agree_on_sweep(Team& team, const Plan& plan, const std::function<std::vector<bool>()>& finished) {
+  const std::vector<RankResult> ranks = in_step(&team, [&] {
+    std::string bits;
+    for (const bool one : team.rank() == 0 ? finished() : std::vector<bool>{}) {
+      bits += one ? '1' : '0';
+    }
+    return join(
+        {RAYREPLAY_VERSION, fmt::format("{} ({} runs)", definition_hash(plan.definition()), plan.runs()), bits});
+  });
+  const std::vector<std::string> expected = split(ranks[0].text);
+  for (const RankResult& rank : ranks) {
+    const std::vector<std::string> found = split(rank.text);
+    if (found[0] != expected[0]) {
+      throw_on(team, ErrorKind::Usage,
+               {"the version of rayreplay is another one", rank.name, found[0], expected[0] + " as on rank 0",
+                "run the same rayreplay on all machines"});
+    }
+    if (found[1] != expected[1]) {
+      throw_on(team, ErrorKind::Usage,
+               {"the sweep is another one", rank.name, found[1], expected[1] + " as on rank 0",
+                "give all machines the same sweep file"});
     }
   }
-  if (!any && first) {
-    throw Error(*first);
+  std::vector<bool> result;
+  for (const char bit : expected[2]) {
+    result.push_back(bit == '1');
   }
-  return inputs.take();
+  return result;
+}
+
+void attend_sweep(Team& team) {
+  require_same_inputs(team, in_step(&team, [] { return std::string(); }));
 }
 
 SweepReport run_sweep(const Plan& plan, const Work& work, ResultsWriter& results, RunnerOptions& options) {
   const SelectOptions select{options.shard, options.shards, plan.definition().most_runs, options.most_now};
-  Sweep sweep(plan, work, results, options, select_units(plan.units(), results.finished(options.retry_errors), select));
+  const std::vector<bool> finished = options.finished ? *options.finished : results.finished(options.retry_errors);
+  Sweep sweep(plan, work, results, options, select_units(plan.units(), finished, select));
   return sweep.run();
 }
 

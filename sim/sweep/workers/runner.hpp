@@ -1,20 +1,25 @@
 // Working a plan off: on the cores of a machine, on its GPUs, on many machines.
 //
 // Contract: every run of the plan that is not finished in the database is evaluated once and added. Results do not
-// depend on how work was shared out. Units are started in the plan's order while their forecast memory fits beside that
-// of the units under way (`memory_bytes`); a configuration that does not fit by itself gives a row with an error. The
-// evaluator's failures are rows; only Internal and Output errors, and inputs that are not what they were, end a sweep,
+// depend on how work was shared out. Units are started in the plan's order. Together they take `memory_bytes` at most:
+// a run that finds no memory is tried alone, and is a row with an error where it finds none then. The evaluator's
+// failures are rows; only Internal and Output errors, and inputs that are not what they were, end a sweep,
 // after what is finished has been written. A stop (Ctrl-C, `stop.seconds`) lets nothing start, waits for no unit longer
 // than `grace_seconds`, and writes what is finished. `stop.runs` = N: the runs below N alone.
 //   `threads`: workers on the processor; each accelerator is one worker more. Rows are written by the one thread that
 // calls. The first units begin while the inputs are looked at; no row is taken before they are known. `shard`: units by
-// affinity (unit_queue.hpp), so that shards share little. With a `link` this process is rank 0 of several (peers.hpp);
-// the others call run_worker (remote_worker.hpp) with the same plan.
+// affinity (selection.hpp), so that shards share little.
+//   With a `team` every rank calls the same: `agree_on_sweep`, then `run_sweep` with a database of its own, or
+// `attend_sweep` where it does not work. Each rank takes the next piece of the work when it has room, and writes its
+// rows itself. A stop of one rank, and an error, end the work of all; rank 0 throws the error. The report of rank 0
+// counts the rows of all ranks; its best is that of its own rows. Ranks that hold other contents of an input end the
+// sweep with an error that names the rank and the file. Steps of a team: team.hpp.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +27,7 @@
 #include "sim/experiment/stages/evaluator.hpp"
 #include "sim/sweep/plan/plan.hpp"
 #include "sim/sweep/results/database.hpp"
-#include "sim/sweep/workers/link.hpp"
+#include "sim/sweep/workers/team.hpp"
 #include "sim/sweep/workers/work.hpp"
 
 namespace rayreplay::sweep {
@@ -35,7 +40,6 @@ struct Standing {
   bool has_best = false;    ///< of all rows of the database
   std::uint64_t best_run = 0;
   double best = 0;
-  std::vector<std::string> notes;  ///< lost workers and the like, each once
 };
 
 struct RunnerOptions {
@@ -49,8 +53,8 @@ struct RunnerOptions {
   double grace_seconds = 10;
   std::function<bool()> stop_requested{};
   std::function<void(const Standing&)> show{};  ///< several times a second
-  Link* link = nullptr;                         ///< null after an error: the others have been sent home
-  double silent_seconds = 30;                   ///< of a process at the other end of the link: then it is lost
+  Team* team = nullptr;
+  std::optional<std::vector<bool>> finished{};  ///< by run; nothing: what the database says
 };
 
 enum class SweepEnd { Finished, Stopped, TimeOver, CountReached };
@@ -58,13 +62,19 @@ enum class SweepEnd { Finished, Stopped, TimeOver, CountReached };
 struct SweepReport {
   SweepEnd end = SweepEnd::Finished;
   Standing standing;
-  bool lost = false;       ///< processes at the other end of the link: MPI cannot be ended in order
   bool abandoned = false;  ///< units are still being evaluated: leave with _exit, destroy nothing that they use
 };
 
 [[nodiscard]] SweepReport run_sweep(const Plan& plan, const Work& work, ResultsWriter& results, RunnerOptions& options);
 [[nodiscard]] SweepReport run_sweep(const Plan& plan, experiment::Evaluator& evaluator, ResultsWriter& results,
                                     RunnerOptions& options);
+
+/// A step of a team: what is finished by run, as rank 0 says (`finished`, on rank 0). Usage where a rank has another
+/// version of rayreplay or another sweep.
+[[nodiscard]] std::vector<bool> agree_on_sweep(Team& team, const Plan& plan,
+                                               const std::function<std::vector<bool>()>& finished);
+/// Of a rank that lends its processors to another of its machine.
+void attend_sweep(Team& team);
 
 /// The files (traces, machines, hints; and workloads) that the sweep reads, as it names them, and their content hashes
 /// now. Those that cannot be read are left out: their runs say so. Throws the first one's error where no trace or

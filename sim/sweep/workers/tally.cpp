@@ -46,8 +46,9 @@ void Tally::add(std::span<const ResultRow> rows) {
   }
 }
 
-void Tally::note(const std::string& text) {
-  standing_.notes.push_back(text);
+void Tally::set_counts(std::uint64_t added, std::uint64_t failed) {
+  added_ = added;
+  standing_.failed = failed;
 }
 
 double Tally::seconds() const {

@@ -22,7 +22,8 @@ class Tally {
   /// What the database holds already.
   void begin_with(const std::optional<BestRow>& best);
   void add(std::span<const ResultRow> rows);
-  void note(const std::string& text);
+  /// Of all ranks of a team, in place of those added here.
+  void set_counts(std::uint64_t added, std::uint64_t failed);
   [[nodiscard]] Standing standing() const;
   [[nodiscard]] double seconds() const;
   [[nodiscard]] std::uint64_t added() const {

@@ -1,9 +1,9 @@
 // What the runner asks of an evaluator: a few functions, so that tests run sweeps over work that they make up.
 //
 // Contract: `evaluate` as Evaluator::evaluate (sim/experiment/stages/evaluator.hpp), from several threads at a time.
-// `forecast` and `input_hash` may be empty: then nothing is known about memory and about inputs; `limit_memory` may be
-// empty: then forecasts are trusted; `forget` may be empty where nothing is kept. A Progress that is given to
-// `evaluate` may throw Cancelled: evaluation lets it pass, and nothing of that call counts.
+// `input_hash` may be empty: then nothing is known about inputs; `limit_memory` may be empty where memory is not
+// limited, and `forget` where nothing is kept. A Progress that is given to `evaluate` may throw Cancelled: evaluation
+// lets it pass, and nothing of that call counts.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,6 @@ struct Work {
   std::function<std::vector<experiment::Outcome>(std::span<const experiment::Settings> complete,
                                                  kernels::Accelerator* accelerator, Progress* progress)>
       evaluate;
-  std::function<std::vector<experiment::StageForecast>(const experiment::Settings& complete)> forecast{};
   std::function<std::string(const experiment::Settings& complete)> input_hash{};
   std::function<void(std::uint64_t bytes)> limit_memory{};
   std::function<void(std::span<const experiment::Settings> complete, bool of_input)> forget{};

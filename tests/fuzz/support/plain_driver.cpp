@@ -1,11 +1,12 @@
 // The driver of every preset but fuzz: a regression test that needs no Clang.
 //
-//   fuzz_NAME [--seconds N] [--seed S] [FILE…]
+//   fuzz_NAME [--inputs N | --seconds N] [--seed S] [FILE…]
 //
-// Without files: all inputs of the corpus, the seeds, and then changes of both for N seconds (3); the same seed gives
-// the same inputs in the same order. Of every kind some changed inputs must be taken and some refused, as otherwise
-// nothing would be tested; until there are, the time is extended up to kMostRounds inputs. With files: these alone. A
-// finding, a crash of the sanitizers and an input that takes longer than kMostSeconds keep the input in a file.
+// Without files: all inputs of the corpus, the seeds, and then N changes of both (Fuzzer::inputs), or changes for N
+// seconds. The same seed gives the same inputs in the same order, so that a test by number finds the same on every
+// machine. Of every kind some changed inputs must be taken and some refused, as otherwise nothing would be tested;
+// until there are, it goes on up to kMostRounds inputs. With files: these alone. A finding, a crash of the sanitizers
+// and an input that takes too long keep the input in a file.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "tests/fuzz/support/fuzzer.hpp"
@@ -29,7 +31,9 @@ namespace {
 
 using namespace rayreplay;
 
-constexpr unsigned kMostSeconds = 60;
+// Processor time shows an endless loop whatever else the machine does; a deadlock takes none.
+constexpr unsigned kMostProcessorSeconds = 60;
+constexpr unsigned kMostSeconds = 900;
 constexpr std::uint64_t kMostRounds = 4096;
 
 const std::string* current = nullptr;
@@ -47,7 +51,9 @@ void keep_input() {
 }
 
 void on_signal(int signal) {
-  if (signal == SIGALRM) {
+  if (signal == SIGPROF) {
+    std::fprintf(stderr, "finding: one input took more than %u s of processor time\n", kMostProcessorSeconds);
+  } else if (signal == SIGALRM) {
     std::fprintf(stderr, "finding: one input took longer than %u s\n", kMostSeconds);
   }
   keep_input();
@@ -55,11 +61,19 @@ void on_signal(int signal) {
   std::raise(signal);
 }
 
+/// 0: without a limit.
+void limit(unsigned processor_seconds, unsigned seconds) {
+  itimerval timer{};
+  timer.it_value.tv_sec = processor_seconds;
+  ::setitimer(ITIMER_PROF, &timer, nullptr);
+  ::alarm(seconds);
+}
+
 fuzz::Verdict run(const std::string& input) {
   current = &input;
-  ::alarm(kMostSeconds);
+  limit(kMostProcessorSeconds, kMostSeconds);
   const fuzz::Verdict verdict = fuzz::kFuzzer.run(input);
-  ::alarm(0);
+  limit(0, 0);
   current = nullptr;
   return verdict;
 }
@@ -90,7 +104,7 @@ struct Tally {
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (const int signal : {SIGABRT, SIGALRM, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
+  for (const int signal : {SIGABRT, SIGALRM, SIGPROF, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
     std::signal(signal, on_signal);
   }
   if (__sanitizer_set_death_callback != nullptr) {
@@ -107,7 +121,7 @@ int main(int argc, char** argv) {
     }
     return EXIT_SUCCESS;
   }
-  const auto [seconds, seed] = test::fuzz_arguments(argc, argv);
+  const test::FuzzArguments arguments = test::fuzz_arguments(argc, argv);
   std::vector<std::string> inputs = read_corpus();
   const std::size_t corpus = inputs.size();
   const std::vector<std::string> seeds = fuzzer.seeds();
@@ -116,13 +130,18 @@ int main(int argc, char** argv) {
     static_cast<void>(run(input));
   }
   std::vector<Tally> tallies(fuzzer.kinds.size());
-  const auto quiet = [&] {
+  const auto all_kinds_tested = [&] {
     return std::none_of(tallies.begin(), tallies.end(), [](const Tally& tally) { return tally.says_nothing(); });
   };
-  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  const auto start = std::chrono::steady_clock::now();
   std::uint64_t rounds = 0;
-  for (; std::chrono::steady_clock::now() < end || (!quiet() && rounds < kMostRounds); ++rounds) {
-    fuzz::Random random(seed * 1'000'003 + rounds);
+  const auto enough = [&] {
+    return arguments.seconds
+               ? std::chrono::steady_clock::now() - start >= std::chrono::duration<double>(*arguments.seconds)
+               : rounds >= arguments.inputs.value_or(fuzzer.inputs);
+  };
+  for (; !enough() || (!all_kinds_tested() && rounds < kMostRounds); ++rounds) {
+    fuzz::Random random(arguments.seed * 1'000'003 + rounds);
     // Half of the changes are of seeds, however large the corpus has become.
     std::string input = random.one_in(2) ? seeds[random.below(seeds.size())] : inputs[random.below(inputs.size())];
     for (std::uint32_t n = 1 + random.below(4); n > 0; --n) {
@@ -143,5 +162,5 @@ int main(int argc, char** argv) {
                 static_cast<unsigned long long>(tallies[kind].taken),
                 static_cast<unsigned long long>(tallies[kind].refused));
   }
-  return quiet() ? EXIT_SUCCESS : EXIT_FAILURE;
+  return all_kinds_tested() ? EXIT_SUCCESS : EXIT_FAILURE;
 }

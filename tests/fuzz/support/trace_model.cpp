@@ -122,7 +122,8 @@ void write_dataset(hid_t file, const Object& object) {
     for (const StoredChunk& chunk : object.stored) {
       std::vector<hsize_t> offset(object.extent.size() + 1, 0);
       offset[0] = object.chunk.empty() ? 0 : chunk.number * object.chunk[0];
-      if (!object.chunk.empty() && !chunk.data.empty()) {
+      // libhdf5 1.10 crashes on a chunk for a dataset without elements.
+      if (!object.chunk.empty() && !chunk.data.empty() && elements(object.extent) != 0) {
         H5Dwrite_chunk(dataset, H5P_DEFAULT, chunk.filter_mask, offset.data(), chunk.data.size(), chunk.data.data());
       }
     }

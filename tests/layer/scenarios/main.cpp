@@ -144,8 +144,8 @@ VkSemaphore make_timeline(const World& world) {
   return semaphore;
 }
 
-/// Submits the world's commands, which wait for a value of the semaphore.
-void submit_behind(const World& world, VkSemaphore semaphore, std::uint64_t value) {
+/// Submits the world's commands (or none), which wait for a value of the semaphore.
+void submit_behind(const World& world, VkSemaphore semaphore, std::uint64_t value, bool with_commands = true) {
   VkTimelineSemaphoreSubmitInfo timeline{};
   timeline.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO;
   timeline.waitSemaphoreValueCount = 1;
@@ -157,7 +157,7 @@ void submit_behind(const World& world, VkSemaphore semaphore, std::uint64_t valu
   info.waitSemaphoreCount = 1;
   info.pWaitSemaphores = &semaphore;
   info.pWaitDstStageMask = &stage;
-  info.commandBufferCount = 1;
+  info.commandBufferCount = with_commands ? 1 : 0;
   info.pCommandBuffers = &world.commands;
   check(vkQueueSubmit(world.context.queue, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit");
 }
@@ -319,6 +319,25 @@ void wait_before_signal() {
     signal(world, semaphore, turn);
     check(vkQueueWaitIdle(world.context.queue), "vkQueueWaitIdle");
   }
+  vkDestroySemaphore(world.context.device, semaphore, nullptr);
+  print(world.triangle.picture());
+}
+
+/// Work that was submitted before the first launch holds the queue, until the host lets it go after the launch.
+void queue_held() {
+  World world;
+  const VkSemaphore semaphore = make_timeline(world);
+  submit_behind(world, semaphore, 1, false);
+  begin(world.commands);
+  world.triangle.trace(world.commands, kWidth, kHeight, 0);
+  end(world.commands);
+  VkSubmitInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+  info.commandBufferCount = 1;
+  info.pCommandBuffers = &world.commands;
+  check(vkQueueSubmit(world.context.queue, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit");
+  signal(world, semaphore, 1);
+  check(vkQueueWaitIdle(world.context.queue), "vkQueueWaitIdle");
   vkDestroySemaphore(world.context.device, semaphore, nullptr);
   print(world.triangle.picture());
 }
@@ -534,6 +553,7 @@ int run(const std::string& name, const char* number) {
       {"devices", devices},
       {"frames", frames},
       {"wait-before-signal", wait_before_signal},
+      {"queue-held", queue_held},
       {"compute-between", compute_between},
       {"table-of-device", table_of_device},
       {"recorded-ahead", recorded_ahead},

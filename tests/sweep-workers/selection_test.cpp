@@ -1,4 +1,4 @@
-#include "sim/sweep/workers/unit_queue.hpp"
+#include "sim/sweep/workers/selection.hpp"
 
 #include <algorithm>
 #include <set>
@@ -109,37 +109,41 @@ std::vector<Task> tasks_of(const std::vector<std::uint64_t>& affinities) {
   return tasks;
 }
 
-TEST(UnitQueue, GivesTheFirstToOneMachine) {
-  UnitQueue queue(tasks_of({5, 5, 6}));
-  EXPECT_EQ(queue.first()->id, 0U);
-  EXPECT_EQ(queue.first()->id, 1U);
-  EXPECT_EQ(queue.first()->id, 2U);
-  EXPECT_FALSE(queue.first());
+TEST(Pieces, AreOfOneAffinityAndBecomeSmall) {
+  std::vector<std::uint64_t> affinities(100, 5);
+  affinities.resize(130, 6);
+  const std::vector<Task> tasks = tasks_of(affinities);
+  const std::vector<std::size_t> ends = piece_ends(tasks, 4);
+  ASSERT_FALSE(ends.empty());
+  EXPECT_EQ(ends.back(), tasks.size());
+  std::size_t first = 0;
+  for (const std::size_t end : ends) {
+    ASSERT_GT(end, first);
+    EXPECT_EQ(tasks[first].affinity, tasks[end - 1].affinity);
+    EXPECT_LE(end - first, std::max<std::size_t>(1, (tasks.size() - first) / 8)) << "half of an equal part of the rest";
+    first = end;
+  }
+  EXPECT_EQ(ends[0], 16U) << "130 / 8";
+  EXPECT_EQ(ends.back() - ends[ends.size() - 2], 1U);
+  EXPECT_EQ(std::ranges::count(ends, 100U), 1) << "where the affinity changes";
 }
 
-TEST(UnitQueue, KeepsAMachineWithWhatItKnows) {
-  UnitQueue queue(tasks_of({5, 5, 6, 6, 5}));
-  EXPECT_EQ(queue.next(std::nullopt)->id, 0U);
-  EXPECT_EQ(queue.next(std::nullopt)->id, 2U) << "nobody has had 6";
-  EXPECT_EQ(queue.next(5)->id, 1U);
-  EXPECT_EQ(queue.next(6)->id, 3U);
-  EXPECT_EQ(queue.next(6)->id, 4U) << "nothing left of 6";
-  EXPECT_TRUE(queue.empty());
+TEST(Pieces, HoldWholeTasksAndEveryOne) {
+  std::vector<Task> tasks = tasks_of({1, 1, 1});
+  tasks[0].runs.resize(1000);
+  EXPECT_EQ(piece_ends(tasks, 1000), (std::vector<std::size_t>{1, 2, 3}));
+  EXPECT_TRUE(piece_ends({}, 3).empty());
 }
 
-TEST(UnitQueue, NobodyHoardsTowardsTheEnd) {
-  EXPECT_EQ(units_in_hand(6, 1000, 4), 6U) << "plenty: all it has room for";
-  EXPECT_EQ(units_in_hand(6, 8, 4), 3U) << "two workers, and its part of half of what is left";
-  EXPECT_EQ(units_in_hand(6, 7, 4), 2U);
-  EXPECT_EQ(units_in_hand(6, 0, 4), 2U);
-  EXPECT_EQ(units_in_hand(1, 0, 1), 1U) << "never nothing";
-}
-
-TEST(UnitQueue, WhatALostWorkerHadComesFirst) {
-  UnitQueue queue(tasks_of({1, 1, 1}));
-  Task task = *queue.next(1);
-  queue.give_back(std::move(task));
-  EXPECT_EQ(queue.next(1)->id, 0U);
+TEST(TaskSource, GivesAllToOneProcess) {
+  TaskSource source(tasks_of({5, 5, 6}), nullptr);
+  for (std::uint64_t id = 0; id < 3; ++id) {
+    EXPECT_TRUE(source.at_hand());
+    EXPECT_FALSE(source.over());
+    EXPECT_EQ(source.next()->id, id);
+  }
+  EXPECT_FALSE(source.next());
+  EXPECT_TRUE(source.over());
 }
 
 }  // namespace

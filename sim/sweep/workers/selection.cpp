@@ -1,14 +1,13 @@
-#include "sim/sweep/workers/unit_queue.hpp"
+#include "sim/sweep/workers/selection.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace rayreplay::sweep {
 namespace {
 
 /// Pieces of one affinity for each shard, where a shard would otherwise get too much.
 constexpr std::uint64_t kPiecesPerShard = 4;
-/// How far ahead a unit is looked for that suits a worker: giving out stays cheap, and the order near the plan's.
-constexpr std::size_t kLookAhead = 1024;
 
 /// By unit: its shard.
 std::vector<std::uint32_t> shards_of(const std::vector<Unit>& units, std::uint32_t shards) {
@@ -67,47 +66,48 @@ Selection select_units(const std::vector<Unit>& units, const std::vector<bool>& 
   return selection;
 }
 
-std::uint64_t units_in_hand(std::uint64_t capacity, std::uint64_t left, std::uint64_t processes) {
-  const std::uint64_t workers = std::max<std::uint64_t>(1, capacity / kUnitsInHand);
-  // Half of what is left: the other half evens out what took longer.
-  const std::uint64_t fair = left / (2 * std::max<std::uint64_t>(1, processes));
-  return std::min(capacity, workers + fair);
+std::vector<std::size_t> piece_ends(const std::vector<Task>& tasks, int workers) {
+  std::uint64_t left = 0;
+  for (const Task& task : tasks) {
+    left += task.runs.size();
+  }
+  std::vector<std::size_t> ends;
+  for (std::size_t first = 0; first < tasks.size(); first = ends.back()) {
+    const std::uint64_t most = left / (2 * static_cast<std::uint64_t>(std::max(1, workers)));
+    std::uint64_t runs = tasks[first].runs.size();
+    std::size_t end = first + 1;
+    for (; end < tasks.size() && tasks[end].affinity == tasks[first].affinity; ++end) {
+      if (runs + tasks[end].runs.size() > most) {
+        break;
+      }
+      runs += tasks[end].runs.size();
+    }
+    left -= runs;
+    ends.push_back(end);
+  }
+  return ends;
 }
 
-UnitQueue::UnitQueue(std::vector<Task> tasks)
-    : tasks_(std::make_move_iterator(tasks.begin()), std::make_move_iterator(tasks.end())) {}
-
-std::optional<Task> UnitQueue::next(std::optional<std::uint64_t> last_affinity) {
-  if (tasks_.empty()) {
-    return std::nullopt;
+TaskSource::TaskSource(std::vector<Task> tasks, Team* team) : tasks_(std::move(tasks)), team_(team) {
+  if (team_ == nullptr) {
+    end_ = tasks_.size();
+    over_ = true;
+  } else {
+    ends_ = piece_ends(tasks_, team_->workers());
   }
-  const auto end = tasks_.begin() + static_cast<std::ptrdiff_t>(std::min(tasks_.size(), kLookAhead));
-  auto chosen = end;
-  if (last_affinity) {
-    chosen = std::find_if(tasks_.begin(), end, [&](const Task& task) { return task.affinity == *last_affinity; });
-  }
-  if (chosen == end) {
-    chosen = std::find_if(tasks_.begin(), end, [&](const Task& task) { return started_[task.affinity] == 0; });
-  }
-  if (chosen == end) {
-    chosen = tasks_.begin();
-  }
-  return take(chosen);
 }
 
-std::optional<Task> UnitQueue::first() {
-  return tasks_.empty() ? std::nullopt : std::optional<Task>(take(tasks_.begin()));
-}
-
-Task UnitQueue::take(std::deque<Task>::iterator chosen) {
-  Task task = std::move(*chosen);
-  tasks_.erase(chosen);
-  ++started_[task.affinity];
-  return task;
-}
-
-void UnitQueue::give_back(Task task) {
-  tasks_.push_front(std::move(task));
+std::optional<Task> TaskSource::next() {
+  if (at_ == end_ && !over_) {
+    const auto piece = static_cast<std::uint64_t>(team_->fetch_add(Counter::NextPiece, 1));
+    if (piece < ends_.size()) {
+      at_ = piece == 0 ? 0 : ends_[piece - 1];
+      end_ = ends_[piece];
+    } else {
+      over_ = true;
+    }
+  }
+  return at_ == end_ ? std::nullopt : std::optional<Task>(std::move(tasks_[at_++]));
 }
 
 }  // namespace rayreplay::sweep
