@@ -18,9 +18,10 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/keep_memory.hpp"
-#include "sim/experiment/advise.hpp"
-#include "sim/experiment/settings/machine_settings.hpp"
-#include "sim/experiment/stages/stage_settings.hpp"
+#include "sim/settings/machine_settings.hpp"
+#include "sim/engine/evaluator.hpp"
+#include "sim/engine/stage_settings.hpp"
+#include "sim/engine/stages/advice.hpp"
 #include "sim/machine/machine.hpp"
 
 namespace rayreplay::app {
@@ -78,22 +79,24 @@ int act(const Options& given) {
   const experiment::Settings settings = experiment::complete(asked, experiment::NamedInput::Elsewhere);
   experiment::AdviseOptions options = given.advise;
   options.model = asked_model(asked);
-  options.hints = experiment::hints_of(settings);
+  static_cast<void>(experiment::hints_of(settings));
   require_distinct({{"--output", given.output.path}}, given.experiment.inputs(given.path, settings));
   given.output.check();
   const std::unique_ptr<kernels::Accelerator> accelerator = given.device.open();
-  options.accelerator = accelerator.get();
   if (std::ranges::any_of(kMachineKeys, [&asked](const char* key) { return asked.has(key); })) {
     const machine::Machine chosen = experiment::machine_of(settings);
     options.machine = machine::facts(chosen, chosen.resident_warps);
   }
 
   keep_freed_memory();
-  const trace::Trace trace = load_trace(given.path);
+  const auto data = load_input(given.path);
+  const trace::Trace& trace = data->trace;
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true);
   const std::unique_ptr<Progress> progress = console::make_progress();
-  options.progress = progress.get();
-  const experiment::AdviseResult result = experiment::advise(trace, resolved, options);
+  experiment::Evaluator evaluator({nullptr, 0});
+  experiment::Workbench bench = evaluator.workbench(accelerator.get(), progress.get());
+  const experiment::AdviseResult result =
+      experiment::advise_hints(bench, experiment::Evaluator::open(settings, data, given.path), options);
   log_not_captured(trace.header);
   console::log(fmt::format("rayreplay: {} in {:.1f} s", counted(result.evaluated + result.rejected, "candidate"),
                            result.seconds));
@@ -135,11 +138,7 @@ void add_advise_command(CLI::App& root, Session& session) {
       ->check(CLI::Range(0U, kMostCandidates))
       ->capture_default_str()
       ->group(kSearch);
-  using experiment::Stage;
-  TakenKeys taken{bit(Stage::Assignment) | bit(Stage::Simt)};
-  taken.without = {"packing"};
-  taken.also = {kModel, "scheduler.hints", "scheduler.hint_files"};
-  taken.also.insert(taken.also.end(), kMachineKeys.begin(), kMachineKeys.end());
+  TakenKeys taken{"advice"};
   taken.defaults = {{kModel, options->advise.model}};
   options->experiment.add_to(*command, std::move(taken));
   options->device.add_to(*command);

@@ -18,7 +18,7 @@
 #include "base/output_file.hpp"
 #include "bvh/check_options.hpp"
 #include "bvh/vtp.hpp"
-#include "sim/experiment/stages/stage_settings.hpp"
+#include "sim/engine/stage_settings.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -213,7 +213,7 @@ int act(const Options& options) {
 
 void add_structure_options(CLI::App& command, Options& options) {
   constexpr const char* kGroup = "Structure";
-  TakenKeys taken{bit(experiment::Stage::Structure)};
+  TakenKeys taken{"structure"};
   taken.variants = {{kLayout, "wide-8"}};
   options.experiment.add_to(command, std::move(taken));
   command.add_option("--tlas", options.tlas, "Top-level structure of the trace, in place of the launch's")

@@ -26,10 +26,13 @@
 #include "base/keep_memory.hpp"
 #include "base/output_file.hpp"
 #include "capture/import/memory_trace.hpp"
-#include "sim/experiment/cache_import.hpp"
-#include "sim/experiment/memory_export.hpp"
-#include "sim/experiment/settings/machine_settings.hpp"
-#include "sim/experiment/stages/stage_settings.hpp"
+#include "sim/caching/cache_import.hpp"
+#include "sim/caching/memory_export.hpp"
+#include "sim/settings/machine_settings.hpp"
+#include "sim/engine/evaluator.hpp"
+#include "sim/engine/stage_settings.hpp"
+#include "sim/engine/stages/reuse.hpp"
+#include "sim/engine/stages/structure.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -38,7 +41,6 @@ using experiment::CacheOptions;
 using experiment::CacheResult;
 using experiment::ExperimentParameter;
 using experiment::Settings;
-using experiment::Stage;
 
 constexpr std::string_view kElementsEnd = ".cache.h5";
 constexpr const char* kCommand = "cache";
@@ -46,7 +48,7 @@ constexpr const char* kCommand = "cache";
 /// Whether the key means something to an imported memory trace, which comes with its own order and SMs.
 bool is_of_imported(const ExperimentParameter& parameter) {
   const std::string& key = parameter.declared.name;
-  return experiment::is_read(parameter, bit(Stage::Cache), kCommand) || key == experiment::kMachineName ||
+  return experiment::is_read(parameter, experiment::stages_named("reuse")) || key == experiment::kMachineName ||
          key == "stream.coalesce" ||
          std::ranges::any_of(experiment::shorthands(), [&key](const experiment::Shorthand& level) {
            return std::ranges::find(level.keys, key) != level.keys.end();
@@ -103,7 +105,7 @@ Settings told_settings(const Options& given, Settings settings, const CacheResul
   settings.set("bvh.builder", result.builder, "");
   settings.set("bvh.leaf_size", std::int64_t{0}, "");  // the builder's spec says it
   settings.set("schedule.distribution", result.schedule, "");
-  settings.set("schedule.resident_warps", std::int64_t{result.options.resident_warps}, "");
+  settings.set("schedule.resident_warps", std::int64_t{result.options.interleaving.resident_warps}, "");
   return given.experiment.read_of(settings, resolved);
 }
 
@@ -305,7 +307,8 @@ int run_imported(const Options& given, const Outputs& outputs, const Settings& s
 
 int run_launch(const Options& given, const Outputs& outputs, Settings settings, CacheOptions options) {
   keep_freed_memory();
-  const trace::Trace trace = load_trace(given.path);
+  const auto data = load_input(given.path);
+  const trace::Trace& trace = data->trace;
   if (settings.integer("warp_size") == 0 && trace.header.warp_size == 0) {
     settings.set("warp_size", std::int64_t{options.machine.warp_size}, "");
   }
@@ -315,12 +318,16 @@ int run_launch(const Options& given, const Outputs& outputs, Settings settings, 
     pictures::require_drawable(size.width, size.height, given.path);
   }
   const std::unique_ptr<Progress> progress = console::make_progress();
-  options.progress = progress.get();
+  experiment::Evaluator evaluator({nullptr, 0});
+  experiment::Workbench bench = evaluator.workbench(options.accelerator, progress.get());
+  const experiment::Experiment experiment = experiment::Evaluator::open(settings, data, given.path);
+  std::shared_ptr<const experiment::Structure> built;  // in use: made once
   std::unique_ptr<report::CacheFile> elements;
   if (options.elements) {
     elements = std::make_unique<report::CacheFile>(outputs.elements, given.output.force);
     options.take_elements = [&](std::uint32_t, const std::vector<memory::ElementRow>& rows) { elements->append(rows); };
-    options.take_structure = [&](const bvh::Bvh& structure) { elements->take(structure); };
+    built = experiment::structure(bench, experiment);
+    elements->take(built->bvh);
   }
   std::unique_ptr<experiment::MemoryExport> exported;
   if (!given.exported.empty()) {
@@ -331,7 +338,7 @@ int run_launch(const Options& given, const Outputs& outputs, Settings settings, 
       return exported.get();
     };
   }
-  const CacheResult result = experiment::run_cache(trace, given.path, resolved, options);
+  const CacheResult result = experiment::analyse_caches(bench, experiment, options);
   if (exported != nullptr) {
     exported->commit();
   }
@@ -367,7 +374,7 @@ void add_cache_command(CLI::App& root, Session& session) {
       ->group("Input")
       ->required();
   options->experiment.add_to(*command,
-                             {bit(Stage::Structure) | bit(Stage::Assignment) | bit(Stage::Stream) | bit(Stage::Cache)});
+                             {"structure, assignment, stream, reuse"});
   command->add_flag("--requests", options->requests, "Also hit rates over requests (lanes)")->group("Output");
   options->elements_option =
       command

@@ -13,9 +13,9 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/registry.hpp"
-#include "sim/experiment/settings/key_readers.hpp"
-#include "sim/experiment/settings/metrics.hpp"
-#include "sim/experiment/settings/parameter_table.hpp"
+#include "sim/settings/key_readers.hpp"
+#include "sim/settings/metrics.hpp"
+#include "sim/settings/parameter_table.hpp"
 #include "sim/machine/machine.hpp"
 
 namespace rayreplay::app {

@@ -21,8 +21,8 @@
 #include "base/output_file.hpp"
 #include "capture/import/memory_trace.hpp"
 #include "capture/trace/writer.hpp"
-#include "sim/experiment/settings/metrics.hpp"
-#include "sim/experiment/stages/evaluator.hpp"
+#include "sim/settings/metrics.hpp"
+#include "sim/engine/evaluator.hpp"
 #include "sim/machine/shader_names.hpp"
 #include "sim/workloads/workload.hpp"
 
@@ -84,13 +84,7 @@ const char* to_string(Verdict verdict) {
 
 /// The stage that gives the metrics of an output.
 experiment::Stage stage_of(const std::string& output) {
-  using experiment::Stage;
-  for (const Stage stage : {Stage::Simt, Stage::Model, Stage::Traversal, Stage::Cache, Stage::Structure}) {
-    if (output == experiment::to_string(stage)) {
-      return stage;
-    }
-  }
-  throw Error(ErrorKind::Internal, {"no stage gives this output", "microbench", "'" + output + "'", "", ""});
+  return experiment::stage(output);
 }
 
 /// Whether a key that decides on `stage` has another value.

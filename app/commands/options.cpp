@@ -177,6 +177,10 @@ trace::Trace load_trace(const std::string& path, bool rules) {
   return trace::load(path, options);
 }
 
+std::shared_ptr<const experiment::InputData> load_input(const std::string& path) {
+  return std::make_shared<const experiment::InputData>(experiment::InputData{.trace = load_trace(path), .records = {}});
+}
+
 void log_not_captured(const trace::Header& header) {
   constexpr std::size_t kShown = 5;
   // Without warps it is no device's capture: what a tracer never has concerns no figure of these commands.

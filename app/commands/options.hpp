@@ -12,6 +12,7 @@
 #include "app/output/table.hpp"
 #include "base/progress.hpp"
 #include "capture/trace/trace.hpp"
+#include "sim/engine/stage_input.hpp"
 
 namespace rayreplay::app {
 
@@ -59,6 +60,8 @@ void require_no_memory_trace(const std::string& path);
 void require_known_trace(const std::string& path);
 /// Reads and checks it, with a progress bar; a memory trace is refused. `rules`: as in capture/trace/reader.hpp.
 [[nodiscard]] trace::Trace load_trace(const std::string& path, bool rules = true);
+/// The same, as the input of an experiment.
+[[nodiscard]] std::shared_ptr<const experiment::InputData> load_input(const std::string& path);
 
 /// What a trace does not hold, on standard error: its first lines, and how many more there are.
 void log_not_captured(const trace::Header& header);

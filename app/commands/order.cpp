@@ -12,9 +12,9 @@
 #include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/memory.hpp"
-#include "scheduler-models/launch_order.hpp"
-#include "sim/experiment/pixel_map.hpp"
-#include "sim/experiment/stages/stage_settings.hpp"
+#include "sim/launch/warps.hpp"
+#include "sim/simt/pixel_map.hpp"
+#include "sim/engine/stage_settings.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -61,8 +61,7 @@ int act(const Options& options) {
   }
   const trace::Launch& launch = trace.launches[resolved.launch];
   pictures::require_drawable(launch.size.width, launch.size.height, options.path.empty() ? "--size" : options.path);
-  const scheduler::WarpAssignment assignment =
-      scheduler::LaunchOrders::create(resolved.order).model->assign(launch, resolved.warp_size);
+  const scheduler::WarpAssignment assignment = experiment::in_order(launch, resolved.order, resolved.warp_size);
   const experiment::PixelMap map = experiment::order_map(launch.size, assignment);
   options.output.write(report::order_picture(map, assignment.warps(), resolved.order, colormap));
   console::log(fmt::format("rayreplay: {} of {}, order {}", counted(assignment.warps(), "warp"),
@@ -78,7 +77,7 @@ void add_order_command(CLI::App& root, Session& session) {
   auto options = std::make_shared<Options>();
   add_trace_file(*command, options->path);
   command->add_option("--size", options->size, "Launch size, in place of a trace")->type_name("WxH")->group("Input");
-  TakenKeys taken{bit(experiment::Stage::Assignment)};
+  TakenKeys taken{"assignment"};
   taken.without = {"packing"};
   options->experiment.add_to(*command, std::move(taken));
   command->add_option("--colormap", options->colormap, "viridis or plasma")

@@ -16,9 +16,9 @@
 #include "app/report/observed_table.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "scheduler-models/launch_order.hpp"
-#include "sim/experiment/stages/stage_settings.hpp"
-#include "sim/experiment/whatif.hpp"
+#include "sim/engine/evaluator.hpp"
+#include "sim/engine/stage_settings.hpp"
+#include "sim/engine/stages/simt.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -85,23 +85,20 @@ int act(const Options& options) {
   require_distinct({{"--output", options.output.path}}, options.experiment.inputs(options.path, settings));
   options.output.check();
   const std::unique_ptr<kernels::Accelerator> accelerator = options.device.open();
-  const trace::Trace trace = load_trace(options.path);
+  const auto data = load_input(options.path);
+  const trace::Trace& trace = data->trace;
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true);
   const trace::Launch& launch = trace.launches[resolved.launch];
   // Identity comes first in the resolved list; the packing asked for is its last.
   const std::string spec = resolved.packings.back();
   const std::unique_ptr<Progress> progress = console::make_progress();
   simt::ReplayOptions replay_options;
-  replay_options.policy = resolved.policy;
-  replay_options.shader_cost = resolved.costs;
   replay_options.per_warp = true;
   replay_options.progress = progress.get();
-  kernels::LaunchOnDevice on_device(*accelerator, launch);
-  replay_options.on_device = &on_device;
-  const scheduler::WarpAssignment order =
-      scheduler::LaunchOrders::create(resolved.order).model->assign(launch, resolved.warp_size);
+  experiment::Evaluator evaluator({nullptr, 0});
+  experiment::Workbench bench = evaluator.workbench(accelerator.get(), progress.get());
   const simt::ReplayResult result =
-      simt::replay(launch, trace.shaders, experiment::pack(launch, order, spec, &on_device), replay_options);
+      experiment::replay(bench, experiment::Evaluator::open(settings, data, options.path), replay_options);
 
   const output::Table table = replay_table(result, trace);
   log_not_captured(trace.header);
@@ -136,8 +133,7 @@ void add_replay_command(CLI::App& root, Session& session) {
   command->group("Experiments");
   auto options = std::make_shared<Options>();
   add_trace_file(*command, options->path)->required();
-  using experiment::Stage;
-  options->experiment.add_to(*command, {bit(Stage::Assignment) | bit(Stage::Simt)});
+  options->experiment.add_to(*command, {"assignment, simt"});
   options->device.add_to(*command);
   options->format.add_to(*command);
   options->output.add_to(*command, "Where to write the result; - is standard output");

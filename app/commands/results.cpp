@@ -21,7 +21,7 @@
 #include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "sim/experiment/settings/settings.hpp"
+#include "sim/settings/settings.hpp"
 
 namespace rayreplay::app {
 namespace {

@@ -19,9 +19,9 @@
 #include "base/keep_memory.hpp"
 #include "base/progress.hpp"
 #include "bvh/check_options.hpp"
-#include "sim/experiment/settings/settings.hpp"
-#include "sim/experiment/stages/evaluator.hpp"
-#include "sim/experiment/stages/stage_settings.hpp"
+#include "sim/settings/settings.hpp"
+#include "sim/engine/evaluator.hpp"
+#include "sim/engine/stage_settings.hpp"
 #include "sim/sweep/definition/paths.hpp"
 
 namespace rayreplay::app {
@@ -50,10 +50,11 @@ experiment::Settings complete_settings(const Options& options) {
     settings.set_text(assignment, "--set");
     const std::string key = assignment.substr(0, assignment.find('='));
     const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
-    if (parameter != nullptr && !parameter->command.empty()) {
+    const std::string command = parameter == nullptr ? "" : experiment::command_of(parameter->read_by);
+    if (!command.empty()) {
       throw Error(ErrorKind::Usage,
                   {"no stage of an experiment reads the key", "--set", "'" + key + "'", "a key that a stage reads",
-                   "rayreplay " + parameter->command + " alone reads it"});
+                   "rayreplay " + command + " alone reads it"});
     }
   }
   return experiment::complete(settings);
@@ -99,7 +100,7 @@ std::string render(const experiment::Settings& settings, const std::vector<exper
 /// fit the builder or the layout.
 void check(const experiment::Settings& settings, const std::vector<experiment::StageForecast>& stages) {
   const auto is_structure = [](const experiment::StageForecast& one) {
-    return one.stage == experiment::Stage::Structure;
+    return one.stage == experiment::stage("structure");
   };
   if (std::ranges::any_of(stages, is_structure)) {
     bvh::check_options(experiment::structure_of(settings));

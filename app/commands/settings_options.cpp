@@ -66,6 +66,7 @@ void set_open(Settings& settings, const ExperimentParameter& parameter, std::str
 void SettingsOptions::add_to(CLI::App& command, TakenKeys taken) {
   command_ = command.get_name();
   taken_ = std::move(taken);
+  stages_ = experiment::stages_named(taken_.stages);
   command
       .add_option("--config", files_,
                   "Experiment (TOML), as rayreplay run takes it; may be repeated. Options given here win over it")
@@ -83,7 +84,7 @@ void SettingsOptions::add_to(CLI::App& command, TakenKeys taken) {
     }
   }
   for (const experiment::Shorthand& shorthand : experiment::shorthands()) {
-    if ((shorthand.read_by & taken_.stages) != 0) {
+    if ((shorthand.read_by & stages_) != 0) {
       flags_.push_back({nullptr, &shorthand});
       add_flag(command, flags_.back());
     }
@@ -224,7 +225,7 @@ std::vector<std::pair<std::string, std::string>> SettingsOptions::given_keys() c
 
 bool SettingsOptions::reads(const ExperimentParameter& parameter) const {
   const std::string& key = parameter.declared.name;
-  return (experiment::is_read(parameter, taken_.stages, command_) || has(taken_.also, key)) &&
+  return (experiment::is_read(parameter, stages_) || has(taken_.also, key)) &&
          !has(taken_.without, key);
 }
 

@@ -1,5 +1,5 @@
 // The keys of an experiment on a command's line: --config FILE, --set KEY=VALUE, and the flags of the keys that the
-// command reads. All of them come from the table of keys (sim/experiment/settings/parameter_table.hpp).
+// command reads. All of them come from the table of keys (sim/settings/parameter_table.hpp).
 //
 // Contract: what the command line says wins over --config; of several files a later one wins; a key that a flag and
 // --set both name is a Usage error, and so is a key after --set that the command does not read. A file may hold every
@@ -17,14 +17,14 @@
 #include <CLI/CLI.hpp>
 
 #include "app/commands/options.hpp"
-#include "sim/experiment/resolve.hpp"
-#include "sim/experiment/settings/settings.hpp"
+#include "sim/launch/resolve.hpp"
+#include "sim/settings/settings.hpp"
 
 namespace rayreplay::app {
 
 /// What of the table a command takes: what its stages read, and what it reads itself.
 struct TakenKeys {
-  experiment::StageMask stages = 0;
+  std::string stages{};                ///< by name: "assignment, simt"
   std::vector<std::string> without{};  ///< keys of these stages that it does not read
   std::vector<std::string> also{};     ///< keys of other stages that it reads
   /// Keys whose flag may be repeated, and what the help says of none.
@@ -73,6 +73,7 @@ class SettingsOptions {
 
   std::string command_;
   TakenKeys taken_;
+  experiment::StageMask stages_ = 0;
   std::deque<Flag> flags_;  ///< stay where they are: CLI11 writes to them
   std::vector<std::string> files_;
   std::vector<std::string> assignments_;

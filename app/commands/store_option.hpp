@@ -7,7 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "sim/experiment/store/store.hpp"
+#include "sim/engine/store/store.hpp"
 
 namespace rayreplay::app {
 

@@ -5,14 +5,14 @@
 // evaluator cannot judge (a trace that is not there) is left out and counted.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "app/output/table.hpp"
-#include "sim/experiment/stages/evaluator.hpp"
+#include "sim/engine/evaluator.hpp"
 #include "sim/sweep/plan/plan.hpp"
 
 namespace rayreplay::app {
@@ -25,7 +25,7 @@ struct StageNeed {
 };
 
 struct SweepForecast {
-  std::array<StageNeed, experiment::kStages> stages;
+  std::vector<StageNeed> stages;  ///< by stage
   std::uint64_t runs_asked = 0;
   std::uint64_t runs_not_judged = 0;
   std::string first_reason;            ///< of the latter

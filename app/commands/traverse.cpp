@@ -18,8 +18,9 @@
 #include "base/json.hpp"
 #include "base/output_file.hpp"
 #include "bvh/check_options.hpp"
-#include "sim/experiment/stages/stage_settings.hpp"
-#include "sim/experiment/traverse.hpp"
+#include "sim/engine/evaluator.hpp"
+#include "sim/engine/stage_settings.hpp"
+#include "sim/engine/stages/traversal.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -88,9 +89,7 @@ int act(const Options& given) {
   const experiment::Settings settings = experiment::complete(asked, experiment::NamedInput::Elsewhere);
   experiment::TraverseOptions options;
   choose_models(given, asked, options);
-  options.structure = experiment::structure_of(settings);
-  bvh::check_options(options.structure);
-  options.packing = settings.text("packing");
+  bvh::check_options(experiment::structure_of(settings));
   require_file_name(given.accesses, "--accesses");
   require_distinct({{"--output", given.output.path}, {"--accesses", given.accesses}},
                    given.experiment.inputs(given.path, settings));
@@ -99,15 +98,14 @@ int act(const Options& given) {
     require_writable(given.accesses, given.output.force);
   }
   const std::unique_ptr<kernels::Accelerator> accelerator = given.device.open();
-  options.accelerator = accelerator.get();
   if (!given.accesses.empty() && options.traversals.empty()) {
     throw Error(ErrorKind::Usage, {"warp traversals' accesses are not written", "--accesses", "no --traversal",
                                    "at least one --traversal", "name one, such as --traversal near-first"});
   }
-  const trace::Trace trace = load_trace(given.path);
+  const auto data = load_input(given.path);
+  const trace::Trace& trace = data->trace;
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, false);
   const std::unique_ptr<Progress> progress = console::make_progress();
-  options.progress = progress.get();
   std::unique_ptr<report::AccessFile> accesses;
   if (!given.accesses.empty()) {
     accesses = std::make_unique<report::AccessFile>(given.accesses, given.output.force, trace, resolved.launch,
@@ -117,7 +115,10 @@ int act(const Options& given) {
       accesses->append(row - 1, ray, rows);  // row 0 is the trace itself
     };
   }
-  const experiment::TraverseResult result = experiment::traverse(trace, given.path, resolved, options);
+  experiment::Evaluator evaluator({nullptr, 0});
+  experiment::Workbench bench = evaluator.workbench(accelerator.get(), progress.get());
+  const experiment::TraverseResult result =
+      experiment::traverse_launch(bench, experiment::Evaluator::open(settings, data, given.path), options);
   if (accesses != nullptr) {
     accesses->commit();
   }
@@ -153,7 +154,7 @@ void add_traverse_command(CLI::App& root, Session& session) {
   auto options = std::make_shared<Options>();
   add_trace_file(*command, options->path)->required();
   using experiment::Stage;
-  TakenKeys taken{bit(Stage::Structure) | bit(Stage::Assignment) | bit(Stage::Traversal)};
+  TakenKeys taken{"structure, assignment, traversal"};
   taken.variants = {{kRay, "all of both kinds"}, {kWarp, "all of both kinds"}};
   options->experiment.add_to(*command, std::move(taken));
   options->device.add_to(*command);

@@ -20,15 +20,15 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "sim/experiment/model_list.hpp"
-#include "sim/experiment/stages/stage_settings.hpp"
+#include "sim/comparison/model_list.hpp"
+#include "sim/engine/evaluator.hpp"
+#include "sim/engine/stage_settings.hpp"
 
 namespace rayreplay::app {
 namespace {
 
 using experiment::ExperimentParameter;
 using experiment::Settings;
-using experiment::Stage;
 
 constexpr std::uint64_t kMaxPublishedBytes = 1U << 20U;
 constexpr const char* kPacking = "packing";
@@ -37,7 +37,7 @@ constexpr const char* kIdentity = "identity";
 
 /// What the table of packings depends on.
 bool is_of_packings(const ExperimentParameter& parameter) {
-  return experiment::is_read(parameter, bit(Stage::Assignment) | bit(Stage::Simt), "");
+  return experiment::is_read(parameter, experiment::stages_named("assignment, simt"));
 }
 
 struct Options : WhatIfCommon {
@@ -105,7 +105,8 @@ int compare_packings(const Options& options, const Settings& settings, const std
   }
 
   const std::unique_ptr<kernels::Accelerator> accelerator = options.device.open();
-  const trace::Trace trace = load_trace(options.path);
+  const auto data = load_input(options.path);
+  const trace::Trace& trace = data->trace;
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true, packings, options.swizzles);
   Settings told = experiment::of_keys(options.experiment.read_of(settings, &resolved), is_of_packings);
   told.set(kPacking, packings.size() == 1 ? packings.front() : kIdentity, "");
@@ -120,16 +121,17 @@ int compare_packings(const Options& options, const Settings& settings, const std
     }
   }
   const std::unique_ptr<Progress> progress = console::make_progress();
-  experiment::WhatIfOptions what_if_options;
-  what_if_options.progress = progress.get();
-  what_if_options.accelerator = accelerator.get();
+  experiment::WhatIfWanted wanted{packings, options.swizzles};
   // A launch of one row has no picture worth looking at.
   const trace::LaunchSize size = trace.launches[resolved.launch].size;
-  what_if_options.pixel_maps = !options.report.empty() && size.height > 1;
-  if (what_if_options.pixel_maps) {
+  wanted.pixel_maps = !options.report.empty() && size.height > 1;
+  if (wanted.pixel_maps) {
     pictures::require_drawable(size.width, size.height, options.path);
   }
-  const experiment::WhatIfResult result = experiment::what_if(trace, resolved, what_if_options);
+  experiment::Evaluator evaluator({nullptr, 0});
+  experiment::Workbench bench = evaluator.workbench(accelerator.get(), progress.get());
+  const experiment::WhatIfResult result =
+      experiment::what_if(bench, experiment::Evaluator::open(settings, data, options.path), wanted);
 
   log_not_captured(trace.header);
   const report::Context context{options.path, trace, resolved, {}, true, accelerator.get(), &told};
@@ -181,7 +183,7 @@ void add_whatif_command(CLI::App& root, Session& session) {
   command->group("Experiments");
   auto options = std::make_shared<Options>();
   add_trace_file(*command, options->path)->required();
-  TakenKeys taken{bit(Stage::Assignment) | bit(Stage::Simt) | bit(Stage::Model)};
+  TakenKeys taken{"assignment, simt, model"};
   taken.variants = {{kPacking, "all of them"}, {kModel, "none"}};
   options->experiment.add_to(*command, std::move(taken));
   command

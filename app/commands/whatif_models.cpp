@@ -22,8 +22,10 @@
 #include "base/json.hpp"
 #include "base/keep_memory.hpp"
 #include "base/parameters.hpp"
-#include "sim/experiment/model_list.hpp"
-#include "sim/experiment/stages/stage_settings.hpp"
+#include "sim/comparison/model_list.hpp"
+#include "sim/engine/evaluator.hpp"
+#include "sim/engine/stage_settings.hpp"
+#include "sim/engine/stages/model.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -182,7 +184,7 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   const pictures::Colormap colormap = pictures::parse_colormap(common.colormap);
   experiment::CompareOptions compare = experiment::compare_of(settings);
   compare.models = models;
-  const machine::Machine& machine = *compare.made_machine;
+  const machine::Machine& machine = compare.machine;
   require_owners(options);
   const std::string timeline_model = detailed_model(options.timeline_model, "--timeline-model", compare.models);
   const std::string schedule_model = detailed_model(options.schedule_model, "--schedule-model", compare.models);
@@ -206,10 +208,10 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   }
   const std::string image = common.image.empty() ? std::string() : read_png(common.image);
   const std::unique_ptr<kernels::Accelerator> accelerator = common.device.open();
-  compare.accelerator = accelerator.get();
 
   keep_freed_memory();
-  const trace::Trace trace = load_trace(common.path);
+  const auto data = load_input(common.path);
+  const trace::Trace& trace = data->trace;
   if (settings.integer("warp_size") == 0 && trace.header.warp_size == 0) {
     settings.set("warp_size", std::int64_t{machine.warp_size}, "");
   }
@@ -229,7 +231,6 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   }
   const std::unique_ptr<Progress> progress = console::make_progress();
   std::vector<report::SmMap> maps;
-  compare.progress = progress.get();
   compare.break_even = !options.no_break_even;
   compare.response = !common.report.empty();
   if (!common.report.empty() || !options.timeline.empty() || !options.schedule.empty()) {
@@ -245,7 +246,10 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
       }
     };
   }
-  const experiment::CompareResult result = experiment::compare(trace, common.path, resolved, compare);
+  experiment::Evaluator evaluator({nullptr, 0});
+  experiment::Workbench bench = evaluator.workbench(accelerator.get(), progress.get());
+  const experiment::CompareResult result =
+      experiment::compare_models(bench, experiment::Evaluator::open(settings, data, common.path), compare);
 
   log_not_captured(trace.header);
   note_unused_sms(result, trace.launches[resolved.launch]);

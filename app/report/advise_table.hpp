@@ -7,7 +7,7 @@
 #include <string>
 
 #include "app/output/table.hpp"
-#include "sim/experiment/advise.hpp"
+#include "sim/comparison/advise.hpp"
 
 namespace rayreplay::report {
 

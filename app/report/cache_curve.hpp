@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/experiment/cache.hpp"
+#include "sim/caching/cache.hpp"
 #include "sim/memory/reuse/sample_error.hpp"
 
 namespace rayreplay::report {

@@ -11,7 +11,7 @@
 
 #include "app/pictures/colormap.hpp"
 #include "app/report/launch_pictures.hpp"
-#include "sim/experiment/cache.hpp"
+#include "sim/caching/cache.hpp"
 
 namespace rayreplay::report {
 

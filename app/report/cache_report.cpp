@@ -18,7 +18,7 @@
 #include "base/json.hpp"
 #include "base/output_file.hpp"
 #include "base/text.hpp"
-#include "sim/experiment/settings/machine_settings.hpp"
+#include "sim/settings/machine_settings.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -225,8 +225,8 @@ std::vector<std::pair<std::string, std::string>> cache_facts(const CacheResult& 
     facts = {{"machine", fmt::format("{}: {}, {:.0f} MHz", result.machine.name, counted(result.machine.sms, "SM"),
                                      result.machine.clock_mhz)},
              {"schedule",
-              fmt::format("{}, {}, {} of an SM resident, packed {}", result.schedule, result.options.warp_scheduler,
-                          counted(result.options.resident_warps, "warp"), result.packing)},
+              fmt::format("{}, {}, {} of an SM resident, packed {}", result.schedule, result.options.interleaving.warp_scheduler,
+                          counted(result.options.interleaving.resident_warps, "warp"), result.packing)},
              {"BVH", fmt::format("{}, {}", result.builder, result.layout)},
              {"memory", fmt::format("{}: nodes {}, vertices {}", output::bytes_text(result.structure_bytes),
                                     result.node_order, result.vertex_order)},

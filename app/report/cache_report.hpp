@@ -16,8 +16,8 @@
 #include "app/pictures/colormap.hpp"
 #include "app/report/context.hpp"
 #include "kernels/accelerator.hpp"
-#include "sim/experiment/cache.hpp"
-#include "sim/experiment/settings/settings.hpp"
+#include "sim/caching/cache.hpp"
+#include "sim/settings/settings.hpp"
 
 namespace rayreplay::report {
 

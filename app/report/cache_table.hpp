@@ -14,7 +14,7 @@
 #include <string>
 
 #include "app/output/table.hpp"
-#include "sim/experiment/cache.hpp"
+#include "sim/caching/cache.hpp"
 
 namespace rayreplay::report {
 

@@ -13,8 +13,8 @@
 #include "app/output/table.hpp"
 #include "capture/trace/trace.hpp"
 #include "kernels/accelerator.hpp"
-#include "sim/experiment/resolve.hpp"
-#include "sim/experiment/settings/settings.hpp"
+#include "sim/launch/resolve.hpp"
+#include "sim/settings/settings.hpp"
 
 namespace rayreplay::report {
 

@@ -8,7 +8,7 @@
 
 #include "app/report/provenance.hpp"
 #include "base/text.hpp"
-#include "sim/experiment/settings/metrics.hpp"
+#include "sim/settings/metrics.hpp"
 
 namespace rayreplay::report {
 namespace {

@@ -11,8 +11,8 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "app/output/table.hpp"
-#include "sim/experiment/settings/settings.hpp"
-#include "sim/experiment/stages/evaluator.hpp"
+#include "sim/settings/settings.hpp"
+#include "sim/engine/evaluator.hpp"
 
 namespace rayreplay::report {
 

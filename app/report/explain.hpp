@@ -17,7 +17,7 @@
 #include "app/pictures/colormap.hpp"
 #include "app/report/launch_pictures.hpp"
 #include "kernels/accelerator.hpp"
-#include "sim/experiment/settings/settings.hpp"
+#include "sim/settings/settings.hpp"
 #include "traversal/classification/simulate.hpp"
 
 namespace rayreplay::report {

@@ -10,7 +10,7 @@
 #include "app/report/context.hpp"
 #include "app/report/html_parts.hpp"
 #include "app/report/launch_pictures.hpp"
-#include "sim/experiment/whatif.hpp"
+#include "sim/engine/stages/simt.hpp"
 
 namespace rayreplay::report {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/pictures/colormap.hpp"
-#include "sim/experiment/whatif.hpp"
+#include "sim/engine/stages/simt.hpp"
 
 namespace rayreplay::report {
 

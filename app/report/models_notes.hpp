@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "sim/experiment/compare.hpp"
+#include "sim/comparison/compare.hpp"
 
 namespace rayreplay::report {
 

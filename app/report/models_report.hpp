@@ -17,7 +17,7 @@
 #include "app/pictures/colormap.hpp"
 #include "app/report/context.hpp"
 #include "app/report/sm_map.hpp"
-#include "sim/experiment/compare.hpp"
+#include "sim/comparison/compare.hpp"
 
 namespace rayreplay::report {
 

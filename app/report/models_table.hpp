@@ -7,7 +7,7 @@
 #include <string>
 
 #include "app/output/table.hpp"
-#include "sim/experiment/compare.hpp"
+#include "sim/comparison/compare.hpp"
 
 namespace rayreplay::report {
 

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "app/output/table.hpp"
-#include "sim/experiment/whatif.hpp"
+#include "sim/engine/stages/simt.hpp"
 
 namespace rayreplay::report {
 

@@ -13,7 +13,7 @@
 #include "app/pictures/colormap.hpp"
 #include "app/report/context.hpp"
 #include "app/report/published.hpp"
-#include "sim/experiment/whatif.hpp"
+#include "sim/engine/stages/simt.hpp"
 
 namespace rayreplay::report {
 

@@ -13,7 +13,7 @@
 
 #include "base/progress.hpp"
 #include "capture/trace/trace.hpp"
-#include "sim/experiment/compare.hpp"
+#include "sim/comparison/compare.hpp"
 
 namespace rayreplay::report {
 

@@ -7,8 +7,8 @@
 
 #include <cstdint>
 
-#include "sim/experiment/compare.hpp"
-#include "sim/experiment/pixel_map.hpp"
+#include "sim/comparison/compare.hpp"
+#include "sim/simt/pixel_map.hpp"
 
 namespace rayreplay::report {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/output/table.hpp"
-#include "sim/experiment/traverse.hpp"
+#include "sim/rays/traverse.hpp"
 
 namespace rayreplay::report {
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "app/output/table.hpp"
-#include "sim/experiment/whatif.hpp"
+#include "sim/engine/stages/simt.hpp"
 
 namespace rayreplay::report {
 

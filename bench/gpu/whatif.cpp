@@ -13,7 +13,7 @@
 #include "kernels/launch_on_device.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
-#include "sim/experiment/whatif.hpp"
+#include "sim/engine/stages/simt.hpp"
 #include "sim/simt/segment_replay.hpp"
 
 namespace rayreplay::bench {

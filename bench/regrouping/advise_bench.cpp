@@ -18,7 +18,7 @@
 #include "base/split_mix.hpp"
 #include "bench/simt/synthetic_launch.hpp"
 #include "scheduler-models/launch_order.hpp"
-#include "sim/experiment/advise.hpp"
+#include "sim/comparison/advise.hpp"
 #include "sim/simt/replayer.hpp"
 
 namespace rayreplay {

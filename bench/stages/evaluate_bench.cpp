@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/experiment/stages/evaluator.hpp"
+#include "sim/engine/evaluator.hpp"
 
 namespace {
 

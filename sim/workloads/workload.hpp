@@ -1,7 +1,7 @@
 // Synthetic workloads whose answers are known: microbenchmarks of the models themselves.
 //
 // Contract: a generator makes a trace (rays, events, scene), or a stream of memory instructions, from its parameters,
-// deterministically; `answers` says which metrics (sim/experiment/settings/metrics.hpp) follow from the parameters by a
+// deterministically; `answers` says which metrics (sim/settings/metrics.hpp) follow from the parameters by a
 // closed form or by construction, under which settings, and why. One generator a .cpp file in
 // sim/workloads/generators/; every parameter can be an axis of a sweep ("workload:degree"). The version is part of
 // hashes: raise it when the same parameters give something else. Traces are one launch of one row of threads, so that

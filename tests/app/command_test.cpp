@@ -12,7 +12,7 @@
 
 #include "capture/trace/reader.hpp"
 #include "scheduler-models/packing.hpp"
-#include "sim/experiment/whatif.hpp"
+#include "sim/engine/stages/simt.hpp"
 #include "tests/app/small_trace.hpp"
 
 namespace rayreplay::test {

@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "capture/trace/reader.hpp"
 #include "scheduler-models/launch_order.hpp"
-#include "sim/experiment/resolve.hpp"
+#include "sim/launch/resolve.hpp"
 #include "sim/machine/timing.hpp"
 #include "tests/support/launch_builder.hpp"
 

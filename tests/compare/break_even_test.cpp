@@ -1,5 +1,5 @@
 // Is break-even where algebra says it is?
-#include "sim/experiment/break_even.hpp"
+#include "sim/comparison/break_even.hpp"
 
 #include <gmock/gmock.h>
 

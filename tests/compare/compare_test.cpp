@@ -1,5 +1,5 @@
 // Does the comparison say of a launch what its parts say, alike on one worker and on many?
-#include "sim/experiment/compare.hpp"
+#include "sim/comparison/compare.hpp"
 
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>

@@ -1,5 +1,5 @@
 // Are lists of specs split where users mean it?
-#include "sim/experiment/model_list.hpp"
+#include "sim/comparison/model_list.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,9 +8,9 @@
 #include <cstdint>
 
 #include "capture/reference/scene.hpp"
-#include "sim/experiment/cache.hpp"
-#include "sim/experiment/settings/settings.hpp"
-#include "sim/experiment/stages/stage_settings.hpp"
+#include "sim/caching/cache.hpp"
+#include "sim/settings/settings.hpp"
+#include "sim/engine/stage_settings.hpp"
 #include "tests/reference/support.hpp"
 
 namespace rayreplay::test {

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "base/error.hpp"
-#include "sim/experiment/resolve.hpp"
+#include "sim/launch/resolve.hpp"
 #include "tests/experiment/random_launch.hpp"
 
 namespace rayreplay::experiment {

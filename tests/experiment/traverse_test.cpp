@@ -1,5 +1,5 @@
 // Replaying a launch's rays: agreement with what the trace recorded, sums, batches.
-#include "sim/experiment/traverse.hpp"
+#include "sim/rays/traverse.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
-#include "sim/experiment/whatif.hpp"
+#include "sim/engine/stages/simt.hpp"
 #include "tests/experiment/random_launch.hpp"
 
 namespace rayreplay::experiment {

@@ -10,7 +10,7 @@
 
 #include <tbb/global_control.h>
 
-#include "sim/experiment/settings/settings.hpp"
+#include "sim/settings/settings.hpp"
 #include "sim/machine/machine.hpp"
 #include "sim/machine/shipped.hpp"
 #include "sim/sweep/plan/plan.hpp"

@@ -1,5 +1,5 @@
 // Many hierarchies over one stream against each by itself.
-#include "sim/experiment/streams/cache_grid.hpp"
+#include "sim/caching/grid/cache_grid.hpp"
 
 #include <string>
 #include <utility>

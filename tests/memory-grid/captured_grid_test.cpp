@@ -1,5 +1,5 @@
 // A captured launch, with its own loads, stores and sectors: many hierarchies against each by itself.
-#include "sim/experiment/streams/cache_grid.hpp"
+#include "sim/caching/grid/cache_grid.hpp"
 
 #include <vector>
 

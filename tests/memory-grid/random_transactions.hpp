@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/split_mix.hpp"
-#include "sim/experiment/streams/recorded_stream.hpp"
+#include "sim/caching/grid/recorded_stream.hpp"
 
 namespace rayreplay::test {
 

@@ -1,5 +1,5 @@
 // Recorded streams: written, read, damaged.
-#include "sim/experiment/streams/recorded_stream.hpp"
+#include "sim/caching/grid/recorded_stream.hpp"
 
 #include <cstring>
 #include <string>

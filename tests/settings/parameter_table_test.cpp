@@ -1,4 +1,4 @@
-#include "sim/experiment/settings/parameter_table.hpp"
+#include "sim/settings/parameter_table.hpp"
 
 #include <set>
 #include <sstream>
@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "base/registry.hpp"
-#include "sim/experiment/settings/machine_settings.hpp"
-#include "sim/experiment/settings/metrics.hpp"
+#include "sim/settings/machine_settings.hpp"
+#include "sim/settings/metrics.hpp"
 #include "sim/machine/machine.hpp"
 #include "tests/settings/expect_usage.hpp"
 

@@ -1,4 +1,4 @@
-#include "sim/experiment/settings/settings.hpp"
+#include "sim/settings/settings.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/experiment/settings/machine_settings.hpp"
+#include "sim/settings/machine_settings.hpp"
 #include "tests/settings/expect_usage.hpp"
 
 namespace rayreplay::experiment {

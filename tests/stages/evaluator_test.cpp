@@ -1,5 +1,5 @@
 // Experiments: the numbers of the commands, however configurations are grouped, kept and stored.
-#include "sim/experiment/stages/evaluator.hpp"
+#include "sim/engine/evaluator.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,13 +19,13 @@
 #include "bvh/summary.hpp"
 #include "capture/import/memory_trace.hpp"
 #include "capture/trace/reader.hpp"
-#include "sim/experiment/cache.hpp"
-#include "sim/experiment/compare.hpp"
-#include "sim/experiment/settings/metrics.hpp"
-#include "sim/experiment/stages/stage_settings.hpp"
-#include "sim/experiment/streams/cache_grid.hpp"
-#include "sim/experiment/traverse.hpp"
-#include "sim/experiment/whatif.hpp"
+#include "sim/caching/cache.hpp"
+#include "sim/comparison/compare.hpp"
+#include "sim/settings/metrics.hpp"
+#include "sim/engine/stage_settings.hpp"
+#include "sim/caching/grid/cache_grid.hpp"
+#include "sim/rays/traverse.hpp"
+#include "sim/engine/stages/simt.hpp"
 #include "sim/workloads/workload.hpp"
 #include "tests/support/temporary_folder.hpp"
 

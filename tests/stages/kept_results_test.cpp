@@ -1,5 +1,5 @@
 // Results in memory: made once, shared, evicted by age and size.
-#include "sim/experiment/stages/kept_results.hpp"
+#include "sim/engine/kept_results.hpp"
 
 #include <gtest/gtest.h>
 

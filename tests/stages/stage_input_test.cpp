@@ -1,5 +1,5 @@
 // Inputs: learned once however many ask, workloads made once for what is learned and what is computed.
-#include "sim/experiment/stages/stage_input.hpp"
+#include "sim/engine/stage_input.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "sim/experiment/settings/settings.hpp"
+#include "sim/settings/settings.hpp"
 
 namespace rayreplay::test {
 namespace {

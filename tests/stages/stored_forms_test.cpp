@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "sim/experiment/stages/stage_metrics.hpp"
-#include "sim/experiment/stages/stored_packing.hpp"
+#include "sim/engine/stage_metrics.hpp"
+#include "sim/engine/stored_packing.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace rayreplay::test {

@@ -6,7 +6,7 @@
 
 #include "bvh/bvh.hpp"
 #include "capture/trace/validate.hpp"
-#include "sim/experiment/traverse.hpp"
+#include "sim/rays/traverse.hpp"
 #include "sim/workloads/workload.hpp"
 #include "tests/workloads/measure.hpp"
 #include "tests/workloads/specs.hpp"

@@ -5,11 +5,11 @@
 #include <map>
 #include <stdexcept>
 
-#include "sim/experiment/cache.hpp"
-#include "sim/experiment/cache_parts.hpp"
-#include "sim/experiment/compare.hpp"
-#include "sim/experiment/traverse.hpp"
-#include "sim/experiment/whatif.hpp"
+#include "sim/caching/cache.hpp"
+#include "sim/caching/cache_parts.hpp"
+#include "sim/comparison/compare.hpp"
+#include "sim/rays/traverse.hpp"
+#include "sim/engine/stages/simt.hpp"
 #include "sim/machine/cache_geometry.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/experiment/settings/metrics.hpp"
+#include "sim/settings/metrics.hpp"
 
 namespace rayreplay::sweep {
 

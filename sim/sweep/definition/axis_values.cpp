@@ -278,9 +278,9 @@ Axis read_axis(const std::string& key, const toml::node& node, const std::string
   if (parameter == nullptr) {
     experiment::unknown_key(key, at.text());
   }
-  if (!parameter->command.empty()) {
+  if (const std::string command = experiment::command_of(parameter->read_by); !command.empty()) {
     usage("no stage of a sweep reads the key", at.text(), "'" + key + "'", "a key that a stage reads",
-          fmt::format("rayreplay {} alone reads it", parameter->command));
+          fmt::format("rayreplay {} alone reads it", command));
   }
   if (const toml::table* table = node.as_table()) {
     return RangeReader(key, *table, at).read();

@@ -28,8 +28,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/experiment/settings/metrics.hpp"
-#include "sim/experiment/settings/settings.hpp"
+#include "sim/settings/metrics.hpp"
+#include "sim/settings/settings.hpp"
 #include "sim/sweep/definition/condition.hpp"
 
 namespace rayreplay::sweep {

@@ -15,7 +15,7 @@
 
 #include "base/error.hpp"
 #include "base/input_file.hpp"
-#include "sim/experiment/settings/machine_settings.hpp"
+#include "sim/settings/machine_settings.hpp"
 
 namespace rayreplay::sweep {
 namespace {

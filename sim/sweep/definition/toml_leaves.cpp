@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "sim/experiment/settings/settings.hpp"
+#include "sim/settings/settings.hpp"
 #include "sim/machine/toml_quote.hpp"
 
 namespace rayreplay::sweep {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/experiment/settings/machine_settings.hpp"
+#include "sim/settings/machine_settings.hpp"
 
 namespace rayreplay::sweep {
 namespace {

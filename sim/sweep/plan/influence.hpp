@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/experiment/settings/parameter_table.hpp"
+#include "sim/settings/parameter_table.hpp"
 #include "sim/sweep/definition/definition.hpp"
 
 namespace rayreplay::sweep {

@@ -11,7 +11,6 @@
 // configuration (says what drops them), and for more than kMostRuns before anything is dropped.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -56,7 +55,7 @@ class Plan {
     return units_;
   }
   /// Different results of each stage that the outputs of the runs need.
-  [[nodiscard]] const std::array<std::uint64_t, experiment::kStages>& stages() const {
+  [[nodiscard]] const std::vector<std::uint64_t>& stages() const {
     return stages_;
   }
   /// Points of the sampler that exclusions and conditions dropped.
@@ -68,7 +67,7 @@ class Plan {
   Definition definition_;
   std::vector<std::string> keys_;
   std::vector<Unit> units_;
-  std::array<std::uint64_t, experiment::kStages> stages_{};
+  std::vector<std::uint64_t> stages_;
   std::uint64_t dropped_ = 0;
   RunTable table_;
 };

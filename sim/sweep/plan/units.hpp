@@ -12,7 +12,6 @@
 // structure, assignment and stream, each in the order of its first run. O(runs · (axes + log runs)).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -28,7 +27,7 @@ inline constexpr std::uint64_t kManyUnits = 10'000;
 
 struct Units {
   std::vector<Unit> units;
-  std::array<std::uint64_t, experiment::kStages> stages{};  ///< different results that are needed
+  std::vector<std::uint64_t> stages;  ///< by stage: different results that are needed
 };
 
 [[nodiscard]] Units make_units(const Definition& definition, const RunTable& table, std::uint64_t most_unit_runs);

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/experiment/settings/metrics.hpp"
+#include "sim/settings/metrics.hpp"
 
 namespace rayreplay::sweep {
 

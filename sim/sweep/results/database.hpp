@@ -25,9 +25,9 @@
 #include <utility>
 #include <vector>
 
-#include "sim/experiment/settings/metrics.hpp"
-#include "sim/experiment/settings/settings.hpp"
-#include "sim/experiment/stages/evaluator.hpp"
+#include "sim/settings/metrics.hpp"
+#include "sim/settings/settings.hpp"
+#include "sim/engine/evaluator.hpp"
 
 namespace rayreplay::sweep {
 

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "kernels/accelerator.hpp"
-#include "sim/experiment/stages/evaluator.hpp"
+#include "sim/engine/evaluator.hpp"
 #include "sim/sweep/plan/plan.hpp"
 #include "sim/sweep/results/database.hpp"
 #include "sim/sweep/workers/team.hpp"

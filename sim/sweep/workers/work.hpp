@@ -1,6 +1,6 @@
 // What the runner asks of an evaluator: a few functions, so that tests run sweeps over work that they make up.
 //
-// Contract: `evaluate` as Evaluator::evaluate (sim/experiment/stages/evaluator.hpp), from several threads at a time.
+// Contract: `evaluate` as Evaluator::evaluate (sim/engine/evaluator.hpp), from several threads at a time.
 // `input_hash` may be empty: then nothing is known about inputs; `limit_memory` may be empty where memory is not
 // limited, and `forget` where nothing is kept. A Progress that is given to `evaluate` may throw Cancelled: evaluation
 // lets it pass, and nothing of that call counts.
@@ -15,7 +15,7 @@
 
 #include "base/progress.hpp"
 #include "kernels/accelerator.hpp"
-#include "sim/experiment/stages/evaluator.hpp"
+#include "sim/engine/evaluator.hpp"
 
 namespace rayreplay::sweep {
 

@@ -1,0 +1,26 @@
+// Threads of a launch as warps: in launch order, and packed anew.
+//
+// Contract: `in_order` puts the threads into warps of `warp_size` lanes as the launch order `order` (a spec) says;
+// `pack` permutes them by the packing `packing` (a spec). O(threads) beside the models. `on_device`: of that launch;
+// null: the processor. Errors: those of the models; Missing where the order is "captured" and the trace has no warps.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "capture/trace/trace.hpp"
+#include "scheduler-models/warp_assignment.hpp"
+
+namespace rayreplay::kernels {
+class LaunchOnDevice;
+}  // namespace rayreplay::kernels
+
+namespace rayreplay::experiment {
+
+[[nodiscard]] scheduler::WarpAssignment in_order(const trace::Launch& launch, const std::string& order,
+                                                 std::uint32_t warp_size);
+
+[[nodiscard]] scheduler::WarpAssignment pack(const trace::Launch& launch, const scheduler::WarpAssignment& order,
+                                             const std::string& packing, kernels::LaunchOnDevice* on_device = nullptr);
+
+}  // namespace rayreplay::experiment
