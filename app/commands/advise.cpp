@@ -18,11 +18,11 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/keep_memory.hpp"
-#include "sim/settings/machine_settings.hpp"
 #include "sim/engine/evaluator.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/advice.hpp"
 #include "sim/machine/machine.hpp"
+#include "sim/settings/machine_settings.hpp"
 
 namespace rayreplay::app {
 namespace {

@@ -28,11 +28,11 @@
 #include "capture/import/memory_trace.hpp"
 #include "sim/caching/cache_import.hpp"
 #include "sim/caching/memory_export.hpp"
-#include "sim/settings/machine_settings.hpp"
 #include "sim/engine/evaluator.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/reuse.hpp"
 #include "sim/engine/stages/structure.hpp"
+#include "sim/settings/machine_settings.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -373,8 +373,7 @@ void add_cache_command(CLI::App& root, Session& session) {
       ->type_name("TRACE")
       ->group("Input")
       ->required();
-  options->experiment.add_to(*command,
-                             {"structure, assignment, stream, reuse"});
+  options->experiment.add_to(*command, {"structure, assignment, stream, reuse"});
   command->add_flag("--requests", options->requests, "Also hit rates over requests (lanes)")->group("Output");
   options->elements_option =
       command

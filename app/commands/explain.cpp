@@ -59,10 +59,12 @@ Settings told_settings(const Options& options, const Settings& settings, const t
     read.set("explain.hardware_layout", simulation.layout, "");
     read.set("explain.hardware_builder", simulation.builder, "");
   }
-  return experiment::simulates(settings) ? read : experiment::of_keys(read, [](const experiment::ExperimentParameter& parameter) {
-    const std::string& key = parameter.declared.name;
-    return key != kHardware && std::ranges::find(kOfHardware, key) == kOfHardware.end();
-  });
+  return experiment::simulates(settings)
+             ? read
+             : experiment::of_keys(read, [](const experiment::ExperimentParameter& parameter) {
+                 const std::string& key = parameter.declared.name;
+                 return key != kHardware && std::ranges::find(kOfHardware, key) == kOfHardware.end();
+               });
 }
 
 std::string render(const report::Explanation& explanation, output::Format format) {

@@ -13,10 +13,10 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/registry.hpp"
+#include "sim/machine/machine.hpp"
 #include "sim/settings/key_readers.hpp"
 #include "sim/settings/metrics.hpp"
 #include "sim/settings/parameter_table.hpp"
-#include "sim/machine/machine.hpp"
 
 namespace rayreplay::app {
 namespace {

@@ -21,9 +21,9 @@
 #include "base/output_file.hpp"
 #include "capture/import/memory_trace.hpp"
 #include "capture/trace/writer.hpp"
-#include "sim/settings/metrics.hpp"
 #include "sim/engine/evaluator.hpp"
 #include "sim/machine/shader_names.hpp"
+#include "sim/settings/metrics.hpp"
 #include "sim/workloads/workload.hpp"
 
 namespace rayreplay::app {

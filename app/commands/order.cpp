@@ -12,9 +12,9 @@
 #include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/memory.hpp"
+#include "sim/engine/stage_settings.hpp"
 #include "sim/launch/warps.hpp"
 #include "sim/simt/pixel_map.hpp"
-#include "sim/engine/stage_settings.hpp"
 
 namespace rayreplay::app {
 namespace {

@@ -19,9 +19,9 @@
 #include "base/keep_memory.hpp"
 #include "base/progress.hpp"
 #include "bvh/check_options.hpp"
-#include "sim/settings/settings.hpp"
 #include "sim/engine/evaluator.hpp"
 #include "sim/engine/stage_settings.hpp"
+#include "sim/settings/settings.hpp"
 #include "sim/sweep/definition/paths.hpp"
 
 namespace rayreplay::app {
@@ -52,9 +52,8 @@ experiment::Settings complete_settings(const Options& options) {
     const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
     const std::string command = parameter == nullptr ? "" : experiment::command_of(parameter->read_by);
     if (!command.empty()) {
-      throw Error(ErrorKind::Usage,
-                  {"no stage of an experiment reads the key", "--set", "'" + key + "'", "a key that a stage reads",
-                   "rayreplay " + command + " alone reads it"});
+      throw Error(ErrorKind::Usage, {"no stage of an experiment reads the key", "--set", "'" + key + "'",
+                                     "a key that a stage reads", "rayreplay " + command + " alone reads it"});
     }
   }
   return experiment::complete(settings);

@@ -225,8 +225,7 @@ std::vector<std::pair<std::string, std::string>> SettingsOptions::given_keys() c
 
 bool SettingsOptions::reads(const ExperimentParameter& parameter) const {
   const std::string& key = parameter.declared.name;
-  return (experiment::is_read(parameter, stages_) || has(taken_.also, key)) &&
-         !has(taken_.without, key);
+  return (experiment::is_read(parameter, stages_) || has(taken_.also, key)) && !has(taken_.without, key);
 }
 
 Settings SettingsOptions::read_of(const Settings& settings, const experiment::Resolved* resolved) const {

@@ -224,9 +224,9 @@ std::vector<std::pair<std::string, std::string>> cache_facts(const CacheResult& 
   if (result.scheduled) {
     facts = {{"machine", fmt::format("{}: {}, {:.0f} MHz", result.machine.name, counted(result.machine.sms, "SM"),
                                      result.machine.clock_mhz)},
-             {"schedule",
-              fmt::format("{}, {}, {} of an SM resident, packed {}", result.schedule, result.options.interleaving.warp_scheduler,
-                          counted(result.options.interleaving.resident_warps, "warp"), result.packing)},
+             {"schedule", fmt::format("{}, {}, {} of an SM resident, packed {}", result.schedule,
+                                      result.options.interleaving.warp_scheduler,
+                                      counted(result.options.interleaving.resident_warps, "warp"), result.packing)},
              {"BVH", fmt::format("{}, {}", result.builder, result.layout)},
              {"memory", fmt::format("{}: nodes {}, vertices {}", output::bytes_text(result.structure_bytes),
                                     result.node_order, result.vertex_order)},

@@ -11,8 +11,8 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "app/output/table.hpp"
-#include "sim/settings/settings.hpp"
 #include "sim/engine/evaluator.hpp"
+#include "sim/settings/settings.hpp"
 
 namespace rayreplay::report {
 

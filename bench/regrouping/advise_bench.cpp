@@ -99,7 +99,7 @@ void measure(benchmark::State& state, const trace::Trace& trace, const Settings&
     const double start = now();
     benchmark::DoNotOptimize(simt::replay(launch, trace.shaders, order).total.warp_events);
     const double middle = now();
-    const experiment::AdviseResult result = experiment::advise(trace, configuration, options);
+    const experiment::AdviseResult result = experiment::advise(trace, configuration, order, options);
     const double end = now();
     plain = std::min(plain, middle - start);
     search = std::min(search, end - middle);

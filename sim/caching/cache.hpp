@@ -2,10 +2,11 @@
 //
 // Contract: a pure function of its inputs; deterministic but for `seconds`. A launch: scheduled warps' streams from
 // replayed traversals → interleaving on the machine's SMs → analysis. An imported memory trace: its records in the
-// order of the file, SM by SM as recorded → coalescing → analysis; machine and schedule say nothing but caches there. Windows: `windows` equal parts by requests (part i begins with request floor(i·N / windows)) need the
-// number N of requests, which an extra pass counts before; `window_requests` needs none. Making of the stream and
-// analysis run side by side. Memory: trace, structure, resident warps' streams, two blocks, and what analysis.hpp says.
-// Errors: those of the parts; Usage for `window_requests` that make too many windows, when they do.
+// order of the file, SM by SM as recorded → coalescing → analysis; machine and schedule say nothing but caches there.
+// Windows: `windows` equal parts by requests (part i begins with request floor(i·N / windows)) need the number N of
+// requests, which an extra pass counts before; `window_requests` needs none. Making of the stream and analysis run side
+// by side. Memory: trace, structure, resident warps' streams, two blocks, and what analysis.hpp says. Errors: those of
+// the parts; Usage for `window_requests` that make too many windows, when they do.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +59,7 @@ struct CacheResult {
   std::uint32_t warp_size = 32;
   std::string builder, layout, node_order, vertex_order;  ///< resolved specs; "" of imported traces
   std::string schedule, warp_traversal;                   ///< resolved specs
-  std::string packing;  ///< resolved spec, as whoever packed the threads filled it in
+  std::string packing;                                    ///< resolved spec, as whoever packed the threads filled it in
   bool scheduled = true;                                  ///< false: imported, the order is the file's
   bool captured_sms = false;                              ///< SMs are those that the capture saw
   std::string schedule_note;  ///< what the schedule assumed, why `auto` did not take the captured one, what the packing

@@ -28,7 +28,7 @@ namespace rayreplay::experiment {
 struct CompareRow;
 
 struct CompareOptions {
-  std::vector<std::string> models;                 ///< specs; plain is added in front, models asked for twice come once
+  std::vector<std::string> models;  ///< specs; plain is added in front, models asked for twice come once
   machine::Machine machine;
   scheduler::HintSources hints;
   machine::CostOptions costs;

@@ -11,9 +11,9 @@
 #include <tbb/task_arena.h>
 
 #include "base/error.hpp"
-#include "sim/settings/metrics.hpp"
 #include "sim/engine/stage_registry.hpp"
 #include "sim/engine/stage_settings.hpp"
+#include "sim/settings/metrics.hpp"
 
 namespace rayreplay::experiment {
 namespace {

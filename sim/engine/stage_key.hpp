@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/settings/settings.hpp"
 #include "sim/engine/stage_input.hpp"
+#include "sim/settings/settings.hpp"
 
 namespace rayreplay::experiment {
 

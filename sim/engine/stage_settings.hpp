@@ -13,14 +13,14 @@
 #include "bvh/bvh.hpp"
 #include "capture/trace/trace.hpp"
 #include "sim/caching/cache.hpp"
-#include "sim/comparison/compare.hpp"
-#include "sim/launch/resolve.hpp"
-#include "sim/settings/settings.hpp"
-#include "sim/engine/stage_input.hpp"
 #include "sim/caching/grid/cache_grid.hpp"
+#include "sim/comparison/compare.hpp"
+#include "sim/engine/stage_input.hpp"
+#include "sim/launch/resolve.hpp"
 #include "sim/machine/interleave.hpp"
 #include "sim/machine/machine.hpp"
 #include "sim/memory/streams/launch_source.hpp"
+#include "sim/settings/settings.hpp"
 
 namespace rayreplay::experiment {
 

@@ -1,10 +1,10 @@
 // What a stage computes with: results of other stages, memory, devices, the store.
 //
-// Contract: a workbench serves one call of the evaluator, or one command. `shared` takes a result from memory, or has it
-// made; a result that cannot be made fails again for everybody who wants it of this workbench, without being tried again.
-// `numbers` gives the metrics of one stage for several experiments that share what the stage's group says
-// (ExperimentKeys::groups), one result each, in their order. Thrown: Internal errors and what is no error of rayreplay (a
-// cancelled run).
+// Contract: a workbench serves one call of the evaluator, or one command. `shared` takes a result from memory, or has
+// it made; a result that cannot be made fails again for everybody who wants it of this workbench, without being tried
+// again. `numbers` gives the metrics of one stage for several experiments that share what the stage's group says
+// (ExperimentKeys::groups), one result each, in their order. Thrown: Internal errors and what is no error of rayreplay
+// (a cancelled run).
 #pragma once
 
 #include <exception>

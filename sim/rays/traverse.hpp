@@ -69,7 +69,7 @@ struct TraverseRow {
 
 struct TraverseResult {
   std::string builder, layout, node_order, vertex_order;  ///< resolved specs
-  std::string packing;  ///< resolved spec, as whoever packed the threads filled it in
+  std::string packing;                                    ///< resolved spec, as whoever packed the threads filled it in
   std::uint64_t structure_bytes = 0;
   bvh::Ignored ignored;
   std::uint64_t warps = 0;         ///< of the launch

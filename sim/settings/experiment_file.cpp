@@ -10,11 +10,11 @@
 
 #include "base/error.hpp"
 #include "base/toml.hpp"
+#include "sim/machine/costs.hpp"
+#include "sim/machine/toml_quote.hpp"
 #include "sim/settings/machine_settings.hpp"
 #include "sim/settings/settings.hpp"
 #include "sim/settings/value.hpp"
-#include "sim/machine/costs.hpp"
-#include "sim/machine/toml_quote.hpp"
 
 namespace rayreplay::experiment {
 namespace {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/parameters.hpp"
+#include "sim/machine/machine.hpp"
 #include "sim/settings/parameter_table.hpp"
 #include "sim/settings/settings.hpp"
-#include "sim/machine/machine.hpp"
 
 namespace rayreplay::experiment {
 

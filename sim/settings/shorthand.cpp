@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "sim/settings/settings.hpp"
 #include "sim/memory/caches/cache_model.hpp"
+#include "sim/settings/settings.hpp"
 
 namespace rayreplay::experiment {
 namespace {

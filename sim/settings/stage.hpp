@@ -26,9 +26,9 @@ struct Metric {
 };
 
 struct StageInfo {
-  std::string name;  ///< a stage with metrics is also a word of the key `outputs`
-  std::string text;  ///< one line: what it gives
-  int position = 0;  ///< in lists of stages: above those of the stages it takes
+  std::string name;                  ///< a stage with metrics is also a word of the key `outputs`
+  std::string text;                  ///< one line: what it gives
+  int position = 0;                  ///< in lists of stages: above those of the stages it takes
   std::vector<std::string> takes{};  ///< stages whose results it takes
   /// Keys that it reads, beside those whose entries in the table of keys name it; "machine.*": all of a table.
   std::vector<std::string> reads{};

@@ -11,6 +11,7 @@
 #include "scheduler-models/bound.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "tests/support/random_trace.hpp"
+#include "tests/support/second_path.hpp"
 
 namespace rayreplay::test {
 namespace {
@@ -39,14 +40,14 @@ experiment::Resolved resolved(const trace::Trace& trace) {
 CompareOptions all_models() {
   CompareOptions options;
   options.models = scheduler::SchedulerModels::names();
-  options.machine = "rtx4060-laptop";
+  options.machine = machine::load_machine("rtx4060-laptop");
   return options;
 }
 
 TEST(Compare, PlainIsTheReplayerOfThreads) {
   const trace::Trace trace = random_launch();
   const experiment::Resolved configuration = resolved(trace);
-  const CompareResult result = compare(trace, "t", configuration, all_models());
+  const CompareResult result = compare_by_hand(trace, configuration, all_models());
   const scheduler::WarpAssignment order =
       scheduler::LaunchOrders::create(configuration.order).model->assign(trace.launches[0], 32);
   const simt::ReplayResult replay = simt::replay(trace.launches[0], trace.shaders, order);
@@ -62,7 +63,7 @@ TEST(Compare, PlainIsTheReplayerOfThreads) {
 
 TEST(Compare, RowsAddUp) {
   const trace::Trace trace = random_launch();
-  const CompareResult result = compare(trace, "t", resolved(trace), all_models());
+  const CompareResult result = compare_by_hand(trace, resolved(trace), all_models());
   std::set<Grouping> kinds;
   for (const CompareRow& row : result.rows) {
     SCOPED_TRACE(row.model);
@@ -94,7 +95,7 @@ TEST(Compare, RowsAddUp) {
 
 TEST(Compare, NoModelOfOneCutBeatsItsBound) {
   const trace::Trace trace = random_launch();
-  const CompareResult result = compare(trace, "t", resolved(trace), all_models());
+  const CompareResult result = compare_by_hand(trace, resolved(trace), all_models());
   const auto events = [&result](const std::string& name) {
     for (const CompareRow& row : result.rows) {
       if (row.model.substr(0, row.model.find(':')) == name) {
@@ -113,9 +114,9 @@ TEST(Compare, NoModelOfOneCutBeatsItsBound) {
 TEST(Compare, BreakEvenIsWhereTheTimesAreThoseOfPlain) {
   const trace::Trace trace = random_launch();
   CompareOptions options;
-  options.machine = "rtx4060-laptop";
+  options.machine = machine::load_machine("rtx4060-laptop");
   options.models = {"ser", "wavefront"};
-  const CompareResult result = compare(trace, "t", resolved(trace), options);
+  const CompareResult result = compare_by_hand(trace, resolved(trace), options);
   int solved = 0;
   for (const CompareRow& row : result.rows) {
     const experiment::BreakEvenKind kind = row.break_even.kind;
@@ -133,7 +134,7 @@ TEST(Compare, BreakEvenIsWhereTheTimesAreThoseOfPlain) {
                                     now.latency + 6 * row.break_even.instructions});
       }
     }
-    const CompareResult at = compare(trace, "t", resolved(trace), there);
+    const CompareResult at = compare_by_hand(trace, resolved(trace), there);
     for (const CompareRow& again : at.rows) {
       if (again.model == row.model) {
         EXPECT_NEAR(again.speed_up, 1, 5e-3) << row.model;
@@ -167,21 +168,21 @@ TEST(Compare, ObserversSeeWhatIsThenLetGo) {
     }
     EXPECT_EQ(row.cut.size(), row.segments);
   };
-  const CompareResult result = compare(trace, "t", resolved(trace), options);
+  const CompareResult result = compare_by_hand(trace, resolved(trace), options);
   ASSERT_EQ(seen.size(), result.rows.size());
   EXPECT_TRUE(result.rows.front().schedule.segment_at.empty());
   EXPECT_EQ(result.rows.back().break_even.kind, experiment::BreakEvenKind::NotAsked);
   options.placement = true;
-  EXPECT_FALSE(compare(trace, "t", resolved(trace), options).rows.front().schedule.segment_at.empty());
+  EXPECT_FALSE(compare_by_hand(trace, resolved(trace), options).rows.front().schedule.segment_at.empty());
 }
 
 TEST(Compare, ResponseFallsWithLiveState) {
   const trace::Trace trace = random_launch();
   CompareOptions options;
   options.models = {"ser:scope=launch"};
-  options.machine = "rtx4060-laptop";
+  options.machine = machine::load_machine("rtx4060-laptop");
   options.response = true;
-  const CompareResult result = compare(trace, "t", resolved(trace), options);
+  const CompareResult result = compare_by_hand(trace, resolved(trace), options);
   double last = INFINITY;
   std::size_t points = 0;
   for (const experiment::ResponsePoint& point : result.rows[1].response) {
@@ -208,12 +209,12 @@ TEST(Compare, LiveStateIsOfTheThreadsThatSpillIt) {
   // What the model itself has for live state is no matter: the curve is that of the model with others.
   const trace::Trace trace = random_launch();
   CompareOptions options;
-  options.machine = "rtx4060-laptop";
+  options.machine = machine::load_machine("rtx4060-laptop");
   options.response = true;
   for (const std::string spill : {"all", "moved"}) {
     const std::string spec = "ser:scope=sm,spill=" + spill;
     options.models = {spec + ",live_state=0", spec + ",live_state=84", spec + ",live_state=128"};
-    const CompareResult result = compare(trace, "t", resolved(trace), options);
+    const CompareResult result = compare_by_hand(trace, resolved(trace), options);
     const auto none = over_live_state(result.rows[1]), usual = over_live_state(result.rows[2]);
     ASSERT_GE(none.size(), 5U);
     ASSERT_EQ(none.size(), usual.size());
@@ -230,7 +231,7 @@ TEST(Compare, LiveStateIsOfTheThreadsThatSpillIt) {
   }
   // Within a warp nothing is spilled.
   options.models = {"ser:scope=warp"};
-  EXPECT_TRUE(over_live_state(compare(trace, "t", resolved(trace), options).rows[1]).empty());
+  EXPECT_TRUE(over_live_state(compare_by_hand(trace, resolved(trace), options).rows[1]).empty());
 }
 
 TEST(Compare, FewWarpsAreSaidOfSmallLaunchesAlone) {
@@ -243,7 +244,7 @@ TEST(Compare, FewWarpsAreSaidOfSmallLaunchesAlone) {
     random.size = {width, height, 1};
     const trace::Trace trace = random_trace(random);
     options.break_even = break_even;
-    const CompareResult result = compare(trace, "t", resolved(trace), options);
+    const CompareResult result = compare_by_hand(trace, resolved(trace), options);
     std::vector<bool> list;
     for (const CompareRow& row : result.rows) {
       list.push_back(too_few_warps(result, row));
@@ -258,7 +259,7 @@ TEST(Compare, FewWarpsAreSaidOfSmallLaunchesAlone) {
     }
     return list;
   };
-  options.machine = "rtx4060-laptop";
+  options.machine = machine::load_machine("rtx4060-laptop");
   EXPECT_EQ(flags(32, 24, true), (std::vector<bool>{true, true, false}));
   EXPECT_EQ(flags(32, 24, false), (std::vector<bool>{true, true, false}));
   EXPECT_EQ(flags(512, 512, false), (std::vector<bool>{false, false, false}));
@@ -270,7 +271,7 @@ TEST(Compare, TheSameWithOneWorkerAndMany) {
   options.response = true;
   const auto run = [&](std::size_t workers) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, workers);
-    return compare(trace, "t", resolved(trace), options);
+    return compare_by_hand(trace, resolved(trace), options);
   };
   const CompareResult one = run(1), many = run(4);
   for (std::size_t i = 0; i < one.rows.size(); ++i) {

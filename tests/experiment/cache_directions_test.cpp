@@ -9,9 +9,10 @@
 
 #include "capture/reference/scene.hpp"
 #include "sim/caching/cache.hpp"
-#include "sim/settings/settings.hpp"
 #include "sim/engine/stage_settings.hpp"
+#include "sim/settings/settings.hpp"
 #include "tests/reference/support.hpp"
+#include "tests/support/second_path.hpp"
 
 namespace rayreplay::test {
 namespace {
@@ -108,8 +109,7 @@ Levels run(const trace::Trace& trace, const Keys& keys) {
     settings.set_text(key, "--set");
   }
   const experiment::Settings full = experiment::complete(settings, experiment::NamedInput::Elsewhere);
-  const CacheResult result =
-      experiment::run_cache(trace, "test", experiment::resolved_of(full, trace, false), experiment::cache_of(full));
+  const CacheResult result = caches_by_hand(trace, full);
   return {rates(result, kL1), rates(result, kL2)};
 }
 

@@ -1,5 +1,5 @@
 // Replaying a launch's rays: agreement with what the trace recorded, sums, batches.
-#include "sim/rays/traverse.hpp"
+#include "sim/engine/stages/traversal.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "capture/trace/reader.hpp"
+#include "tests/support/opened.hpp"
 #include "tests/support/random_trace.hpp"
 
 namespace rayreplay::test {
@@ -25,8 +26,9 @@ trace::Trace captured(const std::string& name) {
   return trace::load(std::filesystem::path(RAYREPLAY_SOURCE_DIR) / "tests/data/h200" / name);
 }
 
-TraverseResult run(const trace::Trace& trace, const TraverseOptions& options) {
-  return experiment::traverse(trace, "test", experiment::resolve({}, trace), options);
+TraverseResult run(const trace::Trace& trace, const TraverseOptions& options, const std::string& packing = "identity") {
+  Opened opened(trace, {"packing=" + packing});
+  return experiment::traverse_launch(opened.bench, opened.experiment, options);
 }
 
 std::uint64_t count(const trace::Launch& launch, EventKind kind) {
@@ -104,8 +106,7 @@ TEST(Traverse, PackingsChangeWarpsAndNothingElse) {
   const trace::Trace trace = captured("bunny.rrt");
   TraverseOptions options{.traversals = {"near-first"}, .warp_traversals = {"while-while"}};
   const TraverseResult identity = run(trace, options);
-  options.packing = "random";
-  const TraverseResult random = run(trace, options);
+  const TraverseResult random = run(trace, options, "random");
   EXPECT_EQ(identity.rows[1].nodes, random.rows[1].nodes);
   EXPECT_EQ(identity.rows[2].nodes, random.rows[2].nodes);
   EXPECT_EQ(identity.rows[2].steps[0].lanes, random.rows[2].steps[0].lanes);

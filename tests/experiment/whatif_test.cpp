@@ -11,14 +11,15 @@
 #include "scheduler-models/packing.hpp"
 #include "sim/engine/stages/simt.hpp"
 #include "tests/experiment/random_launch.hpp"
+#include "tests/support/opened.hpp"
 
 namespace rayreplay::experiment {
 namespace {
 
-WhatIfResult run(const trace::Trace& trace, const Configuration& configuration, bool maps = false) {
-  WhatIfOptions options;
-  options.pixel_maps = maps;
-  return what_if(trace, resolve(configuration, trace), options);
+WhatIfResult run(const trace::Trace& trace, const std::vector<std::string>& keys, bool maps = false,
+                 const std::vector<std::string>& packings = {}) {
+  test::Opened opened(trace, keys);
+  return what_if(opened.bench, opened.experiment, {.packings = packings, .swizzles = {}, .pixel_maps = maps});
 }
 
 TEST(WhatIf, TheWorkedExampleOfTheDefinitions) {
@@ -36,12 +37,7 @@ TEST(WhatIf, TheWorkedExampleOfTheDefinitions) {
                    {ShaderStage::Miss, "main", "miss", {}},
                    {ShaderStage::ClosestHit, "main", "chit", {}}};
   trace.launches.push_back(builder.build());
-  Configuration configuration;
-  configuration.warp_size = 4;
-  configuration.order = "linear";
-  configuration.packings = {"identity"};
-  configuration.costs = {{"int2", 10}};
-  const WhatIfResult result = run(trace, configuration);
+  const WhatIfResult result = run(trace, {"warp_size=4", "order=linear", "costs.int2=10"}, false, {"identity"});
   ASSERT_EQ(result.rows.size(), 1U);
   EXPECT_DOUBLE_EQ(result.rows[0].efficiency, 0.65);
   EXPECT_EQ(result.rows[0].replay.total.warp_events, 5U);
@@ -56,9 +52,7 @@ TEST(WhatIf, TheWorkedExampleOfTheDefinitions) {
 
 TEST(WhatIf, RowsAgreeWithTheLibrariesForEveryPacking) {
   const trace::Trace trace = test::random_trace({40, 24, 1}, 7);
-  Configuration configuration;
-  configuration.costs = {{"metal", 17}};
-  const WhatIfResult result = run(trace, configuration, true);
+  const WhatIfResult result = run(trace, {"costs.metal=17"}, true);
   const trace::Launch& launch = trace.launches[0];
   const scheduler::WarpAssignment order =
       scheduler::LaunchOrders::create(result.configuration.order).model->assign(launch, 32);
@@ -97,20 +91,16 @@ TEST(WhatIf, DoesNotDependOnTheNumberOfThreads) {
 
 TEST(WhatIf, TheFirstFailingRowIsReported) {
   const trace::Trace trace = test::random_trace({64, 36, 1}, 5);
-  const Resolved good = resolve({}, trace);
-  const WhatIfResult before = what_if(trace, good);
-  Resolved configuration = good;
-  configuration.packings.insert(configuration.packings.begin() + 1, "no-such-packing");
-  configuration.packings.emplace_back("nor-this-one");
+  const WhatIfResult before = run(trace, {});
   try {
-    static_cast<void>(what_if(trace, configuration));
+    static_cast<void>(run(trace, {}, false, {"identity", "no-such-packing", "random", "nor-this-one"}));
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::Usage);
     EXPECT_THAT(error.what(), testing::HasSubstr("no-such-packing"));
   }
   // A failure leaves nothing behind: the same question has the same answer.
-  const WhatIfResult after = what_if(trace, good);
+  const WhatIfResult after = run(trace, {});
   ASSERT_EQ(after.rows.size(), before.rows.size());
   for (std::size_t i = 0; i < after.rows.size(); ++i) {
     EXPECT_EQ(after.rows[i].replay.total, before.rows[i].replay.total) << after.rows[i].packing;

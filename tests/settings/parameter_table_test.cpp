@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "base/registry.hpp"
+#include "sim/machine/machine.hpp"
 #include "sim/settings/machine_settings.hpp"
 #include "sim/settings/metrics.hpp"
-#include "sim/machine/machine.hpp"
 #include "tests/settings/expect_usage.hpp"
 
 namespace rayreplay::experiment {

@@ -20,13 +20,14 @@
 #include "capture/import/memory_trace.hpp"
 #include "capture/trace/reader.hpp"
 #include "sim/caching/cache.hpp"
-#include "sim/comparison/compare.hpp"
-#include "sim/settings/metrics.hpp"
-#include "sim/engine/stage_settings.hpp"
 #include "sim/caching/grid/cache_grid.hpp"
-#include "sim/rays/traverse.hpp"
+#include "sim/comparison/compare.hpp"
+#include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/simt.hpp"
+#include "sim/rays/traverse.hpp"
+#include "sim/settings/metrics.hpp"
 #include "sim/workloads/workload.hpp"
+#include "tests/support/second_path.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace rayreplay::test {
@@ -99,17 +100,18 @@ TEST(Evaluator, SimtIsThatOfWhatIf) {
   configuration.packings = {"random"};
   configuration.costs = {{"closest-hit", 20}};
   configuration.policy = "min-shader";
-  const experiment::WhatIfResult expected = experiment::what_if(trace, experiment::resolve(configuration, trace));
+  const std::vector<simt::ReplayResult> expected = what_if_by_hand(trace, configuration);
+  const scheduler::Bound bound = scheduler::lower_bound(trace.launches[0], 32);
   for (const std::size_t row : {0U, 1U}) {
     const Outcome outcome =
         evaluated(of(path_of("bunny.rrt"), {"packing=" + std::string(row == 0 ? "identity" : "random"),
                                             "costs.closest-hit=20", "policy=min-shader", "outputs=simt"}));
-    const experiment::WhatIfRow& one = expected.rows[row];
-    EXPECT_EQ(metric(outcome, "simt_efficiency"), one.efficiency);
-    EXPECT_EQ(metric(outcome, "simt_weighted_efficiency"), one.weighted_efficiency);
-    EXPECT_EQ(metric(outcome, "simt_warp_events"), as_double(one.replay.total.warp_events));
-    EXPECT_EQ(metric(outcome, "simt_active_lanes"), as_double(one.replay.total.active_lanes));
-    EXPECT_EQ(metric(outcome, "simt_bound_efficiency"), expected.bound.efficiency);
+    const simt::Tally& one = expected[row].total;
+    EXPECT_EQ(metric(outcome, "simt_efficiency"), one.efficiency(32));
+    EXPECT_EQ(metric(outcome, "simt_weighted_efficiency"), one.weighted_efficiency(32));
+    EXPECT_EQ(metric(outcome, "simt_warp_events"), as_double(one.warp_events));
+    EXPECT_EQ(metric(outcome, "simt_active_lanes"), as_double(one.active_lanes));
+    EXPECT_EQ(metric(outcome, "simt_bound_efficiency"), bound.efficiency);
     EXPECT_EQ(outcome.metrics.size(), 5U) << "what was asked for and nothing else";
     EXPECT_EQ(outcome.trace_hash, trace.hash);
     EXPECT_EQ(outcome.device, "CPU");
@@ -121,8 +123,8 @@ TEST(Evaluator, ModelsAreThoseOfCompare) {
   experiment::CompareOptions options;
   options.models = {"plain", "ser", "wavefront"};
   options.break_even = false;
-  const experiment::CompareResult expected =
-      experiment::compare(trace, "test", experiment::resolve({}, trace), options);
+  options.machine = machine::load_machine("rtx4090");
+  const experiment::CompareResult expected = compare_by_hand(trace, experiment::resolve({}, trace), options);
   std::vector<Settings> asked;
   for (const experiment::CompareRow& row : expected.rows) {
     asked.push_back(of(path_of("one-weekend.rrt"), {"scheduler.model=" + row.model, "outputs=model"}));
@@ -151,10 +153,10 @@ TEST(Evaluator, TraversalsAreThoseOfTraverse) {
   experiment::TraverseOptions options;
   options.traversals = {"fixed-order"};
   options.warp_traversals = {"if-if"};
-  options.structure.layout = "binary";
-  options.packing = "random";
+  bvh::BvhOptions structure;
+  structure.layout = "binary";
   const experiment::TraverseResult expected =
-      experiment::traverse(trace, "test", experiment::resolve({}, trace), options);
+      traverse_by_hand(trace, experiment::resolve({}, trace), options, structure, "random");
   const Outcome outcome =
       evaluated(of(path_of("teapot-alpha.rrt"), {"traversal.ray=fixed-order", "traversal.warp=if-if",
                                                  "bvh.layout=binary", "packing=random", "outputs=traversal"}));
@@ -217,8 +219,7 @@ TEST(Evaluator, CachesAreThoseOfTheCacheCommand) {
   const trace::Trace trace = workloads::Workloads::create("coherence").model->make_trace();
   const Settings settings =
       of_workload("coherence", {"outputs=cache", "packing=random", "stream.stack_entries=4", "cache.distances=false"});
-  const experiment::CacheResult expected =
-      experiment::run_cache(trace, "test", experiment::resolve({}, trace), experiment::cache_of(settings));
+  const experiment::CacheResult expected = caches_by_hand(trace, settings);
   const Outcome outcome = evaluated(settings);
   EXPECT_EQ(metric(outcome, "stream_transactions"), as_double(expected.interleaved.transactions));
   EXPECT_EQ(metric(outcome, "stream_instructions"), as_double(expected.interleaved.instructions));
@@ -249,9 +250,9 @@ TEST(Evaluator, OtherCachesSeeTheSameStream) {
       of(trace, {"outputs=cache", "cache.l1.model=fifo", "cache.l1.bytes=32KiB"})};
   Evaluator evaluator({.store = &store});
   const std::vector<Outcome> outcomes = evaluator.evaluate(asked);
-  const std::string key = key_of(evaluator, asked[0], Stage::Stream);
+  const std::string key = key_of(evaluator, asked[0], experiment::stage("stream"));
   for (const Settings& settings : asked) {
-    EXPECT_EQ(key_of(evaluator, settings, Stage::Stream), key);
+    EXPECT_EQ(key_of(evaluator, settings, experiment::stage("stream")), key);
   }
   const auto bytes = store.get("stream", key);
   ASSERT_TRUE(bytes);
@@ -286,8 +287,7 @@ TEST(Evaluator, LineAndSectorAreThoseOfTheCoalescer) {
   const trace::Trace trace = trace::load(path_of("bunny.rrt"));
   const Settings both = of(path_of("bunny.rrt"), {"outputs=cache", "machine.l1_line_bytes=64",
                                                   "machine.l1_sector_bytes=16", "cache.distances=false"});
-  const experiment::CacheResult expected =
-      experiment::run_cache(trace, "test", experiment::resolve({}, trace), experiment::cache_of(both));
+  const experiment::CacheResult expected = caches_by_hand(trace, both);
   const Outcome outcome =
       evaluated(of(path_of("bunny.rrt"), {"outputs=cache", "cache.l1.line_bytes=64", "cache.l1.sector_bytes=16"}));
   EXPECT_EQ(metric(outcome, "stream_transactions"), as_double(expected.interleaved.transactions));
@@ -420,8 +420,9 @@ TEST(Evaluator, WhatIsStoredIsNotBelievedBlindly) {
   const Settings asked = of_workload("coherence", {"outputs=simt,cache", "packing=random"});
   const Outcome expected = evaluated(asked, &store);
   Evaluator keys({});
-  for (const auto& [kind, stage] : {std::pair{"metrics", Stage::Simt}, std::pair{"metrics", Stage::Cache},
-                                    std::pair{"stream", Stage::Stream}, std::pair{"packing", Stage::Assignment}}) {
+  for (const auto& [kind, stage] :
+       {std::pair{"metrics", experiment::stage("simt")}, std::pair{"metrics", experiment::stage("cache")},
+        std::pair{"stream", experiment::stage("stream")}, std::pair{"packing", experiment::stage("assignment")}}) {
     const std::string key = key_of(keys, asked, stage);
     const auto bytes = store.get(kind, key);
     ASSERT_TRUE(bytes) << kind;
@@ -467,16 +468,18 @@ TEST(Evaluator, ForecastsSayWhatIsThere) {
   // All that is asked for is on disk.
   Evaluator later({.store = &store});
   for (const experiment::StageForecast& one : later.forecast(asked)) {
-    EXPECT_EQ(one.stored, one.stage == Stage::Simt || one.stage == Stage::Stream || one.stage == Stage::Cache);
+    EXPECT_EQ(one.stored, one.stage == experiment::stage("simt") || one.stage == experiment::stage("stream") ||
+                              one.stage == experiment::stage("cache"));
     EXPECT_EQ(one.memory_bytes, 0U) << to_string(one.stage);
   }
   // Another cache of the same stream: the stream is on disk, and nothing before it is needed.
   Evaluator other({.store = &store});
   for (const experiment::StageForecast& one :
        other.forecast(of(path_of("bunny.rrt"), {"outputs=cache", "cache.l1.bytes=32KiB"}))) {
-    EXPECT_EQ(one.stored, one.stage == Stage::Stream) << to_string(one.stage);
-    EXPECT_EQ(one.needed, one.stage == Stage::Cache) << to_string(one.stage);
-    EXPECT_EQ(one.memory_bytes > 0, one.stage == Stage::Cache || one.stage == Stage::Stream) << to_string(one.stage);
+    EXPECT_EQ(one.stored, one.stage == experiment::stage("stream")) << to_string(one.stage);
+    EXPECT_EQ(one.needed, one.stage == experiment::stage("cache")) << to_string(one.stage);
+    EXPECT_EQ(one.memory_bytes > 0, one.stage == experiment::stage("cache") || one.stage == experiment::stage("stream"))
+        << to_string(one.stage);
   }
   EXPECT_THROW(static_cast<void>(other.forecast(of("nowhere.rrt", {}))), Error);
 }
@@ -490,9 +493,9 @@ TEST(Evaluator, ForgetsWhatNobodyShares) {
     // Asked for something else of the same structure, so that every stage before it is needed.
     for (const experiment::StageForecast& one :
          evaluator.forecast(of(path_of("bunny.rrt"), {"outputs=traversal", "traversal.ray=ordered"}))) {
-      if (one.stage == Stage::Structure) {
+      if (one.stage == experiment::stage("structure")) {
         EXPECT_EQ(one.kept, structure);
-      } else if (one.stage == Stage::Input || one.stage == Stage::Assignment) {
+      } else if (one.stage == experiment::stage("input") || one.stage == experiment::stage("assignment")) {
         EXPECT_EQ(one.kept, input) << to_string(one.stage);
       }
     }

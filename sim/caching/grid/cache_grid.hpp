@@ -22,8 +22,8 @@
 #include "base/error.hpp"
 #include "base/progress.hpp"
 #include "kernels/accelerator.hpp"
-#include "sim/caching/hierarchy.hpp"
 #include "sim/caching/grid/recorded_stream.hpp"
+#include "sim/caching/hierarchy.hpp"
 #include "sim/memory/results/analysis.hpp"
 
 namespace rayreplay::experiment {

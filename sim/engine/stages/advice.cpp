@@ -22,16 +22,15 @@ namespace {
 
 constexpr StageCode kCode = {};
 
-const StageRegistrar kRegistrar(
-    {.name = "advice",
-     .text = "Coherence hints ranked by the SIMT efficiency that they give",
-     .position = 100,
-     .takes = {"input"},
-     .reads = {"launch", "warp_size", "order", "policy", "default_cost", "costs.*", "scheduler.model",
-               "scheduler.hints", "scheduler.hint_files", "machine.name", "machine.sms", "machine.resident_warps",
-               "machine.withheld_sms"},
-     .command = "advise"},
-    &kCode);
+const StageRegistrar kRegistrar({.name = "advice",
+                                 .text = "Coherence hints ranked by the SIMT efficiency that they give",
+                                 .position = 100,
+                                 .takes = {"input"},
+                                 .reads = {"launch", "warp_size", "order", "policy", "default_cost", "costs.*",
+                                           "scheduler.model", "scheduler.hints", "scheduler.hint_files", "machine.name",
+                                           "machine.sms", "machine.resident_warps", "machine.withheld_sms"},
+                                 .command = "advise"},
+                                &kCode);
 
 }  // namespace
 }  // namespace rayreplay::experiment

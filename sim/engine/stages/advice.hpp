@@ -6,7 +6,8 @@
 
 namespace rayreplay::experiment {
 
-/// `wanted` says how long to search, the model, and the machine's facts; hints, device and progress are the experiment's.
+/// `wanted` says how long to search, the model, and the machine's facts; hints, device and progress are the
+/// experiment's.
 [[nodiscard]] AdviseResult advise_hints(Workbench& bench, const Experiment& experiment, AdviseOptions wanted);
 
 }  // namespace rayreplay::experiment

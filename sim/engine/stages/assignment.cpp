@@ -107,14 +107,17 @@ constexpr StageCode kCode = {
     .gives_result = true,
     .stored = kStoredPacking,
     .kept_with_input = true,
-    .by_products = [](const Experiment& experiment) { return std::vector{order_key(experiment), bound_key(experiment)}; },
+    .by_products =
+        [](const Experiment& experiment) {
+          return std::vector{order_key(experiment), bound_key(experiment)};
+        },
 };
 
 const StageRegistrar kRegistrar({.name = "assignment",
-                                .text = "Which thread runs in which lane: launch order and packing",
-                                .position = 20,
-                                .takes = {"input"}},
-                               &kCode);
+                                 .text = "Which thread runs in which lane: launch order and packing",
+                                 .position = 20,
+                                 .takes = {"input"}},
+                                &kCode);
 
 }  // namespace
 }  // namespace rayreplay::experiment

@@ -76,12 +76,12 @@ namespace {
 constexpr StageCode kCode = {};
 
 const StageRegistrar kRegistrar({.name = "classification",
-                                .text = "Why each intersection test was made",
-                                .position = 90,
-                                .takes = {"input"},
-                                .reads = {"launch", "bvh.enlarge"},
-                                .command = "explain"},
-                               &kCode);
+                                 .text = "Why each intersection test was made",
+                                 .position = 90,
+                                 .takes = {"input"},
+                                 .reads = {"launch", "bvh.enlarge"},
+                                 .command = "explain"},
+                                &kCode);
 
 }  // namespace
 }  // namespace rayreplay::experiment

@@ -44,9 +44,9 @@ constexpr StageCode kCode = {
 };
 
 const StageRegistrar kRegistrar({.name = "input",
-                                .text = "Trace, memory trace or workload: rays, events, scene; or memory accesses",
-                                .position = 0},
-                               &kCode);
+                                 .text = "Trace, memory trace or workload: rays, events, scene; or memory accesses",
+                                 .position = 0},
+                                &kCode);
 
 }  // namespace
 }  // namespace rayreplay::experiment

@@ -34,9 +34,8 @@ std::shared_ptr<const std::vector<std::uint32_t>> ray_steps(Workbench& bench, co
   using Steps = std::vector<std::uint32_t>;
   return bench.shared<Steps>(steps_key(experiment), [&] {
     const auto data = input(bench, experiment);
-    auto steps = std::make_shared<const Steps>(
-        machine::count_ray_steps(data->trace, experiment.facts->name,
-                                 static_cast<std::uint32_t>(experiment.settings->integer("launch")), {}));
+    auto steps = std::make_shared<const Steps>(machine::count_ray_steps(
+        data->trace, experiment.facts->name, static_cast<std::uint32_t>(experiment.settings->integer("launch")), {}));
     const std::uint64_t bytes = steps->size() * sizeof(std::uint32_t);
     return std::pair(std::move(steps), bytes);
   });

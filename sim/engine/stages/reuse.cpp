@@ -32,11 +32,11 @@ namespace {
 constexpr StageCode kCode = {};
 
 const StageRegistrar kRegistrar({.name = "reuse",
-                                .text = "The stream through one hierarchy of caches in full detail",
-                                .position = 80,
-                                .takes = {"input", "structure", "assignment"},
-                                .command = "cache"},
-                               &kCode);
+                                 .text = "The stream through one hierarchy of caches in full detail",
+                                 .position = 80,
+                                 .takes = {"input", "structure", "assignment"},
+                                 .command = "cache"},
+                                &kCode);
 
 }  // namespace
 }  // namespace rayreplay::experiment

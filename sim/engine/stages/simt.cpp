@@ -45,8 +45,7 @@ std::vector<Made> numbers(Workbench& bench, std::span<const Experiment* const> m
   const auto packed = assignment(bench, experiment);
   const Workbench::Working working(bench.kept(), estimate_bytes(experiment));
   std::vector<Made> made;
-  made.emplace_back(
-      metrics_of(replay_packed(bench, data, resolved, *packed, {}), !resolved.costs.empty(), *least));
+  made.emplace_back(metrics_of(replay_packed(bench, data, resolved, *packed, {}), !resolved.costs.empty(), *least));
   return made;
 }
 

@@ -60,8 +60,8 @@ class StreamMemory {
   const StreamRecorder* recorder_ = nullptr;
   std::uint64_t room_ = 0;
   std::uint64_t reserved_for_ = 0;
-  memory::Holding held_{
-      memory::ChunkRoom::kBytes * static_cast<std::uint64_t>(tbb::this_task_arena::max_concurrency()), 0};
+  memory::Holding held_{memory::ChunkRoom::kBytes * static_cast<std::uint64_t>(tbb::this_task_arena::max_concurrency()),
+                        0};
 };
 
 RecordedStream record_launch(Workbench& bench, const Experiment& experiment, Working& working) {
@@ -212,10 +212,10 @@ constexpr StageCode kCode = {
 };
 
 const StageRegistrar kRegistrar({.name = "stream",
-                                .text = "The launch's memory accesses as the machine issues them",
-                                .position = 60,
-                                .takes = {"input", "structure", "assignment"}},
-                               &kCode);
+                                 .text = "The launch's memory accesses as the machine issues them",
+                                 .position = 60,
+                                 .takes = {"input", "structure", "assignment"}},
+                                &kCode);
 
 }  // namespace
 }  // namespace rayreplay::experiment

@@ -87,8 +87,7 @@ std::shared_ptr<const Structure> structure(Workbench& bench, const Experiment& e
 
 namespace {
 
-constexpr StageCode kCode = {
-    .estimate_bytes = estimate_bytes, .numbers = numbers, .alone = true, .gives_result = true};
+constexpr StageCode kCode = {.estimate_bytes = estimate_bytes, .numbers = numbers, .alone = true, .gives_result = true};
 
 const StageRegistrar kRegistrar(
     {.name = "structure",

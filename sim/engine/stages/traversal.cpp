@@ -64,8 +64,7 @@ std::vector<Made> numbers(Workbench& bench, std::span<const Experiment* const> m
   std::vector<Made> made;
   made.reserve(rows.size());
   for (const auto& [ray, warp] : rows) {  // row 0 is the trace's own
-    made.emplace_back(
-        metrics_of(result.rows[1 + ray], result.rows[1 + wanted.traversals.size() + warp], warp_size));
+    made.emplace_back(metrics_of(result.rows[1 + ray], result.rows[1 + wanted.traversals.size() + warp], warp_size));
   }
   return made;
 }

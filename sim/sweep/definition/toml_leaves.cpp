@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "sim/settings/settings.hpp"
 #include "sim/machine/toml_quote.hpp"
+#include "sim/settings/settings.hpp"
 
 namespace rayreplay::sweep {
 namespace {

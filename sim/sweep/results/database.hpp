@@ -25,9 +25,9 @@
 #include <utility>
 #include <vector>
 
+#include "sim/engine/evaluator.hpp"
 #include "sim/settings/metrics.hpp"
 #include "sim/settings/settings.hpp"
-#include "sim/engine/evaluator.hpp"
 
 namespace rayreplay::sweep {
 
