@@ -356,7 +356,7 @@ TEST(Settings, AFlagIsThePlaceOfItsKey) {
 TEST(Settings, SomeOfTheKeys) {
   const Settings settings = completed({"costs.metal=3", "packing=numrays"});
   const Settings some =
-      of_keys(settings, [](const ExperimentParameter& parameter) { return is_read(parameter, bit(Stage::Simt), ""); });
+      of_keys(settings, [](const ExperimentParameter& parameter) { return is_read(parameter, bit(stage("simt"))); });
   EXPECT_EQ(some.integer("costs.metal"), 3);
   EXPECT_TRUE(some.has("policy"));
   EXPECT_FALSE(some.has("packing"));

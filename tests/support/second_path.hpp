@@ -7,6 +7,7 @@
 
 #include "bvh/bvh.hpp"
 #include "sim/caching/cache.hpp"
+#include "sim/comparison/advise.hpp"
 #include "sim/comparison/compare.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/launch/launch_schedule.hpp"
@@ -42,6 +43,11 @@ inline experiment::CompareResult compare_by_hand(const trace::Trace& trace, cons
                                                  const experiment::CompareOptions& options,
                                                  const std::string& packing = "identity") {
   return experiment::compare(trace, resolved, packed_by_hand(trace, resolved, packing), options);
+}
+
+inline experiment::AdviseResult advise_by_hand(const trace::Trace& trace, const experiment::Resolved& resolved,
+                                               const experiment::AdviseOptions& options) {
+  return experiment::advise(trace, resolved, packed_by_hand(trace, resolved), options);
 }
 
 inline experiment::TraverseResult traverse_by_hand(const trace::Trace& trace, const experiment::Resolved& resolved,
