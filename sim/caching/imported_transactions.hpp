@@ -1,4 +1,4 @@
-// Records of a memory trace become transactions, block by block. Internal to this room and to sim/experiment/stages.
+// Records of a memory trace become transactions, block by block. Internal to this room and to sim/engine.
 //
 // Contract: a record whose lanes touch data of several kinds becomes one instruction for each kind, in the order of
 // their lowest lanes. Records come in the order of the trace; where they are cut changes nothing.

@@ -1,5 +1,5 @@
 // Which warp's work goes to which SM: the schedule of a launch, as experiments about caches choose it. Internal to this
-// room and to sim/experiment/stages.
+// room and to sim/engine.
 //
 // Contract: `schedule` is a work distribution's spec, or "auto": the captured one where the trace has warps on several
 // SMs and neither order nor packing is another one, else "launch". `note` says what was assumed, why `auto` did not
