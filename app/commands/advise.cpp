@@ -8,17 +8,16 @@
 
 #include "app/commands/command.hpp"
 #include "app/commands/device_option.hpp"
+#include "app/commands/opened_trace.hpp"
 #include "app/commands/options.hpp"
 #include "app/commands/settings_options.hpp"
 #include "app/console/console.hpp"
-#include "app/console/progress.hpp"
 #include "app/report/advise_table.hpp"
 #include "app/report/context.hpp"
 #include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/keep_memory.hpp"
-#include "sim/engine/evaluator.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/advice.hpp"
 #include "sim/machine/machine.hpp"
@@ -89,14 +88,11 @@ int act(const Options& given) {
   }
 
   keep_freed_memory();
-  const auto data = load_input(given.path);
-  const trace::Trace& trace = data->trace;
+  OpenedTrace opened(given.path, settings, accelerator.get());
+  const trace::Trace& trace = opened.trace();
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true);
-  const std::unique_ptr<Progress> progress = console::make_progress();
-  experiment::Evaluator evaluator({nullptr, 0});
-  experiment::Workbench bench = evaluator.workbench(accelerator.get(), progress.get());
-  const experiment::AdviseResult result =
-      experiment::advise_hints(bench, experiment::Evaluator::open(settings, data, given.path), options);
+  experiment::Workbench bench = opened.bench();
+  const experiment::AdviseResult result = experiment::advise_hints(bench, opened.open(), options);
   log_not_captured(trace.header);
   console::log(fmt::format("rayreplay: {} in {:.1f} s", counted(result.evaluated + result.rejected, "candidate"),
                            result.seconds));

@@ -9,6 +9,7 @@
 
 #include "app/commands/command.hpp"
 #include "app/commands/device_option.hpp"
+#include "app/commands/opened_trace.hpp"
 #include "app/commands/options.hpp"
 #include "app/commands/settings_options.hpp"
 #include "app/commands/wait_notice.hpp"
@@ -28,7 +29,6 @@
 #include "capture/import/memory_trace.hpp"
 #include "sim/caching/cache_import.hpp"
 #include "sim/caching/memory_export.hpp"
-#include "sim/engine/evaluator.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/reuse.hpp"
 #include "sim/engine/stages/structure.hpp"
@@ -305,10 +305,11 @@ int run_imported(const Options& given, const Outputs& outputs, const Settings& s
   return 0;
 }
 
-int run_launch(const Options& given, const Outputs& outputs, Settings settings, CacheOptions options) {
+int run_launch(const Options& given, const Outputs& outputs, Settings asked, CacheOptions options) {
   keep_freed_memory();
-  const auto data = load_input(given.path);
-  const trace::Trace& trace = data->trace;
+  OpenedTrace opened(given.path, std::move(asked), options.accelerator);
+  const trace::Trace& trace = opened.trace();
+  Settings& settings = opened.settings();
   if (settings.integer("warp_size") == 0 && trace.header.warp_size == 0) {
     settings.set("warp_size", std::int64_t{options.machine.warp_size}, "");
   }
@@ -317,10 +318,8 @@ int run_launch(const Options& given, const Outputs& outputs, Settings settings, 
   if (!given.report.empty() && size.height > 1) {
     pictures::require_drawable(size.width, size.height, given.path);
   }
-  const std::unique_ptr<Progress> progress = console::make_progress();
-  experiment::Evaluator evaluator({nullptr, 0});
-  experiment::Workbench bench = evaluator.workbench(options.accelerator, progress.get());
-  const experiment::Experiment experiment = experiment::Evaluator::open(settings, data, given.path);
+  experiment::Workbench bench = opened.bench();
+  const experiment::Experiment experiment = opened.open();
   std::shared_ptr<const experiment::Structure> built;  // in use: made once
   std::unique_ptr<report::CacheFile> elements;
   if (options.elements) {

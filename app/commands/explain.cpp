@@ -8,16 +8,15 @@
 
 #include "app/commands/command.hpp"
 #include "app/commands/device_option.hpp"
+#include "app/commands/opened_trace.hpp"
 #include "app/commands/options.hpp"
 #include "app/commands/settings_options.hpp"
 #include "app/console/console.hpp"
-#include "app/console/progress.hpp"
 #include "app/pictures/heatmap.hpp"
 #include "app/report/explain.hpp"
 #include "app/report/explain_file.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "sim/engine/evaluator.hpp"
 #include "sim/engine/stages/classification.hpp"
 
 namespace rayreplay::app {
@@ -103,18 +102,15 @@ int act(const Options& options) {
     result_file.check();
   }
 
-  const auto data = load_input(options.path);
-  const trace::Trace& trace = data->trace;
+  OpenedTrace opened(options.path, settings, accelerator.get());
+  const trace::Trace& trace = opened.trace();
   const trace::Launch& launch = traversal::launch_with_scene(trace, asked_launch, options.path);
   if (!options.maps.empty()) {
     pictures::require_drawable(launch.size.width, launch.size.height, options.path);
   }
-  const std::unique_ptr<Progress> progress = console::make_progress();
-  experiment::Evaluator evaluator({nullptr, 0});
-  experiment::Workbench bench = evaluator.workbench(accelerator.get(), progress.get());
-  const traversal::Simulation simulation =
-      experiment::classify_launch(bench, experiment::Evaluator::open(settings, data, options.path),
-                                  {.per_test = !options.result.empty(), .per_ray = !options.result.empty()});
+  experiment::Workbench bench = opened.bench();
+  const traversal::Simulation simulation = experiment::classify_launch(
+      bench, opened.open(), {.per_test = !options.result.empty(), .per_ray = !options.result.empty()});
 
   report::Explanation explanation{
       options.path, trace, asked_launch, simulation.classification, told_settings(options, settings, simulation),

@@ -8,15 +8,14 @@
 
 #include "app/commands/command.hpp"
 #include "app/commands/device_option.hpp"
+#include "app/commands/opened_trace.hpp"
 #include "app/commands/options.hpp"
 #include "app/commands/settings_options.hpp"
 #include "app/console/console.hpp"
-#include "app/console/progress.hpp"
 #include "app/report/context.hpp"
 #include "app/report/observed_table.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "sim/engine/evaluator.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/simt.hpp"
 
@@ -85,20 +84,17 @@ int act(const Options& options) {
   require_distinct({{"--output", options.output.path}}, options.experiment.inputs(options.path, settings));
   options.output.check();
   const std::unique_ptr<kernels::Accelerator> accelerator = options.device.open();
-  const auto data = load_input(options.path);
-  const trace::Trace& trace = data->trace;
+  OpenedTrace opened(options.path, settings, accelerator.get());
+  const trace::Trace& trace = opened.trace();
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true);
   const trace::Launch& launch = trace.launches[resolved.launch];
   // Identity comes first in the resolved list; the packing asked for is its last.
   const std::string spec = resolved.packings.back();
-  const std::unique_ptr<Progress> progress = console::make_progress();
   simt::ReplayOptions replay_options;
   replay_options.per_warp = true;
-  replay_options.progress = progress.get();
-  experiment::Evaluator evaluator({nullptr, 0});
-  experiment::Workbench bench = evaluator.workbench(accelerator.get(), progress.get());
-  const simt::ReplayResult result =
-      experiment::replay(bench, experiment::Evaluator::open(settings, data, options.path), replay_options);
+  replay_options.progress = opened.progress();
+  experiment::Workbench bench = opened.bench();
+  const simt::ReplayResult result = experiment::replay(bench, opened.open(), replay_options);
 
   const output::Table table = replay_table(result, trace);
   log_not_captured(trace.header);

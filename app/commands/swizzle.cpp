@@ -5,12 +5,12 @@
 
 #include "app/commands/command.hpp"
 #include "app/commands/device_option.hpp"
+#include "app/commands/opened_trace.hpp"
 #include "app/commands/options.hpp"
 #include "app/commands/settings_options.hpp"
 #include "app/console/console.hpp"
 #include "base/count_text.hpp"
 #include "scheduler-models/swizzle_file.hpp"
-#include "sim/engine/evaluator.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/assignment.hpp"
 
@@ -29,15 +29,14 @@ int act(const Options& options) {
   require_distinct({{"--output", options.output.path}}, options.experiment.inputs(options.path, settings));
   options.output.check();
   const std::unique_ptr<kernels::Accelerator> accelerator = options.device.open();
-  const auto data = load_input(options.path);
-  const experiment::Resolved resolved = experiment::resolved_of(settings, data->trace, false);
+  OpenedTrace opened(options.path, settings, accelerator.get());
+  const trace::Trace& trace = opened.trace();
+  const experiment::Resolved resolved = experiment::resolved_of(settings, trace, false);
   const std::string& spec = settings.text("packing");
-  experiment::Evaluator evaluator({nullptr, 0});
-  experiment::Workbench bench = evaluator.workbench(accelerator.get(), nullptr);
-  const scheduler::Swizzle swizzle =
-      experiment::swizzle_of(bench, experiment::Evaluator::open(settings, data, options.path));
-  scheduler::write_swizzle(options.output.path, swizzle, data->trace.launches[resolved.launch].size, spec,
-                           data->trace.hash, options.output.force);
+  experiment::Workbench bench = opened.bench();
+  const scheduler::Swizzle swizzle = experiment::swizzle_of(bench, opened.open());
+  scheduler::write_swizzle(options.output.path, swizzle, trace.launches[resolved.launch].size, spec, trace.hash,
+                           options.output.force);
   console::log(fmt::format("rayreplay: wrote {}: {}, packing {}, order {}", options.output.path,
                            counted(swizzle.size(), "thread"), spec, resolved.order));
   return 0;

@@ -7,10 +7,10 @@
 
 #include "app/commands/command.hpp"
 #include "app/commands/device_option.hpp"
+#include "app/commands/opened_trace.hpp"
 #include "app/commands/options.hpp"
 #include "app/commands/settings_options.hpp"
 #include "app/console/console.hpp"
-#include "app/console/progress.hpp"
 #include "app/report/access_file.hpp"
 #include "app/report/context.hpp"
 #include "app/report/traverse_table.hpp"
@@ -18,7 +18,6 @@
 #include "base/json.hpp"
 #include "base/output_file.hpp"
 #include "bvh/check_options.hpp"
-#include "sim/engine/evaluator.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/traversal.hpp"
 
@@ -102,10 +101,9 @@ int act(const Options& given) {
     throw Error(ErrorKind::Usage, {"warp traversals' accesses are not written", "--accesses", "no --traversal",
                                    "at least one --traversal", "name one, such as --traversal near-first"});
   }
-  const auto data = load_input(given.path);
-  const trace::Trace& trace = data->trace;
+  OpenedTrace opened(given.path, settings, accelerator.get());
+  const trace::Trace& trace = opened.trace();
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, false);
-  const std::unique_ptr<Progress> progress = console::make_progress();
   std::unique_ptr<report::AccessFile> accesses;
   if (!given.accesses.empty()) {
     accesses = std::make_unique<report::AccessFile>(given.accesses, given.output.force, trace, resolved.launch,
@@ -115,10 +113,8 @@ int act(const Options& given) {
       accesses->append(row - 1, ray, rows);  // row 0 is the trace itself
     };
   }
-  experiment::Evaluator evaluator({nullptr, 0});
-  experiment::Workbench bench = evaluator.workbench(accelerator.get(), progress.get());
-  const experiment::TraverseResult result =
-      experiment::traverse_launch(bench, experiment::Evaluator::open(settings, data, given.path), options);
+  experiment::Workbench bench = opened.bench();
+  const experiment::TraverseResult result = experiment::traverse_launch(bench, opened.open(), options);
   if (accesses != nullptr) {
     accesses->commit();
   }

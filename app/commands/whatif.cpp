@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands/command.hpp"
+#include "app/commands/opened_trace.hpp"
 #include "app/commands/options.hpp"
 #include "app/commands/whatif_models.hpp"
 #include "app/console/console.hpp"
-#include "app/console/progress.hpp"
 #include "app/output/output_folder.hpp"
 #include "app/pictures/heatmap.hpp"
 #include "app/report/observed_table.hpp"
@@ -21,7 +21,6 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "sim/comparison/model_list.hpp"
-#include "sim/engine/evaluator.hpp"
 #include "sim/engine/stage_settings.hpp"
 
 namespace rayreplay::app {
@@ -105,8 +104,8 @@ int compare_packings(const Options& options, const Settings& settings, const std
   }
 
   const std::unique_ptr<kernels::Accelerator> accelerator = options.device.open();
-  const auto data = load_input(options.path);
-  const trace::Trace& trace = data->trace;
+  OpenedTrace opened(options.path, settings, accelerator.get());
+  const trace::Trace& trace = opened.trace();
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true, packings, options.swizzles);
   Settings told = experiment::of_keys(options.experiment.read_of(settings, &resolved), is_of_packings);
   told.set(kPacking, packings.size() == 1 ? packings.front() : kIdentity, "");
@@ -120,7 +119,6 @@ int compare_packings(const Options& options, const Settings& settings, const std
       console::log("rayreplay: warning: " + warning);
     }
   }
-  const std::unique_ptr<Progress> progress = console::make_progress();
   experiment::WhatIfWanted wanted{packings, options.swizzles};
   // A launch of one row has no picture worth looking at.
   const trace::LaunchSize size = trace.launches[resolved.launch].size;
@@ -128,10 +126,8 @@ int compare_packings(const Options& options, const Settings& settings, const std
   if (wanted.pixel_maps) {
     pictures::require_drawable(size.width, size.height, options.path);
   }
-  experiment::Evaluator evaluator({nullptr, 0});
-  experiment::Workbench bench = evaluator.workbench(accelerator.get(), progress.get());
-  const experiment::WhatIfResult result =
-      experiment::what_if(bench, experiment::Evaluator::open(settings, data, options.path), wanted);
+  experiment::Workbench bench = opened.bench();
+  const experiment::WhatIfResult result = experiment::what_if(bench, opened.open(), wanted);
 
   log_not_captured(trace.header);
   const report::Context context{options.path, trace, resolved, {}, true, accelerator.get(), &told};

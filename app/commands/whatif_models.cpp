@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/commands/opened_trace.hpp"
 #include "app/console/console.hpp"
-#include "app/console/progress.hpp"
 #include "app/output/output_folder.hpp"
 #include "app/pictures/heatmap.hpp"
 #include "app/report/models_notes.hpp"
@@ -23,7 +23,6 @@
 #include "base/keep_memory.hpp"
 #include "base/parameters.hpp"
 #include "sim/comparison/model_list.hpp"
-#include "sim/engine/evaluator.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/model.hpp"
 
@@ -177,18 +176,18 @@ std::vector<std::string> ModelsOptions::listed() const {
   return models;
 }
 
-int compare_models(const WhatIfCommon& common, const ModelsOptions& options, experiment::Settings settings,
+int compare_models(const WhatIfCommon& common, const ModelsOptions& options, experiment::Settings given,
                    const std::vector<std::string>& models) {
   // Everything that can be wrong without the trace is found before it is read.
   const output::Format format = common.format.format();
   const pictures::Colormap colormap = pictures::parse_colormap(common.colormap);
-  experiment::CompareOptions compare = experiment::compare_of(settings);
+  experiment::CompareOptions compare = experiment::compare_of(given);
   compare.models = models;
   const machine::Machine& machine = compare.machine;
   require_owners(options);
   const std::string timeline_model = detailed_model(options.timeline_model, "--timeline-model", compare.models);
   const std::string schedule_model = detailed_model(options.schedule_model, "--schedule-model", compare.models);
-  std::vector<NamedPath> inputs = common.experiment.inputs(common.path, settings);
+  std::vector<NamedPath> inputs = common.experiment.inputs(common.path, given);
   inputs.push_back({"--image", common.image});
   require_distinct({{"--output", common.output.path},
                     {"--report", common.report},
@@ -210,8 +209,9 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   const std::unique_ptr<kernels::Accelerator> accelerator = common.device.open();
 
   keep_freed_memory();
-  const auto data = load_input(common.path);
-  const trace::Trace& trace = data->trace;
+  OpenedTrace opened(common.path, std::move(given), accelerator.get());
+  const trace::Trace& trace = opened.trace();
+  experiment::Settings& settings = opened.settings();
   if (settings.integer("warp_size") == 0 && trace.header.warp_size == 0) {
     settings.set("warp_size", std::int64_t{machine.warp_size}, "");
   }
@@ -229,7 +229,6 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   if (!common.report.empty()) {
     pictures::require_drawable(size.width, size.height, common.path);
   }
-  const std::unique_ptr<Progress> progress = console::make_progress();
   std::vector<report::SmMap> maps;
   compare.break_even = !options.no_break_even;
   compare.response = !common.report.empty();
@@ -239,17 +238,15 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
         maps.push_back(report::make_sm_map(row, size));
       }
       if (!options.timeline.empty() && row.model == timeline_model) {
-        report::write_timeline(options.timeline, force, row, machine, progress.get());
+        report::write_timeline(options.timeline, force, row, machine, opened.progress());
       }
       if (!options.schedule.empty() && row.model == schedule_model) {
-        report::write_schedule(options.schedule, force, row, trace, resolved, machine, progress.get());
+        report::write_schedule(options.schedule, force, row, trace, resolved, machine, opened.progress());
       }
     };
   }
-  experiment::Evaluator evaluator({nullptr, 0});
-  experiment::Workbench bench = evaluator.workbench(accelerator.get(), progress.get());
-  const experiment::CompareResult result =
-      experiment::compare_models(bench, experiment::Evaluator::open(settings, data, common.path), compare);
+  experiment::Workbench bench = opened.bench();
+  const experiment::CompareResult result = experiment::compare_models(bench, opened.open(), compare);
 
   log_not_captured(trace.header);
   note_unused_sms(result, trace.launches[resolved.launch]);

@@ -44,7 +44,7 @@ struct WhatIfCommon {
 };
 
 /// `models`: resolved specs, plain first.
-int compare_models(const WhatIfCommon& common, const ModelsOptions& options, experiment::Settings settings,
+int compare_models(const WhatIfCommon& common, const ModelsOptions& options, experiment::Settings given,
                    const std::vector<std::string>& models);
 
 /// Bytes of a picture that the user names. Input unless it is a PNG file.

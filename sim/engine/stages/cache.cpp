@@ -60,7 +60,7 @@ MetricSet metrics_of(const HierarchyCounts& counts, const Hierarchy& hierarchy, 
   return metrics;
 }
 
-std::vector<Made> numbers(Workbench& bench, std::span<const Experiment* const> members) {
+std::vector<Made> make_numbers(Workbench& bench, std::span<const Experiment* const> members) {
   std::vector<Made> made(members.size());
   std::vector<Hierarchy> hierarchies;
   std::vector<std::size_t> of_member;
@@ -103,7 +103,7 @@ constexpr StageCode kCode = {
         [](const Experiment& experiment) {
           return likely_transactions(experiment) * sizeof(memory::Transaction) + kTableBytes;
         },
-    .numbers = numbers,
+    .numbers = make_numbers,
     .of_accesses = true,
 };
 

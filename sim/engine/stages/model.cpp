@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kEventBytes = 40;
 constexpr const char* kModel = "scheduler.model";
 
-std::uint64_t estimate_bytes(const Experiment& experiment) {
+std::uint64_t estimated_bytes(const Experiment& experiment) {
   return experiment.launch().events * kEventBytes;
 }
 
@@ -64,7 +64,7 @@ MetricSet metrics_of(const CompareRow& row, const CompareResult& result) {
   return metrics;
 }
 
-std::vector<Made> numbers(Workbench& bench, std::span<const Experiment* const> members) {
+std::vector<Made> make_numbers(Workbench& bench, std::span<const Experiment* const> members) {
   CompareOptions wanted;
   wanted.break_even = false;
   for (const Experiment* member : members) {
@@ -90,7 +90,7 @@ CompareResult compare_models(Workbench& bench, const Experiment& experiment, Com
     options.costs.ray_steps = *ray_steps(bench, experiment);
   }
   bench.free_device();
-  const Workbench::Working working(bench.kept(), estimate_bytes(experiment));
+  const Workbench::Working working(bench.kept(), estimated_bytes(experiment));
   options.models = std::move(wanted.models);
   options.break_even = wanted.break_even;
   options.response = wanted.response;
@@ -104,8 +104,8 @@ CompareResult compare_models(Workbench& bench, const Experiment& experiment, Com
 namespace {
 
 constexpr StageCode kCode = {
-    .estimate_bytes = estimate_bytes,
-    .numbers = numbers,
+    .estimate_bytes = estimated_bytes,
+    .numbers = make_numbers,
     .by_products = [](const Experiment& experiment) { return std::vector{steps_key(experiment)}; },
 };
 

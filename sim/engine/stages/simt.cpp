@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kEventBytes = 4;
 
-std::uint64_t estimate_bytes(const Experiment& experiment) {
+std::uint64_t estimated_bytes(const Experiment& experiment) {
   return experiment.launch().events * kEventBytes;
 }
 
@@ -37,13 +37,13 @@ MetricSet metrics_of(const simt::ReplayResult& replay, bool costs, const schedul
   return metrics;
 }
 
-std::vector<Made> numbers(Workbench& bench, std::span<const Experiment* const> members) {
+std::vector<Made> make_numbers(Workbench& bench, std::span<const Experiment* const> members) {
   const Experiment& experiment = *members.front();
   const auto data = input(bench, experiment);
   const Resolved resolved = resolved_of(*experiment.settings, data->trace, true);
   const auto least = bound(bench, experiment);
   const auto packed = assignment(bench, experiment);
-  const Workbench::Working working(bench.kept(), estimate_bytes(experiment));
+  const Workbench::Working working(bench.kept(), estimated_bytes(experiment));
   std::vector<Made> made;
   made.emplace_back(metrics_of(replay_packed(bench, data, resolved, *packed, {}), !resolved.costs.empty(), *least));
   return made;
@@ -157,7 +157,7 @@ WhatIfResult what_if(Workbench& bench, const Experiment& experiment, const WhatI
 
 namespace {
 
-constexpr StageCode kCode = {.estimate_bytes = estimate_bytes, .numbers = numbers, .alone = true};
+constexpr StageCode kCode = {.estimate_bytes = estimated_bytes, .numbers = make_numbers, .alone = true};
 
 const StageRegistrar kRegistrar(
     {.name = "simt",

@@ -18,7 +18,7 @@ constexpr std::uint64_t kPrimitiveBytes = 300;
 /// Nodes and geometry once for the device's memory map, once for what builders and traversals keep beside them.
 constexpr std::uint64_t kCopies = 2;
 
-std::uint64_t estimate_bytes(const Experiment& experiment) {
+std::uint64_t estimated_bytes(const Experiment& experiment) {
   return experiment.facts->primitives * kPrimitiveBytes;
 }
 
@@ -45,7 +45,7 @@ std::shared_ptr<const Structure> structure_and(std::vector<bvh::Tree>* trees, Wo
   return bench.shared<Structure>(experiment.key(self), [&](Workbench::Working& working) {
     auto made = std::make_shared<Structure>();
     made->input = input(bench, experiment);
-    working.set(estimate_bytes(experiment));
+    working.set(estimated_bytes(experiment));
     made->bvh = build(bench, experiment, *made->input, trees);
     const std::uint64_t bytes = kCopies * made->bvh.memory.end;
     return std::pair(std::shared_ptr<const Structure>(std::move(made)), bytes);
@@ -65,7 +65,7 @@ MetricSet metrics_of(const bvh::Bvh& structure, const std::vector<bvh::Tree>& tr
   return metrics;
 }
 
-std::vector<Made> numbers(Workbench& bench, std::span<const Experiment* const> members) {
+std::vector<Made> make_numbers(Workbench& bench, std::span<const Experiment* const> members) {
   const Experiment& experiment = *members.front();
   std::vector<bvh::Tree> trees;
   const auto built = structure_and(&trees, bench, experiment);
@@ -87,7 +87,8 @@ std::shared_ptr<const Structure> structure(Workbench& bench, const Experiment& e
 
 namespace {
 
-constexpr StageCode kCode = {.estimate_bytes = estimate_bytes, .numbers = numbers, .alone = true, .gives_result = true};
+constexpr StageCode kCode = {
+    .estimate_bytes = estimated_bytes, .numbers = make_numbers, .alone = true, .gives_result = true};
 
 const StageRegistrar kRegistrar(
     {.name = "structure",

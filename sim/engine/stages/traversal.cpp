@@ -51,7 +51,7 @@ MetricSet metrics_of(const TraverseRow& rays, const TraverseRow& warps, std::uin
   return metrics;
 }
 
-std::vector<Made> numbers(Workbench& bench, std::span<const Experiment* const> members) {
+std::vector<Made> make_numbers(Workbench& bench, std::span<const Experiment* const> members) {
   TraverseOptions wanted;
   std::vector<std::pair<std::size_t, std::size_t>> rows;
   for (const Experiment* member : members) {
@@ -94,7 +94,7 @@ constexpr StageCode kCode = {
         [](const Experiment& experiment) {
           return std::min(experiment.launch().rays, TraverseOptions{}.batch_rays) * kRayBytes;
         },
-    .numbers = numbers,
+    .numbers = make_numbers,
 };
 
 const StageRegistrar kRegistrar(

@@ -43,6 +43,25 @@ struct CachePolicy {
 
 [[nodiscard]] std::unique_ptr<Cache> make_set_associative(const CacheGeometry& geometry, const CachePolicy& policy);
 
+/// A registered model of one policy.
+class SetAssociativeModel final : public CacheModel {
+ public:
+  explicit SetAssociativeModel(const CachePolicy& policy) : policy_(policy) {}
+  [[nodiscard]] std::unique_ptr<Cache> make(const CacheGeometry& geometry) const override {
+    return make_set_associative(geometry, policy_);
+  }
+
+ private:
+  CachePolicy policy_;
+};
+
+/// What every such model's text ends with.
+inline constexpr const char* kSetAssociativeText =
+    " The set of a line is line mod sets, for any number of sets.\n\n"
+    "Tags are kept by line, data by sector: an access hits if the line and all sectors that it touches are there. "
+    "Loads fill what is missing. Stores fetch nothing; a store that the cache keeps makes its sectors valid. O(1) an "
+    "access for any number of ways. Assumes that fills are there at once.";
+
 /// The parameters `write` and `allocate`, for registration.
 [[nodiscard]] std::vector<Parameter> write_parameters();
 [[nodiscard]] CachePolicy write_policy(const Parameters& parameters);
