@@ -59,7 +59,7 @@ TEST(Advise, FindsTheCombinationThatSeparatesThreads) {
   const trace::Trace trace = two_questions();
   AdviseOptions options;
   options.bits = 2;
-  const AdviseResult result = advise_by_hand(trace, resolved(trace), options);
+  const AdviseResult result = test::advise_by_hand(trace, resolved(trace), options);
   ASSERT_FALSE(result.ranking.empty());
   const Advice& best = result.ranking.front();
   EXPECT_NE(best.formula.find("instance % 2"), std::string::npos) << best.formula;
@@ -82,7 +82,7 @@ void expect_reproducible(const trace::Trace& trace, const Configuration& configu
   options.bits = bits;
   options.candidates = 40;
   const Resolved chosen = resolved(trace, configuration);
-  const AdviseResult result = advise_by_hand(trace, chosen, options);
+  const AdviseResult result = test::advise_by_hand(trace, chosen, options);
   const trace::Launch& launch = trace.launches[chosen.launch];
   const auto order = scheduler::LaunchOrders::create(chosen.order).model->assign(launch, chosen.warp_size);
   const auto by_hand = [&](const std::string& hint, const scheduler::HintSources& hints) {
@@ -142,7 +142,7 @@ TEST(Advise, IsTheSameWhateverTheWorkers) {
   for (const std::size_t workers : {1U, 4U}) {
     const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism, workers);
     auto& ranking = rankings.emplace_back();
-    for (const Advice& advice : advise_by_hand(trace, resolved(trace), options).ranking) {
+    for (const Advice& advice : test::advise_by_hand(trace, resolved(trace), options).ranking) {
       ranking.emplace_back(advice.formula, advice.warp_events);
     }
   }
@@ -155,7 +155,7 @@ TEST(Advise, TriesTheUsersHints) {
   options.candidates = 0;
   options.hints = {scheduler::parse_hint("mine:4=(instance % 2) * 2 + primitive % 2"),
                    scheduler::parse_hint("useless:1=0")};
-  const AdviseResult result = advise_by_hand(trace, resolved(trace), options);
+  const AdviseResult result = test::advise_by_hand(trace, resolved(trace), options);
   ASSERT_EQ(result.ranking.size(), 2U);
   EXPECT_EQ(result.ranking[0].name, "mine");
   EXPECT_EQ(result.ranking[0].bits, 4U);
@@ -163,7 +163,7 @@ TEST(Advise, TriesTheUsersHints) {
   EXPECT_EQ(result.ranking[1].name, "useless");
   EXPECT_EQ(result.ranking[1].gain, 0);
   options.hints = {scheduler::parse_hint("mine:1=primitive")};
-  EXPECT_EQ(error_of(ErrorKind::Input, [&] { return advise_by_hand(trace, resolved(trace), options); }).expected,
+  EXPECT_EQ(error_of(ErrorKind::Input, [&] { return test::advise_by_hand(trace, resolved(trace), options); }).expected,
             "0 to 1");
 }
 
@@ -173,7 +173,7 @@ TEST(Advise, RefusesModelsItCannotUse) {
     return [&, model] {
       AdviseOptions options;
       options.model = model;
-      return advise_by_hand(trace, resolved(trace), options);
+      return test::advise_by_hand(trace, resolved(trace), options);
     };
   };
   error_of(ErrorKind::Usage, with_model("plain"));
@@ -183,21 +183,21 @@ TEST(Advise, RefusesModelsItCannotUse) {
   EXPECT_NE(with_model("ser:scope=pool,pool_warps=8")().model.find("hint=none"), std::string::npos);
   AdviseOptions options;
   options.bits = 33;
-  error_of(ErrorKind::Usage, [&] { return advise_by_hand(trace, resolved(trace), options); });
+  error_of(ErrorKind::Usage, [&] { return test::advise_by_hand(trace, resolved(trace), options); });
   options.bits = 0;
-  error_of(ErrorKind::Usage, [&] { return advise_by_hand(trace, resolved(trace), options); });
+  error_of(ErrorKind::Usage, [&] { return test::advise_by_hand(trace, resolved(trace), options); });
 }
 
 TEST(Advise, CopesWithLaunchesThatHaveNothingToSort) {
   test::LaunchBuilder builder({32, 1, 1});
   const trace::Trace empty = trace_of(builder.build());
-  EXPECT_TRUE(advise_by_hand(empty, resolved(empty), {}).ranking.empty());
+  EXPECT_TRUE(test::advise_by_hand(empty, resolved(empty), {}).ranking.empty());
   test::LaunchBuilder misses({32, 1, 1});
   for (int i = 0; i < 32; ++i) {
     misses.thread().begin(0).miss(4);
   }
   const trace::Trace all_miss = trace_of(misses.build());
-  const AdviseResult result = advise_by_hand(all_miss, resolved(all_miss), {});
+  const AdviseResult result = test::advise_by_hand(all_miss, resolved(all_miss), {});
   EXPECT_EQ(result.baseline.efficiency, 1);
 }
 
