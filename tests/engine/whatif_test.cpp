@@ -10,7 +10,7 @@
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
 #include "sim/engine/stages/simt.hpp"
-#include "tests/experiment/random_launch.hpp"
+#include "tests/engine/random_launch.hpp"
 #include "tests/support/opened.hpp"
 
 namespace rayreplay::experiment {

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/memory-grid/random_transactions.hpp"
+#include "tests/caching/random_transactions.hpp"
 
 namespace rayreplay::experiment {
 namespace {

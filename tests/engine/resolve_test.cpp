@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "sim/launch/resolve.hpp"
-#include "tests/experiment/random_launch.hpp"
+#include "tests/engine/random_launch.hpp"
 
 namespace rayreplay::experiment {
 namespace {

@@ -10,7 +10,7 @@
 #include <xxhash.h>
 
 #include "base/error.hpp"
-#include "tests/memory-grid/random_transactions.hpp"
+#include "tests/caching/random_transactions.hpp"
 
 namespace rayreplay::experiment {
 namespace {
