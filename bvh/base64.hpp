@@ -1,7 +1,7 @@
 // Base64 onto a stream, piece by piece (RFC 4648, with padding).
 //
-// Contract: bytes given to `write` are encoded as one sequence, whatever the pieces; `finish` writes the rest and the
-// padding. Memory: one piece of fixed size. What happens to the stream is the caller's to look at.
+// Contract: bytes given to `write` are encoded as one sequence; `finish` writes the rest and the padding. Memory: one
+// piece of fixed size. The caller checks the stream's state.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class Base64Writer {
   }
 
  private:
-  static constexpr std::size_t kPiece = 3 * 16384;  // whole groups, so that padding comes at the end alone
+  static constexpr std::size_t kPiece = 3 * 16384;  // whole groups, so that padding comes only at the end
 
   void flush() {
     constexpr const char* kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
