@@ -22,7 +22,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "arrays are written as they lie in memory");
 
 constexpr std::size_t kCorners = 8;
-/// VTK_HEXAHEDRON: which side of each axis a corner is on.
+/// VTK_HEXAHEDRON: the side of each axis that a corner is on.
 constexpr std::array<std::array<bool, 3>, kCorners> kCorner = {{{false, false, false},
                                                                 {true, false, false},
                                                                 {true, true, false},
@@ -31,7 +31,7 @@ constexpr std::array<std::array<bool, 3>, kCorners> kCorner = {{{false, false, f
                                                                 {true, false, true},
                                                                 {true, true, true},
                                                                 {false, true, true}}};
-/// A path along all twelve edges; a cube has none that takes each once.
+/// A path along all twelve edges; some are visited twice, because a cube has no Euler path.
 constexpr std::array<std::int64_t, 16> kEdgePath = {0, 1, 2, 3, 0, 4, 5, 1, 5, 6, 2, 6, 7, 3, 7, 4};
 constexpr std::array<std::int64_t, 24> kFaces = {0, 3, 2, 1, 4, 5, 6, 7, 0, 1, 5, 4,
                                                  1, 2, 6, 5, 2, 3, 7, 6, 3, 0, 4, 7};
@@ -46,7 +46,7 @@ struct DrawnBox {
   std::int64_t record = -1;
 };
 
-/// One level, as the scene shows it.
+/// One level in the scene.
 struct Placed {
   const Level* level = nullptr;
   const float* transform = nullptr;  ///< null: world space already

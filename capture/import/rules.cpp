@@ -1,4 +1,4 @@
-// What every memory trace must keep, whatever its form.
+// Validity of memory traces in any form.
 #include <algorithm>
 #include <bit>
 #include <limits>

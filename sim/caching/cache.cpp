@@ -11,9 +11,9 @@
 namespace rayreplay::experiment {
 namespace {
 
-constexpr std::uint32_t kCountedItems = 256;  // made at a time, when requests are counted
+constexpr std::uint32_t kCountedItems = 256;  // generated at a time, to count requests
 
-/// Requests of all items, by making every stream once.
+/// Requests of all items; generates every stream once.
 std::uint64_t count_requests(memory::WarpSource& source, Progress* progress) {
   if (progress != nullptr) {
     progress->start("counting requests", source.items());
@@ -77,7 +77,7 @@ CacheResult run_cache(const trace::Trace& trace, const trace::Launch& launch, co
   analysis_options.pixels = options.pixels || options.request_sums ? launch.size.threads() : 0;
   const auto start = std::chrono::steady_clock::now();
   if (options.windows > 1) {
-    // Another source: what the first one tallies is of one pass.
+    // A second source, because the tally of the first must cover one pass only.
     memory::StreamOptions counted = stream;
     counted.coalescing.requests = false;
     counted.coalescing.keep_raw = false;

@@ -21,7 +21,7 @@ struct Counted {
   std::string hash;
 };
 
-/// The whole file once, for the number of its requests.
+/// Reads the whole file once to count its requests.
 Counted count_requests(const std::string& path, const memory::CoalesceOptions& options) {
   std::error_code error;
   if (path == "-" || !std::filesystem::is_regular_file(path, error)) {

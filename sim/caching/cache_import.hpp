@@ -1,4 +1,4 @@
-// Caches of a memory trace that may come through a named pipe.
+// Cache analysis of a memory trace, possibly from a named pipe.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace rayreplay::experiment {
 
-/// As without a notice; `on_wait` as of import::open_memory_trace.
+/// As the version without a notice; `on_wait` as for import::open_memory_trace.
 [[nodiscard]] CacheResult run_cache_imported(const std::string& path, const CacheOptions& options,
                                              const import::WaitNotice& on_wait);
 

@@ -1,4 +1,4 @@
-// What experiments about caches share. Internal to this room.
+// Shared parts of cache analyses. Internal to this folder.
 #pragma once
 
 #include <cstddef>
@@ -17,31 +17,30 @@ namespace rayreplay::experiment {
 /// Largest payload, shader record, pixel and load of the options.
 inline constexpr std::uint32_t kMostSize = 4096;
 
-/// Whether transactions carry their lanes' requests.
+/// True if transactions need their lanes' requests.
 [[nodiscard]] bool wants_requests(const CacheOptions& options);
 
-/// The spec with every parameter. Where it leaves them open, stores go through an L1 and take no line there
-/// (write=through, allocate=false, as in GPUs); below, they stay until their line is evicted (the models' own
-/// defaults).
+/// The spec with every parameter. Defaults for stores: an L1 writes through without allocation (write=through,
+/// allocate=false, as in GPUs); lower levels write back on eviction (the models' own defaults).
 [[nodiscard]] std::string resolved_model(const std::string& spec, std::size_t level);
 
-/// Where windows 1 … begin: floor(i · requests / windows).
+/// Starts of windows 1 …: floor(i · requests / windows).
 [[nodiscard]] std::vector<std::uint64_t> window_limits(std::uint64_t requests, std::uint32_t windows);
 
-/// Passes a stream on, and refuses it (Usage) where windows of so many requests become more than kMostWindows.
+/// Forwards a stream; Usage as soon as windows of that many requests exceed kMostWindows.
 class WindowGuard : public memory::TransactionSink {
  public:
-  /// 0 requests: any stream passes.
+  /// 0 requests: no limit.
   WindowGuard(std::uint64_t window_requests, memory::TransactionSink& inner);
   void take(const memory::TransactionBlock& block) override;
 
  private:
   std::uint64_t window_requests_;
-  std::uint64_t left_;  ///< requests that fit
+  std::uint64_t left_;  ///< requests until the limit
   memory::TransactionSink* inner_;
 };
 
-/// All but the windows' limits. `pixels`: of the frame buffer.
+/// All options but the windows' limits. `pixels`: of the frame buffer.
 [[nodiscard]] memory::AnalysisOptions analysis_of(const CacheOptions& options, const CacheResult& result,
                                                   const memory::CoalesceOptions& coalescing, std::uint64_t pixels);
 

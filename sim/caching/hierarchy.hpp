@@ -1,4 +1,4 @@
-// The caches that an experiment asks about: an L1 for each SM, one L2 for all.
+// The caches under analysis: an L1 for each SM, one L2 for all.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace rayreplay::experiment {
 
 struct Hierarchy {
-  memory::CacheGeometry l1, l2;  ///< bytes 0: none
+  memory::CacheGeometry l1, l2;  ///< bytes 0: no such level
   std::string l1_model;          ///< resolved specs
   std::string l2_model;
   memory::L2Feed l2_feed = memory::L2Feed::Misses;

@@ -1,7 +1,7 @@
-// Records of a memory trace become transactions, block by block. Internal to this room and to sim/engine.
+// Converts records of a memory trace to transactions, block by block. Internal to this folder and sim/engine.
 //
 // Contract: a record whose lanes touch data of several kinds becomes one instruction for each kind, in the order of
-// their lowest lanes. Records come in the order of the trace; where they are cut changes nothing.
+// their lowest lanes. Records come in the order of the trace; results do not depend on the cuts between blocks.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,11 @@ namespace rayreplay::experiment {
 
 class ImportedTransactions {
  public:
-  /// Header and allocations must outlive it.
+  /// Header and allocations must outlive this object.
   ImportedTransactions(const import::TraceHeader& header, const memory::Allocations& allocations,
                        const memory::CoalesceOptions& options);
 
-  /// Accesses of lanes to elements of a frame buffer behind the frame's last pixel; 0 without a frame.
+  /// Accesses of lanes to elements of a frame buffer after the frame's last pixel; 0 without a frame.
   [[nodiscard]] std::uint64_t beyond_frame() const {
     return beyond_frame_;
   }

@@ -1,9 +1,9 @@
-// Which face each lane of a warp loaded last. Internal to this room.
+// The face that each lane of a warp loaded last. Internal to this folder.
 //
-// Contract: for accesses of an imported memory trace to be accounted as those of a launch are (instructions.hpp): a
-// lane's vertices count for the face whose index triple the same lane of the same warp of the same SM loaded last.
-// Memory is bounded: of more than kWarps warps the one that was used longest ago is forgotten, and its next vertices
-// count for themselves; a GPU holds fewer at one time. O(1) a warp instruction.
+// Contract: accesses of an imported memory trace are accounted like those of a launch (instructions.hpp): a lane's
+// vertices count for the face whose index triple the same lane of the same warp of the same SM loaded last. Memory is
+// bounded to kWarps warps, more than a GPU holds at a time. The least recently used one is dropped; its next vertices
+// then count for themselves. O(1) a warp instruction.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
-// A launch's memory instructions as a memory trace, for other tools and to be read again.
+// Writes a launch's memory instructions as a memory trace, for other tools and for import.
 //
 // Contract: a sink of raw instructions (CacheOptions::make_raw) that writes a memory trace (capture/import): one record
-// an instruction, in the order in which the machine issued them; allocations, machine and frame in the header. Reading
-// it again gives every SM's stream as it was, element by element. What a memory trace cannot say is lost: cycles, the
-// pixel that an access is for (but for frame-buffer writes), and how transactions of instructions that several SMs
-// issued at the same time alternated: read again, an instruction's transactions follow each other. Memory: one block.
-// `commit` at the end; without it nothing is left behind. Errors: those of memory_trace.hpp.
+// an instruction, in the order of issue; allocations, machine and frame are in the header. Importing it gives every
+// SM's stream unchanged, element by element. A memory trace cannot represent cycles, the pixel of an access (except
+// frame-buffer writes), and the alternation of transactions of instructions issued at the same time by several SMs:
+// after import an instruction's transactions are contiguous. Memory: one block. `commit` completes the file; without it
+// no file is left. Errors: those of memory_trace.hpp.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace rayreplay::experiment {
 
-/// What the header of an exported trace says.
+/// The header of an exported trace.
 [[nodiscard]] import::TraceHeader memory_trace_header(const CacheResult& result);
 
 class MemoryExport : public memory::InstructionSink {

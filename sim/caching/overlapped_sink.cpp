@@ -6,7 +6,7 @@ OverlappedSink::~OverlappedSink() noexcept {
   try {
     tasks_.wait();
   } catch (...) {
-    // Somebody else's error is already on its way: this is the end of a run that failed.
+    // The run failed with another error, which is already being thrown.
     return;
   }
 }

@@ -1,9 +1,9 @@
-// A sink whose work runs beside the maker of the stream.
+// A sink that works in parallel with the generator of the stream.
 //
-// Contract: blocks reach `inner` in order, one at a time, each as it was: results do not depend on the overlap. One
-// block is worked on while the next is made (memory: two blocks). The work is a task of oneTBB, so that a limit on
-// threads holds: with one thread it runs when the next block comes. What `inner` throws is thrown by the next `take` or
-// by `finish`, which waits for the last block.
+// Contract: blocks reach `inner` unchanged, in order, one at a time: results do not depend on the overlap. One block is
+// processed while the next is generated (memory: two blocks). The work is a oneTBB task, so limits on threads hold:
+// with one thread it runs when the next block arrives. An exception of `inner` is rethrown by the next `take` or by
+// `finish`, which waits for the last block.
 #pragma once
 
 #include <array>

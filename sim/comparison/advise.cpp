@@ -25,11 +25,11 @@ using scheduler::HintSource;
 using scheduler::HintSources;
 namespace formula = scheduler::formula;
 
-constexpr const char* kCandidate = "candidate";  ///< the name under which the model gets what is evaluated
-/// How many features are combined: at least so many, and one for each `kCandidatesAFeature` candidates.
+constexpr const char* kCandidate = "candidate";  ///< name of the candidate hint in the model's spec
+/// How many features are combined: at least this many, plus one for each `kCandidatesAFeature` candidates.
 constexpr std::size_t kBestFeatures = 6;
 constexpr std::size_t kCandidatesAFeature = 16;
-/// Of all candidates, how many may be made of one feature, and of at most two.
+/// Shares of the candidates that may have one feature, and at most two.
 constexpr double kShareOfOne = 0.6;
 constexpr double kShareOfTwo = 0.9;
 
@@ -167,7 +167,7 @@ class Search {
     return score(result_.ranking.back());
   }
 
-  /// What is wrong with a hint of the user's is an error.
+  /// A faulty hint of the user's is an error, not a rejection.
   void try_own(const std::string& name, const HintSource& source) {
     Hints hints = scheduler::make_hints(trace_, launch_, segments_, name, options_.hints);
     std::string text = source.text;
@@ -179,7 +179,7 @@ class Search {
     add(name, std::move(text), std::move(hints));
   }
 
-  /// The candidate's score, or none where it has been tried, is rejected, or the share of candidates is used up.
+  /// The candidate's score; none if it was tried before, is rejected, or exceeds its share of candidates.
   std::optional<double> try_parts(const Parts& parts, double share) {
     std::vector<std::pair<std::string, std::uint32_t>> texts;
     std::uint32_t bits = 0;
@@ -207,7 +207,7 @@ class Search {
   void try_features() {
     for (std::size_t i = 0; i < features_.size(); ++i) {
       const auto score = try_parts({{i, std::min(options_.bits, features_[i].most_bits)}}, kShareOfOne);
-      // What changes nothing alone - one value for each shader, or for each round - is not worth combining.
+      // Features without effect of their own (one value for each shader, or for each round) are not combined.
       if (score && result_.ranking.back().warp_events != result_.baseline.warp_events) {
         best_.push_back({i, *score});
       }
@@ -220,7 +220,7 @@ class Search {
   }
 
   void try_pairs() {
-    // The best with the second best first.
+    // In order of the sum of ranks: best and second best first.
     for (std::size_t sum = 1; sum + 2 < 2 * best_.size(); ++sum) {
       for (std::size_t i = 0; i <= sum; ++i) {
         const std::size_t j = sum - i;

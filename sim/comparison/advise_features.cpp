@@ -66,7 +66,7 @@ class Survey {
             return;
           }
           hits.push_back(call);
-          if (hits.size() == kSample) {  // twice as far apart from here on
+          if (hits.size() == kSample) {  // the sample is full: doubles its distance
             for (std::size_t i = 0; i < kSample / 2; ++i) {
               hits[i] = hits[2 * i];
             }
@@ -145,7 +145,7 @@ void add_whole(const std::string& name, double largest, std::vector<Feature>& fe
                       }});
 }
 
-/// Cells of a grid over all axes that vary; the first get a bit more where they do not come out even.
+/// Cells of a grid over all varying axes; the first axes get the remaining bits.
 void add_grid(const std::string& name, std::vector<Axis> axes, std::vector<Feature>& features) {
   std::erase_if(axes, [](const Axis& axis) { return !varies(axis); });
   if (axes.empty()) {
@@ -179,7 +179,7 @@ void add_distance(const Axis& distance, std::vector<Feature>& features) {
   features.push_back({"distance", 32, [distance](std::uint32_t bits) { return quantised(distance, bits); }});
 }
 
-/// Whether an operator stands outside all brackets.
+/// True if an operator is outside all brackets.
 bool is_compound(std::string_view text) {
   int depth = 0;
   for (const char c : text) {

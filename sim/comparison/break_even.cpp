@@ -33,17 +33,17 @@ bool pays(double speed_up) {
 
 struct Bracket {
   double low = 0, high = 0;
-  double low_gain = 0, high_gain = 0;  ///< of different signs
+  double low_gain = 0, high_gain = 0;  ///< of opposite signs
 };
 
 double gain_at(const CostCurves& curves, double x) {
   const double plain = curves.plain(x), model = curves.model(x);
-  return plain == model ? 0 : plain / model - 1;  // also where a launch without events takes no time at all
+  return plain == model ? 0 : plain / model - 1;  // also for a launch without events, which takes no time
 }
 
 void shrink(Bracket& bracket, const CostCurves& curves) {
-  // Illinois halves the value that stays twice in a row, so that both ends move; every third step bisects, so that the
-  // bracket shrinks however crooked the curve.
+  // Illinois halves the value of an end that stays twice in a row, so that both ends move. Every third step bisects, so
+  // that the bracket shrinks for any curve.
   const double now = curves.cost_now;
   int stayed = 0;
   double low_weight = bracket.low_gain, high_weight = bracket.high_gain;
@@ -90,7 +90,7 @@ bool by_instructions(const CostPoint& a, const CostPoint& b) {
   return a.instructions < b.instructions;
 }
 
-/// Where the points change between paying and not: the second of each pair.
+/// Sign changes: the second point of each pair.
 std::vector<std::size_t> changes_in(const std::vector<CostPoint>& points) {
   std::vector<std::size_t> changes;
   for (std::size_t i = 1; i < points.size(); ++i) {
@@ -101,7 +101,7 @@ std::vector<std::size_t> changes_in(const std::vector<CostPoint>& points) {
   return changes;
 }
 
-/// Noisy curves. Both passes go by the logarithm of a call's cost, or by the cost where that is next to nothing.
+/// Noisy curves. Both passes are logarithmic in a call's cost, or linear near cost 0.
 class Sampler {
  public:
   /// Samples between two points, one that pays and one that does not.
@@ -122,7 +122,7 @@ class Sampler {
   [[nodiscard]] double scatter() const {
     return scatter_;
   }
-  /// Between the two, as the samples are spread.
+  /// Between the two, with the spacing of the samples.
   [[nodiscard]] double middle(double a, double b) const {
     return unscale((scale(a) + scale(b)) / 2);
   }
@@ -140,7 +140,7 @@ class Sampler {
     const double step = (high - low) / (curves_.samples + 1);
     for (std::uint32_t i = 1; i <= curves_.samples; ++i) {
       const double place = low + i * step;
-      // The second pass may come by a sample of the first.
+      // The second pass may repeat a sample of the first.
       if (std::none_of(points_.begin(), points_.end(), [&](const CostPoint& point) {
             return std::abs(scale(point.instructions) - place) < kFinest * step;
           })) {
@@ -176,7 +176,7 @@ class Sampler {
   double scatter_ = 0;
 };
 
-/// The outermost points that are as the first and the last are by more than the scatter, they and all beyond them.
+/// The outermost points up to which, and from which, all points have the sign of their end by more than the scatter.
 void find_ends(const std::vector<CostPoint>& points, double scatter, BreakEven& result) {
   const auto clear = [&](const CostPoint& point, const CostPoint& end) {
     return std::abs(point.speed_up - 1) > scatter && pays(point.speed_up) == pays(end.speed_up);
@@ -216,7 +216,7 @@ std::string to_sentence(const BreakEven& result, double hit_cost_now) {
     }
   }
   const std::string now = fmt::format("(now {:.0f})", hit_cost_now);
-  // A curve that jumps over 1 has no cost at which the times are the same.
+  // A curve that jumps over 1 has no cost with equal times.
   constexpr double kJump = 0.01;
   const bool jumps =
       result.solved() && (std::abs(result.from.speed_up - 1) > kJump || std::abs(result.to.speed_up - 1) > kJump);

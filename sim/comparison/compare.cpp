@@ -46,7 +46,7 @@ std::vector<Candidate> make_candidates(const std::vector<std::string>& specs) {
   return candidates;
 }
 
-/// State that moves is written and read.
+/// Moved state is written and read.
 Charges with_live_bytes(Charges charges, double live) {
   constexpr double kTwice = 2;
   switch (charges.state_traffic) {
@@ -62,7 +62,7 @@ Charges with_live_bytes(Charges charges, double live) {
   return charges;
 }
 
-/// The bound's sums as those of a replay. A call's weight is that of plain's warp events of it.
+/// The bound's sums in the form of a replay. A call is weighted with plain's warp events of it.
 simt::ReplayResult as_replay(const scheduler::SegmentBound& bound, const simt::ReplayResult& plain) {
   simt::ReplayResult replay;
   replay.warp_size = plain.warp_size;
@@ -88,7 +88,7 @@ std::size_t call_index(const simt::CallTally& call) {
   return std::size_t{call.shader} * trace::kEventKinds + static_cast<std::size_t>(call.kind);
 }
 
-/// What those warp events need, and every ray's visits.
+/// Needs of those warp events, and every ray's visits.
 machine::Job needs_of(const simt::ReplayResult& replay, const machine::Costs& costs, std::uint64_t rays,
                       double extra_per_hit) {
   machine::Job sum;
@@ -127,7 +127,7 @@ double mean_hit_cost(const simt::ReplayResult& replay, const machine::Costs& cos
   return calls > 0 ? instructions / calls : 0;
 }
 
-/// How many instructions every closest-hit call can lose while all of them still cost something.
+/// Instructions that every closest-hit call can lose while each still has a positive cost.
 double most_savings(const simt::ReplayResult& replay, const machine::Costs& costs, double latency_per_issue) {
   double least = kMostHitInstructions;
   for (const simt::CallTally& call : replay.by_call) {
@@ -206,7 +206,7 @@ class Comparison {
   [[nodiscard]] machine::TimingOptions timing_options() const {
     return {options_.placement || options_.observe != nullptr, nullptr};
   }
-  /// One timing is done.
+  /// Reports one finished timing.
   void advance() const {
     if (options_.progress != nullptr) {
       options_.progress->advance(1);

@@ -16,7 +16,7 @@ constexpr std::string_view kAll = "all";
                                  "see rayreplay list scheduler-model"});
 }
 
-/// `key=value`: it goes on with the spec before it, unless a ':' says that a name comes first.
+/// `key=value` belongs to the spec before it, unless a ':' shows that a name comes first.
 bool is_setting(std::string_view item) {
   const auto equals = item.find('=');
   return equals != std::string_view::npos && item.substr(0, equals).find(':') == std::string_view::npos;
@@ -40,7 +40,7 @@ std::vector<std::string> split_model_list(std::string_view text, const std::vect
       if (!takes_settings) {
         usage("a setting in the list of models follows no model's name", text, "the name of a model first");
       }
-      // A name without settings of its own takes its first one after a colon.
+      // The first setting of a name follows a colon, further ones a comma.
       specs.back() += specs.back().find(':') == std::string::npos ? ":" : ",";
       specs.back() += item;
     } else if (item == kAll) {

@@ -1,7 +1,7 @@
-// A time over shader cost that is found once for each cost, whoever asks.
+// Memoised times by shader cost.
 //
-// Contract: `at(x)` calls the function at most once for each x, unless several threads ask for one x at once; they then
-// all find the same, for the function is pure. Safe to call from several threads. O(log(costs)) beside the function.
+// Contract: `at(x)` calls the function once for each x. Several threads that ask for one x at the same time may each
+// call it; they get the same value because the function is pure. Thread-safe. O(log(costs)) beside the function.
 #pragma once
 
 #include <functional>

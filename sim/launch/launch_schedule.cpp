@@ -14,7 +14,7 @@ constexpr const char* kCaptured = "captured";
 constexpr const char* kLaunch = "launch";
 constexpr const char* kIdentity = "identity";
 
-/// Why the captured warps are not taken though the trace has them; "": they are.
+/// Why the trace's captured warps are not used; "": they are.
 std::string reason_not_captured(const Placement& placement, const machine::WorkPlan& plan) {
   if (parse_spec(placement.order).name != kCaptured || placement.packing != kIdentity) {
     return "another order or packing of threads was asked for";
@@ -60,7 +60,7 @@ class Scheduler {
     const auto model = machine::WorkDistributions::create(result_.distribution).model;
     return model->plan(launch_, assignment, sms_).thread_at != result_.plan.thread_at;
   }
-  /// Whether another order of the threads would have given another plan.
+  /// True if another order of the threads would give another plan.
   [[nodiscard]] bool uses_assignment() const {
     scheduler::WarpAssignment other = placement_.packed;
     std::ranges::reverse(other.thread_at);

@@ -1,9 +1,9 @@
-// Which warp's work goes to which SM: the schedule of a launch, as experiments about caches choose it. Internal to this
-// room and to sim/engine.
+// The schedule of a launch in cache experiments: which SM runs which warp's work. Internal to this folder and
+// sim/engine.
 //
-// Contract: `schedule` is a work distribution's spec, or "auto": the captured one where the trace has warps on several
-// SMs and neither order nor packing is another one, else "launch". `note` says what was assumed, why `auto` did not
-// take the captured one, and what order and packing do not change. Errors: those of the distribution.
+// Contract: `schedule` is a work distribution's spec, or "auto": the captured one if the trace has warps on several SMs
+// and order and packing are the captured ones, else "launch". `note` lists assumptions, why `auto` did not take the
+// captured one, and whether order and packing have no effect. Errors: those of the distribution.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace rayreplay::experiment {
 
-/// How a launch's threads are packed into warps.
+/// The packing of a launch's threads into warps.
 struct Placement {
   std::string order, packing;  ///< resolved specs
   const scheduler::WarpAssignment& in_order;

@@ -83,8 +83,7 @@ Resolved resolve(const Configuration& configuration, const trace::Trace& trace) 
   const std::string order =
       configuration.order == "auto" ? (launch.thread_warp.empty() ? "z-order" : "captured") : configuration.order;
   resolved.order = scheduler::LaunchOrders::create(order).spec;
-  // Captured warps are what they were: in warps of another size every one of them would have lanes that nobody can
-  // fill.
+  // Captured warps have a fixed size: warps of any other size would have lanes without threads.
   if (parse_spec(order).name == "captured" && !launch.thread_warp.empty() &&
       resolved.warp_size != trace.header.warp_size) {
     throw Error(ErrorKind::Usage, {"the warp size is not that of the captured warps", "",

@@ -1,8 +1,8 @@
-// Threads of a launch as warps: in launch order, and packed anew.
+// The threads of a launch as warps: in launch order, and packed.
 //
-// Contract: `in_order` puts the threads into warps of `warp_size` lanes as the launch order `order` (a spec) says;
-// `pack` permutes them by the packing `packing` (a spec). O(threads) beside the models. `on_device`: of that launch;
-// null: the processor. Errors: those of the models; Missing where the order is "captured" and the trace has no warps.
+// Contract: `in_order` arranges the threads in warps of `warp_size` lanes by the launch order `order` (a spec); `pack`
+// permutes them by the packing `packing` (a spec). O(threads) beside the models. `on_device`: of that launch; null: the
+// processor. Errors: those of the models; Missing if the order is "captured" and the trace has no warps.
 #pragma once
 
 #include <cstdint>

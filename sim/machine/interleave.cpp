@@ -12,13 +12,13 @@ namespace rayreplay::machine {
 namespace {
 
 constexpr std::uint64_t kMostLines = std::uint64_t{1} << 28U;
-constexpr std::uint32_t kMostLatencyCycles = 1'000'000;  // as a machine's file allows
+constexpr std::uint32_t kMostLatencyCycles = 1'000'000;  // the limit of a machine file
 
 [[noreturn]] void wrong(const std::string& what, std::string found, std::string expected) {
   throw Error(ErrorKind::Usage, {what, "", std::move(found), std::move(expected), ""});
 }
 
-/// The machine may not come from a file, which checks its ranges.
+/// A machine that was not read from a file has not passed the file's range checks.
 void check_latencies(const Machine& machine) {
   const std::pair<const char*, std::uint32_t> latencies[] = {{"l1_latency_cycles", machine.l1_latency_cycles},
                                                              {"l2_latency_cycles", machine.l2_latency_cycles},

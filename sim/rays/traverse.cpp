@@ -14,7 +14,7 @@ using traversal::Observed;
 using traversal::Ray;
 using traversal::RayEnd;
 
-/// The threads of a launch in the order in which they start, cut into warps.
+/// The threads of a launch in start order, grouped into warps.
 struct Warps {
   std::vector<std::uint32_t> threads;
   std::vector<std::uint64_t> first;  ///< one more than warps
@@ -39,7 +39,7 @@ Warps warps_by_start(const scheduler::WarpAssignment& assignment) {
   return warps;
 }
 
-/// Some warps' rays, in the order in which they run.
+/// Some warps' rays in execution order.
 struct Batch {
   Observed observed;
   std::vector<std::uint64_t> place;  ///< of ray i in `observed`
@@ -79,7 +79,7 @@ Batch make_batch(const trace::Launch& launch, const Warps& warps, std::size_t fi
   return batch;
 }
 
-/// Warps [first_warp, result) have at most about `rays` rays, and there is at least one.
+/// Warps [first_warp, result) have about `rays` rays at most; at least one warp.
 std::size_t batch_of(const trace::Launch& launch, const Warps& warps, std::size_t first_warp, std::uint64_t rays) {
   std::uint64_t sum = 0;
   std::size_t warp = first_warp;
@@ -257,7 +257,7 @@ class Runner {
   const AccessSink& accesses_;
   TraverseResult* result_;
   std::vector<std::unique_ptr<traversal::Traversal>> scalar_;
-  traversal::TraceResult traced_;  ///< of the latest batch and model, for its memory
+  traversal::TraceResult traced_;  ///< of the latest batch and model; reused for its capacity
   std::vector<std::unique_ptr<traversal::WarpTraversal>> warp_;
 };
 

@@ -1,17 +1,16 @@
-// All rays of a launch, traced again: what each traversal, scalar or by warps, does with them.
+// Replays all rays of a launch through each traversal, scalar or by warps.
 //
-// Contract: the launch's threads are taken warp by warp, in the order in which the warps start; the rays of a warp run
-// bounce by bounce: those with the same index in their thread run together, packed into the lowest lanes. Candidates
-// that shaders decide on are answered as the trace recorded them (traversal/observed.hpp); `unobserved` counts those
-// without a record. Work is done in batches of whole warps with about `batch_rays` rays: memory is the trace, the
-// structure, and one batch with its accesses. A traversal that draws lots by a ray's place, and the queue of
-// persistent warps, start anew with each batch. Row 0 is the trace itself (`observed`), which knows of shader calls
-// only. Deterministic but for `seconds`. Errors: those of the structure (bvh/bvh.hpp) and of the models; Missing when
-// the trace has no scene, or does not know which structure the launch used.
+// Contract: the launch's threads are processed warp by warp, in start order. The rays of a warp run bounce by bounce:
+// rays with the same index in their thread run together, packed into the lowest lanes. Candidates for which shaders
+// decide are answered as in the trace (traversal/observed.hpp); `unobserved` counts those without a record. Batches are
+// whole warps with about `batch_rays` rays: memory is the trace, the structure, and one batch with its accesses. Random
+// choices by a ray's place, and the queue of persistent warps, restart with each batch. Row 0 is the trace itself
+// (`observed`), with counts of shader calls only. Deterministic except for `seconds`. Errors: those of the structure
+// (bvh/bvh.hpp) and of the models; Missing if the trace has no scene, or does not say which structure the launch used.
 //
-// Agreement: rays whose end the trace recorded (Miss, ClosestHit, and ImplicitHit of rays that skip it) are `compared`;
-// of these `agreed` miss where the trace's did, hit the same object as its ClosestHit event, or hit something where it
-// was an ImplicitHit.
+// Agreement: rays whose end is in the trace (Miss, ClosestHit, and ImplicitHit of rays that skip it) are `compared`. A
+// ray counts in `agreed` if it misses where the trace's did, hits the object of its ClosestHit event, or hits anything
+// for an ImplicitHit.
 #pragma once
 
 #include <array>
@@ -32,7 +31,7 @@ namespace rayreplay::experiment {
 
 inline constexpr std::size_t kAccessKinds = 5;
 
-/// The accesses of a batch's rays in one traversal; `ray` are rows of the launch's rays.
+/// The accesses of a batch's rays in one traversal; `ray` is a row of the launch's rays.
 using AccessSink = std::function<void(std::size_t row, std::span<const std::uint64_t> ray,
                                       const traversal::RayRows<traversal::Access>& accesses)>;
 
@@ -42,7 +41,7 @@ struct TraverseOptions {
   std::uint64_t batch_rays = 65536;
   AccessSink accesses{};  ///< of scalar traversals; may be null
   Progress* progress = nullptr;
-  kernels::Accelerator* accelerator = nullptr;  ///< where rays are traced; null: on the processor
+  kernels::Accelerator* accelerator = nullptr;  ///< for the rays; null: the processor
 };
 
 enum class TraverseKind : std::uint8_t { Observed, Scalar, Warp };
@@ -50,7 +49,7 @@ enum class TraverseKind : std::uint8_t { Observed, Scalar, Warp };
 /// Sums over rays.
 struct TraverseRow {
   std::string traversal;  ///< resolved spec
-  std::string asked;      ///< as it was asked for
+  std::string asked;      ///< as requested
   TraverseKind kind = TraverseKind::Scalar;
   std::uint64_t rays = 0;
   std::uint64_t ignored = 0;
@@ -69,7 +68,7 @@ struct TraverseRow {
 
 struct TraverseResult {
   std::string builder, layout, node_order, vertex_order;  ///< resolved specs
-  std::string packing;                                    ///< resolved spec, as whoever packed the threads filled it in
+  std::string packing;                                    ///< resolved spec, completed by the packing stage
   std::uint64_t structure_bytes = 0;
   bvh::Ignored ignored;
   std::uint64_t warps = 0;         ///< of the launch
@@ -77,7 +76,7 @@ struct TraverseResult {
   std::vector<TraverseRow> rows;
 };
 
-/// `structure`: the launch's; `packed`: how its threads are packed into warps.
+/// `structure`: the launch's; `packed`: its threads in warps.
 [[nodiscard]] TraverseResult traverse(const trace::Launch& launch, const bvh::Bvh& structure,
                                       const scheduler::WarpAssignment& packed, const TraverseOptions& options);
 

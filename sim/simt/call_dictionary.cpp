@@ -24,7 +24,7 @@ constexpr std::size_t kWarpEventKinds = [] {
   return kinds;
 }();
 
-/// By shader << kKindBits | kind: whether the launch has such an event.
+/// By shader << kKindBits | kind: true if the launch has such an event.
 std::vector<std::uint8_t> find_calls(const trace::Events& events, std::size_t shaders) {
   using Seen = std::vector<std::uint8_t>;
   oneapi::tbb::enumerable_thread_specific<Seen> workers(Seen(shaders << kernel::kKindBits));
@@ -66,7 +66,7 @@ bool is_favoured(Call call, const std::vector<trace::Shader>& shaders, Policy po
   return false;
 }
 
-/// What comes first by `policy`, of calls in order of shader, then kind; sorts by it are stable.
+/// Rank of a call under `policy`; sorts by it are stable, over calls ordered by shader, then kind.
 int rank(Call call, const std::vector<trace::Shader>& shaders, Policy policy) {
   switch (policy) {
     case Policy::MinShader:

@@ -1,9 +1,9 @@
-// Replays on devices: what simt::replay and simt::replay_segments hand to the kernels (kernels/simt/).
+// Replays on devices: the calls of simt::replay and simt::replay_segments to kernels/simt/.
 //
-// Contract: the same result as on the processor, bit for bit. Inputs are checked (job.hpp). Several devices take runs
-// of consecutive warps, alike in number, each in a thread of its own, and their sums are added; each holds the whole
-// launch. `on_device` of the options is of `launch`, else Internal. O(events) a device the first time, then
-// O(places + warp events · distinct heads). Errors: those of the replayer, and kernels::DeviceError.
+// Contract: the result is bit-identical to the processor's. Inputs are checked (job.hpp). Several devices take equal
+// runs of consecutive warps, each in its own thread, and their sums are added; each holds the whole launch. `on_device`
+// of the options must be of `launch`, else Internal. O(events) a device the first time, then O(places + warp events ·
+// distinct heads). Errors: those of the replayer, and kernels::DeviceError.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 namespace rayreplay::simt {
 
 struct OnDeviceLimits {
-  std::uint64_t most_places = std::uint64_t{1} << 22;  ///< replayed in one go
-  std::uint32_t subgroup = 0;                          ///< a size that the device has; 0: what fits the warps best
+  std::uint64_t most_places = std::uint64_t{1} << 22;  ///< limit of one kernel launch
+  std::uint32_t subgroup = 0;                          ///< a size that the device has; 0: the best for the warps
 };
 
 using Devices = std::span<kernels::Device* const>;

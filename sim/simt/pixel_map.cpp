@@ -136,7 +136,7 @@ PixelMap efficiency_map(trace::LaunchSize size, const std::vector<simt::Tally>& 
       return sum;
     });
   };
-  if (accelerator == nullptr || size.depth == 1) {  // one slice is the sum already
+  if (accelerator == nullptr || size.depth == 1) {  // a single slice is already the sum
     return on_cpu();
   }
   return accelerator->run_on_one(
@@ -154,7 +154,7 @@ PixelMap order_map(trace::LaunchSize size, const scheduler::WarpAssignment& assi
   tbb::parallel_for(tbb::blocked_range<std::size_t>(0, assignment.thread_at.size()), [&](const auto& places) {
     for (std::size_t place = places.begin(); place < places.end(); ++place) {
       const std::uint32_t thread = assignment.thread_at[place];
-      if (thread < pixels) {  // kNoThread is no pixel either
+      if (thread < pixels) {  // kNoThread is above all pixels
         map.values[thread] = static_cast<float>(assignment.start_rank[place / assignment.warp_size]);
       }
     }

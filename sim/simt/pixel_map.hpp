@@ -1,8 +1,8 @@
 // Maps over a launch's pixels: one number per (x, y), slices of depth summed.
 //
-// Contract: values are row-major, width · height of them; NaN where nothing was counted (no warp events for
-// efficiency). Counts are exact up to 2^24, the largest whole number that a float holds with all its predecessors.
-// O(events), parallel over rows. With a device the sums are its (kernels/reduction): the same values.
+// Contract: width · height values in row-major order; NaN without counts (efficiency: no warp events). Counts are exact
+// up to 2^24, the limit of consecutive whole numbers in a float. O(events), parallel over rows. A device computes the
+// same sums (kernels/reduction).
 #pragma once
 
 #include <cstdint>
@@ -34,12 +34,12 @@ struct PixelCounts {
 /// `device`: holds the launch; null: the processor counts.
 [[nodiscard]] PixelCounts count_pixels(const trace::Launch& launch, kernels::LaunchOnDevice* device = nullptr);
 
-/// SIMT efficiency in percent, over the warp events that the pixel's threads took part in. `by_thread`: one per thread.
-/// `accelerator`: sums launches of several slices; null: the processor does.
+/// SIMT efficiency in percent, over the warp events of the pixel's threads. `by_thread`: one per thread. `accelerator`:
+/// sums the slices; null: the processor does.
 [[nodiscard]] PixelMap efficiency_map(trace::LaunchSize size, const std::vector<simt::Tally>& by_thread,
                                       std::uint32_t warp_size, kernels::Accelerator* accelerator = nullptr);
 
-/// The place in the launch order of the warp that runs the pixel (the slice z = 0 alone).
+/// The launch-order rank of the warp that runs the pixel (slice z = 0 only).
 [[nodiscard]] PixelMap order_map(trace::LaunchSize size, const scheduler::WarpAssignment& assignment);
 
 }  // namespace rayreplay::experiment

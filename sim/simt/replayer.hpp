@@ -1,14 +1,14 @@
-// The replayer: which warp events would these threads make in these warps? (MODELS.md §3, §4; ReRay thesis §3.2.1)
+// The replayer: the warp events of given threads in given warps (MODELS.md §3, §4; ReRay thesis §3.2.1).
 //
 // Contract: each thread's queue is its warp events in order; heads are grouped by call = (kind, shader). At every step
-// the policy picks one call among the heads of the warp's lanes; all lanes whose head is that call pop it together and
-// form one warp event with their mask. SIMT efficiency η = Σ popcount(mask) / (S · warp events). Warps are independent.
-// Exact integers, the same whatever the number of workers. Complexity: O(events + warp events · distinct heads), one
-// pass over the kind and shader columns (two for many shaders: call_dictionary.hpp); memory O(warps + threads) where
-// asked for, else the queues of two warps a worker. Parallel over warps. Errors: Usage for an unknown policy, a cost
-// table of the wrong length or a warp size above 64; Internal for an assignment that breaks its contract. With
-// `on_device` the same integers come from GPUs where there are any, each replaying a run of warps; the launch's calls
-// stay there, a byte or two an event, for the replays to come (kernels/simt/).
+// the policy picks one call among the heads of the warp's lanes. All lanes with that head pop it together and form one
+// warp event with their mask. SIMT efficiency η = Σ popcount(mask) / (S · warp events). Warps are independent. Exact
+// integers for any number of workers. Complexity: O(events + warp events · distinct heads), one pass over the kind and
+// shader columns (two for many shaders: call_dictionary.hpp); memory O(warps + threads) if wanted, else the queues of
+// two warps a worker. Parallel over warps. Errors: Usage for an unknown policy, a cost table of the wrong length or a
+// warp size above 64; Internal for an assignment that breaks its contract. With `on_device`, GPUs compute the same
+// integers, each for a run of warps. The launch's calls stay there, a byte or two an event, for later replays
+// (kernels/simt/).
 #pragma once
 
 #include <array>
@@ -41,22 +41,21 @@ struct Tally {
 };
 
 enum class Policy : std::uint8_t {
-  /// Heads in the traversal stage (intersection, any-hit) first; then the call most lanes wait for; ties to the lowest
+  /// Traversal-stage heads (intersection, any-hit) first; then the call with the most waiting lanes; ties to the lowest
   /// shader id, then the lowest kind.
   StageMajority,
   /// The lowest kind in the order of EventKind, then the lowest shader id.
   MinShader,
   /// The call at the head of the lane that has waited longest (popped least recently; ties to the lowest lane).
   OldestLane,
-  /// Threads that have parted run apart until they return to ray generation: lanes form groups; a group whose heads
-  /// differ splits by call; a group all of whose heads are trace calls made by ray generation waits there, and when
-  /// every living lane of the warp waits there they are one group again. Lanes without events left take no part. Groups
-  /// run side by side; events are listed as if the group with the lowest lane always went first.
+  /// Diverged threads stay apart until they return to ray generation. Lanes form groups. A group whose heads differ
+  /// splits by call. A group whose heads are all trace calls of ray generation waits there; when every living lane of
+  /// the warp waits there, they are one group again. Lanes without events left are ignored. Groups run side by side;
+  /// events are listed as if the group with the lowest lane always ran first.
   Independent,
-  /// Lanes meet at every trace call of ray generation: heads in the traversal stage first, then all others but those
-  /// trace
-  /// calls, which are made when every living lane waits at one; in each of the three the lowest shader id, then the
-  /// lowest kind.
+  /// Lanes meet at every trace call of ray generation. Traversal-stage heads come first, then all others but those
+  /// trace calls, which are made when every living lane waits at one. Within each of the three: the lowest shader id,
+  /// then the lowest kind.
   TraceBarrier,
 };
 
@@ -76,7 +75,7 @@ struct ReplayOptions {
   bool per_thread = false;
   std::vector<std::uint32_t> shader_cost;  ///< cycles per call by shader id; empty: 1 each
   Progress* progress = nullptr;
-  kernels::LaunchOnDevice* on_device = nullptr;  ///< of this very launch; null: the processor
+  kernels::LaunchOnDevice* on_device = nullptr;  ///< of this launch; null: the processor
 };
 
 /// Call = (kind, shader) with its sums, in order of kind, then shader.
@@ -94,14 +93,14 @@ struct ReplayResult {
   std::vector<Tally> by_shader;  ///< index: shader id
   std::vector<CallTally> by_call;
   std::vector<Tally> by_warp;  ///< row-major index of the warp; empty unless asked for
-  /// Per thread, over the warp events that it took part in; index: thread id; empty unless asked for.
+  /// By thread id, over the thread's warp events; empty unless wanted.
   std::vector<Tally> by_thread;
 };
 
 [[nodiscard]] ReplayResult replay(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
                                   const scheduler::WarpAssignment& assignment, const ReplayOptions& options = {});
 
-/// The warp events of one warp in order: for inspection and tests.
+/// The warp events of one warp in order, for inspection and tests.
 [[nodiscard]] std::vector<WarpEvent> replay_warp(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
                                                  const scheduler::WarpAssignment& assignment, std::size_t warp,
                                                  Policy policy);

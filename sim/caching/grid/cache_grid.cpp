@@ -21,17 +21,17 @@ namespace tbb = oneapi::tbb;
 
 using memory::LineAccess;
 
-/// What goes down from an L1 whose model knows probabilities.
+/// The filter that makes L2 requests for an L1 model with probabilities.
 constexpr const char* kFilter = "lru:write=through,allocate=false";
-/// Accesses of L1s that are there at one time, but for those of one SM.
+/// Limit of L1 accesses held at a time, at least those of one SM.
 constexpr std::uint64_t kMostAccesses = kGridBytes / 2 / sizeof(LineAccess);
 
 struct Wanted {
-  LevelCache l1, l2;  ///< bytes 0: none
-  LevelCache feed;    ///< the L1 whose misses come to the L2, or to memory; none: every transaction
+  LevelCache l1, l2;  ///< bytes 0: no such level
+  LevelCache feed;    ///< the L1 whose misses the L2, or memory, gets; none: every transaction
 };
 
-/// Lines and sectors; and what is wanted in them.
+/// Caches with one line and sector size.
 using Unit = std::pair<std::uint32_t, std::uint32_t>;
 using Caches = std::set<LevelCache>;
 using Runs = std::map<LevelCache, LevelRun>;
@@ -136,7 +136,7 @@ class GridRun {
     return result;
   }
 
-  /// Some SMs after another.
+  /// Groups of consecutive SMs.
   void run_l1s() {
     const std::vector<std::uint64_t>& begins = feeds_.begins();
     for (const auto& [sector, caches] : l1s_) {
@@ -165,7 +165,7 @@ class GridRun {
     advance();
   }
 
-  /// One stream for each feed, some of them at a time.
+  /// One stream for each feed, several at a time.
   void run_l2s() {
     std::vector<std::pair<const LevelCache, Caches>*> feeds;
     for (auto& one : l2s_) {
@@ -186,10 +186,10 @@ class GridRun {
     }
   }
 
-  /// How many of the first feeds go side by side.
+  /// How many of the first feeds run in parallel.
   [[nodiscard]] std::size_t at_a_time(std::span<std::pair<const LevelCache, Caches>* const> feeds) const {
     const auto threads = static_cast<std::size_t>(std::max(1, tbb::this_task_arena::max_concurrency()));
-    const std::size_t most = accelerator_ != nullptr ? 1 : threads;  // it serves one caller at a time
+    const std::size_t most = accelerator_ != nullptr ? 1 : threads;  // an accelerator serves one caller at a time
     std::uint64_t bytes = 0;
     std::size_t count = 0;
     while (count < std::min(most, feeds.size())) {
@@ -205,7 +205,7 @@ class GridRun {
     return count;
   }
 
-  /// Of the accesses that come from these L1s; a little too many.
+  /// Upper estimate of the accesses from these L1s.
   [[nodiscard]] std::uint64_t feed_bytes(const std::pair<const LevelCache, Caches>& one) const {
     const auto& [feed, caches] = one;
     std::uint64_t accesses = stream_.transactions.size();
@@ -213,7 +213,7 @@ class GridRun {
       const memory::CacheCounts& counts = run->second.counts;
       accesses = std::min(accesses, counts.accesses - counts.hits / memory::kOne + counts.sectors_written);
     }
-    // Also in lines and sectors of the L2, where they are others.
+    // Includes a copy in lines and sectors of the L2, if they differ.
     const bool same = feed.bytes == 0 || std::ranges::all_of(caches, [&unit = one.first](const LevelCache& cache) {
                         return unit_of(cache) == unit_of(unit);
                       });
@@ -289,9 +289,9 @@ class GridRun {
   const GridRoom& room_;
   StreamFeeds feeds_;
   std::vector<Wanted> wanted_;
-  std::map<std::uint32_t, Caches> l1s_;  ///< by their sector
+  std::map<std::uint32_t, Caches> l1s_;  ///< by sector size
   std::map<LevelCache, Caches> l2s_;     ///< by feed
-  bool everything_ = false;              ///< some have no caches at all
+  bool everything_ = false;              ///< some hierarchies have no caches
   LevelRun all_;
   Runs l1_runs_;
   std::map<LevelCache, Runs> l2_runs_;
@@ -307,7 +307,7 @@ GridResult cache_grid(const RecordedStream& stream, std::span<const Hierarchy> h
 }
 
 std::uint64_t grid_table_bytes(const RecordedStream& stream, std::span<const Hierarchy> hierarchies) {
-  constexpr std::uint64_t kBytesPerLine = 96;  // numbers and sectors of lines, while the table grows
+  constexpr std::uint64_t kBytesPerLine = 96;  // numbers and sectors of lines, during growth of the table
   constexpr std::uint64_t kBytesPerLineAndPass = 24;
   if (stream.transactions.empty()) {
     return 0;

@@ -28,10 +28,10 @@ struct Count {
   }
 };
 
-/// A stream by reuse distance.
+/// Histogram of a stream by reuse distance.
 struct Distances {
   std::vector<Count> counts;
-  Count first;  ///< accesses of lines
+  Count first;  ///< first accesses of lines
   std::uint64_t accesses = 0;
   std::uint64_t stored_sectors = 0;
 };
@@ -58,7 +58,7 @@ Distances distances_of(Accesses accesses) {
   return result;
 }
 
-/// Fixed point of any size: a probability times a number that may be large.
+/// Fixed point with a wide integer: a probability times a large count.
 struct Sum {
   std::uint64_t whole = 0, part = 0;
 

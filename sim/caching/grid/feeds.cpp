@@ -19,7 +19,7 @@ using memory::DownAccess;
 using memory::LineAccess;
 using memory::Transaction;
 
-constexpr std::size_t kBlock = std::size_t{1} << 18U;  ///< transactions whose misses are put in order together
+constexpr std::size_t kBlock = std::size_t{1} << 18U;  ///< transactions whose misses are sorted together
 constexpr std::uint8_t kMostLanes = 64;
 
 void check_stream(const RecordedStream& stream) {
@@ -43,7 +43,7 @@ void check_stream(const RecordedStream& stream) {
   }
 }
 
-/// The L1 of an SM on its way through the stream.
+/// State of an SM's L1 in the stream.
 struct Sm {
   std::unique_ptr<memory::Cache> cache;
   std::uint64_t next = 0, end = 0;   ///< rows
@@ -109,7 +109,7 @@ std::vector<LineAccess> StreamFeeds::misses(const LevelCache& cache) const {
     sms[s].next = begins_[s];
   }
   std::vector<LineAccess> down;
-  // Growing would hold them up to three times; pages that are not written to are not there.
+  // A growing vector would hold them up to three times; reserved pages without writes use no memory.
   down.reserve(order_.size());
   std::vector<std::uint32_t> place;
   for (std::size_t at = 0; at < order_.size(); at += kBlock) {

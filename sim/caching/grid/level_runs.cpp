@@ -43,11 +43,11 @@ std::optional<memory::CachePolicy> lru_policy(const std::string& model) {
   return memory::write_policy(resolve(memory::write_parameters(), spec.settings, "cache model 'lru'"));
 }
 
-/// What one cache makes of one stream.
+/// Result of one cache over one stream.
 struct Alone {
   CacheCounts counts;
-  std::uint64_t read = 0;       ///< bytes, of models that know probabilities …
-  std::uint64_t read_part = 0;  ///< … and what goes on top, fixed point
+  std::uint64_t read = 0;       ///< bytes, of models with probabilities …
+  std::uint64_t read_part = 0;  ///< … and the remainder, fixed point
   std::uint64_t written = 0;
 };
 
@@ -166,7 +166,7 @@ LevelCache level_cache(const memory::CacheGeometry& geometry, const std::string&
   memory::check(geometry, where);
   const memory::CacheModels::Created created = memory::CacheModels::create(model);
   if (created.model->exact() && geometry.associativity() > memory::kScannedWays) {
-    // Refuses those that it cannot make, before it asks for memory.
+    // Rejects invalid caches before it reserves memory.
     constexpr std::uint64_t kMostLines = std::uint64_t{1} << 29U;
     if (geometry.lines() > kMostLines) {
       (void)created.model->make(geometry);
@@ -183,7 +183,7 @@ std::vector<LevelRun> run_level(Accesses accesses, std::span<const std::uint64_t
   std::vector<LevelRun> runs(caches.size());
   std::vector<std::size_t> alone;
   std::vector<std::size_t> by_distance;
-  // By write and allocation: four groups at most.
+  // By write policy and allocation: four groups at most.
   std::vector<std::pair<memory::CachePolicy, std::vector<std::size_t>>> groups;
   for (std::size_t i = 0; i < caches.size(); ++i) {
     const std::optional<memory::CachePolicy> policy = lru_policy(caches[i].model);

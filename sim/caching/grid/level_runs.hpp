@@ -1,9 +1,9 @@
-// Caches of one level over the streams that come to it.
+// Caches of one level over the level's streams.
 //
-// Contract: `run_level` gives for each cache what its model makes of all streams together (each has a cache of its
-// own). LRU caches with one line, sector and policy share passes (memory/caches/lru_grid.hpp), others run by
-// themselves, over all cores. A cache that cannot be has a failure. Traffic: what the level asks of memory, if there
-// is no other below: sums.hpp and analysis.hpp of sim/memory/results say what that is. Deterministic.
+// Contract: for each cache, `run_level` gives the model's result over all streams (one cache instance for each). LRU
+// caches with equal line, sector and policy share passes (memory/caches/lru_grid.hpp); others run separately, in
+// parallel over all cores. An invalid cache gets a failure. Traffic: the level's requests to memory if there is no
+// lower level, as defined in sums.hpp and analysis.hpp of sim/memory/results. Deterministic.
 #pragma once
 
 #include <compare>
@@ -19,7 +19,7 @@
 
 namespace rayreplay::experiment {
 
-/// A cache, such that equal ones are written the same way.
+/// A cache in canonical form: equal caches compare equal.
 struct LevelCache {
   std::uint64_t bytes = 0;
   std::uint32_t line_bytes = 0, sector_bytes = 0, ways = 0;
@@ -32,25 +32,25 @@ struct LevelCache {
   auto operator<=>(const LevelCache&) const = default;
 };
 
-/// Usage where the geometry or the model cannot be. `where`: "L1".
+/// Usage for an invalid geometry or model. `where`: "L1".
 [[nodiscard]] LevelCache level_cache(const memory::CacheGeometry& geometry, const std::string& model,
                                      const std::string& where);
 
 struct LevelRun {
   memory::CacheCounts counts;
   std::uint64_t read_bytes = 0;
-  std::uint64_t read_part = 0;  ///< of models that know probabilities: goes on top, in parts of memory::kOne
+  std::uint64_t read_part = 0;  ///< of models with probabilities: remainder, in units of 1 / memory::kOne
   std::uint64_t written_bytes = 0;
   std::optional<ErrorInfo> failure;
 
   [[nodiscard]] std::uint64_t all_read_bytes() const {
     return read_bytes + (read_part + memory::kOne / 2) / memory::kOne;
   }
-  /// The same cache, over other streams.
+  /// The same cache over further streams.
   void add(const LevelRun& other);
 };
 
-/// Stream s is accesses [begins[s], begins[s + 1]), in lines and sectors of all `caches`. `passes` is added to.
+/// Stream s is accesses [begins[s], begins[s + 1]), in lines and sectors of all `caches`. Adds to `passes`.
 [[nodiscard]] std::vector<LevelRun> run_level(std::span<const memory::LineAccess> accesses,
                                               std::span<const std::uint64_t> begins, std::span<const LevelCache> caches,
                                               kernels::Accelerator* accelerator, std::uint64_t& passes);

@@ -29,7 +29,7 @@ constexpr std::uint8_t kMostLanes = 64;
 constexpr std::uint8_t kAllFlags =
     memory::kStore | memory::kFirst | memory::kTimedHit | memory::kTimedMerged | memory::kTimedL2Hit;
 
-/// What stands before the transactions; behind them is the checksum of all that is before it.
+/// The bytes before the transactions; after these is a checksum of everything before it.
 struct Header {
   std::uint64_t magic = kMagic;
   std::uint32_t version = kVersion;
@@ -99,7 +99,7 @@ void StreamRecorder::take(const memory::TransactionBlock& block) {
       }
       parts_.emplace_back();
       if (parts_.size() > 1) {
-        parts_.back().reserve(kPart);  // growing would hold it up to three times
+        parts_.back().reserve(kPart);  // a growing vector would hold the part up to three times
       }
     }
     std::vector<Transaction>& part = parts_.back();
@@ -116,7 +116,7 @@ void StreamRecorder::finish() {
     into_->transactions.reserve((parts_.size() - 1) * kPart + parts_.back().size());
     for (std::vector<Transaction>& part : parts_) {
       into_->transactions.insert(into_->transactions.end(), part.begin(), part.end());
-      std::vector<Transaction>().swap(part);  // assigning {} would keep its memory
+      std::vector<Transaction>().swap(part);  // assigning {} would keep the capacity
     }
   }
   parts_.clear();

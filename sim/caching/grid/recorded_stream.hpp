@@ -1,9 +1,9 @@
-// A launch's interleaved access stream, recorded once and put through many caches.
+// A launch's interleaved access stream, recorded once for many cache hierarchies.
 //
-// Contract: transactions in the order in which they were issued, with their SM (sim/memory/streams/transactions.hpp);
-// 16 bytes each, linear in the trace. The recorder keeps them in parts of kPartBytes until `finish`, which frees each
-// part as it is joined: the stream and one part are the most that is there. `write`/`read` are the form in the store:
-// little-endian, with a version, counts and a checksum, all checked before use; Input names what is wrong.
+// Contract: transactions in the order of issue, with their SM (sim/memory/streams/transactions.hpp); 16 bytes each,
+// linear in the trace. The recorder holds parts of kPartBytes until `finish`, which frees each part as it is joined:
+// the peak is the stream and one part. `write`/`read`: the form in the store, little-endian, with a version, counts and
+// a checksum, all checked before use; Input names the fault.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct RecordedStream {
   memory::CoalesceOptions coalescing;  ///< line and sector of the transactions
   std::uint32_t sms = 1;
   std::vector<memory::Transaction> transactions;
-  // Of the interleaving; 0 of imported traces.
+  // Of the interleaving; 0 for imported traces.
   std::uint64_t cycles = 0;
   std::uint64_t instructions = 0;
 
@@ -33,14 +33,15 @@ struct RecordedStream {
 
 class StreamRecorder : public memory::TransactionSink {
  public:
-  static constexpr std::size_t kPart = std::size_t{1} << 21U;  ///< transactions: mapped by itself, gone when freed
+  static constexpr std::size_t kPart =
+      std::size_t{1} << 21U;  ///< transactions: large enough for its own mapping, which is unmapped when freed
   static constexpr std::uint64_t kPartBytes = kPart * sizeof(memory::Transaction);
 
-  /// `grows` is told how many transactions there will be room for, before there is; it may throw.
+  /// Calls `grows` with the new capacity in transactions before it allocates; `grows` may throw.
   explicit StreamRecorder(RecordedStream& into, std::function<void(std::uint64_t transactions)> grows = {})
       : into_(&into), grows_(std::move(grows)) {}
   void take(const memory::TransactionBlock& block) override;
-  /// Once, after the last block.
+  /// Called once, after the last block.
   void finish();
   [[nodiscard]] std::uint64_t taken() const {
     return parts_.empty() ? 0 : (parts_.size() - 1) * kPart + parts_.back().size();

@@ -23,7 +23,7 @@ using kernels::Device;
 
 constexpr const char* kStage = "exact caches";
 constexpr std::size_t kBatch = std::size_t{1} << 14U;
-constexpr std::size_t kUploaded = std::size_t{1} << 22U;  ///< accesses that are made ready at a time
+constexpr std::size_t kUploaded = std::size_t{1} << 22U;  ///< accesses in one upload
 
 struct Streams {
   std::span<const LineAccess> accesses;
@@ -60,7 +60,7 @@ CacheCounts run_one(std::span<const LineAccess> accesses, const ExactCache& one)
   return cache->counts();
 }
 
-/// `which`: the caches to be run.
+/// `which`: the caches to run.
 void on_processor(const Streams& streams, std::span<const ExactCache> caches, const std::vector<std::size_t>& which,
                   ExactCounts& counts) {
   tbb::parallel_for(tbb::blocked_range<std::size_t>(0, which.size() * streams.count(), 1),
@@ -75,7 +75,7 @@ void on_processor(const Streams& streams, std::span<const ExactCache> caches, co
                     });
 }
 
-/// Runs caches which[first], which[first + step], …: those of one number of sets stand together.
+/// Runs caches which[first], which[first + step], …; caches with equal numbers of sets are adjacent.
 class OnDevice {
  public:
   OnDevice(Device& device, const Streams& streams) : device_(&device), streams_(&streams) {

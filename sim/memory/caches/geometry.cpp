@@ -16,7 +16,7 @@
 namespace rayreplay::memory {
 namespace {
 
-constexpr std::uint32_t kLeastLine = 4;  // so that no line number is 2^64 - 1, which marks places without a line
+constexpr std::uint32_t kLeastLine = 4;  // line numbers stay below 2^64 - 1, which marks an empty way
 constexpr std::uint32_t kMostLine = 65536;
 constexpr std::uint32_t kMostSectors = 8;
 constexpr std::uint64_t kLinesLimit = std::uint64_t{1} << 31U;

@@ -60,7 +60,7 @@ std::vector<LruGroup> groups_of(std::span<const LruConfiguration> configurations
   return groups;
 }
 
-/// Sets as lists of lines, the last one used first. count[d]: accesses that found their line behind d others.
+/// Sets as lists of lines, the last used first. count[d]: accesses that found their line at depth d.
 std::vector<std::uint64_t> depths(Lines lines, std::uint64_t sets, std::uint64_t ways) {
   const SetIndex index(sets);
   std::vector<std::uint64_t> count(ways);
@@ -73,7 +73,7 @@ std::vector<std::uint64_t> depths(Lines lines, std::uint64_t sets, std::uint64_t
       ++count[0];
       continue;
     }
-    // Each moves back by one until the line's old place, or out.
+    // Each entry moves back by one, up to the line's old position or out of the list.
     const std::size_t full = used[place.set];
     std::uint64_t moved = place.tag;
     std::size_t depth = 0;
@@ -110,7 +110,7 @@ std::vector<std::uint64_t> of_lists(Lines lines, const LruGroup& group, std::siz
 std::vector<std::uint64_t> of_one_set(Lines lines, const std::vector<std::uint64_t>& ways) {
   BitmapStack stack;
   std::vector<std::uint32_t> distances(std::min(kBatch, lines.size()));
-  std::vector<std::uint64_t> first(ways.size() + 1);  // accesses that hit first with these ways
+  std::vector<std::uint64_t> first(ways.size() + 1);  // accesses whose smallest hitting cache has these ways
   for (std::size_t at = 0; at < lines.size(); at += kBatch) {
     const std::size_t size = std::min(kBatch, lines.size() - at);
     const std::span<std::uint32_t> found = std::span(distances).first(size);
@@ -129,7 +129,7 @@ std::vector<std::uint64_t> of_one_set(Lines lines, const std::vector<std::uint64
 }
 
 std::uint64_t of_cache(Lines lines, std::uint64_t sets, std::uint64_t ways) {
-  constexpr std::uint32_t kLineBytes = 128;  // any
+  constexpr std::uint32_t kLineBytes = 128;  // any value works
   if (ways >= kLimit / sets) {
     throw Error(ErrorKind::Usage, {"a cache has too many lines", "", fmt::format("{} sets of {} ways", sets, ways),
                                    "less than 2^31 lines", ""});

@@ -17,11 +17,11 @@ namespace {
 namespace tbb = oneapi::tbb;
 using kernels::Device;
 
-constexpr std::size_t kUploaded = std::size_t{1} << 22U;  ///< lines that are made ready at a time
+constexpr std::size_t kUploaded = std::size_t{1} << 22U;  ///< lines in one upload
 constexpr std::size_t kRow = kernels::kMostLruWays + 1;
 constexpr std::size_t kMostStreams = 65536;  ///< of a batch: counts take 260 bytes each
 
-/// Streams [first, last), which stand one after the other.
+/// Streams [first, last), which are adjacent.
 struct Batch {
   std::size_t first = 0;
   std::size_t last = 0;
@@ -74,7 +74,7 @@ void run_batch(Device& device, const LruStreams& streams, const Batch& batch, co
   const LineRange range = line_range(lines.size(), [&](std::size_t i) { return lines[i]; });
   const bool wide = range.bits() > 32;
 
-  // What the stream works on outlives it, also where something throws.
+  // The buffers outlive the device stream, also when an exception is thrown.
   std::vector<std::uint32_t> begins;
   std::vector<kernels::HistogramPiece> pieces;
   for (std::size_t s = 0; s < count; ++s) {
@@ -131,7 +131,7 @@ LruGroupHits lru_hits_on_devices(const LruStreams& streams, const std::vector<Lr
     Device& device = *devices[number];
     constexpr std::uint64_t kMany = std::uint64_t{1} << 24U;
     const double each = static_cast<double>(kernels::lru_bytes(kMany, sizeof(std::uint64_t))) / kMany;
-    constexpr double kShare = 0.8;  // of what is free
+    constexpr double kShare = 0.8;  // of the free device memory
     const auto fits = static_cast<std::uint64_t>(static_cast<double>(device.free_bytes()) * kShare / each);
     for (const Batch& batch : batches_of(streams, std::min(fits, kernels::kMostReuseAccesses))) {
       run_batch(device, streams, batch, groups, number, step, hits);

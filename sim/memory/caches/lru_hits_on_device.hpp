@@ -1,7 +1,7 @@
-// Hits of many LRU caches on devices: the part of lru_hits.hpp that talks to kernels/caches.
+// Hits of many LRU caches on devices: the calls of lru_hits.hpp to kernels/caches.
 //
-// Contract: lru_hits.hpp. Streams go in batches, as many whole ones as fit; numbers of sets are shared among devices.
-// Errors: DeviceError, Memory where one stream alone is too long.
+// Contract: lru_hits.hpp. Streams are processed in batches of as many whole ones as fit; devices share the numbers of
+// sets. Errors: DeviceError, Memory if one stream alone is too long.
 #pragma once
 
 #include <cstdint>

@@ -28,20 +28,20 @@ using kernels::Device;
 using kernels::DeviceError;
 
 constexpr const char* kStage = "reuse distances";
-constexpr std::size_t kSlice = std::size_t{1} << 18U;     ///< lines that one task works on
-constexpr std::size_t kUploaded = std::size_t{1} << 22U;  ///< lines that are made ready at a time
-constexpr std::size_t kScratch = std::size_t{1} << 16U;   ///< distances that nobody wants
+constexpr std::size_t kSlice = std::size_t{1} << 18U;     ///< lines of one task
+constexpr std::size_t kUploaded = std::size_t{1} << 22U;  ///< lines in one upload
+constexpr std::size_t kScratch = std::size_t{1} << 16U;   ///< unwanted distances written to it
 constexpr std::uint64_t kLeastBatch = std::uint64_t{1} << 16U;
 constexpr std::uint64_t kMostBatch = std::uint64_t{1} << 28U;
 constexpr std::uint64_t kMostHistograms = 4096;  ///< of a batch, on the device
-constexpr int kStacksACore = 4;                  ///< with fewer cores for a stack, a stack stays on one
+constexpr int kStacksACore = 4;                  ///< with fewer cores per stack than this, each stack uses one core
 
-/// New accesses of one stack in a batch, behind its live lines.
+/// New accesses of one stack in a batch, after its live lines.
 struct Part {
   std::size_t stack = 0;
   std::uint64_t begin = 0;  ///< of the call's lines
   std::uint64_t end = 0;
-  std::uint64_t place = 0;  ///< in the batch: live lines, then these
+  std::uint64_t place = 0;  ///< in the batch: the live lines, then these
   std::uint64_t live = 0;
 
   [[nodiscard]] std::uint64_t size() const {
@@ -49,7 +49,7 @@ struct Part {
   }
 };
 
-/// A piece of what is sent: `lines` go to place `to`.
+/// A piece of an upload: `lines` go to position `to`.
 struct Slice {
   std::span<const std::uint64_t> lines;
   std::uint64_t to = 0;
@@ -60,12 +60,12 @@ struct Range {
   std::uint64_t high = 0;
 };
 
-/// What stays on a device from batch to batch.
+/// Device buffers, reused from batch to batch.
 struct OnDevice {
-  std::uint64_t limit = 0;  ///< accesses of a batch
+  std::uint64_t limit = 0;  ///< accesses that a batch may have
   kernels::ReuseSpace space;
   kernels::UseLinks links;
-  std::uint64_t linked = 0;  ///< accesses that `links` has room for
+  std::uint64_t linked = 0;  ///< capacity of `links` in accesses
 };
 
 }  // namespace
@@ -130,7 +130,7 @@ class DeviceStacks::Impl {
  private:
   // On the processor.
 
-  /// All that is left, and all to come.
+  /// Processes all remaining accesses of this call, and of later calls.
   void process() {
     on_processor_ = true;
     devices_.clear();
@@ -234,7 +234,7 @@ class DeviceStacks::Impl {
     }
   }
 
-  /// From stack `stack` on, which moves on; `share` is what this device should take, `limit` what it can.
+  /// Starts at stack `stack` and advances it; `share`: this device's part of the work, `limit`: its capacity.
   std::vector<Part> fill_batch(std::size_t& stack, std::uint64_t limit, std::uint64_t share) const {
     std::vector<Part> parts;
     std::uint64_t used = 0;
@@ -337,7 +337,7 @@ class DeviceStacks::Impl {
     OnDevice& here = on(device);
     make_room(device, here, size, key_bytes);
 
-    // What the stream works on outlives it, also where something throws.
+    // The buffers outlive the device stream, also when an exception is thrown.
     std::vector<std::uint32_t> begins;
     std::vector<std::uint32_t> rows;
     std::vector<std::uint32_t> unwanted;
@@ -382,7 +382,7 @@ class DeviceStacks::Impl {
     }
     stream.wait();
 
-    // From here on nothing fails: what is done is done.
+    // Nothing below fails, so the state stays consistent.
     count(parts, rows, unwanted);
     if (!last.empty()) {
       keep_live(parts, last);
@@ -396,7 +396,7 @@ class DeviceStacks::Impl {
   }
 
   static void make_room(Device& device, OnDevice& here, std::uint64_t size, unsigned key_bytes) {
-    // From call to call there are more live lines.
+    // The number of live lines grows from call to call.
     const std::uint64_t room = here.linked == 0 ? size : size + size / 8;
     if (here.space.accesses < size || here.space.key_bytes != key_bytes) {
       here.space = {};
@@ -410,7 +410,7 @@ class DeviceStacks::Impl {
     }
   }
 
-  /// Distances of new accesses; where nobody wants them but histograms are to be counted here, to `unwanted`.
+  /// Output for distances of new accesses; `unwanted` if they are only needed for histograms.
   void download(kernels::Stream& stream, const kernels::Buffer& found, const std::vector<Part>& parts, bool counted,
                 std::vector<std::uint32_t>& unwanted) const {
     if (out_.empty()) {
@@ -421,7 +421,7 @@ class DeviceStacks::Impl {
       return;
     }
     for (std::size_t i = 0; i < parts.size();) {
-      // Parts without live lines stand together there as they do here.
+      // Consecutive parts without live lines are contiguous in both places.
       const std::uint64_t from = parts[i].place + parts[i].live;
       std::uint64_t end = parts[i].end;
       std::size_t after = i + 1;
@@ -455,7 +455,7 @@ class DeviceStacks::Impl {
            std::any_of(parts.begin(), parts.end(), [&](const Part& part) { return part.end != end_[part.stack]; });
   }
 
-  /// A stack's live lines are those of the last accesses, in their order.
+  /// A stack's live lines are the lines of its last accesses, in their order.
   void keep_live(const std::vector<Part>& parts, const std::vector<std::uint32_t>& last) {
     tbb::parallel_for(tbb::blocked_range<std::size_t>(0, parts.size(), 1),
                       [&](const tbb::blocked_range<std::size_t>& range) {
@@ -470,7 +470,7 @@ class DeviceStacks::Impl {
     const std::uint64_t size = part.size();
     const std::size_t tasks = (size + kSlice - 1) / kSlice;
     std::vector<std::uint64_t> to(tasks + 1);
-    // `take(position in the part)` for every last access of the task.
+    // Calls `take(position in the part)` for every last access of the task.
     const auto each = [&](std::size_t task, const auto& take) {
       const std::uint64_t end = part.place + std::min(size, (task + 1) * kSlice);
       for (std::uint64_t at = part.place + task * kSlice; at < end;) {
@@ -505,7 +505,7 @@ class DeviceStacks::Impl {
 
   kernels::Accelerator* accelerator_;
   DeviceStacksOptions options_;
-  std::vector<std::vector<std::uint64_t>> live_;  ///< by stack, in order of last use; of those without an engine
+  std::vector<std::vector<std::uint64_t>> live_;  ///< by stack, in order of last use; for stacks without an engine
   std::vector<std::unique_ptr<ReuseStack>> engines_;
   std::vector<ReuseHistogram> histograms_;
   bool on_processor_;
@@ -514,10 +514,10 @@ class DeviceStacks::Impl {
   std::mutex counting_;
   std::uint64_t sent_ = 0, sent_again_ = 0;
 
-  // Of the call:
+  // For the current call:
   std::span<const std::uint64_t> lines_;
   std::span<std::uint32_t> out_;
-  std::vector<std::uint64_t> next_, end_;  ///< what is left, by stack
+  std::vector<std::uint64_t> next_, end_;  ///< unprocessed accesses, by stack
 };
 
 DeviceStacks::DeviceStacks(kernels::Accelerator* accelerator, std::size_t stacks, const DeviceStacksOptions& options)

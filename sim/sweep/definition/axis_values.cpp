@@ -18,10 +18,10 @@ namespace {
 constexpr std::array<std::string_view, 6> kRangeWords = {"from", "to", "step", "count", "scale", "powers_of_two"};
 constexpr const char* kForms =
     "a list, { from, to, step }, { from, to, count }, { powers_of_two = [A, B] } or a continuous { from, to }";
-/// Whole numbers that doubles hold exactly.
+/// Largest range of integers that doubles represent exactly.
 constexpr double kMostExact = 9007199254740992.0;
 
-/// Twelve digits: what differs from machine to machine in the last bits of a logarithm is not among them.
+/// Twelve digits: platforms differ only in the last bits of a logarithm.
 double rounded(double value) {
   const std::string text = fmt::format("{:.12g}", value);
   double result = value;
@@ -55,7 +55,7 @@ class RangeReader {
     const bool step = table_->contains("step");
     const bool count = table_->contains("count");
     if (step && (count || logarithmic_)) {
-      usage("a range has a step and a count or a scale", where_, key_, "one of them",
+      usage("a range has both a step and a count or scale", where_, key_, "one of them",
             "a logarithmic range takes `count`");
     }
     return step ? stepped() : count ? counted() : continuous();
@@ -67,7 +67,7 @@ class RangeReader {
           fmt::format("{}: {} is {}", key_, word, node == nullptr ? "not there" : type_of(*node)), expected);
   }
 
-  /// A number as the file has it, a size with its unit: not checked by the key.
+  /// A number as the file has it, or a size with its unit. The key's own range check comes later.
   [[nodiscard]] double number(const toml::node* node, const char* word) {
     if (node != nullptr && node->is_integer()) {
       return static_cast<double>(node->as_integer()->get());
@@ -99,7 +99,7 @@ class RangeReader {
     return std::ldexp(static_cast<double>(value), static_cast<int>(shift));
   }
 
-  /// One of the ends: what the key says to it decides whether the axis is of whole numbers.
+  /// The key's answer to one end decides whether the axis has whole numbers.
   double end(const char* word) {
     const toml::node* node = table_->get(word);
     const double value = number(node, word);
@@ -131,7 +131,7 @@ class RangeReader {
     return scale == "log";
   }
 
-  /// Past what a sweep can use; also keeps a tiny step from filling the memory.
+  /// More values than a sweep can use. The limit also keeps a tiny step from filling the memory.
   void require_few(double values) const {
     if (values > static_cast<double>(kMostValues)) {
       usage("the axis has too many values", where_, fmt::format("{}: {:.0f}", key_, values),
@@ -154,7 +154,7 @@ class RangeReader {
       usage("the step is not above 0", where_, fmt::format("{}: step = {}", key_, step), "more than 0");
     }
     Axis axis{.key = key_, .values = {}, .where = where_};
-    // The end counts as reached where rounding alone keeps it out.
+    // The end belongs to the range if only rounding keeps it out.
     constexpr double kSlack = 1e-9;
     const double steps = std::floor((high_ - low_) / step + kSlack);
     require_few(steps + 1);
@@ -255,7 +255,7 @@ ParameterValue resolved_spec(const std::string& key, const ParameterValue& value
   experiment::Settings scratch;
   scratch.set(key, value, where);
   if (key != "workload") {
-    scratch.set("trace", std::string("any"), "");  // without an input nothing is completed
+    scratch.set("trace", std::string("any"), "");  // an input is required to complete settings
   }
   return experiment::complete(scratch).text(key);
 }

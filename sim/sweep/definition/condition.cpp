@@ -20,7 +20,7 @@ enum class Kind { Number, Text, Truth, Any };
 enum class Op {
   Constant,
   Key,
-  Branch,  ///< behind the left side of an Or or And: past the right side where the left one decides
+  Branch,  ///< after the left side of || and &&: skips the right side if the left one decides
   Or,
   And,
   Equal,
@@ -42,7 +42,7 @@ struct OpText {
   std::string_view text;
   Op op;
 };
-// By level of precedence; longer ones first where one begins like another.
+// By precedence; an operator stands before its own prefixes.
 constexpr std::array kOr = {OpText{"||", Op::Or}};
 constexpr std::array kAnd = {OpText{"&&", Op::And}};
 constexpr std::array kCompare = {OpText{"==", Op::Equal},     OpText{"!=", Op::Unequal}, OpText{"<=", Op::LessEqual},
@@ -50,7 +50,7 @@ constexpr std::array kCompare = {OpText{"==", Op::Equal},     OpText{"!=", Op::U
 constexpr std::array kSum = {OpText{"+", Op::Add}, OpText{"-", Op::Subtract}};
 constexpr std::array kProduct = {OpText{"*", Op::Multiply}, OpText{"/", Op::Divide}, OpText{"%", Op::Remainder}};
 constexpr std::size_t kLevels = 5;
-/// Brackets and signs inside one another: what a person writes has a few.
+/// Nesting limit of brackets and signs; more than hand-written conditions need.
 constexpr int kMostDepth = 100;
 constexpr std::size_t kShownBefore = 60;
 constexpr std::size_t kShownAfter = 60;
@@ -76,7 +76,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// A value while a condition is computed; texts are looked at, not copied.
+/// A value during evaluation; texts are views, not copies.
 struct Operand {
   Kind kind = Kind::Number;
   double number = 0;
@@ -149,14 +149,14 @@ bool is_comparison(Op op) {
 
 }  // namespace
 
-/// One step of a condition in the order of evaluation: operands before their operator.
+/// One step of a condition in postfix order.
 struct Condition::Step {
   Op op = Op::Constant;
-  std::size_t column = 0;  ///< from 1
+  std::size_t column = 0;  ///< counted from 1
   ParameterValue constant{};
   std::string key{};
-  bool decides = false;  ///< Branch: the truth of the left side that makes the right one needless
-  std::size_t next = 0;  ///< Branch: where it goes on then
+  bool decides = false;  ///< Branch: the value of the left side that decides
+  std::size_t next = 0;  ///< Branch: the step to continue at
 };
 
 namespace {
@@ -184,8 +184,8 @@ std::string place_in(const std::string& where, std::string_view text, std::size_
 
 }  // namespace
 
-/// Runs the steps over a heap-allocated stack of values, without recursion: long conditions cannot overflow the
-/// program's stack.
+/// Runs the steps with a value stack on the heap, without recursion: a long condition cannot overflow the program's
+/// stack.
 class ConditionRun {
  public:
   explicit ConditionRun(const Condition& condition) : condition_(condition) {}
@@ -210,7 +210,7 @@ class ConditionRun {
  private:
   using Step = Condition::Step;
 
-  /// False where there is no value, which makes the whole condition false.
+  /// A missing value makes the whole condition false.
   bool take(const Step& step, const Condition::Lookup& lookup) {
     switch (step.op) {
       case Op::Constant:
@@ -270,7 +270,7 @@ class ConditionRun {
   std::vector<Operand> stack_;
 };
 
-/// Recursive descent; one function for all the levels of binary operators.
+/// Recursive descent; one function for all levels of binary operators.
 class ConditionParser {
  public:
   ConditionParser(std::string_view text, const std::string& where) : text_(text), where_(where) {}
@@ -290,7 +290,7 @@ class ConditionParser {
   std::vector<Condition::Step> steps;
 
  private:
-  /// The kind of value that a parsed subexpression gives, and the column where it begins, for messages.
+  /// Type of a parsed subexpression, and its first column for messages.
   struct Part {
     Kind kind = Kind::Any;
     std::size_t column = 0;
@@ -356,7 +356,7 @@ class ConditionParser {
       }
       left = joined(*op, column, left, right);
       if (is_comparison(*op)) {
-        return left;  // a < b < c is not what it looks like
+        return left;  // rejects chained comparisons such as a < b < c
       }
     }
   }

@@ -22,7 +22,7 @@ using experiment::bit;
 using experiment::Stage;
 using experiment::StageMask;
 
-/// Stages with metrics, the one with the largest unit_weight first.
+/// Stages with metrics, by falling unit_weight.
 const std::vector<Stage>& outputs() {
   static const std::vector<Stage> list = [] {
     std::vector<Stage> made = experiment::output_stages();
@@ -32,8 +32,8 @@ const std::vector<Stage>& outputs() {
   return list;
 }
 
-/// Which of a row's axes count, as one number: rows with equal values on all of them have equal numbers. Exact for
-/// listed values; of continuous ones (and of more than 2^63 combinations) a hash of 64 bits.
+/// One number for a row's values on a set of axes: equal values give equal numbers. Exact for listed values; a 64-bit
+/// hash for continuous ones and for more than 2^63 combinations.
 class Key {
  public:
   using Counts = std::function<bool(const Axis&)>;
@@ -88,7 +88,7 @@ class Key {
   bool hashed_ = false;
 };
 
-/// Numbers of keys in the order in which they first came.
+/// Numbers keys in the order of their first occurrence.
 class Ranks {
  public:
   std::uint64_t operator()(std::uint64_t key) {
@@ -102,7 +102,7 @@ class Ranks {
   std::unordered_map<std::uint64_t, std::uint64_t> known_;
 };
 
-/// The stages that a row's outputs need; `outputs` may be an axis.
+/// The stages that a row's outputs need; `outputs` may itself be an axis.
 class Wanted {
  public:
   explicit Wanted(const Definition& definition) {
@@ -143,13 +143,13 @@ class Wanted {
   bool fixed_ = false;
 };
 
-/// Whether experiments may differ in the axis that the stage computes together.
+/// True if the runs of a unit may differ in the axis that the stage computes together.
 bool varies(const experiment::StageInfo& info, const Axis& axis) {
   const experiment::ExperimentParameter* parameter = experiment::find_parameter(axis.key);
   return parameter != nullptr && std::ranges::find(info.varies, parameter->declared.name) != info.varies.end();
 }
 
-/// Runs that want this output and share a unit are equal in these axes.
+/// Runs with this output that share a unit are equal in these axes.
 Key group_key(const Definition& definition, Stage output) {
   const experiment::StageInfo& info = info_of(output);
   const Stage shared = info.unit_shares.empty() ? output : experiment::stage(info.unit_shares);
@@ -159,7 +159,7 @@ Key group_key(const Definition& definition, Stage output) {
 }
 
 struct Group {
-  std::size_t output = 0;  ///< of outputs()
+  std::size_t output = 0;  ///< index into outputs()
   std::array<std::uint64_t, 4> order{};
   std::uint64_t affinity = 0;
   std::vector<std::uint64_t> runs;
@@ -241,7 +241,7 @@ std::uint64_t divided_up(std::uint64_t dividend, std::uint64_t divisor) {
   return (dividend + divisor - 1) / divisor;
 }
 
-/// Into parts of nearly equal size, none larger than `most`.
+/// Splits into parts of nearly equal size, none larger than `most`.
 void cut(const Group& group, std::uint64_t most, std::vector<Unit>& units) {
   const std::uint64_t parts = divided_up(group.runs.size(), most);
   for (std::uint64_t part = 0; part < parts; ++part) {
@@ -253,7 +253,7 @@ void cut(const Group& group, std::uint64_t most, std::vector<Unit>& units) {
   }
 }
 
-/// Neighbours of one affinity that are alone in their unit, so many together that kManyUnits are not exceeded by much.
+/// Joins neighbouring single-run units of one affinity, as many as keep the number of units near kManyUnits.
 void join_single(std::vector<Unit>& units, std::uint64_t most_unit_runs) {
   if (units.size() <= kManyUnits) {
     return;

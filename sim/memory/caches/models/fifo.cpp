@@ -1,4 +1,4 @@
-// Exact set-associative cache, oldest line out.
+// Exact set-associative cache with FIFO replacement.
 //
 // Contract: caches/set_associative.hpp.
 #include <memory>

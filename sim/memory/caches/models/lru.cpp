@@ -1,4 +1,4 @@
-// Exact set-associative cache, least recently used line out.
+// Exact set-associative cache with LRU replacement.
 //
 // Contract: caches/set_associative.hpp.
 #include <memory>

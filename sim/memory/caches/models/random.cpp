@@ -1,4 +1,4 @@
-// Exact set-associative cache, a line drawn at random out.
+// Exact set-associative cache with random replacement.
 //
 // Contract: caches/set_associative.hpp.
 #include <memory>
@@ -15,7 +15,7 @@ std::vector<Parameter> parameters_with_seed() {
   Parameter seed;
   seed.name = "seed";
   seed.default_value = std::int64_t{0};
-  seed.text = "Of the numbers that choose victims.";
+  seed.text = "Seed of the victims' random numbers.";
   seed.minimum = 0;
   seed.maximum = 0x1p53;
   all.push_back(seed);
