@@ -1,4 +1,4 @@
-// rayreplay advise: which coherence hint would raise SIMT efficiency most?
+// rayreplay advise: the coherence hints that raise SIMT efficiency most.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -39,12 +39,11 @@ struct Options {
 };
 
 constexpr const char* kModel = "scheduler.model";
-/// What a model whose scope is an SM knows of the machine.
+/// Facts about the machine for a model whose scope is an SM.
 constexpr std::array kMachineKeys = {experiment::kMachineName, "machine.sms", "machine.resident_warps",
                                      "machine.withheld_sms"};
 
-/// The model as it was asked for, without the hint that it has by default: the advisor chooses the hint, and a complete
-/// spec names one.
+/// The requested model without a default hint: the advisor chooses the hint, and a complete spec has one.
 std::string asked_model(const experiment::Settings& asked) {
   ModelSpec spec = parse_spec(asked.text(kModel));
   const std::string prefix = std::string(kModel) + ":";

@@ -1,4 +1,4 @@
-// rayreplay cache: where the bytes of a launch, or of an imported memory trace, come from.
+// rayreplay cache: memory traffic of a launch, or of an imported memory trace, through caches.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -45,7 +45,7 @@ using experiment::Settings;
 constexpr std::string_view kElementsEnd = ".cache.h5";
 constexpr const char* kCommand = "cache";
 
-/// Whether the key means something to an imported memory trace, which comes with its own order and SMs.
+/// True if the key applies to an imported memory trace, which has its own order and SMs.
 bool is_of_imported(const ExperimentParameter& parameter) {
   const std::string& key = parameter.declared.name;
   return experiment::is_read(parameter, experiment::stages_named("reuse")) || key == experiment::kMachineName ||
@@ -95,7 +95,7 @@ CacheOptions make_options(const Options& given, const Settings& settings) {
   return options;
 }
 
-/// The settings that the result depends on, with what was decided on the way.
+/// The settings that affect the result, with values chosen automatically.
 Settings told_settings(const Options& given, Settings settings, const CacheResult& result,
                        const experiment::Resolved* resolved) {
   settings.set("cache.reuse_engine", result.options.reuse_engine, "");
@@ -103,7 +103,7 @@ Settings told_settings(const Options& given, Settings settings, const CacheResul
     return experiment::of_keys(settings, is_of_imported);
   }
   settings.set("bvh.builder", result.builder, "");
-  settings.set("bvh.leaf_size", std::int64_t{0}, "");  // the builder's spec says it
+  settings.set("bvh.leaf_size", std::int64_t{0}, "");  // part of the builder's spec
   settings.set("schedule.distribution", result.schedule, "");
   settings.set("schedule.resident_warps", std::int64_t{result.options.interleaving.resident_warps}, "");
   return given.experiment.read_of(settings, resolved);
@@ -113,7 +113,7 @@ void warn(const std::string& text) {
   console::log("rayreplay: warning: " + text);
 }
 
-/// Sums by pixel of an imported trace: what they lack, and what they mix.
+/// Notes on sums by pixel of an imported trace: missing data, and pixels that share a row.
 void log_frame(const CacheResult& result) {
   if (result.scheduled || !result.options.pixels) {
     return;
@@ -140,7 +140,7 @@ void log_frame(const CacheResult& result) {
   }
 }
 
-/// Distances that were taken though nobody wanted them.
+/// Note on distances that a model needs although they were turned off.
 void log_distances(const CacheResult& result) {
   if (result.options.distances) {
     return;
@@ -202,7 +202,7 @@ std::string render(const report::CacheContext& context, output::Format format) {
   return report::cache_text(context);
 }
 
-/// Files and folders that a run writes, and what it needs to write them.
+/// Files and folders that a run writes; checks before the run.
 struct Outputs {
   output::Format format = output::Format::Table;
   pictures::Colormap colormap = pictures::Colormap::Viridis;
@@ -254,7 +254,7 @@ void write(const Options& options, const Outputs& outputs, const report::CacheCo
   }
 }
 
-/// Machine, structure and schedule of an imported trace are what they were where it was recorded.
+/// Machine, structure and schedule of an imported trace were fixed at its recording.
 void require_imported_options(const Options& options) {
   if (!options.exported.empty()) {
     throw Error(ErrorKind::Usage, {"an imported memory trace is one already", "--export", "'" + options.path + "'",
@@ -271,7 +271,7 @@ void require_imported_options(const Options& options) {
   }
 }
 
-/// Keys of a file that have no meaning here and are not what they are without it.
+/// Keys of a file that do not apply here and differ from their defaults.
 void log_unused_keys(const Options& options, const Settings& settings) {
   std::vector<std::string> unused;
   const Settings without = experiment::complete({}, experiment::NamedInput::Elsewhere);
@@ -320,7 +320,7 @@ int run_launch(const Options& given, const Outputs& outputs, Settings asked, Cac
   }
   experiment::Workbench bench = opened.bench();
   const experiment::Experiment experiment = opened.open();
-  std::shared_ptr<const experiment::Structure> built;  // in use: made once
+  std::shared_ptr<const experiment::Structure> built;  // keeps it alive: evaluated once
   std::unique_ptr<report::CacheFile> elements;
   if (options.elements) {
     elements = std::make_unique<report::CacheFile>(outputs.elements, given.output.force);
@@ -349,7 +349,7 @@ int run_launch(const Options& given, const Outputs& outputs, Settings asked, Cac
 }
 
 int act(const Options& given) {
-  // Everything that can be wrong without the trace is found before it is read.
+  // Reports all errors that do not need the trace before it is read.
   const Settings settings = given.experiment.settings(given.path);
   CacheOptions options = make_options(given, settings);
   const Outputs outputs = check_outputs(given, settings);

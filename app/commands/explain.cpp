@@ -1,4 +1,4 @@
-// rayreplay explain: why was each intersection test made?
+// rayreplay explain: the reasons of intersection tests.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -25,7 +25,7 @@ namespace {
 using experiment::Settings;
 
 constexpr const char* kHardware = "explain.hardware";
-/// Keys that say something of a simulated hardware alone.
+/// Keys that only apply to simulated hardware.
 constexpr std::array kOfHardware = {"explain.hardware_layout", "explain.hardware_builder", "explain.blind",
                                     "explain.any_hit_only", "explain.ground_truth"};
 
@@ -41,7 +41,7 @@ struct Options {
   OutputOption output;
 };
 
-/// What the command line says of a hardware that is not simulated.
+/// Options for simulated hardware, without any.
 void require_hardware(const Settings& settings) {
   for (const char* key : kOfHardware) {
     if (settings.where(key).starts_with("--")) {
@@ -51,7 +51,7 @@ void require_hardware(const Settings& settings) {
   }
 }
 
-/// What the answer depends on.
+/// The settings that affect the answer.
 Settings told_settings(const Options& options, const Settings& settings, const traversal::Simulation& simulation) {
   Settings read = options.experiment.read_of(settings);
   if (experiment::simulates(settings)) {
@@ -79,7 +79,7 @@ std::string render(const report::Explanation& explanation, output::Format format
 }
 
 int act(const Options& options) {
-  // Everything that can be wrong without the trace is found before it is read.
+  // Reports all errors that do not need the trace before it is read.
   const output::Format format = options.format.format();
   const pictures::Colormap colormap = pictures::parse_colormap(options.colormap);
   const Settings settings = options.experiment.settings(options.path);

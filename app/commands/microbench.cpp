@@ -1,4 +1,4 @@
-// rayreplay microbench: do the models give the answers that are known?
+// rayreplay microbench: checks the models against known answers.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -49,13 +49,13 @@ struct Options {
   DeviceOption device;
 };
 
-/// An answer, and the experiment that must give it.
+/// A known answer, with its experiment.
 struct Question {
   std::string workload;  ///< resolved spec
   KnownAnswer known;
   Settings settings;        ///< complete
-  bool is_changed = false;  ///< by --set, so that nobody knows the answer
-  std::string unasked{};    ///< why this workload cannot be asked under --set
+  bool is_changed = false;  ///< by --set, so that the answer is unknown
+  std::string unasked{};    ///< why this workload is skipped under --set
 };
 
 enum class Verdict : std::uint8_t { Ok, Wrong, NotKnown, Skipped, Failed };
@@ -82,12 +82,12 @@ const char* to_string(Verdict verdict) {
   return "failed";
 }
 
-/// The stage that gives the metrics of an output.
+/// The stage with the metrics of an output.
 experiment::Stage stage_of(const std::string& output) {
   return experiment::stage(output);
 }
 
-/// Whether a key that decides on `stage` has another value.
+/// True if a key that affects `stage` has a non-default value.
 bool differ(const Settings& one, const Settings& other, experiment::Stage stage) {
   const auto has_other = [stage](const Settings& first, const Settings& second) {
     return std::ranges::any_of(first.all(), [&](const auto& entry) {
@@ -129,7 +129,7 @@ Question make_question(const std::string& workload, const KnownAnswer& known, co
   return {workload, known, changed, differ(as_known, changed, stage_of(output))};
 }
 
-/// Specs of the command line, or what every generator shows of itself.
+/// Specs of the command line, or every generator's examples.
 std::vector<std::string> chosen_specs(const Options& given) {
   if (!given.specs.empty()) {
     return given.specs;
@@ -153,7 +153,7 @@ std::vector<Question> make_questions(const Options& given) {
   return questions;
 }
 
-/// A shader that --set names: the key, the name, and the stages that want to know.
+/// A shader that --set names: the key, the name, and the affected stages.
 struct NamedShader {
   std::string key, name;
   experiment::StageMask read_by = 0;
@@ -175,8 +175,8 @@ std::vector<NamedShader> named_shaders(const Options& given) {
   return shaders;
 }
 
-/// An experiment on a workload that lacks a shader which --set names would be an error: it is not asked. A shader that
-/// no workload has is a mistake.
+/// A workload without a shader that --set names is skipped, because its experiment would fail. A shader that no
+/// workload has is an error.
 void leave_out_strangers(std::vector<Question>& questions, const Options& given) {
   const std::vector<NamedShader> shaders = named_shaders(given);
   if (shaders.empty()) {
@@ -236,7 +236,7 @@ Answered judge(const Question& question, const experiment::Outcome& outcome) {
   return {agrees(question.known, metric->second) ? Verdict::Ok : Verdict::Wrong, metric->second, ""};
 }
 
-/// Whether an experiment that does not name the key has this value of its own accord.
+/// True if an experiment without the key gets this value by default.
 bool is_default(const std::string& key, const std::string& value) {
   const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
   return parameter != nullptr && parameter->inherits.empty() && to_text(parameter->declared.default_value) == value;
@@ -253,7 +253,7 @@ std::string settings_text(const KnownAnswer& known) {
   return text;
 }
 
-/// "divergence:degree=4": without what is as it is by default.
+/// "divergence:degree=4": only non-default parameters.
 std::string short_spec(const std::string& resolved) {
   const ModelSpec spec = parse_spec(resolved);
   std::string text = spec.name;
@@ -284,7 +284,7 @@ output::Table make_table(const std::vector<Question>& questions, const std::vect
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const KnownAnswer& known = questions[i].known;
     const Answered& answer = answers[i];
-    // What is known is so under other settings: beside what was found it would mislead.
+    // The known answer holds under other settings, so it is not shown beside the result.
     const bool shown = answer.verdict != Verdict::NotKnown && answer.verdict != Verdict::Skipped;
     table.rows.push_back(
         {short_spec(questions[i].workload), known.metric,
@@ -333,7 +333,7 @@ output::Table list_table() {
   return table;
 }
 
-/// The workload as a file that other commands read.
+/// Writes the workload as a file for other commands.
 int write_workload(const Options& given) {
   if (given.specs.size() != 1) {
     throw Error(ErrorKind::Usage,

@@ -27,8 +27,8 @@ struct Options {
   OutputOption output;
 };
 
-/// Places, their map with the picture's copy, and eight-bit pixels with their filtered copy; ranks, tiles and sort
-/// keys of the warps.
+/// Memory: places, their map with the picture's copy, and eight-bit pixels with their filtered copy; ranks, tiles and
+/// sort keys of the warps.
 void require_memory_for(trace::LaunchSize size, std::uint32_t warp_size) {
   constexpr std::uint64_t kThreadBytes = 4 + 4 + 4 + 3 + 3;
   constexpr std::uint64_t kWarpBytes = 4 + 4 + 8;

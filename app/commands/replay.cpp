@@ -49,7 +49,7 @@ output::Table replay_table(const simt::ReplayResult& result, const trace::Trace&
   return table;
 }
 
-/// How many warps have which efficiency; warps without events are counted apart.
+/// Histogram of warps by efficiency; warps without events are counted separately.
 nlohmann::ordered_json warp_histogram(const simt::ReplayResult& result) {
   std::array<std::uint64_t, kHistogramBins> bins{};
   std::uint64_t idle = 0;
@@ -88,7 +88,7 @@ int act(const Options& options) {
   const trace::Trace& trace = opened.trace();
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true);
   const trace::Launch& launch = trace.launches[resolved.launch];
-  // Identity comes first in the resolved list; the packing asked for is its last.
+  // Identity comes first in the resolved list; the requested packing is the last.
   const std::string spec = resolved.packings.back();
   simt::ReplayOptions replay_options;
   replay_options.per_warp = true;

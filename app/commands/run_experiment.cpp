@@ -1,4 +1,4 @@
-// rayreplay run: one experiment, from a file of keys to its metrics.
+// rayreplay run: computes the metrics of one experiment from a file of keys.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -59,7 +59,7 @@ experiment::Settings complete_settings(const Options& options) {
   return experiment::complete(settings);
 }
 
-/// Files that are read: none of them may be the output.
+/// Input files: none of them may be the output.
 std::vector<NamedPath> inputs_of(const Options& options, const experiment::Settings& settings) {
   std::vector<NamedPath> inputs = {{"EXPERIMENT", options.path}};
   for (const auto& [key, setting] : settings.all()) {
@@ -95,8 +95,8 @@ std::string render(const experiment::Settings& settings, const std::vector<exper
   throw Error(ErrorKind::Internal, {"a format that does not exist", "", "", "", ""});
 }
 
-/// What options of the structure make impossible: each has its place in the experiment, and only together they do not
-/// fit the builder or the layout.
+/// Combinations of structure options that are impossible: each is valid alone, but together they do not fit the builder
+/// or the layout.
 void check(const experiment::Settings& settings, const std::vector<experiment::StageForecast>& stages) {
   const auto is_structure = [](const experiment::StageForecast& one) {
     return one.stage == experiment::stage("structure");

@@ -25,13 +25,13 @@ bool has(const std::vector<std::string>& list, const std::string& word) {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-/// What is said of the key; null: nothing.
+/// The key's help entry; null: none.
 const std::string* said_of(const Pairs& pairs, const std::string& key) {
   const auto found = std::ranges::find(pairs, key, &Pairs::value_type::first);
   return found == pairs.end() ? nullptr : &found->second;
 }
 
-/// What stands in the help behind a flag. `own`: the command's default, if not "".
+/// The help text after a flag. `own`: the command's default, if not "".
 std::string help_of(const ExperimentParameter& parameter, const std::string& own) {
   const Parameter& declared = parameter.declared;
   if (parameter.is_switch()) {
@@ -166,7 +166,7 @@ Settings SettingsOptions::asked(const std::string& trace_file) const {
     }
     set(settings, flag);
   }
-  // What a shorthand leaves out is as all others say.
+  // Parameters that a shorthand omits have the values of the others.
   for (const Flag& flag : flags_) {
     if (flag.shorthand == nullptr || flag.option->count() == 0) {
       continue;
@@ -179,7 +179,7 @@ Settings SettingsOptions::asked(const std::string& trace_file) const {
     }
     set_shorthand(settings, *flag.shorthand, flag.values.front());
   }
-  // A name that is no UTF-8 can be opened, but not be a setting.
+  // A name that is not UTF-8 can be opened, but cannot be a setting.
   settings.set("trace", text::invalid_at(trace_file) == text::kAllValid ? trace_file : std::string(), "");
   settings.set("workload", std::string(), "");
   return settings;

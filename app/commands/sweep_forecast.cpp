@@ -15,7 +15,7 @@ SweepForecast forecast_sweep(const sweep::Plan& plan, experiment::Evaluator& eva
   std::vector<std::uint64_t> stored(experiment::stage_count());
   const std::uint64_t asked = std::min(plan.runs(), most_runs_asked);
   for (std::uint64_t i = 0; i < asked; ++i) {
-    // Spread evenly: i · runs / asked, without overflow for any number of runs that a plan has.
+    // Evenly spaced: i · runs / asked, without overflow for any number of runs of a plan.
     const std::uint64_t run = i * (plan.runs() / asked) + i * (plan.runs() % asked) / asked;
     std::vector<experiment::StageForecast> stages;
     try {

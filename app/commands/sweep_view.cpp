@@ -16,10 +16,10 @@ namespace {
 
 constexpr std::size_t kBarWidth = 20;
 constexpr std::chrono::seconds kLineEvery{10};
-constexpr double kMostSeconds = 1e15;  // beyond any sweep; a whole number of them
+constexpr double kMostSeconds = 1e15;  // a whole number above any duration
 
 void put(std::string_view text) {
-  // A line that cannot be drawn is no reason to stop.
+  // A failure to draw the line must not stop the sweep.
   [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, text.data(), text.size());
 }
 

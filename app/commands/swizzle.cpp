@@ -1,4 +1,4 @@
-// rayreplay swizzle: a packing as a file that an application can index by its thread id.
+// rayreplay swizzle: writes a packing as a file that an application indexes by its thread id.
 #include <memory>
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// rayreplay trace: renders a scene with the built-in tracer and writes what happened.
+// rayreplay trace: renders a scene with the built-in tracer and writes its events.
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -34,7 +34,7 @@ struct Options {
   OutputOption output;
 };
 
-/// Hands the tracer's batches to the trace file.
+/// Passes the tracer's batches to the trace file.
 class FileSink : public reference::ThreadSink {
  public:
   explicit FileSink(trace::Writer& writer) : writer_(writer) {}
@@ -49,7 +49,7 @@ class FileSink : public reference::ThreadSink {
   trace::Writer& writer_;
 };
 
-/// CLI11 leaves numbers of 64 bits to strtoull, which wraps negative ones round.
+/// CLI11 parses 64-bit numbers with strtoull, which wraps negative ones around.
 std::string check_seed(const std::string& text) {
   std::uint64_t seed = 0;
   const char* end = text.data() + text.size();
@@ -87,7 +87,7 @@ reference::TracerOptions tracer_options(const Options& options) {
   return result;
 }
 
-/// Refuses a launch whose picture and index of threads alone cannot fit; its events stream to the file.
+/// Refuses a launch whose picture and thread index alone exceed memory; its events are streamed to the file.
 void require_memory_for(const reference::TracerOptions& tracer, bool with_image) {
   constexpr std::uint64_t kPictureBytes = 3 * sizeof(float);
   constexpr std::uint64_t kOffsetBytes = 2 * sizeof(std::uint64_t);
@@ -117,7 +117,7 @@ std::string summary(const reference::TracerResult& result, const Options& option
 
 int act(const Options& options) {
   reference::TracerOptions tracer = tracer_options(options);
-  // A registered scene is no file: its name may be the output's.
+  // A registered scene is no file: its name may equal the output's.
   const bool scene_is_file = std::filesystem::path(options.scene).has_extension();
   require_distinct({{"--output", options.output.path}, {"--image", options.image}},
                    {{"--scene", scene_is_file ? options.scene : std::string()}});

@@ -1,4 +1,4 @@
-// rayreplay traverse: all rays of a launch through one or several traversals.
+// rayreplay traverse: replays all rays of a launch through one or several traversals.
 #include <memory>
 #include <span>
 
@@ -36,7 +36,7 @@ struct Options {
   OutputOption output;
 };
 
-/// Those of the flags, else those that the settings name, else every model. Unknown ones are found before any work.
+/// Traversals of the flags, else of the settings, else every model. Unknown ones are errors before any work.
 void choose_models(const Options& given, const experiment::Settings& asked, experiment::TraverseOptions& options) {
   static_cast<void>(given.experiment.variants(kRay, asked));
   static_cast<void>(given.experiment.variants(kWarp, asked));

@@ -1,4 +1,4 @@
-// rayreplay whatif: what would other warp packing, or another scheduler model, do to this workload?
+// rayreplay whatif: the effect of other warp packing, or of another scheduler model, on a workload.
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,7 +34,7 @@ constexpr const char* kPacking = "packing";
 constexpr const char* kModel = "scheduler.model";
 constexpr const char* kIdentity = "identity";
 
-/// What the table of packings depends on.
+/// The settings that affect the table of packings.
 bool is_of_packings(const ExperimentParameter& parameter) {
   return experiment::is_read(parameter, experiment::stages_named("assignment, simt"));
 }
@@ -69,7 +69,7 @@ std::string render(const report::Context& context, const experiment::WhatIfResul
          (published ? published_text(context, result, *published) : std::string());
 }
 
-/// Flags that say nothing without models.
+/// Flags that only apply to models.
 void require_of_packings(const Options& options) {
   for (const auto& [flag, key] : options.experiment.given_keys()) {
     if (!is_of_packings(*experiment::find_parameter(key))) {
@@ -81,9 +81,9 @@ void require_of_packings(const Options& options) {
   options.models.require_none();
 }
 
-/// `packings`: specs to compare; none: all of them.
+/// `packings`: specs to compare; empty: all of them.
 int compare_packings(const Options& options, const Settings& settings, const std::vector<std::string>& packings) {
-  // Everything that can be wrong without the trace is found before it is read.
+  // Reports all errors that do not need the trace before it is read.
   const output::Format format = options.format.format();
   const pictures::Colormap colormap = pictures::parse_colormap(options.colormap);
   std::vector<NamedPath> inputs = options.experiment.inputs(options.path, settings);
@@ -120,7 +120,7 @@ int compare_packings(const Options& options, const Settings& settings, const std
     }
   }
   experiment::WhatIfWanted wanted{packings, options.swizzles};
-  // A launch of one row has no picture worth looking at.
+  // A launch of one row has no useful picture.
   const trace::LaunchSize size = trace.launches[resolved.launch].size;
   wanted.pixel_maps = !options.report.empty() && size.height > 1;
   if (wanted.pixel_maps) {

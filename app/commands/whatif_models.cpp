@@ -34,13 +34,14 @@ constexpr std::string_view kPngSignature = "\x89PNG\r\n\x1a\n";
 constexpr const char* kGroup = "Scheduler models";
 constexpr std::string_view kReordering = "ser";
 
-/// The resolved spec of the model that an option names; "": the last one that has warps at all.
+/// The resolved spec of the model in an option; "": the last model with warps.
 std::string detailed_model(const std::string& asked, const char* option, const std::vector<std::string>& models) {
   const auto is_bound = [](const std::string& spec) {
     return scheduler::SchedulerModels::create(spec).model->grouping() == scheduler::Grouping::Bound;
   };
   if (asked.empty()) {
-    return *std::find_if_not(models.rbegin(), models.rend(), is_bound);  // plain is there, and no bound
+    return *std::find_if_not(models.rbegin(), models.rend(),
+                             is_bound);  // never the end: plain is always in the list, and is no bound
   }
   const std::string spec = scheduler::SchedulerModels::create(asked).spec;
   if (std::find(models.begin(), models.end(), spec) == models.end()) {
@@ -66,7 +67,7 @@ void warn_of_warps(const trace::Trace& trace, const experiment::Resolved& resolv
   }
 }
 
-/// A user may ask what SER would bring where there is none, but should know it.
+/// SER on hardware without it is a legitimate question, but deserves a note.
 void note_missing_hardware(const std::vector<std::string>& models, const machine::Machine& machine) {
   const bool asked = std::any_of(models.begin(), models.end(),
                                  [](const std::string& spec) { return parse_spec(spec).name == kReordering; });
@@ -78,7 +79,7 @@ void note_missing_hardware(const std::vector<std::string>& models, const machine
   }
 }
 
-/// A hint acts through a model that names it; one that nobody names would seem to have been applied.
+/// A hint has an effect only through a model that names it; an unnamed one would appear to be applied.
 void note_unused_hints(const std::vector<std::string>& models, const scheduler::HintSources& hints) {
   for (const auto& [name, hint] : hints) {
     const bool used = std::any_of(models.begin(), models.end(), [name = name](const std::string& spec) {
@@ -93,7 +94,7 @@ void note_unused_hints(const std::vector<std::string>& models, const scheduler::
   }
 }
 
-/// Options that say something about what was not asked for.
+/// Options whose target was not requested.
 void require_owners(const ModelsOptions& options) {
   for (const auto& [option, owner, wrong] :
        {std::tuple{"--timeline-model", "--timeline", !options.timeline_model.empty() && options.timeline.empty()},
@@ -105,7 +106,7 @@ void require_owners(const ModelsOptions& options) {
   }
 }
 
-/// Users who recorded SMs expect them to be used.
+/// Users who recorded SMs expect these to be used.
 void note_unused_sms(const experiment::CompareResult& result, const trace::Launch& launch) {
   for (const experiment::CompareRow& row : result.rows) {
     if (row.sm_source == scheduler::SmSource::StartRank && launch.groups.size() > 0) {
@@ -178,7 +179,7 @@ std::vector<std::string> ModelsOptions::listed() const {
 
 int compare_models(const WhatIfCommon& common, const ModelsOptions& options, experiment::Settings given,
                    const std::vector<std::string>& models) {
-  // Everything that can be wrong without the trace is found before it is read.
+  // Reports all errors that do not need the trace before it is read.
   const output::Format format = common.format.format();
   const pictures::Colormap colormap = pictures::parse_colormap(common.colormap);
   experiment::CompareOptions compare = experiment::compare_of(given);

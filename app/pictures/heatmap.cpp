@@ -38,7 +38,7 @@ bool has_gaps(const HeatMap& map) {
   return std::any_of(map.values.begin(), map.values.end(), [](float value) { return !std::isfinite(value); });
 }
 
-/// What stands right of the colour bar when there are pixels without data.
+/// Label right of the colour bar, for pixels without data.
 std::uint32_t legend_width(const HeatMap& map) {
   return has_gaps(map) ? kGap * 3 + kBarHeight + text_width(kNoData, kTextScale) : 0;
 }
@@ -58,7 +58,7 @@ Layout lay_out(const HeatMap& map) {
   layout.bar_y = layout.map.y + map.height * layout.map.scale + kGap * 2;
   layout.bar_width = inner - legend;
   layout.width = inner + kMargin * 2;
-  // Under the bar: tick marks, tick labels, the unit.
+  // Below the bar: tick marks, tick labels, the unit.
   layout.height = layout.bar_y + kBarHeight + kTickLength + kTextHeight * 2 + kGap + kMargin;
   return layout;
 }
@@ -95,7 +95,7 @@ void draw_bar(Image& image, const HeatMap& map, const Layout& layout) {
     image.fill_rectangle(x - 1, layout.bar_y + kBarHeight, 2, kTickLength, kInk);
     const std::string label = tick_label(mark, step);
     const std::int64_t width = text_width(label, kTextScale);
-    // The labels at the ends are pushed inside the picture.
+    // Labels at the ends are moved inside the picture.
     const std::int64_t left = std::clamp<std::int64_t>(x - width / 2, kMargin, image.width() - kMargin / 2 - width);
     draw_text(image, left, label_y, label, kTextScale, kInk);
   }
@@ -154,7 +154,7 @@ Area map_area(const HeatMap& map) {
 }
 
 void require_drawable(std::uint32_t width, std::uint32_t height, const std::string& where) {
-  // What stands around every map, with the narrowest texts.
+  // Margins of every map, with the narrowest texts.
   const HeatMap nothing;
   require_png_size(std::max(std::uint64_t{width}, std::uint64_t{kLeastWidth}) + 2 * kMargin,
                    std::uint64_t{height} + lay_out(nothing).height, where);

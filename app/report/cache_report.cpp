@@ -335,7 +335,7 @@ void write_cache_report(const CacheReportOptions& options, const CacheContext& c
   };
   const std::vector<std::string> shipped = machine::shipped_machines();
   const bool own = std::ranges::find(shipped, context.settings.text(experiment::kMachineName)) == shipped.end();
-  // One's own machine: the copy beside the page, which needs no other file.
+  // The page's own machine file: the copy beside it, so that no other file is needed.
   const CachePage page{context, make_cache_pictures(context.result, options.colormap),
                        cache_configuration(context, own ? "./machine.toml" : "")};
   for (const Picture& picture : page.pictures) {

@@ -110,7 +110,7 @@ std::string sm_picture(const SmMap& map, const std::string& model, std::uint32_t
   return encode_png(render(heat));
 }
 
-/// "NAME:BITS=FILE;…" with files as they are found from `folder`.
+/// "NAME:BITS=FILE;…" with paths relative to `folder`.
 std::string seen_from(const std::filesystem::path& folder, std::string_view files) {
   std::string result;
   while (!files.empty()) {
@@ -212,7 +212,7 @@ void write_models_report(const ModelsReportOptions& options, const ModelsContext
   ModelsPage page{models, maps, std::vector<std::string>(maps.size()), "", models_toml(here, compared)};
   std::set<std::string> used;
   for (std::size_t i = 0; i < maps.size(); ++i) {
-    // A launch of one row has no picture worth looking at.
+    // A launch of one row has no useful picture.
     if (maps[i].last.height < 2) {
       continue;
     }

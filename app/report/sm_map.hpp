@@ -1,4 +1,4 @@
-// Which SM ran which pixel?
+// Maps of SMs over pixels.
 //
 // Contract: a pixel shows the SM of its thread's last segment (where the thread wrote its colour), in the launch's
 // first slice; pixels without segments are NaN. `changed`: threads whose segments ran on more than one SM, over the

@@ -42,14 +42,14 @@ std::string joined(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// How many different values a column has.
+/// Number of distinct values of a column.
 std::uint64_t levels(const ResultsReader& reader, const std::string& axis) {
   const sweep::ResultSet count =
       reader.query(fmt::format(R"(SELECT count(DISTINCT "{}") FROM runs)", reader.column(axis, "").name));
   return static_cast<std::uint64_t>(sweep::number(count.rows[0][0]));
 }
 
-/// The metric that the page is about; an empty name where there is none.
+/// The main metric of the page; an empty name if there is none.
 MetricGoal subject(const ResultsReader& reader, const std::string& asked) {
   if (!asked.empty()) {
     return parse_metric(reader, asked);
@@ -150,7 +150,7 @@ StackChart bars(const MetricSensitivity& one, const std::vector<std::size_t>& or
   return chart;
 }
 
-/// Zipped axes have one name; the first of them stands for all.
+/// Zipped axes have one name; the first of them represents all.
 std::string axis_name(const std::string& parameter) {
   return parameter.substr(0, parameter.find(" + "));
 }
@@ -168,7 +168,7 @@ std::string sensitivity_part(const std::vector<MetricSensitivity>& all, const Me
   return html + "</div>\n</div>\n" + std::string(kIndexMeanings);
 }
 
-/// A map over the two parameters that move the metric most, and lines over each that does something.
+/// A map over the two most influential parameters, and lines over each influential one.
 std::string pictures_part(const ResultsReader& reader, const MetricGoal& metric, const sweep::Sensitivity& result,
                           const std::string& where) {
   constexpr std::uint64_t kMostLines = 9, kMostTexts = 40;
@@ -200,16 +200,16 @@ std::string pictures_part(const ResultsReader& reader, const MetricGoal& metric,
   return html + "</div>\n";
 }
 
-/// Of two configurations equal otherwise, that with less of it is the cheaper machine.
+/// With all else equal, less of it means the cheaper machine.
 bool is_price(const ResultColumn& column) {
   return column.role == Role::Axis && (column.name == "machine.sms" || column.name == "scheduler.model:pool_warps" ||
                                        (column.name.starts_with("cache.") && column.unit == "bytes"));
 }
 
-/// What to weigh the metric against: what the hardware costs, else another main metric, with most to choose from.
+/// The second goal of the front: hardware cost, else another main metric, whichever gives the longest front.
 MetricGoal price_of(const ResultsReader& reader, const MetricGoal& metric, const std::string& where) {
   for (const bool hardware : {true, false}) {
-    std::size_t most = 2;  // a front of less is no choice
+    std::size_t most = 2;  // a shorter front is no choice
     MetricGoal best;
     for (const ResultColumn& column : reader.columns()) {
       const bool main = column.role == Role::Metric && column.goal != Goal::None && is_main_metric(column.name);

@@ -37,7 +37,7 @@ bool is_power_of_two(double value) {
          std::has_single_bit(static_cast<std::uint64_t>(value));
 }
 
-/// Which place along an axis each row has.
+/// The position of each row along an axis.
 struct Places {
   ResultColumn column;
   bool numbers = true;
@@ -93,7 +93,7 @@ Places places_of(const ResultsReader& reader, const std::string& name, const std
                  const std::string& option) {
   const ResultColumn& column = reader.column(name, option);
   const ResultSet rows = reader.select({column.name}, sweep::finished_where(where));
-  // Costs are given as texts ("300"): what reads as a number is one.
+  // Costs are texts ("300"): texts that parse as numbers count as numbers.
   const bool numbers = std::ranges::all_of(rows.rows, [](const auto& row) {
     return std::holds_alternative<std::monostate>(row.front()) || std::isfinite(read_number(row.front()));
   });
@@ -146,7 +146,7 @@ pictures::PlotAxis axis_of(const Places& places) {
   return axis;
 }
 
-/// Of a metric: from 0 where 0 is near. `may_be_log`: by powers of ten where values span many.
+/// The axis of a metric: from 0 if 0 is near. `may_be_log`: logarithmic for values over many orders of magnitude.
 pictures::PlotAxis metric_axis(const ResultColumn& column, double low, double high, bool may_be_log) {
   constexpr double kManyPowers = 100;
   pictures::PlotAxis axis{column_title(column)};
@@ -172,11 +172,12 @@ struct Mean {
   }
 };
 
-/// Means of the rows that fall on one place, and how far they reach.
+/// Means of the rows at one position, and their range.
 struct Means {
-  std::vector<Mean> cells;  ///< by place up, then across
+  std::vector<Mean> cells;  ///< by position along y, then x
   double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
-  std::uint64_t least = std::numeric_limits<std::uint64_t>::max(), most = 0;  ///< rows of a cell that has any
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max(),
+                most = 0;  ///< smallest number of rows in a non-empty cell
 };
 
 Means means_of(const std::vector<double>& values, const Places& across, const Places& up, const std::string& metric) {
