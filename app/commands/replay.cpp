@@ -84,7 +84,7 @@ int act(const Options& options) {
   const experiment::Settings settings = options.experiment.settings(options.path);
   require_distinct({{"--output", options.output.path}}, options.experiment.inputs(options.path, settings));
   options.output.check();
-  const std::unique_ptr<kernels::Accelerator> accelerator = options.device.open();
+  const std::unique_ptr<Accelerator> accelerator = options.device.open();
   const trace::Trace trace = load_trace(options.path);
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true);
   const trace::Launch& launch = trace.launches[resolved.launch];
@@ -96,7 +96,7 @@ int act(const Options& options) {
   replay_options.shader_cost = resolved.costs;
   replay_options.per_warp = true;
   replay_options.progress = progress.get();
-  kernels::LaunchOnDevice on_device(*accelerator, launch);
+  trace::AcceleratedLaunch on_device(*accelerator, launch);
   replay_options.on_device = &on_device;
   const scheduler::WarpAssignment order =
       scheduler::LaunchOrders::create(resolved.order).model->assign(launch, resolved.warp_size);

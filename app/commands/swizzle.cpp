@@ -9,7 +9,7 @@
 #include "app/commands/settings_options.hpp"
 #include "app/console/console.hpp"
 #include "base/count_text.hpp"
-#include "kernels/launch_on_device.hpp"
+#include "capture/trace/accelerated_launch.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
 #include "scheduler-models/swizzle_file.hpp"
@@ -29,14 +29,14 @@ int act(const Options& options) {
   const experiment::Settings settings = options.experiment.settings(options.path);
   require_distinct({{"--output", options.output.path}}, options.experiment.inputs(options.path, settings));
   options.output.check();
-  const std::unique_ptr<kernels::Accelerator> accelerator = options.device.open();
+  const std::unique_ptr<Accelerator> accelerator = options.device.open();
   const trace::Trace trace = load_trace(options.path);
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, false);
   const trace::Launch& launch = trace.launches[resolved.launch];
   const std::string& spec = settings.text("packing");
   const scheduler::WarpAssignment order =
       scheduler::LaunchOrders::create(resolved.order).model->assign(launch, resolved.warp_size);
-  kernels::LaunchOnDevice on_device(*accelerator, launch);
+  trace::AcceleratedLaunch on_device(*accelerator, launch);
   const scheduler::Swizzle swizzle = scheduler::Packings::create(spec).model->compute_on(launch, order, &on_device);
   scheduler::write_swizzle(options.output.path, swizzle, launch.size, spec, trace.hash, options.output.force);
   console::log(fmt::format("rayreplay: wrote {}: {}, packing {}, order {}", options.output.path,

@@ -104,7 +104,7 @@ int compare_packings(const Options& options, const Settings& settings, const std
     published = report::parse_published(read_file(options.compare, kMaxPublishedBytes), options.compare);
   }
 
-  const std::unique_ptr<kernels::Accelerator> accelerator = options.device.open();
+  const std::unique_ptr<Accelerator> accelerator = options.device.open();
   const trace::Trace trace = load_trace(options.path);
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true, packings, options.swizzles);
   Settings told = experiment::of_keys(options.experiment.read_of(settings, &resolved), is_of_packings);

@@ -15,7 +15,7 @@
 #include "app/output/output_folder.hpp"
 #include "app/pictures/colormap.hpp"
 #include "app/report/context.hpp"
-#include "kernels/accelerator.hpp"
+#include "base/accelerator.hpp"
 #include "sim/experiment/cache.hpp"
 #include "sim/experiment/settings/settings.hpp"
 
@@ -24,9 +24,9 @@ namespace rayreplay::report {
 struct CacheContext {
   std::string trace_file;
   const experiment::CacheResult& result;
-  const experiment::Settings& settings;        ///< that the result depends on, as they were resolved
-  const Context* launch = nullptr;             ///< of a captured launch; null: an imported memory trace
-  std::vector<kernels::StageRecord> stages{};  ///< what ran where
+  const experiment::Settings& settings;  ///< that the result depends on, as they were resolved
+  const Context* launch = nullptr;       ///< of a captured launch; null: an imported memory trace
+  std::vector<StageRecord> stages{};     ///< what ran where
 };
 
 [[nodiscard]] std::string cache_text(const CacheContext& context);

@@ -11,8 +11,8 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "app/output/table.hpp"
+#include "base/accelerator.hpp"
 #include "capture/trace/trace.hpp"
-#include "kernels/accelerator.hpp"
 #include "sim/experiment/resolve.hpp"
 #include "sim/experiment/settings/settings.hpp"
 
@@ -24,11 +24,11 @@ struct Context {
   const experiment::Resolved& configuration;
   std::vector<std::pair<std::string, std::string>> more;  ///< key and value, for example the one packing replayed
   bool replayed = true;  ///< by the configuration's policy; false: `context_text` leaves the policy out
-  const kernels::Accelerator* accelerator = nullptr;  ///< what ran where; null: all on the processor
-  const experiment::Settings* settings = nullptr;     ///< that the result depends on; null: none but `configuration`
+  const Accelerator* accelerator = nullptr;        ///< what ran where; null: all on the processor
+  const experiment::Settings* settings = nullptr;  ///< that the result depends on; null: none but `configuration`
 
-  [[nodiscard]] std::vector<kernels::StageRecord> stages() const {
-    return accelerator == nullptr ? std::vector<kernels::StageRecord>() : accelerator->records();
+  [[nodiscard]] std::vector<StageRecord> stages() const {
+    return accelerator == nullptr ? std::vector<StageRecord>() : accelerator->records();
   }
 };
 

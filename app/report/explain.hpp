@@ -16,7 +16,7 @@
 #include "app/output/table.hpp"
 #include "app/pictures/colormap.hpp"
 #include "app/report/launch_pictures.hpp"
-#include "kernels/accelerator.hpp"
+#include "base/accelerator.hpp"
 #include "sim/experiment/settings/settings.hpp"
 #include "traversal/classification/simulate.hpp"
 
@@ -34,7 +34,7 @@ struct Explanation {
   std::size_t worst = 10;
   const traversal::Simulation* simulation = nullptr;  ///< whose classification `result` is; null: the trace's own tests
   bool ground_truth = false;
-  std::vector<kernels::StageRecord> stages{};  ///< what ran where
+  std::vector<StageRecord> stages{};  ///< what ran where
 };
 
 /// What took no part, one line a kind: for a warning, and among the notes of every form but CSV.

@@ -10,7 +10,7 @@
 #include "base/split_mix.hpp"
 #include "bench/gpu/gpu_case.hpp"
 #include "bench/simt/synthetic_launch.hpp"
-#include "kernels/launch_on_device.hpp"
+#include "capture/trace/accelerated_launch.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
 #include "sim/experiment/whatif.hpp"
@@ -77,10 +77,10 @@ struct Prepared {
   experiment::Resolved resolved;
   kernels::DeviceInfo info;
   std::array<Answer, 2> answers;
-  std::array<std::unique_ptr<kernels::Accelerator>, 2> accelerators;  ///< the device, the processor
+  std::array<std::unique_ptr<Accelerator>, 2> accelerators;  ///< the device, the processor
 
   void compute(std::size_t side) {
-    kernels::Accelerator& accelerator = *accelerators.at(side);
+    Accelerator& accelerator = *accelerators.at(side);
     Answer& answer = answers.at(side);
     answer = {};
     const experiment::WhatIfResult result =
@@ -89,7 +89,7 @@ struct Prepared {
       answer.rows.push_back(row.replay.total);
     }
     const trace::Launch& launch = trace.launches[0];
-    kernels::LaunchOnDevice on_device(accelerator, launch);
+    trace::AcceleratedLaunch on_device(accelerator, launch);
     const scheduler::WarpAssignment order =
         scheduler::LaunchOrders::create(resolved.order).model->assign(launch, kWarpSize);
     const auto ser = scheduler::SchedulerModels::create("ser").model;
@@ -118,9 +118,8 @@ PreparedCase prepare(kernels::Device& device, double scale) {
   prepared->resolved = experiment::resolve(configuration, prepared->trace);
   std::vector<std::unique_ptr<kernels::Device>> devices;
   devices.push_back(std::make_unique<kernels::Device>(device.info()));
-  prepared->accelerators[0] = std::make_unique<kernels::Accelerator>(std::move(devices), true, nullptr);
-  prepared->accelerators[1] =
-      std::make_unique<kernels::Accelerator>(std::vector<std::unique_ptr<kernels::Device>>{}, false, nullptr);
+  prepared->accelerators[0] = std::make_unique<Accelerator>(std::move(devices), true, nullptr);
+  prepared->accelerators[1] = std::make_unique<Accelerator>();
   const trace::ThreadData& data = prepared->trace.launches[0].data;
   PreparedCase result;
   result.size = fmt::format("{:.3g} M events, {:.3g} M threads", static_cast<double>(data.events.kind.size()) / 1e6,

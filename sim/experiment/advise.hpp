@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/accelerator.hpp"
+#include "base/accelerator.hpp"
 #include "scheduler-models/regrouping/hints.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
 #include "sim/experiment/resolve.hpp"
@@ -28,7 +28,7 @@ struct AdviseOptions {
   scheduler::HintSources hints;     ///< the user's own: evaluated whatever their bits
   scheduler::MachineFacts machine;  ///< for models whose scope is an SM
   Progress* progress = nullptr;
-  kernels::Accelerator* accelerator = nullptr;  ///< where regrouping and replays run; null: on the processor
+  Accelerator* accelerator = nullptr;  ///< where regrouping and replays run; null: on the processor
 };
 
 struct Advice {

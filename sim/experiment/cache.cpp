@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "kernels/launch_on_device.hpp"
+#include "capture/trace/accelerated_launch.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
 #include "sim/experiment/cache_parts.hpp"
@@ -88,7 +88,7 @@ CacheResult run_cache(const trace::Trace& trace, const std::string& name, const 
       scheduler::LaunchOrders::create(configuration.order).model->assign(launch, configuration.warp_size);
   scheduler::WarpAssignment packed;
   if (options.accelerator != nullptr) {
-    kernels::LaunchOnDevice on_device(*options.accelerator, launch);
+    trace::AcceleratedLaunch on_device(*options.accelerator, launch);
     packed = pack(launch, in_order, result.packing, &on_device);
   } else {
     packed = pack(launch, in_order, result.packing);

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "base/accelerator.hpp"
 #include "bvh/bvh.hpp"
-#include "kernels/accelerator.hpp"
 #include "sim/experiment/hierarchy.hpp"
 #include "sim/experiment/resolve.hpp"
 #include "sim/machine/interleave.hpp"
@@ -56,7 +56,7 @@ struct CacheOptions {
   /// Called with the structure when it is built. May be null. Not of imported traces.
   std::function<void(const bvh::Bvh& structure)> take_structure{};
   Progress* progress = nullptr;
-  kernels::Accelerator* accelerator = nullptr;  ///< where reuse distances and traversals run; null: on the processor
+  Accelerator* accelerator = nullptr;  ///< where reuse distances and traversals run; null: on the processor
 };
 
 struct CacheResult {

@@ -9,7 +9,7 @@
 #include <tbb/parallel_for.h>
 
 #include "base/error.hpp"
-#include "kernels/launch_on_device.hpp"
+#include "capture/trace/accelerated_launch.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/regrouping/segment_bound.hpp"
 #include "sim/experiment/remembered_times.hpp"
@@ -152,7 +152,7 @@ class Comparison {
         result_(result),
         on_device_(options.accelerator == nullptr
                        ? nullptr
-                       : std::make_unique<kernels::LaunchOnDevice>(*options.accelerator, launch_)),
+                       : std::make_unique<trace::AcceleratedLaunch>(*options.accelerator, launch_)),
         order_(options.start != nullptr ? *options.start
                                         : pack(launch_,
                                                scheduler::LaunchOrders::create(configuration.order)
@@ -328,7 +328,7 @@ class Comparison {
   const trace::Launch& launch_;
   const CompareOptions& options_;
   CompareResult& result_;
-  std::unique_ptr<kernels::LaunchOnDevice> on_device_;
+  std::unique_ptr<trace::AcceleratedLaunch> on_device_;
   scheduler::WarpAssignment order_;
   scheduler::MachineFacts facts_;
 

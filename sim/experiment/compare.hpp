@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/accelerator.hpp"
+#include "base/accelerator.hpp"
 #include "scheduler-models/regrouping/hints.hpp"
 #include "scheduler-models/regrouping/segment_schedule.hpp"
 #include "sim/experiment/break_even.hpp"
@@ -43,7 +43,7 @@ struct CompareOptions {
   /// Called with each row while it has its schedule, segments and placement, whether or not it keeps them.
   std::function<void(const CompareRow&)> observe;
   Progress* progress = nullptr;
-  kernels::Accelerator* accelerator = nullptr;  ///< where regrouping and replays run; null: on the processor
+  Accelerator* accelerator = nullptr;  ///< where regrouping and replays run; null: on the processor
 };
 
 struct ResponsePoint {

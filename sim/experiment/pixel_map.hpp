@@ -2,20 +2,17 @@
 //
 // Contract: values are row-major, width · height of them; NaN where nothing was counted (no warp events for
 // efficiency). Counts are exact up to 2^24, the largest whole number that a float holds with all its predecessors.
-// O(events), parallel over rows. With a device the sums are its (kernels/reduction): the same values.
+// O(events), parallel over rows. With a device the sums are its: the same values.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "base/twin.hpp"
+#include "capture/trace/accelerated_launch.hpp"
 #include "capture/trace/trace.hpp"
 #include "scheduler-models/warp_assignment.hpp"
 #include "sim/simt/replayer.hpp"
-
-namespace rayreplay::kernels {
-class Accelerator;
-class LaunchOnDevice;
-}  // namespace rayreplay::kernels
 
 namespace rayreplay::experiment {
 
@@ -31,13 +28,18 @@ struct PixelCounts {
   PixelMap any_hits;       ///< any-hit shader calls
 };
 
-/// `device`: holds the launch; null: the processor counts.
-[[nodiscard]] PixelCounts count_pixels(const trace::Launch& launch, kernels::LaunchOnDevice* device = nullptr);
+/// `accelerated`: of the launch; null: the processor counts.
+[[nodiscard]] PixelCounts count_pixels(const trace::Launch& launch, trace::AcceleratedLaunch* accelerated = nullptr);
 
 /// SIMT efficiency in percent, over the warp events that the pixel's threads took part in. `by_thread`: one per thread.
 /// `accelerator`: sums launches of several slices; null: the processor does.
 [[nodiscard]] PixelMap efficiency_map(trace::LaunchSize size, const std::vector<simt::Tally>& by_thread,
-                                      std::uint32_t warp_size, kernels::Accelerator* accelerator = nullptr);
+                                      std::uint32_t warp_size, Accelerator* accelerator = nullptr);
+
+inline constinit Twin<PixelCounts(trace::AcceleratedLaunch*)> count_pixels_twin{"events per pixel"};
+/// Sums over the slices of a launch, by pixel.
+inline constinit Twin<std::vector<simt::Tally>(trace::LaunchSize, const std::vector<simt::Tally>& by_thread)>
+    add_slices_twin{"efficiency per pixel"};
 
 /// The place in the launch order of the warp that runs the pixel (the slice z = 0 alone).
 [[nodiscard]] PixelMap order_map(trace::LaunchSize size, const scheduler::WarpAssignment& assignment);

@@ -8,8 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "kernels/launch_on_device.hpp"
-#include "kernels/traversal/bvh_on_device.hpp"
+#include "capture/trace/accelerated_launch.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
 #include "sim/experiment/whatif.hpp"
@@ -174,7 +173,6 @@ class Runner {
  public:
   Runner(const bvh::Bvh& structure, std::uint32_t warp_size, const TraverseOptions& options, TraverseResult& result)
       : structure_(&structure),
-        on_device_(structure),
         accelerator_(options.accelerator),
         warp_size_(warp_size),
         accesses_(options.accesses),
@@ -259,8 +257,8 @@ class Runner {
   }
 
   const bvh::Bvh* structure_;
-  kernels::BvhOnDevice on_device_;
-  kernels::Accelerator* accelerator_;
+  DeviceSlot on_device_;
+  Accelerator* accelerator_;
   std::uint32_t warp_size_;
   const AccessSink& accesses_;
   TraverseResult* result_;
@@ -271,10 +269,10 @@ class Runner {
 
 /// What it holds of the device's memory is free again for the rays.
 scheduler::WarpAssignment packed_threads(const trace::Launch& launch, const Resolved& configuration,
-                                         const std::string& packing, kernels::Accelerator* accelerator) {
+                                         const std::string& packing, Accelerator* accelerator) {
   const scheduler::WarpAssignment order =
       scheduler::LaunchOrders::create(configuration.order).model->assign(launch, configuration.warp_size);
-  std::optional<kernels::LaunchOnDevice> on_device;
+  std::optional<trace::AcceleratedLaunch> on_device;
   if (accelerator != nullptr) {
     on_device.emplace(*accelerator, launch);
   }

@@ -22,8 +22,8 @@
 #include <string>
 #include <vector>
 
+#include "base/accelerator.hpp"
 #include "bvh/bvh.hpp"
-#include "kernels/accelerator.hpp"
 #include "scheduler-models/warp_assignment.hpp"
 #include "sim/experiment/resolve.hpp"
 #include "traversal/traversal.hpp"
@@ -48,7 +48,7 @@ struct TraverseOptions {
   std::uint64_t batch_rays = 65536;
   AccessSink accesses{};  ///< of scalar traversals; may be null
   Progress* progress = nullptr;
-  kernels::Accelerator* accelerator = nullptr;  ///< where rays are traced; null: on the processor
+  Accelerator* accelerator = nullptr;  ///< where rays are traced; null: on the processor
 };
 
 enum class TraverseKind : std::uint8_t { Observed, Scalar, Warp };

@@ -34,7 +34,7 @@ double weighted_bound(const simt::ReplayResult& replay, const std::vector<std::u
 class RowMaker {
  public:
   RowMaker(const trace::Trace& trace, const Resolved& configuration, const scheduler::WarpAssignment& order,
-           bool pixel_maps, kernels::LaunchOnDevice* on_device)
+           bool pixel_maps, trace::AcceleratedLaunch* on_device)
       : trace_(trace), configuration_(configuration), order_(order), pixel_maps_(pixel_maps), on_device_(on_device) {}
 
   [[nodiscard]] WhatIfRow operator()(const Candidate& candidate) const {
@@ -66,7 +66,7 @@ class RowMaker {
   const Resolved& configuration_;
   const scheduler::WarpAssignment& order_;
   bool pixel_maps_;
-  kernels::LaunchOnDevice* on_device_;
+  trace::AcceleratedLaunch* on_device_;
 };
 
 std::vector<Candidate> make_candidates(const Resolved& configuration, trace::LaunchSize size) {
@@ -83,7 +83,7 @@ std::vector<Candidate> make_candidates(const Resolved& configuration, trace::Lau
 }  // namespace
 
 scheduler::WarpAssignment pack(const trace::Launch& launch, const scheduler::WarpAssignment& order,
-                               const std::string& packing, kernels::LaunchOnDevice* on_device) {
+                               const std::string& packing, trace::AcceleratedLaunch* on_device) {
   return scheduler::apply(order, scheduler::Packings::create(packing).model->compute_on(launch, order, on_device));
 }
 
@@ -105,11 +105,11 @@ WhatIfResult what_if(const trace::Trace& trace, const Resolved& configuration, c
     options.progress->start("packings", candidates.size());
   }
   result.rows.resize(candidates.size());
-  std::optional<kernels::LaunchOnDevice> on_device;
+  std::optional<trace::AcceleratedLaunch> on_device;
   if (options.accelerator != nullptr) {
     on_device.emplace(*options.accelerator, launch);
   }
-  result.bound = scheduler::lower_bound_on(launch, configuration.warp_size, on_device ? &*on_device : nullptr);
+  result.bound = scheduler::lower_bound(launch, configuration.warp_size, on_device ? &*on_device : nullptr);
   const RowMaker make_row(trace, configuration, order, options.pixel_maps, on_device ? &*on_device : nullptr);
   // One after another: a row needs several arrays of one entry per thread, and the work inside it is parallel already.
   for (std::size_t i = 0; i < candidates.size(); ++i) {

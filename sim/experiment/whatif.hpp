@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/progress.hpp"
-#include "kernels/launch_on_device.hpp"
+#include "capture/trace/accelerated_launch.hpp"
 #include "scheduler-models/bound.hpp"
 #include "sim/experiment/pixel_map.hpp"
 #include "sim/experiment/resolve.hpp"
@@ -21,8 +21,8 @@
 namespace rayreplay::experiment {
 
 struct WhatIfOptions {
-  bool pixel_maps = false;                      ///< also compute `maps` and every row's `efficiency_map`
-  kernels::Accelerator* accelerator = nullptr;  ///< where packings and replays run; null: on the processor
+  bool pixel_maps = false;             ///< also compute `maps` and every row's `efficiency_map`
+  Accelerator* accelerator = nullptr;  ///< where packings and replays run; null: on the processor
   Progress* progress = nullptr;
 };
 
@@ -62,6 +62,6 @@ struct WhatIfResult {
 /// The assignment of one packing spec, as `what_if` replays it.
 /// `on_device`: of that launch; null: the processor.
 [[nodiscard]] scheduler::WarpAssignment pack(const trace::Launch& launch, const scheduler::WarpAssignment& order,
-                                             const std::string& packing, kernels::LaunchOnDevice* on_device = nullptr);
+                                             const std::string& packing, trace::AcceleratedLaunch* on_device = nullptr);
 
 }  // namespace rayreplay::experiment

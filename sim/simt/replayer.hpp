@@ -8,7 +8,7 @@
 // asked for, else the queues of two warps a worker. Parallel over warps. Errors: Usage for an unknown policy, a cost
 // table of the wrong length or a warp size above 64; Internal for an assignment that breaks its contract. With
 // `on_device` the same integers come from GPUs where there are any, each replaying a run of warps; the launch's calls
-// stay there, a byte or two an event, for the replays to come (kernels/simt/).
+// stay there, a byte or two an event, for the replays to come.
 #pragma once
 
 #include <array>
@@ -18,12 +18,10 @@
 #include <vector>
 
 #include "base/progress.hpp"
+#include "base/twin.hpp"
+#include "capture/trace/accelerated_launch.hpp"
 #include "capture/trace/trace.hpp"
 #include "scheduler-models/warp_assignment.hpp"
-
-namespace rayreplay::kernels {
-class LaunchOnDevice;
-}
 
 namespace rayreplay::simt {
 
@@ -76,7 +74,7 @@ struct ReplayOptions {
   bool per_thread = false;
   std::vector<std::uint32_t> shader_cost;  ///< cycles per call by shader id; empty: 1 each
   Progress* progress = nullptr;
-  kernels::LaunchOnDevice* on_device = nullptr;  ///< of this very launch; null: the processor
+  trace::AcceleratedLaunch* on_device = nullptr;  ///< of this very launch; null: the processor
 };
 
 /// Call = (kind, shader) with its sums, in order of kind, then shader.
@@ -100,6 +98,10 @@ struct ReplayResult {
 
 [[nodiscard]] ReplayResult replay(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
                                   const scheduler::WarpAssignment& assignment, const ReplayOptions& options = {});
+
+inline constinit Twin<ReplayResult(const trace::Launch&, const std::vector<trace::Shader>&,
+                                   const scheduler::WarpAssignment&, const ReplayOptions&)>
+    replay_twin{"replay"};
 
 /// The warp events of one warp in order: for inspection and tests.
 [[nodiscard]] std::vector<WarpEvent> replay_warp(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,

@@ -199,7 +199,7 @@ class Evaluator::Impl {
  public:
   explicit Impl(const EvaluatorOptions& options) : store_(options.store), kept_(options.memory_bytes) {}
 
-  std::vector<Outcome> evaluate(std::span<const Settings> configurations, kernels::Accelerator* accelerator,
+  std::vector<Outcome> evaluate(std::span<const Settings> configurations, Accelerator* accelerator,
                                 Progress* progress) {
     const auto start = Clock::now();
     std::vector<Outcome> outcomes(configurations.size());
@@ -313,7 +313,7 @@ class Evaluator::Impl {
   }
 
   /// Group by group: first what shares an input, then stage by stage, in the order in which they were asked for.
-  void make(Leaves& leaves, const std::vector<Asked>& asked, kernels::Accelerator* accelerator, Progress* progress) {
+  void make(Leaves& leaves, const std::vector<Asked>& asked, Accelerator* accelerator, Progress* progress) {
     std::map<Key, std::size_t> inputs;
     std::map<std::pair<Stage, Key>, std::size_t> groups;
     std::map<std::tuple<std::size_t, Stage, std::size_t>, std::vector<std::size_t>> ordered;
@@ -352,7 +352,7 @@ class Evaluator::Impl {
 Evaluator::Evaluator(const EvaluatorOptions& options) : impl_(std::make_unique<Impl>(options)) {}
 Evaluator::~Evaluator() = default;
 
-std::vector<Outcome> Evaluator::evaluate(std::span<const Settings> configurations, kernels::Accelerator* accelerator,
+std::vector<Outcome> Evaluator::evaluate(std::span<const Settings> configurations, Accelerator* accelerator,
                                          Progress* progress) {
   return impl_->evaluate(configurations, accelerator, progress);
 }

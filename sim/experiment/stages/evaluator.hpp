@@ -9,7 +9,7 @@
 // `compare`, all caches of one recorded stream by one pass a number of sets (cache_grid.hpp). Thread-safe: calls from
 // several threads share results; a stage that several want is computed once, by the first, in isolation
 // (tbb::this_task_arena::isolate), while the others wait. Metrics do not depend on how configurations are grouped, on
-// threads, device or store. `accelerator`: one caller at a time each (kernels/accelerator.hpp).
+// threads, device or store. `accelerator`: one caller at a time each (base/accelerator.hpp).
 #pragma once
 
 #include <array>
@@ -22,9 +22,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/accelerator.hpp"
 #include "base/error.hpp"
 #include "base/progress.hpp"
-#include "kernels/accelerator.hpp"
 #include "sim/experiment/settings/settings.hpp"
 #include "sim/experiment/store/store.hpp"
 
@@ -73,8 +73,7 @@ class Evaluator {
 
   /// `complete` settings.
   [[nodiscard]] std::vector<Outcome> evaluate(std::span<const Settings> configurations,
-                                              kernels::Accelerator* accelerator = nullptr,
-                                              Progress* progress = nullptr);
+                                              Accelerator* accelerator = nullptr, Progress* progress = nullptr);
 
   /// Decodes nothing of the trace: one pass over its bytes for the hash, once in the life of the evaluator. How good
   /// the estimates are: estimate.hpp. Usage and Input errors of the settings and the file are thrown.

@@ -54,7 +54,7 @@ std::uint64_t caching_bytes(const RecordedStream& stream, std::uint64_t below) {
 /// Of one experiment alone: the launch's devices' names by what was recorded since.
 class DeviceWatch {
  public:
-  explicit DeviceWatch(const kernels::Accelerator* accelerator) : accelerator_(accelerator) {
+  explicit DeviceWatch(const Accelerator* accelerator) : accelerator_(accelerator) {
     if (accelerator != nullptr) {
       before_ = accelerator->records();
     }
@@ -64,7 +64,7 @@ class DeviceWatch {
     std::vector<std::string> names;
     bool processor = accelerator_ == nullptr;
     if (accelerator_ != nullptr) {
-      for (const kernels::StageRecord& record : accelerator_->records()) {
+      for (const StageRecord& record : accelerator_->records()) {
         if (std::ranges::find(before_, record) != before_.end()) {
           continue;  // it ran no more often than before
         }
@@ -82,8 +82,8 @@ class DeviceWatch {
   }
 
  private:
-  const kernels::Accelerator* accelerator_;
-  std::vector<kernels::StageRecord> before_;
+  const Accelerator* accelerator_;
+  std::vector<StageRecord> before_;
 };
 
 /// Specs, each once.
@@ -161,7 +161,7 @@ std::shared_ptr<const T> StageMaker::shared(const Key& key, const MakeValue& mak
   }
 }
 
-kernels::LaunchOnDevice* StageMaker::on_device(const std::shared_ptr<const InputData>& input, std::uint32_t launch) {
+trace::AcceleratedLaunch* StageMaker::on_device(const std::shared_ptr<const InputData>& input, std::uint32_t launch) {
   if (accelerator_ == nullptr) {
     return nullptr;
   }
@@ -169,7 +169,7 @@ kernels::LaunchOnDevice* StageMaker::on_device(const std::shared_ptr<const Input
   if (uploaded_ == nullptr || &uploaded_->launch() != &columns) {
     uploaded_.reset();
     uploaded_from_ = input;
-    uploaded_ = std::make_unique<kernels::LaunchOnDevice>(*accelerator_, columns);
+    uploaded_ = std::make_unique<trace::AcceleratedLaunch>(*accelerator_, columns);
   }
   return uploaded_.get();
 }

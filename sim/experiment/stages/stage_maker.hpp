@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-#include "kernels/launch_on_device.hpp"
+#include "capture/trace/accelerated_launch.hpp"
 #include "scheduler-models/bound.hpp"
 #include "scheduler-models/warp_assignment.hpp"
 #include "sim/experiment/stages/evaluator.hpp"
@@ -50,7 +50,7 @@ class StageMaker {
  public:
   using Made = std::variant<MetricSet, Failure>;
 
-  StageMaker(KeptResults& kept, Store* store, kernels::Accelerator* accelerator, Progress* progress)
+  StageMaker(KeptResults& kept, Store* store, Accelerator* accelerator, Progress* progress)
       : kept_(&kept), store_(store), accelerator_(accelerator), progress_(progress) {}
 
   [[nodiscard]] std::vector<Made> make(Stage stage, std::span<const Experiment* const> members);
@@ -84,15 +84,15 @@ class StageMaker {
   std::vector<Made> caches(std::span<const Experiment* const> members);
 
   /// The launch's columns on the device, until another launch or stage wants the memory; null: the processor.
-  kernels::LaunchOnDevice* on_device(const std::shared_ptr<const InputData>& input, std::uint32_t launch);
+  trace::AcceleratedLaunch* on_device(const std::shared_ptr<const InputData>& input, std::uint32_t launch);
 
   KeptResults* kept_;
   Store* store_;
-  kernels::Accelerator* accelerator_;
+  Accelerator* accelerator_;
   Progress* progress_;
   std::map<Key, std::exception_ptr> failed_;
   std::shared_ptr<const InputData> uploaded_from_;
-  std::unique_ptr<kernels::LaunchOnDevice> uploaded_;
+  std::unique_ptr<trace::AcceleratedLaunch> uploaded_;
 };
 
 }  // namespace rayreplay::experiment

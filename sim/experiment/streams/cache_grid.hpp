@@ -19,9 +19,9 @@
 #include <string>
 #include <vector>
 
+#include "base/accelerator.hpp"
 #include "base/error.hpp"
 #include "base/progress.hpp"
-#include "kernels/accelerator.hpp"
 #include "sim/experiment/hierarchy.hpp"
 #include "sim/experiment/streams/recorded_stream.hpp"
 #include "sim/memory/results/analysis.hpp"
@@ -46,7 +46,7 @@ struct GridResult {
 using GridRoom = std::function<bool(std::uint64_t bytes, bool at_least)>;
 
 [[nodiscard]] GridResult cache_grid(const RecordedStream& stream, std::span<const Hierarchy> hierarchies,
-                                    kernels::Accelerator* accelerator, Progress* progress, const GridRoom& room = {});
+                                    Accelerator* accelerator, Progress* progress, const GridRoom& room = {});
 
 /// What passes over a stream remember of its lines: an upper bound, of as many streams as run at one time.
 [[nodiscard]] std::uint64_t grid_table_bytes(const RecordedStream& stream, std::span<const Hierarchy> hierarchies);

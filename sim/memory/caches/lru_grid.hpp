@@ -43,6 +43,6 @@ struct LruGrid {
 /// `accelerator` null: the processor. `form` changes nothing but speed: tests use it.
 [[nodiscard]] LruGrid lru_grid(std::span<const LineAccess> accesses, std::span<const std::uint64_t> begins,
                                std::span<const CacheGeometry> geometries, const CachePolicy& policy,
-                               kernels::Accelerator* accelerator, GridForm form = best_grid_form());
+                               Accelerator* accelerator, GridForm form = best_grid_form());
 
 }  // namespace rayreplay::memory

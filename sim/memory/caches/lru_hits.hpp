@@ -6,9 +6,10 @@
 // uses its line, and takes it in if it is not there. That is an exact cache of this folder with the model lru:
 //   loads, and stores with allocate=true, whatever `write`: hits of whole lines; of sectored caches hits + sector
 //   misses stores with allocate=false: not covered, as a store that misses would leave no line; such a cache has no
-//   stack (what a larger one keeps is not what a smaller one keeps and more), so that each has to be run by itself: exact_counts.hpp
+//   stack (what a larger one keeps is not what a smaller one keeps and more), so that each has to be run by itself:
+//   exact_counts.hpp
 // FIFO and random replacement are not covered for the same reason. Configurations of one number of sets come from one
-// pass over the accesses (inclusion: Mattson et al., IBM Systems Journal 1970). On a device (kernels/caches) a pass
+// pass over the accesses (inclusion: Mattson et al., IBM Systems Journal 1970). On a device a pass
 // costs the same for any sets and ways. On the processor streams and numbers of sets go side by side over all cores: up
 // to 64 ways lists of lines by last use, O(1) to O(ways) an access; more ways: one set by the reuse engine `bitmap`,
 // several by an exact cache a configuration. The numbers are the same. Whole streams at a time: as many as fit go to
@@ -21,11 +22,8 @@
 #include <span>
 #include <vector>
 
+#include "base/twin.hpp"
 #include "sim/memory/caches/cache_model.hpp"
-
-namespace rayreplay::kernels {
-class Accelerator;
-}
 
 namespace rayreplay::memory {
 
@@ -44,6 +42,32 @@ using LruHits = std::vector<std::vector<std::uint64_t>>;
 
 /// `accelerator` null: the processor.
 [[nodiscard]] LruHits lru_hits(std::span<const std::uint64_t> lines, std::span<const std::uint64_t> begins,
-                               std::span<const LruConfiguration> configurations, kernels::Accelerator* accelerator);
+                               std::span<const LruConfiguration> configurations, Accelerator* accelerator);
+
+struct LruStreams {
+  std::span<const std::uint64_t> lines;
+  std::span<const std::uint64_t> begins;
+
+  [[nodiscard]] std::size_t count() const {
+    return begins.size() - 1;
+  }
+  [[nodiscard]] std::span<const std::uint64_t> of(std::size_t stream) const {
+    return lines.subspan(begins[stream], begins[stream + 1] - begins[stream]);
+  }
+};
+
+/// Configurations of one number of sets.
+struct LruGroup {
+  std::uint64_t sets = 1;
+  std::vector<std::uint64_t> ways;  ///< ascending, different
+};
+
+/// By group, number of ways, stream.
+using LruGroupHits = std::vector<std::vector<std::vector<std::uint64_t>>>;
+
+[[nodiscard]] LruGroupHits no_hits(const LruStreams& streams, const std::vector<LruGroup>& groups);
+
+inline constinit Twin<LruGroupHits(const LruStreams&, const std::vector<LruGroup>&)> lru_hits_twin{
+    "set-associative LRU"};
 
 }  // namespace rayreplay::memory

@@ -24,7 +24,7 @@
 // element, or without a thread, are in no row.
 //
 // With an `accelerator` that has a device the distances of an exact engine, whichever it is, come from there
-// (reuse/device_stacks.hpp), for many transactions at a time; the caches themselves stay on the processor.
+// (reuse/reuse_stacks.hpp), for many transactions at a time; the caches themselves stay on the processor.
 //
 // Parallel over SMs, the L2 beside the next transactions' L1s; same bytes for any number of threads. `take_elements` is
 // called from `take` and `finish`. Memory: the caches, the reuse stacks, 48 bytes an element (of pages of 4096 that are
@@ -49,7 +49,7 @@
 #include "sim/memory/results/sums.hpp"
 #include "sim/memory/streams/transactions.hpp"
 
-namespace rayreplay::kernels {
+namespace rayreplay {
 class Accelerator;
 }
 
@@ -78,7 +78,7 @@ struct AnalysisOptions {
   std::uint64_t most_accesses = kMostAccesses;  ///< at most that
   /// Called at the end of each window, in order, with its elements that were touched, ascending. May be null.
   std::function<void(std::uint32_t window, const std::vector<ElementRow>& rows)> take_elements;
-  kernels::Accelerator* accelerator = nullptr;  ///< null: the processor; must outlive the analysis
+  Accelerator* accelerator = nullptr;  ///< null: the processor; must outlive the analysis
 };
 
 struct LevelResult {
