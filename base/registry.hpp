@@ -7,6 +7,7 @@
 // …).
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <map>
 #include <memory>
@@ -32,6 +33,25 @@ struct ModelDescription {
 /// Every model of every interface, for `rayreplay list` and `describe`. Sorted by kind, then name.
 [[nodiscard]] const std::vector<ModelDescription>& all_models();
 void register_description(const ModelDescription& description);
+
+/// What a model was made of; empty unless the registry made it.
+struct ModelOrigin {
+  std::string name;
+  Parameters parameters;
+};
+
+/// Base of interfaces whose models are known by their origin elsewhere, too: what kernels/ has of them.
+class HasOrigin {
+ public:
+  [[nodiscard]] const ModelOrigin& origin() const {
+    return origin_;
+  }
+
+ private:
+  template <class Interface>
+  friend class Registry;
+  ModelOrigin origin_;
+};
 
 template <class Interface>
 class Registry {
@@ -71,7 +91,11 @@ class Registry {
     const Entry& entry = find(spec.name);
     const Parameters parameters = resolve(entry.description.parameters, spec.settings,
                                           std::string(Interface::kModelKind) + " '" + spec.name + "'");
-    return {entry.factory(parameters), to_spec(spec.name, parameters)};
+    Created created{entry.factory(parameters), to_spec(spec.name, parameters)};
+    if constexpr (std::derived_from<Interface, HasOrigin>) {
+      created.model->origin_ = {spec.name, parameters};
+    }
+    return created;
   }
 
  private:

@@ -32,4 +32,12 @@ const Buffer& LaunchOnDevice::derived(Device& device, Stream& stream, const std:
   return on(device).derived.emplace(name, std::move(buffer)).first->second;
 }
 
+LaunchOnDevice& on_devices(trace::AcceleratedLaunch& launch) {
+  DeviceSlot& kept = launch.on_devices();
+  if (kept == nullptr) {
+    kept = std::make_shared<LaunchOnDevice>(launch.launch());
+  }
+  return *static_cast<LaunchOnDevice*>(kept.get());
+}
+
 }  // namespace rayreplay::kernels

@@ -16,19 +16,15 @@
 #include <string>
 #include <utility>
 
-#include "capture/trace/trace.hpp"
-#include "kernels/accelerator.hpp"
+#include "capture/trace/accelerated_launch.hpp"
+#include "kernels/device/device.hpp"
 
 namespace rayreplay::kernels {
 
 class LaunchOnDevice {
  public:
-  LaunchOnDevice(Accelerator& accelerator, const trace::Launch& launch)
-      : accelerator_(&accelerator), launch_(&launch) {}
+  explicit LaunchOnDevice(const trace::Launch& launch) : launch_(&launch) {}
 
-  [[nodiscard]] Accelerator& accelerator() const {
-    return *accelerator_;
-  }
   [[nodiscard]] const trace::Launch& launch() const {
     return *launch_;
   }
@@ -52,10 +48,12 @@ class LaunchOnDevice {
                                        std::span<const std::byte> bytes);
   [[nodiscard]] OnOne& on(Device& device);
 
-  Accelerator* accelerator_;
   const trace::Launch* launch_;
   std::mutex mutex_;
   std::map<Device*, OnOne> devices_;
 };
+
+/// What the devices hold of the launch, made at the first call. For one thread at a time.
+[[nodiscard]] LaunchOnDevice& on_devices(trace::AcceleratedLaunch& launch);
 
 }  // namespace rayreplay::kernels

@@ -11,7 +11,6 @@
 #include <tbb/parallel_reduce.h>
 
 #include "base/error.hpp"
-#include "kernels/packing/call_counts.hpp"
 #include "scheduler-models/warp_assignment.hpp"
 
 namespace rayreplay::scheduler {
@@ -45,7 +44,7 @@ std::size_t shaders_of(const trace::Column<std::uint16_t>& shader) {
   return std::size_t{last} + 1;
 }
 
-kernels::CallCounts count_calls(const trace::Events& events) {
+CallCounts count_calls(const trace::Events& events) {
   const std::size_t shaders = shaders_of(events.shader);
   const std::vector<Count> calls = tbb::parallel_reduce(
       Range(0, events.size(), kRowsPerTask), std::vector<Count>(shaders * trace::kEventKinds, Count{}),
@@ -63,7 +62,7 @@ kernels::CallCounts count_calls(const trace::Events& events) {
         }
         return a;
       });
-  kernels::CallCounts result;
+  CallCounts result;
   result.shaders = static_cast<std::uint32_t>(shaders);
   for (const Count& count : calls) {
     result.count.push_back(std::accumulate(count.begin(), count.end(), std::uint64_t{0}));
@@ -71,7 +70,7 @@ kernels::CallCounts count_calls(const trace::Events& events) {
   return result;
 }
 
-Bound bound_of(const kernels::CallCounts& calls, std::uint32_t warp_size) {
+Bound bound_of(const CallCounts& calls, std::uint32_t warp_size) {
   Bound bound;
   for (std::size_t i = 0; i < calls.count.size(); ++i) {
     if (trace::is_warp_event(static_cast<trace::EventKind>(i / calls.shaders))) {
@@ -88,19 +87,11 @@ Bound bound_of(const kernels::CallCounts& calls, std::uint32_t warp_size) {
 
 }  // namespace
 
-Bound lower_bound(const trace::Launch& launch, std::uint32_t warp_size) {
+Bound lower_bound(const trace::Launch& launch, std::uint32_t warp_size, trace::AcceleratedLaunch* accelerated) {
   check_warp_size(warp_size);
-  return bound_of(count_calls(launch.data.events), warp_size);
-}
-
-Bound lower_bound_on(const trace::Launch& launch, std::uint32_t warp_size, kernels::LaunchOnDevice* device) {
-  if (device == nullptr) {
-    return lower_bound(launch, warp_size);
-  }
-  check_warp_size(warp_size);
-  return device->accelerator().run_on_one(
-      "bound", {}, [&](kernels::Device& one) { return bound_of(kernels::call_counts(*device, one), warp_size); },
-      [&] { return lower_bound(launch, warp_size); });
+  return bound_of(call_counts_twin.run(
+                      accelerator_of(accelerated), [&] { return count_calls(launch.data.events); }, accelerated),
+                  warp_size);
 }
 
 }  // namespace rayreplay::scheduler

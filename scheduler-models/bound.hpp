@@ -1,16 +1,14 @@
 // The fewest warp events that any assignment of threads to warps can need (MODELS.md §6, last sentence).
 //
-// Contract: Σ over shader calls (kind, shader) of ceil(calls / warp_size). O(events), parallel; exact. `lower_bound_on`
-// counts the calls on the launch's device, stage "bound" (kernels/accelerator.hpp); a null device: on the processor.
+// Contract: Σ over shader calls (kind, shader) of ceil(calls / warp_size). O(events), parallel; exact. With
+// `accelerated`, which is of the launch, the calls are counted on its device.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
-#include "capture/trace/trace.hpp"
-
-namespace rayreplay::kernels {
-class LaunchOnDevice;
-}
+#include "base/twin.hpp"
+#include "capture/trace/accelerated_launch.hpp"
 
 namespace rayreplay::scheduler {
 
@@ -21,8 +19,15 @@ struct Bound {
   double efficiency = 0;
 };
 
-[[nodiscard]] Bound lower_bound(const trace::Launch& launch, std::uint32_t warp_size);
-[[nodiscard]] Bound lower_bound_on(const trace::Launch& launch, std::uint32_t warp_size,
-                                   kernels::LaunchOnDevice* device);
+/// How often each call (kind, shader) happens in a launch.
+struct CallCounts {
+  std::uint32_t shaders = 0;         ///< the greatest shader id of an event, plus 1
+  std::vector<std::uint64_t> count;  ///< [kind · shaders + shader]
+};
+
+[[nodiscard]] Bound lower_bound(const trace::Launch& launch, std::uint32_t warp_size,
+                                trace::AcceleratedLaunch* accelerated = nullptr);
+
+inline constinit Twin<CallCounts(trace::AcceleratedLaunch*)> call_counts_twin{"bound"};
 
 }  // namespace rayreplay::scheduler

@@ -9,8 +9,6 @@
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_reduce.h>
 
-#include "kernels/launch_on_device.hpp"
-
 namespace rayreplay::scheduler {
 namespace {
 
@@ -53,11 +51,9 @@ bool names_each_thread(const Swizzle& swizzle, std::uint64_t threads) {
 }  // namespace
 
 Swizzle Packing::compute_on(const trace::Launch& launch, const WarpAssignment& assignment,
-                            kernels::LaunchOnDevice* device) const {
-  if (device != nullptr) {
-    device->accelerator().note_cpu("packing", "some packings have no kernels");
-  }
-  return compute(launch, assignment);
+                            trace::AcceleratedLaunch* accelerated) const {
+  return packing_twin.run(
+      accelerator_of(accelerated), [&] { return compute(launch, assignment); }, accelerated, assignment, origin());
 }
 
 void check_bijection(const Swizzle& swizzle, std::uint64_t threads, const std::string& name) {

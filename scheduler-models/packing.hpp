@@ -4,32 +4,31 @@
 // unpacks the assignment's threads, sorts them stably by the model's key and gives the i-th place the i-th sorted
 // thread. Deterministic: the same launch, assignment and parameters give the same swizzle. Memory O(threads), time
 // O(threads · key length) or better; at 1280×720×6 samples under a second on one core. `compute_on` gives the same
-// swizzle, computed on the launch's device where the model has kernels (pack_on_device.hpp); a null device, or a model
-// without: the processor. To add a model: one .cpp file in scheduler-models/packings/ with contract, parameters,
-// function, registration.
+// swizzle: a device of the launch computes it where kernels/packing/twins.cpp has the model, else the processor. To add
+// a model: one .cpp file in scheduler-models/packings/ with contract, parameters, function, registration.
 #pragma once
 
 #include "base/registry.hpp"
-#include "capture/trace/trace.hpp"
+#include "base/twin.hpp"
+#include "capture/trace/accelerated_launch.hpp"
 #include "scheduler-models/warp_assignment.hpp"
-
-namespace rayreplay::kernels {
-class LaunchOnDevice;
-}
 
 namespace rayreplay::scheduler {
 
 using Swizzle = trace::Column<std::uint32_t>;
 
-class Packing {
+class Packing : public HasOrigin {
  public:
   static constexpr const char* kModelKind = "packing";
   virtual ~Packing() = default;
   [[nodiscard]] virtual Swizzle compute(const trace::Launch& launch, const WarpAssignment& assignment) const = 0;
-  /// `device`: of this launch; null: none.
-  [[nodiscard]] virtual Swizzle compute_on(const trace::Launch& launch, const WarpAssignment& assignment,
-                                           kernels::LaunchOnDevice* device) const;
+  /// `accelerated`: of this launch; null: the processor.
+  [[nodiscard]] Swizzle compute_on(const trace::Launch& launch, const WarpAssignment& assignment,
+                                   trace::AcceleratedLaunch* accelerated) const;
 };
+
+inline constinit Twin<Swizzle(trace::AcceleratedLaunch*, const WarpAssignment&, const ModelOrigin&)> packing_twin{
+    "packing"};
 
 using Packings = Registry<Packing>;
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "traversal/warp_traversal.hpp"
+
 namespace rayreplay::traversal {
 
 std::uint64_t AccessLog::size() const {
@@ -26,6 +28,18 @@ RayRows<Access> AccessLog::joined() const {
     result.rows.insert(result.rows.end(), blocks[block].begin(), blocks[block].end());
   }
   return result;
+}
+
+TraceResult Traversal::trace(const bvh::Bvh& bvh, std::span<const Ray> rays, const TraceOptions& options) const {
+  return trace_twin.run(
+      options.accelerator, [&] { return trace_on_cpu(bvh, rays, options); }, origin(), bvh, rays, options);
+}
+
+WarpTraceResult WarpTraversal::trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
+                                     std::span<const std::uint64_t> first_ray, const WarpTraceOptions& options) const {
+  return trace_warps_twin.run(
+      options.accelerator, [&] { return trace_on_cpu(bvh, rays, first_ray, options); }, origin(), bvh, rays, first_ray,
+      options);
 }
 
 }  // namespace rayreplay::traversal

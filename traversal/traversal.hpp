@@ -19,14 +19,10 @@
 
 #include "base/progress.hpp"
 #include "base/registry.hpp"
+#include "base/twin.hpp"
 #include "bvh/bvh.hpp"
 #include "traversal/access_rows.hpp"
 #include "traversal/ray.hpp"
-
-namespace rayreplay::kernels {
-class Accelerator;
-class BvhOnDevice;
-}  // namespace rayreplay::kernels
 
 namespace rayreplay::traversal {
 
@@ -109,11 +105,10 @@ struct TraceOptions {
   /// The result of an earlier batch that is no longer needed: its memory is used again, and it is left empty, so that
   /// many batches ask the system for memory once. May be null.
   TraceResult* recycled = nullptr;
-  /// Devices that trace, rays divided among them; null: the processor. The result is the same (traversal/on_device.hpp).
-  kernels::Accelerator* accelerator = nullptr;
-  /// The structure's copies on those devices. A caller with several batches makes one for its Bvh and hands it to each
-  /// (kernels/traversal/bvh_on_device.hpp); null: uploaded for this call alone.
-  const kernels::BvhOnDevice* on_device = nullptr;
+  /// Devices that trace, rays divided among them; null: the processor. The result is the same.
+  Accelerator* accelerator = nullptr;
+  /// Of this Bvh alone, which must not change: devices keep it from batch to batch. Null: uploaded for this call alone.
+  DeviceSlot* on_device = nullptr;
 };
 
 struct TraceResult {
@@ -124,13 +119,21 @@ struct TraceResult {
   std::uint64_t ignored_rays = 0;
 };
 
-class Traversal {
+class Traversal : public HasOrigin {
  public:
   static constexpr const char* kModelKind = "traversal";
   virtual ~Traversal() = default;
-  [[nodiscard]] virtual TraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
-                                          const TraceOptions& options = {}) const = 0;
+  /// On the accelerator's devices where kernels/ has the model, else on the processor.
+  [[nodiscard]] TraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
+                                  const TraceOptions& options = {}) const;
+
+ private:
+  [[nodiscard]] virtual TraceResult trace_on_cpu(const bvh::Bvh& bvh, std::span<const Ray> rays,
+                                                 const TraceOptions& options) const = 0;
 };
+
+inline constinit Twin<TraceResult(const ModelOrigin&, const bvh::Bvh&, std::span<const Ray>, const TraceOptions&)>
+    trace_twin{"traversal"};
 
 using Traversals = Registry<Traversal>;
 

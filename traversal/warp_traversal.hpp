@@ -54,8 +54,8 @@ struct WarpTraceOptions {
   std::uint32_t stack_entries = 0;
   const Shaders* shaders = nullptr;
   Progress* progress = nullptr;
-  kernels::Accelerator* accelerator = nullptr;      ///< as of TraceOptions: warps are divided
-  const kernels::BvhOnDevice* on_device = nullptr;  ///< as of TraceOptions
+  Accelerator* accelerator = nullptr;  ///< as of TraceOptions: warps are divided
+  DeviceSlot* on_device = nullptr;     ///< as of TraceOptions
 };
 
 struct WarpTraceResult {
@@ -69,18 +69,28 @@ struct WarpTraceResult {
   std::uint64_t ignored_rays = 0;
 };
 
-class WarpTraversal {
+class WarpTraversal : public HasOrigin {
  public:
   static constexpr const char* kModelKind = "warp traversal";
   virtual ~WarpTraversal() = default;
-  [[nodiscard]] virtual WarpTraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
-                                              std::span<const std::uint64_t> first_ray,
-                                              const WarpTraceOptions& options = {}) const = 0;
+  /// On the accelerator's devices where kernels/ has the model, else on the processor.
+  [[nodiscard]] WarpTraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
+                                      std::span<const std::uint64_t> first_ray,
+                                      const WarpTraceOptions& options = {}) const;
   /// Whether warp w runs the rays of row w of `first_ray` and no others, so that WarpStep::warp is that row.
   [[nodiscard]] virtual bool keeps_warps() const {
     return true;
   }
+
+ private:
+  [[nodiscard]] virtual WarpTraceResult trace_on_cpu(const bvh::Bvh& bvh, std::span<const Ray> rays,
+                                                     std::span<const std::uint64_t> first_ray,
+                                                     const WarpTraceOptions& options) const = 0;
 };
+
+inline constinit Twin<WarpTraceResult(const ModelOrigin&, const bvh::Bvh&, std::span<const Ray>,
+                                      std::span<const std::uint64_t>, const WarpTraceOptions&)>
+    trace_warps_twin{"warp traversal"};
 
 using WarpTraversals = Registry<WarpTraversal>;
 

@@ -80,7 +80,7 @@ int act(const Options& given) {
   static_cast<void>(experiment::hints_of(settings));
   require_distinct({{"--output", given.output.path}}, given.experiment.inputs(given.path, settings));
   given.output.check();
-  const std::unique_ptr<kernels::Accelerator> accelerator = given.device.open();
+  const std::unique_ptr<Accelerator> accelerator = given.device.open();
   if (std::ranges::any_of(kMachineKeys, [&asked](const char* key) { return asked.has(key); })) {
     const machine::Machine chosen = experiment::machine_of(settings);
     options.machine = machine::facts(chosen, chosen.resident_warps);

@@ -353,7 +353,7 @@ int act(const Options& given) {
   const Settings settings = given.experiment.settings(given.path);
   CacheOptions options = make_options(given, settings);
   const Outputs outputs = check_outputs(given, settings);
-  const std::unique_ptr<kernels::Accelerator> accelerator = given.device.open();
+  const std::unique_ptr<Accelerator> accelerator = given.device.open();
   options.accelerator = accelerator.get();
   if (import::is_memory_trace(given.path)) {
     return run_imported(given, outputs, settings, options);

@@ -67,7 +67,7 @@ void DeviceOption::add_to(CLI::App& command) {
       ->group(kGroup);
 }
 
-std::unique_ptr<kernels::Accelerator> DeviceOption::open(const std::string& choice) const {
+std::unique_ptr<Accelerator> DeviceOption::open(const std::string& choice) const {
   kernels::DeviceOptions options;
   options.memory_limit = memory_.empty() ? 0 : parse_bytes(memory_, "--device-memory");
   options.cache_folder = cache_folder();
@@ -75,12 +75,11 @@ std::unique_ptr<kernels::Accelerator> DeviceOption::open(const std::string& choi
                                    [](const std::string& line) { console::log("rayreplay: note: " + line); });
 }
 
-std::unique_ptr<kernels::Accelerator> DeviceOption::open() const {
+std::unique_ptr<Accelerator> DeviceOption::open() const {
   return open(choice_);
 }
 
-std::vector<std::unique_ptr<kernels::Accelerator>> DeviceOption::open_each(std::uint32_t part,
-                                                                           std::uint32_t parts) const {
+std::vector<std::unique_ptr<Accelerator>> DeviceOption::open_each(std::uint32_t part, std::uint32_t parts) const {
   std::vector<std::string> choices;
   if (choice_ == "all" || (choice_ == "auto" && parts > 1)) {
     for (const std::string& device : gpus(choice_ == "all")) {
@@ -93,14 +92,14 @@ std::vector<std::unique_ptr<kernels::Accelerator>> DeviceOption::open_each(std::
       begin = end + 1;
     }
   }
-  std::vector<std::unique_ptr<kernels::Accelerator>> result;
+  std::vector<std::unique_ptr<Accelerator>> result;
   for (std::size_t i = 0; i < choices.size(); ++i) {
     // With more processes than devices, several share one, each with its own connection.
     const bool mine = parts <= 1 || i == part % choices.size();
     if (!mine) {
       continue;
     }
-    std::unique_ptr<kernels::Accelerator> accelerator = open(choices[i]);
+    std::unique_ptr<Accelerator> accelerator = open(choices[i]);
     if (accelerator->has_device()) {
       result.push_back(std::move(accelerator));
     }

@@ -8,7 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "kernels/accelerator.hpp"
+#include "base/accelerator.hpp"
 
 namespace rayreplay::app {
 
@@ -17,14 +17,14 @@ class DeviceOption {
   void add_to(CLI::App& command);
   /// Usage for an invalid choice or size; Missing if a requested device does not exist. Later fallbacks to the
   /// processor are reported on standard error.
-  [[nodiscard]] std::unique_ptr<kernels::Accelerator> open() const;
+  [[nodiscard]] std::unique_ptr<Accelerator> open() const;
   /// For parallel workers: each selected device separately; none for the processor alone. Process `part` of `parts` on
   /// one machine gets its share of the devices, at most one if there are several parts.
-  [[nodiscard]] std::vector<std::unique_ptr<kernels::Accelerator>> open_each(std::uint32_t part,
+  [[nodiscard]] std::vector<std::unique_ptr<Accelerator>> open_each(std::uint32_t part,
                                                                              std::uint32_t parts) const;
 
  private:
-  [[nodiscard]] std::unique_ptr<kernels::Accelerator> open(const std::string& choice) const;
+  [[nodiscard]] std::unique_ptr<Accelerator> open(const std::string& choice) const;
 
   std::string choice_ = "auto";
   std::string memory_;

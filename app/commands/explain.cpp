@@ -96,7 +96,7 @@ int act(const Options& options) {
   if (!options.maps.empty()) {
     output::require_folder_writable(options.maps, options.output.force, report::explain_folder());
   }
-  const std::unique_ptr<kernels::Accelerator> accelerator = options.device.open();
+  const std::unique_ptr<Accelerator> accelerator = options.device.open();
   const OutputOption result_file{options.result, options.output.force};
   if (!options.result.empty()) {
     result_file.check();

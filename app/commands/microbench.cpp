@@ -409,7 +409,7 @@ int act(const Options& given) {
       configurations.push_back(question.settings);
     }
   }
-  const std::unique_ptr<kernels::Accelerator> accelerator = given.device.open();
+  const std::unique_ptr<Accelerator> accelerator = given.device.open();
   const std::unique_ptr<Progress> progress = console::make_progress();
   experiment::Evaluator evaluator({});
   const std::vector<experiment::Outcome> outcomes =

@@ -17,7 +17,7 @@ namespace rayreplay::app {
 
 class OpenedTrace {
  public:
-  OpenedTrace(std::string path, experiment::Settings settings, kernels::Accelerator* accelerator)
+  OpenedTrace(std::string path, experiment::Settings settings, Accelerator* accelerator)
       : path_(std::move(path)),
         settings_(std::move(settings)),
         data_(load_input(path_)),
@@ -44,7 +44,7 @@ class OpenedTrace {
   std::string path_;
   experiment::Settings settings_;
   std::shared_ptr<const experiment::InputData> data_;
-  kernels::Accelerator* accelerator_;
+  Accelerator* accelerator_;
   std::unique_ptr<Progress> progress_;
   experiment::Evaluator evaluator_{{nullptr, 0}};
 };

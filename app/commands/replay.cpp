@@ -83,7 +83,7 @@ int act(const Options& options) {
   const experiment::Settings settings = options.experiment.settings(options.path);
   require_distinct({{"--output", options.output.path}}, options.experiment.inputs(options.path, settings));
   options.output.check();
-  const std::unique_ptr<kernels::Accelerator> accelerator = options.device.open();
+  const std::unique_ptr<Accelerator> accelerator = options.device.open();
   OpenedTrace opened(options.path, settings, accelerator.get());
   const trace::Trace& trace = opened.trace();
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true);

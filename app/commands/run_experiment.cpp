@@ -125,7 +125,7 @@ int act(const Options& options) {
   }
   keep_freed_blocks();
   const std::unique_ptr<experiment::Store> store = options.store.open();
-  const std::unique_ptr<kernels::Accelerator> accelerator = options.device.open();
+  const std::unique_ptr<Accelerator> accelerator = options.device.open();
   const std::unique_ptr<Progress> progress = console::make_progress();
   experiment::Evaluator evaluator({store.get()});
   const experiment::Outcome outcome = evaluator.evaluate({&settings, 1}, accelerator.get(), progress.get()).front();

@@ -96,7 +96,7 @@ int act(const Options& given) {
   if (!given.accesses.empty()) {
     require_writable(given.accesses, given.output.force);
   }
-  const std::unique_ptr<kernels::Accelerator> accelerator = given.device.open();
+  const std::unique_ptr<Accelerator> accelerator = given.device.open();
   if (!given.accesses.empty() && options.traversals.empty()) {
     throw Error(ErrorKind::Usage, {"warp traversals' accesses are not written", "--accesses", "no --traversal",
                                    "at least one --traversal", "name one, such as --traversal near-first"});

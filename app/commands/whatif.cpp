@@ -103,7 +103,7 @@ int compare_packings(const Options& options, const Settings& settings, const std
     published = report::parse_published(read_file(options.compare, kMaxPublishedBytes), options.compare);
   }
 
-  const std::unique_ptr<kernels::Accelerator> accelerator = options.device.open();
+  const std::unique_ptr<Accelerator> accelerator = options.device.open();
   OpenedTrace opened(options.path, settings, accelerator.get());
   const trace::Trace& trace = opened.trace();
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true, packings, options.swizzles);

@@ -207,7 +207,7 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
     output::require_folder_writable(common.report, force, report::models_folder());
   }
   const std::string image = common.image.empty() ? std::string() : read_png(common.image);
-  const std::unique_ptr<kernels::Accelerator> accelerator = common.device.open();
+  const std::unique_ptr<Accelerator> accelerator = common.device.open();
 
   keep_freed_memory();
   OpenedTrace opened(common.path, std::move(given), accelerator.get());

@@ -15,7 +15,7 @@
 #include "app/output/output_folder.hpp"
 #include "app/pictures/colormap.hpp"
 #include "app/report/context.hpp"
-#include "kernels/accelerator.hpp"
+#include "base/accelerator.hpp"
 #include "sim/caching/cache.hpp"
 #include "sim/settings/settings.hpp"
 
@@ -26,7 +26,7 @@ struct CacheContext {
   const experiment::CacheResult& result;
   const experiment::Settings& settings;        ///< all that affect the result, resolved
   const Context* launch = nullptr;             ///< of a captured launch; null: an imported memory trace
-  std::vector<kernels::StageRecord> stages{};  ///< device of each stage
+  std::vector<StageRecord> stages{};  ///< device of each stage
 };
 
 [[nodiscard]] std::string cache_text(const CacheContext& context);

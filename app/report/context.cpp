@@ -61,10 +61,8 @@ std::string context_text(const Context& context) {
   for (const auto& [name, value] : context.more) {
     line(name, value);
   }
-  const std::vector<kernels::StageRecord> stages = context.stages();
-  const auto elsewhere = [](const kernels::StageRecord& stage) {
-    return stage.device != "CPU" || !stage.reason.empty();
-  };
+  const std::vector<StageRecord> stages = context.stages();
+  const auto elsewhere = [](const StageRecord& stage) { return stage.device != "CPU" || !stage.reason.empty(); };
   if (std::any_of(stages.begin(), stages.end(), elsewhere)) {
     line("device", stages_text(stages));
   }

@@ -10,8 +10,9 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "app/output/table.hpp"
+#include "base/accelerator.hpp"
 #include "capture/trace/trace.hpp"
-#include "kernels/accelerator.hpp"
+#include "base/accelerator.hpp"
 #include "sim/launch/resolve.hpp"
 #include "sim/settings/settings.hpp"
 
@@ -23,11 +24,11 @@ struct Context {
   const experiment::Resolved& configuration;
   std::vector<std::pair<std::string, std::string>> more;  ///< key and value, for example the one packing replayed
   bool replayed = true;  ///< by the configuration's policy; false: `context_text` omits the policy
-  const kernels::Accelerator* accelerator = nullptr;  ///< device of each stage; null: all on the processor
+  const Accelerator* accelerator = nullptr;  ///< device of each stage; null: all on the processor
   const experiment::Settings* settings = nullptr;     ///< all that affect the result; null: only `configuration`
 
-  [[nodiscard]] std::vector<kernels::StageRecord> stages() const {
-    return accelerator == nullptr ? std::vector<kernels::StageRecord>() : accelerator->records();
+  [[nodiscard]] std::vector<StageRecord> stages() const {
+    return accelerator == nullptr ? std::vector<StageRecord>() : accelerator->records();
   }
 };
 

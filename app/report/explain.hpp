@@ -16,7 +16,7 @@
 #include "app/output/table.hpp"
 #include "app/pictures/colormap.hpp"
 #include "app/report/launch_pictures.hpp"
-#include "kernels/accelerator.hpp"
+#include "base/accelerator.hpp"
 #include "sim/settings/settings.hpp"
 #include "traversal/classification/simulate.hpp"
 
@@ -34,7 +34,7 @@ struct Explanation {
   std::size_t worst = 10;
   const traversal::Simulation* simulation = nullptr;  ///< classified in `result`; null: the trace's own tests
   bool ground_truth = false;
-  std::vector<kernels::StageRecord> stages{};  ///< device of each stage
+  std::vector<StageRecord> stages{};  ///< device of each stage
 };
 
 /// Ignored data, one line a kind: for a warning, and in the notes of all forms but CSV.

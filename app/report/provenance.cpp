@@ -15,7 +15,7 @@ constexpr const char* kDevice = "CPU";
 std::string device_summary(const Stages& stages) {
   std::vector<std::string> names;
   bool processor = stages.empty();
-  for (const kernels::StageRecord& stage : stages) {
+  for (const StageRecord& stage : stages) {
     if (stage.device == kDevice) {
       processor = true;
     } else if (std::find(names.begin(), names.end(), stage.device) == names.end()) {
@@ -30,7 +30,7 @@ std::string device_summary(const Stages& stages) {
 
 std::string stages_text(const Stages& stages) {
   std::string text;
-  for (const kernels::StageRecord& stage : stages) {
+  for (const StageRecord& stage : stages) {
     text += fmt::format("{}{}: {}{}", text.empty() ? "" : "; ", stage.stage, stage.device,
                         stage.reason.empty() ? "" : " (" + stage.reason + ")");
   }
@@ -39,7 +39,7 @@ std::string stages_text(const Stages& stages) {
 
 nlohmann::ordered_json stages_json(const Stages& stages) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const kernels::StageRecord& stage : stages) {
+  for (const StageRecord& stage : stages) {
     list.push_back({{"stage", stage.stage}, {"device", stage.device}, {"runs", stage.runs}, {"reason", stage.reason}});
   }
   return list;

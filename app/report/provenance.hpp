@@ -2,7 +2,7 @@
 //
 // Contract: `provenance_json` starts a document with `schema`, `tool`, `device`, `devices` and `trace`
 // (docs/surfaces.md). `provenance_cells` are the same as columns of a CSV, in short form; `with_cells` adds such
-// columns to every row, as detail. `stages`: the device of each stage (kernels/accelerator.hpp); without any, all ran
+// columns to every row, as detail. `stages`: the device of each stage (base/accelerator.hpp); without any, all ran
 // on the processor.
 #pragma once
 
@@ -13,14 +13,14 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "app/output/table.hpp"
+#include "base/accelerator.hpp"
 #include "capture/trace/trace.hpp"
-#include "kernels/accelerator.hpp"
 
 namespace rayreplay::report {
 
 using NamedCells = std::vector<std::pair<std::string, output::Cell>>;
 
-using Stages = std::vector<kernels::StageRecord>;
+using Stages = std::vector<StageRecord>;
 
 /// "CPU", "NVIDIA H200", "NVIDIA H200, CPU": all devices that ran a stage.
 [[nodiscard]] std::string device_summary(const Stages& stages);

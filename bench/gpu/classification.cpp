@@ -15,7 +15,7 @@
 #include <tbb/parallel_for.h>
 
 #include "bench/gpu/gpu_case.hpp"
-#include "traversal/classification/device_judge.hpp"
+#include "kernels/classification/device_judge.hpp"
 
 namespace rayreplay::bench {
 namespace {

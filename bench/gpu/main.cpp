@@ -22,6 +22,7 @@
 #include "BenchCopy.spv.hpp"
 #include "bench/gpu/gpu_case.hpp"
 #include "kernels/accelerator.hpp"
+#include "kernels/twins.hpp"
 
 namespace rayreplay::bench {
 namespace {
@@ -212,8 +213,8 @@ void write_json(std::ofstream& file, const Row& row, const kernels::DeviceInfo& 
 }
 
 int run(const Options& options) {
-  const std::unique_ptr<kernels::Accelerator> accelerator = kernels::make_accelerator(options.device, {}, {});
-  kernels::Device& device = *accelerator->devices().at(0);
+  const std::unique_ptr<Accelerator> accelerator = kernels::make_accelerator(options.device, {}, {});
+  kernels::Device& device = *kernels::devices_of(*accelerator).at(0);
   const kernels::DeviceInfo& info = device.info();
   const double bandwidth = copy_bandwidth(device);
   constexpr double kGiga = 1e9;

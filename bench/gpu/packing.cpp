@@ -112,11 +112,10 @@ struct Prepared {
       : device(&on),
         launch(launch_of(scale)),
         order(scheduler::LaunchOrders::create("z-order:warp=8x4,tile=16x16").model->assign(launch, kWarpSize)),
-        resident(std::make_unique<kernels::LaunchOnDevice>(nobody, launch)) {}
+        resident(std::make_unique<trace::AcceleratedLaunch>(launch)) {}
 
   scheduler::Swizzle on_device(const PackingRequest& request) {
-    const kernels::PlacesView places{order.warp_size, order.thread_at, order.start_rank, order.tile};
-    return kernels::pack(*resident, *device, places, request);
+    return kernels::pack(*resident, *device, order, request);
   }
   scheduler::Swizzle on_cpu(const char* spec) const {
     return scheduler::Packings::create(spec).model->compute(launch, order);
@@ -125,12 +124,11 @@ struct Prepared {
   kernels::Device* device;
   const trace::Launch& launch;
   scheduler::WarpAssignment order;
-  kernels::Accelerator nobody{{}, false, {}};
-  std::unique_ptr<kernels::LaunchOnDevice> resident;
+  std::unique_ptr<trace::AcceleratedLaunch> resident;
   std::vector<scheduler::Swizzle> found = std::vector<scheduler::Swizzle>(settings().size());
   std::vector<scheduler::Swizzle> expected = std::vector<scheduler::Swizzle>(settings().size());
   scheduler::Bound bound;
-  kernels::CallCounts calls;
+  scheduler::CallCounts calls;
 };
 
 PreparedCase describe(const Prepared& prepared, const char* what) {
@@ -164,7 +162,7 @@ PreparedCase prepare_all(kernels::Device& device, double scale) {
   auto prepared = std::make_shared<Prepared>(device, scale);
   PreparedCase result = describe(*prepared, ", upload in the wall clock");
   result.device = [prepared] {
-    prepared->resident = std::make_unique<kernels::LaunchOnDevice>(prepared->nobody, prepared->launch);
+    prepared->resident = std::make_unique<trace::AcceleratedLaunch>(prepared->launch);
     for (std::size_t i = 0; i < settings().size(); ++i) {
       prepared->found[i] = prepared->on_device(settings()[i].request);
     }
@@ -180,7 +178,7 @@ PreparedCase prepare_bound(kernels::Device& device, double scale) {
   result.least_bytes = kBytes * result.items;
   result.device = [prepared] {
     // The counts are kept with the columns.
-    prepared->resident = std::make_unique<kernels::LaunchOnDevice>(prepared->nobody, prepared->launch);
+    prepared->resident = std::make_unique<trace::AcceleratedLaunch>(prepared->launch);
     prepared->calls = kernels::call_counts(*prepared->resident, *prepared->device);
   };
   result.cpu = [prepared] { prepared->bound = scheduler::lower_bound(prepared->launch, 1); };

@@ -20,11 +20,9 @@
 #include "bench/simt/synthetic_launch.hpp"
 #include "kernels/regrouping/keys.hpp"
 #include "kernels/regrouping/rounds.hpp"
+#include "kernels/simt/twins.hpp"
 #include "scheduler-models/regrouping/regroup.hpp"
-#include "scheduler-models/regrouping/rounds_on_device.hpp"
-#include "scheduler-models/regrouping/segments_on_device.hpp"
 #include "scheduler-models/regrouping/units.hpp"
-#include "sim/simt/on_device.hpp"
 
 namespace rayreplay::bench {
 namespace {
@@ -64,18 +62,18 @@ class SerCase {
         thread_at_(device.allocate_array<std::uint32_t>(order_.thread_at.size(), "threads by place")) {
     kernels::Stream stream(device);
     stream.upload_array(thread_at_, order_.thread_at);
-    cut_there_ = kernels::cut_paths(device, stream, resident_, {.pending_calls = true});
+    cut_there_ = kernels::cut_paths(device, stream, kernels::on_devices(resident_), kCut);
     stream.wait();
   }
 
   void cut() {
     kernels::Stream stream(*device_);
-    cut_there_ = kernels::cut_paths(*device_, stream, resident_, {.pending_calls = true});
+    cut_there_ = kernels::cut_paths(*device_, stream, kernels::on_devices(resident_), kCut);
     stream.wait();
   }
   void schedule() {
     kernels::Stream stream(*device_);
-    const kernels::Buffer keys = kernels::make_keys(*device_, stream, resident_, cut_there_, {});
+    const kernels::Buffer keys = kernels::make_keys(*device_, stream, kernels::on_devices(resident_), cut_there_, {});
     kernels::RoundsSpec spec;
     spec.warp_size = kWarpSize;
     spec.split_keys = regrouping_.split_keys;
@@ -87,11 +85,12 @@ class SerCase {
   }
   /// As a comparison of models asks for it: segments and schedule come to the processor too, places are uploaded.
   void ser_on_device() {
-    const scheduler::Segments segments = scheduler::cut_on_device(*device_, resident_, kCut);
+    const std::array<ComputeDevice*, 1> devices{device_};
+    const scheduler::Segments segments = scheduler::cut_paths_twin.kernels()->run(devices, &resident_, kCut);
     scheduler::PlanContext plan = context(segments);
     plan.on_device = &resident_;
     const scheduler::SegmentSchedule schedule =
-        scheduler::schedule_on_device(*device_, plan, scheduler::KeyParts{}, regrouping_);
+        scheduler::regroup_twin.kernels()->run(devices, plan, nullptr, scheduler::KeyParts{}, regrouping_);
     simt::SegmentReplayOptions options;
     options.on_device = &resident_;
     options.schedule_on_device = schedule.on_device.get();
@@ -179,8 +178,8 @@ class SerCase {
   Regrouping regrouping_;
   scheduler::HintSources hints_;
   scheduler::WarpAssignment order_;
-  kernels::Accelerator nobody_{{}, false, {}};
-  kernels::LaunchOnDevice resident_;
+  Accelerator nobody_;
+  trace::AcceleratedLaunch resident_;
   scheduler::Segments segments_;
   scheduler::Units units_;
   kernels::Buffer thread_at_;

@@ -13,7 +13,7 @@
 #include "bench/gpu/access_streams.hpp"
 #include "bench/gpu/gpu_case.hpp"
 #include "kernels/reuse/reuse.hpp"
-#include "sim/memory/reuse/device_stacks.hpp"
+#include "sim/memory/reuse/reuse_stacks.hpp"
 
 namespace rayreplay::bench {
 namespace {

@@ -12,8 +12,8 @@
 #include "bench/simt/synthetic_launch.hpp"
 #include "kernels/launch_on_device.hpp"
 #include "kernels/simt/codes.hpp"
+#include "kernels/simt/twins.hpp"
 #include "scheduler-models/regrouping/segments.hpp"
-#include "sim/simt/on_device.hpp"
 
 namespace rayreplay::bench {
 namespace {
@@ -131,8 +131,8 @@ struct Prepared {
   scheduler::WarpAssignment order;
   scheduler::Segments segments;
   trace::Column<std::uint32_t> segment_at;
-  kernels::Accelerator nobody{{}, false, {}};
-  kernels::LaunchOnDevice resident;
+  Accelerator nobody;
+  trace::AcceleratedLaunch resident;
   simt::ReplayOptions options;
   simt::SegmentReplayOptions segment_options;
   std::array<simt::ReplayResult, 2> results;  ///< the device's, the processor's
@@ -178,7 +178,7 @@ PreparedCase prepare_encoding(kernels::Device& device, double scale) {
   result.items = events_of(*prepared);
   result.least_bytes = 4 * events_of(*prepared);
   result.device = [prepared, code_of] {
-    kernels::LaunchOnDevice anew(prepared->nobody, prepared->made.launch);
+    trace::AcceleratedLaunch anew(prepared->made.launch);
     kernels::Stream stream(*prepared->device);
     (void)kernels::simt::encode(anew, *prepared->device, stream, *code_of);
   };

@@ -81,10 +81,10 @@ struct Prepared {
   experiment::Experiment opened;
   kernels::DeviceInfo info;
   std::array<Answer, 2> answers;
-  std::array<std::unique_ptr<kernels::Accelerator>, 2> accelerators;  ///< the device, the processor
+  std::array<std::unique_ptr<Accelerator>, 2> accelerators;  ///< the device, the processor
 
   void compute(std::size_t side) {
-    kernels::Accelerator& accelerator = *accelerators.at(side);
+    Accelerator& accelerator = *accelerators.at(side);
     Answer& answer = answers.at(side);
     answer = {};
     experiment::Evaluator evaluator({nullptr, 0});
@@ -96,7 +96,7 @@ struct Prepared {
     }
     const trace::Trace& trace = data->trace;
     const trace::Launch& launch = trace.launches[0];
-    kernels::LaunchOnDevice on_device(accelerator, launch);
+    trace::AcceleratedLaunch on_device(accelerator, launch);
     const scheduler::WarpAssignment order = experiment::in_order(launch, kOrder, kWarpSize);
     const auto ser = scheduler::SchedulerModels::create("ser").model;
     const scheduler::Segments cut = scheduler::cut_paths(launch, ser->cut(), &on_device);
@@ -124,9 +124,9 @@ PreparedCase prepare(kernels::Device& device, double scale) {
   prepared->opened = experiment::Evaluator::open(prepared->settings, prepared->data, "bench");
   std::vector<std::unique_ptr<kernels::Device>> devices;
   devices.push_back(std::make_unique<kernels::Device>(device.info()));
-  prepared->accelerators[0] = std::make_unique<kernels::Accelerator>(std::move(devices), true, nullptr);
+  prepared->accelerators[0] = std::make_unique<Accelerator>(std::move(devices), true, nullptr);
   prepared->accelerators[1] =
-      std::make_unique<kernels::Accelerator>(std::vector<std::unique_ptr<kernels::Device>>{}, false, nullptr);
+      std::make_unique<Accelerator>(std::vector<std::unique_ptr<kernels::Device>>{}, false, nullptr);
   const trace::ThreadData& data = prepared->data->trace.launches[0].data;
   PreparedCase result;
   result.size = fmt::format("{:.3g} M events, {:.3g} M threads", static_cast<double>(data.events.kind.size()) / 1e6,

@@ -130,8 +130,8 @@ Spent work_off(const Plan& plan, std::uint32_t threads) {
   {
     experiment::Evaluator evaluator(experiment::EvaluatorOptions{});
     Work work = work_of(evaluator);
-    work.evaluate = [&, whole = work.evaluate](std::span<const experiment::Settings> complete,
-                                               kernels::Accelerator* accelerator, Progress* progress) {
+    work.evaluate = [&, whole = work.evaluate](std::span<const experiment::Settings> complete, Accelerator* accelerator,
+                                               Progress* progress) {
       {
         const std::lock_guard lock(mutex);
         first = first.value_or(Clock::now());
@@ -280,7 +280,7 @@ BENCHMARK(independent)->Apply(thread_counts)->UseManualTime()->Iterations(1)->Un
 void resume(benchmark::State& state) {
   const test::TemporaryFolder folder;
   const Plan plan(parse_sweep(packings_text(kFinished), "bench.toml", ""));
-  const Work nothing{[](std::span<const experiment::Settings> complete, kernels::Accelerator*, Progress*) {
+  const Work nothing{[](std::span<const experiment::Settings> complete, Accelerator*, Progress*) {
                        return std::vector<experiment::Outcome>(complete.size());
                      },
                      {}};

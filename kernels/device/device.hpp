@@ -32,7 +32,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/device/device_error.hpp"
+#include "base/accelerator.hpp"
 #include "kernels/device/device_list.hpp"
 
 namespace rayreplay::kernels {
@@ -100,15 +100,19 @@ class Program {
   detail::ProgramState* state_;
 };
 
-class Device {
+class Device final : public ComputeDevice {
  public:
   explicit Device(const DeviceInfo& info, const DeviceOptions& options = {});
-  ~Device();
-  Device(const Device&) = delete;
-  Device& operator=(const Device&) = delete;
+  ~Device() override;
 
   [[nodiscard]] const DeviceInfo& info() const;
-  [[nodiscard]] bool is_lost() const;
+  [[nodiscard]] const std::string& name() const override {
+    return info().name;
+  }
+  [[nodiscard]] std::string lacks(const Needs& needs) const override {
+    return info().lacks(needs);
+  }
+  [[nodiscard]] bool is_lost() const override;
 
   /// Contents are undefined; at least 16 bytes long, aligned to 256. `what` names it in messages.
   [[nodiscard]] Buffer allocate(std::uint64_t bytes, const char* what);

@@ -120,29 +120,6 @@ void read_memory(const vk::raii::PhysicalDevice& physical, DeviceInfo& info) {
 
 }  // namespace
 
-const char* to_string(DeviceType type) {
-  switch (type) {
-    case DeviceType::Integrated:
-      return "integrated GPU";
-    case DeviceType::Discrete:
-      return "discrete GPU";
-    case DeviceType::Virtual:
-      return "virtual GPU";
-    case DeviceType::Cpu:
-      return "processor";
-    case DeviceType::Other:
-      break;
-  }
-  return "other";
-}
-
-std::string DeviceInfo::lacks(const Needs& needs) const {
-  std::string missing;
-  add_missing(missing, !needs.float64 || has.float64, "64-bit floats (shaderFloat64)");
-  add_missing(missing, !needs.int64_atomics || has.int64_atomics, "64-bit atomics (shaderBufferInt64Atomics)");
-  return missing;
-}
-
 DeviceFacts facts_of(const vk::raii::PhysicalDevice& physical, std::uint32_t index) {
   DeviceFacts facts;
   DeviceInfo& info = facts.info;

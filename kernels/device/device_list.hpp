@@ -10,17 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "base/accelerator.hpp"
+
 namespace rayreplay::kernels {
 
 enum class DeviceType : std::uint8_t { Other, Integrated, Discrete, Virtual, Cpu };
 [[nodiscard]] const char* to_string(DeviceType type);
 
-/// What some kernels ask for beyond what all do.
-struct Needs {
-  bool float64 = false;
-  bool int64_atomics = false;  ///< on 64-bit words of buffers
-  bool operator==(const Needs&) const = default;
-};
+using Needs = DeviceNeeds;
 
 struct DeviceInfo {
   std::uint32_t index = 0;  ///< of the loader's list

@@ -4,18 +4,13 @@
 // and shaders once (3 bytes an event) and shaders once more. Errors: DeviceError.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "kernels/device/device.hpp"
 #include "kernels/launch_on_device.hpp"
+#include "scheduler-models/bound.hpp"
 
 namespace rayreplay::kernels {
 
-struct CallCounts {
-  std::uint32_t shaders = 0;         ///< the greatest shader id of an event, plus 1
-  std::vector<std::uint64_t> count;  ///< [kind · shaders + shader]
-};
+using scheduler::CallCounts;
 
 [[nodiscard]] CallCounts call_counts(LaunchOnDevice& launch, Device& device);
 

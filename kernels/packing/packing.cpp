@@ -26,7 +26,7 @@ const Shader kPutInPlace{"packing.place", kPlace};
 /// The places' threads in two orders, and their tiles.
 class Lists {
  public:
-  Lists(Packer& packer, const PlacesView& places, std::uint64_t threads, bool tiled)
+  Lists(Packer& packer, const scheduler::WarpAssignment& places, std::uint64_t threads, bool tiled)
       : packer_(packer), places_(places.thread_at.size()), threads_(threads) {
     Device& device = packer.device;
     row_major_ = device.allocate_array<std::uint32_t>(places_, "the places");
@@ -126,7 +126,7 @@ Needs packing_needs(PackingKey key) {
   return needs;
 }
 
-trace::Column<std::uint32_t> pack(LaunchOnDevice& launch, Device& device, const PlacesView& places,
+trace::Column<std::uint32_t> pack(LaunchOnDevice& launch, Device& device, const scheduler::WarpAssignment& places,
                                   const PackingRequest& request) {
   constexpr std::uint32_t kNobody = 0xFFFF'FFFFU;
   const auto gaps = std::count(places.thread_at.begin(), places.thread_at.end(), kNobody);

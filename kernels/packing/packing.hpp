@@ -12,20 +12,12 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "kernels/device/device.hpp"
 #include "kernels/launch_on_device.hpp"
+#include "scheduler-models/warp_assignment.hpp"
 
 namespace rayreplay::kernels {
-
-/// A WarpAssignment (scheduler-models/warp_assignment.hpp), which must outlive the call.
-struct PlacesView {
-  std::uint32_t warp_size = 32;
-  std::span<const std::uint32_t> thread_at;   ///< 0xFFFFFFFF where nobody stands
-  std::span<const std::uint32_t> start_rank;  ///< one per warp
-  std::span<const std::uint32_t> tile;        ///< one per warp
-};
 
 enum class PackingKey : std::uint8_t {
   RayCount,
@@ -49,7 +41,7 @@ struct PackingRequest {
 
 [[nodiscard]] Needs packing_needs(PackingKey key);
 
-[[nodiscard]] trace::Column<std::uint32_t> pack(LaunchOnDevice& launch, Device& device, const PlacesView& places,
-                                                const PackingRequest& request);
+[[nodiscard]] trace::Column<std::uint32_t> pack(LaunchOnDevice& launch, Device& device,
+                                                const scheduler::WarpAssignment& places, const PackingRequest& request);
 
 }  // namespace rayreplay::kernels

@@ -25,10 +25,10 @@ static_assert(static_cast<uint>(EventKind::Reorder) == kReorder);
 
 const Shader kCut{"regroup: cut paths", kRegroupCut};
 
-std::uint32_t flags_of(const PathCut& cut) {
-  return (cut.pending_calls ? kCutPendingCalls : 0U) | (cut.every_call ? kCutEveryCall : 0U) |
-         (cut.pending_calls && cut.site ? kCutSite : 0U) |
-         (cut.pending_calls && cut.captured_only ? kCutCapturedOnly : 0U) |
+std::uint32_t flags_of(const scheduler::Cut& cut) {
+  const bool pending = cut.at == scheduler::CutAt::PendingCall;
+  return (pending ? kCutPendingCalls : 0U) | (cut.at == scheduler::CutAt::EveryCall ? kCutEveryCall : 0U) |
+         (pending && cut.site ? kCutSite : 0U) | (pending && cut.captured_only ? kCutCapturedOnly : 0U) |
          (cut.inline_any_hit ? kCutInlineAnyHit : 0U);
 }
 
@@ -39,7 +39,7 @@ bool can_cut(const trace::Launch& launch) {
   return launch.data.events.size() <= kMost && launch.data.threads() <= kMost;
 }
 
-SegmentsOnDevice cut_paths(Device& device, Stream& stream, LaunchOnDevice& launch, const PathCut& cut) {
+SegmentsOnDevice cut_paths(Device& device, Stream& stream, LaunchOnDevice& launch, const scheduler::Cut& cut) {
   const trace::ThreadData& data = launch.launch().data;
   const trace::Events& events = data.events;
   SegmentsOnDevice result;
@@ -51,7 +51,7 @@ SegmentsOnDevice cut_paths(Device& device, Stream& stream, LaunchOnDevice& launc
   push.first_bounce = cut.first_bounce;
   push.kind = launch.column(device, stream, events.kind).address();
   push.event_offset = launch.column(device, stream, data.event_offset).address();
-  if (cut.every_call) {
+  if (cut.at == scheduler::CutAt::EveryCall) {
     push.shader = launch.column(device, stream, events.shader).address();
   }
   if (!events.ray.empty()) {
@@ -101,6 +101,16 @@ SegmentsOnDevice bring_segments(Device& device, Stream& stream, std::span<const 
   stream.upload_array(result.first, first);
   stream.upload_array(result.bounce, bounce);
   return result;
+}
+
+std::shared_ptr<const SegmentsOnDevice> segments_on(Device& device, Stream& stream,
+                                                    const scheduler::Segments& segments) {
+  auto there = std::static_pointer_cast<const SegmentsOnDevice>(segments.on_device);
+  if (there != nullptr && there->device == &device) {
+    return there;
+  }
+  return std::make_shared<const SegmentsOnDevice>(bring_segments(device, stream, segments.event_offset, segments.first,
+                                                                 segments.bounce, segments.most_of_a_thread));
 }
 
 }  // namespace rayreplay::kernels

@@ -9,24 +9,15 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <span>
 
 #include "capture/trace/trace.hpp"
 #include "kernels/device/device.hpp"
 #include "kernels/launch_on_device.hpp"
+#include "scheduler-models/regrouping/segments.hpp"
 
 namespace rayreplay::kernels {
-
-/// scheduler::Cut without its names.
-struct PathCut {
-  bool pending_calls = false;
-  bool every_call = false;
-  std::uint32_t first_bounce = 0;
-  std::optional<std::uint8_t> site{};
-  bool captured_only = false;
-  bool inline_any_hit = false;
-};
 
 /// The device must outlive it.
 struct SegmentsOnDevice {
@@ -41,12 +32,17 @@ struct SegmentsOnDevice {
 
 [[nodiscard]] bool can_cut(const trace::Launch& launch);
 
-[[nodiscard]] SegmentsOnDevice cut_paths(Device& device, Stream& stream, LaunchOnDevice& launch, const PathCut& cut);
+[[nodiscard]] SegmentsOnDevice cut_paths(Device& device, Stream& stream, LaunchOnDevice& launch,
+                                         const scheduler::Cut& cut);
 
 /// From the processor's memory; the spans may go when it returns.
 [[nodiscard]] SegmentsOnDevice bring_segments(Device& device, Stream& stream,
                                               std::span<const std::uint64_t> event_offset,
                                               std::span<const std::uint32_t> first,
                                               std::span<const std::uint16_t> bounce, std::uint32_t most_of_a_thread);
+
+/// The segments in this device's memory: those that are there already, or a copy.
+[[nodiscard]] std::shared_ptr<const SegmentsOnDevice> segments_on(Device& device, Stream& stream,
+                                                                  const scheduler::Segments& segments);
 
 }  // namespace rayreplay::kernels

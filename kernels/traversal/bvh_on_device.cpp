@@ -178,11 +178,6 @@ BvhOnDevice::OnOne& BvhOnDevice::place_for(Device& device) const {
   return *place;
 }
 
-void BvhOnDevice::release(Device& device) const {
-  const std::lock_guard lock(mutex_);
-  devices_.erase(&device);
-}
-
 std::uint64_t BvhOnDevice::on(Device& device, Stream& stream, bool for_logs) const {
   OnOne& one = place_for(device);
   const std::lock_guard lock(one.mutex);

@@ -1,12 +1,12 @@
 // A traced scene's acceleration structures in the memory of devices, kept there from batch to batch.
 //
-// Contract: made by the caller for one Bvh, which must outlive it unchanged; handed to every trace of that Bvh
-// (TraceOptions::on_device). `on` uploads it to a device when it is asked for there first, and keeps it until `release`
-// or the end; a device must be released before it goes. Layouts binary, wide-8 and compressed-wide-8. `unfit` says why
-// no kernel can traverse this one (another layout; more references or records than a stack entry's word can number,
-// which begins at 2^26, with smaller leaves at up to 2^30; a grid whose planes leave the range of floats): empty means
-// that some can. Device memory: the nodes, 48 bytes a reference of a leaf, 128 an instance; with `for_logs` also
-// index triples and vertex orders. Different threads may ask for different devices.
+// Contract: made for one Bvh, which must outlive it unchanged, and kept in a DeviceSlot from trace to trace
+// (TraceOptions::on_device). `on` uploads it to a device when it is asked for there first, and keeps it; the device
+// must outlive it. Layouts binary, wide-8 and compressed-wide-8. `unfit` says why no kernel can traverse this one
+// (another layout; more references or records than a stack entry's word can number, which begins at 2^26, with smaller
+// leaves at up to 2^30; a grid whose planes leave the range of floats): empty means that some can. Device memory: the
+// nodes, 48 bytes a reference of a leaf, 128 an instance; with `for_logs` also index triples and vertex orders.
+// Different threads may ask for different devices.
 //
 // The first `on` for a device asks whether it computes as the kernels need (sums, products and conversions rounded to
 // nearest, minima with NaNs, quotients after correction); one that does not is refused: DeviceError, Unsupported.
@@ -56,8 +56,6 @@ class BvhOnDevice {
 
   /// Address of the scene's record (records.h).
   [[nodiscard]] std::uint64_t on(Device& device, Stream& stream, bool for_logs) const;
-  /// What runs there must have been waited for.
-  void release(Device& device) const;
 
  private:
   struct OnOne;

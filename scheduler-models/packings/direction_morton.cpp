@@ -2,7 +2,7 @@
 // §6).
 //
 // Contract: the order of spatial_order.hpp; ties by original warp id, then lane. O(threads · bits).
-#include "scheduler-models/pack_on_device.hpp"
+#include "scheduler-models/packing.hpp"
 #include "scheduler-models/spatial_order.hpp"
 
 namespace rayreplay::scheduler {
@@ -19,16 +19,6 @@ class DirectionMorton final : public Packing {
     ThreadList threads = threads_by_start(assignment);
     sort_by_direction(launch, ray_, bits_, Curve::Morton, threads);
     return place(assignment, threads, tiled_);
-  }
-
-  [[nodiscard]] Swizzle compute_on(const trace::Launch& launch, const WarpAssignment& assignment,
-                                   kernels::LaunchOnDevice* device) const override {
-    return pack_on(device, assignment,
-                   {.key = kernels::PackingKey::DirectionMorton,
-                    .tiled = tiled_,
-                    .ray = ray_,
-                    .bits = static_cast<std::uint32_t>(bits_)},
-                   [&] { return compute(launch, assignment); });
   }
 
  private:

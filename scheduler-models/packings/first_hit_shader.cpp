@@ -2,7 +2,7 @@
 //
 // Contract: the key is the shader id of the thread's first ClosestHit or Miss event, ascending; threads without one go
 // last; ties by original warp id, then lane. O(events up to the first such event of each thread).
-#include "scheduler-models/pack_on_device.hpp"
+#include "scheduler-models/packing.hpp"
 #include "scheduler-models/sort_threads.hpp"
 
 namespace rayreplay::scheduler {
@@ -29,12 +29,6 @@ class FirstHitShader final : public Packing {
     ThreadList threads = threads_by_start(assignment);
     sort_by_key(threads, key);
     return place(assignment, threads, tiled_);
-  }
-
-  [[nodiscard]] Swizzle compute_on(const trace::Launch& launch, const WarpAssignment& assignment,
-                                   kernels::LaunchOnDevice* device) const override {
-    return pack_on(device, assignment, {.key = kernels::PackingKey::FirstHitShader, .tiled = tiled_},
-                   [&] { return compute(launch, assignment); });
   }
 
  private:

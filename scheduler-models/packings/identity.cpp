@@ -3,7 +3,6 @@
 // Contract: swizzle[t] = t. O(threads).
 #include <numeric>
 
-#include "kernels/launch_on_device.hpp"
 #include "scheduler-models/packing.hpp"
 
 namespace rayreplay::scheduler {
@@ -15,14 +14,6 @@ class Identity final : public Packing {
     Swizzle swizzle(launch.size.threads());
     std::iota(swizzle.begin(), swizzle.end(), 0U);
     return swizzle;
-  }
-
-  [[nodiscard]] Swizzle compute_on(const trace::Launch& launch, const WarpAssignment& assignment,
-                                   kernels::LaunchOnDevice* device) const override {
-    if (device != nullptr) {
-      device->accelerator().note_cpu("packing", "identity moves nothing");
-    }
-    return compute(launch, assignment);
   }
 };
 

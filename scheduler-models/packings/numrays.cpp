@@ -1,7 +1,7 @@
 // Numrays packing: threads sorted by how many rays they traced (ReRay thesis §3.3).
 //
 // Contract: ascending number of rays over the whole launch; ties by original warp id, then lane. O(threads).
-#include "scheduler-models/pack_on_device.hpp"
+#include "scheduler-models/packing.hpp"
 #include "scheduler-models/ray_count_order.hpp"
 
 namespace rayreplay::scheduler {
@@ -13,12 +13,6 @@ class NumRays final : public Packing {
     ThreadList threads = threads_by_start(assignment);
     sort_by_ray_count(launch, threads);
     return place(assignment, threads, false);
-  }
-
-  [[nodiscard]] Swizzle compute_on(const trace::Launch& launch, const WarpAssignment& assignment,
-                                   kernels::LaunchOnDevice* device) const override {
-    return pack_on(device, assignment, {.key = kernels::PackingKey::RayCount},
-                   [&] { return compute(launch, assignment); });
   }
 };
 

@@ -2,7 +2,7 @@
 //
 // Contract: the order of object_order.hpp over the whole launch; ties by original warp id, then lane. O(events).
 #include "scheduler-models/object_order.hpp"
-#include "scheduler-models/pack_on_device.hpp"
+#include "scheduler-models/packing.hpp"
 
 namespace rayreplay::scheduler {
 namespace {
@@ -13,12 +13,6 @@ class Objects final : public Packing {
     ThreadList threads = threads_by_start(assignment);
     sort_by_objects(launch, threads);
     return place(assignment, threads, false);
-  }
-
-  [[nodiscard]] Swizzle compute_on(const trace::Launch& launch, const WarpAssignment& assignment,
-                                   kernels::LaunchOnDevice* device) const override {
-    return pack_on(device, assignment, {.key = kernels::PackingKey::Objects},
-                   [&] { return compute(launch, assignment); });
   }
 };
 

@@ -3,7 +3,7 @@
 // Contract: threads are sorted by 64 bits drawn for each thread id by SplitMix64 (Steele, Lea, Flood 2014), so that the
 // permutation depends on nothing but seed and number of threads, and on the tiles when `tiled`. O(threads).
 #include "base/split_mix.hpp"
-#include "scheduler-models/pack_on_device.hpp"
+#include "scheduler-models/packing.hpp"
 #include "scheduler-models/sort_threads.hpp"
 
 namespace rayreplay::scheduler {
@@ -22,12 +22,6 @@ class Random final : public Packing {
     ThreadList threads = threads_by_start(assignment);
     sort_by_key(threads, key);
     return place(assignment, threads, tiled_);
-  }
-
-  [[nodiscard]] Swizzle compute_on(const trace::Launch& launch, const WarpAssignment& assignment,
-                                   kernels::LaunchOnDevice* device) const override {
-    return pack_on(device, assignment, {.key = kernels::PackingKey::Random, .tiled = tiled_, .seed = seed_},
-                   [&] { return compute(launch, assignment); });
   }
 
  private:

@@ -7,7 +7,7 @@
 #include <bit>
 #include <vector>
 
-#include "scheduler-models/pack_on_device.hpp"
+#include "scheduler-models/packing.hpp"
 #include "scheduler-models/sequence_sort.hpp"
 
 namespace rayreplay::scheduler {
@@ -85,12 +85,6 @@ class ShaderSequence final : public Packing {
     CallWords words(launch.data);
     sort_by_sequence(threads, words);
     return place(assignment, threads, tiled_);
-  }
-
-  [[nodiscard]] Swizzle compute_on(const trace::Launch& launch, const WarpAssignment& assignment,
-                                   kernels::LaunchOnDevice* device) const override {
-    return pack_on(device, assignment, {.key = kernels::PackingKey::ShaderSequence, .tiled = tiled_},
-                   [&] { return compute(launch, assignment); });
   }
 
  private:

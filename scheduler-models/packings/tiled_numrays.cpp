@@ -2,7 +2,7 @@
 //
 // Contract: ascending number of rays inside each tile of the launch order; ties by original warp id, then lane.
 // O(threads).
-#include "scheduler-models/pack_on_device.hpp"
+#include "scheduler-models/packing.hpp"
 #include "scheduler-models/ray_count_order.hpp"
 
 namespace rayreplay::scheduler {
@@ -14,12 +14,6 @@ class TiledNumRays final : public Packing {
     ThreadList threads = threads_by_start(assignment);
     sort_by_ray_count(launch, threads);
     return place(assignment, threads, true);
-  }
-
-  [[nodiscard]] Swizzle compute_on(const trace::Launch& launch, const WarpAssignment& assignment,
-                                   kernels::LaunchOnDevice* device) const override {
-    return pack_on(device, assignment, {.key = kernels::PackingKey::RayCount, .tiled = true},
-                   [&] { return compute(launch, assignment); });
   }
 };
 

@@ -3,7 +3,7 @@
 // Contract: the order of object_order.hpp inside each tile of the launch order; ties by original warp id, then lane.
 // O(events).
 #include "scheduler-models/object_order.hpp"
-#include "scheduler-models/pack_on_device.hpp"
+#include "scheduler-models/packing.hpp"
 
 namespace rayreplay::scheduler {
 namespace {
@@ -14,12 +14,6 @@ class TiledObjects final : public Packing {
     ThreadList threads = threads_by_start(assignment);
     sort_by_objects(launch, threads);
     return place(assignment, threads, true);
-  }
-
-  [[nodiscard]] Swizzle compute_on(const trace::Launch& launch, const WarpAssignment& assignment,
-                                   kernels::LaunchOnDevice* device) const override {
-    return pack_on(device, assignment, {.key = kernels::PackingKey::Objects, .tiled = true},
-                   [&] { return compute(launch, assignment); });
   }
 };
 

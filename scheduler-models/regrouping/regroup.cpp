@@ -13,7 +13,6 @@
 
 #include "base/error.hpp"
 #include "scheduler-models/regrouping/launch_rounds.hpp"
-#include "scheduler-models/regrouping/rounds_on_cpu.hpp"
 #include "scheduler-models/regrouping/units.hpp"
 #include "scheduler-models/regrouping/warp_former.hpp"
 #include "scheduler-models/sort_threads.hpp"
@@ -256,6 +255,8 @@ void form_warps(std::span<const Arrival> waiting, const Keys& keys, std::uint32_
   }
 }
 
+namespace {
+
 SegmentSchedule rounds_on_cpu(const PlanContext& context, const Keys& keys, const Regrouping& regrouping) {
   const Units units = make_units(context, regrouping);
   if (regrouping.scope == Scope::Launch && context.segments.size() > 0) {
@@ -280,6 +281,23 @@ SegmentSchedule rounds_on_cpu(const PlanContext& context, const Keys& keys, cons
   schedule.spread = regrouping.scope == Scope::Launch;
   schedule.sm_source = units.source;
   return schedule;
+}
+
+}  // namespace
+
+SegmentSchedule schedule_rounds(const PlanContext& context, const Keys& keys, const Regrouping& regrouping) {
+  return regroup_twin.run(
+      accelerator_of(context.on_device), [&] { return rounds_on_cpu(context, keys, regrouping); }, context, &keys,
+      std::nullopt, regrouping);
+}
+
+SegmentSchedule schedule_by_key(const PlanContext& context, const std::optional<KeyParts>& parts,
+                                const Regrouping& regrouping) {
+  const auto on_cpu = [&] {
+    const Keys keys = parts ? keys_on_cpu(context, *parts) : Keys(context.segments.size(), 0);
+    return rounds_on_cpu(context, keys, regrouping);
+  };
+  return regroup_twin.run(accelerator_of(context.on_device), on_cpu, context, nullptr, parts, regrouping);
 }
 
 }  // namespace rayreplay::scheduler

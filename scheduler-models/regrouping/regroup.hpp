@@ -52,4 +52,9 @@ void form_warps(std::span<const Arrival> waiting, const trace::Column<std::uint6
 [[nodiscard]] SegmentSchedule schedule_by_key(const PlanContext& context, const std::optional<KeyParts>& parts,
                                               const Regrouping& regrouping);
 
+/// Both of them: keys are given, or made of `parts`; without either they are all the same.
+inline constinit Twin<SegmentSchedule(const PlanContext&, const trace::Column<std::uint64_t>* keys,
+                                      const std::optional<KeyParts>& parts, const Regrouping&)>
+    regroup_twin{"regroup"};
+
 }  // namespace rayreplay::scheduler

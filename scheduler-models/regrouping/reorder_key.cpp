@@ -13,8 +13,6 @@
 
 #include "base/error.hpp"
 #include "base/huge_pages.hpp"
-#include "scheduler-models/regrouping/device_stage.hpp"
-#include "scheduler-models/regrouping/keys_on_device.hpp"
 #include "scheduler-models/space_filling.hpp"
 
 namespace rayreplay::scheduler {
@@ -268,10 +266,8 @@ trace::Column<std::uint64_t> keys_on_cpu(const PlanContext& context, const KeyPa
 }
 
 trace::Column<std::uint64_t> reorder_keys(const PlanContext& context, const KeyParts& parts) {
-  return run_stage(
-      context.on_device, "reorder keys", why_no_keys_on_device(context, parts),
-      [&](kernels::Device& device) { return download_keys(device, context, parts); },
-      [&] { return keys_on_cpu(context, parts); });
+  return reorder_keys_twin.run(
+      accelerator_of(context.on_device), [&] { return keys_on_cpu(context, parts); }, context, parts);
 }
 
 }  // namespace rayreplay::scheduler

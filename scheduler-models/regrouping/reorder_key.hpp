@@ -11,7 +11,8 @@
 // when hit points are asked for and the trace has none (its hits carry no finite t > 0, or its rays were not captured).
 //
 // Where the context names a device, keys are made there, but for the values of hints that are formulas or files; places
-// if its doubles are exact (kernels/arithmetic/arithmetic_check.hpp).
+// if its doubles are exact. `keys_on_cpu` gives the same on the processor, whatever the context names. `check_rays` and
+// `check_hits` throw Missing where places are asked for and the launch has none.
 #pragma once
 
 #include <cstdint>
@@ -37,5 +38,12 @@ struct KeyParts {
 
 /// By segment.
 [[nodiscard]] trace::Column<std::uint64_t> reorder_keys(const PlanContext& context, const KeyParts& parts);
+[[nodiscard]] trace::Column<std::uint64_t> keys_on_cpu(const PlanContext& context, const KeyParts& parts);
+
+void check_rays(const trace::Launch& launch);
+void check_hits(const trace::Launch& launch, bool any_hit);
+
+inline constinit Twin<trace::Column<std::uint64_t>(const PlanContext&, const KeyParts&)> reorder_keys_twin{
+    "reorder keys"};
 
 }  // namespace rayreplay::scheduler

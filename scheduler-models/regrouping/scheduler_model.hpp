@@ -45,7 +45,7 @@ struct PlanContext {
   const HintSources& hints;
   /// Of the same launch: static schedules, and the keys that they need, are made on its devices; exchanges
   /// are not, since machines run side by side. Null: on the processor.
-  kernels::LaunchOnDevice* on_device = nullptr;
+  trace::AcceleratedLaunch* on_device = nullptr;
 };
 
 enum class Grouping : std::uint8_t { Static, Timed, Bound };

@@ -13,15 +13,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "capture/trace/column.hpp"
 #include "scheduler-models/regrouping/segments.hpp"
-
-namespace rayreplay::kernels {
-struct ScheduleOnDevice;
-}
 
 namespace rayreplay::scheduler {
 
@@ -45,8 +40,8 @@ struct SegmentSchedule {
   trace::Column<std::uint32_t> unit_sm;
   bool spread = false;
   SmSource sm_source = SmSource::None;
-  /// `segment_at` and `moved` in a device's memory; or null. Whoever changes a column must let it go.
-  std::shared_ptr<const kernels::ScheduleOnDevice> on_device{};
+  /// `segment_at` and `moved` in a device's memory; or null. Code that changes a column must reset it.
+  DeviceCopy on_device{};
 
   [[nodiscard]] std::size_t warps() const {
     return moved.size();

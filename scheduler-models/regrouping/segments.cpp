@@ -15,8 +15,6 @@
 
 #include "base/error.hpp"
 #include "base/huge_pages.hpp"
-#include "scheduler-models/regrouping/device_stage.hpp"
-#include "scheduler-models/regrouping/segments_on_device.hpp"
 
 namespace rayreplay::scheduler {
 namespace {
@@ -280,7 +278,7 @@ Segments cut_at(const trace::Launch& launch, const Cuts& cuts) {
 
 }  // namespace
 
-Segments cut_paths(const trace::Launch& launch, const Cut& cut, kernels::LaunchOnDevice* on_device) {
+Segments cut_paths(const trace::Launch& launch, const Cut& cut, trace::AcceleratedLaunch* accelerated) {
   const bool pending = cut.at == CutAt::PendingCall;
   if (pending && cut.site) {
     check_sites(launch, *cut.site);
@@ -290,12 +288,10 @@ Segments cut_paths(const trace::Launch& launch, const Cut& cut, kernels::LaunchO
   }
   const bool by_kind_alone =
       pending && cut.first_bounce == 0 && !cut.site && !cut.captured_only && launch.data.events.ray.empty();
-  return run_stage(
-      on_device, "cut paths", why_not_on_device(launch),
-      [&](kernels::Device& device) { return cut_on_device(device, *on_device, cut); },
-      [&] {
-        return by_kind_alone ? cut_at(launch, PlainCuts(launch.data)) : cut_at(launch, ChosenCuts(launch.data, cut));
-      });
+  const auto on_cpu = [&] {
+    return by_kind_alone ? cut_at(launch, PlainCuts(launch.data)) : cut_at(launch, ChosenCuts(launch.data, cut));
+  };
+  return cut_paths_twin.run(accelerator_of(accelerated), on_cpu, accelerated, cut);
 }
 
 trace::Column<std::uint32_t> thread_of_segments(const Segments& segments) {

@@ -19,22 +19,18 @@
 // `site` or `captured_only` asks for what the trace lacks (trace call sites; reorder calls); Resource above 2^32 − 2
 // segments.
 //
-// On a device (`on_device`, of the same launch) the segments are cut there, brought to the processor too, and stay in
-// the device's memory as long as a copy of them lives, for what asks about them next. Whoever changes a column must let
-// `on_device` go. Launches of 2^32 − 2 events or more are cut on the processor.
+// With `accelerated`, which is of the launch, a device cuts: the segments are brought to the processor, too, and stay
+// in the device's memory as long as a copy of them lives, for the stages that follow. Code that changes a column must
+// reset `on_device`. Launches of 2^32 − 2 events or more are cut on the processor.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
+#include "base/twin.hpp"
+#include "capture/trace/accelerated_launch.hpp"
 #include "capture/trace/trace.hpp"
-
-namespace rayreplay::kernels {
-class LaunchOnDevice;
-struct SegmentsOnDevice;
-}  // namespace rayreplay::kernels
 
 namespace rayreplay::scheduler {
 
@@ -56,7 +52,7 @@ struct Segments {
   trace::Column<std::uint16_t>
       bounce;                          ///< by segment: index in the thread of the ray of its first event, at most 65535
   std::uint32_t most_of_a_thread = 0;  ///< = number of rounds
-  std::shared_ptr<const kernels::SegmentsOnDevice> on_device{};  ///< the same columns in a device's memory; or null
+  DeviceCopy on_device{};              ///< the same columns in a device's memory; or null
 
   [[nodiscard]] std::size_t size() const {
     return bounce.size();
@@ -64,7 +60,9 @@ struct Segments {
 };
 
 [[nodiscard]] Segments cut_paths(const trace::Launch& launch, const Cut& cut,
-                                 kernels::LaunchOnDevice* on_device = nullptr);
+                                 trace::AcceleratedLaunch* accelerated = nullptr);
+
+inline constinit Twin<Segments(trace::AcceleratedLaunch*, const Cut&)> cut_paths_twin{"cut paths"};
 
 /// The thread of every segment: 4 bytes each, for those who cannot go by `first`.
 [[nodiscard]] trace::Column<std::uint32_t> thread_of_segments(const Segments& segments);

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "bvh/bvh.hpp"
-#include "kernels/accelerator.hpp"
+#include "base/accelerator.hpp"
 #include "sim/caching/hierarchy.hpp"
 #include "sim/launch/launch_schedule.hpp"
 #include "sim/machine/interleave.hpp"
@@ -47,7 +47,7 @@ struct CacheOptions {
   /// may be null, and must outlive the run). May be null. Unused for imported traces.
   std::function<memory::InstructionSink*(const CacheResult& result)> make_raw{};
   Progress* progress = nullptr;
-  kernels::Accelerator* accelerator = nullptr;  ///< for reuse distances and traversals; null: the processor
+  Accelerator* accelerator = nullptr;  ///< for reuse distances and traversals; null: the processor
 };
 
 struct CacheResult {

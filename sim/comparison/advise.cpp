@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "kernels/launch_on_device.hpp"
+#include "capture/trace/accelerated_launch.hpp"
 #include "scheduler-models/regrouping/hints/formula_hints.hpp"
 #include "sim/comparison/advise_features.hpp"
 #include "sim/simt/segment_replay.hpp"
@@ -62,7 +62,7 @@ class Search {
         options_(options),
         on_device_(options.accelerator == nullptr
                        ? nullptr
-                       : std::make_unique<kernels::LaunchOnDevice>(*options.accelerator, launch_)),
+                       : std::make_unique<trace::AcceleratedLaunch>(*options.accelerator, launch_)),
         order_(order) {
     const auto none = scheduler::SchedulerModels::create(with_hint(options.model, "none"));
     if (none.model->grouping() != scheduler::Grouping::Static) {
@@ -273,7 +273,7 @@ class Search {
   const trace::Launch& launch_;
   const Resolved& configuration_;
   const AdviseOptions& options_;
-  std::unique_ptr<kernels::LaunchOnDevice> on_device_;
+  std::unique_ptr<trace::AcceleratedLaunch> on_device_;
   const scheduler::WarpAssignment& order_;
   std::unique_ptr<scheduler::SchedulerModel> candidate_;
   scheduler::Segments segments_;

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/accelerator.hpp"
+#include "base/accelerator.hpp"
 #include "scheduler-models/regrouping/hints.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
 #include "scheduler-models/warp_assignment.hpp"
@@ -29,7 +29,7 @@ struct AdviseOptions {
   scheduler::HintSources hints;     ///< the user's own: evaluated with any number of bits
   scheduler::MachineFacts machine;  ///< for models whose scope is an SM
   Progress* progress = nullptr;
-  kernels::Accelerator* accelerator = nullptr;  ///< for regrouping and replays; null: the processor
+  Accelerator* accelerator = nullptr;  ///< for regrouping and replays; null: the processor
 };
 
 struct Advice {

@@ -9,7 +9,7 @@
 #include <tbb/parallel_for.h>
 
 #include "base/error.hpp"
-#include "kernels/launch_on_device.hpp"
+#include "capture/trace/accelerated_launch.hpp"
 #include "scheduler-models/regrouping/segment_bound.hpp"
 #include "sim/comparison/remembered_times.hpp"
 #include "sim/simt/segment_replay.hpp"
@@ -150,7 +150,7 @@ class Comparison {
         result_(result),
         on_device_(options.accelerator == nullptr
                        ? nullptr
-                       : std::make_unique<kernels::LaunchOnDevice>(*options.accelerator, launch_)),
+                       : std::make_unique<trace::AcceleratedLaunch>(*options.accelerator, launch_)),
         start_(start),
         facts_(machine::facts(result.machine, result.resident_warps)) {}
 
@@ -322,7 +322,7 @@ class Comparison {
   const trace::Launch& launch_;
   const CompareOptions& options_;
   CompareResult& result_;
-  std::unique_ptr<kernels::LaunchOnDevice> on_device_;
+  std::unique_ptr<trace::AcceleratedLaunch> on_device_;
   const scheduler::WarpAssignment& start_;
   scheduler::MachineFacts facts_;
 

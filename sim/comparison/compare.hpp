@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/accelerator.hpp"
+#include "base/accelerator.hpp"
 #include "scheduler-models/regrouping/hints.hpp"
 #include "scheduler-models/regrouping/segment_schedule.hpp"
 #include "scheduler-models/warp_assignment.hpp"
@@ -38,7 +38,7 @@ struct CompareOptions {
   /// Called with each row while its schedule, segments and placement exist, even if the row does not keep them.
   std::function<void(const CompareRow&)> observe;
   Progress* progress = nullptr;
-  kernels::Accelerator* accelerator = nullptr;  ///< for regrouping and replays; null: the processor
+  Accelerator* accelerator = nullptr;  ///< for regrouping and replays; null: the processor
 };
 
 struct ResponsePoint {

@@ -243,7 +243,7 @@ class Evaluator::Impl {
  public:
   explicit Impl(const EvaluatorOptions& options) : store_(options.store), kept_(options.memory_bytes) {}
 
-  std::vector<Outcome> evaluate(std::span<const Settings> configurations, kernels::Accelerator* accelerator,
+  std::vector<Outcome> evaluate(std::span<const Settings> configurations, Accelerator* accelerator,
                                 Progress* progress) {
     const auto start = Clock::now();
     std::vector<Outcome> outcomes(configurations.size());
@@ -315,7 +315,7 @@ class Evaluator::Impl {
     return catalogue_.hash(complete);
   }
 
-  Workbench workbench(kernels::Accelerator* accelerator, Progress* progress) {
+  Workbench workbench(Accelerator* accelerator, Progress* progress) {
     return {kept_, store_, accelerator, progress};
   }
 
@@ -365,7 +365,7 @@ class Evaluator::Impl {
   }
 
   /// Group by group: first what shares an input, then stage by stage, in the order in which they were asked for.
-  void make(Leaves& leaves, const std::vector<Asked>& asked, kernels::Accelerator* accelerator, Progress* progress) {
+  void make(Leaves& leaves, const std::vector<Asked>& asked, Accelerator* accelerator, Progress* progress) {
     static const Stage kInput = stage("input");
     std::map<Key, std::size_t> inputs;
     std::map<std::pair<Stage, Key>, std::size_t> groups;
@@ -406,7 +406,7 @@ class Evaluator::Impl {
 Evaluator::Evaluator(const EvaluatorOptions& options) : impl_(std::make_unique<Impl>(options)) {}
 Evaluator::~Evaluator() = default;
 
-std::vector<Outcome> Evaluator::evaluate(std::span<const Settings> configurations, kernels::Accelerator* accelerator,
+std::vector<Outcome> Evaluator::evaluate(std::span<const Settings> configurations, Accelerator* accelerator,
                                          Progress* progress) {
   return impl_->evaluate(configurations, accelerator, progress);
 }
@@ -424,7 +424,7 @@ Experiment Evaluator::open(const Settings& complete, std::shared_ptr<const Input
   return experiment;
 }
 
-Workbench Evaluator::workbench(kernels::Accelerator* accelerator, Progress* progress) {
+Workbench Evaluator::workbench(Accelerator* accelerator, Progress* progress) {
   return impl_->workbench(accelerator, progress);
 }
 

@@ -9,7 +9,7 @@
 // comparison, all caches of one recorded stream by shared passes (StageCode::numbers). Thread-safe: calls from
 // several threads share results; a stage that several want is computed once, by the first, in isolation
 // (tbb::this_task_arena::isolate), while the others wait. Metrics do not depend on how configurations are grouped, on
-// threads, device or store. `accelerator`: one caller at a time each (kernels/accelerator.hpp).
+// threads, device or store. `accelerator`: one caller at a time each (base/accelerator.hpp).
 #pragma once
 
 #include <array>
@@ -22,9 +22,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/accelerator.hpp"
 #include "base/error.hpp"
 #include "base/progress.hpp"
-#include "kernels/accelerator.hpp"
+#include "base/accelerator.hpp"
 #include "sim/engine/experiment.hpp"
 #include "sim/engine/store/store.hpp"
 #include "sim/engine/workbench.hpp"
@@ -68,8 +69,7 @@ class Evaluator {
 
   /// `complete` settings.
   [[nodiscard]] std::vector<Outcome> evaluate(std::span<const Settings> configurations,
-                                              kernels::Accelerator* accelerator = nullptr,
-                                              Progress* progress = nullptr);
+                                              Accelerator* accelerator = nullptr, Progress* progress = nullptr);
 
   /// Decodes nothing of the trace: one pass over its bytes for the hash, once in the life of the evaluator. How good
   /// the estimates are: docs/stages.md. Usage and Input errors of the settings and the file are thrown.
@@ -79,7 +79,7 @@ class Evaluator {
   /// settings, which must outlive the experiment, and a workbench for the functions of the stages' headers.
   [[nodiscard]] static Experiment open(const Settings& complete, std::shared_ptr<const InputData> data,
                                        const std::string& name);
-  [[nodiscard]] Workbench workbench(kernels::Accelerator* accelerator, Progress* progress);
+  [[nodiscard]] Workbench workbench(Accelerator* accelerator, Progress* progress);
 
   /// In place of EvaluatorOptions::memory_bytes from now on, and for what stages work with too, all calls together: a
   /// configuration that finds no room beside the others fails (Failure::needed_bytes).

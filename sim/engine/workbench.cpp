@@ -16,7 +16,7 @@ namespace {
 /// Which devices ran something since, by name.
 class DeviceWatch {
  public:
-  explicit DeviceWatch(const kernels::Accelerator* accelerator) : accelerator_(accelerator) {
+  explicit DeviceWatch(const Accelerator* accelerator) : accelerator_(accelerator) {
     if (accelerator != nullptr) {
       before_ = accelerator->records();
     }
@@ -26,7 +26,7 @@ class DeviceWatch {
     std::vector<std::string> names;
     bool processor = accelerator_ == nullptr;
     if (accelerator_ != nullptr) {
-      for (const kernels::StageRecord& record : accelerator_->records()) {
+      for (const StageRecord& record : accelerator_->records()) {
         if (std::ranges::find(before_, record) != before_.end()) {
           continue;  // it ran no more often than before
         }
@@ -44,8 +44,8 @@ class DeviceWatch {
   }
 
  private:
-  const kernels::Accelerator* accelerator_;
-  std::vector<kernels::StageRecord> before_;
+  const Accelerator* accelerator_;
+  std::vector<StageRecord> before_;
 };
 
 }  // namespace
@@ -85,7 +85,7 @@ Experiment with(const Experiment& experiment, const std::string& key, const Para
   return other;
 }
 
-kernels::LaunchOnDevice* Workbench::on_device(const std::shared_ptr<const InputData>& input, std::uint32_t launch) {
+trace::AcceleratedLaunch* Workbench::on_device(const std::shared_ptr<const InputData>& input, std::uint32_t launch) {
   if (accelerator_ == nullptr) {
     return nullptr;
   }
@@ -93,7 +93,7 @@ kernels::LaunchOnDevice* Workbench::on_device(const std::shared_ptr<const InputD
   if (uploaded_ == nullptr || &uploaded_->launch() != &columns) {
     uploaded_.reset();
     uploaded_from_ = input;
-    uploaded_ = std::make_unique<kernels::LaunchOnDevice>(*accelerator_, columns);
+    uploaded_ = std::make_unique<trace::AcceleratedLaunch>(*accelerator_, columns);
   }
   return uploaded_.get();
 }

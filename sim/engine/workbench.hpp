@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/launch_on_device.hpp"
+#include "capture/trace/accelerated_launch.hpp"
 #include "sim/engine/experiment.hpp"
 #include "sim/engine/kept_results.hpp"
 #include "sim/engine/store/store.hpp"
@@ -24,7 +24,7 @@ class Workbench {
  public:
   using Working = KeptResults::Working;
 
-  Workbench(KeptResults& kept, Store* store, kernels::Accelerator* accelerator, Progress* progress)
+  Workbench(KeptResults& kept, Store* store, Accelerator* accelerator, Progress* progress)
       : kept_(&kept), store_(store), accelerator_(accelerator), progress_(progress) {}
 
   /// `make(working)` or `make()` returns the value and its bytes (KeptResults::get).
@@ -44,7 +44,7 @@ class Workbench {
   [[nodiscard]] std::vector<Made> numbers(Stage stage, std::span<const Experiment* const> members);
 
   /// The launch's columns on the device, until another launch or `free_device`; null: the processor.
-  [[nodiscard]] kernels::LaunchOnDevice* on_device(const std::shared_ptr<const InputData>& input, std::uint32_t launch);
+  [[nodiscard]] trace::AcceleratedLaunch* on_device(const std::shared_ptr<const InputData>& input, std::uint32_t launch);
   void free_device() {
     uploaded_.reset();
   }
@@ -55,7 +55,7 @@ class Workbench {
   [[nodiscard]] Store* store() const {
     return store_;
   }
-  [[nodiscard]] kernels::Accelerator* accelerator() const {
+  [[nodiscard]] Accelerator* accelerator() const {
     return accelerator_;
   }
   [[nodiscard]] Progress* progress() const {
@@ -65,11 +65,11 @@ class Workbench {
  private:
   KeptResults* kept_;
   Store* store_;
-  kernels::Accelerator* accelerator_;
+  Accelerator* accelerator_;
   Progress* progress_;
   std::map<Key, std::exception_ptr> failed_;
   std::shared_ptr<const InputData> uploaded_from_;
-  std::unique_ptr<kernels::LaunchOnDevice> uploaded_;
+  std::unique_ptr<trace::AcceleratedLaunch> uploaded_;
 };
 
 /// The same input with another value of a key: `settings` receives the settings, and must outlive the experiment.

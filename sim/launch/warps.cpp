@@ -1,6 +1,5 @@
 #include "sim/launch/warps.hpp"
 
-#include "kernels/launch_on_device.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
 
@@ -11,7 +10,7 @@ scheduler::WarpAssignment in_order(const trace::Launch& launch, const std::strin
 }
 
 scheduler::WarpAssignment pack(const trace::Launch& launch, const scheduler::WarpAssignment& order,
-                               const std::string& packing, kernels::LaunchOnDevice* on_device) {
+                               const std::string& packing, trace::AcceleratedLaunch* on_device) {
   return scheduler::apply(order, scheduler::Packings::create(packing).model->compute_on(launch, order, on_device));
 }
 

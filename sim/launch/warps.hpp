@@ -8,12 +8,9 @@
 #include <cstdint>
 #include <string>
 
+#include "capture/trace/accelerated_launch.hpp"
 #include "capture/trace/trace.hpp"
 #include "scheduler-models/warp_assignment.hpp"
-
-namespace rayreplay::kernels {
-class LaunchOnDevice;
-}  // namespace rayreplay::kernels
 
 namespace rayreplay::experiment {
 
@@ -21,6 +18,6 @@ namespace rayreplay::experiment {
                                                  std::uint32_t warp_size);
 
 [[nodiscard]] scheduler::WarpAssignment pack(const trace::Launch& launch, const scheduler::WarpAssignment& order,
-                                             const std::string& packing, kernels::LaunchOnDevice* on_device = nullptr);
+                                             const std::string& packing, trace::AcceleratedLaunch* on_device = nullptr);
 
 }  // namespace rayreplay::experiment

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <memory>
 
-#include "kernels/traversal/bvh_on_device.hpp"
 #include "traversal/observed.hpp"
 
 namespace rayreplay::experiment {
@@ -166,7 +165,6 @@ class Runner {
  public:
   Runner(const bvh::Bvh& structure, std::uint32_t warp_size, const TraverseOptions& options, TraverseResult& result)
       : structure_(&structure),
-        on_device_(structure),
         accelerator_(options.accelerator),
         warp_size_(warp_size),
         accesses_(options.accesses),
@@ -251,8 +249,8 @@ class Runner {
   }
 
   const bvh::Bvh* structure_;
-  kernels::BvhOnDevice on_device_;
-  kernels::Accelerator* accelerator_;
+  DeviceSlot on_device_;
+  Accelerator* accelerator_;
   std::uint32_t warp_size_;
   const AccessSink& accesses_;
   TraverseResult* result_;

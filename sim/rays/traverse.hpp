@@ -21,8 +21,8 @@
 #include <string>
 #include <vector>
 
+#include "base/accelerator.hpp"
 #include "bvh/bvh.hpp"
-#include "kernels/accelerator.hpp"
 #include "scheduler-models/warp_assignment.hpp"
 #include "traversal/traversal.hpp"
 #include "traversal/warp_traversal.hpp"
@@ -41,7 +41,7 @@ struct TraverseOptions {
   std::uint64_t batch_rays = 65536;
   AccessSink accesses{};  ///< of scalar traversals; may be null
   Progress* progress = nullptr;
-  kernels::Accelerator* accelerator = nullptr;  ///< for the rays; null: the processor
+  Accelerator* accelerator = nullptr;  ///< for the rays; null: the processor
 };
 
 enum class TraverseKind : std::uint8_t { Observed, Scalar, Warp };

@@ -1,17 +1,10 @@
 #include "sim/simt/pixel_map.hpp"
 
-#include <array>
 #include <cstddef>
 #include <limits>
-#include <span>
-#include <type_traits>
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
-
-#include "kernels/accelerator.hpp"
-#include "kernels/launch_on_device.hpp"
-#include "kernels/reduction/pixel_sums.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -54,98 +47,41 @@ PixelCounts count_on_processor(const trace::Launch& launch) {
   return counts;
 }
 
-constexpr std::uint32_t bit(trace::EventKind kind) {
-  return std::uint32_t{1} << static_cast<unsigned>(kind);
-}
-
-PixelCounts count_on_device(const trace::Launch& launch, kernels::LaunchOnDevice& there, kernels::Device& device) {
-  const trace::LaunchSize size = launch.size;
-  const std::size_t pixels = std::size_t{size.width} * size.height;
-  constexpr std::array kColumns{bit(trace::EventKind::Begin) | bit(trace::EventKind::OcclusionBegin),
-                                bit(trace::EventKind::Intersection), bit(trace::EventKind::AnyHit)};
-  kernels::Stream stream(device);
-  const kernels::Buffer& kinds = there.column(device, stream, launch.data.events.kind);
-  const kernels::Buffer& offsets = there.column(device, stream, launch.data.event_offset);
-  const kernels::Buffer sums = kernels::count_pixel_events(device, stream, kinds, launch.data.events.size(), offsets,
-                                                           {pixels, size.depth}, kColumns);
-  std::vector<std::uint32_t> found(pixels * kColumns.size());
-  stream.download_array(sums, found);
-  stream.wait();
-  PixelCounts counts{empty_map(size), empty_map(size), empty_map(size)};
-  for_each_pixel(size, [&](std::size_t pixel) {
-    counts.rays.values[pixel] = static_cast<float>(found[pixel]);
-    counts.intersections.values[pixel] = static_cast<float>(found[pixels + pixel]);
-    counts.any_hits.values[pixel] = static_cast<float>(found[2 * pixels + pixel]);
-  });
-  return counts;
-}
-
 using Tallies = std::vector<simt::Tally>;
 
-/// `sum(pixel)`: over its slices.
-template <class Sum>
-PixelMap map_of(trace::LaunchSize size, std::uint32_t warp_size, const Sum& sum) {
-  PixelMap map = empty_map(size);
+Tallies add_slices_on_processor(trace::LaunchSize size, const Tallies& by_thread) {
+  Tallies sums(std::size_t{size.width} * size.height);
   for_each_pixel(size, [&](std::size_t pixel) {
-    const simt::Tally tally = sum(pixel);
-    if (tally.warp_events > 0) {
-      map.values[pixel] = static_cast<float>(100 * tally.efficiency(warp_size));
+    for (std::size_t slice = 0; slice < size.depth; ++slice) {
+      sums[pixel] += by_thread[slice * sums.size() + pixel];
     }
   });
-  return map;
-}
-
-Tallies sum_on_device(trace::LaunchSize size, const Tallies& by_thread, kernels::Device& device) {
-  constexpr std::size_t kWords = sizeof(simt::Tally) / sizeof(std::uint64_t);
-  static_assert(sizeof(simt::Tally) == 4 * sizeof(std::uint64_t) && std::is_trivially_copyable_v<simt::Tally>);
-  Tallies sums(std::size_t{size.width} * size.height);
-  kernels::Stream stream(device);
-  const kernels::Buffer values = device.allocate_array<simt::Tally>(by_thread.size(), "tallies of threads");
-  stream.upload_array(values, by_thread);
-  const kernels::Buffer found = kernels::sum_slices(device, stream, values, sums.size() * kWords, size.depth);
-  stream.download_array(found, sums);
-  stream.wait();
   return sums;
 }
 
 }  // namespace
 
-PixelCounts count_pixels(const trace::Launch& launch, kernels::LaunchOnDevice* device) {
-  constexpr const char* kStage = "events per pixel";
-  const auto on_cpu = [&] { return count_on_processor(launch); };
-  if (device == nullptr) {
-    return on_cpu();
-  }
-  if (launch.data.events.size() > std::numeric_limits<std::uint32_t>::max()) {
-    device->accelerator().note_cpu(kStage, "a pixel may have 2^32 events");
-    return on_cpu();
-  }
-  return device->accelerator().run_on_one(
-      kStage, {}, [&](kernels::Device& one) { return count_on_device(launch, *device, one); }, on_cpu);
+PixelCounts count_pixels(const trace::Launch& launch, trace::AcceleratedLaunch* accelerated) {
+  return count_pixels_twin.run(
+      accelerator_of(accelerated), [&] { return count_on_processor(launch); }, accelerated);
 }
 
-PixelMap efficiency_map(trace::LaunchSize size, const std::vector<simt::Tally>& by_thread, std::uint32_t warp_size,
-                        kernels::Accelerator* accelerator) {
-  const std::size_t pixels = std::size_t{size.width} * size.height;
-  const auto on_cpu = [&] {
-    return map_of(size, warp_size, [&](std::size_t pixel) {
-      simt::Tally sum;
-      for (std::size_t slice = 0; slice < size.depth; ++slice) {
-        sum += by_thread[slice * pixels + pixel];
-      }
-      return sum;
-    });
-  };
-  if (accelerator == nullptr || size.depth == 1) {  // a single slice is already the sum
-    return on_cpu();
+PixelMap efficiency_map(trace::LaunchSize size, const Tallies& by_thread, std::uint32_t warp_size,
+                        Accelerator* accelerator) {
+  Tallies sums;
+  if (size.depth != 1) {
+    sums = add_slices_twin.run(
+        accelerator, [&] { return add_slices_on_processor(size, by_thread); }, size, by_thread);
   }
-  return accelerator->run_on_one(
-      "efficiency per pixel", {},
-      [&](kernels::Device& one) {
-        const Tallies sums = sum_on_device(size, by_thread, one);
-        return map_of(size, warp_size, [&](std::size_t pixel) { return sums[pixel]; });
-      },
-      on_cpu);
+  const Tallies& by_pixel = size.depth == 1 ? by_thread : sums;
+  PixelMap map = empty_map(size);
+  for_each_pixel(size, [&](std::size_t pixel) {
+    const simt::Tally& tally = by_pixel[pixel];
+    if (tally.warp_events > 0) {
+      map.values[pixel] = static_cast<float>(100 * tally.efficiency(warp_size));
+    }
+  });
+  return map;
 }
 
 PixelMap order_map(trace::LaunchSize size, const scheduler::WarpAssignment& assignment) {

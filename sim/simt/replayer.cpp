@@ -6,11 +6,9 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "kernels/launch_on_device.hpp"
 #include "sim/simt/call_dictionary.hpp"
 #include "sim/simt/job.hpp"
 #include "sim/simt/kernel/kernel.hpp"
-#include "sim/simt/on_device.hpp"
 
 namespace rayreplay::simt {
 namespace {
@@ -133,12 +131,8 @@ ReplayResult replay(const trace::Launch& launch, const std::vector<trace::Shader
   const auto on_cpu = [&] {
     return kernel::replay_on(*kernel::kernels().front(), launch, shaders, assignment, options);
   };
-  if (options.on_device == nullptr) {
-    return on_cpu();
-  }
   check_thread_replay(shaders, assignment, options);
-  return options.on_device->accelerator().run(
-      "replay", {}, [&](auto devices) { return replay_on(devices, launch, shaders, assignment, options); }, on_cpu);
+  return replay_twin.run(trace::accelerator_of(options.on_device), on_cpu, launch, shaders, assignment, options);
 }
 
 std::vector<WarpEvent> replay_warp(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,

@@ -1,14 +1,14 @@
 // The replayer: the warp events of given threads in given warps (MODELS.md §3, §4; ReRay thesis §3.2.1).
 //
 // Contract: each thread's queue is its warp events in order; heads are grouped by call = (kind, shader). At every step
-// the policy picks one call among the heads of the warp's lanes. All lanes with that head pop it together and form one
-// warp event with their mask. SIMT efficiency η = Σ popcount(mask) / (S · warp events). Warps are independent. Exact
-// integers for any number of workers. Complexity: O(events + warp events · distinct heads), one pass over the kind and
-// shader columns (two for many shaders: call_dictionary.hpp); memory O(warps + threads) if wanted, else the queues of
-// two warps a worker. Parallel over warps. Errors: Usage for an unknown policy, a cost table of the wrong length or a
-// warp size above 64; Internal for an assignment that breaks its contract. With `on_device`, GPUs compute the same
-// integers, each for a run of warps. The launch's calls stay there, a byte or two an event, for later replays
-// (kernels/simt/).
+// the policy picks one call among the heads of the warp's lanes; all lanes whose head is that call pop it together and
+// form one warp event with their mask. SIMT efficiency η = Σ popcount(mask) / (S · warp events). Warps are independent.
+// Exact integers, the same whatever the number of workers. Complexity: O(events + warp events · distinct heads), one
+// pass over the kind and shader columns (two for many shaders: call_dictionary.hpp); memory O(warps + threads) where
+// asked for, else the queues of two warps a worker. Parallel over warps. Errors: Usage for an unknown policy, a cost
+// table of the wrong length or a warp size above 64; Internal for an assignment that breaks its contract. With
+// `on_device` the same integers come from GPUs where there are any, each replaying a run of warps; the launch's calls
+// stay there, a byte or two an event, for the replays to come.
 #pragma once
 
 #include <array>
@@ -18,12 +18,10 @@
 #include <vector>
 
 #include "base/progress.hpp"
+#include "base/twin.hpp"
+#include "capture/trace/accelerated_launch.hpp"
 #include "capture/trace/trace.hpp"
 #include "scheduler-models/warp_assignment.hpp"
-
-namespace rayreplay::kernels {
-class LaunchOnDevice;
-}
 
 namespace rayreplay::simt {
 
@@ -75,7 +73,7 @@ struct ReplayOptions {
   bool per_thread = false;
   std::vector<std::uint32_t> shader_cost;  ///< cycles per call by shader id; empty: 1 each
   Progress* progress = nullptr;
-  kernels::LaunchOnDevice* on_device = nullptr;  ///< of this launch; null: the processor
+  trace::AcceleratedLaunch* on_device = nullptr;  ///< of this very launch; null: the processor
 };
 
 /// Call = (kind, shader) with its sums, in order of kind, then shader.
@@ -100,7 +98,11 @@ struct ReplayResult {
 [[nodiscard]] ReplayResult replay(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
                                   const scheduler::WarpAssignment& assignment, const ReplayOptions& options = {});
 
-/// The warp events of one warp in order, for inspection and tests.
+inline constinit Twin<ReplayResult(const trace::Launch&, const std::vector<trace::Shader>&,
+                                   const scheduler::WarpAssignment&, const ReplayOptions&)>
+    replay_twin{"replay"};
+
+/// The warp events of one warp in order: for inspection and tests.
 [[nodiscard]] std::vector<WarpEvent> replay_warp(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
                                                  const scheduler::WarpAssignment& assignment, std::size_t warp,
                                                  Policy policy);

@@ -7,11 +7,9 @@
 
 #include "base/error.hpp"
 #include "base/huge_pages.hpp"
-#include "kernels/launch_on_device.hpp"
 #include "sim/simt/call_dictionary.hpp"
 #include "sim/simt/job.hpp"
 #include "sim/simt/kernel/kernel.hpp"
-#include "sim/simt/on_device.hpp"
 
 namespace rayreplay::simt {
 namespace {
@@ -173,16 +171,9 @@ SegmentReplayResult replay_segments(const trace::Launch& launch, const std::vect
     return kernel::replay_segments_on(*kernel::kernels().front(), launch, shaders, segments, segment_at, warp_size,
                                       options);
   };
-  if (options.on_device == nullptr) {
-    return on_cpu();
-  }
   check_segment_replay(shaders, segment_at, warp_size, options);
-  return options.on_device->accelerator().run(
-      "replay of segments", {},
-      [&](auto devices) {
-        return replay_segments_on(devices, launch, shaders, segments, segment_at, warp_size, options);
-      },
-      on_cpu);
+  return replay_segments_twin.run(trace::accelerator_of(options.on_device), on_cpu, launch, shaders, segments,
+                                  segment_at, warp_size, options);
 }
 
 namespace kernel {

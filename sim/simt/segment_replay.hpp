@@ -17,10 +17,6 @@
 #include "scheduler-models/regrouping/segments.hpp"
 #include "sim/simt/replayer.hpp"
 
-namespace rayreplay::kernels {
-struct ScheduleOnDevice;
-}
-
 namespace rayreplay::simt {
 
 inline constexpr std::size_t kMostWeights = 4;
@@ -35,9 +31,9 @@ struct SegmentReplayOptions {
   std::vector<CallWeights> weights;        ///< at most kMostWeights
   bool detail = false;                     ///< also `active_lanes` and `by_bounce`
   Progress* progress = nullptr;
-  kernels::LaunchOnDevice* on_device = nullptr;  ///< as in ReplayOptions
-  /// SegmentSchedule::on_device of the schedule that `segment_at` comes from, if it has one.
-  const kernels::ScheduleOnDevice* schedule_on_device = nullptr;
+  trace::AcceleratedLaunch* on_device = nullptr;  ///< as in ReplayOptions
+  /// SegmentSchedule::on_device of the schedule whose column `segment_at` is, if it has one.
+  const void* schedule_on_device = nullptr;
 };
 
 struct SegmentReplayResult {
@@ -54,7 +50,12 @@ struct SegmentReplayResult {
                                                   std::span<const std::uint32_t> segment_at, std::uint32_t warp_size,
                                                   const SegmentReplayOptions& options);
 
-/// Weights of single warps, one after another, for timed machine runs. Not thread-safe.
+inline constinit Twin<SegmentReplayResult(const trace::Launch&, const std::vector<trace::Shader>&,
+                                          const scheduler::Segments&, std::span<const std::uint32_t> segment_at,
+                                          std::uint32_t warp_size, const SegmentReplayOptions&)>
+    replay_segments_twin{"replay of segments"};
+
+/// The weights of single warps, one after another, as machines ask for them while they run. Not thread-safe.
 class WarpWeigher {
  public:
   WarpWeigher(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/accelerator.hpp"
 #include "base/error.hpp"
-#include "kernels/accelerator.hpp"
-#include "sim/engine/evaluator.hpp"
 #include "sim/settings/metrics.hpp"
+#include "sim/engine/evaluator.hpp"
 #include "tests/support/vulkan_device.hpp"
 
 namespace rayreplay::test {
@@ -32,7 +32,7 @@ TEST(EvaluatorOnDevice, NumbersAreTheProcessors) {
   std::vector<std::unique_ptr<kernels::Device>> devices;
   devices.push_back(open_test_device());
   const std::string name = devices.front()->info().name;
-  kernels::Accelerator accelerator(std::move(devices), true, {});
+  Accelerator accelerator(std::move(devices), true, {});
   const std::vector<Settings> asked = {of({"outputs=simt,traversal", "packing=random"}),
                                        of({"outputs=simt", "packing=identity"}),
                                        of({"outputs=model", "scheduler.model=ser"}),

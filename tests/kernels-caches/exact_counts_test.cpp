@@ -19,18 +19,17 @@ using Streams = std::vector<Accesses>;
 using Caches = std::vector<ExactCache>;
 using ::testing::HasSubstr;
 
-std::unique_ptr<kernels::Accelerator> accelerator_of(int devices, bool required,
-                                                     const kernels::DeviceOptions& options = {}) {
+std::unique_ptr<Accelerator> accelerator_of(int devices, bool required, const kernels::DeviceOptions& options = {}) {
   std::vector<std::unique_ptr<kernels::Device>> opened;
   opened.reserve(static_cast<std::size_t>(devices));
   for (int i = 0; i < devices; ++i) {
     opened.push_back(rayreplay::test::open_test_device(options));
   }
-  return std::make_unique<kernels::Accelerator>(std::move(opened), required, kernels::Accelerator::Log());
+  return std::make_unique<Accelerator>(std::move(opened), required, Accelerator::Log());
 }
 
-kernels::Accelerator& device() {
-  static const std::unique_ptr<kernels::Accelerator> kept = accelerator_of(1, true);
+Accelerator& device() {
+  static const std::unique_ptr<Accelerator> kept = accelerator_of(1, true);
   return *kept;
 }
 
@@ -80,8 +79,7 @@ CacheCounts slow_counts(const Accesses& accesses, const ExactCache& one) {
   return cache.counts();
 }
 
-void expect_counts(const Streams& streams, const Caches& caches, kernels::Accelerator& on = device(),
-                   bool slow = true) {
+void expect_counts(const Streams& streams, const Caches& caches, Accelerator& on = device(), bool slow = true) {
   Accesses accesses;
   std::vector<std::uint64_t> begins{0};
   for (const Accesses& stream : streams) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/accelerator.hpp"
+#include "kernels/twins.hpp"
 #include "sim/memory/caches/set_associative.hpp"
 #include "tests/memory/slow_cache.hpp"
 #include "tests/support/error_of.hpp"
@@ -20,18 +21,17 @@ using Streams = std::vector<Lines>;
 using Configurations = std::vector<LruConfiguration>;
 using ::testing::HasSubstr;
 
-std::unique_ptr<kernels::Accelerator> accelerator_of(int devices, bool required,
-                                                     const kernels::DeviceOptions& options = {}) {
+std::unique_ptr<Accelerator> accelerator_of(int devices, bool required, const kernels::DeviceOptions& options = {}) {
   std::vector<std::unique_ptr<kernels::Device>> opened;
   opened.reserve(static_cast<std::size_t>(devices));
   for (int i = 0; i < devices; ++i) {
     opened.push_back(rayreplay::test::open_test_device(options));
   }
-  return std::make_unique<kernels::Accelerator>(std::move(opened), required, kernels::Accelerator::Log());
+  return std::make_unique<Accelerator>(std::move(opened), required, Accelerator::Log());
 }
 
-kernels::Accelerator& device() {
-  static const std::unique_ptr<kernels::Accelerator> kept = accelerator_of(1, true);
+Accelerator& device() {
+  static const std::unique_ptr<Accelerator> kept = accelerator_of(1, true);
   return *kept;
 }
 
@@ -52,7 +52,7 @@ std::uint64_t one_cache(const Lines& lines, const LruConfiguration& configuratio
   return cache->counts().hits / kOne;
 }
 
-void expect_hits(const Streams& streams, const Configurations& configurations, kernels::Accelerator& on = device()) {
+void expect_hits(const Streams& streams, const Configurations& configurations, Accelerator& on = device()) {
   Lines lines;
   std::vector<std::uint64_t> begins{0};
   for (const Lines& stream : streams) {
@@ -178,7 +178,7 @@ TEST(LruHits, SeveralDevicesAndBatches) {
   const auto small = accelerator_of(1, true, options);
   expect_hits({random_lines(150000, 900, 5), random_lines(250000, 500, 6), random_lines(200000, 100, 7)},
               all_of({1, 8}, {4}), *small);
-  EXPECT_LE(small->devices()[0]->peak_bytes(), options.memory_limit);
+  EXPECT_LE(kernels::devices_of(*small)[0]->peak_bytes(), options.memory_limit);
   Lines long_one = random_lines(2000000, 5, 8);
   EXPECT_THROW((void)lru_hits(long_one, std::vector<std::uint64_t>{0, long_one.size()}, all_of({2}, {2}), small.get()),
                kernels::DeviceError);

@@ -17,8 +17,7 @@
 namespace rayreplay::test {
 namespace {
 
-using kernels::Accelerator;
-using kernels::StageRecord;
+using StageRecord;
 using traversal::Classification;
 using traversal::ClassifyOptions;
 using traversal::SimulateOptions;
@@ -109,9 +108,9 @@ TEST(ClassifyOnDevice, BuiltInTracer) {
     expect_same_classification(sphere_trace(3), options, *used);
   }
   EXPECT_EQ(record_of(*used).reason, "");
-  EXPECT_EQ(record_of(*used).device, used->devices()[0]->info().name);
+  EXPECT_EQ(record_of(*used).device, used->devices()[0]->name());
   // The replay of rays whose t* no shader told.
-  EXPECT_EQ(record_of(*used, "traversal").device, used->devices()[0]->info().name);
+  EXPECT_EQ(record_of(*used, "traversal").device, used->devices()[0]->name());
 }
 
 TEST(ClassifyOnDevice, RaysThatLeaveBoxes) {

@@ -9,11 +9,11 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/classification/device_judge.hpp"
 #include "tests/support/adversarial.hpp"
 #include "tests/support/adversarial_rays.hpp"
 #include "tests/support/ray_scenes.hpp"
 #include "tests/support/vulkan_device.hpp"
-#include "traversal/classification/device_judge.hpp"
 
 namespace rayreplay::test {
 namespace {

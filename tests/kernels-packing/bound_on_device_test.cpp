@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/packing/call_counts.hpp"
+#include "kernels/twins.hpp"
 #include "scheduler-models/bound.hpp"
 #include "tests/kernels-packing/support.hpp"
 #include "tests/scheduler-models/support.hpp"
@@ -14,15 +15,15 @@ namespace {
 class BoundOnDevice : public testing::Test {
  protected:
   void compare(const trace::Launch& launch, std::uint32_t warp_size) {
-    kernels::LaunchOnDevice on_device(*accelerator_, launch);
-    const Bound found = lower_bound_on(launch, warp_size, &on_device);
+    trace::AcceleratedLaunch on_device(*accelerator_, launch);
+    const Bound found = lower_bound(launch, warp_size, &on_device);
     const Bound expected = lower_bound(launch, warp_size);
     EXPECT_EQ(found.calls, expected.calls);
     EXPECT_EQ(found.warp_events, expected.warp_events);
     EXPECT_EQ(found.efficiency, expected.efficiency);
   }
 
-  std::unique_ptr<kernels::Accelerator> accelerator_ = kernels::test_accelerator();
+  std::unique_ptr<Accelerator> accelerator_ = kernels::test_accelerator();
 };
 
 TEST_F(BoundOnDevice, OfRandomLaunches) {
@@ -58,21 +59,22 @@ TEST_F(BoundOnDevice, OfManyShaders) {
   }
   const trace::Launch launch = builder.build();
   compare(launch, 32);
-  kernels::LaunchOnDevice on_device(*accelerator_, launch);
-  kernels::Device& device = *accelerator_->devices().at(0);
-  const kernels::CallCounts calls = kernels::call_counts(on_device, device);
+  trace::AcceleratedLaunch on_device(*accelerator_, launch);
+  kernels::Device& device = *kernels::devices_of(*accelerator_).at(0);
+  kernels::LaunchOnDevice& there = kernels::on_devices(on_device);
+  const CallCounts calls = kernels::call_counts(there, device);
   EXPECT_EQ(calls.shaders, 65535U);
   EXPECT_EQ(calls.count[static_cast<std::size_t>(trace::EventKind::ClosestHit) * calls.shaders + 65534], 2000U);
-  EXPECT_EQ(kernels::call_counts(on_device, device).count, calls.count) << "from what is kept on the device";
+  EXPECT_EQ(kernels::call_counts(there, device).count, calls.count) << "from what is kept on the device";
 }
 
 TEST_F(BoundOnDevice, WithoutADevice) {
   test::RandomLaunch random(3, {0});
   const trace::Launch launch = random({20, 20, 1});
-  EXPECT_EQ(lower_bound_on(launch, 32, nullptr).warp_events, lower_bound(launch, 32).warp_events);
-  EXPECT_THROW((void)lower_bound_on(launch, 0, nullptr), Error);
-  kernels::LaunchOnDevice on_device(*accelerator_, launch);
-  EXPECT_THROW((void)lower_bound_on(launch, 65, &on_device), Error);
+  EXPECT_EQ(lower_bound(launch, 32, nullptr).warp_events, lower_bound(launch, 32).warp_events);
+  EXPECT_THROW((void)lower_bound(launch, 0, nullptr), Error);
+  trace::AcceleratedLaunch on_device(*accelerator_, launch);
+  EXPECT_THROW((void)lower_bound(launch, 65, &on_device), Error);
 }
 
 }  // namespace

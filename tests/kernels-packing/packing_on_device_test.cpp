@@ -46,7 +46,7 @@ const std::vector<std::string>& all_packings() {
 class PackingOnDevice : public testing::Test {
  protected:
   void compare(const std::string& spec, const trace::Launch& launch, const WarpAssignment& assignment,
-               kernels::LaunchOnDevice& on_device) {
+               trace::AcceleratedLaunch& on_device) {
     const auto model = Packings::create(spec).model;
     EXPECT_TRUE(model->compute_on(launch, assignment, &on_device) == model->compute(launch, assignment))
         << spec << " of " << launch.size.width << "x" << launch.size.height << "x" << launch.size.depth
@@ -54,7 +54,7 @@ class PackingOnDevice : public testing::Test {
   }
 
   void compare_all(const trace::Launch& launch, const std::vector<WarpAssignment>& assignments) {
-    kernels::LaunchOnDevice on_device(*accelerator_, launch);
+    trace::AcceleratedLaunch on_device(*accelerator_, launch);
     for (const std::string& spec : all_packings()) {
       for (const WarpAssignment& assignment : assignments) {
         compare(spec, launch, assignment, on_device);
@@ -99,7 +99,7 @@ class PackingOnDevice : public testing::Test {
     }
   }
 
-  std::unique_ptr<kernels::Accelerator> accelerator_ = kernels::test_accelerator();
+  std::unique_ptr<Accelerator> accelerator_ = kernels::test_accelerator();
 };
 
 TEST_F(PackingOnDevice, OfRandomLaunches) {
@@ -136,7 +136,7 @@ TEST_F(PackingOnDevice, ObjectsWithIdsOfAllSizes) {
            {0}, {0, 1}, {70000, 0, 131071}, {0xFFFF, 0, 5}, {0x10000, 0, 5}, {0xFFFF'FFFF, 0, 0xFFFF'FFFE}}) {
     test::RandomLaunch random(11, ids);
     const trace::Launch launch = random({40, 20, 1});
-    kernels::LaunchOnDevice on_device(*accelerator_, launch);
+    trace::AcceleratedLaunch on_device(*accelerator_, launch);
     compare("objects", launch, assign("linear", launch, 32), on_device);
     compare("tiled-objects", launch, assign("z-order:warp=8x4,tile=16x16", launch, 32), on_device);
   }
@@ -153,7 +153,7 @@ TEST_F(PackingOnDevice, LongSequencesAlike) {
     }
   }
   const trace::Launch launch = builder.build();
-  kernels::LaunchOnDevice on_device(*accelerator_, launch);
+  trace::AcceleratedLaunch on_device(*accelerator_, launch);
   for (const char* spec : {"objects", "shader-sequence", "shader-sequence:tiled=true"}) {
     compare(spec, launch, assign("z-order:warp=8x4,tile=16x16", launch, 32), on_device);
   }
@@ -178,7 +178,7 @@ TEST_F(PackingOnDevice, CoordinatesAtTheBordersOfCells) {
                                border(thread * 3) - extent / 2, border(thread * 11) - extent / 2, extent / 4);
       }
       const trace::Launch launch = builder.build();
-      kernels::LaunchOnDevice on_device(*accelerator_, launch);
+      trace::AcceleratedLaunch on_device(*accelerator_, launch);
       const WarpAssignment assignment = assign("linear", launch, 32);
       for (const char* model : {"origin-morton", "origin-hilbert", "direction-morton", "direction-hilbert"}) {
         compare(std::string(model) + ":bits=" + std::to_string(bits), launch, assignment, on_device);
@@ -195,7 +195,7 @@ TEST_F(PackingOnDevice, OfTracedAndCapturedScenes) {
   const trace::Trace captured = rayreplay::test::load_capture("one-weekend");
   const trace::Launch& large = captured.launches.at(0);
   const WarpAssignment assignment = assign("captured", large, 32);
-  kernels::LaunchOnDevice on_device(*accelerator_, large);
+  trace::AcceleratedLaunch on_device(*accelerator_, large);
   for (const char* spec : {"numrays", "tiled-objects", "shader-sequence", "origin-hilbert"}) {
     compare(spec, large, assignment, on_device);
   }
@@ -214,7 +214,7 @@ TEST_F(PackingOnDevice, GoesOnOnTheProcessor) {
   for (const kernels::DeviceOptions& options : faults) {
     for (const char* spec : {"tiled-objects", "origin-hilbert"}) {
       accelerator_ = kernels::test_accelerator(false, options);
-      kernels::LaunchOnDevice on_device(*accelerator_, launch);
+      trace::AcceleratedLaunch on_device(*accelerator_, launch);
       compare(spec, launch, assignment, on_device);
       if (options.lose_at_submission == 1 || options.memory_limit != 0) {
         EXPECT_EQ(accelerator_->records().at(0).device, "CPU");
@@ -227,13 +227,13 @@ TEST_F(PackingOnDevice, SaysWhereItRan) {
   test::RandomLaunch random(1, {0});
   const trace::Launch launch = random({8, 8, 1});
   const WarpAssignment assignment = assign("linear", launch, 32);
-  kernels::LaunchOnDevice on_device(*accelerator_, launch);
+  trace::AcceleratedLaunch on_device(*accelerator_, launch);
   compare("numrays", launch, assignment, on_device);
   compare("identity", launch, assignment, on_device);
   const auto& records = accelerator_->records();
   ASSERT_EQ(records.size(), 2U);
   EXPECT_EQ(records[0].stage, "packing");
-  EXPECT_EQ(records[0].device, accelerator_->devices().at(0)->info().name);
+  EXPECT_EQ(records[0].device, accelerator_->devices().at(0)->name());
   EXPECT_EQ(records[1].stage, "packing");
   EXPECT_EQ(records[1].device, "CPU");
   EXPECT_THAT(records[1].reason, testing::HasSubstr("identity"));
@@ -254,7 +254,7 @@ TEST_F(PackingOnDevice, WithoutKernels) {
     }
   };
   const trace::Launch launch = test::empty_launch({3, 1, 1});
-  kernels::LaunchOnDevice on_device(*accelerator_, launch);
+  trace::AcceleratedLaunch on_device(*accelerator_, launch);
   EXPECT_THAT(Reverse().compute_on(launch, assign("linear", launch, 8), &on_device), testing::ElementsAre(2, 1, 0));
   EXPECT_EQ(accelerator_->records().at(0).device, "CPU");
 }

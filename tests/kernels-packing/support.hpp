@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/launch_on_device.hpp"
+#include "capture/trace/accelerated_launch.hpp"
 #include "tests/support/vulkan_device.hpp"
 
 namespace rayreplay::kernels {

@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kernels/launch_on_device.hpp"
+#include "capture/trace/accelerated_launch.hpp"
 #include "sim/simt/pixel_map.hpp"
 #include "tests/support/random_trace.hpp"
 #include "tests/support/vulkan_device.hpp"
@@ -25,17 +25,17 @@ void expect_equal(const PixelMap& found, const PixelMap& expected) {
   EXPECT_THAT(found.values, testing::Pointwise(testing::NanSensitiveFloatEq(), expected.values));
 }
 
-std::unique_ptr<kernels::Accelerator> accelerator(bool required, const kernels::DeviceOptions& options = {}) {
+std::unique_ptr<Accelerator> accelerator(bool required, const kernels::DeviceOptions& options = {}) {
   std::vector<std::unique_ptr<kernels::Device>> devices;
   devices.push_back(open_test_device(options));
-  return std::make_unique<kernels::Accelerator>(std::move(devices), required, [](const std::string&) {});
+  return std::make_unique<Accelerator>(std::move(devices), required, [](const std::string&) {});
 }
 
 TEST(PixelMapsOnDevice, CountsOfEvents) {
   const auto used = accelerator(true);
   for (const trace::LaunchSize size : {trace::LaunchSize{7, 5, 1}, trace::LaunchSize{33, 9, 4}}) {
     const trace::Trace trace = random_trace({.seed = 3, .size = size});
-    kernels::LaunchOnDevice there(*used, trace.launches[0]);
+    trace::AcceleratedLaunch there(*used, trace.launches[0]);
     const experiment::PixelCounts expected = experiment::count_pixels(trace.launches[0]);
     const experiment::PixelCounts found = experiment::count_pixels(trace.launches[0], &there);
     expect_equal(found.rays, expected.rays);

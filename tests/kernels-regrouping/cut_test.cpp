@@ -15,11 +15,11 @@ using scheduler::cut_paths;
 using scheduler::CutAt;
 
 void expect_twin(const trace::Launch& launch, const Cut& cut, const std::string& what) {
-  kernels::LaunchOnDevice on_device(test::test_accelerator(), launch);
+  trace::AcceleratedLaunch on_device(test::test_accelerator(), launch);
   const scheduler::Segments found = cut_paths(launch, cut, &on_device);
   test::expect_same(found, cut_paths(launch, cut), what);
   ASSERT_NE(found.on_device, nullptr);
-  EXPECT_EQ(found.on_device->size, found.size());
+  EXPECT_EQ(static_cast<const kernels::SegmentsOnDevice*>(found.on_device.get())->size, found.size());
 }
 
 TEST(CutOnDevice, RandomLaunches) {
@@ -79,7 +79,7 @@ TEST(CutOnDevice, TheSameWhereverALaunchIsDivided) {
   options.batch_seconds = 1e-6;
   const auto accelerator = test::open_accelerator(true, options);
   const trace::Launch launch = test::RandomLaunch(11, 3).make(20'000, 4);
-  kernels::LaunchOnDevice on_device(*accelerator, launch);
+  trace::AcceleratedLaunch on_device(*accelerator, launch);
   for (int repeat = 0; repeat < 2; ++repeat) {  // the second time with known costs
     test::expect_same(cut_paths(launch, {.at = CutAt::PendingCall}, &on_device),
                       cut_paths(launch, {.at = CutAt::PendingCall}), "slices");
@@ -91,7 +91,7 @@ TEST(CutOnDevice, TooLittleMemoryGoesOnOnTheProcessor) {
   options.memory_limit = 1 << 16;
   const auto accelerator = test::open_accelerator(false, options);
   const trace::Launch launch = test::RandomLaunch(11, 3).make(20'000, 4);
-  kernels::LaunchOnDevice on_device(*accelerator, launch);
+  trace::AcceleratedLaunch on_device(*accelerator, launch);
   const scheduler::Segments found = cut_paths(launch, {.at = CutAt::PendingCall}, &on_device);
   EXPECT_EQ(found.on_device, nullptr);
   test::expect_same(found, cut_paths(launch, {.at = CutAt::PendingCall}), "processor");

@@ -27,7 +27,7 @@ class KeysOnDevice : public testing::Test {
     plan_->hints["captured12"] = {.origin = scheduler::HintOrigin::Captured, .bits = 12};
     plan_->hints["formula"] = {.origin = scheduler::HintOrigin::Expression, .bits = 9, .text = "bounce*8+shader%8"};
     plan_->cut(cut);
-    on_device_ = std::make_unique<kernels::LaunchOnDevice>(test::test_accelerator(), plan_->launch());
+    on_device_ = std::make_unique<trace::AcceleratedLaunch>(test::test_accelerator(), plan_->launch());
   }
   void expect_twin(const KeyParts& parts) {
     const PlanContext on_cpu = plan_->context();
@@ -39,7 +39,7 @@ class KeysOnDevice : public testing::Test {
 
   trace::Trace trace_;
   std::unique_ptr<test::Plan> plan_;
-  std::unique_ptr<kernels::LaunchOnDevice> on_device_;
+  std::unique_ptr<trace::AcceleratedLaunch> on_device_;
 };
 
 TEST_F(KeysOnDevice, ShadersAndHints) {
@@ -113,7 +113,7 @@ TEST_F(KeysOnDevice, Places) {
     expect_places();
   }
   const auto& records = test::test_accelerator().records();
-  EXPECT_TRUE(std::none_of(records.begin(), records.end(), [](const kernels::StageRecord& record) {
+  EXPECT_TRUE(std::none_of(records.begin(), records.end(), [](const StageRecord& record) {
     return record.stage == "reorder keys" && record.device == "CPU";
   }));
 }

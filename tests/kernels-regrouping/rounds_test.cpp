@@ -42,7 +42,7 @@ std::string describe(const Regrouping& regrouping) {
          (regrouping.keep_lanes ? ", keep lanes" : "") + (regrouping.only_if_fewer ? ", only if fewer" : "");
 }
 
-void compare(const PlanContext& plan, kernels::LaunchOnDevice& launch, const Keys& keys, const Regrouping& regrouping,
+void compare(const PlanContext& plan, trace::AcceleratedLaunch& launch, const Keys& keys, const Regrouping& regrouping,
              const std::string& what) {
   PlanContext on_device = plan;
   on_device.on_device = &launch;
@@ -80,7 +80,7 @@ TEST_P(RoundsOnDevice, MakeTheSameSchedule) {
   test::Plan plan(trace, order);
   plan.machine.sms = 5;
   plan.machine.withheld_sms = 2;
-  kernels::LaunchOnDevice launch(test::test_accelerator(), plan.launch());
+  trace::AcceleratedLaunch launch(test::test_accelerator(), plan.launch());
   plan.cut({.at = scheduler::CutAt::PendingCall});
   const Keys keys = random_keys(plan.segments().size(), shape.keys, random);
   for (const Regrouping& regrouping : regroupings()) {
@@ -108,7 +108,7 @@ test::Plan random_plan(std::uint32_t threads, std::uint32_t most_rays, std::uint
 
 TEST(Rounds, OfManyWarpsWithManyKeys) {
   const test::Plan plan = random_plan(12'000, 3, 32);
-  kernels::LaunchOnDevice launch(test::test_accelerator(), plan.launch());
+  trace::AcceleratedLaunch launch(test::test_accelerator(), plan.launch());
   std::mt19937_64 random(3);
   for (const std::uint64_t distinct : {6U, 1000U, 1'000'000U}) {
     const Keys keys = random_keys(plan.segments().size(), distinct, random);
@@ -121,7 +121,7 @@ TEST(Rounds, OfManyWarpsWithManyKeys) {
 
 TEST(Rounds, WhoseKeysTakeAll64Bits) {
   const test::Plan plan = random_plan(2000, 4, 32);
-  kernels::LaunchOnDevice launch(test::test_accelerator(), plan.launch());
+  trace::AcceleratedLaunch launch(test::test_accelerator(), plan.launch());
   std::mt19937_64 random(4);
   Keys few(plan.segments().size());
   Keys many(plan.segments().size());
@@ -155,7 +155,7 @@ TEST(Rounds, OfAWindowOfALaunch) {
   test::Plan plan(launch, test::shaders_of_all_stages(11), 32);
   plan.machine.sms = 7;
   plan.cut({.at = scheduler::CutAt::PendingCall});
-  kernels::LaunchOnDevice on_device(test::test_accelerator(), plan.launch());
+  trace::AcceleratedLaunch on_device(test::test_accelerator(), plan.launch());
   const Keys keys = random_keys(plan.segments().size(), 5, random);
   for (const Regrouping& regrouping : regroupings()) {
     compare(plan.context(), on_device, keys, regrouping, "");
@@ -167,7 +167,7 @@ TEST(Rounds, OfNothing) {
     test::Plan plan(test::RandomLaunch(11, 1).make(threads, 0), test::shaders_of_all_stages(11), 32);
     plan.machine.sms = 3;
     plan.cut({.at = scheduler::CutAt::PendingCall});
-    kernels::LaunchOnDevice launch(test::test_accelerator(), plan.launch());
+    trace::AcceleratedLaunch launch(test::test_accelerator(), plan.launch());
     for (const Regrouping& regrouping : regroupings()) {
       compare(plan.context(), launch, {}, regrouping, std::to_string(threads) + " threads, ");
     }
@@ -178,7 +178,7 @@ TEST(Rounds, OfNothing) {
 void compare_models(const trace::Trace& trace, const scheduler::WarpAssignment& order, std::uint32_t sms,
                     const std::vector<const char*>& specs) {
   const trace::Launch& launch = trace.launches.at(0);
-  kernels::LaunchOnDevice on_device(test::test_accelerator(), launch);
+  trace::AcceleratedLaunch on_device(test::test_accelerator(), launch);
   const scheduler::MachineFacts machine{.sms = sms, .withheld_sms = 1};
   const scheduler::HintSources hints;
   for (const char* const spec : specs) {
@@ -189,7 +189,7 @@ void compare_models(const trace::Trace& trace, const scheduler::WarpAssignment& 
     const SegmentSchedule expected = model->schedule({trace, launch, order, segments, machine, hints});
     const SegmentSchedule found = model->schedule({trace, launch, order, there, machine, hints, &on_device});
     ASSERT_NE(found.on_device, nullptr);
-    EXPECT_EQ(found.on_device->warps, found.warps());
+    EXPECT_EQ(static_cast<const kernels::ScheduleOnDevice*>(found.on_device.get())->warps, found.warps());
     ASSERT_NO_THROW(check(found, segments)) << spec;
     test::expect_same(found, expected, spec);
   }
@@ -200,7 +200,7 @@ TEST(Rounds, ExchangesAreMadeOnTheProcessor) {
   const trace::Trace trace = trace::load(RAYREPLAY_SOURCE_DIR "/tests/data/h200/one-weekend-ser.rrt");
   const auto order = scheduler::LaunchOrders::create("captured").model->assign(trace.launches.at(0), 32);
   const auto accelerator = test::open_accelerator(true);
-  kernels::LaunchOnDevice on_device(*accelerator, trace.launches.at(0));
+  trace::AcceleratedLaunch on_device(*accelerator, trace.launches.at(0));
   const auto model = scheduler::SchedulerModels::create("ser:arrival=full,scope=sm").model;
   const scheduler::Segments segments = cut_paths(trace.launches.at(0), model->cut());
   const scheduler::MachineFacts machine{.sms = 4};

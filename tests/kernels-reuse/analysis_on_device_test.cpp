@@ -95,14 +95,14 @@ class AnalysisOnDevice : public testing::Test {
   AnalysisOnDevice() {
     std::vector<std::unique_ptr<kernels::Device>> devices;
     devices.push_back(test::open_test_device());
-    device_ = std::make_unique<kernels::Accelerator>(std::move(devices), true, kernels::Accelerator::Log());
+    device_ = std::make_unique<Accelerator>(std::move(devices), true, Accelerator::Log());
   }
   void compare(AnalysisOptions options, const std::vector<TransactionBlock>& blocks) {
     const Outcome without = run(options, blocks);
     options.accelerator = device_.get();
     expect_equal(run(options, blocks), without);
   }
-  std::unique_ptr<kernels::Accelerator> device_;
+  std::unique_ptr<Accelerator> device_;
 };
 
 TEST_F(AnalysisOnDevice, IsTheOneWithout) {

@@ -1,6 +1,6 @@
 // Reuse distances on a device against the splay tree: streams of many shapes, one and many stacks, any cut into calls
 // and batches; histograms; what happens when the device does not serve.
-#include "sim/memory/reuse/device_stacks.hpp"
+#include "sim/memory/reuse/reuse_stacks.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "kernels/accelerator.hpp"
+#include "kernels/twins.hpp"
 #include "tests/memory/reuse_checks.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/reuse_captured.hpp"
@@ -25,19 +26,18 @@ using test::StreamRandom;
 using Stacks = std::vector<Lines>;
 using ::testing::HasSubstr;
 
-std::unique_ptr<kernels::Accelerator> accelerator_of(int devices, bool required,
-                                                     const kernels::DeviceOptions& options = {}) {
+std::unique_ptr<Accelerator> accelerator_of(int devices, bool required, const kernels::DeviceOptions& options = {}) {
   std::vector<std::unique_ptr<kernels::Device>> opened;
   opened.reserve(static_cast<std::size_t>(devices));
   for (int i = 0; i < devices; ++i) {
     opened.push_back(open_test_device(options));
   }
-  return std::make_unique<kernels::Accelerator>(std::move(opened), required, kernels::Accelerator::Log());
+  return std::make_unique<Accelerator>(std::move(opened), required, Accelerator::Log());
 }
 
 /// Shared: opening a device takes longer than most cases. An error of the device is an error of the test.
-kernels::Accelerator& device() {
-  static const std::unique_ptr<kernels::Accelerator> kept = accelerator_of(1, true);
+Accelerator& device() {
+  static const std::unique_ptr<Accelerator> kept = accelerator_of(1, true);
   return *kept;
 }
 
@@ -78,10 +78,10 @@ void expect_histograms(const std::vector<ReuseHistogram>& found, const Stacks& s
 }
 
 /// In calls of random sizes, stack by stack.
-void expect_in_calls(const Stacks& stacks, std::uint64_t longest, const DeviceStacksOptions& options,
-                     kernels::Accelerator& on, std::uint64_t seed) {
+void expect_in_calls(const Stacks& stacks, std::uint64_t longest, const ReuseStacksOptions& options, Accelerator& on,
+                     std::uint64_t seed) {
   StreamRandom random(seed);
-  DeviceStacks under_test(&on, stacks.size(), options);
+  ReuseStacks under_test(&on, stacks.size(), options);
   std::vector<std::size_t> at(stacks.size());
   std::vector<Distances> found(stacks.size());
   for (bool left = true; left;) {
@@ -224,7 +224,7 @@ TEST(ReuseOnDevice, BatchesCutTheStreamAnywhere) {
   for (const std::uint64_t batch : {450U, 1000U, 6000U}) {
     SCOPED_TRACE(batch);
     expect_in_calls(stacks, 5000, {.batch = batch}, device(), batch);
-    DeviceStacks once(&device(), stacks.size(), {.batch = batch, .once = true});
+    ReuseStacks once(&device(), stacks.size(), {.batch = batch, .once = true});
     Distances out(all.lines.size());
     once.distances(all.lines, all.begins, out);
     EXPECT_TRUE(out == reference(stacks));
@@ -256,7 +256,7 @@ TEST(ReuseOnDevice, TheProcessorTakesOverWhereItMust) {
   EXPECT_TRUE(small->has_device());
   const Joined all = join(stacks);
   const auto required = accelerator_of(1, true);
-  DeviceStacks refused(required.get(), 2, {.batch = 1500});
+  ReuseStacks refused(required.get(), 2, {.batch = 1500});
   Distances out(all.lines.size());
   EXPECT_THROW(refused.distances(all.lines, all.begins, out), kernels::DeviceError);
 }
@@ -268,14 +268,14 @@ TEST(ReuseOnDevice, LessMemoryMeansSmallerBatches) {
   const Lines lines = random_lines(700000, 2000, 8);
   EXPECT_TRUE(distances_of_streams(lines, std::vector<std::uint64_t>{0, lines.size()}, small.get()) ==
               reference(lines));
-  EXPECT_LE(small->devices()[0]->peak_bytes(), options.memory_limit);
+  EXPECT_LE(kernels::devices_of(*small)[0]->peak_bytes(), options.memory_limit);
 }
 
 TEST(ReuseOnDevice, ShortCallsGoToTheProcessor) {
   const auto here = accelerator_of(1, true);
   Lines lines(5000);
   std::iota(lines.begin(), lines.end(), 0U);
-  DeviceStacks stacks(here.get(), 1, {.most_overhead = 0, .free_overhead = 12000});
+  ReuseStacks stacks(here.get(), 1, {.most_overhead = 0, .free_overhead = 12000});
   Distances found(lines.size());
   const std::vector<std::uint64_t> begins{0, lines.size()};
   for (int call = 0; call < 4; ++call) {

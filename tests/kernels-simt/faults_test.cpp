@@ -47,8 +47,8 @@ class CountingProgress : public Progress {
 };
 
 TEST_F(OnDevices, TwoShareTheWarps) {
-  kernels::Accelerator accelerator = test::accelerator_of(2);
-  kernels::LaunchOnDevice resident(accelerator, launch);
+  Accelerator accelerator = test::accelerator_of(2);
+  trace::AcceleratedLaunch resident(accelerator, launch);
   simt::ReplayOptions with_devices = options();
   CountingProgress progress;
   with_devices.progress = &progress;
@@ -60,28 +60,28 @@ TEST_F(OnDevices, TwoShareTheWarps) {
   ASSERT_EQ(accelerator.records().size(), 1U);
   EXPECT_EQ(accelerator.records()[0].stage, "replay");
   EXPECT_NE(accelerator.records()[0].device, "CPU");
-  for (kernels::Device* device : accelerator.devices()) {
+  for (kernels::Device* device : kernels::devices_of(accelerator)) {
     EXPECT_EQ(device->times().count("simt replay"), 1U);
   }
 }
 
 TEST_F(OnDevices, TheLaunchIsUploadedAndEncodedOnce) {
-  kernels::Accelerator accelerator = test::accelerator_of(1);
-  kernels::LaunchOnDevice resident(accelerator, launch);
+  Accelerator accelerator = test::accelerator_of(1);
+  trace::AcceleratedLaunch resident(accelerator, launch);
   simt::ReplayOptions with_devices = options();
   with_devices.on_device = &resident;
   const auto launches = [&](const char* program) {
-    return accelerator.devices().front()->times().at(program).launches;
+    return kernels::devices_of(accelerator).front()->times().at(program).launches;
   };
   test::expect_equal(simt::replay(launch, shaders, assignment, with_devices), expected);
   const std::uint64_t encoded = launches("simt encode");
   const std::uint64_t replayed = launches("simt replay");
-  const std::uint64_t kept = accelerator.devices().front()->allocated_bytes();
+  const std::uint64_t kept = kernels::devices_of(accelerator).front()->allocated_bytes();
   EXPECT_GE(kept, 4 * launch.data.events.size());  // kinds, shaders, codes
   test::expect_equal(simt::replay(launch, shaders, assignment, with_devices), expected);
   EXPECT_EQ(launches("simt encode"), encoded);
   EXPECT_GT(launches("simt replay"), replayed);
-  EXPECT_EQ(accelerator.devices().front()->allocated_bytes(), kept);
+  EXPECT_EQ(kernels::devices_of(accelerator).front()->allocated_bytes(), kept);
 }
 
 TEST_F(OnDevices, ColumnsPassThroughWhereTheyDoNotFit) {
@@ -92,20 +92,20 @@ TEST_F(OnDevices, ColumnsPassThroughWhereTheyDoNotFit) {
   simt::ReplayOptions sums;
   expected = simt::replay(launch, shaders, assignment, sums);
   const std::uint64_t rows = launch.data.events.size();
-  kernels::Accelerator accelerator = test::accelerator_of(1, {.memory_limit = rows * 5 / 2});
-  kernels::LaunchOnDevice resident(accelerator, launch);
+  Accelerator accelerator = test::accelerator_of(1, {.memory_limit = rows * 5 / 2});
+  trace::AcceleratedLaunch resident(accelerator, launch);
   sums.on_device = &resident;
   test::expect_equal(simt::replay(launch, shaders, assignment, sums), expected);
   // The codes and the threads' offsets are all that is kept.
-  EXPECT_LT(accelerator.devices().front()->allocated_bytes(), 2 * rows);
+  EXPECT_LT(kernels::devices_of(accelerator).front()->allocated_bytes(), 2 * rows);
 }
 
 TEST_F(OnDevices, TheProcessorGoesOnWhereMemoryIsShort) {
   std::vector<std::unique_ptr<kernels::Device>> devices;
   devices.push_back(test::open_test_device({.memory_limit = 4096}));
   std::vector<std::string> told;
-  kernels::Accelerator accelerator(std::move(devices), false, [&](const std::string& line) { told.push_back(line); });
-  kernels::LaunchOnDevice resident(accelerator, launch);
+  Accelerator accelerator(std::move(devices), false, [&](const std::string& line) { told.push_back(line); });
+  trace::AcceleratedLaunch resident(accelerator, launch);
   simt::ReplayOptions with_devices = options();
   with_devices.on_device = &resident;
   test::expect_equal(simt::replay(launch, shaders, assignment, with_devices), expected);
@@ -116,8 +116,8 @@ TEST_F(OnDevices, TheProcessorGoesOnWhereTheDeviceIsLost) {
   std::vector<std::unique_ptr<kernels::Device>> devices;
   devices.push_back(test::open_test_device({.lose_at_submission = 2}));
   std::vector<std::string> told;
-  kernels::Accelerator accelerator(std::move(devices), false, [&](const std::string& line) { told.push_back(line); });
-  kernels::LaunchOnDevice resident(accelerator, launch);
+  Accelerator accelerator(std::move(devices), false, [&](const std::string& line) { told.push_back(line); });
+  trace::AcceleratedLaunch resident(accelerator, launch);
   simt::ReplayOptions with_devices = options();
   with_devices.on_device = &resident;
   test::expect_equal(simt::replay(launch, shaders, assignment, with_devices), expected);
@@ -126,8 +126,8 @@ TEST_F(OnDevices, TheProcessorGoesOnWhereTheDeviceIsLost) {
 }
 
 TEST_F(OnDevices, RefusesWhatTheProcessorRefuses) {
-  kernels::Accelerator accelerator = test::accelerator_of(2);
-  kernels::LaunchOnDevice resident(accelerator, launch);
+  Accelerator accelerator = test::accelerator_of(2);
+  trace::AcceleratedLaunch resident(accelerator, launch);
   simt::ReplayOptions with_devices;
   with_devices.on_device = &resident;
   const auto message = [&] {
@@ -150,7 +150,7 @@ TEST_F(OnDevices, RefusesWhatTheProcessorRefuses) {
   EXPECT_THAT(message(), testing::HasSubstr("the warp size is out of range"));
   assignment = test::linear_assignment(kThreads, 32);
   const trace::Launch other = launch;
-  kernels::LaunchOnDevice of_other(accelerator, other);
+  trace::AcceleratedLaunch of_other(accelerator, other);
   with_devices.on_device = &of_other;
   EXPECT_THAT(message(), testing::HasSubstr("another launch's columns"));
 }

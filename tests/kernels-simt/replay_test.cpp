@@ -29,8 +29,8 @@ void compare(const trace::Launch& launch, const std::vector<trace::Shader>& shad
              const scheduler::WarpAssignment& assignment, simt::ReplayOptions options,
              const simt::OnDeviceLimits& limits = {}) {
   SCOPED_TRACE(to_string(options.policy));
-  kernels::Accelerator nobody({}, false, {});
-  kernels::LaunchOnDevice resident(nobody, launch);
+  Accelerator nobody;
+  trace::AcceleratedLaunch resident(nobody, launch);
   const simt::ReplayResult expected = simt::replay(launch, shaders, assignment, options);
   options.on_device = &resident;
   test::expect_equal(simt::replay_on(test::one_device(), launch, shaders, assignment, options, limits), expected);
@@ -69,8 +69,8 @@ TEST(ReplayOnDevice, GivesTheSlowTwinsSums) {
   std::mt19937_64 random(3);
   const trace::Launch launch = test::RandomLaunch(11, random()).make(kThreads, 5);
   const auto assignment = test::shuffled_assignment(kThreads, 32, random);
-  kernels::Accelerator nobody({}, false, {});
-  kernels::LaunchOnDevice resident(nobody, launch);
+  Accelerator nobody;
+  trace::AcceleratedLaunch resident(nobody, launch);
   for (const Policy policy : test::kPolicies) {
     simt::ReplayOptions options = everything(policy, shaders.size());
     std::vector<simt::Tally> by_shader(shaders.size());
@@ -110,8 +110,8 @@ TEST(ReplayOnDevice, GivesTheDefinitionsListing) {
   const trace::Launch launch = builder.build();
   using enum trace::ShaderStage;
   const auto shaders = test::shaders_of({RayGeneration, Intersection, Intersection, Miss, ClosestHit});
-  kernels::Accelerator nobody({}, false, {});
-  kernels::LaunchOnDevice resident(nobody, launch);
+  Accelerator nobody;
+  trace::AcceleratedLaunch resident(nobody, launch);
   for (const Policy policy : {Policy::StageMajority, Policy::MinShader, Policy::OldestLane, Policy::TraceBarrier}) {
     simt::ReplayOptions options;
     options.policy = policy;

@@ -24,8 +24,8 @@ void compare(const trace::Launch& launch, const std::vector<trace::Shader>& shad
              const scheduler::Segments& segments, const trace::Column<std::uint32_t>& segment_at,
              std::uint32_t warp_size, simt::SegmentReplayOptions options, const simt::OnDeviceLimits& limits = {}) {
   SCOPED_TRACE(to_string(options.policy));
-  kernels::Accelerator nobody({}, false, {});
-  kernels::LaunchOnDevice resident(nobody, launch);
+  Accelerator nobody;
+  trace::AcceleratedLaunch resident(nobody, launch);
   const auto expected = simt::replay_segments(launch, shaders, segments, segment_at, warp_size, options);
   options.on_device = &resident;
   test::expect_equal(
@@ -90,8 +90,8 @@ TEST(Segments, ThatAreOnTheDevice) {
   trace.launches.push_back(test::RandomLaunch(6, random()).make(1000, 5));
   const trace::Launch& launch = trace.launches[0];
   const auto order = test::linear_assignment(launch.data.threads(), 32);
-  kernels::Accelerator accelerator = test::accelerator_of(1);
-  kernels::LaunchOnDevice resident(accelerator, launch);
+  Accelerator accelerator = test::accelerator_of(1);
+  trace::AcceleratedLaunch resident(accelerator, launch);
   const auto created = scheduler::SchedulerModels::create("ser");
   const auto segments = scheduler::cut_paths(launch, created.model->cut(), &resident);
   const scheduler::MachineFacts machine;
@@ -118,8 +118,8 @@ TEST(Segments, OnTwoDevices) {
   options.detail = true;
   options.weights = random_weights(2, shaders.size(), random);
   const auto expected = simt::replay_segments(launch, shaders, segments, places.thread_at, 32, options);
-  kernels::Accelerator accelerator = test::accelerator_of(2);
-  kernels::LaunchOnDevice resident(accelerator, launch);
+  Accelerator accelerator = test::accelerator_of(2);
+  trace::AcceleratedLaunch resident(accelerator, launch);
   options.on_device = &resident;
   test::expect_equal(simt::replay_segments(launch, shaders, segments, places.thread_at, 32, options), expected);
   ASSERT_EQ(accelerator.records().size(), 1U);

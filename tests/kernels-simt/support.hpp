@@ -7,8 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/launch_on_device.hpp"
-#include "sim/simt/on_device.hpp"
+#include "capture/trace/accelerated_launch.hpp"
+#include "kernels/simt/twins.hpp"
+#include "kernels/twins.hpp"
 #include "tests/simt/support.hpp"
 #include "tests/support/vulkan_device.hpp"
 
@@ -27,7 +28,7 @@ inline simt::Devices one_device() {
 }
 
 /// `count` further devices of an accelerator; errors are not fallen back from.
-inline kernels::Accelerator accelerator_of(std::size_t count, const kernels::DeviceOptions& options = {}) {
+inline Accelerator accelerator_of(std::size_t count, const kernels::DeviceOptions& options = {}) {
   std::vector<std::unique_ptr<kernels::Device>> devices;
   for (std::size_t i = 0; i < count; ++i) {
     devices.push_back(open_test_device(options));

@@ -24,8 +24,7 @@
 namespace rayreplay::test {
 
 /// As if the devices had been asked for by name: a failure is an error, no silent processor.
-[[nodiscard]] inline kernels::Accelerator open_accelerator(std::size_t devices = 1,
-                                                           const kernels::DeviceOptions& options = {}) {
+[[nodiscard]] inline Accelerator open_accelerator(std::size_t devices = 1, const kernels::DeviceOptions& options = {}) {
   std::vector<std::unique_ptr<kernels::Device>> opened;
   for (std::size_t i = 0; i < devices; ++i) {
     opened.push_back(open_test_device(options));
@@ -34,8 +33,8 @@ namespace rayreplay::test {
 }
 
 /// One for all tests of a program: pipelines are made once.
-[[nodiscard]] inline kernels::Accelerator& accelerator() {
-  static kernels::Accelerator shared = open_accelerator();
+[[nodiscard]] inline Accelerator& accelerator() {
+  static Accelerator shared = open_accelerator();
   return shared;
 }
 

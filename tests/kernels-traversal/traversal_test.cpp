@@ -59,8 +59,8 @@ void expect_equal(const TraceResult& device, const TraceResult& cpu, const std::
 /// Traces on the device and on the processor, and says how many rays hit something.
 std::size_t compare(const bvh::Bvh& bvh, const std::vector<Ray>& rays, const TraceOptions& options,
                     const std::string& order, const std::string& what) {
-  const kernels::BvhOnDevice on_device(bvh);
-  EXPECT_EQ(on_device.unfit(), "") << what;
+  EXPECT_EQ(kernels::BvhOnDevice(bvh).unfit(), "") << what;
+  DeviceSlot on_device;
   TraceOptions there = options;
   there.accelerator = &accelerator();
   there.on_device = &on_device;
@@ -74,7 +74,6 @@ std::size_t compare(const bvh::Bvh& bvh, const std::vector<Ray>& rays, const Tra
   if (shaders != nullptr) {
     EXPECT_EQ(shaders->unobserved() - middle, middle - before) << what;
   }
-  on_device.release(*accelerator().devices()[0]);
   return static_cast<std::size_t>(
       std::count_if(cpu.hits.begin(), cpu.hits.end(), [](const Hit& hit) { return hit.found(); }));
 }
@@ -223,7 +222,7 @@ TEST(TraversalOnDevice, SeveralDevicesAndLittleMemoryChangeNothing) {
   kernels::DeviceOptions tight;
   tight.memory_limit = std::uint64_t{6} << 20U;
   tight.batch_seconds = 1e-4;
-  kernels::Accelerator several = open_accelerator(2, tight);
+  Accelerator several = open_accelerator(2, tight);
   for (const char* order : {"near-first", "ordered"}) {
     const auto model = Traversals::create(order).model;
     const TraceResult cpu = model->trace(bvh, rays, {.accesses = true, .shaders = &shaders});
@@ -236,7 +235,7 @@ TEST(TraversalOnDevice, SeveralDevicesAndLittleMemoryChangeNothing) {
 TEST(TraversalOnDevice, WhatHasNoKernelRunsOnTheProcessorAndSaysSo) {
   const trace::Scene scene = random_scene({.seed = 7});
   const std::vector<Ray> rays = mixed_rays(8, 100, true);
-  kernels::Accelerator own = open_accelerator();
+  Accelerator own = open_accelerator();
   const bvh::Bvh half = bvh::build_bvh(scene, 0, "test", {.layout = "half-4"});
   const bvh::Bvh wide = bvh::build_bvh(scene, 0, "test", {.layout = "wide-8"});
   const SphereShaders spheres(wide.scene, rays);
@@ -249,7 +248,7 @@ TEST(TraversalOnDevice, WhatHasNoKernelRunsOnTheProcessorAndSaysSo) {
   const auto any = Traversals::create("any-order").model;
   expect_equal(any->trace(wide, rays, {.accelerator = &own}), any->trace(wide, rays, {}), "any-order");
   std::vector<std::string> reasons;
-  for (const kernels::StageRecord& record : own.records()) {
+  for (const StageRecord& record : own.records()) {
     EXPECT_EQ(record.stage, "traversal");
     EXPECT_EQ(record.device, "CPU");
     reasons.push_back(record.reason);
@@ -262,7 +261,7 @@ TEST(TraversalOnDevice, CopiesOfAnotherStructureAreAnError) {
   const trace::Scene scene = random_scene({.seed = 7});
   const bvh::Bvh one = bvh::build_bvh(scene, 0, "test", {.layout = "wide-8"});
   const bvh::Bvh other = bvh::build_bvh(scene, 0, "test", {.layout = "wide-8"});
-  const kernels::BvhOnDevice copies(other);
+  DeviceSlot copies = std::make_shared<kernels::BvhOnDevice>(other);
   EXPECT_THROW(static_cast<void>(Traversals::create("near-first")
                                      .model->trace(one, random_rays(1, 10, false),
                                                    {.accelerator = &accelerator(), .on_device = &copies})),

@@ -40,9 +40,8 @@ std::vector<std::uint64_t> ragged_warps(std::uint64_t seed, std::size_t rays, st
 }
 
 std::uint64_t compare(const bvh::Bvh& bvh, const std::vector<Ray>& rays, const std::vector<std::uint64_t>& first_ray,
-                      const WarpTraceOptions& options, const std::string& what,
-                      kernels::Accelerator& devices = accelerator()) {
-  const kernels::BvhOnDevice on_device(bvh);
+                      const WarpTraceOptions& options, const std::string& what, Accelerator& devices = accelerator()) {
+  DeviceSlot on_device;
   WarpTraceOptions there = options;
   there.accelerator = &devices;
   there.on_device = &on_device;
@@ -52,9 +51,6 @@ std::uint64_t compare(const bvh::Bvh& bvh, const std::vector<Ray>& rays, const s
     const WarpTraceResult cpu = model->trace(bvh, rays, first_ray, options);
     expect_equal(model->trace(bvh, rays, first_ray, there), cpu, what + " " + schedule);
     steps += cpu.tally[0].steps;
-  }
-  for (kernels::Device* device : devices.devices()) {
-    on_device.release(*device);
   }
   return steps;
 }
@@ -99,7 +95,7 @@ TEST(WarpsOnDevice, SeveralDevicesAndLittleMemoryChangeNothing) {
   kernels::DeviceOptions tight;
   tight.memory_limit = std::uint64_t{3} << 20U;
   tight.batch_seconds = 1e-4;
-  kernels::Accelerator several = open_accelerator(2, tight);
+  Accelerator several = open_accelerator(2, tight);
   compare(bvh, rays, ragged_warps(9, rays.size(), 32), {.accesses = true}, "two devices", several);
   compare(bvh, rays, {0}, {.accesses = true}, "no warp", several);
   compare(bvh, rays, {0, 5}, {.accesses = true}, "one warp", several);

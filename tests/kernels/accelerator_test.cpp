@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/launch_on_device.hpp"
+#include "kernels/twins.hpp"
 #include "tests/kernels/affine_kernel.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/vulkan_device.hpp"
@@ -31,8 +32,8 @@ struct Fixture {
   std::string run(const Needs& needs = {}) const {
     return accelerator->run(
         "affine", needs,
-        [](std::span<Device* const> devices) {
-          for (Device* device : devices) {
+        [](Accelerator::Devices devices) {
+          for (Device* device : devices_of(devices)) {
             EXPECT_EQ(affine(*device, numbers(10)), affine_twin(numbers(10)));
           }
           return std::string("device");
@@ -45,7 +46,7 @@ TEST(Accelerator, RunsOnItsDeviceAndRecordsIt) {
   const Fixture fixture(false);
   EXPECT_EQ(fixture.run(), "device");
   EXPECT_EQ(fixture.run(), "device");
-  const std::string name = fixture.accelerator->devices().at(0)->info().name;
+  const std::string name = fixture.accelerator->devices().at(0)->name();
   EXPECT_EQ(fixture.accelerator->records(), (std::vector<StageRecord>{{"affine", name, "", 2}}));
   EXPECT_TRUE(fixture.logged.empty());
 }
@@ -80,7 +81,7 @@ TEST(Accelerator, ADeviceAskedForByNameIsNotReplaced) {
   EXPECT_THROW((void)fixture.run(), DeviceError);
   EXPECT_THROW((void)fixture.accelerator->run(
                    "memory", {},
-                   [](std::span<Device* const>) -> int {
+                   [](Accelerator::Devices) -> int {
                      throw DeviceError(Fault::Memory, {"too much", "", "", "", ""});
                    },
                    [] { return 1; }),
@@ -89,16 +90,16 @@ TEST(Accelerator, ADeviceAskedForByNameIsNotReplaced) {
 
 TEST(Accelerator, ErrorsThatAreNoFaultsOfTheDeviceGoOn) {
   const Fixture fixture(false);
-  EXPECT_THROW((void)fixture.accelerator->run(
-                   "bad input", {}, [](std::span<Device* const>) -> int { throw Error(ErrorKind::Input, {}); },
-                   [] { return 1; }),
-               Error);
+  EXPECT_THROW(
+      (void)fixture.accelerator->run(
+          "bad input", {}, [](Accelerator::Devices) -> int { throw Error(ErrorKind::Input, {}); }, [] { return 1; }),
+      Error);
 }
 
 TEST(Accelerator, WithoutDevicesTheProcessorIsNothingToTell) {
-  Accelerator accelerator({}, false, {});
+  Accelerator accelerator;
   EXPECT_EQ(accelerator.run(
-                "a", {}, [](std::span<Device* const>) { return 1; }, [] { return 2; }),
+                "a", {}, [](Accelerator::Devices) { return 1; }, [] { return 2; }),
             2);
   accelerator.note_cpu("b", "there is no kernel");
   EXPECT_EQ(accelerator.records(), (std::vector<StageRecord>{{"a", "CPU", "", 1}, {"b", "CPU", "", 1}}));
@@ -114,8 +115,9 @@ TEST(Choice, ByNumberNameAndUuid) {
     choices.insert(choices.end(), {info.name, info.name.substr(0, 5), "vulkan:" + info.name});
   }
   for (const std::string& choice : choices) {
-    ASSERT_EQ(open(choice)->devices().size(), 1U) << choice;
-    EXPECT_EQ(open(choice)->devices()[0]->info().index, info.index);
+    const std::unique_ptr<Accelerator> opened = open(choice);
+    ASSERT_EQ(opened->devices().size(), 1U) << choice;
+    EXPECT_EQ(devices_of(*opened)[0]->info().index, info.index);
   }
   EXPECT_FALSE(open("cpu")->has_device());
   EXPECT_FALSE(open("CPU")->has_device());
@@ -136,14 +138,15 @@ TEST(LaunchOnDevice, KeepsWhatAStageThatFailedHasUploaded) {
   for (std::uint16_t i = 0; i < 1000; ++i) {
     launch.data.events.shader.push_back(i);
   }
-  LaunchOnDevice on_device(*fixture.accelerator, launch);
+  LaunchOnDevice on_device(launch);
   const auto first = fixture.accelerator->run(
       "first", {},
-      [&](std::span<Device* const> devices) -> int {
-        Stream stream(*devices[0]);
-        (void)on_device.column(*devices[0], stream, launch.data.events.shader);
-        (void)on_device.derived(*devices[0], stream, "sevens", [](Device& device, Stream& of) {
-          Buffer made = device.allocate(64, "sevens");
+      [&](Accelerator::Devices given) -> int {
+        Device& device = *devices_of(given)[0];
+        Stream stream(device);
+        (void)on_device.column(device, stream, launch.data.events.shader);
+        (void)on_device.derived(device, stream, "sevens", [](Device& one, Stream& of) {
+          Buffer made = one.allocate(64, "sevens");
           of.fill(made, 7);
           return made;
         });
@@ -151,7 +154,7 @@ TEST(LaunchOnDevice, KeepsWhatAStageThatFailedHasUploaded) {
       },
       [] { return 1; });
   EXPECT_EQ(first, 1);
-  Device& device = *fixture.accelerator->devices().at(0);
+  Device& device = *devices_of(*fixture.accelerator).at(0);
   Stream stream(device);
   trace::Column<std::uint16_t> column(1000);
   std::vector<std::uint32_t> sevens(16);
@@ -170,8 +173,8 @@ TEST(LaunchOnDevice, UploadsAColumnOnce) {
   for (std::uint16_t i = 0; i < 100; ++i) {
     launch.data.events.shader.push_back(i);
   }
-  LaunchOnDevice on_device(*fixture.accelerator, launch);
-  Device& device = *fixture.accelerator->devices()[0];
+  LaunchOnDevice on_device(launch);
+  Device& device = *devices_of(*fixture.accelerator)[0];
   Stream stream(device);
   const Buffer& column = on_device.column(device, stream, launch.data.events.shader);
   EXPECT_EQ(&on_device.column(device, stream, launch.data.events.shader), &column);

@@ -21,7 +21,7 @@ inline experiment::Settings settings_of(const std::vector<std::string>& assignme
 
 struct Opened {
   explicit Opened(trace::Trace trace, const std::vector<std::string>& assignments = {},
-                  kernels::Accelerator* accelerator = nullptr)
+                  Accelerator* accelerator = nullptr)
       : settings(settings_of(assignments)),
         data(std::make_shared<const experiment::InputData>(
             experiment::InputData{.trace = std::move(trace), .records = {}})),

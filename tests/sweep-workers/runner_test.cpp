@@ -221,8 +221,7 @@ TEST_F(Runner, AFailureIsARowAndCanBeTriedAgain) {
   MadeUp made_up;
   Work work = made_up.work();
   const auto evaluate = work.evaluate;
-  work.evaluate = [&](std::span<const experiment::Settings> complete, kernels::Accelerator* accelerator,
-                      Progress* progress) {
+  work.evaluate = [&](std::span<const experiment::Settings> complete, Accelerator* accelerator, Progress* progress) {
     auto outcomes = evaluate(complete, accelerator, progress);
     for (std::size_t i = 0; i < complete.size(); ++i) {
       if (complete[i].integer("default_cost") == 3) {
@@ -328,7 +327,7 @@ TEST_F(Runner, TheTimeCanBeOver) {
 Work short_of_memory(MadeUp& made_up, std::atomic<int>& alone) {
   Work work = made_up.work();
   work.evaluate = [&made_up, &alone, evaluate = work.evaluate](std::span<const experiment::Settings> complete,
-                                                               kernels::Accelerator* accelerator, Progress* progress) {
+                                                               Accelerator* accelerator, Progress* progress) {
     const bool by_itself = complete.size() == 1 && made_up.under_way == 0;
     auto outcomes = evaluate(complete, accelerator, progress);
     for (std::size_t i = 0; i < complete.size(); ++i) {
@@ -390,7 +389,7 @@ TEST_F(Runner, UnitsThatFindNoRoomRunFewerSideBySide) {
   std::atomic<int> without_room = 0;
   Work work = made_up.work();
   work.evaluate = [&, evaluate = work.evaluate](std::span<const experiment::Settings> complete,
-                                                kernels::Accelerator* accelerator, Progress* progress) {
+                                                Accelerator* accelerator, Progress* progress) {
     const bool room = made_up.under_way < 2;
     auto outcomes = evaluate(complete, accelerator, progress);
     if (!room) {

@@ -49,7 +49,7 @@ struct MadeUp {
   std::function<void(const experiment::Settings&, Progress*)> before{};
 
   [[nodiscard]] Work work() {
-    return {[this](std::span<const experiment::Settings> complete, kernels::Accelerator*, Progress* progress) {
+    return {[this](std::span<const experiment::Settings> complete, Accelerator*, Progress* progress) {
       const int now = ++under_way;
       for (int most = most_under_way; now > most && !most_under_way.compare_exchange_weak(most, now);) {
       }

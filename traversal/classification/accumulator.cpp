@@ -27,23 +27,13 @@ void Accumulator::count(Worker& worker, const CountedTest& test, const Verdict& 
   worker.objects.count(test.candidate, verdict.kind);
 }
 
-void Accumulator::add(const kernels::JudgedBatch& judged, std::uint64_t first_thread, std::uint64_t first_ray) {
-  Worker& worker = workers_.local();
-  for (std::size_t goal = 0; goal < 2; ++goal) {
-    for (std::size_t type = 0; type < 2; ++type) {
-      for (std::size_t kind = 0; kind < kTestKinds; ++kind) {
-        worker.split[goal][type][kind] += judged.small[(goal * 2 + type) * kTestKinds + kind];
-      }
-    }
+void Accumulator::add_rows(std::span<const std::uint64_t> by_thread, std::uint64_t first_thread,
+                           std::span<const std::uint64_t> by_ray, std::uint64_t first_ray) {
+  for (std::size_t i = 0; i < by_thread.size(); ++i) {
+    result_->by_thread[first_thread + i / kTestKinds][i % kTestKinds] += by_thread[i];
   }
-  worker.inactive_tests += judged.small[kernels::kSmallInactive];
-  worker.late_tests += judged.small[kernels::kSmallLate];
-  worker.assumed_tests += judged.small[kernels::kSmallAssumed];
-  for (std::size_t i = 0; i < judged.by_thread.size(); ++i) {
-    result_->by_thread[first_thread + i / kTestKinds][i % kTestKinds] += judged.by_thread[i];
-  }
-  for (std::size_t i = 0; i < judged.by_ray.size(); ++i) {
-    result_->by_ray[first_ray + i / kTestKinds][i % kTestKinds] += static_cast<std::uint32_t>(judged.by_ray[i]);
+  for (std::size_t i = 0; i < by_ray.size(); ++i) {
+    result_->by_ray[first_ray + i / kTestKinds][i % kTestKinds] += static_cast<std::uint32_t>(by_ray[i]);
   }
 }
 

@@ -5,10 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include <tbb/enumerable_thread_specific.h>
 
-#include "kernels/classification/judge_tests.hpp"
 #include "traversal/classification/classify.hpp"
 #include "traversal/classification/judge.hpp"
 
@@ -38,8 +38,9 @@ class Accumulator {
     return workers_.local();
   }
   void count(Worker& worker, const CountedTest& test, const Verdict& verdict);
-  /// What a device counted of a batch, objects apart.
-  void add(const kernels::JudgedBatch& judged, std::uint64_t first_thread, std::uint64_t first_ray);
+  /// Counts of a batch that were made elsewhere, kind fastest: of threads, and of rays where they are asked for.
+  void add_rows(std::span<const std::uint64_t> by_thread, std::uint64_t first_thread,
+                std::span<const std::uint64_t> by_ray, std::uint64_t first_ray);
   /// `others`: counts of objects that were made elsewhere.
   void finish(std::vector<ObjectCounts> others = {});
 

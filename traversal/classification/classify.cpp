@@ -11,10 +11,8 @@
 #include <tbb/parallel_sort.h>
 
 #include "base/error.hpp"
-#include "kernels/accelerator.hpp"
-#include "kernels/traversal/bvh_on_device.hpp"
 #include "traversal/classification/accumulator.hpp"
-#include "traversal/classification/device_judge.hpp"
+#include "traversal/classification/batch_judge.hpp"
 #include "traversal/classification/judge.hpp"
 #include "traversal/classification/opaque.hpp"
 #include "traversal/classification/reported.hpp"
@@ -61,14 +59,17 @@ class Classifier {
         judge_(scene_, enlarged_, options.slack, options.slack, {.culls = options.culls}) {}
 
   Classification run() {
-    return on_accelerator(options_->accelerator, enlarged_, judge_,
-                          [this](kernels::Device* device) { return run_on(device); });
+    Classification result;
+    judge_twin.run(
+        options_->accelerator, [&] { result = run_with(nullptr); }, scene_, enlarged_, judge_,
+        [&](BatchJudge* elsewhere) { result = run_with(elsewhere); });
+    return result;
   }
 
  private:
-  /// From the beginning, whatever was counted before. Null: on the processor.
-  Classification run_on(kernels::Device* device) {
-    begin(device);
+  /// From the beginning, whatever was counted before. `elsewhere`: judges what it can; null: all is judged here.
+  Classification run_with(BatchJudge* elsewhere) {
+    begin(elsewhere);
     const std::uint64_t threads = launch_->data.threads();
     if (options_->progress != nullptr) {
       options_->progress->start("classifying", threads);
@@ -82,7 +83,7 @@ class Classifier {
       }
       first = last;
     }
-    sums_->finish(device_ ? device_->objects() : std::vector<ObjectCounts>{});
+    sums_->finish(elsewhere_ != nullptr ? elsewhere_->objects() : std::vector<ObjectCounts>{});
     if (!launch_->data.events.ray.empty()) {
       // Events of other rays may stand between those of one.
       tbb::parallel_sort(result_.tests.begin(), result_.tests.end(),
@@ -94,16 +95,13 @@ class Classifier {
     return std::move(result_);
   }
 
-  void begin(kernels::Device* device) {
+  void begin(BatchJudge* elsewhere) {
     result_ = {};
     result_.ignored = scene_.ignored;
     result_.slack = options_->slack;
     result_.enlarged = enlarged_.names();
     sums_.emplace(result_, launch_->data.threads(), launch_->data.rays.size(), options_->per_ray);
-    device_.reset();
-    if (device != nullptr) {
-      device_.emplace(*device, scene_, enlarged_, judge_);
-    }
+    elsewhere_ = elsewhere;
   }
 
   /// t* of each ray of the batch.
@@ -133,9 +131,6 @@ class Classifier {
       options.progress = options_->progress;
       replay_bvh_ = bvh::build_bvh(trace_->scene, launch_->tlas, name_, options);
       ordered_ = Traversals::create("ordered").model;
-      if (options_->accelerator != nullptr) {
-        replay_on_device_.emplace(*replay_bvh_);
-      }
     }
     std::vector<Ray> wanted;
     wanted.reserve(rays.size());
@@ -148,7 +143,7 @@ class Classifier {
     options.counters = false;
     options.shaders = &shaders;
     options.accelerator = options_->accelerator;
-    options.on_device = replay_on_device_ ? &*replay_on_device_ : nullptr;
+    options.on_device = &replay_on_device_;
     const TraceResult found = ordered_->trace(*replay_bvh_, wanted, options);
     for (std::size_t i = 0; i < rays.size(); ++i) {
       const float reported = closest_accepted(observed, rays[i]);
@@ -175,9 +170,9 @@ class Classifier {
     if (options_->per_test) {
       result_.tests.resize(first_test + observed.tests.rows.size());
     }
-    if (device_) {
-      device_->begin({observed.first_thread, last - observed.first_thread, observed.first_ray, observed.rays.size(),
-                      observed.tests.rows.size(), options_->per_test});
+    if (elsewhere_ != nullptr) {
+      elsewhere_->begin({observed.first_thread, last - observed.first_thread, observed.first_ray, observed.rays.size(),
+                         observed.tests.rows.size(), options_->per_test});
     }
     tbb::parallel_for(tbb::blocked_range<std::uint64_t>(observed.first_thread, last, kThreadGrain),
                       [&](const auto& threads) {
@@ -186,8 +181,8 @@ class Classifier {
                           classify_thread(observed, thread, t_star, worker, first_test);
                         }
                       });
-    if (device_) {
-      device_->judge(*sums_);
+    if (elsewhere_ != nullptr) {
+      elsewhere_->judge(*sums_);
       if (options_->per_test) {
         take_verdicts(first_test);
       }
@@ -197,12 +192,12 @@ class Classifier {
     }
   }
 
-  /// Of the tests of the batch that the device judged.
+  /// Of the tests of the batch that were judged elsewhere.
   void take_verdicts(std::size_t first_test) {
     tbb::parallel_for(tbb::blocked_range<std::size_t>(first_test, result_.tests.size()), [&](const auto& tests) {
       for (std::size_t i = tests.begin(); i < tests.end(); ++i) {
-        if (device_->judged(i - first_test)) {
-          const Verdict verdict = device_->verdict(i - first_test);
+        if (elsewhere_->judged(i - first_test)) {
+          const Verdict verdict = elsewhere_->verdict(i - first_test);
           result_.tests[i].kind = verdict.kind;
           result_.tests[i].t_enter = verdict.t_enter;
         }
@@ -223,8 +218,8 @@ class Classifier {
       const Ray& traced = observed.rays[ray];
       const bool traversable = is_traversable(traced);
       ++worker.tested_rays;
-      if (device_) {
-        device_->set_ray(ray, thread, traced, t_star[ray], assumed_[ray] != 0);
+      if (elsewhere_ != nullptr) {
+        elsewhere_->set_ray(ray, thread, traced, t_star[ray], assumed_[ray] != 0);
       }
       JudgedRay judged(traced);
       CountedTest counted;
@@ -237,16 +232,16 @@ class Classifier {
         counted.type = test.test.procedural ? PrimitiveType::Procedural : PrimitiveType::Triangle;
         count_any_hits(observed, test, traversable, t_star[ray], worker);
         Verdict verdict{TestKind::Necessary, kUnknown, false, false};
-        bool on_device = false;
+        bool done = false;
         if (traversable) {
           const ReportedHit reported = nearest_report(observed, test, traced);
           const JudgedTest made{test.test.candidate, reported.hit, reported.t, test.test.t_max, test.test.procedural};
-          on_device = device_ && device_->set_test(place, ray, made);
-          if (!on_device) {
+          done = elsewhere_ != nullptr && elsewhere_->set_test(place, ray, made);
+          if (!done) {
             verdict = judge_.judge(judged, made, t_star[ray]);
           }
         }
-        if (!on_device) {
+        if (!done) {
           worker.assumed_tests += assumed_[ray] != 0 && rests_on_t_star(verdict.kind) ? 1U : 0U;
           sums_->count(worker, counted, verdict);
         }
@@ -276,9 +271,9 @@ class Classifier {
   Judge judge_;
   Classification result_;
   std::optional<Accumulator> sums_;
-  std::optional<DeviceJudge> device_;  ///< none: all tests are judged here
+  BatchJudge* elsewhere_ = nullptr;  ///< null: all tests are judged here
   std::optional<bvh::Bvh> replay_bvh_;
-  std::optional<kernels::BvhOnDevice> replay_on_device_;
+  DeviceSlot replay_on_device_;
   std::unique_ptr<Traversal> ordered_;
   std::vector<std::uint8_t> assumed_;  ///< of the rays of the batch: t* is that of a triangle taken to be accepted
 };

@@ -39,7 +39,7 @@
 #include "traversal/classification/tally.hpp"
 #include "traversal/classification/test_kind.hpp"
 
-namespace rayreplay::kernels {
+namespace rayreplay {
 class Accelerator;
 }
 
@@ -71,7 +71,7 @@ struct ClassifyOptions {
   bool per_ray = false;   ///< fill `by_ray` and `t_star`
   Progress* progress = nullptr;
   /// Judges and counts on a device where there is one: the same numbers. Null: the processor.
-  kernels::Accelerator* accelerator = nullptr;
+  Accelerator* accelerator = nullptr;
 };
 
 /// Which rays made a test, and of what.

@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "base/parameters.hpp"
 #include "traversal/classification/accumulator.hpp"
-#include "traversal/classification/device_judge.hpp"
+#include "traversal/classification/batch_judge.hpp"
 #include "traversal/classification/opaque.hpp"
 #include "traversal/classification/reported.hpp"
 #include "traversal/classification/spec.hpp"
@@ -97,14 +97,17 @@ class Simulator {
   }
 
   Simulation run() {
-    return on_accelerator(options_->classify.accelerator, enlarged_, judge_,
-                          [this](kernels::Device* device) { return run_on(device); });
+    Simulation result;
+    judge_twin.run(
+        options_->classify.accelerator, [&] { result = run_with(nullptr); }, exact_.scene, enlarged_, judge_,
+        [&](BatchJudge* elsewhere) { result = run_with(elsewhere); });
+    return result;
   }
 
  private:
-  /// From the beginning, whatever was counted before. Null: on the processor.
-  Simulation run_on(kernels::Device* device) {
-    begin(device);
+  /// From the beginning, whatever was counted before. `elsewhere`: judges what it can; null: all is judged here.
+  Simulation run_with(BatchJudge* elsewhere) {
+    begin(elsewhere);
     const std::uint64_t threads = launch_->data.threads();
     Progress* const progress = options_->classify.progress;
     if (progress != nullptr) {
@@ -118,7 +121,7 @@ class Simulator {
       }
       first = last;
     }
-    sums_->finish(device_ ? device_->objects() : std::vector<ObjectCounts>{});
+    sums_->finish(elsewhere_ != nullptr ? elsewhere_->objects() : std::vector<ObjectCounts>{});
     for (const GroundTruth& part : truths_) {
       result_.truth.add(part);
     }
@@ -128,7 +131,7 @@ class Simulator {
     return std::move(result_);
   }
 
-  void begin(kernels::Device* device) {
+  void begin(BatchJudge* elsewhere) {
     result_ = {};
     result_.traversal = order_.spec;
     result_.builder = hardware_.builder;
@@ -139,10 +142,7 @@ class Simulator {
     sums_.emplace(result_.classification, launch_->data.threads(), launch_->data.rays.size(),
                   options_->classify.per_ray);
     truths_.clear();
-    device_.reset();
-    if (device != nullptr) {
-      device_.emplace(*device, exact_.scene, enlarged_, judge_);
-    }
+    elsewhere_ = elsewhere;
   }
 
   struct Batch {
@@ -176,13 +176,13 @@ class Simulator {
       batch.ideal_enlarged = trace(*ideal_.model, hardware_, closest, shaders, true);
       batch.hardware_exact = trace(*order_.model, exact_, observed.rays, shaders, true);
     }
-    if (device_) {
-      device_->begin({observed.first_thread, last - observed.first_thread, observed.first_ray, observed.rays.size(),
-                      batch.made.tests.rows.size(), options_->ground_truth});
+    if (elsewhere_ != nullptr) {
+      elsewhere_->begin({observed.first_thread, last - observed.first_thread, observed.first_ray, observed.rays.size(),
+                         batch.made.tests.rows.size(), options_->ground_truth});
     }
     judge_rays(batch, last, Pass::Judge);
-    if (device_) {
-      device_->judge(*sums_);
+    if (elsewhere_ != nullptr) {
+      elsewhere_->judge(*sums_);
       if (options_->ground_truth) {
         judge_rays(batch, last, Pass::Verdicts);
       }
@@ -239,8 +239,8 @@ class Simulator {
     Accumulator::Worker& worker = sums_->local();
     if (pass == Pass::Judge) {
       ++worker.tested_rays;
-      if (device_) {
-        device_->set_ray(place, thread, ray, t_star, false);
+      if (elsewhere_ != nullptr) {
+        elsewhere_->set_ray(place, thread, ray, t_star, false);
       }
     }
     workspace.reports.assign(*batch.observed, place);
@@ -257,17 +257,18 @@ class Simulator {
     for (std::size_t i = 0; i < tests.size(); ++i) {
       const PrimitiveTest& test = tests[i];
       const std::uint64_t test_row = batch.made.tests.offset[place] + i;
-      if (!is_seen(test, ray) || (pass == Pass::Verdicts && !device_->judged(test_row))) {
+      if (!is_seen(test, ray) || (pass == Pass::Verdicts && !elsewhere_->judged(test_row))) {
         continue;
       }
       counted.candidate = test.candidate;
       counted.type = test.procedural ? PrimitiveType::Procedural : PrimitiveType::Triangle;
       const ReportedHit hit = test.procedural ? workspace.reports.of(test.candidate) : pierced(test, ray);
       const JudgedTest made{test.candidate, hit.hit, hit.t, test.t_max, test.procedural};
-      if (pass == Pass::Judge && device_ && device_->set_test(test_row, place, made)) {
+      if (pass == Pass::Judge && elsewhere_ != nullptr && elsewhere_->set_test(test_row, place, made)) {
         continue;
       }
-      const Verdict verdict = pass == Pass::Verdicts ? device_->verdict(test_row) : judge_.judge(judged, made, t_star);
+      const Verdict verdict =
+          pass == Pass::Verdicts ? elsewhere_->verdict(test_row) : judge_.judge(judged, made, t_star);
       if (pass == Pass::Judge) {
         sums_->count(worker, counted, verdict);
       }
@@ -312,7 +313,7 @@ class Simulator {
   Judge strict_;  ///< without slack for the original boxes
   Simulation result_;
   std::optional<Accumulator> sums_;
-  std::optional<DeviceJudge> device_;  ///< none: all tests are judged here
+  BatchJudge* elsewhere_ = nullptr;  ///< null: all tests are judged here
   tbb::enumerable_thread_specific<Workspace> workspaces_;
   tbb::enumerable_thread_specific<GroundTruth> truths_;
 };

@@ -20,7 +20,6 @@
 #include "traversal/kernels/batch.hpp"
 #include "traversal/kernels/pending_traversal.hpp"
 #include "traversal/kernels/waiting_line.hpp"
-#include "traversal/on_device.hpp"
 
 namespace rayreplay::traversal {
 namespace {
@@ -115,9 +114,8 @@ class AnyOrder final : public Traversal {
  public:
   explicit AnyOrder(std::uint64_t seed) : seed_(seed) {}
 
-  [[nodiscard]] TraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
-                                  const TraceOptions& options) const override {
-    note_no_kernel(options, "any-order");
+  [[nodiscard]] TraceResult trace_on_cpu(const bvh::Bvh& bvh, std::span<const Ray> rays,
+                                         const TraceOptions& options) const override {
     const Sets sets(bvh);
     return trace_batch(bvh, rays, options, [&]<class O>(O& observer) {
       return PendingTraversal<DecodeKernel, O, ByLot>(bvh, DecodeKernel(*bvh.layout), options.shaders, observer,

@@ -3,19 +3,16 @@
 // Contract: kernels/stack_traversal.hpp, not sorted.
 #include "traversal/kernels/batch.hpp"
 #include "traversal/kernels/stack_traversal.hpp"
-#include "traversal/on_device.hpp"
 
 namespace rayreplay::traversal {
 namespace {
 
 class FixedOrder final : public Traversal {
  public:
-  [[nodiscard]] TraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
-                                  const TraceOptions& options) const override {
-    return trace_where(DeviceOrder::BySlot, bvh, rays, options, [&] {
-      return trace_batch(bvh, rays, options, [&]<class O>(O& observer) {
-        return StackTraversal<DecodeKernel, O, false>(bvh, DecodeKernel(*bvh.layout), options.shaders, observer);
-      });
+  [[nodiscard]] TraceResult trace_on_cpu(const bvh::Bvh& bvh, std::span<const Ray> rays,
+                                         const TraceOptions& options) const override {
+    return trace_batch(bvh, rays, options, [&]<class O>(O& observer) {
+      return StackTraversal<DecodeKernel, O, false>(bvh, DecodeKernel(*bvh.layout), options.shaders, observer);
     });
   }
 };

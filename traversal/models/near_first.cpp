@@ -4,7 +4,6 @@
 #include "traversal/kernels/batch.hpp"
 #include "traversal/kernels/stack_traversal.hpp"
 #include "traversal/kernels/wide8_near_first.hpp"
-#include "traversal/on_device.hpp"
 
 namespace rayreplay::traversal {
 namespace {
@@ -13,14 +12,8 @@ class NearFirst final : public Traversal {
  public:
   explicit NearFirst(bool fastest) : fastest_(fastest) {}
 
-  [[nodiscard]] TraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
-                                  const TraceOptions& options) const override {
-    return trace_where(DeviceOrder::NearFirst, bvh, rays, options, [&] { return trace_here(bvh, rays, options); });
-  }
-
- private:
-  [[nodiscard]] TraceResult trace_here(const bvh::Bvh& bvh, std::span<const Ray> rays,
-                                       const TraceOptions& options) const {
+  [[nodiscard]] TraceResult trace_on_cpu(const bvh::Bvh& bvh, std::span<const Ray> rays,
+                                         const TraceOptions& options) const override {
 #if RAYREPLAY_AVX2
     if (fastest_ && has_avx2() && parse_spec(bvh.layout_spec).name == "wide-8") {
       return trace_batch(bvh, rays, options,
@@ -32,6 +25,7 @@ class NearFirst final : public Traversal {
     });
   }
 
+ private:
   bool fastest_;
 };
 

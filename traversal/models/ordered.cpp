@@ -9,7 +9,6 @@
 #include "traversal/kernels/batch.hpp"
 #include "traversal/kernels/pending_traversal.hpp"
 #include "traversal/kernels/waiting_line.hpp"
-#include "traversal/on_device.hpp"
 
 namespace rayreplay::traversal {
 namespace {
@@ -26,13 +25,11 @@ class NearestOfAll : public WaitingLine<float> {
 
 class Ordered final : public Traversal {
  public:
-  [[nodiscard]] TraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
-                                  const TraceOptions& options) const override {
-    return trace_where(DeviceOrder::Ordered, bvh, rays, options, [&] {
-      return trace_batch(bvh, rays, options, [&]<class O>(O& observer) {
-        return PendingTraversal<DecodeKernel, O, NearestOfAll>(bvh, DecodeKernel(*bvh.layout), options.shaders,
-                                                               observer, {});
-      });
+  [[nodiscard]] TraceResult trace_on_cpu(const bvh::Bvh& bvh, std::span<const Ray> rays,
+                                         const TraceOptions& options) const override {
+    return trace_batch(bvh, rays, options, [&]<class O>(O& observer) {
+      return PendingTraversal<DecodeKernel, O, NearestOfAll>(bvh, DecodeKernel(*bvh.layout), options.shaders, observer,
+                                                             {});
     });
   }
 };

@@ -18,7 +18,6 @@
 #include "traversal/kernels/decode_kernel.hpp"
 #include "traversal/kernels/search.hpp"
 #include "traversal/kernels/stack_traversal.hpp"
-#include "traversal/on_device.hpp"
 
 namespace rayreplay::traversal {
 namespace {
@@ -201,9 +200,8 @@ class ShortStack final : public Traversal {
  public:
   explicit ShortStack(std::size_t entries) : entries_(entries) {}
 
-  [[nodiscard]] TraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
-                                  const TraceOptions& options) const override {
-    note_no_kernel(options, "short-stack");
+  [[nodiscard]] TraceResult trace_on_cpu(const bvh::Bvh& bvh, std::span<const Ray> rays,
+                                         const TraceOptions& options) const override {
     return trace_batch(bvh, rays, options, [&]<class O>(O& observer) {
       return ShortStackTraversal<DecodeKernel, O>(bvh, DecodeKernel(*bvh.layout), options.shaders, observer, entries_);
     });

@@ -1,7 +1,6 @@
 // If-if: in each round one node for the lanes that need one, and one primitive for those that have a leaf.
 //
 // Contract: schedule.hpp. Every lane takes the steps of the scalar near-first traversal.
-#include "traversal/on_device.hpp"
 #include "traversal/warp/warp_batch.hpp"
 
 namespace rayreplay::traversal {
@@ -9,11 +8,10 @@ namespace {
 
 class IfIfTraversal final : public WarpTraversal {
  public:
-  [[nodiscard]] WarpTraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
-                                      std::span<const std::uint64_t> first_ray,
-                                      const WarpTraceOptions& options) const override {
-    return trace_warps_where(DeviceSchedule::IfIf, bvh, rays, first_ray, options,
-                             [&] { return trace_warps(bvh, rays, first_ray, options, false, [] { return IfIf(); }); });
+  [[nodiscard]] WarpTraceResult trace_on_cpu(const bvh::Bvh& bvh, std::span<const Ray> rays,
+                                             std::span<const std::uint64_t> first_ray,
+                                             const WarpTraceOptions& options) const override {
+    return trace_warps(bvh, rays, first_ray, options, false, [] { return IfIf(); });
   }
 };
 

@@ -14,7 +14,6 @@
 #include <bit>
 #include <deque>
 
-#include "traversal/on_device.hpp"
 #include "traversal/warp/warp_batch.hpp"
 
 namespace rayreplay::traversal {
@@ -83,10 +82,9 @@ class PersistentWhileWhile final : public WarpTraversal {
  public:
   explicit PersistentWhileWhile(const Settings& settings) : settings_(settings) {}
 
-  [[nodiscard]] WarpTraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
-                                      std::span<const std::uint64_t> first_ray,
-                                      const WarpTraceOptions& options) const override {
-    note_no_kernel(options, "persistent-while-while");
+  [[nodiscard]] WarpTraceResult trace_on_cpu(const bvh::Bvh& bvh, std::span<const Ray> rays,
+                                             std::span<const std::uint64_t> first_ray,
+                                             const WarpTraceOptions& options) const override {
     check_warps(rays, first_ray, options);
     const Queue queue = first_ray.empty() ? Queue{} : Queue{first_ray.front(), first_ray.back()};
     const std::uint64_t count = queue.end - queue.next;

@@ -3,7 +3,6 @@
 // Contract: schedule.hpp and lane.hpp, with speculation: one leaf is put off, and nodes of the same level are visited
 // ahead of it. Those may turn out not to have been needed, so nodes and boxes of a ray can exceed those of the scalar
 // near-first traversal; its hit is the same.
-#include "traversal/on_device.hpp"
 #include "traversal/warp/warp_batch.hpp"
 
 namespace rayreplay::traversal {
@@ -11,10 +10,9 @@ namespace {
 
 class SpeculativeWhileWhile final : public WarpTraversal {
  public:
-  [[nodiscard]] WarpTraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
-                                      std::span<const std::uint64_t> first_ray,
-                                      const WarpTraceOptions& options) const override {
-    note_no_kernel(options, "speculative-while-while");
+  [[nodiscard]] WarpTraceResult trace_on_cpu(const bvh::Bvh& bvh, std::span<const Ray> rays,
+                                             std::span<const std::uint64_t> first_ray,
+                                             const WarpTraceOptions& options) const override {
     return trace_warps(bvh, rays, first_ray, options, true, [] { return WhileWhile(true); });
   }
 };

@@ -1,7 +1,6 @@
 // While-while: search until every lane has a leaf, then test until none has anything left to test.
 //
 // Contract: schedule.hpp, without speculation. Every lane takes the steps of the scalar near-first traversal.
-#include "traversal/on_device.hpp"
 #include "traversal/warp/warp_batch.hpp"
 
 namespace rayreplay::traversal {
@@ -9,12 +8,10 @@ namespace {
 
 class WhileWhileTraversal final : public WarpTraversal {
  public:
-  [[nodiscard]] WarpTraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
-                                      std::span<const std::uint64_t> first_ray,
-                                      const WarpTraceOptions& options) const override {
-    return trace_warps_where(DeviceSchedule::WhileWhile, bvh, rays, first_ray, options, [&] {
-      return trace_warps(bvh, rays, first_ray, options, false, [] { return WhileWhile(false); });
-    });
+  [[nodiscard]] WarpTraceResult trace_on_cpu(const bvh::Bvh& bvh, std::span<const Ray> rays,
+                                             std::span<const std::uint64_t> first_ray,
+                                             const WarpTraceOptions& options) const override {
+    return trace_warps(bvh, rays, first_ray, options, false, [] { return WhileWhile(false); });
   }
 };
 

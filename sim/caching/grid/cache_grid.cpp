@@ -63,7 +63,7 @@ Wanted wanted_of(const RecordedStream& stream, const Hierarchy& hierarchy) {
 
 class GridRun {
  public:
-  GridRun(const RecordedStream& stream, std::span<const Hierarchy> hierarchies, kernels::Accelerator* accelerator,
+  GridRun(const RecordedStream& stream, std::span<const Hierarchy> hierarchies, Accelerator* accelerator,
           Progress* progress, const GridRoom& room)
       : stream_(stream),
         hierarchies_(hierarchies),
@@ -284,7 +284,7 @@ class GridRun {
 
   const RecordedStream& stream_;
   std::span<const Hierarchy> hierarchies_;
-  kernels::Accelerator* accelerator_;
+  Accelerator* accelerator_;
   Progress* progress_;
   const GridRoom& room_;
   StreamFeeds feeds_;
@@ -301,8 +301,8 @@ class GridRun {
 
 }  // namespace
 
-GridResult cache_grid(const RecordedStream& stream, std::span<const Hierarchy> hierarchies,
-                      kernels::Accelerator* accelerator, Progress* progress, const GridRoom& room) {
+GridResult cache_grid(const RecordedStream& stream, std::span<const Hierarchy> hierarchies, Accelerator* accelerator,
+                      Progress* progress, const GridRoom& room) {
   return GridRun(stream, hierarchies, accelerator, progress, room).run();
 }
 

@@ -21,7 +21,7 @@
 
 #include "base/error.hpp"
 #include "base/progress.hpp"
-#include "kernels/accelerator.hpp"
+#include "base/accelerator.hpp"
 #include "sim/caching/grid/recorded_stream.hpp"
 #include "sim/caching/hierarchy.hpp"
 #include "sim/memory/results/analysis.hpp"
@@ -46,7 +46,7 @@ struct GridResult {
 using GridRoom = std::function<bool(std::uint64_t bytes, bool at_least)>;
 
 [[nodiscard]] GridResult cache_grid(const RecordedStream& stream, std::span<const Hierarchy> hierarchies,
-                                    kernels::Accelerator* accelerator, Progress* progress, const GridRoom& room = {});
+                                    Accelerator* accelerator, Progress* progress, const GridRoom& room = {});
 
 /// Memory of passes for the lines of a stream: an upper bound for the streams that run at a time.
 [[nodiscard]] std::uint64_t grid_table_bytes(const RecordedStream& stream, std::span<const Hierarchy> hierarchies);

@@ -178,8 +178,7 @@ LevelCache level_cache(const memory::CacheGeometry& geometry, const std::string&
 }
 
 std::vector<LevelRun> run_level(Accesses accesses, std::span<const std::uint64_t> begins,
-                                std::span<const LevelCache> caches, kernels::Accelerator* accelerator,
-                                std::uint64_t& passes) {
+                                std::span<const LevelCache> caches, Accelerator* accelerator, std::uint64_t& passes) {
   std::vector<LevelRun> runs(caches.size());
   std::vector<std::size_t> alone;
   std::vector<std::size_t> by_distance;

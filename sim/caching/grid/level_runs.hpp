@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "base/accelerator.hpp"
 #include "base/error.hpp"
-#include "kernels/accelerator.hpp"
 #include "sim/memory/caches/cache_model.hpp"
 
 namespace rayreplay::experiment {
@@ -53,6 +53,6 @@ struct LevelRun {
 /// Stream s is accesses [begins[s], begins[s + 1]), in lines and sectors of all `caches`. Adds to `passes`.
 [[nodiscard]] std::vector<LevelRun> run_level(std::span<const memory::LineAccess> accesses,
                                               std::span<const std::uint64_t> begins, std::span<const LevelCache> caches,
-                                              kernels::Accelerator* accelerator, std::uint64_t& passes);
+                                              Accelerator* accelerator, std::uint64_t& passes);
 
 }  // namespace rayreplay::experiment

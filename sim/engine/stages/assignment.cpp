@@ -86,7 +86,7 @@ std::shared_ptr<const scheduler::Bound> bound(Workbench& bench, const Experiment
     const auto data = input(bench, experiment);
     const Resolved resolved = resolved_of(*experiment.settings, data->trace, false);
     return std::pair(
-        std::make_shared<const scheduler::Bound>(scheduler::lower_bound_on(
+        std::make_shared<const scheduler::Bound>(scheduler::lower_bound(
             data->trace.launches[resolved.launch], resolved.warp_size, bench.on_device(data, resolved.launch))),
         std::uint64_t{sizeof(scheduler::Bound)});
   });

@@ -12,9 +12,9 @@
 #include <oneapi/tbb/parallel_pipeline.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include "base/accelerator.hpp"
 #include "base/error.hpp"
 #include "base/split_mix.hpp"
-#include "kernels/accelerator.hpp"
 #include "sim/memory/caches/line_range.hpp"
 #include "sim/memory/caches/lru_grid_lines.hpp"
 #include "sim/memory/caches/lru_grid_pass.hpp"
@@ -248,7 +248,7 @@ void check(Accesses accesses, std::span<const std::uint64_t> begins, std::span<c
 
 /// Runs configurations one by one; counts[c][s] for these and the stream.
 void one_by_one(Accesses accesses, std::size_t stream, std::span<const CacheGeometry> geometries,
-                const std::vector<std::size_t>& which, const CachePolicy& policy, kernels::Accelerator* accelerator,
+                const std::vector<std::size_t>& which, const CachePolicy& policy, Accelerator* accelerator,
                 LruGrid& grid) {
   if (which.empty() || accesses.empty()) {
     return;
@@ -268,7 +268,7 @@ void one_by_one(Accesses accesses, std::size_t stream, std::span<const CacheGeom
 }  // namespace
 
 LruGrid lru_grid(Accesses accesses, std::span<const std::uint64_t> begins, std::span<const CacheGeometry> geometries,
-                 const CachePolicy& policy, kernels::Accelerator* accelerator, GridForm form) {
+                 const CachePolicy& policy, Accelerator* accelerator, GridForm form) {
   check(accesses, begins, geometries, policy);
   const std::size_t streams = begins.size() - 1;
   LruGrid grid;

@@ -44,6 +44,6 @@ struct LruGrid {
 /// `accelerator` null: the processor. `form` affects speed only; tests set it.
 [[nodiscard]] LruGrid lru_grid(std::span<const LineAccess> accesses, std::span<const std::uint64_t> begins,
                                std::span<const CacheGeometry> geometries, const CachePolicy& policy,
-                               kernels::Accelerator* accelerator, GridForm form = best_grid_form());
+                               Accelerator* accelerator, GridForm form = best_grid_form());
 
 }  // namespace rayreplay::memory

@@ -10,8 +10,6 @@
 #include <oneapi/tbb/parallel_for.h>
 
 #include "base/error.hpp"
-#include "kernels/accelerator.hpp"
-#include "sim/memory/caches/lru_hits_on_device.hpp"
 #include "sim/memory/caches/set_associative.hpp"
 #include "sim/memory/caches/set_index.hpp"
 #include "sim/memory/reuse/engines/bitmap_stack.hpp"
@@ -21,7 +19,6 @@ namespace {
 
 namespace tbb = oneapi::tbb;
 
-constexpr const char* kStage = "set-associative LRU";
 constexpr std::uint64_t kListedWays = 64;
 constexpr std::size_t kBatch = std::size_t{1} << 14U;
 constexpr std::uint64_t kLimit = std::uint64_t{1} << 31U;
@@ -211,20 +208,21 @@ LruGroupHits on_processor(const LruStreams& streams, const std::vector<LruGroup>
 
 }  // namespace
 
+LruGroupHits no_hits(const LruStreams& streams, const std::vector<LruGroup>& groups) {
+  LruGroupHits hits;
+  for (const LruGroup& group : groups) {
+    hits.emplace_back(group.ways.size(), std::vector<std::uint64_t>(streams.count()));
+  }
+  return hits;
+}
+
 LruHits lru_hits(std::span<const std::uint64_t> lines, std::span<const std::uint64_t> begins,
-                 std::span<const LruConfiguration> configurations, kernels::Accelerator* accelerator) {
+                 std::span<const LruConfiguration> configurations, Accelerator* accelerator) {
   const LruStreams streams{lines, begins};
   check(streams, configurations);
   const std::vector<LruGroup> groups = groups_of(configurations);
-  LruGroupHits found;
-  if (accelerator == nullptr) {
-    found = on_processor(streams, groups);
-  } else {
-    found = accelerator->run(
-        kStage, {},
-        [&](std::span<kernels::Device* const> devices) { return lru_hits_on_devices(streams, groups, devices); },
-        [&] { return on_processor(streams, groups); });
-  }
+  const LruGroupHits found = lru_hits_twin.run(
+      accelerator, [&] { return on_processor(streams, groups); }, streams, groups);
   LruHits hits;
   for (const LruConfiguration& one : configurations) {
     const auto group =

@@ -10,8 +10,8 @@
 #include <limits>
 #include <optional>
 
+#include "base/accelerator.hpp"
 #include "base/error.hpp"
-#include "kernels/accelerator.hpp"
 #include "sim/memory/results/analysis_checks.hpp"
 #include "sim/memory/results/cache_unit.hpp"
 #include "sim/memory/results/chunk.hpp"
@@ -120,7 +120,7 @@ class Analysis::Impl {
   }
 
   void take_distances_from_device() {
-    kernels::Accelerator* const accelerator = options_.accelerator;
+    Accelerator* const accelerator = options_.accelerator;
     if (accelerator == nullptr || (l1_.engine == nullptr && l2_.engine == nullptr)) {
       return;
     }

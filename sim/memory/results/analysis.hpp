@@ -22,8 +22,8 @@
 // as its transaction has L2 accesses, each with its probability. Requests without an element, or without a thread, are
 // in no row.
 //
-// With an `accelerator` that has a device, the device computes the distances of any exact engine
-// (reuse/device_stacks.hpp), for many transactions at a time; the caches stay on the processor.
+// With an `accelerator` that has a device the distances of an exact engine, whichever it is, come from there
+// (reuse/reuse_stacks.hpp), for many transactions at a time; the caches themselves stay on the processor.
 //
 // Parallel over SMs, and the L2 in parallel with the L1s of the next transactions; the result is the same for any
 // number of threads. `take` and `finish` call `take_elements`. Memory: the caches, the reuse stacks, 48 bytes an
@@ -48,7 +48,7 @@
 #include "sim/memory/results/sums.hpp"
 #include "sim/memory/streams/transactions.hpp"
 
-namespace rayreplay::kernels {
+namespace rayreplay {
 class Accelerator;
 }
 
@@ -76,7 +76,7 @@ struct AnalysisOptions {
   std::uint64_t most_accesses = kMostAccesses;  ///< the Resource limit; at most kMostAccesses
   /// Called at the end of each window, in order, with its touched elements, ascending. May be null.
   std::function<void(std::uint32_t window, const std::vector<ElementRow>& rows)> take_elements;
-  kernels::Accelerator* accelerator = nullptr;  ///< null: the processor; must outlive the analysis
+  Accelerator* accelerator = nullptr;  ///< null: the processor; must outlive the analysis
 };
 
 struct LevelResult {

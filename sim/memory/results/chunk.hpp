@@ -12,7 +12,7 @@
 #include "sim/memory/caches/cache_model.hpp"
 #include "sim/memory/results/line_split.hpp"
 #include "sim/memory/results/request_tables.hpp"
-#include "sim/memory/reuse/device_stacks.hpp"
+#include "sim/memory/reuse/reuse_stacks.hpp"
 #include "sim/memory/streams/transactions.hpp"
 
 namespace rayreplay::memory {
@@ -54,7 +54,7 @@ void sum_counts(std::vector<std::uint32_t>& begin);
 /// Reuse distances of a level's caches, from a device.
 class ChunkDistances {
  public:
-  ChunkDistances(kernels::Accelerator* accelerator, std::size_t caches) : stacks_(accelerator, caches) {}
+  ChunkDistances(Accelerator* accelerator, std::size_t caches) : stacks_(accelerator, caches) {}
 
   /// Distances of accesses [begins[c], begins[c + 1]) of cache c.
   void find(const std::vector<LineAccess>& accesses, const std::vector<std::uint64_t>& begins,
@@ -64,7 +64,7 @@ class ChunkDistances {
   }
 
  private:
-  DeviceStacks stacks_;
+  ReuseStacks stacks_;
   std::vector<std::uint64_t> lines_;
 };
 

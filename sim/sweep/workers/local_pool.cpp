@@ -136,7 +136,7 @@ struct LocalPool::State {
   bool stopping = false;
   std::atomic<bool> cancelled{false};
 
-  void run(kernels::Accelerator* accelerator);
+  void run(Accelerator* accelerator);
 
  private:
   struct Prepared {
@@ -145,17 +145,16 @@ struct LocalPool::State {
     bool one_by_one = false;         ///< together they exceeded the memory limit
   };
   void prepare(Prepared& prepared) const;
-  void evaluate(Prepared& prepared, kernels::Accelerator* accelerator);
-  /// An exception becomes the result's error.
-  void evaluate_guarded(Prepared& prepared, kernels::Accelerator* accelerator, bool to_itself, bool last);
+  void evaluate(Prepared& prepared, Accelerator* accelerator);
+  /// What is thrown becomes the result's error.
+  void evaluate_guarded(Prepared& prepared, Accelerator* accelerator, bool to_itself, bool last);
   [[nodiscard]] static std::vector<std::size_t> rows_short_of_memory(const Prepared& prepared);
-  /// The lock is held, except while waiting and evaluating.
-  void evaluate_alone(Prepared& prepared, kernels::Accelerator* accelerator, std::unique_lock<std::mutex>& lock);
+  /// The lock is held, but for while it waits and evaluates.
+  void evaluate_alone(Prepared& prepared, Accelerator* accelerator, std::unique_lock<std::mutex>& lock);
   void adjust(bool found_memory);
   [[nodiscard]] bool keeps_to_itself(std::uint64_t affinity);
   void forget(const Prepared& prepared);
-  void evaluate_rows(std::vector<ResultRow>& rows, std::span<const std::size_t> which,
-                     kernels::Accelerator* accelerator);
+  void evaluate_rows(std::vector<ResultRow>& rows, std::span<const std::size_t> which, Accelerator* accelerator);
 };
 
 void LocalPool::State::prepare(Prepared& prepared) const {
@@ -172,7 +171,7 @@ void LocalPool::State::prepare(Prepared& prepared) const {
 }
 
 void LocalPool::State::evaluate_rows(std::vector<ResultRow>& rows, std::span<const std::size_t> which,
-                                     kernels::Accelerator* accelerator) {
+                                     Accelerator* accelerator) {
   std::vector<experiment::Settings> configurations;
   configurations.reserve(which.size());
   for (const std::size_t i : which) {
@@ -189,7 +188,7 @@ void LocalPool::State::evaluate_rows(std::vector<ResultRow>& rows, std::span<con
   }
 }
 
-void LocalPool::State::evaluate(Prepared& prepared, kernels::Accelerator* accelerator) {
+void LocalPool::State::evaluate(Prepared& prepared, Accelerator* accelerator) {
   std::vector<ResultRow>& rows = prepared.result.rows;
   if (!prepared.one_by_one) {
     if (!prepared.sound.empty()) {
@@ -202,9 +201,8 @@ void LocalPool::State::evaluate(Prepared& prepared, kernels::Accelerator* accele
   }
 }
 
-/// Runs that exceeded the memory limit beside others are evaluated again, alone. They count as unfinished until then.
-void LocalPool::State::evaluate_guarded(Prepared& prepared, kernels::Accelerator* accelerator, bool to_itself,
-                                        bool last) {
+/// What was found to want more memory than there is beside others is asked for again, alone: until then it is not over.
+void LocalPool::State::evaluate_guarded(Prepared& prepared, Accelerator* accelerator, bool to_itself, bool last) {
   try {
     if (!last) {
       prepare(prepared);
@@ -278,8 +276,8 @@ void LocalPool::State::adjust(bool found_memory) {
   }
 }
 
-/// A memory failure when evaluated alone names the memory it needed.
-void LocalPool::State::evaluate_alone(Prepared& prepared, kernels::Accelerator* accelerator,
+/// What found no memory beside others. What needs too much even so says how much.
+void LocalPool::State::evaluate_alone(Prepared& prepared, Accelerator* accelerator,
                                       std::unique_lock<std::mutex>& lock) {
   prepared.sound = rows_short_of_memory(prepared);
   if (prepared.sound.empty()) {
@@ -305,7 +303,7 @@ void LocalPool::State::evaluate_alone(Prepared& prepared, kernels::Accelerator* 
   }
 }
 
-void LocalPool::State::run(kernels::Accelerator* accelerator) {
+void LocalPool::State::run(Accelerator* accelerator) {
   std::unique_lock lock(mutex);
   for (;;) {
     work_changed.wait(lock, [this] { return stopping || (!queue.empty() && alone == 0 && running < side_by_side); });
@@ -347,10 +345,10 @@ struct LocalPool::Threads {
 
 LocalPool::LocalPool(const Plan& plan, Work work, const PoolOptions& options)
     : state_(std::make_shared<State>(plan, std::move(work), options)), threads_(std::make_unique<Threads>()) {
-  std::vector<kernels::Accelerator*> workers(options.threads, nullptr);
+  std::vector<Accelerator*> workers(options.threads, nullptr);
   workers.insert(workers.end(), options.accelerators.begin(), options.accelerators.end());
   try {
-    for (kernels::Accelerator* accelerator : workers) {
+    for (Accelerator* accelerator : workers) {
       threads_->list.emplace_back([state = state_, accelerator] { state->run(accelerator); });
     }
   } catch (...) {

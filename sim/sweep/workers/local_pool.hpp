@@ -38,7 +38,7 @@ struct TaskResult {
 struct PoolOptions {
   std::uint32_t threads = 1;
   std::uint64_t memory_bytes = 0;  ///< 0: no limit
-  std::vector<kernels::Accelerator*> accelerators{};
+  std::vector<Accelerator*> accelerators{};
 };
 
 class LocalPool {

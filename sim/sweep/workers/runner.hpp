@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/accelerator.hpp"
+#include "base/accelerator.hpp"
 #include "sim/engine/evaluator.hpp"
 #include "sim/sweep/plan/plan.hpp"
 #include "sim/sweep/results/database.hpp"
@@ -46,8 +46,8 @@ struct Standing {
 
 struct RunnerOptions {
   std::uint32_t threads = 0;       ///< 0: all cores that the process may use
-  std::uint64_t memory_bytes = 0;  ///< limit for running evaluations; 0: none
-  std::vector<std::unique_ptr<kernels::Accelerator>> accelerators{};
+  std::uint64_t memory_bytes = 0;  ///< of what is under way; 0: no limit
+  std::vector<std::unique_ptr<Accelerator>> accelerators{};
   std::uint32_t shard = 0, shards = 1;  ///< shard counts from 0
   bool retry_errors = false;
   std::uint64_t most_now = 0;  ///< evaluates at most this many runs; 0: all

@@ -12,15 +12,15 @@
 #include <string>
 #include <vector>
 
+#include "base/accelerator.hpp"
 #include "base/progress.hpp"
-#include "kernels/accelerator.hpp"
 #include "sim/engine/evaluator.hpp"
 
 namespace rayreplay::sweep {
 
 struct Work {
   std::function<std::vector<experiment::Outcome>(std::span<const experiment::Settings> complete,
-                                                 kernels::Accelerator* accelerator, Progress* progress)>
+                                                 Accelerator* accelerator, Progress* progress)>
       evaluate;
   std::function<std::string(const experiment::Settings& complete)> input_hash{};
   std::function<void(std::uint64_t bytes)> limit_memory{};

@@ -1,17 +1,17 @@
-#include "sim/simt/on_device.hpp"
+#include "kernels/simt/twins.hpp"
 
 #include <algorithm>
 #include <array>
-#include <exception>
 #include <functional>
-#include <thread>
 #include <utility>
 
 #include "base/error.hpp"
 #include "kernels/launch_on_device.hpp"
+#include "kernels/on_each.hpp"
 #include "kernels/regrouping/rounds.hpp"
 #include "kernels/regrouping/segments.hpp"
 #include "kernels/simt/replay.hpp"
+#include "kernels/twins.hpp"
 #include "sim/simt/call_dictionary.hpp"
 #include "sim/simt/job.hpp"
 
@@ -46,11 +46,11 @@ gpu::Choice choice_of(Policy policy) {
   return gpu::Choice::Lowest;
 }
 
-LaunchOnDevice& check_launch(LaunchOnDevice* on_device, const trace::Launch& launch) {
+LaunchOnDevice& check_launch(trace::AcceleratedLaunch* on_device, const trace::Launch& launch) {
   if (on_device == nullptr || &on_device->launch() != &launch) {
     throw Error(ErrorKind::Internal, {"a replay on a device was given another launch's columns", "", "", "", ""});
   }
-  return *on_device;
+  return kernels::on_devices(*on_device);
 }
 
 /// Inputs of all devices.
@@ -106,27 +106,8 @@ void split(Devices devices, std::uint64_t warps,
            const std::function<void(const gpu::Sums&)>& take) {
   const std::size_t parts = devices.size();
   std::vector<gpu::Sums> sums(parts);
-  std::vector<std::exception_ptr> errors(parts);
-  const auto work = [&](std::size_t i) {
-    try {
-      sums[i] = part(*devices[i], warps * i / parts, warps * (i + 1) / parts);
-    } catch (...) {
-      errors[i] = std::current_exception();
-    }
-  };
-  std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < parts; ++i) {
-    threads.emplace_back(work, i);
-  }
-  work(0);
-  for (std::thread& thread : threads) {
-    thread.join();
-  }
-  for (const std::exception_ptr& error : errors) {
-    if (error) {
-      std::rethrow_exception(error);
-    }
-  }
+  kernels::on_each(parts,
+                   [&](std::size_t i) { sums[i] = part(*devices[i], warps * i / parts, warps * (i + 1) / parts); });
   for (const gpu::Sums& one : sums) {
     take(one);
   }
@@ -275,8 +256,9 @@ SegmentReplayResult replay_segments_on(Devices devices, const trace::Launch& lau
     gpu::Warps warps = plan.warps;
     warps.codes = gpu::encode(plan.launch, device, stream, plan.code_of);
     Buffer offsets;
-    if (segments.on_device != nullptr && segments.on_device->device == &device) {
-      warps.offsets = segments.on_device->event_offset.address();
+    const auto* cut = static_cast<const kernels::SegmentsOnDevice*>(segments.on_device.get());
+    if (cut != nullptr && cut->device == &device) {
+      warps.offsets = cut->event_offset.address();
     } else {
       offsets = device.allocate_array<std::uint64_t>(segments.event_offset.size(), "segments of the launch");
       stream.upload_array(offsets, segments.event_offset);
@@ -293,8 +275,9 @@ SegmentReplayResult replay_segments_on(Devices devices, const trace::Launch& lau
     }
     const std::uint64_t tables = options.weights.size();
     gpu::Places places{places_of(segment_at, first, last, warp_size)};
-    if (options.schedule_on_device != nullptr && options.schedule_on_device->device == &device) {
-      places.resident = options.schedule_on_device->segment_at.address() + first * warp_size * sizeof(std::uint32_t);
+    const auto* schedule = static_cast<const kernels::ScheduleOnDevice*>(options.schedule_on_device);
+    if (schedule != nullptr && schedule->device == &device) {
+      places.resident = schedule->segment_at.address() + first * warp_size * sizeof(std::uint32_t);
     }
     return gpu::replay(device, stream, warps, places, {{}, {}, bytes_of(result.weights, first * tables, last * tables)},
                        advancing(options.progress), limits.most_places);
@@ -319,4 +302,16 @@ SegmentReplayResult replay_segments_on(Devices devices, const trace::Launch& lau
   return result;
 }
 
+namespace {
+
+const decltype(replay_twin)::Registrar kReplayTwin(replay_twin, {.run = kernels::all_devices([](Devices devices,
+                                                                                                auto&&... arguments) {
+                                                                   return replay_on(devices, arguments...);
+                                                                 })});
+const decltype(replay_segments_twin)::Registrar kReplaySegmentsTwin(
+    replay_segments_twin, {.run = kernels::all_devices([](Devices devices, auto&&... arguments) {
+                             return replay_segments_on(devices, arguments...);
+                           })});
+
+}  // namespace
 }  // namespace rayreplay::simt

@@ -1,4 +1,4 @@
-#include "traversal/classification/device_judge.hpp"
+#include "kernels/classification/device_judge.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -8,6 +8,8 @@
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_reduce.h>
+
+#include "kernels/twins.hpp"
 
 namespace rayreplay::traversal {
 namespace {
@@ -204,7 +206,18 @@ void DeviceJudge::judge(Accumulator& sums) {
   batch.verdicts = batch_.verdicts || !kernel_->counts_objects();
   batch.per_ray = sums.per_ray();
   judged_ = &kernel_->judge(batch);
-  sums.add(*judged_, batch_.first_thread, batch_.first_ray);
+  Accumulator::Worker& worker = sums.local();
+  for (std::size_t goal = 0; goal < 2; ++goal) {
+    for (std::size_t type = 0; type < 2; ++type) {
+      for (std::size_t kind = 0; kind < kTestKinds; ++kind) {
+        worker.split[goal][type][kind] += judged_->small[(goal * 2 + type) * kTestKinds + kind];
+      }
+    }
+  }
+  worker.inactive_tests += judged_->small[kernels::kSmallInactive];
+  worker.late_tests += judged_->small[kernels::kSmallLate];
+  worker.assumed_tests += judged_->small[kernels::kSmallAssumed];
+  sums.add_rows(judged_->by_thread, batch_.first_thread, judged_->by_ray, batch_.first_ray);
   if (!kernel_->counts_objects()) {
     count_objects(sums, *judged_);
   }
@@ -257,4 +270,22 @@ std::vector<ObjectCounts> DeviceJudge::objects() {
   return objects;
 }
 
+namespace {
+
+void classify_there(kernels::Device& device, const bvh::PreparedScene& scene, const EnlargedBoxes& enlarged,
+                    const Judge& judge, const std::function<void(BatchJudge*)>& classify) {
+  const std::string why_not = DeviceJudge::unfit(enlarged, judge);
+  if (!why_not.empty()) {
+    throw NoKernel{why_not};
+  }
+  DeviceJudge there(device, scene, enlarged, judge);
+  classify(&there);
+}
+
+const decltype(judge_twin)::Registrar kJudgeTwin(judge_twin,
+                                                 {.run = kernels::first_device(classify_there),
+                                                  .only_first = true,
+                                                  .needs = [](auto&&...) { return DeviceNeeds{.float64 = true}; }});
+
+}  // namespace
 }  // namespace rayreplay::traversal

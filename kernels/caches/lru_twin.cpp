@@ -1,23 +1,23 @@
-#include "sim/memory/caches/lru_hits_on_device.hpp"
-
+// Hits of many LRU caches (sim/memory/caches/lru_hits.hpp) on devices.
+//
+// Contract: streams go in batches, as many whole ones as fit; numbers of sets are shared among devices. Errors:
+// DeviceError, Memory where one stream alone is too long.
 #include <algorithm>
-#include <exception>
-#include <future>
 
 #include <fmt/format.h>
-#include <oneapi/tbb/blocked_range.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include "kernels/caches/lru.hpp"
+#include "kernels/caches/upload.hpp"
+#include "kernels/on_each.hpp"
+#include "kernels/twins.hpp"
 #include "sim/memory/caches/line_range.hpp"
+#include "sim/memory/caches/lru_hits.hpp"
 
 namespace rayreplay::memory {
 namespace {
 
-namespace tbb = oneapi::tbb;
 using kernels::Device;
 
-constexpr std::size_t kUploaded = std::size_t{1} << 22U;  ///< lines in one upload
 constexpr std::size_t kRow = kernels::kMostLruWays + 1;
 constexpr std::size_t kMostStreams = 65536;  ///< of a batch: counts take 260 bytes each
 
@@ -32,10 +32,9 @@ std::vector<Batch> batches_of(const LruStreams& streams, std::uint64_t limit) {
   for (std::size_t s = 0; s < streams.count(); ++s) {
     const std::uint64_t end = streams.begins[s + 1];
     if (end - streams.begins[s] > limit) {
-      throw kernels::DeviceError(
-          kernels::Fault::Memory,
-          {"a stream of accesses does not fit on the device", "set-associative LRU",
-           fmt::format("{} accesses", end - streams.begins[s]), fmt::format("at most {}", limit), "--device cpu"});
+      throw DeviceError(Fault::Memory, {"a stream of accesses does not fit on the device", "set-associative LRU",
+                                        fmt::format("{} accesses", end - streams.begins[s]),
+                                        fmt::format("at most {}", limit), "--device cpu"});
     }
     if (batches.empty() || end - streams.begins[batches.back().first] > limit ||
         s - batches.back().first == kMostStreams) {
@@ -44,22 +43,6 @@ std::vector<Batch> batches_of(const LruStreams& streams, std::uint64_t limit) {
     batches.back().last = s + 1;
   }
   return batches;
-}
-
-template <class Line>
-void upload(kernels::Stream& stream, const kernels::Buffer& to, std::span<const std::uint64_t> lines,
-            std::uint64_t low) {
-  std::vector<Line> made;
-  for (std::size_t at = 0; at < lines.size(); at += kUploaded) {
-    made.resize(std::min(kUploaded, lines.size() - at));
-    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, made.size(), 65536),
-                      [&](const tbb::blocked_range<std::size_t>& range) {
-                        for (std::size_t i = range.begin(); i < range.end(); ++i) {
-                          made[i] = static_cast<Line>(lines[at + i] - low);
-                        }
-                      });
-    stream.upload_array(to, made, at);
-  }
 }
 
 /// Groups first, first + step, … of one batch.
@@ -91,9 +74,12 @@ void run_batch(Device& device, const LruStreams& streams, const Batch& batch, co
   const kernels::Buffer ways_there = device.allocate_array<std::uint32_t>(kernels::kMostLruWays, "ways");
   kernels::Stream stream(device);
   if (wide) {
-    upload<std::uint64_t>(stream, passes.lines(), lines, range.low);
+    kernels::upload_made<std::uint64_t>(stream, passes.lines(), lines.size(),
+                                        [&](std::size_t i) { return lines[i] - range.low; });
   } else {
-    upload<std::uint32_t>(stream, passes.lines(), lines, range.low);
+    kernels::upload_made<std::uint32_t>(stream, passes.lines(), lines.size(), [&](std::size_t i) {
+      return static_cast<std::uint32_t>(lines[i] - range.low);
+    });
   }
   stream.upload_array(begins_there, begins);
   stream.upload_array(pieces_there, pieces);
@@ -121,13 +107,11 @@ void run_batch(Device& device, const LruStreams& streams, const Batch& batch, co
   }
 }
 
-}  // namespace
-
-LruGroupHits lru_hits_on_devices(const LruStreams& streams, const std::vector<LruGroup>& groups,
-                                 std::span<Device* const> devices) {
+LruGroupHits lru_hits_on(std::span<Device* const> devices, const LruStreams& streams,
+                         const std::vector<LruGroup>& groups) {
   LruGroupHits hits = no_hits(streams, groups);
   const std::size_t step = std::min(devices.size(), groups.size());
-  const auto work = [&](std::size_t number) {
+  kernels::on_each(step, [&](std::size_t number) {
     Device& device = *devices[number];
     constexpr std::uint64_t kMany = std::uint64_t{1} << 24U;
     const double each = static_cast<double>(kernels::lru_bytes(kMany, sizeof(std::uint64_t))) / kMany;
@@ -136,30 +120,11 @@ LruGroupHits lru_hits_on_devices(const LruStreams& streams, const std::vector<Lr
     for (const Batch& batch : batches_of(streams, std::min(fits, kernels::kMostReuseAccesses))) {
       run_batch(device, streams, batch, groups, number, step, hits);
     }
-  };
-  std::vector<std::future<void>> others;
-  for (std::size_t i = 1; i < step; ++i) {
-    others.push_back(std::async(std::launch::async, work, i));
-  }
-  std::exception_ptr error;
-  try {
-    if (step != 0) {
-      work(0);
-    }
-  } catch (...) {
-    error = std::current_exception();
-  }
-  for (std::future<void>& other : others) {
-    try {
-      other.get();
-    } catch (...) {
-      error = std::current_exception();
-    }
-  }
-  if (error) {
-    std::rethrow_exception(error);
-  }
+  });
   return hits;
 }
 
+const decltype(lru_hits_twin)::Registrar kLruHitsTwin(lru_hits_twin, {.run = kernels::all_devices(lru_hits_on)});
+
+}  // namespace
 }  // namespace rayreplay::memory

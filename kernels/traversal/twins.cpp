@@ -1,24 +1,30 @@
-#include "traversal/on_device.hpp"
-
+// Traversals of traversal/ on devices: rays, or warps, are divided into contiguous parts, one a device.
+//
+// Contract: the same bits as on the processor for hits, counters, accesses and steps, under the bound on denormals of
+// bvh_on_device.hpp. There is no kernel for: logs of tests; layouts but binary, wide-8 and compressed-wide-8; shaders
+// that are neither null nor ObservedShaders; `ordered` without Bvh::own_boxes; accesses of warps whose stack does not
+// fit on chip. Questions that ObservedShaders could not answer are counted there as if they had been put.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <exception>
 #include <functional>
+#include <initializer_list>
+#include <memory>
 #include <optional>
-#include <string>
-#include <thread>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include <fmt/format.h>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_reduce.h>
 
-#include "kernels/accelerator.hpp"
+#include "kernels/on_each.hpp"
 #include "kernels/traversal/trace.hpp"
+#include "kernels/twins.hpp"
 #include "traversal/kernels/batch.hpp"
 #include "traversal/observed.hpp"
+#include "traversal/traversal.hpp"
 #include "traversal/warp/warp_batch.hpp"
 
 namespace rayreplay::traversal {
@@ -26,8 +32,6 @@ namespace {
 
 namespace device = kernels::traversal;
 
-constexpr const char* kStage = "traversal";
-constexpr const char* kWarpStage = "warp traversal";
 constexpr std::size_t kGrain = 4096;
 
 // The kernels read and write these bytes.
@@ -99,67 +103,40 @@ std::uint64_t count_ignored_rays(std::span<const Ray> rays) {
       std::plus<>{});
 }
 
-/// Runs body(i) for each device in a thread of its own; the first failure goes on to the caller when all have ended.
-template <class Body>
-void on_each(std::size_t devices, const Body& body) {
-  std::vector<std::exception_ptr> failures(devices);
-  const auto guarded = [&](std::size_t i) {
-    try {
-      body(i);
-    } catch (...) {
-      failures[i] = std::current_exception();
-    }
-  };
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < devices; ++i) {
-      threads.emplace_back(guarded, i);
-    }
-    guarded(0);
-  }
-  for (const std::exception_ptr& failure : failures) {
-    if (failure != nullptr) {
-      std::rethrow_exception(failure);
-    }
-  }
-}
-
 /// Where part i of `parts` begins, a multiple of `grain`.
 std::size_t part_begin(std::size_t items, std::size_t parts, std::size_t i, std::size_t grain) {
   const std::size_t grains = (items + grain - 1) / grain;
   return std::min(items, grains * i / parts * grain);
 }
 
-/// Why these shaders cannot answer on a device; empty: they can.
-std::string shaders_unfit(const Shaders* shaders) {
+void check_shaders(const Shaders* shaders) {
   if (shaders == nullptr) {
-    return {};
+    return;
   }
   const auto* observed = dynamic_cast<const ObservedShaders*>(shaders);
   if (observed == nullptr) {
-    return "shaders that are code of the processor";
+    throw NoKernel{"shaders that are code of the processor"};
   }
-  return observed->observed().reports.size() > 0xFFFF'FFFFU ? "2^32 reports of shaders or more in one batch" : "";
+  if (observed->observed().reports.size() > 0xFFFF'FFFFU) {
+    throw NoKernel{"2^32 reports of shaders or more in one batch"};
+  }
 }
 
-/// The caller's copies, or some for this call.
-class Structure {
- public:
-  Structure(const bvh::Bvh& bvh, const kernels::BvhOnDevice* given) : used_(given) {
-    if (given == nullptr) {
-      used_ = &own_.emplace(bvh);
-    } else if (&given->bvh() != &bvh) {
-      throw Error(ErrorKind::Internal, {"the copies on the devices are of another structure", "traversal", "", "", ""});
-    }
+/// The structure in the caller's slot, or, without one, in `own`.
+const kernels::BvhOnDevice& structure_of(const bvh::Bvh& bvh, DeviceSlot* slot, DeviceSlot& own) {
+  DeviceSlot& used = slot == nullptr ? own : *slot;
+  if (used == nullptr) {
+    used = std::make_shared<kernels::BvhOnDevice>(bvh);
   }
-  [[nodiscard]] const kernels::BvhOnDevice& get() const {
-    return *used_;
+  const auto& structure = *static_cast<const kernels::BvhOnDevice*>(used.get());
+  if (&structure.bvh() != &bvh) {
+    throw Error(ErrorKind::Internal, {"the copies on the devices are of another structure", "traversal", "", "", ""});
   }
-
- private:
-  std::optional<kernels::BvhOnDevice> own_;
-  const kernels::BvhOnDevice* used_;
-};
+  if (!structure.unfit().empty()) {
+    throw NoKernel{structure.unfit()};
+  }
+  return structure;
+}
 
 /// Rows of the log as they arrive, into the blocks of AccessLog. `first`: of the part, a multiple of kRays.
 void put_accesses(AccessLog& log, std::size_t first, std::span<const std::uint64_t> ends,
@@ -182,7 +159,7 @@ void put_accesses(AccessLog& log, std::size_t first, std::span<const std::uint64
   });
 }
 
-TraceResult trace_on(std::span<kernels::Device* const> devices, DeviceOrder order, const kernels::BvhOnDevice& bvh,
+TraceResult trace_on(std::span<kernels::Device* const> devices, device::Order order, const kernels::BvhOnDevice& bvh,
                      std::span<const Ray> rays, const TraceOptions& options) {
   TraceResult result = detail::prepare_result(rays.size(), options.counters, options.accesses, false, options.recycled);
   if (options.progress != nullptr) {
@@ -193,7 +170,7 @@ TraceResult trace_on(std::span<kernels::Device* const> devices, DeviceOrder orde
   const std::optional<device::Answers> answers =
       shaders == nullptr ? std::nullopt : std::optional(answers_of(*shaders));
   std::vector<std::uint64_t> unobserved(devices.size());
-  on_each(devices.size(), [&](std::size_t i) {
+  kernels::on_each(devices.size(), [&](std::size_t i) {
     constexpr std::size_t kPiece = AccessLog::kRays;
     const std::size_t begin = part_begin(rays.size(), devices.size(), i, kPiece);
     const std::size_t count = part_begin(rays.size(), devices.size(), i + 1, kPiece) - begin;
@@ -213,7 +190,7 @@ TraceResult trace_on(std::span<kernels::Device* const> devices, DeviceOrder orde
         put_accesses(result.accesses, begin + first, ends, rows);
       };
     }
-    device::trace(*devices[i], bvh, static_cast<device::Order>(order), input, output);
+    device::trace(*devices[i], bvh, order, input, output);
     unobserved[i] = output.unobserved;
     if (options.progress != nullptr) {
       options.progress->advance(count);
@@ -241,7 +218,7 @@ void append(std::vector<T>& to, const std::vector<Record>& rows) {
   }
 }
 
-WarpTraceResult trace_warps_on(std::span<kernels::Device* const> devices, DeviceSchedule schedule,
+WarpTraceResult trace_warps_on(std::span<kernels::Device* const> devices, device::Schedule schedule,
                                const kernels::BvhOnDevice& bvh, std::span<const Ray> rays,
                                std::span<const std::uint64_t> first_ray, const WarpTraceOptions& options) {
   const std::size_t warps = first_ray.empty() ? 0 : first_ray.size() - 1;
@@ -262,7 +239,7 @@ WarpTraceResult trace_warps_on(std::span<kernels::Device* const> devices, Device
   const std::optional<device::Answers> answers =
       shaders == nullptr ? std::nullopt : std::optional(answers_of(*shaders));
   std::vector<device::WarpOutput> outputs(devices.size());
-  on_each(devices.size(), [&](std::size_t i) {
+  kernels::on_each(devices.size(), [&](std::size_t i) {
     const std::size_t begin = part_begin(warps, devices.size(), i, 1);
     const std::size_t end = part_begin(warps, devices.size(), i + 1, 1);
     const std::uint64_t first = first_ray[begin];
@@ -278,8 +255,8 @@ WarpTraceResult trace_warps_on(std::span<kernels::Device* const> devices, Device
     }
     output.with_steps = options.steps;
     output.with_accesses = options.accesses;
-    device::trace_warps(*devices[i], bvh, static_cast<device::Schedule>(schedule), options.warp_size,
-                        static_cast<std::uint32_t>(begin), first_ray.subspan(begin, end - begin + 1), input, output);
+    device::trace_warps(*devices[i], bvh, schedule, options.warp_size, static_cast<std::uint32_t>(begin),
+                        first_ray.subspan(begin, end - begin + 1), input, output);
     if (options.progress != nullptr) {
       options.progress->advance(end - begin);
     }
@@ -308,75 +285,54 @@ WarpTraceResult trace_warps_on(std::span<kernels::Device* const> devices, Device
   return result;
 }
 
-/// Calls on_device(structure, devices) there, or on_cpu(); `reason` is why not there, if known.
-template <class Options, class OnDevice, class OnCpu>
-auto run_where(const char* stage, const bvh::Bvh& bvh, const Options& options, std::string reason,
-               const OnDevice& on_device, const OnCpu& on_cpu) {
-  if (options.accelerator == nullptr) {
-    return on_cpu();
-  }
-  std::optional<Structure> structure;
-  if (options.accelerator->has_device()) {
-    if (reason.empty()) {
-      reason = shaders_unfit(options.shaders);
-    }
-    if (reason.empty()) {
-      structure.emplace(bvh, options.on_device);
-      reason = structure->get().unfit();
-    }
-    if (!reason.empty()) {
-      options.accelerator->note_cpu(stage, reason);
-      return on_cpu();
+template <class Kernel>
+Kernel kernel_of(const ModelOrigin& model, std::initializer_list<std::pair<std::string_view, Kernel>> kernels) {
+  for (const auto& [name, kernel] : kernels) {
+    if (name == model.name) {
+      return kernel;
     }
   }
-  return options.accelerator->run(
-      stage, device::kNeeds,
-      [&](std::span<kernels::Device* const> devices) { return on_device(structure->get(), devices); }, on_cpu);
+  throw NoKernel{model.name + " has no kernel"};
 }
+
+TraceResult trace(std::span<kernels::Device* const> devices, const ModelOrigin& model, const bvh::Bvh& bvh,
+                  std::span<const Ray> rays, const TraceOptions& options) {
+  const auto order = kernel_of<device::Order>(model, {{"fixed-order", device::Order::BySlot},
+                                                      {"near-first", device::Order::NearFirst},
+                                                      {"ordered", device::Order::Ordered}});
+  if (options.tests) {
+    throw NoKernel{"a log of tests"};
+  }
+  if (rays.size() > 0xFFFF'FFFFU) {
+    throw NoKernel{"2^32 rays or more in one batch"};
+  }
+  if (order == device::Order::Ordered && !bvh.own_boxes) {
+    throw NoKernel{"ordered traversal without the primitives' own boxes"};
+  }
+  check_shaders(options.shaders);
+  DeviceSlot own;
+  return trace_on(devices, order, structure_of(bvh, options.on_device, own), rays, options);
+}
+
+WarpTraceResult trace_warps(std::span<kernels::Device* const> devices, const ModelOrigin& model, const bvh::Bvh& bvh,
+                            std::span<const Ray> rays, std::span<const std::uint64_t> first_ray,
+                            const WarpTraceOptions& options) {
+  const auto schedule = kernel_of<device::Schedule>(
+      model, {{"if-if", device::Schedule::IfIf}, {"while-while", device::Schedule::WhileWhile}});
+  check_warps(rays, first_ray, options);
+  if (options.accesses && options.stack_entries > 0) {
+    throw NoKernel{"accesses of stack entries that are not on chip"};
+  }
+  check_shaders(options.shaders);
+  DeviceSlot own;
+  return trace_warps_on(devices, schedule, structure_of(bvh, options.on_device, own), rays, first_ray, options);
+}
+
+const decltype(trace_twin)::Registrar kTraceTwin(trace_twin, {.run = kernels::all_devices(trace),
+                                                              .needs = [](auto&&...) { return device::kNeeds; }});
+const decltype(trace_warps_twin)::Registrar kTraceWarpsTwin(trace_warps_twin,
+                                                            {.run = kernels::all_devices(trace_warps),
+                                                             .needs = [](auto&&...) { return device::kNeeds; }});
 
 }  // namespace
-
-TraceResult trace_where(DeviceOrder order, const bvh::Bvh& bvh, std::span<const Ray> rays, const TraceOptions& options,
-                        const std::function<TraceResult()>& on_cpu) {
-  std::string reason;
-  if (options.tests) {
-    reason = "a log of tests";
-  } else if (rays.size() > 0xFFFF'FFFFU) {
-    reason = "2^32 rays or more in one batch";
-  } else if (order == DeviceOrder::Ordered && !bvh.own_boxes) {
-    reason = "ordered traversal without the primitives' own boxes";
-  }
-  return run_where(
-      kStage, bvh, options, reason,
-      [&](const kernels::BvhOnDevice& structure, std::span<kernels::Device* const> devices) {
-        return trace_on(devices, order, structure, rays, options);
-      },
-      on_cpu);
-}
-
-WarpTraceResult trace_warps_where(DeviceSchedule schedule, const bvh::Bvh& bvh, std::span<const Ray> rays,
-                                  std::span<const std::uint64_t> first_ray, const WarpTraceOptions& options,
-                                  const std::function<WarpTraceResult()>& on_cpu) {
-  check_warps(rays, first_ray, options);
-  const bool spills = options.accesses && options.stack_entries > 0;
-  return run_where(
-      kWarpStage, bvh, options, spills ? "accesses of stack entries that are not on chip" : "",
-      [&](const kernels::BvhOnDevice& structure, std::span<kernels::Device* const> devices) {
-        return trace_warps_on(devices, schedule, structure, rays, first_ray, options);
-      },
-      on_cpu);
-}
-
-void note_no_kernel(const WarpTraceOptions& options, const char* name) {
-  if (options.accelerator != nullptr && options.accelerator->has_device()) {
-    options.accelerator->note_cpu(kWarpStage, fmt::format("{} has no kernel", name));
-  }
-}
-
-void note_no_kernel(const TraceOptions& options, const char* name) {
-  if (options.accelerator != nullptr && options.accelerator->has_device()) {
-    options.accelerator->note_cpu(kStage, fmt::format("{} has no kernel", name));
-  }
-}
-
 }  // namespace rayreplay::traversal

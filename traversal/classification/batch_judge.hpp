@@ -1,0 +1,53 @@
+// Tests judged batch by batch by something other than the Judge (judge.hpp): what kernels/classification implements.
+//
+// Contract: `begin`, then `set_ray` of every ray with a test and `set_test` of every test, from several threads if each
+// has its own rays; then `judge`. A test that `set_test` refuses has to be judged by the caller; so do tests never set.
+// Kinds, flags and t_enter are the Judge's bit for bit.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "base/twin.hpp"
+#include "bvh/scene.hpp"
+#include "traversal/classification/accumulator.hpp"
+#include "traversal/classification/enlarged.hpp"
+#include "traversal/classification/judge.hpp"
+
+namespace rayreplay::traversal {
+
+class BatchJudge {
+ public:
+  BatchJudge() = default;
+  BatchJudge(const BatchJudge&) = delete;
+  BatchJudge& operator=(const BatchJudge&) = delete;
+  virtual ~BatchJudge() = default;
+
+  struct Batch {
+    std::uint64_t first_thread = 0, threads = 0;  ///< of the launch
+    std::uint64_t first_ray = 0, rays = 0;
+    std::uint64_t tests = 0;
+    bool verdicts = false;  ///< wanted
+  };
+  virtual void begin(const Batch& batch) = 0;
+  /// `place`: of the batch; `thread`: of the launch. `assumed`: t* rests on an assumption (ClassifyOptions).
+  virtual void set_ray(std::uint64_t place, std::uint64_t thread, const Ray& ray, float t_star, bool assumed) = 0;
+  /// Numbers of the batch; the ray was set. False: the caller judges it.
+  [[nodiscard]] virtual bool set_test(std::uint64_t test_number, std::uint64_t ray_number, const JudgedTest& test) = 0;
+  virtual void judge(Accumulator& sums) = 0;
+
+  /// Whether test `place` was judged here.
+  [[nodiscard]] virtual bool judged(std::uint64_t place) const = 0;
+  /// Of a test that was, where verdicts were wanted.
+  [[nodiscard]] virtual Verdict verdict(std::uint64_t place) const = 0;
+  /// Counts of objects of all batches, ascending; none where `judge` has added them to the sums.
+  [[nodiscard]] virtual std::vector<ObjectCounts> objects() = 0;
+};
+
+/// Makes a judge, which lives during the call of `classify`.
+inline constinit Twin<void(const bvh::PreparedScene&, const EnlargedBoxes&, const Judge&,
+                           const std::function<void(BatchJudge*)>& classify)>
+    judge_twin{"classification"};
+
+}  // namespace rayreplay::traversal
