@@ -97,7 +97,7 @@ void require_memory_for(const reference::TracerOptions& tracer, bool with_image)
                  "the launch needs more memory than there is", "--size", "trace a smaller picture");
 }
 
-std::string summary(const reference::TracerResult& result, const Options& options, const std::string& hash) {
+void log_summary(const reference::TracerResult& result, const Options& options, const std::string& hash) {
   const std::uint64_t events = std::accumulate(result.events.begin(), result.events.end(), std::uint64_t{0});
   std::string text = "rayreplay: traced " + counted(result.rays, "ray");
   if (result.occlusion_rays > 0) {
@@ -105,14 +105,14 @@ std::string summary(const reference::TracerResult& result, const Options& option
   }
   text += fmt::format(", {}, in {:.2f} s (structure built in {:.2f} s)", counted(events, "event"), result.trace_seconds,
                       result.build_seconds);
+  console::log(text);
   const std::uint64_t bytes = std::filesystem::file_size(options.output.path);
-  text += fmt::format("\nrayreplay: wrote {}: {}, {:.2f} bytes an event, hash {}", options.output.path,
-                      output::bytes_text(bytes),
-                      static_cast<double>(bytes) / static_cast<double>(std::max<std::uint64_t>(events, 1)), hash);
+  console::log(fmt::format("rayreplay: wrote {}: {}, {:.2f} bytes an event, hash {}", options.output.path,
+                           output::bytes_text(bytes),
+                           static_cast<double>(bytes) / static_cast<double>(std::max<std::uint64_t>(events, 1)), hash));
   if (!options.image.empty()) {
-    text += fmt::format("\nrayreplay: wrote {}: {}x{}", options.image, result.image.width, result.image.height);
+    console::log(fmt::format("rayreplay: wrote {}: {}x{}", options.image, result.image.width, result.image.height));
   }
-  return text;
 }
 
 int act(const Options& options) {
@@ -142,7 +142,7 @@ int act(const Options& options) {
   if (!options.image.empty()) {
     reference::write_png(result.image, options.image, options.output.force);
   }
-  console::log(summary(result, options, hash));
+  log_summary(result, options, hash);
   return 0;
 }
 

@@ -14,6 +14,7 @@
 #include "app/console/console.hpp"
 #include "app/output/output_folder.hpp"
 #include "app/pictures/heatmap.hpp"
+#include "app/report/answers.hpp"
 #include "app/report/observed_table.hpp"
 #include "app/report/report.hpp"
 #include "app/report/whatif_table.hpp"
@@ -64,7 +65,9 @@ std::string render(const report::Context& context, const experiment::WhatIfResul
     case output::Format::Table:
       break;
   }
-  return report::context_text(context) + "\n" + output::to_text(report::whatif_table(result, true)) +
+  const output::Table table = report::whatif_table(result, true);
+  const std::string answer = report::packing_answer(table);
+  return answer + (answer.empty() ? "" : "\n") + report::context_text(context) + "\n" + output::to_text(table) +
          report::observed_text(context.trace, context.trace.launches[context.configuration.launch]) +
          (published ? published_text(context, result, *published) : std::string());
 }

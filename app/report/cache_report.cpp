@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/report/answers.hpp"
 #include "app/report/cache_curve.hpp"
 #include "app/report/cache_page.hpp"
 #include "app/report/cache_pictures.hpp"
@@ -252,9 +253,10 @@ std::vector<std::pair<std::string, std::string>> cache_facts(const CacheResult& 
 
 std::string cache_text(const CacheContext& context) {
   const CacheResult& result = context.result;
-  std::string text;
+  std::string text = cache_answer(cache_rows(result));
+  text += text.empty() ? "" : "\n";
   if (context.launch != nullptr) {
-    text = context_text(*context.launch);
+    text += context_text(*context.launch);
   } else {
     const std::string both =
         result.application + (result.application.empty() || result.device.empty() ? "" : ", ") + result.device;

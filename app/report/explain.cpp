@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/report/answers.hpp"
 #include "app/report/experiment_table.hpp"
 #include "app/report/provenance.hpp"
 #include "base/count_text.hpp"
@@ -220,7 +221,8 @@ Table truth_table(const traversal::GroundTruth& truth) {
 std::string explain_text(const Explanation& explanation) {
   const trace::Launch& launch = explanation.trace.launches[explanation.launch];
   const traversal::Classification& result = explanation.result;
-  std::string text;
+  std::string text = test_answer(kind_table(result));
+  text += text.empty() ? "" : "\n";
   const auto line = [&text](std::string_view name, const std::string& value) {
     text += fmt::format("{:<27}{}\n", name, text::printable(value));
   };

@@ -148,16 +148,14 @@ std::string models_toml(const experiment::Settings& settings, const std::vector<
 
 std::string models_text(const ModelsContext& models) {
   const CompareResult& result = models.result;
-  std::string text = context_text(models.context);
+  const std::string answer = model_answer(result);
+  std::string text = answer + (answer.empty() ? "" : "\n") + context_text(models.context);
   if (models.settings.text("packing") != "identity") {
     text += fmt::format("{:<9}{}\n", "packed", text::printable(models.settings.text("packing")));
   }
   text += fmt::format("{:<9}{}\n", "machine", text::printable(machine_line(models)));
   text += fmt::format("{:<9}a closest-hit call takes {:.1f} instructions on average\n\n", "cost", result.mean_hit_cost);
   text += output::to_text(short_models_table(result));
-  if (const std::string lines = break_even_text(result); !lines.empty()) {
-    text += "\n" + lines;
-  }
   if (const std::string note = few_warps_note(result); !note.empty()) {
     text += "\nnote: " + text::printable(note) + ".\n";
   }
