@@ -1,7 +1,7 @@
 // The published study of ray tracers' caches (von Buelow, Riemann, Guthe, Fellner, 2023) in small: the directions that
 // it reports come out, and which of them are left when lanes are coalesced and the L2 gets what the L1s miss.
-// validation/cache_published.py is the same at full size, docs/validation.md has its tables. SMs, L2 and frame shrink
-// together, so that an SM has as many warps as there; the mesh has as many faces for each ray as a scan has.
+// validation/cache_published.py is the same at full size, docs/validation-caches.md has its tables. SMs, L2 and frame
+// shrink together, so that an SM has as many warps as there; the mesh has as many faces for each ray as a scan has.
 #include <gtest/gtest.h>
 
 #include <array>
