@@ -27,7 +27,7 @@
 namespace rayreplay::app {
 namespace {
 
-constexpr std::uint32_t kMostCandidates = 100'000;
+constexpr std::uint32_t kMaxCandidates = 100'000;
 constexpr std::size_t kRowsOfText = 20;
 
 struct Options {
@@ -134,7 +134,7 @@ void add_advise_command(CLI::App& root, Session& session) {
       ->group(kSearch);
   command->add_option("--candidates", options->advise.candidates, "Most formulas to try, your own aside")
       ->type_name("N")
-      ->check(CLI::Range(0U, kMostCandidates))
+      ->check(CLI::Range(0U, kMaxCandidates))
       ->capture_default_str()
       ->group(kSearch);
   TakenKeys taken{"advice"};

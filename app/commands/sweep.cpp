@@ -45,7 +45,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMostSweepBytes = 16U << 20U;
+constexpr std::uint64_t kMaxSweepBytes = 16U << 20U;
 constexpr std::uint64_t kAskAbove = 10'000;  ///< runs that need --yes
 constexpr std::uint64_t kRunsAsked = 2'048;
 constexpr int kSignalled = 128;  ///< plus the signal's number
@@ -404,7 +404,7 @@ class SweepCommand {
     runner_.shards = shard_.count;
     runner_.retry_errors = options_.retry_errors;
     runner_.most_now = options_.stop_after;
-    text_ = read_file(options_.path, kMostSweepBytes);
+    text_ = read_file(options_.path, kMaxSweepBytes);
     sweep::Definition definition = read_definition(options_, text_);
     if (team() != nullptr && shard_.count > 1) {
       throw Error(ErrorKind::Usage, {"the option does not go with MPI", "--shard", options_.shard, "",

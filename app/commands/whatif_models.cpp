@@ -41,8 +41,7 @@ std::string detailed_model(const std::string& asked, const char* option, const s
     return scheduler::SchedulerModels::create(spec).model->grouping() == scheduler::Grouping::Bound;
   };
   if (asked.empty()) {
-    return *std::find_if_not(models.rbegin(), models.rend(),
-                             is_bound);  // never the end: plain is always in the list, and is no bound
+    return *std::find_if_not(models.rbegin(), models.rend(), is_bound);  // exists: plain is always compared
   }
   const std::string spec = scheduler::SchedulerModels::create(asked).spec;
   if (std::find(models.begin(), models.end(), spec) == models.end()) {

@@ -31,10 +31,10 @@ constexpr const char* kStage = "reuse distances";
 constexpr std::size_t kSlice = std::size_t{1} << 18U;     ///< lines of one task
 constexpr std::size_t kUploaded = std::size_t{1} << 22U;  ///< lines in one upload
 constexpr std::size_t kScratch = std::size_t{1} << 16U;   ///< unwanted distances written to it
-constexpr std::uint64_t kLeastBatch = std::uint64_t{1} << 16U;
-constexpr std::uint64_t kMostBatch = std::uint64_t{1} << 28U;
-constexpr std::uint64_t kMostHistograms = 4096;  ///< of a batch, on the device
-constexpr int kStacksACore = 4;                  ///< with fewer cores per stack than this, each stack uses one core
+constexpr std::uint64_t kMinBatch = std::uint64_t{1} << 16U;
+constexpr std::uint64_t kMaxBatch = std::uint64_t{1} << 28U;
+constexpr std::uint64_t kMaxHistograms = 4096;  ///< of a batch, on the device
+constexpr int kStacksACore = 4;                 ///< with fewer cores per stack than this, each stack uses one core
 
 /// New accesses of one stack in a batch, after its live lines.
 struct Part {
@@ -191,7 +191,7 @@ class DeviceStacks::Impl {
       constexpr std::uint64_t kMany = std::uint64_t{1} << 24U;
       const double each = static_cast<double>(kernels::reuse_bytes(kMany, sizeof(std::uint64_t))) / kMany;
       const auto fits = static_cast<std::uint64_t>(static_cast<double>(device.free_bytes()) / 2 / each);
-      it->second.limit = options_.batch != 0 ? options_.batch : std::clamp(fits, kLeastBatch, kMostBatch);
+      it->second.limit = options_.batch != 0 ? options_.batch : std::clamp(fits, kMinBatch, kMaxBatch);
     }
     return it->second;
   }
@@ -264,7 +264,7 @@ class DeviceStacks::Impl {
       run_batch(device, parts);
     } catch (const DeviceError& error) {
       OnDevice& here = on(device);
-      if (error.fault() != kernels::Fault::Memory || here.limit / 2 < kLeastBatch) {
+      if (error.fault() != kernels::Fault::Memory || here.limit / 2 < kMinBatch) {
         throw;
       }
       const std::uint64_t tried = parts.back().place + parts.back().size();
@@ -361,7 +361,7 @@ class DeviceStacks::Impl {
                        here.links);
     const kernels::Buffer& found = kernels::reuse_distances(device, stream, size, here.links, here.space);
 
-    const bool count_there = parts.size() <= kMostHistograms;
+    const bool count_there = parts.size() <= kMaxHistograms;
     if (count_there) {
       std::vector<kernels::HistogramPiece> pieces;
       for (std::uint32_t i = 0; i < parts.size(); ++i) {

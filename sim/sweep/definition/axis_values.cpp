@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 6> kRangeWords = {"from", "to", "step", "
 constexpr const char* kForms =
     "a list, { from, to, step }, { from, to, count }, { powers_of_two = [A, B] } or a continuous { from, to }";
 /// Largest range of integers that doubles represent exactly.
-constexpr double kMostExact = 9007199254740992.0;
+constexpr double kMaxExact = 9007199254740992.0;
 
 /// Twelve digits: platforms differ only in the last bits of a logarithm.
 double rounded(double value) {
@@ -109,7 +109,7 @@ class RangeReader {
   }
 
   [[nodiscard]] static std::int64_t as_whole(double value) {
-    return static_cast<std::int64_t>(std::clamp(value, -kMostExact, kMostExact));
+    return static_cast<std::int64_t>(std::clamp(value, -kMaxExact, kMaxExact));
   }
 
   void note_type(const ParameterValue& value) {

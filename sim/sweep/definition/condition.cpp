@@ -51,7 +51,7 @@ constexpr std::array kSum = {OpText{"+", Op::Add}, OpText{"-", Op::Subtract}};
 constexpr std::array kProduct = {OpText{"*", Op::Multiply}, OpText{"/", Op::Divide}, OpText{"%", Op::Remainder}};
 constexpr std::size_t kLevels = 5;
 /// Nesting limit of brackets and signs; more than hand-written conditions need.
-constexpr int kMostDepth = 100;
+constexpr int kMaxDepth = 100;
 constexpr std::size_t kShownBefore = 60;
 constexpr std::size_t kShownAfter = 60;
 
@@ -387,7 +387,7 @@ class ConditionParser {
 
   Part unary() {
     skip();
-    if (++depth_ > kMostDepth) {
+    if (++depth_ > kMaxDepth) {
       fail_here("the condition is nested too deeply", "fewer brackets");
     }
     const std::size_t column = at_ + 1;
