@@ -23,7 +23,7 @@ using sweep::ResultsReader;
 
 constexpr std::size_t kMaxLevels = 40;
 constexpr std::size_t kRanges = 20;
-constexpr std::size_t kMostLines = 16;
+constexpr std::size_t kMaxLines = 16;
 constexpr std::size_t kMaxTicks = 6;
 constexpr double kWideSpan = 32;
 
@@ -259,10 +259,10 @@ pictures::Plot line_plot(const ResultsReader& reader, const std::string& x, cons
   if (!by.empty()) {
     lines = places_of(reader, by, where, "--by");
   }
-  if (lines.labels.size() > kMostLines && !lines.ranges) {
+  if (lines.labels.size() > kMaxLines && !lines.ranges) {
     throw Error(ErrorKind::Usage,
                 {"too many lines for one picture", "--by " + by, fmt::format("{}", lines.labels.size()),
-                 fmt::format("at most {}", kMostLines), "choose some values with --where"});
+                 fmt::format("at most {}", kMaxLines), "choose some values with --where"});
   }
   const Means means = means_of(values, across, lines, metric);
   pictures::Plot plot;

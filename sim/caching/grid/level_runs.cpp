@@ -167,8 +167,8 @@ LevelCache level_cache(const memory::CacheGeometry& geometry, const std::string&
   const memory::CacheModels::Created created = memory::CacheModels::create(model);
   if (created.model->exact() && geometry.associativity() > memory::kScannedWays) {
     // Rejects invalid caches before it reserves memory.
-    constexpr std::uint64_t kMostLines = std::uint64_t{1} << 29U;
-    if (geometry.lines() > kMostLines) {
+    constexpr std::uint64_t kMaxLines = std::uint64_t{1} << 29U;
+    if (geometry.lines() > kMaxLines) {
       (void)created.model->make(geometry);
     }
   }
