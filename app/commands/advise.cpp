@@ -132,7 +132,7 @@ void add_advise_command(CLI::App& root, Session& session) {
       ->check(CLI::Range(1U, scheduler::kMostHintBits))
       ->capture_default_str()
       ->group(kSearch);
-  command->add_option("--candidates", options->advise.candidates, "Most formulas to try, your own aside")
+  command->add_option("--candidates", options->advise.candidates, "Maximum number of formulas to try, without your own")
       ->type_name("N")
       ->check(CLI::Range(0U, kMaxCandidates))
       ->capture_default_str()

@@ -162,7 +162,7 @@ void ModelsOptions::require_none() const {
                                          {"--schedule", !schedule.empty()},
                                          {"--schedule-model", !schedule_model.empty()}}) {
     if (is_given) {
-      throw Error(ErrorKind::Usage, {"the option says nothing about packings", option, "", "--models beside it",
+      throw Error(ErrorKind::Usage, {"the option does not apply to packings", option, "", "--models beside it",
                                      "add --models, for example --models plain,ser"});
     }
   }

@@ -98,7 +98,7 @@ ErrorInfo told(const std::exception& error, const LevelCache& cache) {
   if (const auto* known = dynamic_cast<const Error*>(&error)) {
     return known->info();
   }
-  return {"there is not enough memory for a cache", to_string(cache.geometry()), "", "", "leave it out of the sweep"};
+  return {"there is not enough memory for a cache", to_string(cache.geometry()), "", "", "remove it from the sweep"};
 }
 
 LevelRun run_streams_alone(Accesses accesses, std::span<const std::uint64_t> begins, const LevelCache& cache) {

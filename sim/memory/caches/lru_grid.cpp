@@ -242,7 +242,7 @@ void check(Accesses accesses, std::span<const std::uint64_t> begins, std::span<c
   }
   if (begins.empty() || begins.front() != 0 || begins.back() != accesses.size() ||
       !std::is_sorted(begins.begin(), begins.end()) || policy.replacement != Replacement::Lru) {
-    throw Error(ErrorKind::Internal, {"streams of accesses that are not cut as they should be", "", "", "", ""});
+    throw Error(ErrorKind::Internal, {"the begins of streams do not partition the accesses", "", "", "", ""});
   }
 }
 

@@ -84,8 +84,7 @@ class DeviceStacks::Impl {
                  std::span<std::uint32_t> out) {
     if (begins.size() != live_.size() + 1 || begins.front() != 0 || begins.back() != lines.size() ||
         (!out.empty() && out.size() != lines.size())) {
-      throw Error(ErrorKind::Internal,
-                  {"reuse distances of streams that are not cut as they should be", "", "", "", ""});
+      throw Error(ErrorKind::Internal, {"the begins of streams do not partition the lines", "", "", "", ""});
     }
     lines_ = lines;
     out_ = out;
