@@ -26,7 +26,7 @@
 namespace rayreplay::app {
 namespace {
 
-constexpr std::uint32_t kMostCandidates = 100'000;
+constexpr std::uint32_t kMaxCandidates = 100'000;
 constexpr std::size_t kRowsOfText = 20;
 
 struct Options {
@@ -128,9 +128,9 @@ void add_advise_command(CLI::App& root, Session& session) {
       ->check(CLI::Range(1U, scheduler::kMostHintBits))
       ->capture_default_str()
       ->group(kSearch);
-  command->add_option("--candidates", options->advise.candidates, "Most formulas to try, your own aside")
+  command->add_option("--candidates", options->advise.candidates, "Maximum number of formulas to try, without your own")
       ->type_name("N")
-      ->check(CLI::Range(0U, kMostCandidates))
+      ->check(CLI::Range(0U, kMaxCandidates))
       ->capture_default_str()
       ->group(kSearch);
   TakenKeys taken{"advice"};

@@ -68,7 +68,7 @@ void check_models(const Options& options, const std::vector<std::string>& layout
     bvh::check_options(build);
   }
   if (!options.vtp.empty() && layouts.size() > 1) {
-    throw Error(ErrorKind::Usage, {"boxes of several layouts do not go into one file", "--vtp",
+    throw Error(ErrorKind::Usage, {"one file cannot hold boxes of several layouts", "--vtp",
                                    fmt::format("{} layouts", layouts.size()), "one layout", "name it with --layout"});
   }
 }

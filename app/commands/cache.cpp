@@ -81,8 +81,8 @@ std::string elements_path(const Options& options) {
   const auto status = std::filesystem::status(options.path, error);
   if (options.path == "-" || (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
                               !std::filesystem::is_directory(status))) {
-    throw Error(ErrorKind::Usage, {"the file of elements is named after the trace, which is no file here", "--elements",
-                                   "'" + options.path + "'", "a name", "say --elements FILE"});
+    throw Error(ErrorKind::Usage, {"the file of elements has no default name, because the trace is not a file",
+                                   "--elements", "'" + options.path + "'", "a name", "say --elements FILE"});
   }
   return std::filesystem::path(options.path).replace_extension(kElementsEnd).string();
 }
@@ -261,7 +261,7 @@ void require_imported_options(const Options& options) {
                                    "a trace of a launch (.rrt)", "rayreplay import turns one form into the other"});
   }
   const auto refuse = [&options](const std::string& option) {
-    throw Error(ErrorKind::Usage, {"the option says nothing about an imported memory trace", option,
+    throw Error(ErrorKind::Usage, {"the option does not apply to an imported memory trace", option,
                                    "'" + options.path + "'", "a trace of a launch (.rrt)", "leave it out"});
   };
   for (const auto& [option, key] : options.experiment.given_keys()) {

@@ -88,7 +88,7 @@ std::vector<std::pair<std::string, std::string>> environment_for(const Options& 
       // For loaders before 1.3.234.
       {"VK_INSTANCE_LAYERS", appended("VK_INSTANCE_LAYERS", kLayerName, ':')}};
   if (const char* path = std::getenv("VK_LAYER_PATH"); path != nullptr && *path != '\0') {
-    // VK_LAYER_PATH would hide all other places.
+    // If set, VK_LAYER_PATH hides all other places.
     environment.emplace_back("VK_LAYER_PATH", prepended("VK_LAYER_PATH", layer));
   }
   for (const layer::Option& option : layer::option_table()) {

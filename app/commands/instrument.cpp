@@ -74,7 +74,7 @@ instrument::Window parse_window(const std::string& text) {
   }
   if (!good) {
     throw Error(ErrorKind::Usage,
-                {"the window is not clear", "--window", "'" + text + "'", "X,Y,WIDTH,HEIGHT in threads", ""});
+                {"the window is not understood", "--window", "'" + text + "'", "X,Y,WIDTH,HEIGHT in threads", ""});
   }
   return {values[0], values[1], values[2], values[3]};
 }

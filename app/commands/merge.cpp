@@ -17,7 +17,7 @@
 namespace rayreplay::app {
 namespace {
 
-constexpr std::size_t kMostRangesShown = 20;
+constexpr std::size_t kMaxRangesShown = 20;
 
 struct Options {
   std::string output;
@@ -36,7 +36,7 @@ std::string missing_text(const std::vector<bool>& finished) {
     while (last + 1 < finished.size() && !finished[last + 1]) {
       ++last;
     }
-    if (ranges++ == kMostRangesShown) {
+    if (ranges++ == kMaxRangesShown) {
       return text + ", …";
     }
     text += text.empty() ? "" : ", ";

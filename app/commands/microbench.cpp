@@ -341,7 +341,7 @@ int write_workload(const Options& given) {
                  "name one: rayreplay microbench divergence:degree=2 -o t.rrt"});
   }
   if (!given.settings.empty()) {
-    throw Error(ErrorKind::Usage, {"a workload's file knows of no settings", "--set and --output", "both",
+    throw Error(ErrorKind::Usage, {"a workload's file does not contain settings", "--set and --output", "both",
                                    "one of them", "give the settings to the command that reads the file"});
   }
   require_file_name(given.written, "--output");
@@ -439,8 +439,8 @@ int act(const Options& given) {
 }  // namespace
 
 void add_microbench_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand(
-      "microbench", "Synthetic workloads whose answers are known, through the models: do they give them?");
+  CLI::App* command =
+      root.add_subcommand("microbench", "Check the models against synthetic workloads with known answers");
   command->group("Experiments");
   auto options = std::make_shared<Options>();
   command->add_option("workload", options->specs, "Workloads [every generator at a few points]")->type_name("SPEC");

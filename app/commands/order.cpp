@@ -39,7 +39,7 @@ void require_memory_for(trace::LaunchSize size, std::uint32_t warp_size) {
 
 int act(const Options& options) {
   if (options.path.empty() == options.size.empty()) {
-    throw Error(ErrorKind::Usage, {"the launch is not clear", "order", options.path.empty() ? "neither" : "both",
+    throw Error(ErrorKind::Usage, {"the launch is ambiguous", "order", options.path.empty() ? "neither" : "both",
                                    "either a trace or --size WIDTHxHEIGHT", ""});
   }
   const pictures::Colormap colormap = pictures::parse_colormap(options.colormap);

@@ -271,7 +271,7 @@ void refuse_columns(const CLI::App& command, const Options& options) {
     }
   }
   if (!where.empty() && !options.columns.empty()) {
-    throw Error(ErrorKind::Usage, {"what is printed has columns of its own", "--columns", where,
+    throw Error(ErrorKind::Usage, {"this subcommand has fixed columns", "--columns", where,
                                    "rows, best, pareto or export", "leave --columns out"});
   }
 }
@@ -333,7 +333,7 @@ void add_subcommands(CLI::App& command, Options& options) {
   plot->add_option("--by", options.by, "lines: one line for each value of this parameter")->type_name("NAME");
   command.add_subcommand("report", "One HTML page about the sweep")
       ->group(kGroup)
-      ->add_option("--metric", options.metric, "What the page is about [the sweep's objective]")
+      ->add_option("--metric", options.metric, "Main metric of the page [the sweep's objective]")
       ->type_name("METRIC");
   command.add_subcommand("export", "All columns as CSV, JSON Lines or JSON")
       ->group(kGroup)

@@ -27,7 +27,7 @@
 namespace rayreplay::app {
 namespace {
 
-constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 20U;
+constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 20U;
 
 struct Options {
   std::string path;
@@ -43,7 +43,7 @@ struct Options {
 experiment::Settings complete_settings(const Options& options) {
   experiment::Settings settings;
   if (!options.path.empty()) {
-    settings = experiment::parse_experiment(read_file(options.path, kMostFileBytes), options.path,
+    settings = experiment::parse_experiment(read_file(options.path, kMaxFileBytes), options.path,
                                             std::filesystem::path(options.path).parent_path().string());
   }
   for (const std::string& assignment : options.assignments) {

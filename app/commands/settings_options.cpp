@@ -16,7 +16,7 @@ namespace {
 using experiment::ExperimentParameter;
 using experiment::Settings;
 
-constexpr std::uint64_t kMostFileBytes = 16U << 20U;
+constexpr std::uint64_t kMaxFileBytes = 16U << 20U;
 constexpr const char* kGroup = "Experiment";
 
 bool has(const std::vector<std::string>& list, const std::string& word) {
@@ -139,7 +139,7 @@ Settings SettingsOptions::asked(const std::string& trace_file) const {
     settings.set(key, value, "");
   }
   for (const std::string& file : files_) {
-    const Settings read = experiment::parse_experiment(read_file(file, kMostFileBytes), file,
+    const Settings read = experiment::parse_experiment(read_file(file, kMaxFileBytes), file,
                                                        std::filesystem::path(file).parent_path().string());
     for (const auto& [key, setting] : read.all()) {
       settings.set(key, setting.value, setting.where);

@@ -36,7 +36,7 @@ void StoreOption::add_to(CLI::App& command) {
                   "cache folder]")
       ->type_name("FOLDER")
       ->group(kGroup);
-  command.add_option("--store-size", size_, "Most that it holds: the least recently used results go first")
+  command.add_option("--store-size", size_, "Maximum size; the least recently used results are evicted first")
       ->type_name("SIZE")
       ->capture_default_str()
       ->group(kGroup);

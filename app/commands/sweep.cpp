@@ -45,7 +45,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMostSweepBytes = 16U << 20U;
+constexpr std::uint64_t kMaxSweepBytes = 16U << 20U;
 constexpr std::uint64_t kAskAbove = 10'000;  ///< runs that need --yes
 constexpr std::uint64_t kRunsAsked = 2'048;
 constexpr int kSignalled = 128;  ///< plus the signal's number
@@ -242,9 +242,10 @@ std::uint64_t wanted_runs(const Options& options, const sweep::Plan& plan, const
 
 void require_yes(const Options& options, std::uint64_t wanted) {
   if (!options.yes && wanted > kAskAbove) {
-    throw Error(ErrorKind::Usage, {"the sweep is a large one", options.path, counted(wanted, "run"),
-                                   fmt::format("at most {} without --yes", output::with_separators(kAskAbove)),
-                                   "say --yes; --dry-run says more, and --stop-after N makes some of it"});
+    throw Error(ErrorKind::Usage,
+                {"the sweep is a large one", options.path, counted(wanted, "run"),
+                 fmt::format("at most {} without --yes", output::with_separators(kAskAbove)),
+                 "add --yes to run it; --dry-run prints an estimate, and --stop-after N runs a part"});
   }
 }
 
@@ -404,7 +405,7 @@ class SweepCommand {
     runner_.shards = shard_.count;
     runner_.retry_errors = options_.retry_errors;
     runner_.most_now = options_.stop_after;
-    text_ = read_file(options_.path, kMostSweepBytes);
+    text_ = read_file(options_.path, kMaxSweepBytes);
     sweep::Definition definition = read_definition(options_, text_);
     if (team() != nullptr && shard_.count > 1) {
       throw Error(ErrorKind::Usage, {"the option does not go with MPI", "--shard", options_.shard, "",
@@ -549,21 +550,20 @@ void add_sweep_command(CLI::App& root, Session& session) {
   command->add_option("-o,--output", options->output, "Database of the results [the sweep's name with .db]")
       ->type_name("FILE")
       ->group("Output");
-  command->add_flag("--restart", options->restart, "Throw away what the database holds and begin anew")
-      ->group("Output");
+  command->add_flag("--restart", options->restart, "Discard the database's rows and start again")->group("Output");
   command->add_flag("--retry-errors", options->retry_errors, "Evaluate configurations that failed once more")
       ->group("Output");
   command->add_option("--set", options->set, "Change a key that is no axis, for all configurations; repeatable")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command->add_flag("--yes", options->yes, fmt::format("Begin a sweep of more than {} runs", kAskAbove));
-  command->add_flag("--dry-run", options->dry_run, "Say how many runs there are and what they need, and stop");
-  command->add_flag("--print-config", options->print_config, "Print what does not vary (TOML), resolved, and stop");
+  command->add_flag("--dry-run", options->dry_run, "Print the number of runs and an estimate of their needs, and stop");
+  command->add_flag("--print-config", options->print_config, "Print the resolved base experiment (TOML), and stop");
   command->add_option("--stop-after", options->stop_after, "Evaluate so many configurations and stop")
       ->type_name("N")
       ->check(above_zero)
       ->group("Stop");
-  command->add_option("--seconds", options->seconds, "Begin nothing after so long [as the sweep file says]")
+  command->add_option("--seconds", options->seconds, "Start no run after this time [the sweep file's limit]")
       ->type_name("SECONDS")
       ->check(above_zero)
       ->group("Stop");
@@ -571,9 +571,7 @@ void add_sweep_command(CLI::App& root, Session& session) {
       ->add_option("--memory", options->memory, "Memory to use at most, such as 16GiB [three quarters of what is free]")
       ->type_name("SIZE")
       ->group("Workers");
-  command
-      ->add_option("--shard", options->shard,
-                   "Only part i of N, counted from 1: for jobs that know nothing of each other")
+  command->add_option("--shard", options->shard, "Only part i of N, counted from 1: for independent jobs")
       ->type_name("i/N")
       ->group("Workers");
   command->add_option("--mpi-workers", options->mpi_workers, "Under mpirun: one working process a node, or every rank")

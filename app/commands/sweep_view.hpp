@@ -1,6 +1,7 @@
 // Progress of a running sweep: one redrawn line on a terminal, else a line from time to time.
 //
-// Contract: all on standard error. `show` limits its own rate. The destructor erases the line.
+// Contract: all on standard error. `show` redraws the line on a terminal, and elsewhere prints one at most every ten
+// seconds. The destructor erases the line.
 #pragma once
 
 #include <chrono>

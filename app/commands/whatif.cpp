@@ -76,9 +76,8 @@ std::string render(const report::Context& context, const experiment::WhatIfResul
 void require_of_packings(const Options& options) {
   for (const auto& [flag, key] : options.experiment.given_keys()) {
     if (!is_of_packings(*experiment::find_parameter(key))) {
-      throw Error(ErrorKind::Usage,
-                  {"the option says nothing about packings", flag == "--set" ? flag + " " + key : flag, "",
-                   "--models beside it", "add --models, for example --models plain,ser"});
+      throw Error(ErrorKind::Usage, {"the option does not apply to packings", flag == "--set" ? flag + " " + key : flag,
+                                     "", "--models beside it", "add --models, for example --models plain,ser"});
     }
   }
   options.models.require_none();
@@ -165,7 +164,7 @@ int act(const Options& options) {
         std::pair{"--compare, which is about packings", !options.compare.empty()}}) {
     if (given) {
       throw Error(ErrorKind::Usage, {"the option does not go with --models", option, "",
-                                     "scheduler models, or packings", "ask for the two in two runs"});
+                                     "scheduler models, or packings", "use two runs"});
     }
   }
   if (!packings.empty()) {

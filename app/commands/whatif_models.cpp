@@ -40,8 +40,7 @@ std::string detailed_model(const std::string& asked, const char* option, const s
     return scheduler::SchedulerModels::create(spec).model->grouping() == scheduler::Grouping::Bound;
   };
   if (asked.empty()) {
-    return *std::find_if_not(models.rbegin(), models.rend(),
-                             is_bound);  // never the end: plain is always in the list, and is no bound
+    return *std::find_if_not(models.rbegin(), models.rend(), is_bound);  // exists: plain is always compared
   }
   const std::string spec = scheduler::SchedulerModels::create(asked).spec;
   if (std::find(models.begin(), models.end(), spec) == models.end()) {
@@ -162,7 +161,7 @@ void ModelsOptions::require_none() const {
                                          {"--schedule", !schedule.empty()},
                                          {"--schedule-model", !schedule_model.empty()}}) {
     if (is_given) {
-      throw Error(ErrorKind::Usage, {"the option says nothing about packings", option, "", "--models beside it",
+      throw Error(ErrorKind::Usage, {"the option does not apply to packings", option, "", "--models beside it",
                                      "add --models, for example --models plain,ser"});
     }
   }

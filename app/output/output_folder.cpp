@@ -94,16 +94,14 @@ void require_replaceable(const fs::path& path, bool overwrite, const FolderKind&
   const auto foreign =
       std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return !is_own(entry, kind); });
   if (foreign != entries.end()) {
-    throw Error(ErrorKind::Output,
-                {"the output folder holds something that rayreplay did not write there", path.string(),
-                 fmt::format("'{}'", foreign->path().filename().string()),
-                 "a folder that an earlier run wrote, and nothing else in it", "choose another folder"});
+    throw Error(ErrorKind::Output, {"the output folder holds something that rayreplay did not write there",
+                                    path.string(), fmt::format("'{}'", foreign->path().filename().string()),
+                                    "a folder with only the files of an earlier run", "choose another folder"});
   }
   if (!has_mark(path / kind.marked_file, kind.mark)) {
-    throw Error(ErrorKind::Output,
-                {"the output folder was not written by rayreplay", path.string(),
-                 fmt::format("no '{}' of rayreplay's", kind.marked_file),
-                 "a folder that an earlier run wrote, and nothing else in it", "choose another folder"});
+    throw Error(ErrorKind::Output, {"the output folder was not written by rayreplay", path.string(),
+                                    fmt::format("no '{}' of rayreplay's", kind.marked_file),
+                                    "a folder with only the files of an earlier run", "choose another folder"});
   }
 }
 

@@ -20,7 +20,7 @@ constexpr std::uint32_t kBarHeight = 20;
 constexpr std::uint32_t kTickLength = 6;
 constexpr std::uint32_t kGap = 10;
 constexpr std::uint32_t kEnlargedWidth = 1280;  // small maps are enlarged up to about this width
-constexpr std::uint32_t kLeastWidth = 640;      // room for the colour bar
+constexpr std::uint32_t kMinWidth = 640;        // room for the colour bar
 constexpr Rgb kPaper{250, 250, 250};
 constexpr Rgb kInk{30, 30, 30};
 constexpr Rgb kSoftInk{95, 95, 95};
@@ -51,7 +51,7 @@ Layout lay_out(const HeatMap& map) {
   }
   const std::uint32_t map_width = map.width * layout.map.scale;
   const std::uint32_t legend = legend_width(map);
-  const std::uint32_t inner = std::max({map_width, kLeastWidth, text_width(map.title, kTextScale),
+  const std::uint32_t inner = std::max({map_width, kMinWidth, text_width(map.title, kTextScale),
                                         text_width(map.note, kTextScale), text_width(map.unit, kTextScale) + legend});
   layout.map.x = kMargin + (inner - map_width) / 2;
   layout.map.y = kMargin + kTextHeight + (map.note.empty() ? 0 : kTextHeight) + kGap;
@@ -156,7 +156,7 @@ Area map_area(const HeatMap& map) {
 void require_drawable(std::uint32_t width, std::uint32_t height, const std::string& where) {
   // Margins of every map, with the narrowest texts.
   const HeatMap nothing;
-  require_png_size(std::max(std::uint64_t{width}, std::uint64_t{kLeastWidth}) + 2 * kMargin,
+  require_png_size(std::max(std::uint64_t{width}, std::uint64_t{kMinWidth}) + 2 * kMargin,
                    std::uint64_t{height} + lay_out(nothing).height, where);
 }
 

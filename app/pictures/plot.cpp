@@ -146,7 +146,7 @@ struct GridFrame {
 };
 
 GridFrame frame_of(const GridPlot& plot, const Canvas& measure, bool with_title) {
-  constexpr double kLeastCell = 22, kMostCell = 60;
+  constexpr double kMinCell = 22, kMaxCell = 60;
   GridFrame frame;
   const auto rows = static_cast<double>(std::max<std::size_t>(plot.y_labels.size(), 1));
   const auto columns = static_cast<double>(std::max<std::size_t>(plot.x_labels.size(), 1));
@@ -156,7 +156,7 @@ GridFrame frame_of(const GridPlot& plot, const Canvas& measure, bool with_title)
   const double width = std::min(kWidth - bar - frame.map.left, columns * 110);
   frame.map.right = frame.map.left + width;
   frame.map.top = kMargin + title_height(plot.note, with_title);
-  const double cell = std::clamp(width / columns * 0.6, kLeastCell, kMostCell);
+  const double cell = std::clamp(width / columns * 0.6, kMinCell, kMaxCell);
   // Names beside the map need space for their length.
   const double least = std::max({140.0, measure.text_width(plot.unit), measure.text_width(plot.y_title)});
   frame.map.bottom = frame.map.top + std::clamp(cell * rows, least, std::max(least, 480.0));

@@ -24,9 +24,9 @@ using pictures::HeatMap;
 
 constexpr float kNoData = std::numeric_limits<float>::quiet_NaN();
 constexpr double kPercent = 100;
-constexpr double kScaleShare = 0.999;         // of the pixels are within the scale of bytes
-constexpr std::uint32_t kMostMultiples = 36;  // windows with a picture of their own
-constexpr std::uint32_t kGap = 4;             // values between two pictures
+constexpr double kScaleShare = 0.999;        // of the pixels are within the scale of bytes
+constexpr std::uint32_t kMaxMultiples = 36;  // windows with a picture of their own
+constexpr std::uint32_t kGap = 4;            // values between two pictures
 
 constexpr const char* kL1File = "l1-hit-rate.png";
 constexpr const char* kL2File = "l2-hit-rate.png";
@@ -196,7 +196,7 @@ std::vector<Picture> make_cache_pictures(const CacheResult& result, Colormap col
   order.note = result.scheduled ? result.schedule : "as recorded";
   list.push_back({kOrderFile, "When each pixel was first written: dark early, bright late.", finish(order)});
   const std::size_t windows = result.analysis.windows.size();
-  if (windows > 1 && windows <= kMostMultiples) {
+  if (windows > 1 && windows <= kMaxMultiples) {
     const auto count = static_cast<std::uint32_t>(windows);
     const auto columns = static_cast<std::uint32_t>(std::ceil(std::sqrt(static_cast<double>(count))));
     const PixelMap map = multiples(result, sums, ranks, count, columns);

@@ -21,7 +21,7 @@ inline constexpr std::array<const char*, memory::kLevels> kLevelNames = {"L1", "
 
 /// Hits, cold, … as counts.
 [[nodiscard]] double from_fixed(std::uint64_t sum);
-/// The hit rate by sector of loads: 1 − fetched sectors / sectors that loads touched. NaN without loads.
+/// Sectors fetched from below; the hit rate by sector of loads: 1 − fetched / touched sectors, NaN without loads.
 [[nodiscard]] double sectors_filled(const memory::LevelSums& sums);
 [[nodiscard]] double sector_hit_rate(const memory::LevelSums& sums);
 /// Misses by class, as counts. For a sampling engine: the sampled shares, applied to all misses.

@@ -167,7 +167,7 @@ std::vector<std::string> differences(const trace::Header& header, const Publishe
   }
   const std::optional<nlohmann::ordered_json> parsed = parse_json(header.configuration);
   if (!parsed || !parsed->is_object()) {
-    return {"the trace does not say what it is of"};
+    return {"the trace does not name its workload"};
   }
   const nlohmann::json configuration = *parsed;
   std::vector<std::string> result;

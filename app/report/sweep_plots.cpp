@@ -21,10 +21,10 @@ using sweep::ResultColumn;
 using sweep::ResultSet;
 using sweep::ResultsReader;
 
-constexpr std::size_t kMostLevels = 40;
+constexpr std::size_t kMaxLevels = 40;
 constexpr std::size_t kRanges = 20;
-constexpr std::size_t kMostLines = 16;
-constexpr std::size_t kMostTicks = 6;
+constexpr std::size_t kMaxLines = 16;
+constexpr std::size_t kMaxTicks = 6;
 constexpr double kWideSpan = 32;
 
 [[noreturn]] void nothing(const std::string& what) {
@@ -61,7 +61,7 @@ Places number_places(ResultColumn column, const std::vector<double>& values) {
   const double low = levels.front(), high = levels.back();
   places.logarithmic = low > 0 && levels.size() > 2 &&
                        (high / low >= kWideSpan || (high / low >= 4 && std::ranges::all_of(levels, is_power_of_two)));
-  places.ranges = levels.size() > kMostLevels;
+  places.ranges = levels.size() > kMaxLevels;
   const auto scaled = [&](double value) { return places.logarithmic ? std::log(value) : value; };
   const double from = scaled(low), width = (scaled(high) - from) / kRanges;
   if (places.ranges) {
@@ -116,10 +116,10 @@ Places places_of(const ResultsReader& reader, const std::string& name, const std
     }
     places.of_rows.push_back(level->second);
   }
-  if (levels.size() > kMostLevels) {
+  if (levels.size() > kMaxLevels) {
     throw Error(ErrorKind::Usage,
                 {"a parameter has too many different texts to draw", column.name, fmt::format("{}", levels.size()),
-                 fmt::format("at most {}", kMostLevels), "choose some of them with --where"});
+                 fmt::format("at most {}", kMaxLevels), "choose some of them with --where"});
   }
   return places;
 }
@@ -137,7 +137,7 @@ pictures::PlotAxis axis_of(const Places& places) {
     axis.high += 0.5;
   }
   if (places.numbers && !places.logarithmic && places.values.size() > 12) {
-    axis.ticks = value_ticks(places.column, axis.low, axis.high, kMostTicks + 2);
+    axis.ticks = value_ticks(places.column, axis.low, axis.high, kMaxTicks + 2);
     return axis;
   }
   for (std::size_t i = 0; i < places.values.size(); ++i) {
@@ -154,13 +154,13 @@ pictures::PlotAxis metric_axis(const ResultColumn& column, double low, double hi
     axis.logarithmic = true;
     axis.low = low / 1.2;
     axis.high = high * 1.2;
-    axis.ticks = logarithmic_ticks(column, axis.low, axis.high, kMostTicks);
+    axis.ticks = logarithmic_ticks(column, axis.low, axis.high, kMaxTicks);
     return axis;
   }
   const double pad = high > low ? (high - low) * 0.06 : std::max(std::abs(high) * 0.05, 1e-9);
   axis.low = low >= 0 && low < high * 0.4 ? 0 : low - pad;
   axis.high = high + pad;
-  axis.ticks = value_ticks(column, axis.low, axis.high, kMostTicks);
+  axis.ticks = value_ticks(column, axis.low, axis.high, kMaxTicks);
   return axis;
 }
 
@@ -245,7 +245,7 @@ pictures::GridPlot heat_map_plot(const ResultsReader& reader, const std::string&
   }
   plot.low = means.low;
   plot.high = means.high > means.low ? means.high : means.low + 1;
-  plot.ticks = value_ticks(column, plot.low, plot.high, kMostTicks);
+  plot.ticks = value_ticks(column, plot.low, plot.high, kMaxTicks);
   plot.note = with_where(mean_note(means), where);
   return plot;
 }
@@ -259,10 +259,10 @@ pictures::Plot line_plot(const ResultsReader& reader, const std::string& x, cons
   if (!by.empty()) {
     lines = places_of(reader, by, where, "--by");
   }
-  if (lines.labels.size() > kMostLines && !lines.ranges) {
+  if (lines.labels.size() > kMaxLines && !lines.ranges) {
     throw Error(ErrorKind::Usage,
                 {"too many lines for one picture", "--by " + by, fmt::format("{}", lines.labels.size()),
-                 fmt::format("at most {}", kMostLines), "choose some values with --where"});
+                 fmt::format("at most {}", kMaxLines), "choose some values with --where"});
   }
   const Means means = means_of(values, across, lines, metric);
   pictures::Plot plot;

@@ -60,11 +60,11 @@ std::string column_title(const ResultColumn& column) {
 
 Measure::Measure(const ResultColumn& column, double low, double high)
     : bytes_(is_bytes(column)), counts_(column.type == sweep::ColumnType::Whole) {
-  constexpr int kMostDigits = 6;
+  constexpr int kMaxDigits = 6;
   const double greatest = std::max(std::abs(low), std::abs(high));
   if (greatest > 0 && high > low) {
     // 3 digits if the values span a tenth of the largest or more, one more for each further factor of ten.
-    digits_ = std::clamp(2 + static_cast<int>(std::ceil(-std::log10((high - low) / greatest))), 3, kMostDigits);
+    digits_ = std::clamp(2 + static_cast<int>(std::ceil(-std::log10((high - low) / greatest))), 3, kMaxDigits);
   }
 }
 

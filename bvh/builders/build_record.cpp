@@ -12,7 +12,7 @@ namespace rayreplay::bvh {
 namespace {
 
 constexpr std::uint32_t kParallelNodes = 4096;
-constexpr std::size_t kMostChildren = 16;
+constexpr std::size_t kMaxChildren = 16;
 
 /// First rows of a subtree.
 struct Place {
@@ -29,7 +29,7 @@ class Flattening {
     tree_.nodes[place.node] = {place.child, record.count};
     // The node's own rows, then those of its subtrees.
     Place next{place.node + 1, place.child + record.count, place.reference};
-    std::array<Place, kMostChildren> places;
+    std::array<Place, kMaxChildren> places;
     for (std::size_t i = 0; i < record.count; ++i) {
       const BuildRecord& child = *record.children()[i];
       places[i] = next;

@@ -33,7 +33,7 @@ std::string number_fix(std::string_view word) {
     return "docs/memory-traces.md shows every line; the file may have been cut";
   }
   if (std::ranges::any_of(word, [](char c) { return static_cast<unsigned char>(c) < 0x20; })) {
-    return "the line has bytes that are no text: write it again";
+    return "the line has bytes that are not text: write it again";
   }
   if (word.starts_with('-')) {
     return "numbers have no sign: print them as unsigned";

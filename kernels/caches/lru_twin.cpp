@@ -19,7 +19,7 @@ namespace {
 using kernels::Device;
 
 constexpr std::size_t kRow = kernels::kMostLruWays + 1;
-constexpr std::size_t kMostStreams = 65536;  ///< of a batch: counts take 260 bytes each
+constexpr std::size_t kMaxStreams = 65536;  ///< of a batch: counts take 260 bytes each
 
 /// Streams [first, last), which are adjacent.
 struct Batch {
@@ -37,7 +37,7 @@ std::vector<Batch> batches_of(const LruStreams& streams, std::uint64_t limit) {
                                         fmt::format("at most {}", limit), "--device cpu"});
     }
     if (batches.empty() || end - streams.begins[batches.back().first] > limit ||
-        s - batches.back().first == kMostStreams) {
+        s - batches.back().first == kMaxStreams) {
       batches.push_back({s, s});
     }
     batches.back().last = s + 1;

@@ -65,8 +65,8 @@ struct Plan {
 CallDictionary find_dictionary(LaunchOnDevice& launch, Device& device, const std::vector<trace::Shader>& shaders,
                                Policy policy) {
   // Up to the number of narrow codes, all possible calls are taken.
-  constexpr std::size_t kMostUnseen = 255;
-  if (possible_calls(shaders.size()) <= kMostUnseen) {
+  constexpr std::size_t kMaxUnseen = 255;
+  if (possible_calls(shaders.size()) <= kMaxUnseen) {
     return order_calls(shaders, policy, {});
   }
   Stream stream(device);

@@ -26,7 +26,7 @@ Counted count_requests(const std::string& path, const memory::CoalesceOptions& o
   std::error_code error;
   if (path == "-" || !std::filesystem::is_regular_file(path, error)) {
     throw Error(ErrorKind::Usage, {"so many time windows need the number of requests beforehand", path,
-                                   "input that can be read once only", "a file",
+                                   "input that can be read only once", "a file",
                                    "say how long a window is instead (window_requests), or write the input to a file"});
   }
   const auto reader = import::open_memory_trace(path);

@@ -66,9 +66,8 @@ class Search {
         order_(order) {
     const auto none = scheduler::SchedulerModels::create(with_hint(options.model, "none"));
     if (none.model->grouping() != scheduler::Grouping::Static) {
-      throw Error(ErrorKind::Usage,
-                  {"this scheduler model forms warps while time passes, which the advisor does not run", "--model",
-                   options.model, "a model whose warps follow from the trace alone", "as ser with arrival=all"});
+      throw Error(ErrorKind::Usage, {"this scheduler model is timed, and the advisor does not run timed models",
+                                     "--model", options.model, "a static model", "as ser with arrival=all"});
     }
     result_.configuration = configuration;
     result_.model = none.spec;

@@ -78,7 +78,7 @@ class QueueMemory {
   QueueMemory(const kernel::Entries<Code>& entries, const kernel::Job<Code>& job) {
     // Twice the mean fits most queues; untouched memory for long queues costs nothing.
     const std::uint64_t mean = (job.events + job.threads) / std::max<std::uint64_t>(job.threads, 1);
-    ready_.slot_codes = std::bit_ceil(std::clamp<std::uint64_t>(2 * mean, kLeastSlot, kMostSlot));
+    ready_.slot_codes = std::bit_ceil(std::clamp<std::uint64_t>(2 * mean, kMinSlot, kMaxSlot));
     slots_.resize(job.threads * ready_.slot_codes);
     prefer_huge_pages(slots_);
     long_queues_.resize(job.events + job.threads);
@@ -93,8 +93,8 @@ class QueueMemory {
   }
 
  private:
-  static constexpr std::uint64_t kLeastSlot = 8;
-  static constexpr std::uint64_t kMostSlot = 64;
+  static constexpr std::uint64_t kMinSlot = 8;
+  static constexpr std::uint64_t kMaxSlot = 64;
 
   kernel::ReadyQueues<Code> ready_;
   trace::Column<Code> slots_;

@@ -20,7 +20,7 @@ using memory::LineAccess;
 using memory::Transaction;
 
 constexpr std::size_t kBlock = std::size_t{1} << 18U;  ///< transactions whose misses are sorted together
-constexpr std::uint8_t kMostLanes = 64;
+constexpr std::uint8_t kMaxLanes = 64;
 
 void check_stream(const RecordedStream& stream) {
   memory::check(stream.coalescing, "a recorded stream");
@@ -28,18 +28,18 @@ void check_stream(const RecordedStream& stream) {
   const std::uint64_t last_line = std::numeric_limits<std::uint64_t>::max() / stream.coalescing.line_bytes;
   std::uint64_t requests = 0;
   for (const Transaction& one : stream.transactions) {
-    if (one.sm >= stream.sms || one.sectors == 0 || one.sectors >= sectors || one.lanes == 0 ||
-        one.lanes > kMostLanes || one.line > last_line) {
+    if (one.sm >= stream.sms || one.sectors == 0 || one.sectors >= sectors || one.lanes == 0 || one.lanes > kMaxLanes ||
+        one.line > last_line) {
       throw Error(ErrorKind::Internal, {"a transaction of a recorded stream cannot be", "", "", "", ""});
     }
     requests += one.lanes;
   }
-  constexpr std::uint64_t kMostTransactions = std::numeric_limits<std::uint32_t>::max();
-  if (requests > memory::kMostAccesses || stream.transactions.size() > kMostTransactions) {
+  constexpr std::uint64_t kMaxTransactions = std::numeric_limits<std::uint32_t>::max();
+  if (requests > memory::kMostAccesses || stream.transactions.size() > kMaxTransactions) {
     throw Error(ErrorKind::Resource,
                 {"the stream is too long for exact sums", "",
                  fmt::format("{} transactions of {} requests", stream.transactions.size(), requests),
-                 fmt::format("at most {} of {}", kMostTransactions, memory::kMostAccesses), "take a smaller launch"});
+                 fmt::format("at most {} of {}", kMaxTransactions, memory::kMostAccesses), "take a smaller launch"});
   }
 }
 

@@ -98,7 +98,7 @@ ErrorInfo told(const std::exception& error, const LevelCache& cache) {
   if (const auto* known = dynamic_cast<const Error*>(&error)) {
     return known->info();
   }
-  return {"there is not enough memory for a cache", to_string(cache.geometry()), "", "", "leave it out of the sweep"};
+  return {"there is not enough memory for a cache", to_string(cache.geometry()), "", "", "remove it from the sweep"};
 }
 
 LevelRun run_streams_alone(Accesses accesses, std::span<const std::uint64_t> begins, const LevelCache& cache) {
@@ -167,8 +167,8 @@ LevelCache level_cache(const memory::CacheGeometry& geometry, const std::string&
   const memory::CacheModels::Created created = memory::CacheModels::create(model);
   if (created.model->exact() && geometry.associativity() > memory::kScannedWays) {
     // Rejects invalid caches before it reserves memory.
-    constexpr std::uint64_t kMostLines = std::uint64_t{1} << 29U;
-    if (geometry.lines() > kMostLines) {
+    constexpr std::uint64_t kMaxLines = std::uint64_t{1} << 29U;
+    if (geometry.lines() > kMaxLines) {
       (void)created.model->make(geometry);
     }
   }

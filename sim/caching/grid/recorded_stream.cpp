@@ -24,8 +24,8 @@ static_assert(std::is_trivially_copyable_v<Transaction> && std::has_unique_objec
 
 constexpr std::uint64_t kMagic = 0x6D61'6572'7473'7272U;  // "rrstream"
 constexpr std::uint32_t kVersion = 1;
-constexpr std::uint32_t kMostSms = 65536;
-constexpr std::uint8_t kMostLanes = 64;
+constexpr std::uint32_t kMaxSms = 65536;
+constexpr std::uint8_t kMaxLanes = 64;
 constexpr std::uint8_t kAllFlags =
     memory::kStore | memory::kFirst | memory::kTimedHit | memory::kTimedMerged | memory::kTimedL2Hit;
 
@@ -65,9 +65,9 @@ void check_header(const Header& header, std::size_t bytes, const std::string& wh
     damaged("the recorded stream has another size than it says", where, fmt::format("{} bytes", bytes),
             fmt::format("{} transactions", header.transactions));
   }
-  if (header.sms == 0 || header.sms > kMostSms) {
+  if (header.sms == 0 || header.sms > kMaxSms) {
     damaged("the number of SMs of a recorded stream is out of range", where, fmt::format("{}", header.sms),
-            fmt::format("1 to {}", kMostSms));
+            fmt::format("1 to {}", kMaxSms));
   }
   if (header.coalesce > 1 || header.requests > 1 || header.keep_raw > 1 || header.nothing != 0) {
     damaged("a switch of a recorded stream is neither on nor off", where, "", "0 or 1");
@@ -80,7 +80,7 @@ void check_transactions(const RecordedStream& stream, const std::string& where) 
   for (std::size_t i = 0; i < stream.transactions.size(); ++i) {
     const Transaction& one = stream.transactions[i];
     if (one.line > last_line || one.sm >= stream.sms || one.sectors == 0 || one.sectors >= sectors || one.lanes == 0 ||
-        one.lanes > kMostLanes || static_cast<std::size_t>(one.kind) >= memory::kDataKinds ||
+        one.lanes > kMaxLanes || static_cast<std::size_t>(one.kind) >= memory::kDataKinds ||
         (one.flags & ~kAllFlags) != 0 || one.bytes > stream.coalescing.line_bytes) {
       damaged("a transaction of a recorded stream cannot be", fmt::format("{}, transaction {}", where, i), "",
               "a line, SM, sectors, lanes, kind, flags and bytes within their limits");

@@ -7,17 +7,16 @@ namespace {
 
 constexpr std::size_t kBlockTransactions = 1U << 12U;
 constexpr std::size_t kBlockRequests = 1U << 16U;
-constexpr std::size_t kLeastAhead = 256;               // items: enough for parallel generation
-constexpr std::uint64_t kMostWindowCycles = 1U << 9U;  // so that a window's transactions stay in the processor's cache
-constexpr std::uint64_t kMostIssued = 1U << 17U;       // of all SMs
+constexpr std::size_t kMinAhead = 256;                // items: enough for parallel generation
+constexpr std::uint64_t kMaxWindowCycles = 1U << 9U;  // so that a window's transactions stay in the processor's cache
+constexpr std::uint64_t kMaxIssued = 1U << 17U;       // of all SMs
 constexpr std::size_t kAheadPlaces = 24, kAheadLines = 12;
 
 /// Nothing requested in a window returns within it.
 std::uint64_t window_cycles(const Machine& machine, bool has_l2) {
   const std::uint64_t least =
       has_l2 ? std::min(machine.l2_latency_cycles, machine.dram_latency_cycles) : machine.dram_latency_cycles;
-  return std::clamp<std::uint64_t>(least, 1,
-                                   std::clamp<std::uint64_t>(kMostIssued / machine.sms, 1, kMostWindowCycles));
+  return std::clamp<std::uint64_t>(least, 1, std::clamp<std::uint64_t>(kMaxIssued / machine.sms, 1, kMaxWindowCycles));
 }
 
 }  // namespace
@@ -37,7 +36,7 @@ EngineState::EngineState(const InterleaveCall& call)
       streams_outlive_(call.source.coalescing().requests || call.options.raw != nullptr),
       length_(window_cycles(call.machine, has_l2_)),
       supply_(call.source, call.plan,
-              std::max(kLeastAhead, std::size_t{call.machine.sms} * call.options.resident_warps / 4),
+              std::max(kMinAhead, std::size_t{call.machine.sms} * call.options.resident_warps / 4),
               call.options.raw != nullptr),
       warps_(std::size_t{call.machine.sms} * call.options.resident_warps),
       streams_(warps_.size()),

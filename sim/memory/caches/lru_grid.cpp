@@ -28,7 +28,7 @@ namespace tbb = oneapi::tbb;
 
 constexpr std::size_t kBatch = std::size_t{1} << 14U;
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-constexpr std::uint64_t kMostSpan = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kMaxSpan = std::numeric_limits<std::uint32_t>::max();
 
 using Accesses = std::span<const LineAccess>;
 
@@ -242,7 +242,7 @@ void check(Accesses accesses, std::span<const std::uint64_t> begins, std::span<c
   }
   if (begins.empty() || begins.front() != 0 || begins.back() != accesses.size() ||
       !std::is_sorted(begins.begin(), begins.end()) || policy.replacement != Replacement::Lru) {
-    throw Error(ErrorKind::Internal, {"streams of accesses that are not cut as they should be", "", "", "", ""});
+    throw Error(ErrorKind::Internal, {"the begins of streams do not partition the accesses", "", "", "", ""});
   }
 }
 
@@ -300,7 +300,7 @@ LruGrid lru_grid(Accesses accesses, std::span<const std::uint64_t> begins, std::
   std::vector<char> stacked(streams);
   tbb::parallel_for(std::size_t{0}, streams, [&](std::size_t s) {
     facts[s] = facts_of(of(s));
-    if (of(s).empty() || facts[s].lines.high - facts[s].lines.low >= kMostSpan - 1 || of(s).size() >= kMostSpan) {
+    if (of(s).empty() || facts[s].lines.high - facts[s].lines.low >= kMaxSpan - 1 || of(s).size() >= kMaxSpan) {
       return;
     }
     StreamRun run(of(s), facts[s], plan, policy, line_sectors, form);

@@ -28,14 +28,13 @@ using Lines = std::span<const std::uint64_t>;
 void check(const LruStreams& streams, std::span<const LruConfiguration> configurations) {
   for (const LruConfiguration& one : configurations) {
     if (one.sets == 0 || one.ways == 0 || one.sets >= kLimit || one.ways >= kLimit) {
-      throw Error(ErrorKind::Usage,
-                  {"a cache that cannot be", "", fmt::format("{} sets of {} ways", one.sets, one.ways),
-                   "at least one of each, less than 2^31", ""});
+      throw Error(ErrorKind::Usage, {"an impossible cache", "", fmt::format("{} sets of {} ways", one.sets, one.ways),
+                                     "at least one of each, less than 2^31", ""});
     }
   }
   if (streams.begins.empty() || streams.begins.front() != 0 || streams.begins.back() != streams.lines.size() ||
       !std::is_sorted(streams.begins.begin(), streams.begins.end())) {
-    throw Error(ErrorKind::Internal, {"streams of accesses that are not cut as they should be", "", "", "", ""});
+    throw Error(ErrorKind::Internal, {"the begins of streams do not partition the accesses", "", "", "", ""});
   }
 }
 

@@ -22,7 +22,7 @@
 namespace rayreplay::memory {
 namespace {
 
-constexpr std::uint32_t kMostLanes = 64;
+constexpr std::uint32_t kMaxLanes = 64;
 
 /// An L1 with its requests to the L2.
 struct Sm {
@@ -185,7 +185,7 @@ class Analysis::Impl {
       if (transaction.sm >= options_.sms || static_cast<std::size_t>(transaction.kind) >= kDataKinds) {
         broken("an SM that the machine lacks, or an unknown kind");
       }
-      if (transaction.lanes == 0 || transaction.lanes > kMostLanes || transaction.sectors == 0 ||
+      if (transaction.lanes == 0 || transaction.lanes > kMaxLanes || transaction.sectors == 0 ||
           transaction.sectors > sector_mask_ || transaction.line > last_line_) {
         broken("a number of lanes, sectors, or a line that cannot be");
       }

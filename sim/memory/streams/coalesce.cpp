@@ -14,8 +14,8 @@
 namespace rayreplay::memory {
 namespace {
 
-constexpr std::uint32_t kMostLineBytes = 32768;  // Transaction::bytes has 16 bits
-constexpr std::size_t kMostLanes = 64;
+constexpr std::uint32_t kMaxLineBytes = 32768;  // Transaction::bytes has 16 bits
+constexpr std::size_t kMaxLanes = 64;
 
 std::uint64_t lane_mask(std::size_t lanes) {
   return lanes >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << lanes) - 1;
@@ -258,7 +258,7 @@ class Coalescer {
   }
 
   /// A line's position is the number of lines below it: no branch depends on addresses.
-  void rank_lines(std::uint64_t lowest, std::array<std::uint8_t, kMostLanes * 2>& order) const {
+  void rank_lines(std::uint64_t lowest, std::array<std::uint8_t, kMaxLanes * 2>& order) const {
     using Four [[gnu::vector_size(16)]] = std::int32_t;
     alignas(16) std::array<std::int32_t, kPlaces> key;
     const std::size_t padded = (lines_ + 3) / 4 * 4;
@@ -317,7 +317,7 @@ class Coalescer {
     }
   }
 
-  static constexpr std::size_t kPlaces = 2 * kMostLanes;
+  static constexpr std::size_t kPlaces = 2 * kMaxLanes;
   static constexpr std::size_t kSlots = 256;
 
   CoalesceOptions options_;
@@ -352,9 +352,9 @@ void check(const CoalesceOptions& options, const std::string& where) {
          fmt::format("lines of {} bytes, sectors of {}", options.line_bytes, options.sector_bytes),
          "1, 2, 4 or 8 sectors a line");
   }
-  if (options.line_bytes > kMostLineBytes) {
+  if (options.line_bytes > kMaxLineBytes) {
     fail("the line size is out of range", fmt::format("{} bytes", options.line_bytes),
-         fmt::format("at most {} bytes", kMostLineBytes));
+         fmt::format("at most {} bytes", kMaxLineBytes));
   }
 }
 

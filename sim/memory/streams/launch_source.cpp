@@ -25,7 +25,7 @@ namespace {
 using traversal::WarpTraceResult;
 
 constexpr std::uint64_t kChunkRays = 2048;
-constexpr std::uint32_t kMostBytes = 65536;
+constexpr std::uint32_t kMaxBytes = 65536;
 
 void check(const StreamOptions& options) {
   const auto fail = [](const char* what, std::uint64_t found, const std::string& expected) {
@@ -34,19 +34,19 @@ void check(const StreamOptions& options) {
   if (options.warp_size < 1 || options.warp_size > scheduler::kMaxWarpSize) {
     fail("the warp size is out of range", options.warp_size, "1 to 64");
   }
-  if (options.payload_bytes % kLocalWord != 0 || options.payload_bytes > kMostBytes) {
+  if (options.payload_bytes % kLocalWord != 0 || options.payload_bytes > kMaxBytes) {
     fail("the payload's size is out of range", options.payload_bytes,
-         fmt::format("a multiple of {} bytes, at most {}", kLocalWord, kMostBytes));
+         fmt::format("a multiple of {} bytes, at most {}", kLocalWord, kMaxBytes));
   }
-  if (options.record_bytes > kMostBytes) {
-    fail("the size of a shader record is out of range", options.record_bytes, fmt::format("at most {}", kMostBytes));
+  if (options.record_bytes > kMaxBytes) {
+    fail("the size of a shader record is out of range", options.record_bytes, fmt::format("at most {}", kMaxBytes));
   }
-  if (options.pixel_bytes > kMostBytes) {
-    fail("the size of a pixel is out of range", options.pixel_bytes, fmt::format("at most {}", kMostBytes));
+  if (options.pixel_bytes > kMaxBytes) {
+    fail("the size of a pixel is out of range", options.pixel_bytes, fmt::format("at most {}", kMaxBytes));
   }
-  if (options.load_bytes != 0 && (options.load_bytes % kLocalWord != 0 || options.load_bytes > kMostBytes)) {
+  if (options.load_bytes != 0 && (options.load_bytes % kLocalWord != 0 || options.load_bytes > kMaxBytes)) {
     fail("the bytes that a lane loads at once are out of range", options.load_bytes,
-         fmt::format("0, or a multiple of {}, at most {}", kLocalWord, kMostBytes));
+         fmt::format("0, or a multiple of {}, at most {}", kLocalWord, kMaxBytes));
   }
   check(options.coalescing, "access streams");
 }

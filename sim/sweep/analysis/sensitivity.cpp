@@ -9,9 +9,9 @@
 namespace rayreplay::sweep {
 namespace {
 
-constexpr std::size_t kLeastBin = 16;  // rows
-constexpr std::size_t kMostBins = 64;
-constexpr std::size_t kLeastLevel = 4;  // rows
+constexpr std::size_t kMinBin = 16;  // rows
+constexpr std::size_t kMaxBins = 64;
+constexpr std::size_t kMinLevel = 4;  // rows
 // A variance below this share of the squared mean is rounding error.
 constexpr double kRounding = 1e-24;
 
@@ -147,9 +147,9 @@ void analyse_grid(Sensitivity& result, std::span<const VariedParameter> paramete
 /// Bin of each row: its level if there are few levels, else quantiles in the order of levels.
 std::vector<std::uint32_t> bins_of(const VariedParameter& parameter, std::uint32_t& count) {
   const std::size_t rows = parameter.levels.size();
-  const auto most = static_cast<std::uint32_t>(std::clamp<std::size_t>(rows / kLeastBin, 2, kMostBins));
+  const auto most = static_cast<std::uint32_t>(std::clamp<std::size_t>(rows / kMinBin, 2, kMaxBins));
   // One bin per level if each level has a few rows on average.
-  if (parameter.count <= kMostBins && parameter.count * kLeastLevel <= rows) {
+  if (parameter.count <= kMaxBins && parameter.count * kMinLevel <= rows) {
     count = parameter.count;
     return parameter.levels;
   }
@@ -183,7 +183,7 @@ void estimate(ParameterIndex& index, const VariedParameter& parameter, const Row
   std::uint32_t count = 0;
   const std::vector<std::uint32_t> bins = bins_of(parameter, count);
   const std::size_t n = rows.values.size();
-  if (count < 2 || n < count + kLeastBin / 2) {
+  if (count < 2 || n < count + kMinBin / 2) {
     return;
   }
   std::vector<double> sums(count, 0.0);

@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 6> kRangeWords = {"from", "to", "step", "
 constexpr const char* kForms =
     "a list, { from, to, step }, { from, to, count }, { powers_of_two = [A, B] } or a continuous { from, to }";
 /// Largest range of integers that doubles represent exactly.
-constexpr double kMostExact = 9007199254740992.0;
+constexpr double kMaxExact = 9007199254740992.0;
 
 /// Twelve digits: platforms differ only in the last bits of a logarithm.
 double rounded(double value) {
@@ -39,7 +39,7 @@ class RangeReader {
       if (std::find(kRangeWords.begin(), kRangeWords.end(), name.str()) == kRangeWords.end()) {
         const std::vector<std::string> words(kRangeWords.begin(), kRangeWords.end());
         const std::string near = nearest(name.str(), words);
-        usage("unknown word of a range", where_, "'" + std::string(name.str()) + "'", kForms,
+        usage("unknown key of a range", where_, "'" + std::string(name.str()) + "'", kForms,
               near.empty() ? "" : "did you mean '" + near + "'?");
       }
     }
@@ -63,7 +63,7 @@ class RangeReader {
 
  private:
   [[noreturn]] void wrong(const char* word, const toml::node* node, const char* expected) const {
-    usage("the range is not complete", where_,
+    usage("the range is incomplete", where_,
           fmt::format("{}: {} is {}", key_, word, node == nullptr ? "not there" : type_of(*node)), expected);
   }
 
@@ -109,7 +109,7 @@ class RangeReader {
   }
 
   [[nodiscard]] static std::int64_t as_whole(double value) {
-    return static_cast<std::int64_t>(std::clamp(value, -kMostExact, kMostExact));
+    return static_cast<std::int64_t>(std::clamp(value, -kMaxExact, kMaxExact));
   }
 
   void note_type(const ParameterValue& value) {
@@ -169,7 +169,7 @@ class RangeReader {
     const toml::node* node = table_->get("count");
     const auto* given = node->as_integer();
     if (given == nullptr || given->get() < 1 || static_cast<std::uint64_t>(given->get()) > kMostValues) {
-      usage("the count is no count", where_, key_, fmt::format("a whole number from 1 to {}", kMostValues));
+      usage("the count is out of range", where_, key_, fmt::format("a whole number from 1 to {}", kMostValues));
     }
     const std::int64_t count = given->get();
     Axis axis{.key = key_, .values = {}, .where = where_};
@@ -288,7 +288,7 @@ Axis read_axis(const std::string& key, const toml::node& node, const std::string
   const toml::array* array = node.as_array();
   if (array == nullptr) {
     usage("an axis has several values", at.text(), fmt::format("{}: {}", key, type_of(node)), kForms,
-          "one value for all configurations stands in [experiment]");
+          "a key with one value belongs to [experiment]");
   }
   if (array->empty()) {
     usage("the axis is empty", at.text(), key, "at least one value", "without a value there is no configuration");

@@ -51,7 +51,7 @@ constexpr std::array kSum = {OpText{"+", Op::Add}, OpText{"-", Op::Subtract}};
 constexpr std::array kProduct = {OpText{"*", Op::Multiply}, OpText{"/", Op::Divide}, OpText{"%", Op::Remainder}};
 constexpr std::size_t kLevels = 5;
 /// Nesting limit of brackets and signs; more than hand-written conditions need.
-constexpr int kMostDepth = 100;
+constexpr int kMaxDepth = 100;
 constexpr std::size_t kShownBefore = 60;
 constexpr std::size_t kShownAfter = 60;
 
@@ -282,7 +282,8 @@ class ConditionParser {
       fail_here("the condition goes on where it should end", "an operator or the end");
     }
     if (root.kind != Kind::Truth && root.kind != Kind::Any) {
-      fail("this is no condition", where_, text_, root.column, name_of(root.kind), "a comparison or a truth value");
+      fail("the condition does not give a truth value", where_, text_, root.column, name_of(root.kind),
+           "a comparison or a truth value");
     }
   }
 
@@ -369,7 +370,7 @@ class ConditionParser {
              fmt::format("{} and {}", name_of(left.kind), name_of(right.kind)), "two of one kind");
       }
       if (left.kind == Kind::Truth && op != Op::Equal && op != Op::Unequal) {
-        fail("truth values have no order", where_, text_, column, "", "== or !=");
+        fail("truth values cannot be compared by size", where_, text_, column, "", "== or !=");
       }
       return {Kind::Truth, column};
     }
@@ -381,13 +382,13 @@ class ConditionParser {
 
   void check(const Part& part, Kind wanted) const {
     if (part.kind != wanted && part.kind != Kind::Any) {
-      fail("the operator does not take this", where_, text_, part.column, name_of(part.kind), name_of(wanted));
+      fail("the operator does not apply to this type", where_, text_, part.column, name_of(part.kind), name_of(wanted));
     }
   }
 
   Part unary() {
     skip();
-    if (++depth_ > kMostDepth) {
+    if (++depth_ > kMaxDepth) {
       fail_here("the condition is nested too deeply", "fewer brackets");
     }
     const std::size_t column = at_ + 1;
@@ -424,7 +425,7 @@ class ConditionParser {
     if (c == '"' || c == '\'' || c == '`') {
       const std::size_t end = text_.find(c, at_ + 1);
       if (end == std::string_view::npos) {
-        fail_here("a text is not closed", "a second one of this");
+        fail_here("a text is not closed", "a closing quote");
       }
       std::string inside(text_.substr(at_ + 1, end - at_ - 1));
       const std::size_t column = at_ + 1;

@@ -67,7 +67,7 @@ class SweepReader {
     const std::string near = nearest(name, kTopLevel);
     const bool is_key = experiment::find_parameter(name.substr(0, name.find('.'))) != nullptr;
     usage("unknown key of a sweep", where, "'" + name + "'", fmt::format("one of {}", fmt::join(kTopLevel, ", ")),
-          is_key         ? "keys of the experiment stand in [experiment], several values in [axes]"
+          is_key         ? "put keys of the experiment into [experiment], and several values into [axes]"
           : near.empty() ? ""
                          : "did you mean '" + near + "'?");
   }

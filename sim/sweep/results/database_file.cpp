@@ -29,9 +29,9 @@ fs::path with_suffix(fs::path path, const char* suffix) {
 }
 
 fs::path resolved(fs::path path) {
-  constexpr int kMostLinks = 40;
+  constexpr int kMaxLinks = 40;
   std::error_code error;
-  for (int i = 0; i < kMostLinks && fs::is_symlink(path, error); ++i) {
+  for (int i = 0; i < kMaxLinks && fs::is_symlink(path, error); ++i) {
     const fs::path target = fs::read_symlink(path, error);
     if (error) {
       break;

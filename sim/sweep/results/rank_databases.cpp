@@ -58,7 +58,8 @@ std::uint64_t join_rank_databases(ResultsWriter& results, const fs::path& databa
       }
       ErrorInfo info = error.info();
       info.where = path.string() + (info.where == path.string() || info.where.empty() ? "" : ", " + info.where);
-      info.fix = "remove " + path.string() + ", the rows of a rank of an earlier run: they are then evaluated again";
+      info.fix =
+          "remove " + path.string() + ", the rows of a rank of an earlier run; the sweep then evaluates them again";
       throw Error(error.kind(), info);
     }
     remove_database(path);

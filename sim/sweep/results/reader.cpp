@@ -35,7 +35,7 @@ std::unique_ptr<Connection> open(const fs::path& path) {
       roll_back(path);
     } catch (const Error&) {
       throw Error(ErrorKind::Input, {"a sweep that was killed left this database in the middle of writing",
-                                     path.string(), "no permission to put it in order", "",
+                                     path.string(), "no permission to roll it back", "",
                                      "run the command once as somebody who may write to the file and its folder"});
     }
     connection = std::make_unique<Connection>(path, Connection::Mode::Read);

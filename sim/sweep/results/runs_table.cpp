@@ -86,7 +86,7 @@ void RunsTable::set(int place, const ParameterValue& value) {
 }
 
 void RunsTable::set(int place, CellView value) {
-  constexpr double kMostWhole = 9e18;
+  constexpr double kMaxWhole = 9e18;
   const auto* whole = std::get_if<std::int64_t>(&value);
   const auto* real = std::get_if<double>(&value);
   if (real != nullptr && std::isnan(*real)) {
@@ -102,7 +102,7 @@ void RunsTable::set(int place, CellView value) {
       break;
     case ColumnType::Whole:
     case ColumnType::Truth:
-      if (real != nullptr && std::abs(*real) < kMostWhole && std::trunc(*real) == *real) {
+      if (real != nullptr && std::abs(*real) < kMaxWhole && std::trunc(*real) == *real) {
         value = static_cast<std::int64_t>(*real);
       }
       read_back_ = read_back_ || std::holds_alternative<std::string_view>(value);

@@ -16,7 +16,7 @@ namespace {
 
 const std::vector<std::string> kTables = {"about", "columns", "inputs", "retry", "runs"};
 constexpr const char* kLastColumn = "configuration";  // the last of the columns that every database has
-constexpr std::size_t kMostShown = 200;
+constexpr std::size_t kMaxShown = 200;
 
 [[noreturn]] void damaged(const Connection& connection, const std::string& what, const std::string& found) {
   throw Error(ErrorKind::Input, {what, connection.path().string(), found, "a database as rayreplay writes it",
@@ -159,7 +159,7 @@ void check_content(const Connection& connection) {
   }
   const auto require = [&](const std::string& name, const std::string& sql) {
     if (const auto there = found.find(name); there == found.end() || there->second != sql) {
-      foreign(connection, "table", name, there == found.end() ? "none" : there->second.substr(0, kMostShown),
+      foreign(connection, "table", name, there == found.end() ? "none" : there->second.substr(0, kMaxShown),
               "copy the file again from where it came; --restart begins the sweep anew");
     }
   };

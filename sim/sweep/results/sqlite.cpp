@@ -15,7 +15,7 @@ namespace {
 
 // A lock by another process lasts for one commit or one query.
 constexpr int kBusyMilliseconds = 10000;
-constexpr int kMostCellBytes = 64 << 20;
+constexpr int kMaxCellBytes = 64 << 20;
 
 /// The system's reason for the last failure; 0 if unknown. Asks the connection, then the file, then its journal.
 int system_error(sqlite3* database) {
@@ -190,7 +190,7 @@ Connection::Connection(const std::filesystem::path& path, Mode mode) : path_(pat
   sqlite3_db_config(opened, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
   sqlite3_exec(opened, "PRAGMA cell_size_check=ON; PRAGMA trusted_schema=OFF", nullptr, nullptr, nullptr);
   // Our texts have some kilobytes: with this limit a damaged length is an error, not a huge allocation.
-  sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, kMostCellBytes);
+  sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, kMaxCellBytes);
 }
 
 void Connection::raise(int code) const {

@@ -5,7 +5,7 @@
 // equal parts of every axis holds one of the first 2^k points. A factor of listed values takes the value in whose equal
 // part of [0, 1) the number lies. Pairs of axes beyond the first few need some thousand points until they are even.
 // Rejected points are replaced, up to 100 · count + 100,000 draws (then Usage). A larger count with the same seed
-// begins with the same points. Lists may give a point twice. At most kMostDimensions factors. O(points · factors).
+// begins with the same points. Lists may give a point twice. At most kMaxDimensions factors. O(points · factors).
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -49,7 +49,7 @@ constexpr std::array kPolynomials = {
     Polynomial{7, 1, {1, 3, 7, 11, 23, 15, 103}},
 };
 /// The first dimension has no polynomial.
-constexpr std::size_t kMostDimensions = kPolynomials.size() + 1;
+constexpr std::size_t kMaxDimensions = kPolynomials.size() + 1;
 
 using Directions = std::array<std::uint32_t, kBits>;
 
@@ -83,10 +83,10 @@ class Sobol final : public DrawingSampler {
 
   void sample(const Space& space, const Offer& offer) const override {
     const std::size_t factors = space.sizes.size();
-    if (factors > kMostDimensions) {
+    if (factors > kMaxDimensions) {
       throw Error(ErrorKind::Usage,
                   {"the sweep has too many axes for the sampler", "sampler 'sobol'", fmt::format("{}", factors),
-                   fmt::format("at most {}", kMostDimensions), "sampler = \"latin-hypercube\" takes any number"});
+                   fmt::format("at most {}", kMaxDimensions), "sampler = \"latin-hypercube\" takes any number"});
     }
     std::vector<Directions> directions;
     std::vector<std::uint32_t> state;

@@ -180,7 +180,7 @@ void LocalPool::State::evaluate_rows(std::vector<ResultRow>& rows, std::span<con
   CancelProgress progress(cancelled);
   std::vector<experiment::Outcome> outcomes = work.evaluate(configurations, accelerator, &progress);
   if (outcomes.size() != which.size()) {
-    throw Error(ErrorKind::Internal, {"an evaluation gave another number of results than was asked for", "",
+    throw Error(ErrorKind::Internal, {"an evaluation returned a wrong number of results", "",
                                       std::to_string(outcomes.size()), std::to_string(which.size()), ""});
   }
   for (std::size_t i = 0; i < which.size(); ++i) {

@@ -24,7 +24,7 @@ constexpr std::chrono::milliseconds kShow{100};
 constexpr std::chrono::milliseconds kTellLeader{250};
 /// A fast disk gets commits more often than every kCommitSeconds: commits take at most a fiftieth of the time.
 constexpr double kCommitShare = 50;
-constexpr double kLeastCommitSeconds = 0.02;
+constexpr double kMinCommitSeconds = 0.02;
 /// Grace after a cancel: evaluation polls the flag several times a second.
 constexpr double kCancelSeconds = 3;
 
@@ -205,7 +205,7 @@ class Sweep {
       const Clock::time_point begun = Clock::now();
       results_->commit();
       committed_ = Clock::now();
-      commit_every_ = std::clamp(kCommitShare * since(begun), kLeastCommitSeconds, kCommitSeconds);
+      commit_every_ = std::clamp(kCommitShare * since(begun), kMinCommitSeconds, kCommitSeconds);
     }
     if (team_ != nullptr && (now || leads_ || Clock::now() - told_ >= kTellLeader)) {
       ask_team();
@@ -300,7 +300,7 @@ class Sweep {
   std::uint64_t rows_to_tell_ = 0, failed_to_tell_ = 0;
   bool stopped_by_others_ = false, failed_elsewhere_ = false;
   Clock::time_point committed_ = Clock::now(), told_{};
-  double commit_every_ = kLeastCommitSeconds;
+  double commit_every_ = kMinCommitSeconds;
   Clock::time_point shown_{};
 };
 

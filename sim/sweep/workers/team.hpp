@@ -25,7 +25,7 @@ inline constexpr int kCounters = 3;
 
 /// Added to Counter::NextPiece: no rank takes another piece.
 inline constexpr std::int64_t kStop = std::int64_t{1} << 32;
-inline constexpr std::int64_t kFail = std::int64_t{1} << 48;  ///< added too on failure: running work is abandoned
+inline constexpr std::int64_t kFail = std::int64_t{1} << 48;  ///< after an error: ranks abandon running work, too
 
 class Team {
  public:
