@@ -9,6 +9,7 @@
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
 #include "base/error.hpp"
+#include "kernels/accelerator.hpp"
 #include "kernels/device/device_list.hpp"
 
 namespace rayreplay::app {
