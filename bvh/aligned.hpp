@@ -1,8 +1,8 @@
-// Arrays that kernels walk at random: on 64-byte boundaries, and large ones on huge pages where the system has them.
+// Arrays with random access by kernels: aligned to 64 bytes, and large ones on huge pages if the system has them.
 //
-// Contract: an allocator for std::vector. Arrays of kLarge bytes or more begin on a boundary of 2 MiB, and the system
-// is asked for huge pages there: a traversal touches a new page with almost every node, and misses of the address cache
-// cost about as much as those of the data. A system that has none changes nothing but the speed.
+// Contract: an allocator for std::vector. Arrays of kLarge bytes or more are aligned to 2 MiB, and the system is asked
+// for huge pages: a traversal touches a new page with almost every node, and a TLB miss costs about as much as a cache
+// miss. Without huge pages only the speed differs.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace detail {
 inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
 inline constexpr std::size_t kLarge = 2 * kHugePage;
 
-/// A wish, never an error.
+/// A hint, never an error.
 void ask_for_huge_pages(void* place, std::size_t bytes) noexcept;
 
 }  // namespace detail
@@ -43,7 +43,7 @@ struct AlignedAllocator {
   void deallocate(T* place, std::size_t count) noexcept {
     ::operator delete(place, boundary(count * sizeof(T)));
   }
-  /// New elements of a `resize` are left as they are: what fills these arrays writes every byte, in parallel.
+  /// `resize` leaves new elements uninitialised: every byte of these arrays is written later, in parallel.
   template <class U>
   void construct(U* place) noexcept {
     ::new (static_cast<void*>(place)) U;

@@ -1,4 +1,4 @@
-// Axis-aligned box. Empty: low > high, as a new one is.
+// Axis-aligned box. Empty: low > high, the default.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct Box {
   static constexpr float kFar = std::numeric_limits<float>::infinity();
 };
 
-/// What two boxes share.
+/// The intersection.
 [[nodiscard]] inline Box intersection(const Box& a, const Box& b) {
   Box box;
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -48,7 +48,7 @@ inline void cut(const Box& box, std::size_t axis, float position, Box& below, Bo
   above.low[axis] = std::max(box.low[axis], position);
 }
 
-/// Half the surface; 0 for an empty box. In double: the surface of a large box overflows a float.
+/// Half the surface area; 0 for an empty box. In double, because that of a large box overflows a float.
 [[nodiscard]] inline double half_area(const Box& box) {
   if (box.empty()) {
     return 0;

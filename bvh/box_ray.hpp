@@ -31,19 +31,19 @@
 namespace rayreplay::bvh {
 
 inline constexpr float kFarthest = std::numeric_limits<float>::max();
-/// Half of the step below kFarthest: nearer origins, taken from any float, give a finite one.
+/// Half of the step below kFarthest: with a nearer origin, the difference to any float is finite.
 inline constexpr double kFarOrigin = 0x1p103;
 
 struct BoxRay {
-  std::array<float, 3> origin_near{};   ///< towards where the ray goes, if no float is the origin
-  std::array<float, 3> origin_far{};    ///< the other way
+  std::array<float, 3> origin_near{};   ///< rounded in the ray's direction, if no float equals the origin
+  std::array<float, 3> origin_far{};    ///< rounded the other way
   std::array<float, 3> inverse_near{};  ///< 1 / direction, rounded towards 0
   std::array<float, 3> inverse_far{};   ///< rounded away from 0
   std::array<bool, 3> negative{};       ///< the ray enters through the high plane
   float t_min = 0;
 };
 
-/// Where the ray enters the box, if `met`.
+/// The entry distance, if `met`.
 struct BoxEntry {
   bool met = false;
   float entry = 0;
@@ -57,7 +57,7 @@ struct BoxEntry {
     const float to_far = (ray.negative[axis] ? box.low[axis] : box.high[axis]) - ray.origin_far[axis];
     float enter = to_near * ray.inverse_near[axis];
     float leave = to_far * ray.inverse_far[axis];
-    if (ray.t_min < 0) {  // what lies behind the origin counts: there outward is the other way
+    if (ray.t_min < 0) {  // behind the origin, outward is the opposite direction
       enter = std::min(enter, to_near * ray.inverse_far[axis]);
       leave = std::max(leave, to_far * ray.inverse_near[axis]);
     }
@@ -80,7 +80,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// Origin and direction are finite, the direction is not all zero.
+/// Origin and direction must be finite, the direction not zero.
 [[nodiscard]] inline BoxRay make_box_ray(const std::array<double, 3>& origin, const std::array<double, 3>& direction,
                                          float t_min) {
   constexpr double kSlack = 0x1p-21;

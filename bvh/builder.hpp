@@ -1,11 +1,11 @@
 // Builders: from boxes to a tree (MODELS.md §9).
 //
-// Contract: `build` makes a tree with at most `branching` children a node and at most `leaf_size` references a leaf
-// over the items given; items with empty boxes are left out. `split` cuts an item's box at a plane (spatial splits:
-// exact clipping of triangles; null: nothing is split); only builders that split call it. Throws Resource when the
-// tree would need 2^32 nodes or references or more memory than there is. Deterministic whatever the number of threads.
-// Progress is advanced by the number of items in all; the caller starts and finishes it. The items are the builder's to
-// reorder and to release early. References are unique. To add one: a .cpp file in bvh/builders/.
+// Contract: `build` makes a tree over the given items with at most `branching` children a node and at most `leaf_size`
+// references a leaf; items with empty boxes are left out. `split` cuts an item's box at a plane (spatial splits: exact
+// clipping of triangles; null: no splits); only some builders call it. Throws Resource if the tree would need 2^32
+// nodes or references or more memory than available. Deterministic for any number of threads. Progress advances by the
+// number of items in all; the caller starts and finishes it. The builder may reorder the items and release them early.
+// References are unique. To add one: a .cpp file in bvh/builders/.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ using SplitFunction =
     std::function<void(std::uint32_t reference, const Box& box, unsigned axis, float position, Box& below, Box& above)>;
 
 struct BuildLimits {
-  std::uint32_t branching = 8;  ///< at most; what the layout takes
-  std::uint32_t leaf_size = 4;  ///< at most; what the layout takes
+  std::uint32_t branching = 8;  ///< limit; also limited by the layout
+  std::uint32_t leaf_size = 4;  ///< limit; also limited by the layout
 };
 
 class Builder {

@@ -30,7 +30,7 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// The spec with this leaf size in place of its own; 0: as it is.
+/// The spec with this leaf size in place of its own; 0: unchanged.
 std::string with_leaf_size(const std::string& text, std::uint32_t leaf_size) {
   if (leaf_size == 0) {
     return text;
@@ -55,13 +55,13 @@ std::uint32_t limit(const char* what, std::uint32_t wanted, std::uint32_t most, 
   return wanted == 0 ? most : wanted;
 }
 
-/// What is known before there is a scene.
+/// Checks that need no scene.
 struct BuildPlan {
   Builders::Created builder;
   NodeOrders::Created node_order;
   VertexOrders::Created vertex_order;
   BuildLimits limits{};
-  Bvh bvh{};  ///< specs and layout alone
+  Bvh bvh{};  ///< specs and layout only
 };
 
 BuildPlan plan_of(const BvhOptions& options) {
@@ -179,7 +179,7 @@ Bvh build_bvh(const trace::Scene& scene, std::uint32_t tlas, const std::string& 
   if (options.trees != nullptr) {
     *options.trees = std::move(trees);
   }
-  // Layouts without kernels that use them need no copy of the triangles.
+  // Other layouts' kernels do not use a copy of the triangles.
   if (parse_spec(bvh.layout_spec).name == "wide-8") {
     bvh.leaf_triangles.resize(bvh.bottoms.size());
     tbb::parallel_for(std::size_t{0}, bvh.bottoms.size(), [&](std::size_t blas) {

@@ -40,7 +40,7 @@ struct BvhOptions {
   double enlarge = 0;
   std::uint32_t leaf_size = 0;  ///< overrides the builder's; 0: does not
   Progress* progress = nullptr;
-  std::vector<Tree>* trees = nullptr;  ///< where the trees go, as `build_trees` gives them; null: nowhere
+  std::vector<Tree>* trees = nullptr;  ///< output of the trees, as by `build_trees`; may be null
 };
 
 struct GeometryMemory {
@@ -66,9 +66,9 @@ struct Bvh {
   PreparedScene scene;
   std::string builder, layout_spec, node_order, vertex_order;  ///< resolved specs
   double enlarge = 0;
-  /// Instances are entered and primitives tested only where the ray meets their own box as well. False: wherever it
-  /// meets their leaf's box, as hardware that keeps no other boxes does. Not set by build_bvh: for whoever simulates
-  /// such hardware.
+  /// True: instances are entered, and primitives tested, only if the ray also meets their own box. False: whenever it
+  /// meets their leaf's box, as in hardware without other boxes. build_bvh never sets false; simulations of such
+  /// hardware do.
   bool own_boxes = true;
   std::shared_ptr<const Layout> layout;
   LayoutTraits traits;

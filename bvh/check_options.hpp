@@ -1,6 +1,6 @@
-// Whether a structure can have these options at all.
+// Checks options independently of a scene.
 //
-// Contract: throws what build_bvh would throw of them whatever the scene is: Usage.
+// Contract: throws the Usage errors of build_bvh that hold for any scene.
 #pragma once
 
 #include "bvh/bvh.hpp"

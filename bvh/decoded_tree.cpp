@@ -28,7 +28,7 @@ Tree decoded_tree(const Layout& layout, const Level& level) {
   }
   struct Open {
     std::uint32_t record = 0;
-    std::uint32_t row = kNoParent;  ///< of `children`, which is to name this node
+    std::uint32_t row = kNoParent;  ///< of `children`, whose index will be this node
   };
   std::vector<Open> open = {{}};
   while (!open.empty()) {

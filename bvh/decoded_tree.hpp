@@ -1,7 +1,7 @@
-// The tree that an encoded level stands for, with the boxes that traversals test.
+// The tree of an encoded level, with the boxes that traversals test.
 //
-// Contract: node 0 is record 0; nodes are numbered depth-first in slot order, references are the level's. Planes that a
-// layout made infinite are moved to the level's bounds, so that areas are finite. An empty level gives an empty tree.
+// Contract: node 0 is record 0; nodes are numbered depth-first in slot order, references are the level's. Infinite
+// planes of a layout are moved to the level's bounds, so that areas are finite. An empty level gives an empty tree.
 // O(nodes).
 #pragma once
 

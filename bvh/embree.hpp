@@ -1,4 +1,4 @@
-// Embree 3 or Embree 4, whichever is installed: the header that both rooms that use it include.
+// Embree 3 or Embree 4, depending on the installation.
 #pragma once
 
 #if __has_include(<embree3/rtcore.h>)

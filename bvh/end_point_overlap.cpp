@@ -1,5 +1,5 @@
-// End-point overlap: each item descends the tree with the part of its surface that lies in the node's box, cut smaller
-// on the way down, and pays at every node whose subtree it does not belong to.
+// End-point overlap: each item descends the tree with the part of its surface inside the node's box, clipped further at
+// each level, and contributes at every node whose subtree it does not belong to.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -15,7 +15,7 @@
 namespace rayreplay::bvh {
 namespace {
 
-/// The surface of a box inside a smaller one: of each face the rectangle that they share.
+/// The surface of a box inside a smaller one: for each face, the rectangle in the smaller box.
 class BoxSurface {
  public:
   explicit BoxSurface(const Box& box) : whole_(box), part_(box) {}
@@ -107,7 +107,7 @@ bool overlap(const Box& a, const Box& b) {
   return true;
 }
 
-/// Which leaves a subtree has and which leaves an item is in: leaves are numbered as a depth-first walk meets them.
+/// The leaves of a subtree, and the leaves of an item. Leaves are numbered in depth-first order.
 class Membership {
  public:
   explicit Membership(const Tree& tree) : subtree_(tree.children.size()) {
@@ -131,7 +131,7 @@ class Membership {
   [[nodiscard]] std::uint32_t reference(std::size_t item) const {
     return items_[item];
   }
-  /// Whether the item is in the subtree under a row of `children`.
+  /// True if the item is in the subtree of a row of `children`.
   [[nodiscard]] bool inside(std::size_t item, std::size_t child) const {
     const auto begin = leaves_.begin() + static_cast<std::ptrdiff_t>(first_[item]);
     const auto end = leaves_.begin() + static_cast<std::ptrdiff_t>(first_[item + 1]);
@@ -146,7 +146,7 @@ class Membership {
 
   void number(const Tree& tree, std::vector<std::pair<std::uint32_t, std::uint32_t>>& places) {
     struct Open {
-      std::uint32_t child = 0, next = 0;  // a row of children and the row of its node's children to go on with
+      std::uint32_t child = 0, next = 0;  // a row of children, and the row of its node's children to continue with
     };
     constexpr std::uint32_t kRoot = 0xFFFF'FFFFU;
     std::uint32_t leaf = 0;
@@ -191,7 +191,7 @@ class Descent {
   Descent(const Tree& tree, const Membership& membership, const QualityCosts& costs)
       : tree_(tree), membership_(membership), costs_(costs) {}
 
-  /// What the item pays below the node.
+  /// The item's contribution below the node.
   template <class Part>
   double below(const TreeNode& node, const Part& part, std::size_t item, bool may_belong) const {
     double paid = 0;
@@ -210,7 +210,7 @@ class Descent {
       if (!belongs) {
         const double area = smaller.area();
         if (area == 0) {
-          continue;  // touches at most; so do all boxes inside
+          continue;  // touching at most; so are all boxes inside
         }
         paid += area * (child.is_leaf() ? costs_.intersection * child.count : costs_.traversal);
       }
@@ -241,7 +241,7 @@ double end_point_overlap(const PreparedScene& scene, std::size_t level, const Tr
   if (progress != nullptr) {
     progress->start("measuring overlap", membership.items());
   }
-  // Sums of fixed chunks, added in their order: the same whatever the threads.
+  // Sums of fixed chunks, added in order: the same for any number of threads.
   tbb::parallel_for(std::size_t{0}, sums.size(), [&](std::size_t chunk) {
     const std::size_t end = std::min((chunk + 1) * kChunk, membership.items());
     for (std::size_t item = chunk * kChunk; item < end; ++item) {

@@ -23,7 +23,7 @@ Polygon::Point corner(const trace::Geometry& geometry, std::size_t primitive, st
 void split_triangle(const trace::Geometry& geometry, std::size_t primitive, const Box& box, unsigned axis,
                     float position, Box& below, Box& above) {
   Polygon part(corner(geometry, primitive, 0), corner(geometry, primitive, 1), corner(geometry, primitive, 2));
-  // Builders cut a part off again and again along one axis: after that axis the others seldom cut anything.
+  // Builders cut a part repeatedly along one axis; after that axis the others rarely cut anything.
   part.clip(box, axis);
   Box lower;
   Box upper;

@@ -1,9 +1,9 @@
-// What builders are given: the boxes of a structure's primitives or instances, and how a primitive is cut.
+// Input of builders: the boxes of a structure's primitives or instances, and the function that splits primitives.
 //
 // Contract: only active primitives and instances become items, in ascending order of their numbers. `splitter` cuts
-// triangles exactly (the part inside the box and on one side of the plane is clipped in double and its box rounded
-// outward, never beyond the box given) and boxes at the plane; it refers to the scene, which must outlive it. O(items),
-// parallel.
+// triangles exactly (the part inside the box and on one side of the plane is clipped in double; its box is rounded
+// outward, but never beyond the given box) and boxes at the plane. It refers to the scene, which must outlive it.
+// O(items), parallel.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,11 @@
-// Layouts: a tree as the bytes that hardware or a kernel would read (MODELS.md §9).
+// Layouts: a tree as the bytes that hardware or a kernel reads (MODELS.md §9).
 //
-// Contract: `encode` writes the nodes of a tree as records of `node_bytes` bytes, the first on a 64-byte boundary
-// and the root, in the order that a node order gives. `decode` reads one record back: the boxes that a traversal of
-// this layout tests, which always contain the tree's, and where each child is. Quantised layouts enlarge. A layout may
-// store a leaf as a record of its own (a *leaf block*): traversals touch it before the primitives. Throws Resource when
-// the tree exceeds what the layout's fields can number. To add one: a .cpp file in bvh/layouts/; every traversal runs
-// it through `decode`. Layouts that also have a header with a `met` kernel there run faster (traversal/kernels.hpp
-// lists them) with the same results.
+// Contract: `encode` writes the nodes of a tree as records of `node_bytes` bytes, aligned to 64 bytes, in the sequence
+// of a node order, the root first. `decode` reads one record: the boxes that a traversal of this layout tests, which
+// always contain the tree's, and the place of each child. Quantised layouts enlarge boxes. A layout may store a leaf as
+// a record of its own (a *leaf block*), which traversals touch before the primitives. Throws Resource if the tree
+// exceeds the layout's fields. To add one: a .cpp file in bvh/layouts/; every traversal works through `decode`. Layouts
+// with a header with a `met` kernel there are faster (traversal/kernels.hpp lists them), with the same results.
 #pragma once
 
 #include <array>
@@ -35,7 +34,7 @@ struct Level {
   std::vector<std::byte, AlignedAllocator<std::byte>> nodes;  ///< node_count records
   std::uint32_t node_bytes = 0;
   std::uint32_t node_count = 0;           ///< records, leaf blocks included; 0: empty
-  std::vector<std::uint32_t> references;  ///< of the tree, in the order that the layout wants
+  std::vector<std::uint32_t> references;  ///< of the tree, in the layout's order
   Box bounds;
 
   [[nodiscard]] bool empty() const {
@@ -46,12 +45,12 @@ struct Level {
   }
 };
 
-/// A child as a traversal sees it. count 0: the record `index`; else the references [index, index + count).
+/// A child in the form of traversals. count 0: the record `index`; else the references [index, index + count).
 struct ChildView {
   Box box;
   std::uint32_t index = 0;
   std::uint32_t count = 0;
-  std::uint32_t block = kNoBlock;  ///< leaf block to be touched first
+  std::uint32_t block = kNoBlock;  ///< leaf block to touch first
 };
 
 struct LayoutTraits {
@@ -68,7 +67,7 @@ class Layout {
   virtual ~Layout() = default;
   [[nodiscard]] virtual LayoutTraits traits() const = 0;
   [[nodiscard]] virtual Level encode(const Tree& tree, const NodeOrder& order) const = 0;
-  /// The children of a record that is a node, in slot order; their number is returned.
+  /// Decodes the children of a node record in slot order; returns their number.
   [[nodiscard]] virtual std::size_t decode(const Level& level, std::uint32_t record,
                                            std::span<ChildView, kMaxWidth> children) const = 0;
 };

@@ -1,4 +1,4 @@
-// Leaf-count variability, and the rays that it is measured with.
+// Leaf-count variability, and the rays for its measurement.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -59,7 +59,7 @@ class Random {
     state_ += kSplitMixGamma;
     return static_cast<double>(split_mix_finish(state_) >> 11U) * 0x1p-52 - 1.0;
   }
-  /// On the unit sphere, uniform: a point of the ball, pushed out.
+  /// Uniform on the unit sphere: a random point of the ball, normalised.
   std::array<double, 3> direction() {
     for (;;) {
       const std::array<double, 3> point{unit(), unit(), unit()};
@@ -81,7 +81,7 @@ LeafCount leaf_count_variability(const Tree& tree, std::span<const QualityRay> r
   if (tree.empty() || rays.empty()) {
     return {};
   }
-  // Integers: the same sums in any order. 2^32 rays of 2^16 leaves fit.
+  // Integers: equal sums in any order. No overflow for 2^32 rays with 2^16 leaves.
   struct Sums {
     std::uint64_t leaves = 0, squares = 0;
   };
@@ -141,7 +141,7 @@ std::vector<QualityRay> random_rays(const Box& bounds, std::size_t count, std::u
     QualityRay ray;
     for (std::size_t axis = 0; axis < 3; ++axis) {
       ray.origin[axis] = static_cast<float>(centre[axis] + radius * from[axis]);
-      // Of a scene that is a point too: lines through it.
+      // Also for a scene that is a point: lines through it.
       ray.direction[axis] = static_cast<float>((radius > 0 ? radius : 1) * (to[axis] - from[axis]));
     }
     ray.t_max = 1;

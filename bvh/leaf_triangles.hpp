@@ -1,11 +1,10 @@
 // The triangles of a bottom-level structure in the order of its leaves, for kernels that test several at once.
 //
-// Contract: where all geometries of a structure are triangles, `vertices` holds nine floats for each reference of a
-// level of layout wide-8, elsewhere nothing. A leaf of the references [first, first + count) is cut into pieces of up
-// to kPiece; those of the piece of n triangles that begins at reference p lie in the 9·n floats from 9·p on, coordinate
-// by coordinate: the x of all first vertices, then y, z, then the second and third vertices'. kPiece floats more may be
-// read behind the last. A copy of what the scene has: 36 bytes a reference. `opaque` says that every geometry is.
-// O(references), parallel.
+// Contract: if all geometries of a structure are triangles, `vertices` has nine floats for each reference of a level of
+// layout wide-8, else nothing. A leaf of the references [first, first + count) is divided into pieces of up to kPiece.
+// The piece of n triangles from reference p has the 9·n floats from 9·p on, coordinate by coordinate: the x of all
+// first vertices, then y, z, then the second and third vertices'. Kernels may read kPiece floats past the end. A copy
+// of scene data: 36 bytes a reference. `opaque`: every geometry is opaque. O(references), parallel.
 #pragma once
 
 #include <cstddef>

@@ -62,7 +62,7 @@ MemoryMap map_memory(const PreparedScene& scene, const Level& top, const std::ve
     map.bottom_nodes[blas] = arrays.add(bottoms[blas].nodes.size());
     for (std::uint32_t g = 0; g < scene.blases[blas].geometry_count; ++g) {
       const std::size_t row = scene.blases[blas].first_geometry + std::size_t{g};
-      // Structures may share a geometry: it lies in memory once.
+      // Structures may share a geometry, which is in memory once.
       if (!placed[row]) {
         placed[row] = true;
         place_geometry(scene.scene->geometries[row], order, arrays, map.geometries[row]);

@@ -1,4 +1,4 @@
-// Where the arrays of an encoded scene would lie on a device: bvh.hpp tells the order and the sizes.
+// Device addresses of the arrays of an encoded scene; bvh.hpp has the order and the sizes.
 #pragma once
 
 #include <vector>

@@ -1,8 +1,8 @@
-// Node orders: in which sequence the nodes of a tree lie in memory (MODELS.md §9).
+// Node orders: the sequence of a tree's nodes in memory (MODELS.md §9).
 //
-// Contract: `order` gives the tree's nodes in their sequence in memory: a permutation of 0 … nodes−1 that starts with
-// the root. With `siblings_together` the inner children of every node are consecutive, in child order. Deterministic,
-// O(nodes · log nodes) or better. To add one: a .cpp file in bvh/orders/.
+// Contract: `order` returns a permutation of 0 … nodes−1 that starts with the root. With `siblings_together` the inner
+// children of every node are consecutive, in child order. Deterministic, O(nodes · log nodes) or better. To add one: a
+// .cpp file in bvh/orders/.
 #pragma once
 
 #include <cstdint>

@@ -11,8 +11,8 @@ namespace {
 
 using Point = Polygon::Point;
 
-/// Where the edge crosses the plane; `inner` and `outer` lie on different sides, so that the order does not depend on
-/// the direction in which the edge is walked.
+/// Intersection of the edge with the plane. `inner` and `outer` are on different sides, so the result does not depend
+/// on the edge's direction.
 Point crossing(const Point& inner, const Point& outer, std::size_t axis, double position) {
   const double share = (position - inner[axis]) / (outer[axis] - inner[axis]);
   Point point;
@@ -33,7 +33,7 @@ struct Bounds {
       high[k] = std::max(high[k], point[k]);
     }
   }
-  /// Rounded outward, with room for the rounding of a chain of eight clips.
+  /// Rounded outward, with a margin for the rounding of eight clips in sequence.
   [[nodiscard]] Box outward() const {
     constexpr double kRounding = 0x1p-48;
     Box box;
@@ -71,7 +71,7 @@ void Polygon::clip(std::size_t axis, double sign, double position) {
   std::copy_n(points_.begin(), count_, points.begin());
   const std::size_t count = count_;
   count_ = 0;
-  // Rounding may make a sliver concave by a hair; no more vertices than there is room for come of it.
+  // Rounding may make a sliver slightly concave; the number of vertices still stays within the limit.
   const auto keep = [&](const Point& point) {
     if (count_ < kMost) {
       points_[count_++] = point;

@@ -21,13 +21,13 @@ class Polygon {
   [[nodiscard]] bool empty() const {
     return count_ == 0;
   }
-  /// Keeps what is inside the box; the axis where most will be cut off may be named, to spare work.
+  /// Keeps the part inside the box. `axis`: the one that cuts off most, to save work.
   void clip(const Box& box, std::size_t first_axis = 0);
-  /// The boxes of the parts on either side of a plane across the axis, as `bounds` would give them.
+  /// The boxes of the parts on either side of a plane across the axis, equal to their `bounds`.
   void split_bounds(std::size_t axis, double position, Box& below, Box& above) const;
   /// Twice the area: |Σ cross products| of the fan around the first vertex.
   [[nodiscard]] double double_area() const;
-  /// The box around it, rounded outward; empty if there is nothing left.
+  /// The box around it, rounded outward; empty for an empty polygon.
   [[nodiscard]] Box bounds() const;
 
  private:

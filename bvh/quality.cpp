@@ -25,7 +25,7 @@ TreeQuality measure_tree(const Tree& tree, const QualityCosts& costs) {
   const auto chance = [&](const Box& box) { return whole > 0 ? half_area(box) / whole : 1.0; };
   quality.nodes = tree.nodes.size();
   quality.sah = costs.traversal * chance(tree.bounds);
-  // Depth-first with the depth of each node; the order is that of the tree, so that the sum is always the same.
+  // Depth-first with the depth of each node. The order is fixed by the tree, so the sum is always the same.
   struct Open {
     std::uint32_t node = 0;
     std::size_t depth = 0;
@@ -51,7 +51,7 @@ TreeQuality measure_tree(const Tree& tree, const QualityCosts& costs) {
   }
   std::vector<std::uint32_t> references = tree.references;
   std::ranges::sort(references);
-  // Not std::ranges::unique: Clang 14, the preset fuzz's, cannot compile libstdc++ 12's.
+  // Not std::ranges::unique: Clang 14 (preset fuzz) cannot compile libstdc++ 12's.
   const auto repeated = std::unique(references.begin(), references.end());
   quality.items = static_cast<std::uint64_t>(repeated - references.begin());
   quality.references_per_item = static_cast<double>(quality.references) / static_cast<double>(quality.items);

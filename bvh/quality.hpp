@@ -48,8 +48,8 @@ struct TreeQuality {
   double sah = 0;
   double epo = 0;
   double lcv = 0;
-  double mean_leaves = 0;   ///< of a ray: the mean that LCV is the deviation from
-  std::uint64_t rays = 0;   ///< that LCV was measured with; 0: none, and lcv and mean_leaves are 0
+  double mean_leaves = 0;   ///< of a ray, over the same rays
+  std::uint64_t rays = 0;   ///< number of rays; 0: lcv and mean_leaves are 0
   std::uint64_t nodes = 0;  ///< inner ones
   std::uint64_t leaves = 0;
   std::uint64_t references = 0;
@@ -73,18 +73,18 @@ struct LeafCount {
 };
 [[nodiscard]] LeafCount leaf_count_variability(const Tree& tree, std::span<const QualityRay> rays);
 
-/// Every `step`-th ray of a launch, as many as `most` at most, evenly over the launch: what LCV is measured with when
-/// there is a trace. Rays that cannot be followed (not finite, no direction) are left out.
+/// Every `step`-th ray of a launch, at most `most` rays, evenly over the launch: the rays of LCV if there is a trace.
+/// Invalid rays (not finite, no direction) are left out.
 [[nodiscard]] std::vector<QualityRay> rays_of(const trace::Launch& launch, std::size_t most);
 
-/// Seeded lines through the level's bounds, uniform over pairs of points on a sphere around it: what LCV is measured
-/// with when there is none, and what SAH assumes. Fewer than `count` where their ends are beyond the floats.
+/// Seeded lines through the level's bounds, uniform over pairs of points on a sphere around it, as SAH assumes: the
+/// rays of LCV without a trace. Fewer than `count` if their ends are beyond the floats.
 [[nodiscard]] std::vector<QualityRay> random_rays(const Box& bounds, std::size_t count, std::uint64_t seed);
 
-/// World rays in the space of an instance; those that have none there (numbers beyond float) are left out.
+/// World rays in the space of an instance; rays with coordinates beyond float are left out.
 [[nodiscard]] std::vector<QualityRay> to_object(const SceneInstance& instance, std::span<const QualityRay> rays);
 
-/// All of it. Empty rays: no LCV.
+/// All measures. Empty rays: no LCV.
 [[nodiscard]] TreeQuality measure(const PreparedScene& scene, std::size_t level, const Tree& tree,
                                   std::span<const QualityRay> rays, const QualityCosts& costs = {},
                                   Progress* progress = nullptr);

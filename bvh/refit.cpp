@@ -23,7 +23,7 @@ void enlarge(Box& box, double share) {
   }
 }
 
-/// Nodes in an order in which each comes before its children.
+/// Nodes in an order with parents before their children.
 std::vector<std::uint32_t> parents_first(const Tree& tree) {
   std::vector<std::uint32_t> order{0};
   order.reserve(tree.nodes.size());

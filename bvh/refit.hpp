@@ -1,8 +1,8 @@
-// Boxes of a tree formed anew from those of its leaves.
+// Recomputes a tree's boxes from those of its leaves.
 //
-// Contract: `enlarge_leaves` pushes the planes of every leaf's box outward by `share` of the box's diagonal, rounded
-// outward, and forms the boxes of the nodes and the tree's bounds from them. A box never grows beyond the finite
-// floats. 0 changes nothing. O(nodes).
+// Contract: `enlarge_leaves` moves the planes of every leaf's box outward by `share` of the box's diagonal, rounded
+// outward, and recomputes the boxes of the nodes and the tree's bounds. A box never exceeds the finite floats. 0
+// changes nothing. O(nodes).
 #pragma once
 
 #include "bvh/tree.hpp"

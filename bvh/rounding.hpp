@@ -1,4 +1,4 @@
-// Double to float, rounded outward: what makes a box of floats contain what was computed in double.
+// Double to float, rounded outward: a box of floats then contains what was computed in double.
 #pragma once
 
 #include <algorithm>
@@ -8,14 +8,13 @@
 
 namespace rayreplay::bvh {
 
-/// The largest float that is at most `value`; the lowest finite one where there is none: nothing finite lies beyond.
-/// Not for NaN.
+/// The largest float that is at most `value`; if there is none, the lowest finite one. Not for NaN.
 [[nodiscard]] inline float round_down(double value) {
   const auto nearest = static_cast<float>(value);
   if (static_cast<double>(nearest) <= value) {
     return std::max(nearest, std::numeric_limits<float>::lowest());
   }
-  // One step down: std::nextafter without the call, which matters to spatial splits.
+  // One step down: std::nextafter without the call, which spatial splits need for speed.
   const auto bits = std::bit_cast<std::uint32_t>(nearest);
   constexpr std::uint32_t kSign = 0x8000'0000U;
   if (nearest > 0) {

@@ -22,7 +22,7 @@ namespace {
   throw Error(kind, {std::move(what), std::move(where), std::move(found), std::move(expected), std::move(fix)});
 }
 
-/// What a pass over some of a structure's primitives found.
+/// Result of a pass over some of a structure's primitives.
 struct Examined {
   Box bounds;
   std::uint64_t active = 0;
@@ -74,8 +74,8 @@ Examined examine(const trace::Geometry& geometry) {
       });
 }
 
-/// The inverse of a 3×4 transform; nothing where there is none. A determinant within the rounding of its own terms is
-/// zero: nothing better is known of its sign.
+/// The inverse of a 3×4 transform; empty for a singular one. A determinant within the rounding error of its own terms
+/// counts as zero, because its sign is unknown.
 std::optional<std::array<double, 12>> invert(const std::array<float, 12>& transform) {
   std::array<double, 12> m{};
   std::ranges::copy(transform, m.begin());
@@ -110,12 +110,12 @@ std::optional<std::array<double, 12>> invert(const std::array<float, 12>& transf
   return inverse;
 }
 
-/// A sum of doubles and a bound of its rounding; sums that are exact have none.
+/// A sum of doubles with a bound of its rounding error; 0 for exact sums.
 class BoundedSum {
  public:
   void add(double term) {
     const double sum = sum_ + term;
-    // Knuth's two-sum: what the addition lost, exactly.
+    // Knuth's two-sum: the exact error of the addition.
     const double kept = sum - sum_;
     lost_ += std::abs((sum_ - (sum - kept)) + (term - kept));
     sum_ = sum;
@@ -128,7 +128,7 @@ class BoundedSum {
   }
 
  private:
-  /// Twice what was lost and one step more: the losses' own sum and this one are rounded.
+  /// Twice the collected errors plus one step: their sum and this one are rounded too.
   [[nodiscard]] double beyond(double side) const {
     return lost_ > 0 ? std::nextafter(sum_ + side * 2 * lost_, side * std::numeric_limits<double>::infinity()) : sum_;
   }
@@ -162,7 +162,7 @@ bool exceeds(float value) {
   return !(std::abs(value) < std::numeric_limits<float>::max());
 }
 
-/// No product of a ray's test against a triangle leaves the range of doubles, and no corner that of floats (scene.hpp).
+/// The products of a ray-triangle test stay in the range of doubles, and corners in that of floats (scene.hpp).
 bool is_in_range(const std::array<float, 12>& transform, const std::array<double, 12>& inverse, const Box& world) {
   for (std::size_t i = 0; i < 12; ++i) {
     const bool linear = i % 4 != 3;
@@ -297,7 +297,7 @@ PreparedScene prepare_scene(const trace::Scene& scene, std::uint32_t tlas, const
 
 std::pair<std::uint32_t, std::uint32_t> PreparedScene::locate(std::uint32_t blas, std::uint32_t number) const {
   const std::vector<std::uint32_t>& first = blases[blas].first_primitive;
-  // Geometries without primitives share their start with the next one: the last of equals holds the number.
+  // Empty geometries have the same start as the next one: the last of equals contains the number.
   const auto after = std::ranges::upper_bound(first, number);
   const auto geometry = static_cast<std::uint32_t>(after - first.begin() - 1);
   return {geometry, number - first[geometry]};

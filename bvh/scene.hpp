@@ -1,17 +1,16 @@
-// A traced scene, made ready for building: which primitives and instances are active, their boxes and transforms.
+// A traced scene, prepared for building: active primitives and instances, their boxes and transforms.
 //
-// Contract: `prepare_scene` looks at one top-level structure of a trace's scene and decides, as the Vulkan
-// specification does, what takes part. Inactive, counted in `ignored` and never dropped silently: triangles with a
-// vertex that is NaN or infinite or an index out of range; boxes with a NaN, an infinity, or low > high; instances
-// whose structure has no active primitive, whose mask is 0, whose transform is singular or not finite (no ray can
-// be taken into its space), or whose transform is out of range: an entry of its linear part or of the inverse's is
-// above kLargestScale (the tests of rays of any floats would leave the range of doubles), or a corner of the
-// transformed box is no finite float. Zero-extent triangles and boxes are active. Primitives of a bottom-level
-// structure are numbered densely over its geometries, inactive ones included: number = first_primitive[g] + primitive;
-// this is what trees refer to. Instances keep the numbers of the trace's events (counted from the structure's first
-// instance). Errors: Missing when the scene was not captured; Input when `tlas` or an instance's blas does not exist;
-// Resource when a structure has 2^32 − 1 primitives or more. O(primitives + instances), parallel. The scene must
-// outlive the result.
+// Contract: `prepare_scene` examines one top-level structure of a trace's scene and decides by the Vulkan specification
+// which parts are active. Inactive parts are counted in `ignored`: triangles with a vertex that is NaN or infinite or
+// an index out of range; boxes with a NaN, an infinity, or low > high; instances whose structure has no active
+// primitive, whose mask is 0, whose transform is singular or not finite (rays have no image in its space), or whose
+// transform is out of range: an entry of its linear part or of the inverse's is above kLargestScale (ray tests with
+// arbitrary floats would exceed the range of doubles), or a corner of the transformed box is no finite float. Triangles
+// and boxes of zero extent are active. Primitives of a bottom-level structure are numbered densely over its geometries,
+// inactive ones included: number = first_primitive[g] + primitive; trees refer to these numbers. Instances have the
+// numbers of the trace's events (counted from the structure's first instance). Errors: Missing if the scene was not
+// captured; Input if `tlas` or an instance's blas does not exist; Resource for a structure with 2^32 − 1 primitives or
+// more. O(primitives + instances), parallel. The scene must outlive the result.
 #pragma once
 
 #include <array>
@@ -88,7 +87,7 @@ struct PreparedScene {
 /// `tlas`: row of Scene::tlases (0 where there are none: all instances).
 [[nodiscard]] PreparedScene prepare_scene(const trace::Scene& scene, std::uint32_t tlas, const std::string& name);
 
-/// One line a kind, for people: "12 triangles with a vertex that is not finite". Empty: nothing was ignored.
+/// One line a kind, for display: "12 triangles with a vertex that is not finite". Empty: nothing was ignored.
 [[nodiscard]] std::vector<std::string> describe(const Ignored& ignored);
 
 }  // namespace rayreplay::bvh

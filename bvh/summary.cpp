@@ -58,7 +58,7 @@ void add_histogram(std::vector<std::uint64_t>& sum, const std::vector<std::uint6
   }
 }
 
-/// What adds up however the levels lie to each other. Means are left to the caller.
+/// Additive values, independent of how levels overlap. The caller computes means.
 void add(LevelSummary& sum, const LevelSummary& part) {
   sum.records += part.records;
   sum.bytes += part.bytes;

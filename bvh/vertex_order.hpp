@@ -1,8 +1,8 @@
-// Vertex orders: in which sequence the vertices of a mesh lie in memory (MODELS.md §9).
+// Vertex orders: the sequence of a mesh's vertices in memory (MODELS.md §9).
 //
-// Contract: `order` gives, for each vertex of a triangle geometry as it is, its place in memory: a bijection on
-// 0 … vertices−1. Only the addresses that a traversal touches follow it; the geometry itself stays as it was.
-// Deterministic, O(vertices + indices). To add one: a .cpp file in bvh/orders/.
+// Contract: `order` returns, for each vertex of a triangle geometry, its place in memory: a bijection on 0 …
+// vertices−1. It affects only the addresses that a traversal touches; the geometry is unchanged. Deterministic,
+// O(vertices + indices). To add one: a .cpp file in bvh/orders/.
 #pragma once
 
 #include <cstdint>

@@ -4,15 +4,16 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <ostream>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/write_failure.hpp"
-#include "bvh/base64.hpp"
 #include "bvh/decoded_tree.hpp"
 
 namespace rayreplay::bvh {
@@ -21,7 +22,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "arrays are written as they lie in memory");
 
 constexpr std::size_t kCorners = 8;
-/// VTK_HEXAHEDRON: which side of each axis a corner is on.
+/// VTK_HEXAHEDRON: the side of each axis that a corner is on.
 constexpr std::array<std::array<bool, 3>, kCorners> kCorner = {{{false, false, false},
                                                                 {true, false, false},
                                                                 {true, true, false},
@@ -30,7 +31,7 @@ constexpr std::array<std::array<bool, 3>, kCorners> kCorner = {{{false, false, f
                                                                 {true, false, true},
                                                                 {true, true, true},
                                                                 {false, true, true}}};
-/// A path along all twelve edges; a cube has none that takes each once.
+/// A path along all twelve edges; some are visited twice, because a cube has no Euler path.
 constexpr std::array<std::int64_t, 16> kEdgePath = {0, 1, 2, 3, 0, 4, 5, 1, 5, 6, 2, 6, 7, 3, 7, 4};
 constexpr std::array<std::int64_t, 24> kFaces = {0, 3, 2, 1, 4, 5, 6, 7, 0, 1, 5, 4,
                                                  1, 2, 6, 5, 2, 3, 7, 6, 3, 0, 4, 7};
@@ -45,7 +46,7 @@ struct DrawnBox {
   std::int64_t record = -1;
 };
 
-/// One level, as the scene shows it.
+/// One level in the scene.
 struct Placed {
   const Level* level = nullptr;
   const float* transform = nullptr;  ///< null: world space already
@@ -167,7 +168,12 @@ class Writer {
         "Float32", "Points", 3, [](const Placed& placed, const DrawnBox& box) { return corners(placed, box.box); });
     out_ << "   </Points>\n";
     write_cells(faces);
-    out_ << "  </Piece>\n </PolyData>\n</VTKFile>\n";
+    // The byte after the underscore is offset 0.
+    out_ << "  </Piece>\n </PolyData>\n <AppendedData encoding=\"raw\">\n_";
+    for (const std::function<void()>& write_block : blocks_) {
+      write_block();
+    }
+    out_ << "\n </AppendedData>\n</VTKFile>\n";
     out_.flush();
     check();
     if (options_.progress != nullptr) {
@@ -213,8 +219,7 @@ class Writer {
   void write_cells(bool faces) {
     const char* const element = faces ? "Polys" : "Lines";
     out_ << "   <" << element << ">\n";
-    std::int64_t first = 0;
-    const auto connect = [&first](const auto& path) {
+    auto connect = [first = std::int64_t{0}](const auto& path) mutable {
       auto points = path;
       for (std::int64_t& point : points) {
         point += first;
@@ -222,21 +227,21 @@ class Writer {
       first += static_cast<std::int64_t>(kCorners);
       return points;
     };
-    std::int64_t end = 0;
     if (faces) {
-      array<std::array<std::int64_t, 24>>("Int64", "connectivity", 1,
-                                          [&](const Placed&, const DrawnBox&) { return connect(kFaces); });
-      array<std::array<std::int64_t, kFacesOfBox>>("Int64", "offsets", 1, [&end](const Placed&, const DrawnBox&) {
-        std::array<std::int64_t, kFacesOfBox> ends;
-        for (std::int64_t& face : ends) {
-          face = end += 4;
-        }
-        return ends;
-      });
+      array<std::array<std::int64_t, 24>>(
+          "Int64", "connectivity", 1, [connect](const Placed&, const DrawnBox&) mutable { return connect(kFaces); });
+      array<std::array<std::int64_t, kFacesOfBox>>("Int64", "offsets", 1,
+                                                   [end = std::int64_t{0}](const Placed&, const DrawnBox&) mutable {
+                                                     std::array<std::int64_t, kFacesOfBox> ends;
+                                                     for (std::int64_t& face : ends) {
+                                                       face = end += 4;
+                                                     }
+                                                     return ends;
+                                                   });
     } else {
-      array<std::array<std::int64_t, 16>>("Int64", "connectivity", 1,
-                                          [&](const Placed&, const DrawnBox&) { return connect(kEdgePath); });
-      array<std::int64_t>("Int64", "offsets", 1, [&end](const Placed&, const DrawnBox&) {
+      array<std::array<std::int64_t, 16>>(
+          "Int64", "connectivity", 1, [connect](const Placed&, const DrawnBox&) mutable { return connect(kEdgePath); });
+      array<std::int64_t>("Int64", "offsets", 1, [end = std::int64_t{0}](const Placed&, const DrawnBox&) mutable {
         return end += static_cast<std::int64_t>(kEdgePath.size());
       });
     }
@@ -249,7 +254,7 @@ class Writer {
     if (options_.shape == VtpShape::Edges) {
       array<T>(type, name, 1, value);
     } else {
-      array<std::array<T, kFacesOfBox>>(type, name, 1, [&value](const Placed& placed, const DrawnBox& box) {
+      array<std::array<T, kFacesOfBox>>(type, name, 1, [value](const Placed& placed, const DrawnBox& box) {
         std::array<T, kFacesOfBox> copies;
         copies.fill(value(placed, box));
         return copies;
@@ -257,23 +262,32 @@ class Writer {
     }
   }
 
-  /// One T a box: byte count and values, encoded as one sequence.
+  /// One T a box. The head says where the block of byte count and values lies, which is written after all heads.
   template <class T, class Value>
-  void array(const char* type, const char* name, int components, const Value& value) {
-    out_ << fmt::format("    <DataArray type=\"{}\" Name=\"{}\" NumberOfComponents=\"{}\" format=\"binary\">\n", type,
-                        name, components);
-    Base64Writer encoded(out_);
-    encoded.write_value(std::uint64_t{boxes_ * sizeof(T)});
-    std::uint64_t since_check = 0;
-    walk_.for_each([&](const Placed& placed, const DrawnBox& box) {
-      encoded.write_value(T{value(placed, box)});
-      if (++since_check == kCheckEvery) {
-        advance(std::exchange(since_check, 0));
-      }
+  void array(const char* type, const char* name, int components, Value value) {
+    out_ << fmt::format(
+        "    <DataArray type=\"{}\" Name=\"{}\" NumberOfComponents=\"{}\" format=\"appended\" offset=\"{}\"/>\n", type,
+        name, components, offset_);
+    const std::uint64_t bytes = boxes_ * sizeof(T);
+    offset_ += sizeof(bytes) + bytes;
+    blocks_.push_back([this, bytes, value = std::move(value)]() mutable {
+      write_value(bytes);
+      std::uint64_t since_check = 0;
+      walk_.for_each([&](const Placed& placed, const DrawnBox& box) {
+        write_value(T{value(placed, box)});
+        if (++since_check == kCheckEvery) {
+          advance(std::exchange(since_check, 0));
+        }
+      });
+      advance(since_check);
     });
-    encoded.finish();
-    advance(since_check);
-    out_ << "\n    </DataArray>\n";
+  }
+
+  template <class T>
+  void write_value(const T& value) {
+    std::array<char, sizeof(T)> bytes;
+    std::memcpy(bytes.data(), &value, sizeof(T));
+    out_.write(bytes.data(), bytes.size());
   }
 
   void advance(std::uint64_t boxes) {
@@ -297,6 +311,8 @@ class Writer {
   std::ostream& out_;
   const VtpOptions& options_;
   std::uint64_t boxes_ = 0;
+  std::uint64_t offset_ = 0;  ///< of the next block
+  std::vector<std::function<void()>> blocks_;
 };
 
 }  // namespace

@@ -132,16 +132,4 @@ function(rr_bench name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE rr_options ${ARG_LINK} benchmark::benchmark)
-  rr_bench_program(${name})
-endfunction()
-
-# rr_bench_program(name): what benchmarks are to the presets that compile in less time: programs that nobody runs.
-function(rr_bench_program name)
-  if(TARGET rr_pch_test)
-    target_compile_options(${name} PRIVATE ${rr_test_options})
-    # As for fmt: the header was made with it.
-    target_compile_options(${name} PRIVATE $<TARGET_PROPERTY:GTest::gtest,INTERFACE_COMPILE_OPTIONS>)
-    target_compile_definitions(${name} PRIVATE $<TARGET_PROPERTY:GTest::gtest,INTERFACE_COMPILE_DEFINITIONS>)
-    rr_precompiled(${name} test)
-  endif()
 endfunction()

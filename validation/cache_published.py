@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The published study of ray tracers' caches beside ours: the tables of docs/validation.md.
+"""The published study of ray tracers' caches beside ours: the tables of docs/validation-caches.md.
 
   cache_published.py [--quick] [--work DIR] [--jobs N] [RAYREPLAY]
 

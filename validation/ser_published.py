@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Published figures for shader execution reordering beside ours: the tables of docs/validation.md.
+"""Published figures for shader execution reordering beside ours: the tables of docs/validation-ser.md.
 
 Runs rayreplay on traces of the built-in tracer. Nothing is fitted here: what was fitted, once, stands in FITTED with the
 figure that it was fitted to. usage: validation/ser_published.py [PATH OF rayreplay]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A what-if proved on the spot: captures the unmodified one_weekend, says what each packing would do, runs the same program
 # under each swizzle through the capture layer, and puts what the device then did beside what was said. Prints the tables
-# of docs/validation.md; ends with an error if a picture changes by a bit, events were dropped, or a swizzled launch did not
+# of docs/validation-swizzles.md; ends with an error if a picture changes by a bit, events were dropped, or a swizzled launch did not
 # run in the warps and lanes that the what-if assumed.
 #
 # usage: validation/swizzle_round_trip.sh [BUILD FOLDER] [options]       (default: build/release)

@@ -1,4 +1,4 @@
-// rayreplay advise: which coherence hint would raise SIMT efficiency most?
+// rayreplay advise: the coherence hints that raise SIMT efficiency most.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -8,25 +8,25 @@
 
 #include "app/commands/command.hpp"
 #include "app/commands/device_option.hpp"
+#include "app/commands/opened_trace.hpp"
 #include "app/commands/options.hpp"
 #include "app/commands/settings_options.hpp"
 #include "app/console/console.hpp"
-#include "app/console/progress.hpp"
 #include "app/report/advise_table.hpp"
 #include "app/report/context.hpp"
 #include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/keep_memory.hpp"
-#include "sim/experiment/advise.hpp"
-#include "sim/experiment/settings/machine_settings.hpp"
-#include "sim/experiment/stages/stage_settings.hpp"
+#include "sim/engine/stage_settings.hpp"
+#include "sim/engine/stages/advice.hpp"
 #include "sim/machine/machine.hpp"
+#include "sim/settings/machine_settings.hpp"
 
 namespace rayreplay::app {
 namespace {
 
-constexpr std::uint32_t kMostCandidates = 100'000;
+constexpr std::uint32_t kMaxCandidates = 100'000;
 constexpr std::size_t kRowsOfText = 20;
 
 struct Options {
@@ -39,12 +39,11 @@ struct Options {
 };
 
 constexpr const char* kModel = "scheduler.model";
-/// What a model whose scope is an SM knows of the machine.
+/// Facts about the machine for a model whose scope is an SM.
 constexpr std::array kMachineKeys = {experiment::kMachineName, "machine.sms", "machine.resident_warps",
                                      "machine.withheld_sms"};
 
-/// The model as it was asked for, without the hint that it has by default: the advisor chooses the hint, and a complete
-/// spec names one.
+/// The requested model without a default hint: the advisor chooses the hint, and a complete spec has one.
 std::string asked_model(const experiment::Settings& asked) {
   ModelSpec spec = parse_spec(asked.text(kModel));
   const std::string prefix = std::string(kModel) + ":";
@@ -78,22 +77,21 @@ int act(const Options& given) {
   const experiment::Settings settings = experiment::complete(asked, experiment::NamedInput::Elsewhere);
   experiment::AdviseOptions options = given.advise;
   options.model = asked_model(asked);
-  options.hints = experiment::hints_of(settings);
+  static_cast<void>(experiment::hints_of(settings));
   require_distinct({{"--output", given.output.path}}, given.experiment.inputs(given.path, settings));
   given.output.check();
   const std::unique_ptr<Accelerator> accelerator = given.device.open();
-  options.accelerator = accelerator.get();
   if (std::ranges::any_of(kMachineKeys, [&asked](const char* key) { return asked.has(key); })) {
     const machine::Machine chosen = experiment::machine_of(settings);
     options.machine = machine::facts(chosen, chosen.resident_warps);
   }
 
   keep_freed_memory();
-  const trace::Trace trace = load_trace(given.path);
+  OpenedTrace opened(given.path, settings, accelerator.get());
+  const trace::Trace& trace = opened.trace();
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true);
-  const std::unique_ptr<Progress> progress = console::make_progress();
-  options.progress = progress.get();
-  const experiment::AdviseResult result = experiment::advise(trace, resolved, options);
+  experiment::Workbench bench = opened.bench();
+  const experiment::AdviseResult result = experiment::advise_hints(bench, opened.open(), options);
   log_not_captured(trace.header);
   console::log(fmt::format("rayreplay: {} in {:.1f} s", counted(result.evaluated + result.rejected, "candidate"),
                            result.seconds));
@@ -130,16 +128,12 @@ void add_advise_command(CLI::App& root, Session& session) {
       ->check(CLI::Range(1U, scheduler::kMostHintBits))
       ->capture_default_str()
       ->group(kSearch);
-  command->add_option("--candidates", options->advise.candidates, "Most formulas to try, your own aside")
+  command->add_option("--candidates", options->advise.candidates, "Maximum number of formulas to try, without your own")
       ->type_name("N")
-      ->check(CLI::Range(0U, kMostCandidates))
+      ->check(CLI::Range(0U, kMaxCandidates))
       ->capture_default_str()
       ->group(kSearch);
-  using experiment::Stage;
-  TakenKeys taken{bit(Stage::Assignment) | bit(Stage::Simt)};
-  taken.without = {"packing"};
-  taken.also = {kModel, "scheduler.hints", "scheduler.hint_files"};
-  taken.also.insert(taken.also.end(), kMachineKeys.begin(), kMachineKeys.end());
+  TakenKeys taken{"advice"};
   taken.defaults = {{kModel, options->advise.model}};
   options->experiment.add_to(*command, std::move(taken));
   options->device.add_to(*command);

@@ -1,5 +1,4 @@
-// rayreplay bvh: acceleration structures over a traced scene: size and quality level by level, boxes as a picture in
-// space.
+// rayreplay bvh: acceleration structures over a traced scene: size and quality by level, boxes for a 3D viewer.
 #include <memory>
 #include <optional>
 
@@ -18,7 +17,7 @@
 #include "base/output_file.hpp"
 #include "bvh/check_options.hpp"
 #include "bvh/vtp.hpp"
-#include "sim/experiment/stages/stage_settings.hpp"
+#include "sim/engine/stage_settings.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -39,7 +38,7 @@ struct Options {
   OutputOption output;
 };
 
-/// Resolved specs of the layouts asked for; unknown ones are found before any work.
+/// Resolved specs of the requested layouts; unknown ones are errors before any work.
 std::vector<std::string> layouts_of(const Options& options, const experiment::Settings& asked) {
   if (options.compare_layouts) {
     return bvh::Layouts::names();
@@ -69,12 +68,12 @@ void check_models(const Options& options, const std::vector<std::string>& layout
     bvh::check_options(build);
   }
   if (!options.vtp.empty() && layouts.size() > 1) {
-    throw Error(ErrorKind::Usage, {"boxes of several layouts do not go into one file", "--vtp",
+    throw Error(ErrorKind::Usage, {"one file cannot hold boxes of several layouts", "--vtp",
                                    fmt::format("{} layouts", layouts.size()), "one layout", "name it with --layout"});
   }
 }
 
-/// What the command line says about the scene, resolved against the trace.
+/// The command line's choice of structure, resolved against the trace.
 struct Place {
   std::uint32_t tlas = 0;
   std::optional<std::uint32_t> launch;
@@ -111,7 +110,7 @@ Place resolve_place(const Options& options, const experiment::Settings& settings
   return {tlas == trace::kNone ? 0 : tlas, launch};
 }
 
-/// A line for people.
+/// A line of text.
 std::string write_boxes(const Options& options, const trace::Trace& trace, const bvh::Bvh& structure,
                         bvh::VtpShape shape, Progress* progress) {
   OutputFile file(options.vtp, options.output.force);
@@ -161,7 +160,7 @@ int act(const Options& options) {
                            {},
                            {},
                            {}};
-  std::vector<std::string> messages;  // after all that can fail
+  std::vector<std::string> messages;  // after every step that can fail
   std::vector<bvh::QualityRay> rays;
   bvh::SummaryOptions summary;
   if (place.launch) {
@@ -213,7 +212,7 @@ int act(const Options& options) {
 
 void add_structure_options(CLI::App& command, Options& options) {
   constexpr const char* kGroup = "Structure";
-  TakenKeys taken{bit(experiment::Stage::Structure)};
+  TakenKeys taken{"structure"};
   taken.variants = {{kLayout, "wide-8"}};
   options.experiment.add_to(command, std::move(taken));
   command.add_option("--tlas", options.tlas, "Top-level structure of the trace, in place of the launch's")

@@ -1,4 +1,4 @@
-// rayreplay cache: where the bytes of a launch, or of an imported memory trace, come from.
+// rayreplay cache: memory traffic of a launch, or of an imported memory trace, through caches.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -9,6 +9,7 @@
 
 #include "app/commands/command.hpp"
 #include "app/commands/device_option.hpp"
+#include "app/commands/opened_trace.hpp"
 #include "app/commands/options.hpp"
 #include "app/commands/settings_options.hpp"
 #include "app/commands/wait_notice.hpp"
@@ -26,10 +27,12 @@
 #include "base/keep_memory.hpp"
 #include "base/output_file.hpp"
 #include "capture/import/memory_trace.hpp"
-#include "sim/experiment/cache_import.hpp"
-#include "sim/experiment/memory_export.hpp"
-#include "sim/experiment/settings/machine_settings.hpp"
-#include "sim/experiment/stages/stage_settings.hpp"
+#include "sim/caching/cache_import.hpp"
+#include "sim/caching/memory_export.hpp"
+#include "sim/engine/stage_settings.hpp"
+#include "sim/engine/stages/reuse.hpp"
+#include "sim/engine/stages/structure.hpp"
+#include "sim/settings/machine_settings.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -38,15 +41,14 @@ using experiment::CacheOptions;
 using experiment::CacheResult;
 using experiment::ExperimentParameter;
 using experiment::Settings;
-using experiment::Stage;
 
 constexpr std::string_view kElementsEnd = ".cache.h5";
 constexpr const char* kCommand = "cache";
 
-/// Whether the key means something to an imported memory trace, which comes with its own order and SMs.
+/// True if the key applies to an imported memory trace, which has its own order and SMs.
 bool is_of_imported(const ExperimentParameter& parameter) {
   const std::string& key = parameter.declared.name;
-  return experiment::is_read(parameter, bit(Stage::Cache), kCommand) || key == experiment::kMachineName ||
+  return experiment::is_read(parameter, experiment::stages_named("reuse")) || key == experiment::kMachineName ||
          key == "stream.coalesce" ||
          std::ranges::any_of(experiment::shorthands(), [&key](const experiment::Shorthand& level) {
            return std::ranges::find(level.keys, key) != level.keys.end();
@@ -79,8 +81,8 @@ std::string elements_path(const Options& options) {
   const auto status = std::filesystem::status(options.path, error);
   if (options.path == "-" || (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
                               !std::filesystem::is_directory(status))) {
-    throw Error(ErrorKind::Usage, {"the file of elements is named after the trace, which is no file here", "--elements",
-                                   "'" + options.path + "'", "a name", "say --elements FILE"});
+    throw Error(ErrorKind::Usage, {"the file of elements has no default name, because the trace is not a file",
+                                   "--elements", "'" + options.path + "'", "a name", "say --elements FILE"});
   }
   return std::filesystem::path(options.path).replace_extension(kElementsEnd).string();
 }
@@ -93,7 +95,7 @@ CacheOptions make_options(const Options& given, const Settings& settings) {
   return options;
 }
 
-/// The settings that the result depends on, with what was decided on the way.
+/// The settings that affect the result, with values chosen automatically.
 Settings told_settings(const Options& given, Settings settings, const CacheResult& result,
                        const experiment::Resolved* resolved) {
   settings.set("cache.reuse_engine", result.options.reuse_engine, "");
@@ -101,9 +103,9 @@ Settings told_settings(const Options& given, Settings settings, const CacheResul
     return experiment::of_keys(settings, is_of_imported);
   }
   settings.set("bvh.builder", result.builder, "");
-  settings.set("bvh.leaf_size", std::int64_t{0}, "");  // the builder's spec says it
+  settings.set("bvh.leaf_size", std::int64_t{0}, "");  // part of the builder's spec
   settings.set("schedule.distribution", result.schedule, "");
-  settings.set("schedule.resident_warps", std::int64_t{result.options.resident_warps}, "");
+  settings.set("schedule.resident_warps", std::int64_t{result.options.interleaving.resident_warps}, "");
   return given.experiment.read_of(settings, resolved);
 }
 
@@ -111,7 +113,7 @@ void warn(const std::string& text) {
   console::log("rayreplay: warning: " + text);
 }
 
-/// Sums by pixel of an imported trace: what they lack, and what they mix.
+/// Notes on sums by pixel of an imported trace: missing data, and pixels that share a row.
 void log_frame(const CacheResult& result) {
   if (result.scheduled || !result.options.pixels) {
     return;
@@ -138,7 +140,7 @@ void log_frame(const CacheResult& result) {
   }
 }
 
-/// Distances that were taken though nobody wanted them.
+/// Note on distances that a model needs although they were turned off.
 void log_distances(const CacheResult& result) {
   if (result.options.distances) {
     return;
@@ -200,7 +202,7 @@ std::string render(const report::CacheContext& context, output::Format format) {
   return report::cache_text(context);
 }
 
-/// Files and folders that a run writes, and what it needs to write them.
+/// Files and folders that a run writes; checks before the run.
 struct Outputs {
   output::Format format = output::Format::Table;
   pictures::Colormap colormap = pictures::Colormap::Viridis;
@@ -252,14 +254,14 @@ void write(const Options& options, const Outputs& outputs, const report::CacheCo
   }
 }
 
-/// Machine, structure and schedule of an imported trace are what they were where it was recorded.
+/// Machine, structure and schedule of an imported trace were fixed at its recording.
 void require_imported_options(const Options& options) {
   if (!options.exported.empty()) {
     throw Error(ErrorKind::Usage, {"an imported memory trace is one already", "--export", "'" + options.path + "'",
                                    "a trace of a launch (.rrt)", "rayreplay import turns one form into the other"});
   }
   const auto refuse = [&options](const std::string& option) {
-    throw Error(ErrorKind::Usage, {"the option says nothing about an imported memory trace", option,
+    throw Error(ErrorKind::Usage, {"the option does not apply to an imported memory trace", option,
                                    "'" + options.path + "'", "a trace of a launch (.rrt)", "leave it out"});
   };
   for (const auto& [option, key] : options.experiment.given_keys()) {
@@ -269,7 +271,7 @@ void require_imported_options(const Options& options) {
   }
 }
 
-/// Keys of a file that have no meaning here and are not what they are without it.
+/// Keys of a file that do not apply here and differ from their defaults.
 void log_unused_keys(const Options& options, const Settings& settings) {
   std::vector<std::string> unused;
   const Settings without = experiment::complete({}, experiment::NamedInput::Elsewhere);
@@ -303,9 +305,11 @@ int run_imported(const Options& given, const Outputs& outputs, const Settings& s
   return 0;
 }
 
-int run_launch(const Options& given, const Outputs& outputs, Settings settings, CacheOptions options) {
+int run_launch(const Options& given, const Outputs& outputs, Settings asked, CacheOptions options) {
   keep_freed_memory();
-  const trace::Trace trace = load_trace(given.path);
+  OpenedTrace opened(given.path, std::move(asked), options.accelerator);
+  const trace::Trace& trace = opened.trace();
+  Settings& settings = opened.settings();
   if (settings.integer("warp_size") == 0 && trace.header.warp_size == 0) {
     settings.set("warp_size", std::int64_t{options.machine.warp_size}, "");
   }
@@ -314,13 +318,15 @@ int run_launch(const Options& given, const Outputs& outputs, Settings settings, 
   if (!given.report.empty() && size.height > 1) {
     pictures::require_drawable(size.width, size.height, given.path);
   }
-  const std::unique_ptr<Progress> progress = console::make_progress();
-  options.progress = progress.get();
+  experiment::Workbench bench = opened.bench();
+  const experiment::Experiment experiment = opened.open();
+  std::shared_ptr<const experiment::Structure> built;  // keeps it alive: evaluated once
   std::unique_ptr<report::CacheFile> elements;
   if (options.elements) {
     elements = std::make_unique<report::CacheFile>(outputs.elements, given.output.force);
     options.take_elements = [&](std::uint32_t, const std::vector<memory::ElementRow>& rows) { elements->append(rows); };
-    options.take_structure = [&](const bvh::Bvh& structure) { elements->take(structure); };
+    built = experiment::structure(bench, experiment);
+    elements->take(built->bvh);
   }
   std::unique_ptr<experiment::MemoryExport> exported;
   if (!given.exported.empty()) {
@@ -331,7 +337,7 @@ int run_launch(const Options& given, const Outputs& outputs, Settings settings, 
       return exported.get();
     };
   }
-  const CacheResult result = experiment::run_cache(trace, given.path, resolved, options);
+  const CacheResult result = experiment::analyse_caches(bench, experiment, options);
   if (exported != nullptr) {
     exported->commit();
   }
@@ -343,7 +349,7 @@ int run_launch(const Options& given, const Outputs& outputs, Settings settings, 
 }
 
 int act(const Options& given) {
-  // Everything that can be wrong without the trace is found before it is read.
+  // Reports all errors that do not need the trace before it is read.
   const Settings settings = given.experiment.settings(given.path);
   CacheOptions options = make_options(given, settings);
   const Outputs outputs = check_outputs(given, settings);
@@ -366,8 +372,7 @@ void add_cache_command(CLI::App& root, Session& session) {
       ->type_name("TRACE")
       ->group("Input")
       ->required();
-  options->experiment.add_to(*command,
-                             {bit(Stage::Structure) | bit(Stage::Assignment) | bit(Stage::Stream) | bit(Stage::Cache)});
+  options->experiment.add_to(*command, {"structure, assignment, stream, reuse"});
   command->add_flag("--requests", options->requests, "Also hit rates over requests (lanes)")->group("Output");
   options->elements_option =
       command

@@ -1,4 +1,4 @@
-// rayreplay capture: runs an application with the capture layer, and turns what it recorded into a trace.
+// rayreplay capture: runs an application with the capture layer, and converts the recording to a trace.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLayerName = "VK_LAYER_RAYREPLAY_capture";
 constexpr const char* kManifest = "VkLayer_rayreplay_capture.json";
-/// The swizzle as the layer reads it, in the spool's folder.
+/// The swizzle in the layer's form, in the spool's folder.
 constexpr const char* kFlatSwizzle = "swizzle.u32";
 
 struct Options {
@@ -54,7 +54,7 @@ std::string flag_of(const layer::Option& option) {
   return flag;
 }
 
-/// The folder of the layer's manifest: beside this program in a build, under lib where it was installed.
+/// The folder of the layer's manifest: beside this program in a build, under lib in an installation.
 fs::path find_layer() {
   std::error_code error;
   const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
@@ -69,7 +69,7 @@ fs::path find_layer() {
                                  "'VkLayer_rayreplay_capture'"});
 }
 
-/// `value` in front of what the variable holds.
+/// `value` before the variable's current value.
 std::string prepended(const char* variable, const std::string& value) {
   const char* present = std::getenv(variable);
   return present == nullptr || *present == '\0' ? value : value + ":" + present;
@@ -88,7 +88,7 @@ std::vector<std::pair<std::string, std::string>> environment_for(const Options& 
       // For loaders before 1.3.234.
       {"VK_INSTANCE_LAYERS", appended("VK_INSTANCE_LAYERS", kLayerName, ':')}};
   if (const char* path = std::getenv("VK_LAYER_PATH"); path != nullptr && *path != '\0') {
-    // It hides every other place.
+    // If set, VK_LAYER_PATH hides all other places.
     environment.emplace_back("VK_LAYER_PATH", prepended("VK_LAYER_PATH", layer));
   }
   for (const layer::Option& option : layer::option_table()) {
@@ -102,7 +102,7 @@ std::vector<std::pair<std::string, std::string>> environment_for(const Options& 
   return environment;
 }
 
-/// What the layer will make of the options.
+/// The layer's interpretation of the options.
 layer::Options checked_settings(const Options& options) {
   layer::Options result;
   for (const layer::Option& option : layer::option_table()) {
@@ -124,7 +124,7 @@ void check_outputs(const Options& options, bool record) {
   }
 }
 
-/// The program as it will be found by PATH; what cannot be found is given back as it is.
+/// The program as PATH finds it; unchanged if it is not found.
 std::string found_program(const std::string& name) {
   if (name.find('/') != std::string::npos) {
     return name;
@@ -144,8 +144,8 @@ std::string found_program(const std::string& name) {
   return name;
 }
 
-/// The trace must not replace the program, a file that one of its arguments names, or what the layer is to read; nor
-/// may the folder of the spool, which is emptied, hold any of them.
+/// The trace must not replace the program, a file among its arguments, or an input of the layer; the spool's folder,
+/// which is emptied, must not contain any of them.
 void check_inputs(const Options& options) {
   if (options.output.path.empty()) {
     return;
@@ -171,15 +171,15 @@ void check_inputs(const Options& options) {
   require_distinct({{"--output", options.output.path}}, inputs);
 }
 
-/// The program may work in another folder than we do.
+/// The program's working folder may differ from ours.
 void make_absolute(std::string& path) {
   if (!path.empty()) {
     path = fs::absolute(path).string();
   }
 }
 
-/// The layer reads flat files of a known size alone. Errors are told before the program starts; the layer's own check
-/// could only pass over the swizzle.
+/// The layer reads only flat files of a known size. Errors are reported before the program starts; the layer itself
+/// could only skip the swizzle.
 void prepare_swizzle(const layer::Options& settings, const fs::path& spool, Options& options) {
   if (settings.swizzle.empty()) {
     return;
@@ -237,8 +237,8 @@ std::vector<fs::path> spools_in(const fs::path& folder) {
   return files;
 }
 
-/// For a spool that becomes no trace. Its name is random and its mode this user's alone, because all users share the
-/// folder of temporaries. It is locked until this process ends; the next capture removes folders of killed processes.
+/// For a spool that becomes no trace. Its name is random and its mode is for this user only, because all users share
+/// the temporary folder. It is locked until this process ends; the next capture removes folders of killed processes.
 fs::path make_temporary_folder() {
   constexpr std::string_view kStart = "rayreplay-spool-";
   std::error_code error;
@@ -261,7 +261,7 @@ fs::path make_temporary_folder() {
   return path;
 }
 
-/// The folder that receives the spool, new or emptied.
+/// The folder for the spool, new or emptied.
 fs::path make_spool_folder(const Options& options) {
   if (options.output.path.empty()) {
     return make_temporary_folder();
@@ -281,7 +281,7 @@ fs::path make_spool_folder(const Options& options) {
       }
     }
   }
-  // For its owner alone, as spools hold command lines and shaders.
+  // For its owner only, because spools contain command lines and shaders.
   if (!spool::make_private_folders(folder.string())) {
     throw Error(ErrorKind::Output, {"the folder for the spool cannot be made", folder.string(), std::strerror(errno),
                                     "", "write to another place"});
@@ -295,7 +295,7 @@ int fail(const CaptureFacts& facts) {
   return failure.code;
 }
 
-/// The facts that are known before a spool is read.
+/// The facts known before a spool is read.
 CaptureFacts facts_of(const Options& options, bool record, const console::ChildEnd& end) {
   CaptureFacts facts;
   facts.program = options.program.front();
@@ -314,8 +314,8 @@ int nothing_traced(const ingest::IngestResult& result, CaptureFacts facts) {
   return fail(facts);
 }
 
-/// Called once nothing in the spool is needed any more, and before the results are printed: printing may fail, and the
-/// spool would stay.
+/// Called when nothing in the spool is needed any more, before the results are printed: a failure of printing must not
+/// leave the spool behind.
 void settle_spool(const fs::path& spool, const std::vector<fs::path>& files, const Options& options) {
   if (options.keep_spool) {
     console::log("rayreplay: the spool is kept in " + spool.string());
@@ -350,8 +350,7 @@ int report_times(const std::vector<fs::path>& files, const fs::path& spool, cons
   return given.end->succeeded() ? 0 : kApplicationFailed;
 }
 
-/// Where the layer could not write all that it recorded: whatever there is becomes a trace, but the command
-/// has failed.
+/// If the layer could not write everything, the written part becomes a trace, but the command fails.
 int finish_incomplete(const std::vector<fs::path>& files, const fs::path& spool, const Options& options, bool record,
                       const std::vector<SpoolFailure>& failures, const console::ChildEnd& end) {
   log_failures(failures);
@@ -457,7 +456,7 @@ void add_capture_command(CLI::App& root, Session& session) {
       ->required();
   for (const layer::Option& option : layer::option_table()) {
     if (std::strcmp(option.name, "spool") == 0) {
-      continue;  // made beside the output
+      continue;  // its temporary is beside the output
     }
     std::string& value = options->settings[option.name];
     if (option.type == layer::OptionType::Switch && std::strcmp(option.default_value, "off") == 0) {

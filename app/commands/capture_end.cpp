@@ -9,7 +9,7 @@
 namespace rayreplay::app {
 namespace {
 
-/// The first missing step. `what` is a message of its own; `until` continues the message of an application's failure.
+/// The first missing step. `what` is a complete message; `until` continues the message of an application's failure.
 struct Stage {
   int code = kNothingTraced;
   std::string what, until, found, expected, fix;
@@ -18,7 +18,7 @@ struct Stage {
 constexpr const char* kQueries =
     "capture a program that traces with ray-tracing pipelines (vkCmdTraceRaysKHR); ray queries are not captured yet";
 
-/// What a reader is to do where the capture itself failed.
+/// The remedy if the capture itself failed.
 std::string look_at_notes(const CaptureFacts& facts) {
   return facts.notes == 0 ? "no note says why: please report it"
                           : "the notes above say what the capture could not do; if none explains it, please report it";
@@ -148,7 +148,7 @@ std::string end_text(const console::ChildEnd& end) {
 CaptureFailure why_nothing(const CaptureFacts& facts) {
   Stage stage = stage_of(facts);
   const bool failed = facts.end && !facts.end->succeeded();
-  const bool cut = !facts.all_closed;  // a process was cut off, even if its parent succeeded
+  const bool cut = !facts.all_closed;  // a process was killed, even if its parent succeeded
   if (!failed && !cut) {
     return {stage.code, {stage.what, facts.program, stage.found, stage.expected, stage.fix}};
   }

@@ -1,8 +1,8 @@
-// Why a capture holds nothing: first the cause, then its consequence, then the remedy.
+// The reason for an empty capture: cause, consequence, remedy.
 //
-// Contract: the cause is the application's own end where it failed (a signal, an exit code, a process that ended
-// without closing the capture), then the first missing step on the way to an event: a device under the layer,
-// a device for ray tracing, one that can record, a launch, a launch that was asked for, events in it.
+// Contract: the cause is the application's own failure (a signal, an exit code, a process that ended without closing
+// the capture), else the first missing step before an event: a device under the layer, a device for ray tracing, one
+// that can record, a launch, a selected launch, events in it.
 #pragma once
 
 #include <optional>
@@ -19,17 +19,17 @@ namespace rayreplay::app {
 /// Exit codes of `capture` alone (docs/exit-codes.md).
 enum CaptureCode : int { kNoLayer = 10, kNoRayTracing = 11, kNothingTraced = 12, kApplicationFailed = 14 };
 
-/// Facts about a run that left no events, for all its processes together.
+/// Facts about a run without events, for all its processes together.
 struct CaptureFacts {
   std::string program;
-  std::optional<console::ChildEnd> end;  ///< none: the application was not run by this command
+  std::optional<console::ChildEnd> end;  ///< none: this command did not run the application
   bool record = true;
-  bool chosen = false;  ///< not all launches were asked for
+  bool chosen = false;  ///< only some launches were selected
   std::uint32_t spools = 0;
-  bool all_closed = true;  ///< every process ended by itself: launches_seen counts all
+  bool all_closed = true;  ///< every process closed the capture: launches_seen counts all
   std::uint32_t devices = 0, recording_devices = 0;
   std::uint32_t launches_seen = 0, launches_captured = 0;
-  std::size_t notes = 0;  ///< told already, before the message
+  std::size_t notes = 0;  ///< already printed before the message
   std::set<spool::Sight> seen;
 
   void add(const ingest::SpoolSummary& spool);

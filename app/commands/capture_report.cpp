@@ -27,7 +27,7 @@ std::string size_text(trace::LaunchSize size) {
                          : fmt::format("{}x{}x{}", size.width, size.height, size.depth);
 }
 
-/// Whether the efficiency of some launch is computed from a part of its threads.
+/// True if the efficiency of a launch is computed from some of its threads only.
 bool is_biased(const ingest::IngestResult& result) {
   return std::any_of(result.traces.begin(), result.traces.end(), [](const ingest::TraceSummary& trace) {
     return std::any_of(trace.launches.begin(), trace.launches.end(),

@@ -1,4 +1,4 @@
-// What `ingest` and `capture` print: a table of launches on standard output, what was and was not captured on standard
+// Output of `ingest` and `capture`: a table of launches on standard output, the extent of the capture on standard
 // error.
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace rayreplay::app {
 
-/// Whether each launch's lanes were used well: lanes of all groups of warp events over warp size times groups.
+/// Captured SIMT efficiency of each launch: lanes of all groups of warp events over warp size times groups.
 [[nodiscard]] output::Table launch_table(const ingest::IngestResult& result);
 
-/// The spools at `path` (a folder, or one file) that the layer could not write to their end.
+/// The incomplete spools at `path` (a folder, or one file).
 struct SpoolFailure {
   std::filesystem::path spool;
-  std::string reason;  ///< "": not known
+  std::string reason;  ///< "": unknown
 };
 [[nodiscard]] std::vector<SpoolFailure> spool_failures(const std::filesystem::path& path);
 
@@ -31,10 +31,10 @@ void print_launches(const ingest::IngestResult& result, output::Format format);
 /// False: every launch was left out.
 [[nodiscard]] bool has_launches(const ingest::IngestResult& result);
 
-/// What to say then; `output`: the trace that was to be written.
+/// The error message for that case; `output`: the trace's intended name.
 [[nodiscard]] Error no_launch(const std::string& output);
 
-/// One line for each trace, then what it does not hold.
+/// One line for each trace, then its limitations.
 void log_traces(const ingest::IngestResult& result);
 
 }  // namespace rayreplay::app

@@ -16,7 +16,7 @@
 namespace rayreplay::app {
 namespace {
 
-/// Notes are an application's text in part: one line each.
+/// Notes contain text of the application: one line each.
 std::string line_of(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');

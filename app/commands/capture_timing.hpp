@@ -1,7 +1,7 @@
-// What `capture --record off` prints: each launch's time on the device, from spools that hold no events.
+// Output of `capture --record off`: each launch's time on the device, from spools without events.
 //
-// Contract: `read_timings` reads what the layer says of its launches, in order of number; spools that cannot be read
-// are in `faults`. Errors: none but those of memory; a spool is untrusted and read past damage. O(bytes of the spools).
+// Contract: `read_timings` reads the launch records, in order of number; unreadable spools are listed in `faults`.
+// Errors: none but those of memory; spools are untrusted, and damage is skipped. O(bytes of the spools).
 #pragma once
 
 #include <filesystem>
@@ -20,14 +20,14 @@ struct LaunchTiming {
 };
 
 struct Timings {
-  CaptureFacts facts;  ///< of the spools alone
+  CaptureFacts facts;  ///< from the spools alone
   std::vector<LaunchTiming> launches;
   std::vector<std::string> notes, faults;
 };
 
 [[nodiscard]] Timings read_timings(const std::vector<std::filesystem::path>& spools);
 
-/// One row for each launch; a launch whose time was not measured has an empty cell.
+/// One row for each launch; a launch without a measured time has an empty cell.
 [[nodiscard]] output::Table timing_table(const Timings& timings);
 
 /// The table, or the JSON document "rayreplay.timing/1".

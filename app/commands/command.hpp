@@ -1,7 +1,7 @@
 // Commands: each file of this folder adds one subcommand with its options to the command line.
 //
-// Contract: `add_…` declares the options and stores in `session.action` what to do, which `run` (run.hpp) calls once
-// the whole command line has been checked. An action prints its data with console::print, throws rayreplay::Error on
+// Contract: `add_…` declares the options and stores the command's function in `session.action`; `run` (run.hpp) calls
+// it once the whole command line is valid. An action prints its data with console::print, throws rayreplay::Error on
 // failure, and returns the exit code.
 #pragma once
 

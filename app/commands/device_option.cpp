@@ -9,6 +9,7 @@
 #include "app/commands/options.hpp"
 #include "app/console/console.hpp"
 #include "base/error.hpp"
+#include "kernels/accelerator.hpp"
 #include "kernels/device/device_list.hpp"
 
 namespace rayreplay::app {
@@ -16,7 +17,7 @@ namespace {
 
 constexpr const char* kGroup = "Device";
 
-/// As the XDG base directory specification has it; empty: nowhere.
+/// By the XDG base directory specification; empty: none.
 std::string cache_folder() {
   const auto variable = [](const char* name) {
     const char* value = std::getenv(name);
@@ -30,7 +31,7 @@ std::string cache_folder() {
   return home.empty() ? std::string() : home + "/.cache/rayreplay";
 }
 
-/// "vulkan:N" of every GPU that can run kernels. No loader is none, unless GPUs were asked for.
+/// "vulkan:N" of every GPU that can run kernels. A missing loader means none, unless GPUs were requested.
 std::vector<std::string> gpus(bool asked) {
   std::vector<std::string> result;
   try {
@@ -94,7 +95,7 @@ std::vector<std::unique_ptr<Accelerator>> DeviceOption::open_each(std::uint32_t 
   }
   std::vector<std::unique_ptr<Accelerator>> result;
   for (std::size_t i = 0; i < choices.size(); ++i) {
-    // More processes than devices: several share one, each with its own connection to it.
+    // With more processes than devices, several share one, each with its own connection.
     const bool mine = parts <= 1 || i == part % choices.size();
     if (!mine) {
       continue;

@@ -1,4 +1,4 @@
-// --device and --device-memory: where the heavy stages run. The same for every command that has such stages.
+// --device and --device-memory: the devices of heavy stages, for every command with such stages.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,20 @@
 
 #include <CLI/CLI.hpp>
 
-#include "kernels/accelerator.hpp"
+#include "base/accelerator.hpp"
 
 namespace rayreplay::app {
 
 class DeviceOption {
  public:
   void add_to(CLI::App& command);
-  /// Usage for a choice or a size that is not understood; Missing where a device was asked for that is not there. What
-  /// falls back to the processor later is told on standard error.
+  /// Usage for an invalid choice or size; Missing if a requested device does not exist. Later fallbacks to the
+  /// processor are reported on standard error.
   [[nodiscard]] std::unique_ptr<Accelerator> open() const;
-  /// For workers side by side: each device that the choice names by itself; none for the processor alone. `part` of
-  /// `parts`: processes of one machine that share its devices out; each gets at most one where there are several parts.
-  [[nodiscard]] std::vector<std::unique_ptr<Accelerator>> open_each(std::uint32_t part, std::uint32_t parts) const;
+  /// For parallel workers: each selected device separately; none for the processor alone. Process `part` of `parts` on
+  /// one machine gets its share of the devices, at most one if there are several parts.
+  [[nodiscard]] std::vector<std::unique_ptr<Accelerator>> open_each(std::uint32_t part,
+                                                                             std::uint32_t parts) const;
 
  private:
   [[nodiscard]] std::unique_ptr<Accelerator> open(const std::string& choice) const;

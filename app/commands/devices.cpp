@@ -1,4 +1,4 @@
-// rayreplay devices: the Vulkan devices of this machine and what they can do for the kernels.
+// rayreplay devices: the Vulkan devices of this machine and their support of the kernels.
 #include <memory>
 #include <thread>
 

@@ -1,4 +1,4 @@
-// rayreplay import: a memory trace of another tool is checked, summed up, and written in the other form.
+// rayreplay import: checks and sums up a memory trace of another tool, and converts its form.
 #include <bit>
 #include <memory>
 
@@ -24,7 +24,7 @@ namespace {
 
 struct Options {
   std::string input;
-  std::string output;  ///< "": only check and sum up
+  std::string output;  ///< "": only checks and sums up
   std::string nvbit_header;
   bool text = false;
   bool force = false;
@@ -144,7 +144,7 @@ std::string render(const Options& options, const import::TraceHeader& header, co
   return text + "\n" + output::to_text(table);
 }
 
-/// What could not be taken over, for people.
+/// Counts of data that was left out.
 std::vector<std::string> left_out(const import::NvbitTally& tally) {
   std::vector<std::string> lines;
   const auto add = [&](std::uint64_t count, const std::string& what) {

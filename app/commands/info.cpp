@@ -1,4 +1,4 @@
-// rayreplay info: what a trace file holds, with its hash checked and without decoding its columns.
+// rayreplay info: the content of a trace file. Checks the hash, decodes no columns.
 #include <algorithm>
 #include <memory>
 
@@ -24,7 +24,7 @@ Table launch_table(const trace::FileInfo& info) {
   table.columns = {{"launch", "launch"}, {"width", "width"},     {"height", "height"},
                    {"depth", "depth"},   {"threads", "threads"}, {"rays", "rays"},
                    {"events", "events"}, {"groups", "groups"},   {"has_warps", "captured warps"}};
-  // What only captures have is shown where there is some.
+  // Rows that only captures have are shown only if present.
   const auto any = [&](auto&& has) { return std::any_of(info.launches.begin(), info.launches.end(), has); };
   table.columns.push_back({"frame", "frame", {}, 0, !any([](const auto& l) { return l.frame != 0; })});
   table.columns.push_back({"device_ms", "device ms", {}, 3, !any([](const auto& l) { return l.duration_ns != 0; })});
@@ -93,7 +93,7 @@ std::string info_text(const std::string& path, const trace::FileInfo& info) {
 
 nlohmann::ordered_json info_json(const std::string& path, const trace::FileInfo& info) {
   const trace::Header& header = info.header;
-  // Text that is no JSON, or is nested too deeply, is written as a string.
+  // Text that is not JSON, or too deeply nested, becomes a string.
   const nlohmann::ordered_json configuration = parse_json(header.configuration).value_or(header.configuration);
   return {{"schema", "rayreplay.info/1"},
           {"file", path},

@@ -1,4 +1,4 @@
-// rayreplay ingest: spool files of a captured application become a trace.
+// rayreplay ingest: converts the spool files of a captured application to a trace.
 #include <algorithm>
 #include <memory>
 

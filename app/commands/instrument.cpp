@@ -1,4 +1,4 @@
-// rayreplay instrument: a SPIR-V module that writes down what its ray-tracing shaders do.
+// rayreplay instrument: adds recording to the ray-tracing shaders of a SPIR-V module.
 #include "capture/instrument/instrument.hpp"
 #include "base/count_text.hpp"
 
@@ -44,7 +44,7 @@ struct Options {
   OutputOption output;
 };
 
-/// Decimal, or hexadecimal behind 0x.
+/// Decimal, or hexadecimal after 0x.
 std::uint64_t number(std::string_view text, std::string_view option, std::uint64_t alignment = 1) {
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
   const std::string_view digits = hex ? text.substr(2) : text;
@@ -74,7 +74,7 @@ instrument::Window parse_window(const std::string& text) {
   }
   if (!good) {
     throw Error(ErrorKind::Usage,
-                {"the window is not clear", "--window", "'" + text + "'", "X,Y,WIDTH,HEIGHT in threads", ""});
+                {"the window is not understood", "--window", "'" + text + "'", "X,Y,WIDTH,HEIGHT in threads", ""});
   }
   return {values[0], values[1], values[2], values[3]};
 }

@@ -1,5 +1,4 @@
-// rayreplay list, rayreplay describe: the models and machines that the program knows, and the keys and metrics of its
-// experiments.
+// rayreplay list, rayreplay describe: the registered models and machines, and the keys and metrics of experiments.
 #include <algorithm>
 #include <memory>
 
@@ -13,10 +12,10 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/registry.hpp"
-#include "sim/experiment/settings/key_readers.hpp"
-#include "sim/experiment/settings/metrics.hpp"
-#include "sim/experiment/settings/parameter_table.hpp"
 #include "sim/machine/machine.hpp"
+#include "sim/settings/key_readers.hpp"
+#include "sim/settings/metrics.hpp"
+#include "sim/settings/parameter_table.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -25,7 +24,7 @@ constexpr const char* kMachine = "machine";
 constexpr const char* kKeys = "keys";        // of experiments
 constexpr const char* kMetrics = "metrics";  // likewise
 
-/// A shipped machine as what `list` and `describe` take: its text is its file, with every figure's source.
+/// A shipped machine as a model for `list` and `describe`: its text is its file, with every figure's source.
 ModelDescription describe_machine(const std::string& name) {
   const machine::Machine machine = machine::load_machine(name);
   ModelDescription description;
@@ -197,7 +196,7 @@ std::vector<ModelDescription> find_models(const std::string& given) {
 }
 
 std::string describe_text(const ModelDescription& model) {
-  // A machine is its file: what is printed can be changed and given to --machine.
+  // A machine is shown as its file, which can be edited and given to --machine.
   if (model.kind == kMachine) {
     return model.text;
   }
@@ -240,7 +239,7 @@ std::string cell(const std::string& text) {
   return escaped;
 }
 
-/// Titles and cells, the first column as code. Columns of detail are left out.
+/// Titles and cells, the first column as code, without columns of detail.
 std::string markdown(const output::Table& table) {
   std::string head, rule, rows;
   for (const output::Column& column : table.columns) {
@@ -260,7 +259,7 @@ std::string markdown(const output::Table& table) {
   return head + "|\n" + rule + "|\n" + rows;
 }
 
-/// docs/reference.md: every model, so that the reference is the registration and nothing else.
+/// docs/reference.md is generated from the registrations.
 std::string reference() {
   std::string text =
       "# Reference of models\n\nMade by `rayreplay describe --all --markdown`; a test compares the two. A model is "

@@ -1,4 +1,4 @@
-// rayreplay merge: the databases of a sweep's shards into one.
+// rayreplay merge: joins the databases of a sweep's shards.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -17,7 +17,7 @@
 namespace rayreplay::app {
 namespace {
 
-constexpr std::size_t kMostRangesShown = 20;
+constexpr std::size_t kMaxRangesShown = 20;
 
 struct Options {
   std::string output;
@@ -36,7 +36,7 @@ std::string missing_text(const std::vector<bool>& finished) {
     while (last + 1 < finished.size() && !finished[last + 1]) {
       ++last;
     }
-    if (ranges++ == kMostRangesShown) {
+    if (ranges++ == kMaxRangesShown) {
       return text + ", …";
     }
     text += text.empty() ? "" : ", ";
@@ -55,7 +55,7 @@ int act(const Options& options) {
   require_distinct({{"--output", options.output}}, inputs);
   sweep::About about = sweep::ResultsReader(options.inputs.front()).about();
   about.shard = "1/1";
-  // Whether all are of one sweep is known before anything is written.
+  // Checks that all belong to one sweep before anything is written.
   for (const std::string& input : options.inputs) {
     const sweep::About other = sweep::ResultsReader(input).about();
     if (other.definition_hash != about.definition_hash) {
@@ -77,7 +77,7 @@ int act(const Options& options) {
   results.commit();
   const std::vector<bool> finished = results.finished(false);
   const std::string missing = missing_text(finished);
-  // Databases may have rows in common, and the file may have had some.
+  // Databases may have rows in common, and the file may already have some.
   const std::uint64_t there = sweep::ResultsReader(options.output).count();
   console::log(fmt::format("rayreplay: {} {} in {}; {} {} read from {}", counted(there, "row"),
                            there == 1 ? "is" : "are", options.output, with_separators(rows), rows == 1 ? "was" : "were",

@@ -1,4 +1,4 @@
-// rayreplay microbench: do the models give the answers that are known?
+// rayreplay microbench: checks the models against known answers.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -21,9 +21,9 @@
 #include "base/output_file.hpp"
 #include "capture/import/memory_trace.hpp"
 #include "capture/trace/writer.hpp"
-#include "sim/experiment/settings/metrics.hpp"
-#include "sim/experiment/stages/evaluator.hpp"
+#include "sim/engine/evaluator.hpp"
 #include "sim/machine/shader_names.hpp"
+#include "sim/settings/metrics.hpp"
 #include "sim/workloads/workload.hpp"
 
 namespace rayreplay::app {
@@ -49,13 +49,13 @@ struct Options {
   DeviceOption device;
 };
 
-/// An answer, and the experiment that must give it.
+/// A known answer, with its experiment.
 struct Question {
   std::string workload;  ///< resolved spec
   KnownAnswer known;
   Settings settings;        ///< complete
-  bool is_changed = false;  ///< by --set, so that nobody knows the answer
-  std::string unasked{};    ///< why this workload cannot be asked under --set
+  bool is_changed = false;  ///< by --set, so that the answer is unknown
+  std::string unasked{};    ///< why this workload is skipped under --set
 };
 
 enum class Verdict : std::uint8_t { Ok, Wrong, NotKnown, Skipped, Failed };
@@ -82,18 +82,12 @@ const char* to_string(Verdict verdict) {
   return "failed";
 }
 
-/// The stage that gives the metrics of an output.
+/// The stage with the metrics of an output.
 experiment::Stage stage_of(const std::string& output) {
-  using experiment::Stage;
-  for (const Stage stage : {Stage::Simt, Stage::Model, Stage::Traversal, Stage::Cache, Stage::Structure}) {
-    if (output == experiment::to_string(stage)) {
-      return stage;
-    }
-  }
-  throw Error(ErrorKind::Internal, {"no stage gives this output", "microbench", "'" + output + "'", "", ""});
+  return experiment::stage(output);
 }
 
-/// Whether a key that decides on `stage` has another value.
+/// True if a key that affects `stage` has a non-default value.
 bool differ(const Settings& one, const Settings& other, experiment::Stage stage) {
   const auto has_other = [stage](const Settings& first, const Settings& second) {
     return std::ranges::any_of(first.all(), [&](const auto& entry) {
@@ -135,7 +129,7 @@ Question make_question(const std::string& workload, const KnownAnswer& known, co
   return {workload, known, changed, differ(as_known, changed, stage_of(output))};
 }
 
-/// Specs of the command line, or what every generator shows of itself.
+/// Specs of the command line, or every generator's examples.
 std::vector<std::string> chosen_specs(const Options& given) {
   if (!given.specs.empty()) {
     return given.specs;
@@ -159,7 +153,7 @@ std::vector<Question> make_questions(const Options& given) {
   return questions;
 }
 
-/// A shader that --set names: the key, the name, and the stages that want to know.
+/// A shader that --set names: the key, the name, and the affected stages.
 struct NamedShader {
   std::string key, name;
   experiment::StageMask read_by = 0;
@@ -181,8 +175,8 @@ std::vector<NamedShader> named_shaders(const Options& given) {
   return shaders;
 }
 
-/// An experiment on a workload that lacks a shader which --set names would be an error: it is not asked. A shader that
-/// no workload has is a mistake.
+/// A workload without a shader that --set names is skipped, because its experiment would fail. A shader that no
+/// workload has is an error.
 void leave_out_strangers(std::vector<Question>& questions, const Options& given) {
   const std::vector<NamedShader> shaders = named_shaders(given);
   if (shaders.empty()) {
@@ -242,7 +236,7 @@ Answered judge(const Question& question, const experiment::Outcome& outcome) {
   return {agrees(question.known, metric->second) ? Verdict::Ok : Verdict::Wrong, metric->second, ""};
 }
 
-/// Whether an experiment that does not name the key has this value of its own accord.
+/// True if an experiment without the key gets this value by default.
 bool is_default(const std::string& key, const std::string& value) {
   const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
   return parameter != nullptr && parameter->inherits.empty() && to_text(parameter->declared.default_value) == value;
@@ -259,7 +253,7 @@ std::string settings_text(const KnownAnswer& known) {
   return text;
 }
 
-/// "divergence:degree=4": without what is as it is by default.
+/// "divergence:degree=4": only non-default parameters.
 std::string short_spec(const std::string& resolved) {
   const ModelSpec spec = parse_spec(resolved);
   std::string text = spec.name;
@@ -290,7 +284,7 @@ output::Table make_table(const std::vector<Question>& questions, const std::vect
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const KnownAnswer& known = questions[i].known;
     const Answered& answer = answers[i];
-    // What is known is so under other settings: beside what was found it would mislead.
+    // The known answer holds under other settings, so it is not shown beside the result.
     const bool shown = answer.verdict != Verdict::NotKnown && answer.verdict != Verdict::Skipped;
     table.rows.push_back(
         {short_spec(questions[i].workload), known.metric,
@@ -339,7 +333,7 @@ output::Table list_table() {
   return table;
 }
 
-/// The workload as a file that other commands read.
+/// Writes the workload as a file for other commands.
 int write_workload(const Options& given) {
   if (given.specs.size() != 1) {
     throw Error(ErrorKind::Usage,
@@ -347,7 +341,7 @@ int write_workload(const Options& given) {
                  "name one: rayreplay microbench divergence:degree=2 -o t.rrt"});
   }
   if (!given.settings.empty()) {
-    throw Error(ErrorKind::Usage, {"a workload's file knows of no settings", "--set and --output", "both",
+    throw Error(ErrorKind::Usage, {"a workload's file does not contain settings", "--set and --output", "both",
                                    "one of them", "give the settings to the command that reads the file"});
   }
   require_file_name(given.written, "--output");
@@ -445,8 +439,8 @@ int act(const Options& given) {
 }  // namespace
 
 void add_microbench_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand(
-      "microbench", "Synthetic workloads whose answers are known, through the models: do they give them?");
+  CLI::App* command =
+      root.add_subcommand("microbench", "Check the models against synthetic workloads with known answers");
   command->group("Experiments");
   auto options = std::make_shared<Options>();
   command->add_option("workload", options->specs, "Workloads [every generator at a few points]")->type_name("SPEC");

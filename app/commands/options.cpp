@@ -26,7 +26,7 @@ constexpr const char* kOutputGroup = "Output";
 
 namespace fs = std::filesystem;
 
-/// Devices and pipes are written straight to, so that nothing is replaced.
+/// Devices and pipes are written directly, so nothing is replaced.
 bool can_be_replaced(const std::string& path) {
   if (path.empty() || path == "-") {
     return false;
@@ -36,7 +36,7 @@ bool can_be_replaced(const std::string& path) {
   return !fs::exists(status) || fs::is_regular_file(status) || fs::is_directory(status);
 }
 
-/// Absolute, links followed as far as the path exists, without a slash at the end.
+/// Absolute, links followed as far as the path exists, without a trailing slash.
 fs::path canonical(const std::string& path) {
   std::error_code error;
   const fs::path whole = fs::weakly_canonical(fs::absolute(path, error), error);
@@ -79,7 +79,7 @@ void OutputOption::add_required_to(CLI::App& command, const std::string& text) {
 void OutputOption::check() const {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  // Devices and pipes are written straight to.
+  // Devices and pipes are written directly.
   if (path != "-" && (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status) ||
                       std::filesystem::is_directory(status))) {
     require_writable(path, force);
@@ -155,7 +155,7 @@ void require_known_trace(const std::string& path) {
   }
   constexpr std::array<std::string_view, 2> kStarts = {"RAYREPLAY", "\x89HDF"};
   const std::string first = read_start(path, kStarts[0].size(), "trace");
-  // What is cut within its first bytes is a truncated trace.
+  // A file that is cut within its first bytes counts as a truncated trace.
   const bool known = std::any_of(kStarts.begin(), kStarts.end(), [&first](std::string_view start) {
     return first.starts_with(start) || start.starts_with(first);
   });
@@ -177,9 +177,13 @@ trace::Trace load_trace(const std::string& path, bool rules) {
   return trace::load(path, options);
 }
 
+std::shared_ptr<const experiment::InputData> load_input(const std::string& path) {
+  return std::make_shared<const experiment::InputData>(experiment::InputData{.trace = load_trace(path), .records = {}});
+}
+
 void log_not_captured(const trace::Header& header) {
   constexpr std::size_t kShown = 5;
-  // Without warps it is no device's capture: what a tracer never has concerns no figure of these commands.
+  // Traces without warps are not captures: a tracer's missing data does not affect these commands.
   if (header.warp_size == 0) {
     return;
   }

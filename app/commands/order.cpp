@@ -12,9 +12,9 @@
 #include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/memory.hpp"
-#include "scheduler-models/launch_order.hpp"
-#include "sim/experiment/pixel_map.hpp"
-#include "sim/experiment/stages/stage_settings.hpp"
+#include "sim/engine/stage_settings.hpp"
+#include "sim/launch/warps.hpp"
+#include "sim/simt/pixel_map.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -27,8 +27,8 @@ struct Options {
   OutputOption output;
 };
 
-/// Places, their map with the picture's copy, and eight-bit pixels with their filtered copy; ranks, tiles and sort
-/// keys of the warps.
+/// Memory: places, their map with the picture's copy, and eight-bit pixels with their filtered copy; ranks, tiles and
+/// sort keys of the warps.
 void require_memory_for(trace::LaunchSize size, std::uint32_t warp_size) {
   constexpr std::uint64_t kThreadBytes = 4 + 4 + 4 + 3 + 3;
   constexpr std::uint64_t kWarpBytes = 4 + 4 + 8;
@@ -39,7 +39,7 @@ void require_memory_for(trace::LaunchSize size, std::uint32_t warp_size) {
 
 int act(const Options& options) {
   if (options.path.empty() == options.size.empty()) {
-    throw Error(ErrorKind::Usage, {"the launch is not clear", "order", options.path.empty() ? "neither" : "both",
+    throw Error(ErrorKind::Usage, {"the launch is ambiguous", "order", options.path.empty() ? "neither" : "both",
                                    "either a trace or --size WIDTHxHEIGHT", ""});
   }
   const pictures::Colormap colormap = pictures::parse_colormap(options.colormap);
@@ -61,8 +61,7 @@ int act(const Options& options) {
   }
   const trace::Launch& launch = trace.launches[resolved.launch];
   pictures::require_drawable(launch.size.width, launch.size.height, options.path.empty() ? "--size" : options.path);
-  const scheduler::WarpAssignment assignment =
-      scheduler::LaunchOrders::create(resolved.order).model->assign(launch, resolved.warp_size);
+  const scheduler::WarpAssignment assignment = experiment::in_order(launch, resolved.order, resolved.warp_size);
   const experiment::PixelMap map = experiment::order_map(launch.size, assignment);
   options.output.write(report::order_picture(map, assignment.warps(), resolved.order, colormap));
   console::log(fmt::format("rayreplay: {} of {}, order {}", counted(assignment.warps(), "warp"),
@@ -78,7 +77,7 @@ void add_order_command(CLI::App& root, Session& session) {
   auto options = std::make_shared<Options>();
   add_trace_file(*command, options->path);
   command->add_option("--size", options->size, "Launch size, in place of a trace")->type_name("WxH")->group("Input");
-  TakenKeys taken{bit(experiment::Stage::Assignment)};
+  TakenKeys taken{"assignment"};
   taken.without = {"packing"};
   options->experiment.add_to(*command, std::move(taken));
   command->add_option("--colormap", options->colormap, "viridis or plasma")

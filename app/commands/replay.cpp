@@ -8,17 +8,16 @@
 
 #include "app/commands/command.hpp"
 #include "app/commands/device_option.hpp"
+#include "app/commands/opened_trace.hpp"
 #include "app/commands/options.hpp"
 #include "app/commands/settings_options.hpp"
 #include "app/console/console.hpp"
-#include "app/console/progress.hpp"
 #include "app/report/context.hpp"
 #include "app/report/observed_table.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "scheduler-models/launch_order.hpp"
-#include "sim/experiment/stages/stage_settings.hpp"
-#include "sim/experiment/whatif.hpp"
+#include "sim/engine/stage_settings.hpp"
+#include "sim/engine/stages/simt.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -50,7 +49,7 @@ output::Table replay_table(const simt::ReplayResult& result, const trace::Trace&
   return table;
 }
 
-/// How many warps have which efficiency; warps without events are counted apart.
+/// Histogram of warps by efficiency; warps without events are counted separately.
 nlohmann::ordered_json warp_histogram(const simt::ReplayResult& result) {
   std::array<std::uint64_t, kHistogramBins> bins{};
   std::uint64_t idle = 0;
@@ -85,23 +84,17 @@ int act(const Options& options) {
   require_distinct({{"--output", options.output.path}}, options.experiment.inputs(options.path, settings));
   options.output.check();
   const std::unique_ptr<Accelerator> accelerator = options.device.open();
-  const trace::Trace trace = load_trace(options.path);
+  OpenedTrace opened(options.path, settings, accelerator.get());
+  const trace::Trace& trace = opened.trace();
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true);
   const trace::Launch& launch = trace.launches[resolved.launch];
-  // Identity comes first in the resolved list; the packing asked for is its last.
+  // Identity comes first in the resolved list; the requested packing is the last.
   const std::string spec = resolved.packings.back();
-  const std::unique_ptr<Progress> progress = console::make_progress();
   simt::ReplayOptions replay_options;
-  replay_options.policy = resolved.policy;
-  replay_options.shader_cost = resolved.costs;
   replay_options.per_warp = true;
-  replay_options.progress = progress.get();
-  trace::AcceleratedLaunch on_device(*accelerator, launch);
-  replay_options.on_device = &on_device;
-  const scheduler::WarpAssignment order =
-      scheduler::LaunchOrders::create(resolved.order).model->assign(launch, resolved.warp_size);
-  const simt::ReplayResult result =
-      simt::replay(launch, trace.shaders, experiment::pack(launch, order, spec, &on_device), replay_options);
+  replay_options.progress = opened.progress();
+  experiment::Workbench bench = opened.bench();
+  const simt::ReplayResult result = experiment::replay(bench, opened.open(), replay_options);
 
   const output::Table table = replay_table(result, trace);
   log_not_captured(trace.header);
@@ -136,8 +129,7 @@ void add_replay_command(CLI::App& root, Session& session) {
   command->group("Experiments");
   auto options = std::make_shared<Options>();
   add_trace_file(*command, options->path)->required();
-  using experiment::Stage;
-  options->experiment.add_to(*command, {bit(Stage::Assignment) | bit(Stage::Simt)});
+  options->experiment.add_to(*command, {"assignment, simt"});
   options->device.add_to(*command);
   options->format.add_to(*command);
   options->output.add_to(*command, "Where to write the result; - is standard output");

@@ -21,7 +21,7 @@
 #include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "sim/experiment/settings/settings.hpp"
+#include "sim/settings/settings.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -71,7 +71,7 @@ struct Asked {
   bool unchanging = true;
 };
 
-/// `asked`: what a table must show; without, it shows all.
+/// `asked`: columns that a table must show; empty: it shows all.
 std::string render_rows(const sweep::ResultsReader& reader, const sweep::ResultSet& rows, const std::string& format,
                         const std::optional<Asked>& asked = {}) {
   if (format == "json") {
@@ -89,7 +89,7 @@ std::string render_rows(const sweep::ResultsReader& reader, const sweep::ResultS
                              : output::to_text(report::printable(table));
 }
 
-/// The columns of --columns, or all, of which a table shows what was asked for.
+/// The columns of --columns, or all, reduced to what a table shows.
 std::string render_chosen(const sweep::ResultsReader& reader, const sweep::ResultSet& rows, const Options& options,
                           const Asked& asked) {
   return options.columns.empty()
@@ -105,7 +105,7 @@ std::string render_table(const output::Table& table, const std::string& format) 
                            : output::render(table, output::parse_format(format));
 }
 
-/// What stands at the end of a path, in small letters.
+/// The file name extension in lower case.
 std::string ending(const std::string& path) {
   const auto dot = path.rfind('.');
   std::string result = dot == std::string::npos ? "" : path.substr(dot);
@@ -146,14 +146,14 @@ std::string draw(const sweep::ResultsReader& reader, const Options& options) {
                                  near.empty() ? "" : "did you mean '" + near + "'?"});
 }
 
-/// The metric that the sweep is about.
+/// The sweep's main metric.
 std::vector<std::string> objective(const sweep::ResultsReader& reader) {
   const std::string& text = reader.about().objective;  // "more l1_hit_rate"
   const auto space = text.find(' ');
   return space == std::string::npos ? std::vector<std::string>{} : std::vector{text.substr(space + 1)};
 }
 
-/// The configuration with paths that work from any folder; its first lines say what it was resolved against.
+/// The configuration with absolute paths; comments at its top give the inputs it was resolved against.
 std::string with_whole_paths(const std::string& text, const std::string& folder, const std::string& source) {
   if (folder.empty() || text.empty()) {
     return text;
@@ -211,7 +211,7 @@ std::string sensitivity_text(const sweep::ResultsReader& reader, const Options& 
 }
 
 std::string answer(const CLI::App& command, const Options& options) {
-  // The reader goes before anything is printed: a writer waits for it.
+  // The reader closes before anything is printed, because a writer waits for it.
   const sweep::ResultsReader reader(options.file);
   if (!reader.has_checksums()) {
     console::log(
@@ -262,7 +262,7 @@ std::string answer(const CLI::App& command, const Options& options) {
   return list_rows(reader, options);
 }
 
-/// What prints columns of its own.
+/// Subcommands with columns of their own.
 void refuse_columns(const CLI::App& command, const Options& options) {
   std::string where = !options.query.empty() ? "--query" : options.config ? "--config" : "";
   for (const char* question : {"sensitivity", "compare", "plot", "report"}) {
@@ -271,7 +271,7 @@ void refuse_columns(const CLI::App& command, const Options& options) {
     }
   }
   if (!where.empty() && !options.columns.empty()) {
-    throw Error(ErrorKind::Usage, {"what is printed has columns of its own", "--columns", where,
+    throw Error(ErrorKind::Usage, {"this subcommand has fixed columns", "--columns", where,
                                    "rows, best, pareto or export", "leave --columns out"});
   }
 }
@@ -333,7 +333,7 @@ void add_subcommands(CLI::App& command, Options& options) {
   plot->add_option("--by", options.by, "lines: one line for each value of this parameter")->type_name("NAME");
   command.add_subcommand("report", "One HTML page about the sweep")
       ->group(kGroup)
-      ->add_option("--metric", options.metric, "What the page is about [the sweep's objective]")
+      ->add_option("--metric", options.metric, "Main metric of the page [the sweep's objective]")
       ->type_name("METRIC");
   command.add_subcommand("export", "All columns as CSV, JSON Lines or JSON")
       ->group(kGroup)

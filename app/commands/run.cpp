@@ -35,7 +35,7 @@ int report(const std::string& message, ErrorKind kind) {
   return static_cast<int>(kind);
 }
 
-/// The subcommands that the arguments name, from the root to the deepest.
+/// The subcommands in the arguments, from the root to the deepest.
 std::vector<const CLI::App*> chosen_path(const CLI::App& root) {
   std::vector<const CLI::App*> path = {&root};
   for (auto parsed = root.get_subcommands(); !parsed.empty(); parsed = path.back()->get_subcommands()) {
@@ -44,14 +44,14 @@ std::vector<const CLI::App*> chosen_path(const CLI::App& root) {
   return path;
 }
 
-/// From the deepest to the root: where options may be.
+/// From the deepest to the root: commands that may own an option.
 std::vector<const CLI::App*> with_options(const CLI::App& root) {
   std::vector<const CLI::App*> path = chosen_path(root);
   std::ranges::reverse(path);
   return path;
 }
 
-/// "results best"; the root has none.
+/// "results best"; "" for the root.
 std::string path_name(const std::vector<const CLI::App*>& path) {
   std::vector<std::string> names;
   for (std::size_t i = 1; i < path.size(); ++i) {
@@ -80,7 +80,7 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
-/// CLI11 says that an argument is unknown, not which known one was meant.
+/// CLI11 reports an unknown argument, but not the nearest known one.
 ErrorInfo unknown_argument(const CLI::App& root, const std::string& word) {
   const std::string name = word.substr(0, word.find('='));
   const bool is_option = word.starts_with("-");
@@ -103,7 +103,7 @@ ErrorInfo unknown_argument(const CLI::App& root, const std::string& word) {
           where, "'" + word + "'", nested ? fmt::format("one of {}", fmt::join(commands, ", ")) : "", fix};
 }
 
-/// CLI11's message is "Could not convert: NAME = VALUE"; it is cut at the name, which the options know.
+/// CLI11's message is "Could not convert: NAME = VALUE"; it is cut at the name, which is a known option.
 ErrorInfo not_convertible(const CLI::App& root, const std::string& message) {
   for (const CLI::App* app : with_options(root)) {
     for (const CLI::Option* option : app->get_options()) {
@@ -125,7 +125,7 @@ ErrorInfo not_convertible(const CLI::App& root, const std::string& message) {
 
 int report_parse_error(const CLI::App& root, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
-    // --help, --version: not errors, though they arrive as exceptions.
+    // --help and --version are exceptions in CLI11, but no errors.
     const auto* version = dynamic_cast<const CLI::CallForVersion*>(&error);
     console::print(version != nullptr ? std::string(error.what()) + "\n" : root.help());
     return 0;

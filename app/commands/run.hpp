@@ -3,7 +3,8 @@
 
 namespace rayreplay::app {
 
-/// Parses, acts, and turns every failure into one message on standard error and its exit code. Throws nothing.
+/// Parses, runs the action, and converts every failure to one message on standard error and its exit code. Does not
+/// throw.
 int run(int argc, char** argv) noexcept;
 
 }  // namespace rayreplay::app

@@ -1,4 +1,4 @@
-// rayreplay run: one experiment, from a file of keys to its metrics.
+// rayreplay run: computes the metrics of one experiment from a file of keys.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -19,15 +19,15 @@
 #include "base/keep_memory.hpp"
 #include "base/progress.hpp"
 #include "bvh/check_options.hpp"
-#include "sim/experiment/settings/settings.hpp"
-#include "sim/experiment/stages/evaluator.hpp"
-#include "sim/experiment/stages/stage_settings.hpp"
+#include "sim/engine/evaluator.hpp"
+#include "sim/engine/stage_settings.hpp"
+#include "sim/settings/settings.hpp"
 #include "sim/sweep/definition/paths.hpp"
 
 namespace rayreplay::app {
 namespace {
 
-constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 20U;
+constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 20U;
 
 struct Options {
   std::string path;
@@ -43,23 +43,23 @@ struct Options {
 experiment::Settings complete_settings(const Options& options) {
   experiment::Settings settings;
   if (!options.path.empty()) {
-    settings = experiment::parse_experiment(read_file(options.path, kMostFileBytes), options.path,
+    settings = experiment::parse_experiment(read_file(options.path, kMaxFileBytes), options.path,
                                             std::filesystem::path(options.path).parent_path().string());
   }
   for (const std::string& assignment : options.assignments) {
     settings.set_text(assignment, "--set");
     const std::string key = assignment.substr(0, assignment.find('='));
     const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
-    if (parameter != nullptr && !parameter->command.empty()) {
-      throw Error(ErrorKind::Usage,
-                  {"no stage of an experiment reads the key", "--set", "'" + key + "'", "a key that a stage reads",
-                   "rayreplay " + parameter->command + " alone reads it"});
+    const std::string command = parameter == nullptr ? "" : experiment::command_of(parameter->read_by);
+    if (!command.empty()) {
+      throw Error(ErrorKind::Usage, {"no stage of an experiment reads the key", "--set", "'" + key + "'",
+                                     "a key that a stage reads", "rayreplay " + command + " alone reads it"});
     }
   }
   return experiment::complete(settings);
 }
 
-/// Files that are read: none of them may be the output.
+/// Input files: none of them may be the output.
 std::vector<NamedPath> inputs_of(const Options& options, const experiment::Settings& settings) {
   std::vector<NamedPath> inputs = {{"EXPERIMENT", options.path}};
   for (const auto& [key, setting] : settings.all()) {
@@ -95,11 +95,11 @@ std::string render(const experiment::Settings& settings, const std::vector<exper
   throw Error(ErrorKind::Internal, {"a format that does not exist", "", "", "", ""});
 }
 
-/// What options of the structure make impossible: each has its place in the experiment, and only together they do not
-/// fit the builder or the layout.
+/// Combinations of structure options that are impossible: each is valid alone, but together they do not fit the builder
+/// or the layout.
 void check(const experiment::Settings& settings, const std::vector<experiment::StageForecast>& stages) {
   const auto is_structure = [](const experiment::StageForecast& one) {
-    return one.stage == experiment::Stage::Structure;
+    return one.stage == experiment::stage("structure");
   };
   if (std::ranges::any_of(stages, is_structure)) {
     bvh::check_options(experiment::structure_of(settings));

@@ -16,7 +16,7 @@ namespace {
 using experiment::ExperimentParameter;
 using experiment::Settings;
 
-constexpr std::uint64_t kMostFileBytes = 16U << 20U;
+constexpr std::uint64_t kMaxFileBytes = 16U << 20U;
 constexpr const char* kGroup = "Experiment";
 
 bool has(const std::vector<std::string>& list, const std::string& word) {
@@ -25,13 +25,13 @@ bool has(const std::vector<std::string>& list, const std::string& word) {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-/// What is said of the key; null: nothing.
+/// The key's help entry; null: none.
 const std::string* said_of(const Pairs& pairs, const std::string& key) {
   const auto found = std::ranges::find(pairs, key, &Pairs::value_type::first);
   return found == pairs.end() ? nullptr : &found->second;
 }
 
-/// What stands in the help behind a flag. `own`: the command's default, if not "".
+/// The help text after a flag. `own`: the command's default, if not "".
 std::string help_of(const ExperimentParameter& parameter, const std::string& own) {
   const Parameter& declared = parameter.declared;
   if (parameter.is_switch()) {
@@ -66,6 +66,7 @@ void set_open(Settings& settings, const ExperimentParameter& parameter, std::str
 void SettingsOptions::add_to(CLI::App& command, TakenKeys taken) {
   command_ = command.get_name();
   taken_ = std::move(taken);
+  stages_ = experiment::stages_named(taken_.stages);
   command
       .add_option("--config", files_,
                   "Experiment (TOML), as rayreplay run takes it; may be repeated. Options given here win over it")
@@ -83,7 +84,7 @@ void SettingsOptions::add_to(CLI::App& command, TakenKeys taken) {
     }
   }
   for (const experiment::Shorthand& shorthand : experiment::shorthands()) {
-    if ((shorthand.read_by & taken_.stages) != 0) {
+    if ((shorthand.read_by & stages_) != 0) {
       flags_.push_back({nullptr, &shorthand});
       add_flag(command, flags_.back());
     }
@@ -138,7 +139,7 @@ Settings SettingsOptions::asked(const std::string& trace_file) const {
     settings.set(key, value, "");
   }
   for (const std::string& file : files_) {
-    const Settings read = experiment::parse_experiment(read_file(file, kMostFileBytes), file,
+    const Settings read = experiment::parse_experiment(read_file(file, kMaxFileBytes), file,
                                                        std::filesystem::path(file).parent_path().string());
     for (const auto& [key, setting] : read.all()) {
       settings.set(key, setting.value, setting.where);
@@ -165,7 +166,7 @@ Settings SettingsOptions::asked(const std::string& trace_file) const {
     }
     set(settings, flag);
   }
-  // What a shorthand leaves out is as all others say.
+  // Parameters that a shorthand omits have the values of the others.
   for (const Flag& flag : flags_) {
     if (flag.shorthand == nullptr || flag.option->count() == 0) {
       continue;
@@ -178,7 +179,7 @@ Settings SettingsOptions::asked(const std::string& trace_file) const {
     }
     set_shorthand(settings, *flag.shorthand, flag.values.front());
   }
-  // A name that is no UTF-8 can be opened, but not be a setting.
+  // A name that is not UTF-8 can be opened, but cannot be a setting.
   settings.set("trace", text::invalid_at(trace_file) == text::kAllValid ? trace_file : std::string(), "");
   settings.set("workload", std::string(), "");
   return settings;
@@ -224,8 +225,7 @@ std::vector<std::pair<std::string, std::string>> SettingsOptions::given_keys() c
 
 bool SettingsOptions::reads(const ExperimentParameter& parameter) const {
   const std::string& key = parameter.declared.name;
-  return (experiment::is_read(parameter, taken_.stages, command_) || has(taken_.also, key)) &&
-         !has(taken_.without, key);
+  return (experiment::is_read(parameter, stages_) || has(taken_.also, key)) && !has(taken_.without, key);
 }
 
 Settings SettingsOptions::read_of(const Settings& settings, const experiment::Resolved* resolved) const {

@@ -1,11 +1,10 @@
-// The keys of an experiment on a command's line: --config FILE, --set KEY=VALUE, and the flags of the keys that the
-// command reads. All of them come from the table of keys (sim/experiment/settings/parameter_table.hpp).
+// The keys of an experiment on a command's line: --config FILE, --set KEY=VALUE, and the flags of the command's keys.
+// All of them come from the table of keys (sim/settings/parameter_table.hpp).
 //
-// Contract: what the command line says wins over --config; of several files a later one wins; a key that a flag and
-// --set both name is a Usage error, and so is a key after --set that the command does not read. A file may hold every
-// key of an experiment: what the command does not read is not used. The trace is the command's own: `trace` and
-// `workload` of a file are not used. Flags of `variants` may be repeated; their values are no settings, but variants of
-// the one experiment.
+// Contract: the command line has precedence over --config, a later file over an earlier one. Usage for a key in both a
+// flag and --set, and for a --set key that the command does not read. A file may have every key of an experiment; keys
+// that the command does not read are ignored. The trace is the command's own: `trace` and `workload` of a file are
+// ignored. Flags of `variants` may be repeated; their values are variants of the one experiment instead of settings.
 #pragma once
 
 #include <deque>
@@ -17,19 +16,19 @@
 #include <CLI/CLI.hpp>
 
 #include "app/commands/options.hpp"
-#include "sim/experiment/resolve.hpp"
-#include "sim/experiment/settings/settings.hpp"
+#include "sim/launch/resolve.hpp"
+#include "sim/settings/settings.hpp"
 
 namespace rayreplay::app {
 
-/// What of the table a command takes: what its stages read, and what it reads itself.
+/// The command's keys: those of its stages, and its own.
 struct TakenKeys {
-  experiment::StageMask stages = 0;
-  std::vector<std::string> without{};  ///< keys of these stages that it does not read
-  std::vector<std::string> also{};     ///< keys of other stages that it reads
-  /// Keys whose flag may be repeated, and what the help says of none.
+  std::string stages{};                ///< by name: "assignment, simt"
+  std::vector<std::string> without{};  ///< keys of these stages that the command does not have
+  std::vector<std::string> also{};     ///< keys of other stages that it has
+  /// Keys whose flag may be repeated, with the help text for no value.
   std::vector<std::pair<std::string, std::string>> variants{};
-  /// Defaults of its own: key and value.
+  /// The command's own defaults: key and value.
   std::vector<std::pair<std::string, std::string>> defaults{};
 };
 
@@ -37,24 +36,25 @@ class SettingsOptions {
  public:
   void add_to(CLI::App& command, TakenKeys taken);
 
-  /// What was asked for, not complete.
+  /// The given settings, not completed.
   [[nodiscard]] experiment::Settings asked(const std::string& trace_file) const;
-  /// In full.
+  /// The completed settings.
   [[nodiscard]] experiment::Settings settings(const std::string& trace_file) const {
     return experiment::complete(asked(trace_file), experiment::NamedInput::Elsewhere);
   }
-  /// Values of a repeated flag, as specs with every parameter; each once, in the order given. `base`: as `asked` gave.
+  /// Values of a repeated flag, as specs with every parameter, without duplicates, in order. `base`: the result of
+  /// `asked`.
   [[nodiscard]] std::vector<std::string> variants(const std::string& key, const experiment::Settings& base) const;
-  /// Of the flag of `variants`, as they were given.
+  /// Values of the flag of `variants`, as given.
   [[nodiscard]] const std::vector<std::string>& given_variants(const std::string& key) const;
 
-  /// Flags and --set keys on the command line, as they were written.
+  /// Flags and --set keys on the command line, as given.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> given_keys() const;
   [[nodiscard]] bool reads(const experiment::ExperimentParameter& parameter) const;
-  /// Of `settings`, what the command reads, with what the trace decided: what a result says about itself.
+  /// The command's part of `settings`, with values that the trace decided: a result's provenance.
   [[nodiscard]] experiment::Settings read_of(const experiment::Settings& settings,
                                              const experiment::Resolved* resolved = nullptr) const;
-  /// Files that are read: the trace, --config, and those that settings name. For `require_distinct`.
+  /// Input files: the trace, --config, and those that settings name. For `require_distinct`.
   [[nodiscard]] std::vector<NamedPath> inputs(const std::string& trace_file,
                                               const experiment::Settings& settings) const;
 
@@ -63,8 +63,8 @@ class SettingsOptions {
     const experiment::ExperimentParameter* parameter = nullptr;  ///< or
     const experiment::Shorthand* shorthand = nullptr;
     bool is_variant = false;
-    bool on = false;                    ///< of truth values
-    std::vector<std::string> values{};  ///< of the others
+    bool on = false;                    ///< for truth values
+    std::vector<std::string> values{};  ///< for all others
     CLI::Option* option = nullptr;
   };
 
@@ -73,7 +73,8 @@ class SettingsOptions {
 
   std::string command_;
   TakenKeys taken_;
-  std::deque<Flag> flags_;  ///< stay where they are: CLI11 writes to them
+  experiment::StageMask stages_ = 0;
+  std::deque<Flag> flags_;  ///< a deque, because CLI11 holds pointers to its elements
   std::vector<std::string> files_;
   std::vector<std::string> assignments_;
 };

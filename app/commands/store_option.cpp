@@ -16,7 +16,7 @@ void tell(const std::string& line) {
   console::log("rayreplay: note: " + line);
 }
 
-/// Whether the path, or a part of it, is there and no folder.
+/// True if the path, or a parent of it, exists and is not a folder.
 bool is_file_or_below(std::filesystem::path path) {
   std::error_code ignored;
   for (; !path.empty(); path = path.parent_path()) {
@@ -36,7 +36,7 @@ void StoreOption::add_to(CLI::App& command) {
                   "cache folder]")
       ->type_name("FOLDER")
       ->group(kGroup);
-  command.add_option("--store-size", size_, "Most that it holds: the least recently used results go first")
+  command.add_option("--store-size", size_, "Maximum size; the least recently used results are evicted first")
       ->type_name("SIZE")
       ->capture_default_str()
       ->group(kGroup);
@@ -57,7 +57,7 @@ std::unique_ptr<experiment::Store> StoreOption::open() const {
   try {
     return std::make_unique<experiment::Store>(chosen);
   } catch (const Error& error) {
-    // A disk that cannot be written is nobody's mistake; a file where a folder should be is.
+    // An unwritable disk is only a warning; a file in place of a folder is a usage error.
     if (error.kind() != ErrorKind::Output || is_file_or_below(chosen.folder)) {
       throw;
     }

@@ -1,5 +1,4 @@
-// --store and --store-size: where stages of experiments are kept between runs. The same for every command that has
-// experiments.
+// --store and --store-size: the folder of stored results between runs, for every command with experiments.
 #pragma once
 
 #include <memory>
@@ -7,17 +6,17 @@
 
 #include <CLI/CLI.hpp>
 
-#include "sim/experiment/store/store.hpp"
+#include "sim/engine/store/store.hpp"
 
 namespace rayreplay::app {
 
 class StoreOption {
  public:
   void add_to(CLI::App& command);
-  /// Null: nothing is kept. Usage for a size that is not understood. A folder that cannot be made is done without, and
-  /// told.
+  /// Null: no store. Usage for an invalid size. If the folder cannot be made, the command warns and continues without a
+  /// store.
   [[nodiscard]] std::unique_ptr<experiment::Store> open() const;
-  /// The same, but makes no folder: null where there is none yet.
+  /// The same without making the folder: null if there is none yet.
   [[nodiscard]] std::unique_ptr<experiment::Store> open_existing() const;
 
  private:

@@ -1,4 +1,4 @@
-// rayreplay sweep: many experiments, worked off on this machine or on many, into one database.
+// rayreplay sweep: evaluates many experiments, on this machine or on many, into one database.
 #include <algorithm>
 #include <cmath>
 #include <csignal>
@@ -29,8 +29,8 @@
 #include "base/keep_memory.hpp"
 #include "base/memory.hpp"
 #include "base/text.hpp"
-#include "sim/experiment/stages/evaluator.hpp"
-#include "sim/experiment/store/store.hpp"
+#include "sim/engine/evaluator.hpp"
+#include "sim/engine/store/store.hpp"
 #include "sim/sweep/definition/definition.hpp"
 #include "sim/sweep/plan/plan.hpp"
 #include "sim/sweep/results/database.hpp"
@@ -45,10 +45,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMostSweepBytes = 16U << 20U;
+constexpr std::uint64_t kMaxSweepBytes = 16U << 20U;
 constexpr std::uint64_t kAskAbove = 10'000;  ///< runs that need --yes
 constexpr std::uint64_t kRunsAsked = 2'048;
-constexpr int kSignalled = 128;  ///< and the signal's number
+constexpr int kSignalled = 128;  ///< plus the signal's number
 constexpr int kAllFailedCode = 1;
 
 struct Options {
@@ -92,7 +92,7 @@ Shard parse_shard(const std::string& text) {
   return {index - 1, count};
 }
 
-/// The sweep's name with .db in place of .toml; a shard's own.
+/// The sweep's name with .db in place of .toml, or the shard's own name.
 std::string database_path(const Options& options, const Shard& shard) {
   if (!options.output.empty()) {
     require_file_name(options.output, "--output");
@@ -101,9 +101,9 @@ std::string database_path(const Options& options, const Shard& shard) {
   fs::path path(options.path);
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
-  // /dev/stdin may well lead to a file, but it is none.
+  // /dev/stdin may be a link to a file, but is not a named file.
   const std::string place = fs::absolute(path, ignored).lexically_normal().string();
-  // What a folder is, whoever reads it says.
+  // Folders are reported by the reader.
   const bool no_file = (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)) ||
                        place.starts_with("/dev/") || place.starts_with("/proc/");
   if (no_file && !options.print_config && !options.dry_run) {
@@ -135,7 +135,7 @@ sweep::Definition read_definition(const Options& options, const std::string& tex
   return definition;
 }
 
-/// What evaluation needs, together: made once the sweep is known to be sound.
+/// The objects of an evaluation, made once the sweep is known to be valid.
 struct Workshop {
   std::unique_ptr<experiment::Store> store;
   std::unique_ptr<experiment::Evaluator> evaluator;
@@ -146,7 +146,7 @@ struct Workshop {
     std::uint64_t memory = options.memory.empty() ? 0 : parse_bytes(options.memory, "--memory");
     if (memory == 0) {
       memory = available_memory() / processes;
-      memory -= memory / 4;  // for the system, and for what is not foreseen
+      memory -= memory / 4;  // reserve for the system and for errors of the estimate
     }
     if (options.memory.empty()) {
       keep_freed_blocks();
@@ -155,7 +155,7 @@ struct Workshop {
     }
     experiment::EvaluatorOptions evaluator_options;
     evaluator_options.store = store.get();
-    evaluator_options.memory_bytes = memory;  // less what units under way need by themselves
+    evaluator_options.memory_bytes = memory;  // without the memory that running units need themselves
     under_way_bytes = memory;
     evaluator = std::make_unique<experiment::Evaluator>(evaluator_options);
   }
@@ -174,7 +174,7 @@ int print_config(const sweep::Definition& definition) {
   return 0;
 }
 
-/// Runs of a database that are finished; none where it is not there.
+/// Finished runs of a database; none if it does not exist.
 std::uint64_t count_finished(const std::string& database, bool retry_errors) {
   std::error_code ignored;
   if (!fs::exists(database, ignored)) {
@@ -233,7 +233,7 @@ int dry_run(const Options& options, const sweep::Plan& plan, const std::string& 
   return 0;
 }
 
-/// Runs that this command would have to see to, finished or not.
+/// Number of runs that this command covers, finished or not.
 std::uint64_t wanted_runs(const Options& options, const sweep::Plan& plan, const Shard& shard) {
   const sweep::Selection selection =
       sweep::select_units(plan.units(), {}, {shard.index, shard.count, plan.definition().most_runs, 0});
@@ -242,13 +242,14 @@ std::uint64_t wanted_runs(const Options& options, const sweep::Plan& plan, const
 
 void require_yes(const Options& options, std::uint64_t wanted) {
   if (!options.yes && wanted > kAskAbove) {
-    throw Error(ErrorKind::Usage, {"the sweep is a large one", options.path, counted(wanted, "run"),
-                                   fmt::format("at most {} without --yes", output::with_separators(kAskAbove)),
-                                   "say --yes; --dry-run says more, and --stop-after N makes some of it"});
+    throw Error(ErrorKind::Usage,
+                {"the sweep is a large one", options.path, counted(wanted, "run"),
+                 fmt::format("at most {} without --yes", output::with_separators(kAskAbove)),
+                 "add --yes to run it; --dry-run prints an estimate, and --stop-after N runs a part"});
   }
 }
 
-/// What the database holds at the end.
+/// The database's content at the end.
 struct Kept {
   std::uint64_t rows = 0, failed = 0;
 
@@ -305,7 +306,7 @@ void tell_end(const Options& options, const sweep::SweepReport& report, const st
   }
 }
 
-/// Several processes of one sweep, or this one alone.
+/// The processes of the sweep; a team of one without MPI.
 struct Ranks {
   std::unique_ptr<sweep::MpiSession> session;
 
@@ -376,7 +377,7 @@ class SweepCommand {
     tell_end(options_, report_, database_, plan_->definition(), kept);
     int code = kept.rows > 0 && kept.failed == kept.rows ? kAllFailedCode : 0;
     if (report_.end == sweep::SweepEnd::Stopped) {
-      // Another rank may have been asked.
+      // The stop may have been requested on another rank.
       const int number = console::stop_signal();
       code = kSignalled + (number != 0 ? number : SIGINT);
     }
@@ -404,7 +405,7 @@ class SweepCommand {
     runner_.shards = shard_.count;
     runner_.retry_errors = options_.retry_errors;
     runner_.most_now = options_.stop_after;
-    text_ = read_file(options_.path, kMostSweepBytes);
+    text_ = read_file(options_.path, kMaxSweepBytes);
     sweep::Definition definition = read_definition(options_, text_);
     if (team() != nullptr && shard_.count > 1) {
       throw Error(ErrorKind::Usage, {"the option does not go with MPI", "--shard", options_.shard, "",
@@ -460,7 +461,7 @@ class SweepCommand {
     sweep::join_rank_databases(*results_, database_, about(), options_.restart);
   }
 
-  /// Of a rank beside rank 0: where rank 0 will look for it.
+  /// For ranks other than 0: the place where rank 0 will look for the database.
   void open_rank_results() {
     std::error_code ignored;
     if (!fs::exists(database_, ignored)) {
@@ -499,7 +500,7 @@ class SweepCommand {
     }
   }
 
-  /// Where units are still being evaluated, what they use is not destroyed.
+  /// Objects in use by running units are not destroyed.
   int leave(int code) {
     if (report_.abandoned) {
       ranks_.session.reset();
@@ -526,14 +527,14 @@ int act(const Options& options) {
   try {
     return SweepCommand(options, ranks).act();
   } catch (const sweep::RankFailed&) {
-    return 0;  // rank 0 tells it
+    return 0;  // rank 0 reports it
   }
 }
 
 }  // namespace
 
 void add_sweep_command(CLI::App& root, Session& session) {
-  // None is what says nothing of them; CLI11's own ranges let NaN pass, and "-1" becomes a large number.
+  // CLI11's ranges let NaN pass, and "-1" becomes a large number; only an omitted option means no limit.
   const CLI::Validator above_zero(
       [](std::string& text) {
         double value = 0;
@@ -549,21 +550,20 @@ void add_sweep_command(CLI::App& root, Session& session) {
   command->add_option("-o,--output", options->output, "Database of the results [the sweep's name with .db]")
       ->type_name("FILE")
       ->group("Output");
-  command->add_flag("--restart", options->restart, "Throw away what the database holds and begin anew")
-      ->group("Output");
+  command->add_flag("--restart", options->restart, "Discard the database's rows and start again")->group("Output");
   command->add_flag("--retry-errors", options->retry_errors, "Evaluate configurations that failed once more")
       ->group("Output");
   command->add_option("--set", options->set, "Change a key that is no axis, for all configurations; repeatable")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command->add_flag("--yes", options->yes, fmt::format("Begin a sweep of more than {} runs", kAskAbove));
-  command->add_flag("--dry-run", options->dry_run, "Say how many runs there are and what they need, and stop");
-  command->add_flag("--print-config", options->print_config, "Print what does not vary (TOML), resolved, and stop");
+  command->add_flag("--dry-run", options->dry_run, "Print the number of runs and an estimate of their needs, and stop");
+  command->add_flag("--print-config", options->print_config, "Print the resolved base experiment (TOML), and stop");
   command->add_option("--stop-after", options->stop_after, "Evaluate so many configurations and stop")
       ->type_name("N")
       ->check(above_zero)
       ->group("Stop");
-  command->add_option("--seconds", options->seconds, "Begin nothing after so long [as the sweep file says]")
+  command->add_option("--seconds", options->seconds, "Start no run after this time [the sweep file's limit]")
       ->type_name("SECONDS")
       ->check(above_zero)
       ->group("Stop");
@@ -571,9 +571,7 @@ void add_sweep_command(CLI::App& root, Session& session) {
       ->add_option("--memory", options->memory, "Memory to use at most, such as 16GiB [three quarters of what is free]")
       ->type_name("SIZE")
       ->group("Workers");
-  command
-      ->add_option("--shard", options->shard,
-                   "Only part i of N, counted from 1: for jobs that know nothing of each other")
+  command->add_option("--shard", options->shard, "Only part i of N, counted from 1: for independent jobs")
       ->type_name("i/N")
       ->group("Workers");
   command->add_option("--mpi-workers", options->mpi_workers, "Under mpirun: one working process a node, or every rank")

@@ -11,10 +11,11 @@ namespace rayreplay::app {
 SweepForecast forecast_sweep(const sweep::Plan& plan, experiment::Evaluator& evaluator, std::uint64_t most_runs_asked) {
   SweepForecast result;
   std::set<std::pair<experiment::Stage, std::string>> seen;
-  std::array<std::uint64_t, experiment::kStages> stored{};
+  result.stages.resize(experiment::stage_count());
+  std::vector<std::uint64_t> stored(experiment::stage_count());
   const std::uint64_t asked = std::min(plan.runs(), most_runs_asked);
   for (std::uint64_t i = 0; i < asked; ++i) {
-    // Spread evenly: i · runs / asked, without overflow for any number of runs that a plan has.
+    // Evenly spaced: i · runs / asked, without overflow for any number of runs of a plan.
     const std::uint64_t run = i * (plan.runs() / asked) + i * (plan.runs() % asked) / asked;
     std::vector<experiment::StageForecast> stages;
     try {
@@ -30,7 +31,7 @@ SweepForecast forecast_sweep(const sweep::Plan& plan, experiment::Evaluator& eva
     }
     ++result.runs_asked;
     for (const experiment::StageForecast& stage : stages) {
-      const auto index = static_cast<std::size_t>(stage.stage);
+      const auto index = experiment::index_of(stage.stage);
       if (!seen.emplace(stage.stage, stage.key).second) {
         continue;
       }
@@ -41,7 +42,7 @@ SweepForecast forecast_sweep(const sweep::Plan& plan, experiment::Evaluator& eva
     }
     result.run_memory_bytes = std::max(result.run_memory_bytes, experiment::memory_of(stages));
   }
-  for (std::size_t i = 0; i < experiment::kStages; ++i) {
+  for (std::size_t i = 0; i < experiment::stage_count(); ++i) {
     StageNeed& need = result.stages[i];
     need.results = plan.stages()[i];
     if (need.asked > 0) {
@@ -58,7 +59,7 @@ output::Table forecast_table(const SweepForecast& forecast) {
                    {"stored_share", "there already", output::Show::Percent, 0},
                    {"memory_bytes", "memory of one (bytes)"},
                    {"asked", "asked about", output::Show::Plain, 0, true}};
-  for (std::size_t i = 0; i < experiment::kStages; ++i) {
+  for (std::size_t i = 0; i < experiment::stage_count(); ++i) {
     const StageNeed& need = forecast.stages[i];
     if (need.results > 0) {
       table.rows.push_back({std::string(experiment::to_string(static_cast<experiment::Stage>(i))), need.results,

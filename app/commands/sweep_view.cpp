@@ -16,17 +16,17 @@ namespace {
 
 constexpr std::size_t kBarWidth = 20;
 constexpr std::chrono::seconds kLineEvery{10};
-constexpr double kMostSeconds = 1e15;  // beyond any sweep; a whole number of them
+constexpr double kMaxSeconds = 1e15;  // a whole number above any duration
 
 void put(std::string_view text) {
-  // A line that cannot be drawn is no reason to stop.
+  // A failure to draw the line must not stop the sweep.
   [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
 }  // namespace
 
 std::string duration_text(double seconds) {
-  const auto whole = static_cast<std::uint64_t>(std::llround(std::clamp(seconds, 0.0, kMostSeconds)));
+  const auto whole = static_cast<std::uint64_t>(std::llround(std::clamp(seconds, 0.0, kMaxSeconds)));
   const std::uint64_t minutes = whole / 60;
   const std::uint64_t hours = minutes / 60;
   if (minutes == 0) {

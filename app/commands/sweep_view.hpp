@@ -1,7 +1,7 @@
-// A sweep while it runs, for people: a line that is redrawn on a terminal, a line now and then elsewhere.
+// Progress of a running sweep: one redrawn line on a terminal, else a line from time to time.
 //
-// Contract: all on standard error. `show` may be called as often as one likes. The
-// destructor erases the line.
+// Contract: all on standard error. `show` redraws the line on a terminal, and elsewhere prints one at most every ten
+// seconds. The destructor erases the line.
 #pragma once
 
 #include <chrono>

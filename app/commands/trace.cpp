@@ -1,4 +1,4 @@
-// rayreplay trace: renders a scene with the built-in tracer and writes what happened.
+// rayreplay trace: renders a scene with the built-in tracer and writes its events.
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -34,7 +34,7 @@ struct Options {
   OutputOption output;
 };
 
-/// Hands the tracer's batches to the trace file.
+/// Passes the tracer's batches to the trace file.
 class FileSink : public reference::ThreadSink {
  public:
   explicit FileSink(trace::Writer& writer) : writer_(writer) {}
@@ -49,7 +49,7 @@ class FileSink : public reference::ThreadSink {
   trace::Writer& writer_;
 };
 
-/// CLI11 leaves numbers of 64 bits to strtoull, which wraps negative ones round.
+/// CLI11 parses 64-bit numbers with strtoull, which wraps negative ones around.
 std::string check_seed(const std::string& text) {
   std::uint64_t seed = 0;
   const char* end = text.data() + text.size();
@@ -87,7 +87,7 @@ reference::TracerOptions tracer_options(const Options& options) {
   return result;
 }
 
-/// Refuses a launch whose picture and index of threads alone cannot fit; its events stream to the file.
+/// Refuses a launch whose picture and thread index alone exceed memory; its events are streamed to the file.
 void require_memory_for(const reference::TracerOptions& tracer, bool with_image) {
   constexpr std::uint64_t kPictureBytes = 3 * sizeof(float);
   constexpr std::uint64_t kOffsetBytes = 2 * sizeof(std::uint64_t);
@@ -97,7 +97,7 @@ void require_memory_for(const reference::TracerOptions& tracer, bool with_image)
                  "the launch needs more memory than there is", "--size", "trace a smaller picture");
 }
 
-std::string summary(const reference::TracerResult& result, const Options& options, const std::string& hash) {
+void log_summary(const reference::TracerResult& result, const Options& options, const std::string& hash) {
   const std::uint64_t events = std::accumulate(result.events.begin(), result.events.end(), std::uint64_t{0});
   std::string text = "rayreplay: traced " + counted(result.rays, "ray");
   if (result.occlusion_rays > 0) {
@@ -105,19 +105,19 @@ std::string summary(const reference::TracerResult& result, const Options& option
   }
   text += fmt::format(", {}, in {:.2f} s (structure built in {:.2f} s)", counted(events, "event"), result.trace_seconds,
                       result.build_seconds);
+  console::log(text);
   const std::uint64_t bytes = std::filesystem::file_size(options.output.path);
-  text += fmt::format("\nrayreplay: wrote {}: {}, {:.2f} bytes an event, hash {}", options.output.path,
-                      output::bytes_text(bytes),
-                      static_cast<double>(bytes) / static_cast<double>(std::max<std::uint64_t>(events, 1)), hash);
+  console::log(fmt::format("rayreplay: wrote {}: {}, {:.2f} bytes an event, hash {}", options.output.path,
+                           output::bytes_text(bytes),
+                           static_cast<double>(bytes) / static_cast<double>(std::max<std::uint64_t>(events, 1)), hash));
   if (!options.image.empty()) {
-    text += fmt::format("\nrayreplay: wrote {}: {}x{}", options.image, result.image.width, result.image.height);
+    console::log(fmt::format("rayreplay: wrote {}: {}x{}", options.image, result.image.width, result.image.height));
   }
-  return text;
 }
 
 int act(const Options& options) {
   reference::TracerOptions tracer = tracer_options(options);
-  // A registered scene is no file: its name may be the output's.
+  // A registered scene is no file: its name may equal the output's.
   const bool scene_is_file = std::filesystem::path(options.scene).has_extension();
   require_distinct({{"--output", options.output.path}, {"--image", options.image}},
                    {{"--scene", scene_is_file ? options.scene : std::string()}});
@@ -142,7 +142,7 @@ int act(const Options& options) {
   if (!options.image.empty()) {
     reference::write_png(result.image, options.image, options.output.force);
   }
-  console::log(summary(result, options, hash));
+  log_summary(result, options, hash);
   return 0;
 }
 

@@ -1,4 +1,4 @@
-// rayreplay traverse: all rays of a launch through one or several traversals.
+// rayreplay traverse: replays all rays of a launch through one or several traversals.
 #include <memory>
 #include <span>
 
@@ -7,10 +7,10 @@
 
 #include "app/commands/command.hpp"
 #include "app/commands/device_option.hpp"
+#include "app/commands/opened_trace.hpp"
 #include "app/commands/options.hpp"
 #include "app/commands/settings_options.hpp"
 #include "app/console/console.hpp"
-#include "app/console/progress.hpp"
 #include "app/report/access_file.hpp"
 #include "app/report/context.hpp"
 #include "app/report/traverse_table.hpp"
@@ -18,8 +18,8 @@
 #include "base/json.hpp"
 #include "base/output_file.hpp"
 #include "bvh/check_options.hpp"
-#include "sim/experiment/stages/stage_settings.hpp"
-#include "sim/experiment/traverse.hpp"
+#include "sim/engine/stage_settings.hpp"
+#include "sim/engine/stages/traversal.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -36,7 +36,7 @@ struct Options {
   OutputOption output;
 };
 
-/// Those of the flags, else those that the settings name, else every model. Unknown ones are found before any work.
+/// Traversals of the flags, else of the settings, else every model. Unknown ones are errors before any work.
 void choose_models(const Options& given, const experiment::Settings& asked, experiment::TraverseOptions& options) {
   static_cast<void>(given.experiment.variants(kRay, asked));
   static_cast<void>(given.experiment.variants(kWarp, asked));
@@ -88,9 +88,7 @@ int act(const Options& given) {
   const experiment::Settings settings = experiment::complete(asked, experiment::NamedInput::Elsewhere);
   experiment::TraverseOptions options;
   choose_models(given, asked, options);
-  options.structure = experiment::structure_of(settings);
-  bvh::check_options(options.structure);
-  options.packing = settings.text("packing");
+  bvh::check_options(experiment::structure_of(settings));
   require_file_name(given.accesses, "--accesses");
   require_distinct({{"--output", given.output.path}, {"--accesses", given.accesses}},
                    given.experiment.inputs(given.path, settings));
@@ -99,15 +97,13 @@ int act(const Options& given) {
     require_writable(given.accesses, given.output.force);
   }
   const std::unique_ptr<Accelerator> accelerator = given.device.open();
-  options.accelerator = accelerator.get();
   if (!given.accesses.empty() && options.traversals.empty()) {
     throw Error(ErrorKind::Usage, {"warp traversals' accesses are not written", "--accesses", "no --traversal",
                                    "at least one --traversal", "name one, such as --traversal near-first"});
   }
-  const trace::Trace trace = load_trace(given.path);
+  OpenedTrace opened(given.path, settings, accelerator.get());
+  const trace::Trace& trace = opened.trace();
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, false);
-  const std::unique_ptr<Progress> progress = console::make_progress();
-  options.progress = progress.get();
   std::unique_ptr<report::AccessFile> accesses;
   if (!given.accesses.empty()) {
     accesses = std::make_unique<report::AccessFile>(given.accesses, given.output.force, trace, resolved.launch,
@@ -117,7 +113,8 @@ int act(const Options& given) {
       accesses->append(row - 1, ray, rows);  // row 0 is the trace itself
     };
   }
-  const experiment::TraverseResult result = experiment::traverse(trace, given.path, resolved, options);
+  experiment::Workbench bench = opened.bench();
+  const experiment::TraverseResult result = experiment::traverse_launch(bench, opened.open(), options);
   if (accesses != nullptr) {
     accesses->commit();
   }
@@ -153,7 +150,7 @@ void add_traverse_command(CLI::App& root, Session& session) {
   auto options = std::make_shared<Options>();
   add_trace_file(*command, options->path)->required();
   using experiment::Stage;
-  TakenKeys taken{bit(Stage::Structure) | bit(Stage::Assignment) | bit(Stage::Traversal)};
+  TakenKeys taken{"structure, assignment, traversal"};
   taken.variants = {{kRay, "all of both kinds"}, {kWarp, "all of both kinds"}};
   options->experiment.add_to(*command, std::move(taken));
   options->device.add_to(*command);

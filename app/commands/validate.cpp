@@ -1,5 +1,5 @@
-// rayreplay validate: is this trace sound? All faults up to a limit, then what is legal but worth knowing.
-// rayreplay seal: makes a trace that was edited on purpose sound again.
+// rayreplay validate: checks a trace: all faults up to a limit, then legal but notable facts. rayreplay seal: gives a
+// deliberately edited trace a new hash.
 #include <algorithm>
 #include <memory>
 
@@ -25,7 +25,7 @@ struct Options {
   FormatOption format;
 };
 
-/// A file that cannot even be decoded has that one fault.
+/// A file that cannot be decoded has that one fault.
 trace::Findings find(const Options& options) {
   try {
     return trace::find_faults(load_trace(options.path, false), options.path, options.limit);

@@ -1,4 +1,4 @@
-// What a user is told while a command waits for a named pipe.
+// The message while a command waits for a named pipe.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// rayreplay whatif: what would other warp packing, or another scheduler model, do to this workload?
+// rayreplay whatif: the effect of other warp packing, or of another scheduler model, on a workload.
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,36 +8,36 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands/command.hpp"
+#include "app/commands/opened_trace.hpp"
 #include "app/commands/options.hpp"
 #include "app/commands/whatif_models.hpp"
 #include "app/console/console.hpp"
-#include "app/console/progress.hpp"
 #include "app/output/output_folder.hpp"
 #include "app/pictures/heatmap.hpp"
+#include "app/report/answers.hpp"
 #include "app/report/observed_table.hpp"
 #include "app/report/report.hpp"
 #include "app/report/whatif_table.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "sim/experiment/model_list.hpp"
-#include "sim/experiment/stages/stage_settings.hpp"
+#include "sim/comparison/model_list.hpp"
+#include "sim/engine/stage_settings.hpp"
 
 namespace rayreplay::app {
 namespace {
 
 using experiment::ExperimentParameter;
 using experiment::Settings;
-using experiment::Stage;
 
 constexpr std::uint64_t kMaxPublishedBytes = 1U << 20U;
 constexpr const char* kPacking = "packing";
 constexpr const char* kModel = "scheduler.model";
 constexpr const char* kIdentity = "identity";
 
-/// What the table of packings depends on.
+/// The settings that affect the table of packings.
 bool is_of_packings(const ExperimentParameter& parameter) {
-  return experiment::is_read(parameter, bit(Stage::Assignment) | bit(Stage::Simt), "");
+  return experiment::is_read(parameter, experiment::stages_named("assignment, simt"));
 }
 
 struct Options : WhatIfCommon {
@@ -65,26 +65,27 @@ std::string render(const report::Context& context, const experiment::WhatIfResul
     case output::Format::Table:
       break;
   }
-  return report::context_text(context) + "\n" + output::to_text(report::whatif_table(result, true)) +
+  const output::Table table = report::whatif_table(result, true);
+  const std::string answer = report::packing_answer(table);
+  return answer + (answer.empty() ? "" : "\n") + report::context_text(context) + "\n" + output::to_text(table) +
          report::observed_text(context.trace, context.trace.launches[context.configuration.launch]) +
          (published ? published_text(context, result, *published) : std::string());
 }
 
-/// Flags that say nothing without models.
+/// Flags that only apply to models.
 void require_of_packings(const Options& options) {
   for (const auto& [flag, key] : options.experiment.given_keys()) {
     if (!is_of_packings(*experiment::find_parameter(key))) {
-      throw Error(ErrorKind::Usage,
-                  {"the option says nothing about packings", flag == "--set" ? flag + " " + key : flag, "",
-                   "--models beside it", "add --models, for example --models plain,ser"});
+      throw Error(ErrorKind::Usage, {"the option does not apply to packings", flag == "--set" ? flag + " " + key : flag,
+                                     "", "--models beside it", "add --models, for example --models plain,ser"});
     }
   }
   options.models.require_none();
 }
 
-/// `packings`: specs to compare; none: all of them.
+/// `packings`: specs to compare; empty: all of them.
 int compare_packings(const Options& options, const Settings& settings, const std::vector<std::string>& packings) {
-  // Everything that can be wrong without the trace is found before it is read.
+  // Reports all errors that do not need the trace before it is read.
   const output::Format format = options.format.format();
   const pictures::Colormap colormap = pictures::parse_colormap(options.colormap);
   std::vector<NamedPath> inputs = options.experiment.inputs(options.path, settings);
@@ -105,7 +106,8 @@ int compare_packings(const Options& options, const Settings& settings, const std
   }
 
   const std::unique_ptr<Accelerator> accelerator = options.device.open();
-  const trace::Trace trace = load_trace(options.path);
+  OpenedTrace opened(options.path, settings, accelerator.get());
+  const trace::Trace& trace = opened.trace();
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true, packings, options.swizzles);
   Settings told = experiment::of_keys(options.experiment.read_of(settings, &resolved), is_of_packings);
   told.set(kPacking, packings.size() == 1 ? packings.front() : kIdentity, "");
@@ -119,17 +121,15 @@ int compare_packings(const Options& options, const Settings& settings, const std
       console::log("rayreplay: warning: " + warning);
     }
   }
-  const std::unique_ptr<Progress> progress = console::make_progress();
-  experiment::WhatIfOptions what_if_options;
-  what_if_options.progress = progress.get();
-  what_if_options.accelerator = accelerator.get();
-  // A launch of one row has no picture worth looking at.
+  experiment::WhatIfWanted wanted{packings, options.swizzles};
+  // A launch of one row has no useful picture.
   const trace::LaunchSize size = trace.launches[resolved.launch].size;
-  what_if_options.pixel_maps = !options.report.empty() && size.height > 1;
-  if (what_if_options.pixel_maps) {
+  wanted.pixel_maps = !options.report.empty() && size.height > 1;
+  if (wanted.pixel_maps) {
     pictures::require_drawable(size.width, size.height, options.path);
   }
-  const experiment::WhatIfResult result = experiment::what_if(trace, resolved, what_if_options);
+  experiment::Workbench bench = opened.bench();
+  const experiment::WhatIfResult result = experiment::what_if(bench, opened.open(), wanted);
 
   log_not_captured(trace.header);
   const report::Context context{options.path, trace, resolved, {}, true, accelerator.get(), &told};
@@ -164,7 +164,7 @@ int act(const Options& options) {
         std::pair{"--compare, which is about packings", !options.compare.empty()}}) {
     if (given) {
       throw Error(ErrorKind::Usage, {"the option does not go with --models", option, "",
-                                     "scheduler models, or packings", "ask for the two in two runs"});
+                                     "scheduler models, or packings", "use two runs"});
     }
   }
   if (!packings.empty()) {
@@ -181,7 +181,7 @@ void add_whatif_command(CLI::App& root, Session& session) {
   command->group("Experiments");
   auto options = std::make_shared<Options>();
   add_trace_file(*command, options->path)->required();
-  TakenKeys taken{bit(Stage::Assignment) | bit(Stage::Simt) | bit(Stage::Model)};
+  TakenKeys taken{"assignment, simt, model"};
   taken.variants = {{kPacking, "all of them"}, {kModel, "none"}};
   options->experiment.add_to(*command, std::move(taken));
   command

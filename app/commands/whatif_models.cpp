@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/commands/opened_trace.hpp"
 #include "app/console/console.hpp"
-#include "app/console/progress.hpp"
 #include "app/output/output_folder.hpp"
 #include "app/pictures/heatmap.hpp"
 #include "app/report/models_notes.hpp"
@@ -22,8 +22,9 @@
 #include "base/json.hpp"
 #include "base/keep_memory.hpp"
 #include "base/parameters.hpp"
-#include "sim/experiment/model_list.hpp"
-#include "sim/experiment/stages/stage_settings.hpp"
+#include "sim/comparison/model_list.hpp"
+#include "sim/engine/stage_settings.hpp"
+#include "sim/engine/stages/model.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -33,13 +34,13 @@ constexpr std::string_view kPngSignature = "\x89PNG\r\n\x1a\n";
 constexpr const char* kGroup = "Scheduler models";
 constexpr std::string_view kReordering = "ser";
 
-/// The resolved spec of the model that an option names; "": the last one that has warps at all.
+/// The resolved spec of the model in an option; "": the last model with warps.
 std::string detailed_model(const std::string& asked, const char* option, const std::vector<std::string>& models) {
   const auto is_bound = [](const std::string& spec) {
     return scheduler::SchedulerModels::create(spec).model->grouping() == scheduler::Grouping::Bound;
   };
   if (asked.empty()) {
-    return *std::find_if_not(models.rbegin(), models.rend(), is_bound);  // plain is there, and no bound
+    return *std::find_if_not(models.rbegin(), models.rend(), is_bound);  // exists: plain is always compared
   }
   const std::string spec = scheduler::SchedulerModels::create(asked).spec;
   if (std::find(models.begin(), models.end(), spec) == models.end()) {
@@ -65,7 +66,7 @@ void warn_of_warps(const trace::Trace& trace, const experiment::Resolved& resolv
   }
 }
 
-/// A user may ask what SER would bring where there is none, but should know it.
+/// SER on hardware without it is a legitimate question, but deserves a note.
 void note_missing_hardware(const std::vector<std::string>& models, const machine::Machine& machine) {
   const bool asked = std::any_of(models.begin(), models.end(),
                                  [](const std::string& spec) { return parse_spec(spec).name == kReordering; });
@@ -77,7 +78,7 @@ void note_missing_hardware(const std::vector<std::string>& models, const machine
   }
 }
 
-/// A hint acts through a model that names it; one that nobody names would seem to have been applied.
+/// A hint has an effect only through a model that names it; an unnamed one would appear to be applied.
 void note_unused_hints(const std::vector<std::string>& models, const scheduler::HintSources& hints) {
   for (const auto& [name, hint] : hints) {
     const bool used = std::any_of(models.begin(), models.end(), [name = name](const std::string& spec) {
@@ -92,7 +93,7 @@ void note_unused_hints(const std::vector<std::string>& models, const scheduler::
   }
 }
 
-/// Options that say something about what was not asked for.
+/// Options whose target was not requested.
 void require_owners(const ModelsOptions& options) {
   for (const auto& [option, owner, wrong] :
        {std::tuple{"--timeline-model", "--timeline", !options.timeline_model.empty() && options.timeline.empty()},
@@ -104,7 +105,7 @@ void require_owners(const ModelsOptions& options) {
   }
 }
 
-/// Users who recorded SMs expect them to be used.
+/// Users who recorded SMs expect these to be used.
 void note_unused_sms(const experiment::CompareResult& result, const trace::Launch& launch) {
   for (const experiment::CompareRow& row : result.rows) {
     if (row.sm_source == scheduler::SmSource::StartRank && launch.groups.size() > 0) {
@@ -160,7 +161,7 @@ void ModelsOptions::require_none() const {
                                          {"--schedule", !schedule.empty()},
                                          {"--schedule-model", !schedule_model.empty()}}) {
     if (is_given) {
-      throw Error(ErrorKind::Usage, {"the option says nothing about packings", option, "", "--models beside it",
+      throw Error(ErrorKind::Usage, {"the option does not apply to packings", option, "", "--models beside it",
                                      "add --models, for example --models plain,ser"});
     }
   }
@@ -175,18 +176,18 @@ std::vector<std::string> ModelsOptions::listed() const {
   return models;
 }
 
-int compare_models(const WhatIfCommon& common, const ModelsOptions& options, experiment::Settings settings,
+int compare_models(const WhatIfCommon& common, const ModelsOptions& options, experiment::Settings given,
                    const std::vector<std::string>& models) {
-  // Everything that can be wrong without the trace is found before it is read.
+  // Reports all errors that do not need the trace before it is read.
   const output::Format format = common.format.format();
   const pictures::Colormap colormap = pictures::parse_colormap(common.colormap);
-  experiment::CompareOptions compare = experiment::compare_of(settings);
+  experiment::CompareOptions compare = experiment::compare_of(given);
   compare.models = models;
-  const machine::Machine& machine = *compare.made_machine;
+  const machine::Machine& machine = compare.machine;
   require_owners(options);
   const std::string timeline_model = detailed_model(options.timeline_model, "--timeline-model", compare.models);
   const std::string schedule_model = detailed_model(options.schedule_model, "--schedule-model", compare.models);
-  std::vector<NamedPath> inputs = common.experiment.inputs(common.path, settings);
+  std::vector<NamedPath> inputs = common.experiment.inputs(common.path, given);
   inputs.push_back({"--image", common.image});
   require_distinct({{"--output", common.output.path},
                     {"--report", common.report},
@@ -206,10 +207,11 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   }
   const std::string image = common.image.empty() ? std::string() : read_png(common.image);
   const std::unique_ptr<Accelerator> accelerator = common.device.open();
-  compare.accelerator = accelerator.get();
 
   keep_freed_memory();
-  const trace::Trace trace = load_trace(common.path);
+  OpenedTrace opened(common.path, std::move(given), accelerator.get());
+  const trace::Trace& trace = opened.trace();
+  experiment::Settings& settings = opened.settings();
   if (settings.integer("warp_size") == 0 && trace.header.warp_size == 0) {
     settings.set("warp_size", std::int64_t{machine.warp_size}, "");
   }
@@ -227,9 +229,7 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   if (!common.report.empty()) {
     pictures::require_drawable(size.width, size.height, common.path);
   }
-  const std::unique_ptr<Progress> progress = console::make_progress();
   std::vector<report::SmMap> maps;
-  compare.progress = progress.get();
   compare.break_even = !options.no_break_even;
   compare.response = !common.report.empty();
   if (!common.report.empty() || !options.timeline.empty() || !options.schedule.empty()) {
@@ -238,14 +238,15 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
         maps.push_back(report::make_sm_map(row, size));
       }
       if (!options.timeline.empty() && row.model == timeline_model) {
-        report::write_timeline(options.timeline, force, row, machine, progress.get());
+        report::write_timeline(options.timeline, force, row, machine, opened.progress());
       }
       if (!options.schedule.empty() && row.model == schedule_model) {
-        report::write_schedule(options.schedule, force, row, trace, resolved, machine, progress.get());
+        report::write_schedule(options.schedule, force, row, trace, resolved, machine, opened.progress());
       }
     };
   }
-  const experiment::CompareResult result = experiment::compare(trace, common.path, resolved, compare);
+  experiment::Workbench bench = opened.bench();
+  const experiment::CompareResult result = experiment::compare_models(bench, opened.open(), compare);
 
   log_not_captured(trace.header);
   note_unused_sms(result, trace.launches[resolved.launch]);

@@ -17,7 +17,7 @@ class ModelsOptions {
   void add_to(CLI::App& command);
   /// Specs of --models, split.
   [[nodiscard]] std::vector<std::string> listed() const;
-  /// Throws Usage if an option is given that says nothing without models.
+  /// Usage for options that only apply to models.
   void require_none() const;
 
   std::string timeline;
@@ -30,7 +30,7 @@ class ModelsOptions {
   std::vector<std::string> lists_;
 };
 
-/// What models and packings have in common on the command line of whatif.
+/// Options of whatif that models and packings share.
 struct WhatIfCommon {
   std::string path;
   SettingsOptions experiment;
@@ -44,10 +44,10 @@ struct WhatIfCommon {
 };
 
 /// `models`: resolved specs, plain first.
-int compare_models(const WhatIfCommon& common, const ModelsOptions& options, experiment::Settings settings,
+int compare_models(const WhatIfCommon& common, const ModelsOptions& options, experiment::Settings given,
                    const std::vector<std::string>& models);
 
-/// Bytes of a picture that the user names. Input unless it is a PNG file.
+/// Bytes of a picture file. Input unless it is a PNG file.
 [[nodiscard]] std::string read_png(const std::string& path);
 
 }  // namespace rayreplay::app

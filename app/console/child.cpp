@@ -49,7 +49,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 pid_t spawn(std::vector<std::string> arguments, std::vector<std::string> environment) {
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // What watch_signals blocked and ignored here is not the program's business.
+  // The program must not inherit the signals that watch_signals blocked and ignored.
   sigset_t none;
   sigset_t defaults;
   sigemptyset(&none);
@@ -70,7 +70,7 @@ pid_t spawn(std::vector<std::string> arguments, std::vector<std::string> environ
   return child;
 }
 
-/// Waits for processes that were left behind. False if a signal ended the waiting.
+/// Waits for orphaned processes. False if a signal ended the wait.
 bool wait_for_others() {
   bool said = false;
   for (;;) {
@@ -96,7 +96,7 @@ bool wait_for_others() {
 
 ChildEnd run_child(const std::vector<std::string>& arguments,
                    const std::vector<std::pair<std::string, std::string>>& environment) {
-  // Orphans of the program become children of ours, so that they can be waited for.
+  // Orphans of the program become our children, so that we can wait for them.
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   const pid_t child = spawn(arguments, merged_environment(environment));
   forward_signals_to(child);

@@ -1,10 +1,9 @@
-// A program run in the foreground of this one.
+// Runs a program in the foreground.
 //
-// Contract: `run_child` starts a program with the terminal, the signals and the standard streams it would have without
-// us, and waits until it and every process that it left behind have ended: a launcher may start the real program and
-// leave. While it runs, SIGINT, SIGTERM and SIGHUP sent to us are passed on to it (Ctrl-C reaches it from the
-// terminal); while only processes that were left behind run, such a signal ends the waiting. Requires `watch_signals`.
-// Errors: Input if the program cannot be started.
+// Contract: `run_child` starts a program with unchanged terminal, signals and standard streams, and waits until it and
+// all its orphans have ended, because a launcher may start the real program and exit. SIGINT, SIGTERM and SIGHUP to
+// this process are forwarded to the program while it runs (Ctrl-C reaches it from the terminal). While only orphans
+// run, such a signal ends the wait. Requires `watch_signals`. Errors: Input if the program cannot be started.
 #pragma once
 
 #include <string>
@@ -14,7 +13,7 @@
 namespace rayreplay::console {
 
 struct ChildEnd {
-  int code = 0;    ///< exit code, if it ended by itself
+  int code = 0;    ///< exit code, if it exited
   int signal = 0;  ///< otherwise the signal that ended it
   bool waited_for_all = true;
 
@@ -23,7 +22,7 @@ struct ChildEnd {
   }
 };
 
-/// `arguments`: the program, found by PATH, and its arguments. `environment`: variables that it gets besides ours.
+/// `arguments`: the program, found by PATH, and its arguments. `environment`: additional variables.
 [[nodiscard]] ChildEnd run_child(const std::vector<std::string>& arguments,
                                  const std::vector<std::pair<std::string, std::string>>& environment);
 

@@ -1,10 +1,10 @@
-// The command's two streams: data on standard output, everything for people on standard error.
+// The command's two streams: data on standard output, messages on standard error.
 //
-// Contract: `print` writes all bytes or throws: BrokenPipe when the reader has gone (`rayreplay list | head -1`), Error
-// of kind Output otherwise. `log` writes one line to standard error and never fails.
-// Names, keys and paths in a line come from files and applications, so all text for people is made safe here
-// (base/text.hpp). `log` and `error_text` write out control characters, line breaks included. `print` leaves data as
-// they are in a file or a pipe; on a terminal it writes out control characters, line ends excepted.
+// Contract: `print` writes all bytes or throws: BrokenPipe if the reader has closed the pipe (`rayreplay list | head
+// -1`), else Error of kind Output. `log` writes one line to standard error and never fails. Names, keys and paths come
+// from untrusted files and applications, so messages are made safe here (base/text.hpp): `log` and `error_text` spell
+// out control characters, line breaks included. `print` leaves data unchanged in a file or a pipe; on a terminal it
+// spells out control characters except line ends.
 #pragma once
 
 #include <stdexcept>
@@ -15,7 +15,7 @@
 
 namespace rayreplay::console {
 
-/// The reader of standard output has closed it. Not an error worth a message.
+/// The reader has closed standard output. Not worth a message.
 class BrokenPipe : public std::runtime_error {
  public:
   BrokenPipe() : std::runtime_error("broken pipe") {}
@@ -24,8 +24,8 @@ class BrokenPipe : public std::runtime_error {
 void print(std::string_view text);
 void log(std::string_view line);
 
-/// "where: what (found …)", as `format_error` puts it together, safe to print. The only line breaks are those of a
-/// place in a formula, which ends with the text and a mark under the column: no name can begin a line of its own.
+/// "where: what (found …)", as made by `format_error`, safe to print. Line breaks occur only in a place in a formula,
+/// which ends with the text and a mark under the column, so no name can start a line of its own.
 [[nodiscard]] std::string error_text(const ErrorInfo& info);
 /// "rayreplay: error: …" as one message on standard error; never fails.
 void log_error(const ErrorInfo& info);

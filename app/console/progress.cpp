@@ -20,7 +20,7 @@ constexpr std::size_t kBarWidth = 30;
 constexpr std::chrono::milliseconds kRedraw{100};
 
 void put(const std::string& text) {
-  // A progress bar that cannot be drawn is no reason to stop.
+  // A failure to draw the bar must not stop the work.
   [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, text.data(), text.size());
 }
 

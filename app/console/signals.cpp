@@ -17,7 +17,7 @@ std::atomic<pid_t> receiver{0};
 std::atomic<bool> stop{false};
 std::atomic<int> stopped_by{0};
 
-/// The next watched signal that means us.
+/// Waits for the next watched signal that concerns this process.
 int next_signal(const sigset_t& watched) {
   for (;;) {
     siginfo_t info{};
@@ -33,7 +33,7 @@ int next_signal(const sigset_t& watched) {
       stopped_by = number;
       stop = true;
     } else if (info.si_code != SI_KERNEL) {
-      // The terminal's own go to the whole foreground group, the receiver among them.
+      // Signals from the terminal reach the whole foreground group, including the receiver.
       ::kill(process, number);
     }
   }
@@ -61,13 +61,13 @@ void watch_signals() {
   sigset_t watched;
   sigemptyset(&watched);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-    // A signal that the parent had ignored (nohup) stays ignored.
+    // A signal that the parent ignored (nohup) stays ignored.
     struct sigaction action {};
     if (sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) {
       sigaddset(&watched, number);
     }
   }
-  // Threads started later inherit the mask: only the watcher receives these signals.
+  // Threads started later inherit the mask, so that only the watcher receives these signals.
   pthread_sigmask(SIG_BLOCK, &watched, nullptr);
   std::thread([watched] {
     const int number = next_signal(watched);

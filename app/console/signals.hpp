@@ -1,12 +1,12 @@
 // Signals: Ctrl-C leaves no half-written output behind.
 //
-// Contract: `watch_signals` must be called before any other thread is started. From then on SIGINT, SIGTERM and SIGHUP
-// are taken by a thread of their own, which removes the unfinished outputs and ends the process with 128 + the signal's
-// number (130 for Ctrl-C). SIGPIPE and SIGXFSZ are ignored, so that writes fail with an error that is reported.
+// Contract: call `watch_signals` before any other thread starts. A thread of its own then handles SIGINT, SIGTERM and
+// SIGHUP: it removes unfinished outputs and ends the process with 128 + the signal's number (130 for Ctrl-C). SIGPIPE
+// and SIGXFSZ are ignored, so that writes fail with an error that is reported.
 //
-// `forward_signals_to` changes what they do: with a process's number they are passed on to it (but for those that the
-// terminal sends to it anyway), with kRequestStop they are noted for `stop_requested`, with kRequestStopOnce the first
-// is, and a second one ends the process as usual; with 0 it is as before.
+// `forward_signals_to` changes the handling. With a process id, signals are forwarded to it (except those that the
+// terminal also sends to it). With kRequestStop they are recorded for `stop_requested`. With kRequestStopOnce the first
+// is recorded, and a second one ends the process as above. 0 restores the default.
 #pragma once
 
 #include <sys/types.h>
@@ -19,7 +19,7 @@ inline constexpr pid_t kRequestStopOnce = -2;
 void watch_signals();
 void forward_signals_to(pid_t process);
 [[nodiscard]] bool stop_requested();
-/// The signal that asked for it; 0 where none did.
+/// The signal that requested the stop; 0: none.
 [[nodiscard]] int stop_signal();
 
 }  // namespace rayreplay::console

@@ -24,8 +24,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMarkBytes = 4096;
 
-/// "out/" and "out" are the same folder; the temporary stands beside it, not in it. A link is followed: what it points
-/// to is replaced, not the link.
+/// "out/" and "out" are the same folder; the temporary is beside it, not in it. A link is followed: its target is
+/// replaced, not the link.
 fs::path resolve(const fs::path& path) {
   std::error_code error;
   fs::path real = fs::canonical(path, error);
@@ -56,7 +56,7 @@ bool has_mark(const fs::path& file, const std::string& mark) {
   }
 }
 
-/// Names of the folder's entries in order, so that the same folder gives the same message.
+/// Sorted names of the folder's entries, so that the same folder gives the same message.
 std::vector<fs::directory_entry> entries_of(const fs::path& path) {
   std::error_code error;
   std::vector<fs::directory_entry> entries;
@@ -76,7 +76,7 @@ bool is_own(const fs::directory_entry& entry, const FolderKind& kind) {
   return fs::is_regular_file(entry.symlink_status(error)) && kind.is_own(entry.path().filename().string());
 }
 
-/// Whether the entry is the temporary of a file in the folder, left by a killed writer.
+/// True if the entry is a temporary of a file in the folder, left by a killed writer.
 bool is_temporary(const fs::directory_entry& entry) {
   std::error_code error;
   return fs::is_regular_file(entry.symlink_status(error)) && is_temporary_name(entry.path().filename().string());
@@ -94,20 +94,18 @@ void require_replaceable(const fs::path& path, bool overwrite, const FolderKind&
   const auto foreign =
       std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return !is_own(entry, kind); });
   if (foreign != entries.end()) {
-    throw Error(ErrorKind::Output,
-                {"the output folder holds something that rayreplay did not write there", path.string(),
-                 fmt::format("'{}'", foreign->path().filename().string()),
-                 "a folder that an earlier run wrote, and nothing else in it", "choose another folder"});
+    throw Error(ErrorKind::Output, {"the output folder holds something that rayreplay did not write there",
+                                    path.string(), fmt::format("'{}'", foreign->path().filename().string()),
+                                    "a folder with only the files of an earlier run", "choose another folder"});
   }
   if (!has_mark(path / kind.marked_file, kind.mark)) {
-    throw Error(ErrorKind::Output,
-                {"the output folder was not written by rayreplay", path.string(),
-                 fmt::format("no '{}' of rayreplay's", kind.marked_file),
-                 "a folder that an earlier run wrote, and nothing else in it", "choose another folder"});
+    throw Error(ErrorKind::Output, {"the output folder was not written by rayreplay", path.string(),
+                                    fmt::format("no '{}' of rayreplay's", kind.marked_file),
+                                    "a folder with only the files of an earlier run", "choose another folder"});
   }
 }
 
-/// In one step: at no time is there no folder at `path`. False where the file system cannot.
+/// Atomic: a folder exists at `path` at all times. False if the file system cannot do it.
 bool exchange(const fs::path& one, const fs::path& other) {
   if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0) {
     return true;
@@ -119,7 +117,7 @@ bool exchange(const fs::path& one, const fs::path& other) {
   fail("cannot move the finished folder into place", other, std::error_code(reason, std::generic_category()));
 }
 
-/// A file that has come into it meanwhile keeps the folder alive.
+/// A new file in the folder prevents the removal.
 void remove_own(const fs::path& folder, const FolderKind& kind) {
   std::error_code ignored;
   for (const fs::directory_entry& entry : entries_of(folder)) {
@@ -137,7 +135,7 @@ void require_folder_writable(const fs::path& given, bool overwrite, const Folder
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) {
-    // The same rules as for a new file: its folder exists and may be written to.
+    // The same rules as for a new file: its parent exists and is writable.
     require_writable(path, false);
     return;
   }
@@ -186,7 +184,7 @@ void OutputFolder::commit() {
       fail("cannot move the finished folder into place", path_, error);
     }
   }
-  // The temporary's name may now be that of the old folder, which the destructor must not take along.
+  // The temporary's name may now refer to the old folder, which the destructor must not remove.
   committed_ = true;
   remove_own(old, kind_);
 }

@@ -1,13 +1,14 @@
-// Output folder that is whole or not there: files are written into a folder beside it, which then takes its place.
+// Output folder that is complete or absent: files are written into a temporary folder beside it, which then replaces
+// it.
 //
-// Contract: the constructor throws Output when `path` is a file, or a folder that is not empty (unless `overwrite`), or
-// when its parent does not exist. `overwrite` replaces only a folder that holds nothing but what a `FolderKind` says
-// the tool writes itself: anything else there is the user's own, and is named in the error. Files are written into
-// `temporary_path()`, directly; `commit` looks again and puts it into place. Old and new folder are exchanged in one
-// step where the file system can (else by two renames, between which an interruption leaves both beside `path`, whole);
-// only then the tool's own files among the old ones are removed, one by one. Without commit the destructor removes the
-// temporary. The temporary is one of base/temporary.hpp: the tool's own files in temporaries that killed runs left of
-// the same folder are removed, too.
+// Contract: the constructor throws Output if `path` is a file, or a folder that is not empty (unless `overwrite`), or
+// if its parent does not exist. `overwrite` replaces a folder only if all its files are the tool's own by a
+// `FolderKind`; any other file belongs to the user and is named in the error. Files are written directly into
+// `temporary_path()`; `commit` checks again and replaces the folder. Old and new folder are exchanged atomically if the
+// file system supports it, else by two renames; an interruption between these leaves both complete beside `path`. After
+// that the tool's own files of the old folder are removed one by one. Without commit the destructor removes the
+// temporary (base/temporary.hpp). The tool's files in temporaries that killed runs left of the same folder are removed
+// too.
 #pragma once
 
 #include <filesystem>
@@ -19,11 +20,11 @@
 
 namespace rayreplay::output {
 
-/// By what a folder that the tool wrote is known.
+/// Identifies a folder that the tool wrote.
 struct FolderKind {
-  std::string marked_file;                ///< it must be there …
+  std::string marked_file;                ///< must exist …
   std::string mark;                       ///< … with these bytes among its first kilobytes
-  bool (*is_own)(std::string_view name);  ///< whether the tool writes a file of this name there
+  bool (*is_own)(std::string_view name);  ///< true for names of files that the tool writes there
 };
 
 class OutputFolder {
@@ -49,7 +50,7 @@ class OutputFolder {
   bool committed_ = false;
 };
 
-/// The constructor's checks alone: for commands that work long before they write.
+/// Only the constructor's checks, for commands that compute for a long time before they write.
 void require_folder_writable(const std::filesystem::path& given, bool overwrite, const FolderKind& kind);
 
 }  // namespace rayreplay::output

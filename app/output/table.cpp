@@ -23,7 +23,7 @@ bool is_number(const Cell& cell) {
   return std::holds_alternative<std::uint64_t>(cell) || std::holds_alternative<double>(cell);
 }
 
-/// Columns on the screen: code points, which is right for text of alphabets.
+/// Width on the terminal in code points, which is right for alphabetic scripts.
 std::size_t display_width(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
@@ -39,7 +39,7 @@ std::string trimmed(std::string line) {
   return line;
 }
 
-/// A number, or the dash that stands for none: a spreadsheet computes nothing from it.
+/// A number, or the dash for a missing one, which is no formula.
 bool is_plain_number(std::string_view text) {
   if (text == "-") {
     return true;
@@ -50,7 +50,7 @@ bool is_plain_number(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() && text.front() != '-';
 }
 
-/// Whether a spreadsheet would take the text for a formula (rule: table.hpp).
+/// True if a spreadsheet would read the text as a formula (rule: table.hpp).
 bool wants_apostrophe(std::string_view text) {
   return !text.empty() && std::string_view("=+-@\t\r'").find(text.front()) != std::string_view::npos &&
          !is_plain_number(text);
@@ -168,7 +168,7 @@ std::string to_text(const Table& table) {
     }
     const bool right =
         std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) { return is_number(row[i]); });
-    // Titles too: column names of a database are text from outside.
+    // Titles too, because column names of a database are untrusted text.
     std::vector<std::string> cells = {text::printable(column.title), ""};
     std::size_t width = display_width(cells.front());
     for (const auto& row : table.rows) {

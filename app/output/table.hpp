@@ -1,13 +1,13 @@
-// Table: rows of typed cells, and the three forms in which every command prints them.
+// Table: rows of typed cells, and the three output formats of every command.
 //
 // Contract: a column has a key (JSON and CSV: stable, snake_case) and a title (text). Cells are empty, text, whole
 // numbers, reals or truth values. Text: aligned columns (numbers right), reals with the column's decimals, percentages
-// where the column says so; columns marked `detail` are left out; control and invisible characters are written out
-// (base/text.hpp) before the widths are measured. CSV: RFC 4180 with a header line, every column, shortest text of a
-// real that reads back as itself; a text that starts with = + - @ ' TAB or CR, and is no number, gets an apostrophe in
-// front, so that no spreadsheet takes it for a formula: a reader of the file drops one apostrophe from the front of a
-// cell that has one. All CSV of the project goes through `to_csv`. JSON: a list of objects, every column; empty cells
-// are null, as are NaN and infinities, which JSON does not have. The output ends with a newline.
+// if the column is one. Columns marked `detail` are left out. Control and invisible characters are spelled out
+// (base/text.hpp) before widths are measured. CSV: RFC 4180 with a header line, every column, and the shortest text of
+// a real that reads back as itself. A text that starts with = + - @ ' TAB or CR, and is no number, gets an apostrophe
+// in front, so that no spreadsheet reads it as a formula; a reader of the file drops one leading apostrophe. All CSV of
+// the project goes through `to_csv`. JSON: a list of objects, every column; empty cells are null, and so are NaN and
+// infinities, which JSON does not have. The output ends with a newline.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ enum class Format : std::uint8_t { Table, Json, Csv };
 using Cell = std::variant<std::monostate, bool, std::uint64_t, double, std::string>;
 
 enum class Show : std::uint8_t {
-  Plain,    ///< as it is
+  Plain,    ///< unscaled
   Percent,  ///< 0.65 as "65.0 %"
   Change,   ///< 0.05 as "+5.0 %"
 };
@@ -58,7 +58,7 @@ struct Table {
 
 /// "12,345,678": whole numbers in text.
 [[nodiscard]] std::string with_separators(std::uint64_t value);
-/// "1.21 GiB": for people.
+/// "1.21 GiB": for display.
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);
 
 }  // namespace rayreplay::output

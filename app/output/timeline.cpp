@@ -13,7 +13,7 @@ namespace {
 using protozero::pbf_writer;
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20U;
-constexpr std::int32_t kFirstThread = 100'000;  // beyond every process's number
+constexpr std::int32_t kFirstThread = 100'000;  // above every process's number
 
 // Field numbers of Perfetto's protos.
 constexpr protozero::pbf_tag_type kTracePacket = 1;
@@ -50,7 +50,7 @@ struct Timeline::State {
     buffer.clear();
   }
 
-  /// `fill` writes into the packet.
+  /// `fill` writes the packet's content.
   template <class Fill>
   void add_packet(const Fill& fill) {
     content.clear();
@@ -76,7 +76,7 @@ struct Timeline::State {
     return uuid;
   }
 
-  /// The name's id, and its definition where it is new to the process.
+  /// The name's id; defines it if it is new to the process.
   static std::uint64_t intern(Ids& ids, const std::string& name, protozero::pbf_tag_type kind,
                               std::string& fresh_names) {
     const auto [place, added] = ids.emplace(name, ids.size() + 1);

@@ -1,11 +1,11 @@
-// A timeline that Perfetto opens (ui.perfetto.dev, trace_processor): processes with tracks of slices, and counters.
+// A timeline for Perfetto (ui.perfetto.dev, trace_processor): processes with tracks of slices, and counters.
 //
-// Contract: packets are written to the file as they come, a buffer at a time; memory is that of the distinct names. The
-// file is written aside and takes its place with `commit`; without it nothing stays. Times are nanoseconds. On a track,
-// slices do not overlap: an end comes before the next begin. Each process is a packet sequence of its own, in which
-// calls must come in order of time; processes may be written one after another (Perfetto sorts them). Names are
-// interned per process. The same calls give the same bytes. Format: Perfetto's protos, TrackEvent (perfetto.dev,
-// protos/perfetto/trace). Errors: Output with the system's reason.
+// Contract: packets are written as they come, a buffer at a time; memory is that of the distinct names. The file has a
+// temporary name until `commit`; without it no file is left. Times are nanoseconds. Slices of a track do not overlap:
+// an end comes before the next begin. Each process is a packet sequence of its own, whose calls must be in order of
+// time; processes may be written one after another (Perfetto sorts them). Names are interned per process. The same
+// calls give the same bytes. Format: Perfetto's protos, TrackEvent (perfetto.dev, protos/perfetto/trace). Errors:
+// Output with the system's reason.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ class Timeline {
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;
 
-  /// All that follows, up to the next one, belongs to it.
+  /// Starts a process; later calls belong to it until the next one.
   void begin_process(const std::string& name);
-  /// Ids for what follows; valid in every process's calls.
+  /// Ids of tracks and counters, valid in all processes.
   [[nodiscard]] std::uint64_t add_track(const std::string& name);
   [[nodiscard]] std::uint64_t add_counter(const std::string& name);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kScale = 2;  // pixels to a point
 constexpr std::uint32_t kTextScale = 2;
-constexpr double kBaseline = 9;  // points from the top of a line of text to what it stands on
+constexpr double kBaseline = 9;  // points from the top of a line of text to its baseline
 constexpr double kDash = 6;
 constexpr Rgb kPaper{251, 251, 250};
 constexpr std::array<Rgb, kSeriesColors> kSeries = {{{0x5f, 0x64, 0x70},
@@ -60,7 +60,7 @@ void ImageCanvas::blend(std::int64_t x, std::int64_t y, Rgb color, double share)
 }
 
 void ImageCanvas::stroke(PlotPoint from, PlotPoint to, double width, Rgb color, double dash_start, bool dashed) {
-  // Coverage by the distance of a pixel's middle from the line.
+  // Coverage by the distance of a pixel's centre from the line.
   const double x1 = from.x * kScale, y1 = from.y * kScale, x2 = to.x * kScale, y2 = to.y * kScale;
   const double half = width * kScale / 2;
   const double dx = x2 - x1, dy = y2 - y1, length = std::hypot(dx, dy);

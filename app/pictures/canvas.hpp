@@ -1,8 +1,8 @@
-// Canvas: what a plot is drawn on, be it pixels or SVG.
+// Canvas: the target of a plot, pixels or SVG.
 //
-// Contract: coordinates are points, x to the right, y down; text is 12 points high and stands on its y. `series` picks
-// one of eight colours by number, modulo 8; from the ninth on lines are dashed. ImageCanvas draws two pixels to a
-// point, lines and dots smoothed, text in the font of text.hpp (ASCII).
+// Contract: coordinates are points, x to the right, y down; text is 12 points high with its baseline at y. `series`
+// selects one of eight colours, modulo 8; from the ninth on lines are dashed. ImageCanvas draws two pixels to a point,
+// lines and dots antialiased, text in the font of text.hpp (ASCII).
 #pragma once
 
 #include <cstdint>
@@ -27,13 +27,13 @@ class Canvas {
   virtual ~Canvas() = default;
   virtual void line(PlotPoint from, PlotPoint to, Ink ink) = 0;
   virtual void polyline(std::span<const PlotPoint> points, std::size_t series, const std::string& title) = 0;
-  /// `faint`: one of many.
+  /// `faint`: for large numbers of dots.
   virtual void dot(PlotPoint center, double radius, std::size_t series, bool faint, const std::string& title) = 0;
   virtual void cell(PlotPoint corner, double width, double height, Rgb color, const std::string& title) = 0;
   /// A square of the series' colour, for legends.
   virtual void swatch(PlotPoint corner, double side, std::size_t series) = 0;
   virtual void text(PlotPoint place, Anchor anchor, const std::string& content, Ink ink) = 0;
-  /// Reads upwards; `place` is its middle, its start (below) or its end (above).
+  /// Rotated to read upwards; `place` is its middle, its start (below) or its end (above).
   virtual void upward_text(PlotPoint place, Anchor anchor, const std::string& content, Ink ink) = 0;
   [[nodiscard]] virtual double text_width(const std::string& content) const = 0;
 };

@@ -20,7 +20,7 @@ constexpr std::uint32_t kBarHeight = 20;
 constexpr std::uint32_t kTickLength = 6;
 constexpr std::uint32_t kGap = 10;
 constexpr std::uint32_t kEnlargedWidth = 1280;  // small maps are enlarged up to about this width
-constexpr std::uint32_t kLeastWidth = 640;      // room for the colour bar
+constexpr std::uint32_t kMinWidth = 640;        // room for the colour bar
 constexpr Rgb kPaper{250, 250, 250};
 constexpr Rgb kInk{30, 30, 30};
 constexpr Rgb kSoftInk{95, 95, 95};
@@ -38,7 +38,7 @@ bool has_gaps(const HeatMap& map) {
   return std::any_of(map.values.begin(), map.values.end(), [](float value) { return !std::isfinite(value); });
 }
 
-/// What stands right of the colour bar when there are pixels without data.
+/// Label right of the colour bar, for pixels without data.
 std::uint32_t legend_width(const HeatMap& map) {
   return has_gaps(map) ? kGap * 3 + kBarHeight + text_width(kNoData, kTextScale) : 0;
 }
@@ -51,14 +51,14 @@ Layout lay_out(const HeatMap& map) {
   }
   const std::uint32_t map_width = map.width * layout.map.scale;
   const std::uint32_t legend = legend_width(map);
-  const std::uint32_t inner = std::max({map_width, kLeastWidth, text_width(map.title, kTextScale),
+  const std::uint32_t inner = std::max({map_width, kMinWidth, text_width(map.title, kTextScale),
                                         text_width(map.note, kTextScale), text_width(map.unit, kTextScale) + legend});
   layout.map.x = kMargin + (inner - map_width) / 2;
   layout.map.y = kMargin + kTextHeight + (map.note.empty() ? 0 : kTextHeight) + kGap;
   layout.bar_y = layout.map.y + map.height * layout.map.scale + kGap * 2;
   layout.bar_width = inner - legend;
   layout.width = inner + kMargin * 2;
-  // Under the bar: tick marks, tick labels, the unit.
+  // Below the bar: tick marks, tick labels, the unit.
   layout.height = layout.bar_y + kBarHeight + kTickLength + kTextHeight * 2 + kGap + kMargin;
   return layout;
 }
@@ -95,7 +95,7 @@ void draw_bar(Image& image, const HeatMap& map, const Layout& layout) {
     image.fill_rectangle(x - 1, layout.bar_y + kBarHeight, 2, kTickLength, kInk);
     const std::string label = tick_label(mark, step);
     const std::int64_t width = text_width(label, kTextScale);
-    // The labels at the ends are pushed inside the picture.
+    // Labels at the ends are moved inside the picture.
     const std::int64_t left = std::clamp<std::int64_t>(x - width / 2, kMargin, image.width() - kMargin / 2 - width);
     draw_text(image, left, label_y, label, kTextScale, kInk);
   }
@@ -154,9 +154,9 @@ Area map_area(const HeatMap& map) {
 }
 
 void require_drawable(std::uint32_t width, std::uint32_t height, const std::string& where) {
-  // What stands around every map, with the narrowest texts.
+  // Margins of every map, with the narrowest texts.
   const HeatMap nothing;
-  require_png_size(std::max(std::uint64_t{width}, std::uint64_t{kLeastWidth}) + 2 * kMargin,
+  require_png_size(std::max(std::uint64_t{width}, std::uint64_t{kMinWidth}) + 2 * kMargin,
                    std::uint64_t{height} + lay_out(nothing).height, where);
 }
 

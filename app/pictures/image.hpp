@@ -1,7 +1,7 @@
 // Image: 8-bit RGB pixels, row 0 on top, and its PNG form.
 //
-// Contract: `fill_rectangle` clips at the borders, so that callers need not. `encode_png` gives the bytes of a
-// file; the same image gives the same bytes. Errors: Resource as base/png.hpp says.
+// Contract: `fill_rectangle` clips at the borders. `encode_png` returns the bytes of a file; the same image gives the
+// same bytes. Errors: Resource as in base/png.hpp.
 #pragma once
 
 #include <cstdint>

@@ -52,7 +52,7 @@ bool shows(const PlotAxis& axis, double value) {
   return std::isfinite(value) && value >= axis.low && value <= axis.high;
 }
 
-/// Every how many labels one is written, so that none overlaps.
+/// Step between drawn labels, so that none overlap.
 std::size_t stride(std::size_t count, double room, double each) {
   const double fit = std::max(room / std::max(each, 1.0), 1.0);
   return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(static_cast<double>(count) / fit)));
@@ -64,7 +64,7 @@ struct Frame {
   bool upright = false;
 };
 
-/// How the labels of x stand: `count` of them, the widest so wide.
+/// Layout of the labels of x: `count` labels, and the width of the widest.
 void stand_labels(Frame& frame, std::size_t count, double width, bool names) {
   const double room = frame.right - frame.left;
   frame.upright = names && stride(count, room, width + kGap) > 1 && stride(count, room, kLine - 4) == 1;
@@ -79,7 +79,7 @@ void draw_label(const Frame& frame, double x, const std::string& label, Canvas& 
   }
 }
 
-/// Rows that the legend takes; draws it where `canvas` is given.
+/// Rows of the legend; draws it if `canvas` is given.
 std::size_t legend(const Plot& plot, const Canvas& measure, double left, double right, double top, Canvas* canvas) {
   double x = left;
   std::size_t rows = 0;
@@ -142,11 +142,11 @@ void draw_axes(const Plot& plot, const Frame& frame, Canvas& canvas) {
 struct GridFrame {
   Frame map;
   double bar_left = 0;
-  double name = 0;  // of the values, reading upwards
+  double name = 0;  // names of the values, reading upwards
 };
 
 GridFrame frame_of(const GridPlot& plot, const Canvas& measure, bool with_title) {
-  constexpr double kLeastCell = 22, kMostCell = 60;
+  constexpr double kMinCell = 22, kMaxCell = 60;
   GridFrame frame;
   const auto rows = static_cast<double>(std::max<std::size_t>(plot.y_labels.size(), 1));
   const auto columns = static_cast<double>(std::max<std::size_t>(plot.x_labels.size(), 1));
@@ -156,8 +156,8 @@ GridFrame frame_of(const GridPlot& plot, const Canvas& measure, bool with_title)
   const double width = std::min(kWidth - bar - frame.map.left, columns * 110);
   frame.map.right = frame.map.left + width;
   frame.map.top = kMargin + title_height(plot.note, with_title);
-  const double cell = std::clamp(width / columns * 0.6, kLeastCell, kMostCell);
-  // Names beside the map need their length.
+  const double cell = std::clamp(width / columns * 0.6, kMinCell, kMaxCell);
+  // Names beside the map need space for their length.
   const double least = std::max({140.0, measure.text_width(plot.unit), measure.text_width(plot.y_title)});
   frame.map.bottom = frame.map.top + std::clamp(cell * rows, least, std::max(least, 480.0));
   stand_labels(frame.map, plot.x_labels.size(), widest(plot.x_labels, measure), plot.x_names);

@@ -1,9 +1,9 @@
 // Plots with axes: lines and points, and a map over two parameters, drawn on any canvas.
 //
-// Contract: an axis has a title with its unit, a range, and ticks with their labels; values outside the range and
-// values that are not finite are left out. `draw` fills a canvas of `size_of` points. Labels never overlap: those that
-// have no room are left out, evenly; names, which cannot be guessed from their neighbours, stand upright instead. The
-// same plot gives the same picture. `with_title` off: title and note stand elsewhere, such as on a page.
+// Contract: an axis has a title with its unit, a range, and ticks with labels. Values outside the range and values that
+// are not finite are left out. `draw` fills a canvas of `size_of` points. Labels never overlap: if there are too many,
+// only every n-th is drawn; names, which a reader cannot interpolate, are rotated instead. The same plot gives the same
+// picture. `with_title` off: title and note are shown elsewhere, such as on a page.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct PlotSeries {
   bool line = true;
   bool dots = true;
   bool faint = false;
-  std::vector<std::string> titles{};  ///< by point: what a pointer over it shows
+  std::vector<std::string> titles{};  ///< by point: tooltip
 };
 
 struct Plot {
@@ -53,9 +53,9 @@ struct GridPlot {
   std::string x_title, y_title;
   std::vector<std::string> x_labels, y_labels;
   bool x_names = false;              ///< labels of x are names
-  std::vector<double> values;        ///< y · x_labels.size() + x; y 0 is drawn lowest
-  std::vector<std::string> writing;  ///< by value: in its cell where there is room
-  std::vector<std::string> exact;    ///< by value: what a pointer over it shows
+  std::vector<double> values;        ///< y · x_labels.size() + x; y 0 is the bottom row
+  std::vector<std::string> writing;  ///< by value: text in its cell, if there is room
+  std::vector<std::string> exact;    ///< by value: tooltip
   std::string unit;                  ///< name and unit of the values, along the colour bar
   double low = 0, high = 1;
   std::vector<PlotTick> ticks;  ///< of the colour bar

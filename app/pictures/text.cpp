@@ -10,14 +10,14 @@
 namespace rayreplay::pictures {
 namespace {
 
-/// The layout that stb_easy_font_print writes, four of them to a rectangle.
+/// The vertex layout of stb_easy_font_print, four to a rectangle.
 struct Vertex {
   float x, y, z;
   std::array<unsigned char, 4> color;
 };
 static_assert(sizeof(Vertex) == 16);
 
-// An upper limit of the rectangles that one glyph takes.
+// An upper limit of the rectangles of one glyph.
 constexpr std::size_t kRectanglesPerGlyph = 32;
 
 std::string printable(const std::string& text) {

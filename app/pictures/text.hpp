@@ -1,8 +1,8 @@
 // Text in pictures: a bitmap font, ASCII only.
 //
-// Contract: glyphs of stb_easy_font (Sean Barrett, public domain), drawn `scale` pixels to a font pixel; a line is
-// 12 · scale pixels high. `text_width` is the width that `draw_text` will need. Characters outside printable ASCII are
-// drawn as '?'.
+// Contract: glyphs of stb_easy_font (Sean Barrett, public domain), drawn `scale` pixels to a font pixel; a line is 12 ·
+// scale pixels high. `text_width` is the width of the text in `draw_text`. Characters outside printable ASCII are drawn
+// as '?'.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// The file of `rayreplay traverse --accesses`: what each scalar traversal reads (HDF5).
+// The file of `rayreplay traverse --accesses`: the reads of each scalar traversal (HDF5).
 //
 // Contract: docs/warp-traversals.md lists groups and datasets. Rows are appended batch by batch and compressed
-// (shuffle, deflate), so memory is a batch. The file is there only after `commit`. Errors: Output when it exists or
-// cannot be written; Internal if libhdf5 fails otherwise.
+// (shuffle, deflate), so memory is a batch. The file appears only with `commit`. Errors: Output if it exists or cannot
+// be written; Internal for other failures of libhdf5.
 #pragma once
 
 #include <cstdint>

@@ -65,7 +65,7 @@ std::string lcv_source(const BvhReport& report) {
   return report.launch ? fmt::format("launch {}", *report.launch) : "random lines";
 }
 
-/// The table of people: the first bottoms of one layout, or one row a layout.
+/// The text table: the first bottoms of one layout, or one row a layout.
 output::Table shown(const output::Table& whole, const BvhReport& report) {
   constexpr std::size_t kLevel = 1;
   output::Table result{whole.columns, {}};

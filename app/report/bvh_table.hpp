@@ -1,9 +1,9 @@
-// The answer of `rayreplay bvh`: acceleration structures over a traced scene, one for each layout asked for.
+// The tables of `rayreplay bvh`: acceleration structures over a traced scene, one for each requested layout.
 //
 // Contract: rows of one layout: `all`, `top`, `bottoms` (together), then a row `bottom` for each bottom-level
-// structure, the one with the highest SAH cost first (ties: lower number first). In text a single layout shows the
-// first few of these, several layouts show nothing but their row `all`; JSON and CSV hold every row. What the rows
-// mean: bvh/summary.hpp. Keys are listed in docs/surfaces.md. Nothing here depends on time or on the machine.
+// structure, by falling SAH cost (ties: lower number first). Text shows only the first few of these for a single
+// layout, and only the row `all` for several; JSON and CSV have every row. bvh/summary.hpp explains the rows. Keys are
+// listed in docs/surfaces.md. Independent of time and machine.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace rayreplay::report {
 
-/// One layout's structure, of which nothing is kept but what is printed.
+/// One layout's structure, reduced to what is printed.
 struct BvhRows {
   std::string layout;  ///< resolved spec
   bvh::LayoutTraits traits;
@@ -30,11 +30,11 @@ struct BvhReport {
   std::string trace_file;
   const trace::Trace& trace;
   std::uint32_t tlas = 0;
-  std::optional<std::uint32_t> launch;            ///< whose rays LCV is measured with
+  std::optional<std::uint32_t> launch;            ///< source of the rays for LCV
   std::string builder, node_order, vertex_order;  ///< resolved specs
   std::uint32_t leaf_size = 0;
   double enlarge = 0;
-  std::uint64_t lcv_rays = 0;  ///< asked for
+  std::uint64_t lcv_rays = 0;  ///< requested number
   bvh::QualityCosts costs;
   bvh::Ignored ignored;
   std::vector<BvhRows> layouts;

@@ -8,7 +8,7 @@
 namespace rayreplay::report {
 namespace {
 
-/// Boxes of all records that can be reached from the root: a record's box is what its parent says of it.
+/// Boxes of all records reachable from the root. A record's box is stored in its parent.
 void place_level(const bvh::Bvh& structure, const bvh::Level& level, std::uint64_t start, std::uint32_t blas,
                  std::vector<PlacedBox>& boxes) {
   if (level.empty()) {

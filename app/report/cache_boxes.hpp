@@ -1,7 +1,7 @@
-// The boxes of a structure's nodes and instances, by element: what a viewer of cache results draws.
+// The boxes of a structure's nodes and instances, by element, for viewers of cache results.
 //
-// Contract: a record's box is what its parent says of it (the root's: the level's bounds), so quantised layouts give
-// their quantised boxes. Records that cannot be reached from the root have none. O(records), 40 bytes each.
+// Contract: a record's box is the one stored in its parent (the root's: the level's bounds), so quantised layouts give
+// their quantised boxes. Unreachable records have none. O(records), 40 bytes each.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ namespace rayreplay::report {
 
 inline constexpr std::uint32_t kWorldSpace = 0xFFFF'FFFFU;
 
-/// Where a record of the structure lies, and its box.
+/// A record's place in the structure, and its box.
 struct PlacedBox {
   std::uint64_t address = 0;
-  std::uint32_t blas = kWorldSpace;  ///< in whose space the box is
+  std::uint32_t blas = kWorldSpace;  ///< the space of the box
   std::uint32_t depth = 0;           ///< of a node, below its tree's root; of an instance 0
   bvh::Box box;
 };
 
-/// Of all nodes and leaf blocks of both levels, and of active instances.
+/// Boxes of all nodes and leaf blocks of both levels, and of active instances.
 [[nodiscard]] std::vector<PlacedBox> place_boxes(const bvh::Bvh& structure);
 
 /// The group "boxes", ascending by element: `element`, `blas`, `depth`, `min_x` … `max_z`.

@@ -12,7 +12,7 @@ using memory::ReuseHistogram;
 using memory::SampledPoint;
 
 constexpr double kPercent = 100;
-constexpr double kLeastSampledLines = 10;  // of a size that a sample resolves
+constexpr double kMinSampledLines = 10;  // smallest size that a sample resolves
 
 }  // namespace
 
@@ -22,7 +22,7 @@ bool is_sampled(const CacheResult& result) {
 
 ReuseHistogram adjusted_distances(const CacheResult& result, std::size_t level) {
   const ReuseHistogram& found = result.analysis.levels[level].histogram;
-  // Without a sampled access nothing is known; adjusted, all would be hits.
+  // Without a sampled access there is no estimate; the adjustment would count all as hits.
   return is_sampled(result) && found.accesses() > 0 ? adjusted(found, result.analysis.reuse_weight) : found;
 }
 
@@ -53,7 +53,7 @@ std::optional<SampledPoint> curve_at_size(const CacheResult& result, std::size_t
 }
 
 bool is_resolved(const CacheResult& result, std::uint64_t lines) {
-  return !is_sampled(result) || static_cast<double>(lines) >= kLeastSampledLines * result.analysis.reuse_weight;
+  return !is_sampled(result) || static_cast<double>(lines) >= kMinSampledLines * result.analysis.reuse_weight;
 }
 
 std::string sampled_sizes_text(const CacheResult& result) {

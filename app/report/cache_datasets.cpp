@@ -19,7 +19,7 @@ constexpr const char* kOrder = "number of a request";
 constexpr const char* kLength = "the scene's unit of length";
 constexpr const char* kShare = "1";
 
-/// The columns that groups `kinds` and `sms` have in common.
+/// Columns of the groups `kinds` and `sms`.
 void add_levels(std::vector<CacheDataset>& list, const char* group) {
   list.insert(list.end(),
               {{group, "window", kNumber, "time window"},

@@ -1,7 +1,7 @@
-// What the datasets of `rayreplay cache --elements` hold: unit and meaning of each.
+// Unit and meaning of each dataset of `rayreplay cache --elements`.
 //
-// Contract: one list for the file's attributes, its tests and docs/cache.md. `describe_datasets` gives every dataset
-// that is there the attributes "unit" and "meaning".
+// Contract: one list for the file's attributes, its tests and docs/cache.md. `describe_datasets` sets the attributes
+// "unit" and "meaning" of every existing dataset.
 #pragma once
 
 #include <vector>

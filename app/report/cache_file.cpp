@@ -44,7 +44,7 @@ void write_real(hid_t object, const char* name, double value) {
   checked(H5Awrite(attribute.get(), H5T_NATIVE_DOUBLE, &value));
 }
 
-/// Texts as a dataset: of an attribute there may not be enough room.
+/// Texts as a dataset, because attributes have a size limit.
 void write_names(hid_t group, const char* name, const std::vector<std::string>& names, const Place& place) {
   std::size_t longest = 1;
   for (const std::string& text : names) {
@@ -98,7 +98,7 @@ void write_pixels(hid_t root, const CacheResult& result, const Place& place) {
   column(group.get(), "written", gather(pixels, &PixelSums::written), place);
 }
 
-/// Sums of one window, level and either kind of data or SM.
+/// Sums of one window and level, for each kind of data or each SM.
 struct LevelRow {
   std::uint32_t window, level, which;
   LevelSums sums;
@@ -155,7 +155,7 @@ void write_windows(hid_t root, const CacheResult& result, const Place& place) {
   write_levels(root, "sms", "sm", sms, place);
 }
 
-/// The columns that grow while the experiment runs.
+/// The columns that grow during the experiment.
 struct ElementColumns {
   explicit ElementColumns(hid_t group)
       : window(group, "window", H5T_STD_U32LE, H5T_NATIVE_UINT32),
@@ -170,7 +170,7 @@ struct ElementColumns {
   GrowingColumn window, element, requests, l1_hits, l2_requests, l2_hits, first, last;
 };
 
-/// Reads a column again, piece by piece.
+/// Reads a column again, in pieces.
 class Reader {
  public:
   Reader(hid_t group, const char* name)
@@ -190,8 +190,8 @@ class Reader {
   Handle dataset_, space_;
 };
 
-/// What follows from the columns when windows and allocations are known: `allocation`, `access_rate`, `access_order`
-/// (von Buelow et al. 2023, section 5.4).
+/// Columns derived from others once windows and allocations are known: `allocation`, `access_rate`, `access_order` (von
+/// Buelow et al. 2023, section 5.4).
 void derive_columns(hid_t group, const CacheResult& result, const Place& place) {
   const Reader window(group, "window"), element(group, "element"), requests(group, "requests"), first(group, "first");
   GrowingColumn allocation(group, "allocation", H5T_STD_U32LE, H5T_NATIVE_UINT32);

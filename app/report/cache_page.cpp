@@ -60,7 +60,7 @@ std::string sampled_note(const CacheResult& result) {
   return is_sampled(result) ? fmt::format(" Estimated from one line in {:.4g}.", result.analysis.reuse_weight) : "";
 }
 
-/// What bands mean, and how far the rings may be off.
+/// The bands' meaning, and the standard errors at the rings.
 std::string error_note(const CacheResult& result) {
   const std::string sizes = sampled_sizes_text(result);
   return sizes.empty() ? "" : " Bands are one standard error of the sample to each side; at the rings: " + sizes + ".";
@@ -90,7 +90,7 @@ std::string curve_chart(const CacheResult& result) {
     for (const memory::SampledPoint& point : level_curve(result, level, kCurvePoints)) {
       add(static_cast<double>(point.lines) * line_kib(found), point);
     }
-    // The curve is level behind its last point: it goes on to the machine's size.
+    // The curve is constant after its last point; it is extended to the machine's size.
     const double size = static_cast<double>(found.geometry.bytes) / kKibi;
     const std::optional<memory::SampledPoint> there = curve_at_size(result, level);
     if (there && !one.points.empty() && one.points.back().x < size) {
@@ -107,7 +107,7 @@ std::string curve_chart(const CacheResult& result) {
   return chart.lines.empty() ? std::string() : to_svg(chart);
 }
 
-/// Counts by half octaves of the distance + 1, in percent of all accesses; at each bin's middle.
+/// Counts by half octaves of distance + 1, in percent of all accesses; at each bin's middle.
 std::vector<ChartPoint> half_octaves(const ReuseHistogram& histogram) {
   std::vector<double> counts;
   for (const ReuseHistogram::Bin& bin : histogram.bins()) {
@@ -215,7 +215,7 @@ output::Table only(const output::Table& table, std::span<const std::string_view>
   return result;
 }
 
-/// Where the accesses of each kind ended: hit in L1, hit in L2, missed.
+/// Where the accesses of each kind ended: L1 hit, L2 hit, miss.
 std::string kinds_chart(const CacheResult& result) {
   StackChart chart;
   chart.title = "Hits and misses by kind of data";

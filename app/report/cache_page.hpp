@@ -1,6 +1,6 @@
-// The page of a cache experiment.
+// The HTML page of a cache experiment.
 //
-// Contract: as html_parts.hpp says; the same result gives the same bytes.
+// Contract: as html_parts.hpp; the same result gives the same bytes.
 #pragma once
 
 #include <string>

@@ -24,9 +24,9 @@ using pictures::HeatMap;
 
 constexpr float kNoData = std::numeric_limits<float>::quiet_NaN();
 constexpr double kPercent = 100;
-constexpr double kScaleShare = 0.999;         // of the pixels lie inside the scale of bytes
-constexpr std::uint32_t kMostMultiples = 36;  // windows that get a picture of their own
-constexpr std::uint32_t kGap = 4;             // values between two of them
+constexpr double kScaleShare = 0.999;        // of the pixels are within the scale of bytes
+constexpr std::uint32_t kMaxMultiples = 36;  // windows with a picture of their own
+constexpr std::uint32_t kGap = 4;            // values between two pictures
 
 constexpr const char* kL1File = "l1-hit-rate.png";
 constexpr const char* kL2File = "l2-hit-rate.png";
@@ -122,7 +122,7 @@ PixelMap write_ranks(const CacheResult& result, const std::vector<PixelSums>& su
       order.push_back(i);
     }
   }
-  // Lanes that wrote at once have orders of their own: no ties.
+  // Lanes that wrote at once have distinct orders: no ties.
   std::ranges::sort(order, {}, [&](std::uint32_t i) { return sums[i].written; });
   PixelMap map{result.size.width, result.size.height, std::vector<float>(sums.size(), kNoData)};
   for (std::size_t rank = 0; rank < order.size(); ++rank) {
@@ -132,8 +132,7 @@ PixelMap write_ranks(const CacheResult& result, const std::vector<PixelSums>& su
   return map;
 }
 
-/// One small picture a window, in rows: the pixels that were written in it, coloured by their order. Dark lines part
-/// them.
+/// One small picture a window, in rows: the pixels written in it, coloured by their order. Dark lines separate them.
 PixelMap multiples(const CacheResult& result, const std::vector<PixelSums>& sums, const PixelMap& ranks,
                    std::uint32_t windows, std::uint32_t columns) {
   const std::uint32_t rows = (windows + columns - 1) / columns;
@@ -142,7 +141,7 @@ PixelMap multiples(const CacheResult& result, const std::vector<PixelSums>& sums
   map.height = rows * (ranks.height + kGap) - kGap;
   map.values.assign(std::size_t{map.width} * map.height, 0);
   for (std::uint32_t i = 0; i < rows * columns; ++i) {
-    // Behind the last window: places of nothing.
+    // After the last window: unused places.
     const memory::WindowSums window = i < windows ? result.analysis.windows[i] : memory::WindowSums{};
     const std::size_t left = std::size_t{i % columns} * (ranks.width + kGap);
     const std::size_t top = std::size_t{i / columns} * (ranks.height + kGap);
@@ -173,7 +172,7 @@ std::vector<Picture> make_cache_pictures(const CacheResult& result, Colormap col
   }
   const std::vector<PixelSums> sums = flat(result);
   std::vector<Picture> list;
-  // Of an imported trace nobody knows which pixel an access was for, but for writes to the frame buffer.
+  // An imported trace does not have the pixel of an access, except for writes to the frame buffer.
   if (result.scheduled) {
     for (std::size_t level = 0; level < memory::kLevels; ++level) {
       if (has_level(result, level)) {
@@ -197,7 +196,7 @@ std::vector<Picture> make_cache_pictures(const CacheResult& result, Colormap col
   order.note = result.scheduled ? result.schedule : "as recorded";
   list.push_back({kOrderFile, "When each pixel was first written: dark early, bright late.", finish(order)});
   const std::size_t windows = result.analysis.windows.size();
-  if (windows > 1 && windows <= kMostMultiples) {
+  if (windows > 1 && windows <= kMaxMultiples) {
     const auto count = static_cast<std::uint32_t>(windows);
     const auto columns = static_cast<std::uint32_t>(std::ceil(std::sqrt(static_cast<double>(count))));
     const PixelMap map = multiples(result, sums, ranks, count, columns);

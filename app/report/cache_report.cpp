@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/report/answers.hpp"
 #include "app/report/cache_curve.hpp"
 #include "app/report/cache_page.hpp"
 #include "app/report/cache_pictures.hpp"
@@ -18,7 +19,7 @@
 #include "base/json.hpp"
 #include "base/output_file.hpp"
 #include "base/text.hpp"
-#include "sim/experiment/settings/machine_settings.hpp"
+#include "sim/settings/machine_settings.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -224,9 +225,9 @@ std::vector<std::pair<std::string, std::string>> cache_facts(const CacheResult& 
   if (result.scheduled) {
     facts = {{"machine", fmt::format("{}: {}, {:.0f} MHz", result.machine.name, counted(result.machine.sms, "SM"),
                                      result.machine.clock_mhz)},
-             {"schedule",
-              fmt::format("{}, {}, {} of an SM resident, packed {}", result.schedule, result.options.warp_scheduler,
-                          counted(result.options.resident_warps, "warp"), result.packing)},
+             {"schedule", fmt::format("{}, {}, {} of an SM resident, packed {}", result.schedule,
+                                      result.options.interleaving.warp_scheduler,
+                                      counted(result.options.interleaving.resident_warps, "warp"), result.packing)},
              {"BVH", fmt::format("{}, {}", result.builder, result.layout)},
              {"memory", fmt::format("{}: nodes {}, vertices {}", output::bytes_text(result.structure_bytes),
                                     result.node_order, result.vertex_order)},
@@ -252,9 +253,10 @@ std::vector<std::pair<std::string, std::string>> cache_facts(const CacheResult& 
 
 std::string cache_text(const CacheContext& context) {
   const CacheResult& result = context.result;
-  std::string text;
+  std::string text = cache_answer(cache_rows(result));
+  text += text.empty() ? "" : "\n";
   if (context.launch != nullptr) {
-    text = context_text(*context.launch);
+    text += context_text(*context.launch);
   } else {
     const std::string both =
         result.application + (result.application.empty() || result.device.empty() ? "" : ", ") + result.device;
@@ -335,7 +337,7 @@ void write_cache_report(const CacheReportOptions& options, const CacheContext& c
   };
   const std::vector<std::string> shipped = machine::shipped_machines();
   const bool own = std::ranges::find(shipped, context.settings.text(experiment::kMachineName)) == shipped.end();
-  // One's own machine: the copy beside the page, which needs no other file.
+  // The page's own machine file: the copy beside it, so that no other file is needed.
   const CachePage page{context, make_cache_pictures(context.result, options.colormap),
                        cache_configuration(context, own ? "./machine.toml" : "")};
   for (const Picture& picture : page.pictures) {

@@ -13,7 +13,7 @@
 namespace rayreplay::report {
 namespace {
 
-/// "0 raygen=1, 3 metal=20": empty when no costs were given.
+/// "0 raygen=1, 3 metal=20"; empty without costs.
 std::string costs_text(const Context& context) {
   std::string text;
   const auto& costs = context.configuration.costs;

@@ -1,7 +1,6 @@
-// What every result says about itself: trace, tool, device and the resolved configuration with every parameter.
+// The provenance of every result: trace, tool, device and the resolved configuration with every parameter.
 //
-// Contract: text for people above a table; the same as JSON; and as columns of a CSV, so that each of its rows can be
-// moved elsewhere and still say how it came about.
+// Contract: as text above a table, as JSON, and as columns of a CSV, so that each row is self-contained.
 #pragma once
 
 #include <string>
@@ -13,8 +12,9 @@
 #include "app/output/table.hpp"
 #include "base/accelerator.hpp"
 #include "capture/trace/trace.hpp"
-#include "sim/experiment/resolve.hpp"
-#include "sim/experiment/settings/settings.hpp"
+#include "base/accelerator.hpp"
+#include "sim/launch/resolve.hpp"
+#include "sim/settings/settings.hpp"
 
 namespace rayreplay::report {
 
@@ -23,9 +23,9 @@ struct Context {
   const trace::Trace& trace;
   const experiment::Resolved& configuration;
   std::vector<std::pair<std::string, std::string>> more;  ///< key and value, for example the one packing replayed
-  bool replayed = true;  ///< by the configuration's policy; false: `context_text` leaves the policy out
-  const Accelerator* accelerator = nullptr;        ///< what ran where; null: all on the processor
-  const experiment::Settings* settings = nullptr;  ///< that the result depends on; null: none but `configuration`
+  bool replayed = true;  ///< by the configuration's policy; false: `context_text` omits the policy
+  const Accelerator* accelerator = nullptr;  ///< device of each stage; null: all on the processor
+  const experiment::Settings* settings = nullptr;     ///< all that affect the result; null: only `configuration`
 
   [[nodiscard]] std::vector<StageRecord> stages() const {
     return accelerator == nullptr ? std::vector<StageRecord>() : accelerator->records();
@@ -34,8 +34,8 @@ struct Context {
 
 [[nodiscard]] std::string context_text(const Context& context);
 [[nodiscard]] nlohmann::ordered_json context_json(const Context& context, const std::string& schema);
-/// What one experiment cannot say, as the first line of its TOML: "# whatif: --packing numrays --packing objects". ""
-/// without flags.
+/// Flags that an experiment file cannot express, as the first line of its TOML: "# whatif: --packing numrays --packing
+/// objects". "" without such flags.
 [[nodiscard]] std::string command_comment(const std::vector<std::pair<std::string, std::string>>& flags);
 [[nodiscard]] output::Table with_context(output::Table table, const Context& context);
 

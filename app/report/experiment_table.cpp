@@ -8,7 +8,7 @@
 
 #include "app/report/provenance.hpp"
 #include "base/text.hpp"
-#include "sim/experiment/settings/metrics.hpp"
+#include "sim/settings/metrics.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -25,14 +25,14 @@ const char* goal_text(Goal goal) {
   return goal == Goal::More ? "more" : goal == Goal::Less ? "less" : "";
 }
 
-/// "trace", or "workload", and what it names.
+/// "trace" or "workload", and its value.
 std::pair<std::string, std::string> input_of(const Settings& settings) {
   const char* const key = settings.text("trace").empty() ? "workload" : "trace";
   return {key, settings.text(key)};
 }
 
 const char* state_of(const StageForecast& stage) {
-  // The input of a result that is there is not made.
+  // Inputs are not computed if their results exist.
   return stage.stored ? "on disk" : stage.kept ? "in memory" : stage.needed ? "to compute" : "not needed";
 }
 

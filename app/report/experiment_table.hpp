@@ -1,8 +1,8 @@
-// The answer of `rayreplay run`: the metrics of one experiment; and what `--dry-run` says about its stages.
+// The tables of `rayreplay run`: the metrics of one experiment, and the stages of `--dry-run`.
 //
-// Contract: one row a metric, in the order of all_metrics(), with value, unit and what is better. JSON has schema
-// "rayreplay.run/1": what computed it, the input with its hash, every key of the complete settings, and the rows.
-// Nothing here depends on time, on the machine, or on what was in the store. Keys are listed in docs/surfaces.md.
+// Contract: one row a metric, in the order of all_metrics(), with value, unit and goal. JSON has schema
+// "rayreplay.run/1": tool, the input with its hash, every key of the complete settings, and the rows. Independent of
+// time, machine, and the content of the store. Keys are listed in docs/surfaces.md.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "app/output/table.hpp"
-#include "sim/experiment/settings/settings.hpp"
-#include "sim/experiment/stages/evaluator.hpp"
+#include "sim/engine/evaluator.hpp"
+#include "sim/settings/settings.hpp"
 
 namespace rayreplay::report {
 
-/// For JSON and CSV: values as they are.
+/// For JSON and CSV: exact values.
 [[nodiscard]] output::Table metrics_table(const experiment::Outcome& outcome);
-/// For people: values with as many digits as they are worth, above them where they come from.
+/// For text: values with significant digits only, below their origin.
 [[nodiscard]] std::string experiment_text(const experiment::Settings& settings, const experiment::Outcome& outcome);
 [[nodiscard]] std::string experiment_csv(const experiment::Settings& settings, const experiment::Outcome& outcome);
 [[nodiscard]] nlohmann::ordered_json experiment_json(const experiment::Settings& settings,
@@ -27,11 +27,11 @@ namespace rayreplay::report {
 /// Every key with its typed value: {"cache.l1.bytes": 131072, …}.
 [[nodiscard]] nlohmann::ordered_json settings_json(const experiment::Settings& settings);
 
-/// "l1_hit_rate" as people read it: "84.2 %", "1,234,567", "0.0123".
+/// "l1_hit_rate" for display: "84.2 %", "1,234,567", "0.0123".
 [[nodiscard]] std::string metric_text(double value, const std::string& unit);
 
 [[nodiscard]] output::Table forecast_table(const std::vector<experiment::StageForecast>& stages);
-/// For people: the table, and the sums.
+/// As text: the table, and the sums.
 [[nodiscard]] std::string forecast_text(const std::vector<experiment::StageForecast>& stages);
 /// Schema "rayreplay.forecast/2".
 [[nodiscard]] nlohmann::ordered_json forecast_json(const experiment::Settings& settings,

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/report/answers.hpp"
 #include "app/report/experiment_table.hpp"
 #include "app/report/provenance.hpp"
 #include "base/count_text.hpp"
@@ -51,7 +52,7 @@ void add_kind_cells(std::vector<Cell>& row, const KindCounts& counts) {
   }
 }
 
-/// Places of the `most` items with the most unnecessary tests, those without any left out.
+/// Indices of the `most` items with the most unnecessary tests; items without any are left out.
 template <class CountsOf>
 std::vector<std::size_t> worst_of(std::size_t items, std::size_t most, const CountsOf& counts_of) {
   std::vector<std::size_t> order;
@@ -85,7 +86,7 @@ void add_counted(std::vector<std::string>& lines, std::uint64_t count, const cha
   }
 }
 
-/// Lines for people on what was left out or assumed.
+/// Notes on data that was left out or assumed.
 std::vector<std::string> remarks(const traversal::Classification& result) {
   std::vector<std::string> lines = explain_warnings(result);
   add_counted(lines, result.replayed_rays, "rays whose closest hit is from the ordered replay");
@@ -220,7 +221,8 @@ Table truth_table(const traversal::GroundTruth& truth) {
 std::string explain_text(const Explanation& explanation) {
   const trace::Launch& launch = explanation.trace.launches[explanation.launch];
   const traversal::Classification& result = explanation.result;
-  std::string text;
+  std::string text = test_answer(kind_table(result));
+  text += text.empty() ? "" : "\n";
   const auto line = [&text](std::string_view name, const std::string& value) {
     text += fmt::format("{:<27}{}\n", name, text::printable(value));
   };

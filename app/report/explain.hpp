@@ -1,8 +1,8 @@
-// The answer of `rayreplay explain`: why intersection tests were made, as tables, JSON and pictures.
+// Output of `rayreplay explain`: reasons of intersection tests, as tables, JSON and pictures.
 //
 // Contract: `kind_table` has a row for each kind and a last row for all, with tests, share of all tests, tests a ray,
-// and the four parts by the ray's goal and the primitive's type. "Unnecessary" is every kind but necessary: objects and
-// pixels are ranked by it, ties by their number. Keys of JSON and CSV are listed in docs/surfaces.md.
+// and the four parts by the ray's goal and the primitive's type. "Unnecessary" is every kind but necessary: it ranks
+// objects and pixels, ties by number. Keys of JSON and CSV are listed in docs/surfaces.md.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 #include "app/pictures/colormap.hpp"
 #include "app/report/launch_pictures.hpp"
 #include "base/accelerator.hpp"
-#include "sim/experiment/settings/settings.hpp"
+#include "sim/settings/settings.hpp"
 #include "traversal/classification/simulate.hpp"
 
 namespace rayreplay::report {
@@ -30,28 +30,28 @@ struct Explanation {
   const trace::Trace& trace;
   std::uint32_t launch = 0;
   const traversal::Classification& result;
-  experiment::Settings configuration;  ///< that the answer depends on, resolved
+  experiment::Settings configuration;  ///< all that affect the answer, resolved
   std::size_t worst = 10;
-  const traversal::Simulation* simulation = nullptr;  ///< whose classification `result` is; null: the trace's own tests
+  const traversal::Simulation* simulation = nullptr;  ///< classified in `result`; null: the trace's own tests
   bool ground_truth = false;
-  std::vector<StageRecord> stages{};  ///< what ran where
+  std::vector<StageRecord> stages{};  ///< device of each stage
 };
 
-/// What took no part, one line a kind: for a warning, and among the notes of every form but CSV.
+/// Ignored data, one line a kind: for a warning, and in the notes of all forms but CSV.
 [[nodiscard]] std::vector<std::string> explain_warnings(const traversal::Classification& result);
 
 [[nodiscard]] output::Table kind_table(const traversal::Classification& result);
 [[nodiscard]] output::Table object_table(const Explanation& explanation);
 [[nodiscard]] output::Table pixel_table(const Explanation& explanation);
-/// Truth by class; needs ground_truth.
+/// Ground truth by class; requires ground_truth.
 [[nodiscard]] output::Table truth_table(const traversal::GroundTruth& truth);
 
 [[nodiscard]] std::string explain_text(const Explanation& explanation);
 [[nodiscard]] nlohmann::ordered_json explain_json(const Explanation& explanation);
-/// `kind_table` with columns that say how it came about.
+/// `kind_table` with provenance columns.
 [[nodiscard]] std::string explain_csv(const Explanation& explanation);
 
-/// One heat map for each kind, one of all tests and one of the unnecessary ones. Slices of a deep launch are summed.
+/// A heat map for each kind, one of all tests and one of the unnecessary ones. Slices of a deep launch are summed.
 [[nodiscard]] std::vector<Picture> explain_pictures(const Explanation& explanation, pictures::Colormap colormap);
 
 /// A folder with the pictures, explain.json and explain.csv.

@@ -113,7 +113,7 @@ void write_all(hid_t root, const Explanation& explanation) {
 
 std::string explain_file(const Explanation& explanation) {
   const trace::hdf5::QuietScope quiet;
-  // A file in memory: what is written to the disk is whole or not there (base/output_file.hpp).
+  // The file is built in memory and written atomically (base/output_file.hpp).
   const Handle access(checked(H5Pcreate(H5P_FILE_ACCESS)));
   checked(H5Pset_fapl_core(access.get(), kMemoryStep, false));
   const Handle file(checked(H5Fcreate("result", H5F_ACC_TRUNC, H5P_DEFAULT, access.get())));

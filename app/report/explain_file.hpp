@@ -16,7 +16,7 @@
 
 namespace rayreplay::report {
 
-/// The classification must have been made per test (unless simulated) and per ray.
+/// The classification must include results per test (unless simulated) and per ray.
 [[nodiscard]] std::string explain_file(const Explanation& explanation);
 
 }  // namespace rayreplay::report

@@ -1,4 +1,4 @@
-// Heat maps of a classification and the folder that holds them.
+// Heat maps of a classification, and their folder.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -20,7 +20,7 @@ using traversal::TestKind;
 
 constexpr const char* kJsonFile = "explain.json";
 constexpr const char* kCsvFile = "explain.csv";
-constexpr const char* kFolderMark = "rayreplay.explain/";  ///< of every version
+constexpr const char* kFolderMark = "rayreplay.explain/";  ///< matches every version
 
 struct Map {
   const char* file;
@@ -52,7 +52,7 @@ experiment::PixelMap pixels_of(const Explanation& explanation, const Map& map) {
   pixels.values.assign(slice, 0);
   const auto& threads = explanation.result.by_thread;
   const auto& rays = explanation.trace.launches[explanation.launch].data.ray_offset;
-  // A window leaves most threads without rays: they were not recorded, which is not the same as no tests.
+  // With a window most threads have no recorded rays, which differs from no tests.
   std::vector<bool> seen(slice, false);
   for (std::size_t thread = 0; thread < threads.size(); ++thread) {
     std::uint64_t count = 0;

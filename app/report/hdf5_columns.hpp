@@ -1,6 +1,6 @@
-// Whole columns of HDF5 files at once.
+// Reads and writes whole columns of HDF5 files.
 //
-// Contract: as GrowingColumn (hdf5_parts.hpp); one overload for each type that result files have.
+// Contract: as GrowingColumn (hdf5_parts.hpp); one overload for each type in result files.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ inline void column(hid_t group, const char* name, const std::vector<float>& valu
   column(group, name, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, values, place);
 }
 
-/// One value of every row.
+/// The same value in every row.
 template <class Rows, class Value>
 auto gather(const Rows& rows, const Value& value) {
   std::vector<std::remove_cvref_t<std::invoke_result_t<Value, decltype(*std::begin(rows))>>> values;

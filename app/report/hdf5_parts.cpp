@@ -16,7 +16,7 @@ constexpr unsigned kDeflateLevel = 2;
 void write_list(hid_t object, const char* name, std::span<const std::string> given, const Handle& space) {
   std::vector<std::string> values;
   for (const std::string& value : given) {
-    values.push_back(text::as_utf8(value));  // the HDF5 type is UTF-8, but paths may be any bytes
+    values.push_back(text::as_utf8(value));  // HDF5 requires UTF-8, but paths may be any bytes
   }
   std::size_t longest = 1;
   for (const std::string& value : values) {

@@ -1,7 +1,7 @@
-// What the HDF5 files of this room have in common: attributes, groups, checked calls.
+// Shared by the HDF5 files of this folder: attributes, groups, checked calls.
 //
-// Contract: calls of libhdf5 that cannot fail for a reason of the user's throw Internal with libhdf5's own message when
-// they do. Groups keep no times, so that the same result gives the same bytes.
+// Contract: calls of libhdf5 whose failure cannot be the user's fault throw Internal with libhdf5's message. Groups
+// store no times, so the same result gives the same bytes.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +31,13 @@ void write_number(hid_t object, const char* name, std::uint32_t value);
 
 [[nodiscard]] trace::hdf5::Handle make_group(hid_t parent, const char* name);
 
-/// What is written, and where: for messages.
+/// The object and the file, for messages.
 struct Place {
   const char* what = "a result file";
   std::string path;
 };
 
-/// Of calls that write to the disk: throws Output.
+/// For calls that write to the disk: throws Output.
 template <class Result>
 Result written(Result result, const Place& place) {
   if (result < 0) {
@@ -47,7 +47,7 @@ Result written(Result result, const Place& place) {
   return result;
 }
 
-/// A dataset of one dimension that grows, in compressed chunks.
+/// A growing one-dimensional dataset in compressed chunks.
 class GrowingColumn {
  public:
   GrowingColumn(hid_t group, const char* name, hid_t stored, hid_t native);

@@ -10,7 +10,7 @@
 #include "app/report/context.hpp"
 #include "app/report/html_parts.hpp"
 #include "app/report/launch_pictures.hpp"
-#include "sim/experiment/whatif.hpp"
+#include "sim/engine/stages/simt.hpp"
 
 namespace rayreplay::report {
 
@@ -19,11 +19,11 @@ struct Page {
   const experiment::WhatIfResult& result;
   const std::vector<Picture>& pictures;
   std::string configuration_toml;
-  std::string image_file;       ///< of the rendered picture, beside the page; "" for none
-  std::string published_title;  ///< "" for no comparison
+  std::string image_file;       ///< of the rendered picture, beside the page; "": none
+  std::string published_title;  ///< "": no comparison
   std::string published_source;
   std::string published_note;
-  std::string published_warning;  ///< "" when the figures are of this workload
+  std::string published_warning;  ///< "" if the figures are of this workload
   output::Table published;
 };
 

@@ -1,8 +1,7 @@
-// Pieces that the HTML pages of reports are made of.
+// Parts of the HTML pages of reports.
 //
-// Contract: every text given is escaped; pieces are built by appending, so that nothing is ever inserted without
-// `escape_html` or a number format. Pages have no scripts and no external resources, and follow the reader's light or
-// dark setting.
+// Contract: every text is escaped. Pages are built by appending; everything inserted passes `escape_html` or a number
+// format. Pages have no scripts and no external resources, and follow the reader's light or dark setting.
 #pragma once
 
 #include <string>
@@ -12,11 +11,11 @@
 
 namespace rayreplay::report {
 
-/// Begins the page's generator element, after which comes the version: by this a page is known as ours.
+/// Start of the page's generator element, followed by the version: identifies rayreplay's pages.
 inline constexpr const char* kGeneratorMark = R"(<meta name="generator" content="rayreplay )";
 
-/// & < > " ' as character references; forbidden and invisible characters are written out: \x1b, \u{202e},
-/// \xff (base/text.hpp).
+/// & < > " ' as character references; forbidden and invisible characters are spelled out: \x1b, \u{202e}, \xff
+/// (base/text.hpp).
 [[nodiscard]] std::string escape_html(std::string_view text);
 
 /// Up to and with <body>.
@@ -26,7 +25,7 @@ inline constexpr const char* kGeneratorMark = R"(<meta name="generator" content=
 /// A name and its value in a list of facts.
 [[nodiscard]] std::string fact(std::string_view name, std::string_view value);
 
-/// `bar_key`: after this column comes a bar of the cell's value, a share of one.
+/// `bar_key`: this column is followed by a bar of its value, a share of one.
 [[nodiscard]] std::string html_table(const output::Table& table, const std::string& bar_key);
 
 /// A picture file beside the page.

@@ -18,7 +18,7 @@ namespace {
 using experiment::PixelMap;
 using pictures::HeatMap;
 
-constexpr double kScaleShare = 0.999;  // of the pixels lie inside the scale of a count
+constexpr double kScaleShare = 0.999;  // of the pixels are within the scale of a count
 
 HeatMap heat_map(const PixelMap& map, pictures::Colormap colormap) {
   HeatMap heat;

@@ -1,8 +1,8 @@
 // The pictures of a launch and of its packings, as bytes of PNG files.
 //
-// Contract: efficiency is drawn from 0 to 100 % in every picture, so that packings can be compared by eye; counts from
-// 0 to the value that 99.9 % of the pixels do not exceed, with the largest named in the note; the launch order over all
-// warps.
+// Contract: efficiency is drawn from 0 to 100 % in every picture, so that packings are comparable by eye. Counts are
+// drawn from 0 to the value that 99.9 % of the pixels do not exceed; the note gives the largest. The launch order is
+// drawn over all warps.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/pictures/colormap.hpp"
-#include "sim/experiment/whatif.hpp"
+#include "sim/engine/stages/simt.hpp"
 
 namespace rayreplay::report {
 
@@ -20,7 +20,7 @@ struct Picture {
   std::string png;
 };
 
-/// `what`: in the plural, "rays". NaN pixels have no data: they are grey and count in neither mean nor scale.
+/// `what`: in the plural, "rays". NaN pixels have no data: grey, and left out of mean and scale.
 [[nodiscard]] std::string count_picture(const experiment::PixelMap& map, const std::string& what,
                                         pictures::Colormap colormap);
 
@@ -30,7 +30,7 @@ struct Picture {
 /// The launch's own pictures, then the efficiency of every row. Empty for a result without maps.
 [[nodiscard]] std::vector<Picture> make_pictures(const experiment::WhatIfResult& result, pictures::Colormap colormap);
 
-/// Letters, digits and '-' of a packing's name: a part of a file name.
+/// Letters, digits and '-' of a packing's name, for a file name.
 [[nodiscard]] std::string file_word(const std::string& packing);
 
 }  // namespace rayreplay::report

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "app/report/answers.hpp"
 #include "app/report/models_table.hpp"
 #include "base/text.hpp"
 
@@ -13,20 +14,21 @@ using experiment::BreakEvenKind;
 using experiment::CompareResult;
 using experiment::CompareRow;
 
-std::string break_even_text(const CompareResult& result) {
-  std::size_t width = 0;
-  for (const CompareRow& row : result.rows) {
-    width = std::max(width, short_spec(row.model).size());
-  }
-  std::string text;
+std::string model_answer(const CompareResult& result) {
+  std::string answer;
   for (std::size_t i = 1; i < result.rows.size(); ++i) {
     const CompareRow& row = result.rows[i];
-    if (row.break_even.kind != BreakEvenKind::NotAsked) {
-      text += fmt::format("{:<{}}  {}\n", text::printable(short_spec(row.model)), width,
-                          to_sentence(row.break_even, result.mean_hit_cost));
+    if (!(row.speed_up > 0)) {
+      continue;
     }
+    const std::string time = row.speed_up >= 1 ? fmt::format("is {:.3f} times as fast as plain", row.speed_up)
+                                               : fmt::format("takes {:.3f} times as long as plain", 1 / row.speed_up);
+    const std::string pays = to_sentence(row.break_even, result.mean_hit_cost);
+    answer += answer_line(fmt::format("{}{} {} on {}{}{}", text::printable(short_spec(row.model)),
+                                      row.grouping == scheduler::Grouping::Bound ? ", a bound," : "", time,
+                                      text::printable(result.machine.name), pays.empty() ? "" : "; it ", pays));
   }
-  return text;
+  return answer;
 }
 
 std::string few_warps_note(const CompareResult& result) {

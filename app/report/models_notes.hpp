@@ -1,18 +1,18 @@
-// What stands below the table of models: break-even in words, and what limits the answers.
+// What stands above the table of models, the answers, and below it: what limits them.
 //
-// Contract: plain text, models by their short names. Empty where there is nothing to say.
+// Contract: plain text, models by their short names. Empty if there is nothing to report.
 #pragma once
 
 #include <string>
 
-#include "sim/experiment/compare.hpp"
+#include "sim/comparison/compare.hpp"
 
 namespace rayreplay::report {
 
-/// One line for each model but plain.
-[[nodiscard]] std::string break_even_text(const experiment::CompareResult& result);
+/// A line for each model but plain (answers.hpp): its time against plain's, and from which shader cost it pays.
+[[nodiscard]] std::string model_answer(const experiment::CompareResult& result);
 
-/// Whose answers are those of a launch of this size alone (experiment::too_few_warps): one sentence or two, no newline.
+/// Models whose answers depend on the launch's size (experiment::too_few_warps): one or two sentences, no newline.
 [[nodiscard]] std::string few_warps_note(const experiment::CompareResult& result);
 
 }  // namespace rayreplay::report

@@ -100,7 +100,7 @@ std::string lanes_chart(const CompareResult& result) {
   return to_svg(chart);
 }
 
-/// Empty where break-even was not asked for.
+/// Empty without break-even.
 std::string cost_chart(const CompareResult& result) {
   LineChart chart;
   chart.title = "Speed-up against shader cost";
@@ -129,7 +129,7 @@ std::string cost_chart(const CompareResult& result) {
   return chart.lines.empty() ? std::string() : to_svg(chart);
 }
 
-/// Empty where no model moves state.
+/// Empty if no model moves state.
 std::string live_chart(const CompareResult& result) {
   LineChart chart;
   chart.title = "Speed-up against live state";

@@ -1,6 +1,6 @@
-// The page of a comparison of scheduler models.
+// The HTML page of a comparison of scheduler models.
 //
-// Contract: as html_parts.hpp says; the same result gives the same bytes.
+// Contract: as html_parts.hpp; the same result gives the same bytes.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace rayreplay::report {
 struct ModelsPage {
   const ModelsContext& models;
   const std::vector<SmMap>& maps;
-  std::vector<std::string> map_files;  ///< by row; "" for none
-  std::string image_file;              ///< of the rendered picture, beside the page; "" for none
+  std::vector<std::string> map_files;  ///< by row; "": none
+  std::string image_file;              ///< of the rendered picture, beside the page; "": none
   std::string configuration_toml;
 };
 

@@ -23,7 +23,7 @@
 #include "base/json.hpp"
 #include "base/output_file.hpp"
 #include "base/text.hpp"
-#include "sim/experiment/settings/machine_settings.hpp"
+#include "sim/settings/machine_settings.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -110,7 +110,7 @@ std::string sm_picture(const SmMap& map, const std::string& model, std::uint32_t
   return encode_png(render(heat));
 }
 
-/// "NAME:BITS=FILE;…" with files as they are found from `folder`.
+/// "NAME:BITS=FILE;…" with paths relative to `folder`.
 std::string seen_from(const std::filesystem::path& folder, std::string_view files) {
   std::string result;
   while (!files.empty()) {
@@ -148,16 +148,14 @@ std::string models_toml(const experiment::Settings& settings, const std::vector<
 
 std::string models_text(const ModelsContext& models) {
   const CompareResult& result = models.result;
-  std::string text = context_text(models.context);
+  const std::string answer = model_answer(result);
+  std::string text = answer + (answer.empty() ? "" : "\n") + context_text(models.context);
   if (models.settings.text("packing") != "identity") {
     text += fmt::format("{:<9}{}\n", "packed", text::printable(models.settings.text("packing")));
   }
   text += fmt::format("{:<9}{}\n", "machine", text::printable(machine_line(models)));
   text += fmt::format("{:<9}a closest-hit call takes {:.1f} instructions on average\n\n", "cost", result.mean_hit_cost);
   text += output::to_text(short_models_table(result));
-  if (const std::string lines = break_even_text(result); !lines.empty()) {
-    text += "\n" + lines;
-  }
   if (const std::string note = few_warps_note(result); !note.empty()) {
     text += "\nnote: " + text::printable(note) + ".\n";
   }
@@ -212,7 +210,7 @@ void write_models_report(const ModelsReportOptions& options, const ModelsContext
   ModelsPage page{models, maps, std::vector<std::string>(maps.size()), "", models_toml(here, compared)};
   std::set<std::string> used;
   for (std::size_t i = 0; i < maps.size(); ++i) {
-    // A launch of one row has no picture worth looking at.
+    // A launch of one row has no useful picture.
     if (maps[i].last.height < 2) {
       continue;
     }

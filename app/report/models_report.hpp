@@ -1,10 +1,9 @@
-// What `rayreplay whatif --models` prints and writes: text, JSON, CSV, and a report folder.
+// Output of `rayreplay whatif --models`: text, JSON, CSV, and a report folder.
 //
 // Contract: JSON has the schema rayreplay.models/1 (docs/surfaces.md): the full resolved configuration, every key of
-// the machine, every call's cost with its origin, hints, trace hash, tool version and device beside the rows. The
-// folder holds index.html (no scripts, nothing external, light and dark), models.json, models.csv, stages.csv,
-// config.toml, machine.toml and a picture for each model of which SM ran which pixel. The same result gives the same
-// bytes.
+// the machine, every call's cost with its origin, hints, trace hash, tool version and device, and the rows. The folder
+// has index.html (no scripts, nothing external, light and dark), models.json, models.csv, stages.csv, config.toml,
+// machine.toml and, for each model, a map of the SMs over pixels. The same result gives the same bytes.
 #pragma once
 
 #include <filesystem>
@@ -17,21 +16,21 @@
 #include "app/pictures/colormap.hpp"
 #include "app/report/context.hpp"
 #include "app/report/sm_map.hpp"
-#include "sim/experiment/compare.hpp"
+#include "sim/comparison/compare.hpp"
 
 namespace rayreplay::report {
 
 struct ModelsContext {
   const Context& context;
   const experiment::CompareResult& result;
-  const experiment::Settings& settings;  ///< that the result depends on, resolved
+  const experiment::Settings& settings;  ///< all that affect the result, resolved
   const scheduler::HintSources& hints;
 };
 
 [[nodiscard]] std::string models_text(const ModelsContext& models);
 [[nodiscard]] nlohmann::ordered_json models_json(const ModelsContext& models);
 [[nodiscard]] std::string models_csv(const ModelsContext& models);
-/// The base experiment as TOML; the models that are compared in a comment.
+/// The base experiment as TOML; the compared models in a comment.
 [[nodiscard]] std::string models_toml(const experiment::Settings& settings, const std::vector<std::string>& models);
 
 struct ModelsReportOptions {
@@ -41,9 +40,9 @@ struct ModelsReportOptions {
   pictures::Colormap colormap = pictures::Colormap::Viridis;
 };
 
-/// By what such a folder is known.
+/// Marks that identify such a folder.
 [[nodiscard]] output::FolderKind models_folder();
-/// `maps`: of each row, in order; without values for rows that have none.
+/// `maps`: by row, in order; empty values for rows without a map.
 void write_models_report(const ModelsReportOptions& options, const ModelsContext& models,
                          const std::vector<SmMap>& maps);
 

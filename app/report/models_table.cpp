@@ -312,7 +312,7 @@ output::Table efficiency_by_bounce(const CompareResult& result) {
   table.columns = model_columns(result, "bounce");
   const std::size_t bounces = result.rows.front().replay.by_bounce.size();
   for (std::size_t first = 0; first < bounces; ++first) {
-    // The last row is of all the rest.
+    // The last row sums up the remaining bounces.
     const std::size_t last = first == kShownBounces ? bounces - 1 : first;
     std::vector<Cell> cells = {last > first ? fmt::format("{} to {}", first, last) : fmt::format("{}", first)};
     for (const CompareRow& row : result.rows) {

@@ -18,15 +18,15 @@ namespace {
 
 using experiment::CompareRow;
 
-/// Something that happens to a warp at a time, in cycles.
+/// An event of a warp, with its time in cycles.
 struct Moment {
   double cycles = 0;
   std::uint32_t warp = 0;
   bool starts = false;
 };
 
-/// In order of time. At one time warps end before others start, so that no slot holds two and no counter overshoots.
-/// A warp that takes no time at all starts before it ends.
+/// By time. At equal times warps end before others start, so that no slot holds two and no counter overshoots. A warp
+/// of zero length still starts before it ends.
 std::vector<Moment> moments(std::span<const std::uint32_t> warps, const machine::Placement& placement) {
   std::vector<Moment> list;
   list.reserve(warps.size() * 2);
@@ -54,7 +54,7 @@ class Writer {
       progress_->start("timeline", machine_.sms + 1);
     }
     number_rounds();
-    // Warps by SM: a counting sort.
+    // Sorts warps by SM (counting sort).
     const std::vector<std::uint32_t>& sm = row_.timing.placement.sm;
     std::vector<std::size_t> begin(machine_.sms + 1);
     for (const std::uint32_t of_warp : sm) {
@@ -103,7 +103,7 @@ class Writer {
     }
   }
 
-  /// Threads that have come to the end of a segment and not yet begun their next.
+  /// Threads between the end of a segment and the start of their next.
   void write_launch(std::span<const std::uint32_t> warps) {
     const scheduler::Segments& cut = row_.cut;
     std::vector<bool> opens(cut.size()), closes(cut.size());

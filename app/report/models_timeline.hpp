@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/progress.hpp"
-#include "sim/experiment/compare.hpp"
+#include "sim/comparison/compare.hpp"
 
 namespace rayreplay::report {
 

@@ -13,19 +13,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The part of the configuration at `place`, null if there is none.
+/// The part of the configuration at `place`; null if missing.
 Json part_of(const std::optional<Json>& configuration, const char* place) {
   const Json::json_pointer pointer(place);
   return configuration && configuration->is_object() && configuration->contains(pointer) ? configuration->at(pointer)
                                                                                          : Json();
 }
 
-/// Indices of launches that lack threads, as the capture wrote them down; null in older traces.
+/// Indices of launches with missing threads, from the capture's notes; null in older traces.
 Json launches_without_threads(const std::optional<Json>& configuration) {
   return part_of(configuration, "/capture/threads_missing");
 }
 
-/// Whether the capture's options leave threads out, in whatever launch.
+/// True if the capture's options leave threads out of any launch.
 bool is_sampled(const std::optional<Json>& configuration) {
   const auto differs = [given = part_of(configuration, "/capture/options")](const char* name, const char* whole) {
     const auto found = given.is_object() ? given.find(name) : given.end();
@@ -46,7 +46,7 @@ bool threads_are_missing(const trace::Trace& trace, const trace::Launch& launch)
     const auto index = std::ranges::find_if(trace.launches, same) - trace.launches.begin();
     return std::ranges::find(missing, Json(index)) != missing.end();
   }
-  // Older traces do not say of which launches.
+  // Older traces do not have the list of launches.
   const auto& lines = trace.header.not_captured;
   return is_sampled(configuration) || std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
            return line.find("threads not recorded: ") != std::string::npos ||

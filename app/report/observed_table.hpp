@@ -1,4 +1,4 @@
-// What the device itself reached (sim/simt/observed.hpp), to stand beside a replay.
+// The device's own SIMT efficiency (sim/simt/observed.hpp), for comparison with a replay.
 #pragma once
 
 #include <string>
@@ -14,14 +14,14 @@ namespace rayreplay::report {
 /// Rows: the launch, then each stage that has groups.
 [[nodiscard]] output::Table observed_table(const simt::Observed& observed, std::uint32_t warp_size);
 
-/// Whether threads of the launch were left out (window, every, full memory): its groups are then those that at least
-/// one recorded thread took part in, so that large groups are seen more often than small ones.
+/// True if threads of the launch are missing (window, every, full memory). Its groups are then those with at least one
+/// recorded thread, so large groups are over-represented.
 [[nodiscard]] bool threads_are_missing(const trace::Trace& trace, const trace::Launch& launch);
 
-/// "\nobserved on DEVICE (…)" and the table; "" when groups were not captured.
+/// "\nobserved on DEVICE (…)" and the table; "" without captured groups.
 [[nodiscard]] std::string observed_text(const trace::Trace& trace, const trace::Launch& launch);
 
-/// The value of the key `observed`; null when groups were not captured.
+/// The value of the key `observed`; null without captured groups.
 [[nodiscard]] nlohmann::ordered_json observed_json(const trace::Trace& trace, const trace::Launch& launch);
 
 }  // namespace rayreplay::report

@@ -1,9 +1,9 @@
-// What every result says about where it comes from: tool, device, trace.
+// The origin of every result: tool, device, trace.
 //
-// Contract: `provenance_json` begins a document with `schema`, `tool`, `device`, `devices` and `trace`
-// (docs/surfaces.md); `provenance_cells` are the columns of a CSV that say the same shortly; `with_cells` adds such
-// columns to every row, as detail. `stages`: what ran where (base/accelerator.hpp); without any, all ran on the
-// processor.
+// Contract: `provenance_json` starts a document with `schema`, `tool`, `device`, `devices` and `trace`
+// (docs/surfaces.md). `provenance_cells` are the same as columns of a CSV, in short form; `with_cells` adds such
+// columns to every row, as detail. `stages`: the device of each stage (base/accelerator.hpp); without any, all ran
+// on the processor.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ using NamedCells = std::vector<std::pair<std::string, output::Cell>>;
 
 using Stages = std::vector<StageRecord>;
 
-/// "CPU", "NVIDIA H200", "NVIDIA H200, CPU": all that ran a stage.
+/// "CPU", "NVIDIA H200", "NVIDIA H200, CPU": all devices that ran a stage.
 [[nodiscard]] std::string device_summary(const Stages& stages);
 /// "replay: NVIDIA H200; sort: CPU (it ran out of memory)".
 [[nodiscard]] std::string stages_text(const Stages& stages);

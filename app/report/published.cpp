@@ -86,7 +86,7 @@ WorkloadValue workload_value(const Reader& reader, const toml::node& node, std::
   return node.as_boolean()->get();
 }
 
-/// Packings that this program does not have stay as they are: they match nothing.
+/// Unknown packings are kept; they match no row.
 std::string resolved_packing(const Reader& reader, const toml::table& table) {
   const std::string spec = reader.text(table, "name");
   const std::vector<std::string> names = scheduler::Packings::names();
@@ -167,7 +167,7 @@ std::vector<std::string> differences(const trace::Header& header, const Publishe
   }
   const std::optional<nlohmann::ordered_json> parsed = parse_json(header.configuration);
   if (!parsed || !parsed->is_object()) {
-    return {"the trace does not say what it is of"};
+    return {"the trace does not name its workload"};
   }
   const nlohmann::json configuration = *parsed;
   std::vector<std::string> result;

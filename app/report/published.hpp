@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "app/output/table.hpp"
-#include "sim/experiment/whatif.hpp"
+#include "sim/engine/stages/simt.hpp"
 
 namespace rayreplay::report {
 
@@ -42,14 +42,14 @@ struct Published {
 
 [[nodiscard]] Published parse_published(std::string_view toml, const std::string& file);
 
-/// What `[workload]` says and the trace's configuration (JSON, header.configuration) does not: "width: 64, published
-/// 1280". A scene or an integrator without parameters is matched by its name. Empty: the same workload.
+/// Where `[workload]` differs from the trace's configuration (JSON, header.configuration): "width: 64, published 1280".
+/// A scene or an integrator without parameters is matched by its name. Empty: the same workload.
 [[nodiscard]] std::vector<std::string> differences(const trace::Header& header, const Published& published);
 
-/// The differences as one sentence to print; "" for none.
+/// The differences as one sentence; "" without any.
 [[nodiscard]] std::string workload_warning(const trace::Header& header, const Published& published);
 
-/// A row for each packing that both have: ours, every published quantity, and the difference in percentage points.
+/// A row for each packing of both: our value, every published quantity, and the difference in percentage points.
 [[nodiscard]] output::Table compare(const experiment::WhatIfResult& result, const Published& published);
 
 }  // namespace rayreplay::report

@@ -1,7 +1,7 @@
 // A report folder: index.html, its pictures, and the same result as data (whatif.json, whatif.csv, config.toml).
 //
-// Contract: written aside and renamed, so that the folder is whole or not there. Errors: Output as OutputFolder; Input
-// when the rendered picture is no PNG.
+// Contract: written under a temporary name and renamed, so the folder is complete or absent. Errors: Output as
+// OutputFolder; Input if the rendered picture is no PNG.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@
 #include "app/pictures/colormap.hpp"
 #include "app/report/context.hpp"
 #include "app/report/published.hpp"
-#include "sim/experiment/whatif.hpp"
+#include "sim/engine/stages/simt.hpp"
 
 namespace rayreplay::report {
 
@@ -21,11 +21,11 @@ namespace rayreplay::report {
 [[nodiscard]] nlohmann::ordered_json whatif_json(const Context& context, const experiment::WhatIfResult& result,
                                                  const std::optional<Published>& published);
 
-/// The base experiment as TOML; flags that compare others with it in a comment.
+/// The base experiment as TOML; comparing flags in a comment.
 [[nodiscard]] std::string whatif_toml(const experiment::Settings& settings, const std::vector<std::string>& packings,
                                       const std::vector<std::string>& swizzles);
 
-/// By what a report folder is known: the generator's mark in index.html, and the file names of docs/surfaces.md.
+/// Marks that identify a report folder: the generator's mark in index.html, and the file names of docs/surfaces.md.
 [[nodiscard]] output::FolderKind report_folder();
 
 struct ReportOptions {
@@ -33,7 +33,7 @@ struct ReportOptions {
   bool force = false;
   std::string image_png;  ///< bytes of the rendered picture; "" for none
   pictures::Colormap colormap = pictures::Colormap::Viridis;
-  std::vector<std::string> packings{};  ///< asked for; none: all
+  std::vector<std::string> packings{};  ///< requested; empty: all
 };
 
 void write_report(const ReportOptions& options, const Context& context, const experiment::WhatIfResult& result,

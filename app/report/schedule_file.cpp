@@ -20,7 +20,7 @@ using hdf5::write_text;
 using hdf5::written;
 using trace::hdf5::Handle;
 
-constexpr std::size_t kStep = std::size_t{1} << 16U;  // rows written at a time
+constexpr std::size_t kStep = std::size_t{1} << 16U;  // rows in one write
 
 void write_warps(hid_t root, const experiment::CompareRow& row, const Place& place) {
   const Handle group = make_group(root, "warps");

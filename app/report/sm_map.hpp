@@ -1,4 +1,4 @@
-// Which SM ran which pixel?
+// Maps of SMs over pixels.
 //
 // Contract: a pixel shows the SM of its thread's last segment (where the thread wrote its colour), in the launch's
 // first slice; pixels without segments are NaN. `changed`: threads whose segments ran on more than one SM, over the
@@ -7,8 +7,8 @@
 
 #include <cstdint>
 
-#include "sim/experiment/compare.hpp"
-#include "sim/experiment/pixel_map.hpp"
+#include "sim/comparison/compare.hpp"
+#include "sim/simt/pixel_map.hpp"
 
 namespace rayreplay::report {
 

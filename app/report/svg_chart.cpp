@@ -128,17 +128,17 @@ std::string start(const std::string& title, double height) {
       escape_html(title), kWidth, height);
 }
 
-/// Parts of a stacked bar have colours that no line or bar has.
+/// Colours of stacked bars differ from those of lines and bars.
 std::string part_class(std::size_t part) {
   return fmt::format("p{}", part % kPartColors);
 }
 
-/// A series without a value other than 0 has no place in a stack's legend.
+/// An all-zero series is left out of a stack's legend.
 bool is_empty(const BarSeries& series) {
   return std::ranges::all_of(series.values, [](double value) { return !std::isfinite(value) || value == 0; });
 }
 
-/// Of a line with `spread`: along its upper side and back along the lower one, within [low, high].
+/// The band of a line with `spread`: along its upper side and back along the lower one, within [low, high].
 std::string band(const ChartLine& one, const Scale& x, const Scale& y, double low, double high) {
   std::vector<std::string> upper, lower;
   for (std::size_t i = 0; i < one.points.size() && i < one.spread.size(); ++i) {
@@ -258,7 +258,7 @@ std::string to_svg(const StackChart& chart) {
     }
     top = std::max(top, sum);
   }
-  // Names stand beside their bars while there is room, else above them.
+  // Names are beside their bars if there is room, else above them.
   const double wanted = static_cast<double>(longest) * kLetter + 16;
   const bool beside = wanted <= kWidth * 0.4;
   const double left = beside ? std::max(wanted, kLeft) : 12;

@@ -1,8 +1,8 @@
 // Charts for report pages: lines and bars as SVG inside the page.
 //
-// Contract: a chart is a figure with title, axes with units, legend and caption; texts are escaped; colours come from
-// the page's style (light and dark) and, beyond eight series, dashes tell lines of one colour apart. Points that are
-// not finite, and points not above 0 on a logarithmic axis, are left out. The same chart gives the same bytes.
+// Contract: a chart is a figure with title, axes with units, legend and caption. Texts are escaped. Colours come from
+// the page's style (light and dark); beyond eight series, dashes distinguish lines of one colour. Points that are not
+// finite, and points not above 0 on a logarithmic axis, are left out. The same chart gives the same bytes.
 #pragma once
 
 #include <optional>
@@ -17,10 +17,10 @@ struct ChartPoint {
 
 struct ChartLine {
   std::string name;
-  std::size_t color = 0;               ///< the same number, the same colour in every chart
+  std::size_t color = 0;               ///< equal numbers have the same colour in every chart
   std::vector<ChartPoint> points{};    ///< ascending in x
   std::optional<ChartPoint> marked{};  ///< drawn as a ring
-  std::vector<double> spread{};        ///< by point: a band reaches so far above and below; empty: none
+  std::vector<double> spread{};        ///< by point: half the height of a band; empty: none
 };
 
 struct LineChart {
@@ -28,7 +28,7 @@ struct LineChart {
   std::string x_title, y_title;  ///< with units
   std::string caption;
   bool log_x = false;
-  bool log_y = false;            ///< from the power of ten below the lowest value; what is not above 0 is left out
+  bool log_y = false;            ///< from the power of ten below the lowest value; values not above 0 are left out
   bool whole_x = false;          ///< no ticks between whole numbers
   std::optional<double> rule{};  ///< a horizontal line, such as a speed-up of 1
   std::optional<double> y_high{};
@@ -50,8 +50,8 @@ struct BarChart {
   std::vector<BarSeries> series;
 };
 
-/// Each category one horizontal bar, its series one after another, in colours of their own. A series of nothing but
-/// zeros is not in the legend.
+/// Each category is one horizontal bar of its series in sequence, in colours of their own. All-zero series are not in
+/// the legend.
 struct StackChart {
   std::string title;
   std::string x_title;

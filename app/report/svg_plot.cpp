@@ -11,7 +11,7 @@ using pictures::Anchor;
 using pictures::Ink;
 using pictures::PlotPoint;
 
-// The colours of pages (html_parts.cpp), so that files and pages look alike.
+// The colours of pages (html_parts.cpp), for a uniform look.
 constexpr std::string_view kStyle = R"css(
 svg { --paper: #fbfbfa; --ink: #1d1d1f; --soft: #62646a; --line: #d9dadd; --c0: #5f6470; --c1: #1f77b4; --c2: #d1580c;
   --c3: #2a8a3e; --c4: #8a4fbf; --c5: #b8860b; --c6: #c2336b; --c7: #12878f; background: #fbfbfa; }
@@ -73,7 +73,7 @@ class SvgCanvas : public pictures::Canvas {
              fmt::format(" transform=\"rotate(-90 {:.1f} {:.1f})\"", place.x, place.y));
   }
   [[nodiscard]] double text_width(const std::string& content) const override {
-    constexpr double kLetter = 6.7;  // the widest usual font, on average
+    constexpr double kLetter = 6.7;  // average of the widest usual font
     return kLetter * static_cast<double>(content.size());
   }
   [[nodiscard]] const std::string& body() const {

@@ -1,7 +1,7 @@
-// Plots of app/pictures/plot.hpp as SVG: on a page, or as a file of its own.
+// Plots of app/pictures/plot.hpp as SVG: on a page, or as a separate file.
 //
 // Contract: every text is escaped. On a page: a figure with title, picture and note; colours come from the page's style
-// (light and dark). As a file: title and note in the picture, its own style with both, no scripts.
+// (light and dark). As a file: title and note are in the picture, both colour schemes in its own style, no scripts.
 #pragma once
 
 #include <string>

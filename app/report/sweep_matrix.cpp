@@ -31,7 +31,7 @@ const char* design_name(sweep::Design design) {
   return "";
 }
 
-/// A name with dots may be broken at them.
+/// Allows line breaks at the dots of a name.
 std::string breakable(const std::string& name) {
   std::string html;
   for (const char c : escape_html(name)) {
@@ -48,7 +48,7 @@ std::string matrix_cell(const sweep::ParameterIndex& index) {
   if (!value || !std::isfinite(*value)) {
     return "<td class=\"n\">-</td>";
   }
-  // The shade never gets so dark that the text on it cannot be read.
+  // The shade is limited so that text on it stays readable.
   constexpr double kDarkest = 0.55;
   const double share = std::clamp(*value, 0.0, 1.0);
   return fmt::format("<td class=\"n\" style=\"background:rgba(60,130,200,{:.3f})\">{:.1f} %</td>", share * kDarkest,

@@ -1,7 +1,7 @@
-// Which parameter moves which metric, as rows and as one matrix.
+// Sensitivity of metrics to parameters, as rows and as one matrix.
 //
-// Contract: `ranked` orders parameters by what they move, most first. The matrix has a row for each metric and a column
-// for each parameter; a cell is the total index where it is known, else the first-order one, in percent and as shade.
+// Contract: `ranked` orders parameters by influence, highest first. The matrix has a row for each metric and a column
+// for each parameter; a cell is the total index, or the first-order one if that is unknown, in percent and as shade.
 #pragma once
 
 #include <optional>
@@ -18,12 +18,12 @@ struct MetricSensitivity {
   std::string metric;
   sweep::Sensitivity result;
 };
-/// Of each metric; of none: of all that exist and vary.
+/// For the given metrics; without any, for all that exist and vary.
 [[nodiscard]] std::vector<MetricSensitivity> sensitivities(const sweep::ResultsReader& reader,
                                                            std::vector<std::string> metrics, const std::string& where);
-/// The total index, or the first where there is none; nothing where neither is known.
+/// The total index, else the first-order one; empty if both are unknown.
 [[nodiscard]] std::optional<double> weight(const sweep::ParameterIndex& index);
-/// Places in `parameters`.
+/// Indices into `parameters`.
 [[nodiscard]] std::vector<std::size_t> ranked(const sweep::Sensitivity& result);
 
 [[nodiscard]] output::Table sensitivity_table(const std::vector<MetricSensitivity>& all);

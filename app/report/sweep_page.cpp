@@ -42,14 +42,14 @@ std::string joined(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// How many different values a column has.
+/// Number of distinct values of a column.
 std::uint64_t levels(const ResultsReader& reader, const std::string& axis) {
   const sweep::ResultSet count =
       reader.query(fmt::format(R"(SELECT count(DISTINCT "{}") FROM runs)", reader.column(axis, "").name));
   return static_cast<std::uint64_t>(sweep::number(count.rows[0][0]));
 }
 
-/// The metric that the page is about; an empty name where there is none.
+/// The main metric of the page; an empty name if there is none.
 MetricGoal subject(const ResultsReader& reader, const std::string& asked) {
   if (!asked.empty()) {
     return parse_metric(reader, asked);
@@ -83,9 +83,9 @@ std::string values_text(const ResultsReader& reader, const ResultColumn& column)
     high = std::max(high, value);
     texts.push_back(std::isfinite(value) ? parameter_text(column, value) : sweep::to_text(row.front()));
   }
-  constexpr std::size_t kMostTexts = 12;
+  constexpr std::size_t kMaxTexts = 12;
   const std::string unit = column.unit.empty() || column.unit == "bytes" ? "" : " " + column.unit;
-  if (texts.size() <= kMostTexts) {
+  if (texts.size() <= kMaxTexts) {
     return joined(texts) + (numbers ? unit : "");
   }
   return fmt::format(
@@ -127,9 +127,9 @@ std::string provenance(const ResultsReader& reader) {
     html += fact("input " + input.path, input.hash);
   }
   const std::vector<std::string> hashes = reader.distinct("trace_hash");
-  constexpr std::size_t kMostHashes = 8;
+  constexpr std::size_t kMaxHashes = 8;
   html +=
-      fact("trace hashes", hashes.size() <= kMostHashes ? joined(hashes) : fmt::format("{} different", hashes.size()));
+      fact("trace hashes", hashes.size() <= kMaxHashes ? joined(hashes) : fmt::format("{} different", hashes.size()));
   return html + "</dl>\n<details><summary>The sweep's file</summary>\n<pre>" + escape_html(reader.about().sweep) +
          "</pre>\n</details>\n";
 }
@@ -150,7 +150,7 @@ StackChart bars(const MetricSensitivity& one, const std::vector<std::size_t>& or
   return chart;
 }
 
-/// Zipped axes have one name; the first of them stands for all.
+/// Zipped axes have one name; the first of them represents all.
 std::string axis_name(const std::string& parameter) {
   return parameter.substr(0, parameter.find(" + "));
 }
@@ -168,20 +168,20 @@ std::string sensitivity_part(const std::vector<MetricSensitivity>& all, const Me
   return html + "</div>\n</div>\n" + std::string(kIndexMeanings);
 }
 
-/// A map over the two parameters that move the metric most, and lines over each that does something.
+/// A map over the two most influential parameters, and lines over each influential one.
 std::string pictures_part(const ResultsReader& reader, const MetricGoal& metric, const sweep::Sensitivity& result,
                           const std::string& where) {
-  constexpr std::uint64_t kMostLines = 9, kMostTexts = 40;
-  constexpr std::size_t kMostCharts = 4;
+  constexpr std::uint64_t kMaxLines = 9, kMaxTexts = 40;
+  constexpr std::size_t kMaxCharts = 4;
   constexpr double kSomething = 0.01;
   std::vector<std::string> axes;
   for (const std::size_t i : ranked(result)) {
-    if (axes.size() < 2 || (axes.size() < kMostCharts && weight(result.parameters[i]).value_or(0) >= kSomething)) {
+    if (axes.size() < 2 || (axes.size() < kMaxCharts && weight(result.parameters[i]).value_or(0) >= kSomething)) {
       axes.push_back(axis_name(result.parameters[i].name));
     }
   }
   const auto drawable = [&](const std::string& axis) {
-    return reader.column(axis, "").type != sweep::ColumnType::Text || levels(reader, axis) <= kMostTexts;
+    return reader.column(axis, "").type != sweep::ColumnType::Text || levels(reader, axis) <= kMaxTexts;
   };
   std::erase_if(axes, [&](const std::string& axis) { return !drawable(axis); });
   if (axes.empty()) {
@@ -194,22 +194,22 @@ std::string pictures_part(const ResultsReader& reader, const MetricGoal& metric,
   }
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::string by = axes.size() > 1 ? axes[i == 0 ? 1 : 0] : "";
-    const bool several = !by.empty() && levels(reader, by) <= kMostLines;
+    const bool several = !by.empty() && levels(reader, by) <= kMaxLines;
     html += svg_figure(line_plot(reader, axes[i], metric.metric, several ? by : "", where));
   }
   return html + "</div>\n";
 }
 
-/// Of two configurations equal otherwise, that with less of it is the cheaper machine.
+/// With all else equal, less of it means the cheaper machine.
 bool is_price(const ResultColumn& column) {
   return column.role == Role::Axis && (column.name == "machine.sms" || column.name == "scheduler.model:pool_warps" ||
                                        (column.name.starts_with("cache.") && column.unit == "bytes"));
 }
 
-/// What to weigh the metric against: what the hardware costs, else another main metric, with most to choose from.
+/// The second goal of the front: hardware cost, else another main metric, whichever gives the longest front.
 MetricGoal price_of(const ResultsReader& reader, const MetricGoal& metric, const std::string& where) {
   for (const bool hardware : {true, false}) {
-    std::size_t most = 2;  // a front of less is no choice
+    std::size_t most = 2;  // a shorter front is no choice
     MetricGoal best;
     for (const ResultColumn& column : reader.columns()) {
       const bool main = column.role == Role::Metric && column.goal != Goal::None && is_main_metric(column.name);
@@ -237,12 +237,12 @@ std::string pareto_part(const ResultsReader& reader, const MetricGoal& metric, c
   std::string html = "<h2>What has its price</h2>\n<div class=\"charts\">\n";
   html += svg_figure(pareto_plot(reader, other, metric, where)) + "</div>\n";
   sweep::ResultSet front = front_rows(reader, {other, metric}, where);
-  constexpr std::size_t kMostRows = 12;
+  constexpr std::size_t kMaxRows = 12;
   const std::size_t size = front.rows.size();
-  front.rows.resize(std::min(size, kMostRows));
+  front.rows.resize(std::min(size, kMaxRows));
   html += rows_table(front, {other.metric, metric.metric});
-  if (size > kMostRows) {
-    html += fmt::format("<p class=\"soft\">The first {} of {} on the front.</p>\n", kMostRows, size);
+  if (size > kMaxRows) {
+    html += fmt::format("<p class=\"soft\">The first {} of {} on the front.</p>\n", kMaxRows, size);
   }
   return html;
 }

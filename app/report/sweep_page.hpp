@@ -1,8 +1,8 @@
-// A sweep on one page: what it is, the best, which parameter moves what, pictures, failures, where it comes from.
+// A sweep on one HTML page: summary, best configurations, sensitivity, plots, failures, provenance.
 //
-// Contract: one HTML file without scripts and external resources; the same database, the same bytes. It is about one
-// metric, `asked`; "": the sweep's objective, else the first metric with a goal that varies. Sections for which there
-// is nothing are left out.
+// Contract: one HTML file without scripts and external resources; the same database gives the same bytes. The page's
+// metric is `asked`; "": the sweep's objective, else the first metric with a goal that varies. Empty sections are left
+// out.
 #pragma once
 
 #include <string>

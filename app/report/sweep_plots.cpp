@@ -21,10 +21,10 @@ using sweep::ResultColumn;
 using sweep::ResultSet;
 using sweep::ResultsReader;
 
-constexpr std::size_t kMostLevels = 40;
+constexpr std::size_t kMaxLevels = 40;
 constexpr std::size_t kRanges = 20;
-constexpr std::size_t kMostLines = 16;
-constexpr std::size_t kMostTicks = 6;
+constexpr std::size_t kMaxLines = 16;
+constexpr std::size_t kMaxTicks = 6;
 constexpr double kWideSpan = 32;
 
 [[noreturn]] void nothing(const std::string& what) {
@@ -37,7 +37,7 @@ bool is_power_of_two(double value) {
          std::has_single_bit(static_cast<std::uint64_t>(value));
 }
 
-/// Which place along an axis each row has.
+/// The position of each row along an axis.
 struct Places {
   ResultColumn column;
   bool numbers = true;
@@ -61,7 +61,7 @@ Places number_places(ResultColumn column, const std::vector<double>& values) {
   const double low = levels.front(), high = levels.back();
   places.logarithmic = low > 0 && levels.size() > 2 &&
                        (high / low >= kWideSpan || (high / low >= 4 && std::ranges::all_of(levels, is_power_of_two)));
-  places.ranges = levels.size() > kMostLevels;
+  places.ranges = levels.size() > kMaxLevels;
   const auto scaled = [&](double value) { return places.logarithmic ? std::log(value) : value; };
   const double from = scaled(low), width = (scaled(high) - from) / kRanges;
   if (places.ranges) {
@@ -93,7 +93,7 @@ Places places_of(const ResultsReader& reader, const std::string& name, const std
                  const std::string& option) {
   const ResultColumn& column = reader.column(name, option);
   const ResultSet rows = reader.select({column.name}, sweep::finished_where(where));
-  // Costs are given as texts ("300"): what reads as a number is one.
+  // Costs are texts ("300"): texts that parse as numbers count as numbers.
   const bool numbers = std::ranges::all_of(rows.rows, [](const auto& row) {
     return std::holds_alternative<std::monostate>(row.front()) || std::isfinite(read_number(row.front()));
   });
@@ -116,10 +116,10 @@ Places places_of(const ResultsReader& reader, const std::string& name, const std
     }
     places.of_rows.push_back(level->second);
   }
-  if (levels.size() > kMostLevels) {
+  if (levels.size() > kMaxLevels) {
     throw Error(ErrorKind::Usage,
                 {"a parameter has too many different texts to draw", column.name, fmt::format("{}", levels.size()),
-                 fmt::format("at most {}", kMostLevels), "choose some of them with --where"});
+                 fmt::format("at most {}", kMaxLevels), "choose some of them with --where"});
   }
   return places;
 }
@@ -137,7 +137,7 @@ pictures::PlotAxis axis_of(const Places& places) {
     axis.high += 0.5;
   }
   if (places.numbers && !places.logarithmic && places.values.size() > 12) {
-    axis.ticks = value_ticks(places.column, axis.low, axis.high, kMostTicks + 2);
+    axis.ticks = value_ticks(places.column, axis.low, axis.high, kMaxTicks + 2);
     return axis;
   }
   for (std::size_t i = 0; i < places.values.size(); ++i) {
@@ -146,7 +146,7 @@ pictures::PlotAxis axis_of(const Places& places) {
   return axis;
 }
 
-/// Of a metric: from 0 where 0 is near. `may_be_log`: by powers of ten where values span many.
+/// The axis of a metric: from 0 if 0 is near. `may_be_log`: logarithmic for values over many orders of magnitude.
 pictures::PlotAxis metric_axis(const ResultColumn& column, double low, double high, bool may_be_log) {
   constexpr double kManyPowers = 100;
   pictures::PlotAxis axis{column_title(column)};
@@ -154,13 +154,13 @@ pictures::PlotAxis metric_axis(const ResultColumn& column, double low, double hi
     axis.logarithmic = true;
     axis.low = low / 1.2;
     axis.high = high * 1.2;
-    axis.ticks = logarithmic_ticks(column, axis.low, axis.high, kMostTicks);
+    axis.ticks = logarithmic_ticks(column, axis.low, axis.high, kMaxTicks);
     return axis;
   }
   const double pad = high > low ? (high - low) * 0.06 : std::max(std::abs(high) * 0.05, 1e-9);
   axis.low = low >= 0 && low < high * 0.4 ? 0 : low - pad;
   axis.high = high + pad;
-  axis.ticks = value_ticks(column, axis.low, axis.high, kMostTicks);
+  axis.ticks = value_ticks(column, axis.low, axis.high, kMaxTicks);
   return axis;
 }
 
@@ -172,11 +172,12 @@ struct Mean {
   }
 };
 
-/// Means of the rows that fall on one place, and how far they reach.
+/// Means of the rows at one position, and their range.
 struct Means {
-  std::vector<Mean> cells;  ///< by place up, then across
+  std::vector<Mean> cells;  ///< by position along y, then x
   double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
-  std::uint64_t least = std::numeric_limits<std::uint64_t>::max(), most = 0;  ///< rows of a cell that has any
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max(),
+                most = 0;  ///< smallest number of rows in a non-empty cell
 };
 
 Means means_of(const std::vector<double>& values, const Places& across, const Places& up, const std::string& metric) {
@@ -244,7 +245,7 @@ pictures::GridPlot heat_map_plot(const ResultsReader& reader, const std::string&
   }
   plot.low = means.low;
   plot.high = means.high > means.low ? means.high : means.low + 1;
-  plot.ticks = value_ticks(column, plot.low, plot.high, kMostTicks);
+  plot.ticks = value_ticks(column, plot.low, plot.high, kMaxTicks);
   plot.note = with_where(mean_note(means), where);
   return plot;
 }
@@ -258,10 +259,10 @@ pictures::Plot line_plot(const ResultsReader& reader, const std::string& x, cons
   if (!by.empty()) {
     lines = places_of(reader, by, where, "--by");
   }
-  if (lines.labels.size() > kMostLines && !lines.ranges) {
+  if (lines.labels.size() > kMaxLines && !lines.ranges) {
     throw Error(ErrorKind::Usage,
                 {"too many lines for one picture", "--by " + by, fmt::format("{}", lines.labels.size()),
-                 fmt::format("at most {}", kMostLines), "choose some values with --where"});
+                 fmt::format("at most {}", kMaxLines), "choose some values with --where"});
   }
   const Means means = means_of(values, across, lines, metric);
   pictures::Plot plot;

@@ -1,9 +1,9 @@
-// Pictures of a sweep: a map over two parameters, lines over one, a cloud with its Pareto front.
+// Plots of a sweep: a map over two parameters, lines over one, a scatter plot with its Pareto front.
 //
-// Contract: where several configurations meet in one place of a picture, it shows their mean, and its note says over
-// how many; `where` narrows them down. Axes of powers of two, and those that span a factor of 32 or more, are
-// logarithmic; numbers of bytes read "64 KiB". Parameters with many different values are cut into ranges. Errors: Usage
-// where there is nothing to draw, or where a column that must hold numbers holds texts.
+// Contract: several configurations at one position are shown as their mean, and the note has their number; `where`
+// restricts them. Axes of powers of two, and those that span a factor of 32 or more, are logarithmic; bytes are
+// labelled as "64 KiB". Parameters with many values are divided into ranges. Errors: Usage if there is nothing to draw,
+// or if a column that must be numeric has texts.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace rayreplay::report {
 [[nodiscard]] pictures::GridPlot heat_map_plot(const sweep::ResultsReader& reader, const std::string& x,
                                                const std::string& y, const std::string& metric,
                                                const std::string& where);
-/// `by`: one line for each of its values; "": one line.
+/// `by`: one line for each of its values; "": a single line.
 [[nodiscard]] pictures::Plot line_plot(const sweep::ResultsReader& reader, const std::string& x,
                                        const std::string& metric, const std::string& by, const std::string& where);
 [[nodiscard]] pictures::Plot pareto_plot(const sweep::ResultsReader& reader, const MetricGoal& x, const MetricGoal& y,

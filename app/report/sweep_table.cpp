@@ -36,7 +36,7 @@ output::Cell to_cell(const ResultCell& cell) {
   return text != nullptr ? output::Cell(*text) : output::Cell();
 }
 
-/// As many as tell values of this size apart.
+/// As many digits as distinguish values of this size.
 int decimals_of(const ResultSet& rows, std::size_t column) {
   double greatest = 0;
   bool whole = true;
@@ -65,16 +65,16 @@ ResultSet select_runs(const ResultsReader& reader, const std::vector<std::string
   return result;
 }
 
-/// In the order of `runs`; what was asked for stands behind the axes.
+/// In the order of `runs`; requested columns follow the axes.
 ResultSet rows_of(const ResultsReader& reader, const std::vector<std::uint64_t>& runs,
                   const std::vector<MetricGoal>& asked) {
   std::vector<std::string> names = default_columns(reader);
-  std::erase(names, "status");  // they all are finished
+  std::erase(names, "status");  // all of them are finished
   auto place = 1 + static_cast<std::ptrdiff_t>(reader.about().axes.size());
   for (const MetricGoal& metric : asked) {
     const auto found = std::ranges::find(names, metric.metric);
     if (found != names.end() && found - names.begin() < place) {
-      continue;  // an axis, or asked for twice
+      continue;  // an axis, or a duplicate
     }
     if (found != names.end()) {
       names.erase(found);
@@ -126,9 +126,9 @@ output::Table printable(output::Table table) {
   for (auto& row : table.rows) {
     for (output::Cell& cell : row) {
       if (auto* text = std::get_if<std::string>(&cell)) {
-        std::ranges::replace(*text, '\n', ' ');  // of configurations and sweep files
+        std::ranges::replace(*text, '\n', ' ');  // from configurations and sweep files
       }
-      // Sums of bytes and the like are reals; without decimals they get separators.
+      // Sums of bytes are stored as reals; without decimals they get separators.
       constexpr double kExact = 0x1p53;
       const double* real = std::get_if<double>(&cell);
       if (real != nullptr && *real >= 0 && *real <= kExact &&
@@ -260,7 +260,7 @@ std::vector<std::size_t> front_of(const ResultsReader& reader, const std::vector
 
 ResultSet front_rows(const ResultsReader& reader, const std::vector<MetricGoal>& metrics, const std::string& where) {
   ResultSet rows = rows_of(reader, pick(finished_runs(reader, where), front_of(reader, metrics, where)), metrics);
-  // Along the first goal, as one reads a front.
+  // In order of the first goal.
   const auto name = [&](const ResultColumn& column) { return column.name == metrics.front().metric; };
   if (const auto column = std::ranges::find_if(rows.columns, name); column != rows.columns.end()) {
     const auto place = static_cast<std::size_t>(column - rows.columns.begin());

@@ -20,7 +20,7 @@ struct Unit {
   const char* name = "";
 };
 
-/// The largest that `value` reaches.
+/// The largest unit that `value` reaches.
 Unit unit_of(double value, bool bytes) {
   constexpr std::array kBytes = {Unit{0x1p40, " TiB"}, Unit{0x1p30, " GiB"}, Unit{0x1p20, " MiB"},
                                  Unit{0x1p10, " KiB"}};
@@ -60,11 +60,11 @@ std::string column_title(const ResultColumn& column) {
 
 Measure::Measure(const ResultColumn& column, double low, double high)
     : bytes_(is_bytes(column)), counts_(column.type == sweep::ColumnType::Whole) {
-  constexpr int kMostDigits = 6;
+  constexpr int kMaxDigits = 6;
   const double greatest = std::max(std::abs(low), std::abs(high));
   if (greatest > 0 && high > low) {
-    // 3 digits for values that span a tenth of the greatest or more, one more for each tenth of that.
-    digits_ = std::clamp(2 + static_cast<int>(std::ceil(-std::log10((high - low) / greatest))), 3, kMostDigits);
+    // 3 digits if the values span a tenth of the largest or more, one more for each further factor of ten.
+    digits_ = std::clamp(2 + static_cast<int>(std::ceil(-std::log10((high - low) / greatest))), 3, kMaxDigits);
   }
 }
 
@@ -75,7 +75,7 @@ std::string Measure::text(double value) const {
   if (value == 0) {
     return "0";
   }
-  // Rounded first: 999,999 is a million.
+  // Rounds first: 999,999 is a million.
   const double shown = bytes_ ? value : std::stod(fmt::format("{:.{}e}", value, digits_ - 1));
   const Unit unit = unit_of(shown, bytes_);
   if (unit.size == 1 && (counts_ || bytes_) && value == std::floor(value)) {

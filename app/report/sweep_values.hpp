@@ -1,9 +1,9 @@
-// How values of a sweep's columns are written for people: in pictures, on pages.
+// Values of a sweep's columns as text, for plots and pages.
 //
-// Contract: bytes in KiB, MiB, GiB, other numbers with k, M, G; columns whose values carry their unit name none in
-// their title. `parameter_text` keeps every digit that tells the values of a parameter apart ("12", "64 KiB", "10000");
-// `Measure` gives all values of one metric the same number of significant digits: three, or as many more as tell its
-// least from its greatest.
+// Contract: bytes in KiB, MiB, GiB, other numbers with k, M, G. Columns whose values include a unit have none in their
+// title. `parameter_text` has every digit needed to distinguish the values of a parameter ("12", "64 KiB", "10000").
+// `Measure` gives all values of one metric the same number of significant digits: three, or as many as distinguish its
+// smallest from its largest.
 #pragma once
 
 #include <string>
@@ -31,14 +31,14 @@ class Measure {
   int digits_ = 3;
 };
 
-/// Round values in [low, high] with one unit for all of them.
+/// Round tick values in [low, high] with a common unit.
 [[nodiscard]] std::vector<pictures::PlotTick> value_ticks(const sweep::ResultColumn& column, double low, double high,
                                                           std::size_t most);
-/// The same on a logarithmic axis: powers of two of bytes, powers of ten of others.
+/// The same on a logarithmic axis: powers of two for bytes, powers of ten for others.
 [[nodiscard]] std::vector<pictures::PlotTick> logarithmic_ticks(const sweep::ResultColumn& column, double low,
                                                                 double high, std::size_t most);
 
-/// The number that a cell holds, also as a text ("300"); NaN where it holds none.
+/// The number in a cell, also from a text ("300"); NaN for others.
 [[nodiscard]] double read_number(const sweep::ResultCell& cell);
 
 }  // namespace rayreplay::report

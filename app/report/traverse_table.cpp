@@ -26,7 +26,7 @@ Cell per_ray(const TraverseRow& row, std::uint64_t sum) {
   return row.rays == 0 ? Cell{} : Cell{static_cast<double>(sum) / static_cast<double>(row.rays)};
 }
 
-/// Columns with the key of one of `keys`, in that order.
+/// The columns with one of `keys`, in that order.
 output::Table columns_of(const output::Table& table, const std::vector<std::string>& keys) {
   output::Table result;
   result.rows.resize(table.rows.size());

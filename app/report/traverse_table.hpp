@@ -1,9 +1,9 @@
-// The answer of `rayreplay traverse`: one row for what the trace observed and one for each traversal.
+// The tables of `rayreplay traverse`: a row for the trace's observations and one for each traversal.
 //
-// Contract: counts are means per ray, as are bytes; `agreement` is the share of the compared rays that end where the
-// trace's did. `model` is a traversal as asked for, `traversal` its resolved spec. JSON and CSV hold every column; what
-// a row cannot know is empty. Text is two tables: what rays do, and what warps do. Nothing here depends on time or on
-// the machine. Keys are listed in docs/surfaces.md.
+// Contract: counts and bytes are means per ray. `agreement` is the share of the compared rays whose end agrees with the
+// trace's. `model` is a traversal as requested, `traversal` its resolved spec. JSON and CSV have every column; unknown
+// cells are empty. Text has two tables: rays, and warps. Independent of time and machine. Keys are listed in
+// docs/surfaces.md.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/output/table.hpp"
-#include "sim/experiment/traverse.hpp"
+#include "sim/rays/traverse.hpp"
 
 namespace rayreplay::report {
 

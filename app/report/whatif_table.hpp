@@ -1,11 +1,11 @@
-// The answer of `rayreplay whatif` as a table.
+// The table of `rayreplay whatif`.
 //
-// Contract: one row per packing in the order of the result, and, where asked for, a last row "bound": what no packing
-// can do better than. Keys of JSON and CSV are listed in docs/surfaces.md. Per-stage columns are detail: not in text.
+// Contract: one row per packing in the order of the result, and on request a last row "bound": the upper limit of any
+// packing. Keys of JSON and CSV are listed in docs/surfaces.md. Per-stage columns are detail: not in text.
 #pragma once
 
 #include "app/output/table.hpp"
-#include "sim/experiment/whatif.hpp"
+#include "sim/engine/stages/simt.hpp"
 
 namespace rayreplay::report {
 

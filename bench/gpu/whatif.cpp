@@ -10,10 +10,11 @@
 #include "base/split_mix.hpp"
 #include "bench/gpu/gpu_case.hpp"
 #include "bench/simt/synthetic_launch.hpp"
-#include "capture/trace/accelerated_launch.hpp"
-#include "scheduler-models/launch_order.hpp"
+#include "kernels/launch_on_device.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
-#include "sim/experiment/whatif.hpp"
+#include "sim/engine/evaluator.hpp"
+#include "sim/engine/stages/simt.hpp"
+#include "sim/launch/warps.hpp"
 #include "sim/simt/segment_replay.hpp"
 
 namespace rayreplay::bench {
@@ -72,9 +73,12 @@ struct Answer {
   bool operator==(const Answer&) const = default;
 };
 
+constexpr const char* kOrder = "z-order";
+
 struct Prepared {
-  trace::Trace trace;
-  experiment::Resolved resolved;
+  std::shared_ptr<experiment::InputData> data = std::make_shared<experiment::InputData>();
+  experiment::Settings settings;
+  experiment::Experiment opened;
   kernels::DeviceInfo info;
   std::array<Answer, 2> answers;
   std::array<std::unique_ptr<Accelerator>, 2> accelerators;  ///< the device, the processor
@@ -83,15 +87,17 @@ struct Prepared {
     Accelerator& accelerator = *accelerators.at(side);
     Answer& answer = answers.at(side);
     answer = {};
-    const experiment::WhatIfResult result =
-        experiment::what_if(trace, resolved, {.pixel_maps = false, .accelerator = &accelerator, .progress = nullptr});
+    experiment::Evaluator evaluator({nullptr, 0});
+    experiment::Workbench work = evaluator.workbench(&accelerator, nullptr);
+    const experiment::WhatIfResult result = experiment::what_if(
+        work, opened, {.packings = {kPackings.begin(), kPackings.end()}, .swizzles = {}, .pixel_maps = false});
     for (const experiment::WhatIfRow& row : result.rows) {
       answer.rows.push_back(row.replay.total);
     }
+    const trace::Trace& trace = data->trace;
     const trace::Launch& launch = trace.launches[0];
     trace::AcceleratedLaunch on_device(accelerator, launch);
-    const scheduler::WarpAssignment order =
-        scheduler::LaunchOrders::create(resolved.order).model->assign(launch, kWarpSize);
+    const scheduler::WarpAssignment order = experiment::in_order(launch, kOrder, kWarpSize);
     const auto ser = scheduler::SchedulerModels::create("ser").model;
     const scheduler::Segments cut = scheduler::cut_paths(launch, ser->cut(), &on_device);
     const scheduler::SegmentSchedule schedule =
@@ -109,18 +115,19 @@ PreparedCase prepare(kernels::Device& device, double scale) {
   SyntheticLaunch made =
       make_launch(Workload::Weekend, static_cast<std::uint64_t>(std::max(kEvents * scale, kLeastEvents)), kSeed);
   fill_in(made.launch);
-  prepared->trace.shaders = std::move(made.shaders);
-  prepared->trace.launches.push_back(std::move(made.launch));
-  experiment::Configuration configuration;
-  configuration.warp_size = kWarpSize;
-  configuration.order = "z-order";
-  configuration.packings.assign(kPackings.begin(), kPackings.end());
-  prepared->resolved = experiment::resolve(configuration, prepared->trace);
+  prepared->data->trace.shaders = std::move(made.shaders);
+  prepared->data->trace.launches.push_back(std::move(made.launch));
+  experiment::Settings asked;
+  asked.set("warp_size", std::int64_t{kWarpSize}, "");
+  asked.set("order", std::string(kOrder), "");
+  prepared->settings = experiment::complete(asked, experiment::NamedInput::Elsewhere);
+  prepared->opened = experiment::Evaluator::open(prepared->settings, prepared->data, "bench");
   std::vector<std::unique_ptr<kernels::Device>> devices;
   devices.push_back(std::make_unique<kernels::Device>(device.info()));
   prepared->accelerators[0] = std::make_unique<Accelerator>(std::move(devices), true, nullptr);
-  prepared->accelerators[1] = std::make_unique<Accelerator>();
-  const trace::ThreadData& data = prepared->trace.launches[0].data;
+  prepared->accelerators[1] =
+      std::make_unique<Accelerator>(std::vector<std::unique_ptr<kernels::Device>>{}, false, nullptr);
+  const trace::ThreadData& data = prepared->data->trace.launches[0].data;
   PreparedCase result;
   result.size = fmt::format("{:.3g} M events, {:.3g} M threads", static_cast<double>(data.events.kind.size()) / 1e6,
                             static_cast<double>(data.threads()) / 1e6);

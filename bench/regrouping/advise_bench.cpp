@@ -18,7 +18,7 @@
 #include "base/split_mix.hpp"
 #include "bench/simt/synthetic_launch.hpp"
 #include "scheduler-models/launch_order.hpp"
-#include "sim/experiment/advise.hpp"
+#include "sim/comparison/advise.hpp"
 #include "sim/simt/replayer.hpp"
 
 namespace rayreplay {
@@ -99,7 +99,7 @@ void measure(benchmark::State& state, const trace::Trace& trace, const Settings&
     const double start = now();
     benchmark::DoNotOptimize(simt::replay(launch, trace.shaders, order).total.warp_events);
     const double middle = now();
-    const experiment::AdviseResult result = experiment::advise(trace, configuration, options);
+    const experiment::AdviseResult result = experiment::advise(trace, configuration, order, options);
     const double end = now();
     plain = std::min(plain, middle - start);
     search = std::min(search, end - middle);

@@ -12,9 +12,9 @@ namespace rayreplay::bvh {
 namespace {
 
 constexpr std::uint32_t kParallelNodes = 4096;
-constexpr std::size_t kMostChildren = 16;
+constexpr std::size_t kMaxChildren = 16;
 
-/// Where a subtree's rows begin.
+/// First rows of a subtree.
 struct Place {
   std::uint32_t node = 0;
   std::uint32_t child = 0;
@@ -29,7 +29,7 @@ class Flattening {
     tree_.nodes[place.node] = {place.child, record.count};
     // The node's own rows, then those of its subtrees.
     Place next{place.node + 1, place.child + record.count, place.reference};
-    std::array<Place, kMostChildren> places;
+    std::array<Place, kMaxChildren> places;
     for (std::size_t i = 0; i < record.count; ++i) {
       const BuildRecord& child = *record.children()[i];
       places[i] = next;
@@ -92,7 +92,7 @@ Tree flatten(const BuildRecord& root) {
     tree.references.assign(as_leaf(root).references(), as_leaf(root).references() + root.count);
     return tree;
   }
-  // Leaves are no more than references, which builders keep below 2^32, and nodes are fewer than leaves.
+  // There are at most as many leaves as references, which builders keep below 2^32, and fewer nodes than leaves.
   const NodeRecord& node = as_node(root);
   const std::uint64_t children = std::uint64_t{node.nodes} - 1 + node.leaves;
   if (children > 0xFFFF'FFFFU) {

@@ -1,10 +1,10 @@
-// Nodes and leaves while a tree is being built, before they have numbers; and their flattening into a Tree.
+// Nodes and leaves during a build, before they have numbers; and their flattening into a Tree.
 //
-// Contract: a record knows its box and the sizes of its subtree, so that `flatten` can give every node its place before
-// it is visited: depth-first order (node, then the subtrees of its inner children in child order), whatever the
-// threads that made the records. A node's rows of `children` and a leaf's references follow the same order. Records are
-// made in memory of `bytes` bytes that the builder provides and outlive nothing else. `flatten`: O(nodes + references),
-// parallel; throws Resource when a count needs more than 32 bits.
+// Contract: a record has its box and the sizes of its subtree, so that `flatten` knows every node's place in advance:
+// depth-first order (node, then the subtrees of its inner children in child order), independent of the threads that
+// made the records. A node's rows of `children` and a leaf's references have the same order. Records are in `bytes`
+// bytes of the builder's memory. `flatten`: O(nodes + references), parallel; throws Resource if a count needs more than
+// 32 bits.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ struct LeafRecord : BuildRecord {
     leaf = 1;
     count = static_cast<std::uint32_t>(size) & 0x7FFF'FFFFU;
   }
-  /// They lie behind the record.
+  /// Stored after the record.
   [[nodiscard]] std::uint32_t* references() {
     return reinterpret_cast<std::uint32_t*>(this + 1);
   }
@@ -44,14 +44,14 @@ struct alignas(8) NodeRecord : BuildRecord {
   explicit NodeRecord(std::size_t size) {
     count = static_cast<std::uint32_t>(size) & 0x7FFF'FFFFU;
   }
-  /// They lie behind the record.
+  /// Stored after the record.
   [[nodiscard]] BuildRecord** children() {
     return reinterpret_cast<BuildRecord**>(this + 1);
   }
   [[nodiscard]] BuildRecord* const* children() const {
     return reinterpret_cast<BuildRecord* const*>(this + 1);
   }
-  /// Box and sizes from the children, which are complete.
+  /// Box and sizes, from the complete children.
   void complete();
 };
 

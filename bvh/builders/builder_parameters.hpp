@@ -45,7 +45,7 @@ namespace rayreplay::bvh {
           static_cast<std::uint32_t>(parameters.get_int("leaf_size"))};
 }
 
-/// Where the builder itself does not know when to stop: 4 unless the user asks for another number.
+/// For builders without a stopping criterion of their own: 4 unless the user asks for another number.
 [[nodiscard]] inline std::uint32_t usual_leaf_size(const BuildLimits& wanted, const BuildLimits& limits) {
   constexpr std::uint32_t kUsual = 4;
   return wanted.leaf_size == 0 ? std::min(limits.leaf_size, kUsual) : limits.leaf_size;

@@ -30,11 +30,10 @@ namespace rayreplay::bvh {
 namespace {
 
 constexpr std::size_t kGrain = 8192;
-/// Deeper than any tree over floats that is split by place; Embree's own default of 32 gives up on scenes that are
-/// merely uneven.
+/// Deeper than any tree over floats that is split by position. Embree's default of 32 fails for merely uneven scenes.
 constexpr unsigned kMaxDepth = 1000;
 constexpr std::uint64_t kBytesPerItem = 120;
-/// Embree builds less than this in one thread anyway.
+/// Below this Embree builds in one thread anyway.
 constexpr std::size_t kParallelItems = 1024;
 constexpr std::uint64_t kAskAbove = std::uint64_t{1} << 20;
 
@@ -64,7 +63,7 @@ RTCDevice device() {
   return kDevice.handle;
 }
 
-/// The power of two by which Embree sees the scene: none in ordinary ones.
+/// The power of two that scales the scene for Embree; 0 for ordinary scenes.
 class Scale {
  public:
   explicit Scale(const Box& bounds) {
@@ -86,7 +85,7 @@ class Scale {
   [[nodiscard]] bool none() const {
     return exponent_ == 0;
   }
-  /// Rounded outward, should a number vanish: the way back then contains the box again.
+  /// Rounded outward if a number underflows, so that the inverse scaling contains the box.
   [[nodiscard]] Box there(const Box& box) const {
     Box result;
     for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -116,15 +115,15 @@ class Scale {
   int exponent_ = 0;
 };
 
-/// The box in the coordinates that Embree sees.
+/// The box in Embree's coordinates.
 Box seen(const RTCBuildPrimitive& primitive) {
   return {{primitive.lower_x, primitive.lower_y, primitive.lower_z},
           {primitive.upper_x, primitive.upper_y, primitive.upper_z}};
 }
 
-/// What the callbacks share. They run in Embree's threads and let no exception out.
+/// Shared by the callbacks, which run in Embree's threads and must not throw.
 struct Build {
-  std::vector<BuildItem> items;  ///< empty where Embree's primitives say it all: primID is the reference
+  std::vector<BuildItem> items;  ///< empty if Embree's primitives suffice: primID is the reference
   std::size_t count = 0;
   BuildLimits limits;
   const SplitFunction* split = nullptr;
@@ -156,7 +155,7 @@ Build& build_of(void* user) {
   return *static_cast<Build*>(user);
 }
 
-/// Null if there is no memory: the build has failed and is called off at its next report.
+/// Null without memory: the build has failed and is cancelled at its next report.
 void* create_node(RTCThreadLocalAllocator /*allocator*/, unsigned count, void* user) {
   Build& build = build_of(user);
   try {
@@ -182,7 +181,7 @@ void set_children(void* node, void** children, unsigned count, void* /*user*/) {
 /// Required by Embree; boxes come from the leaves.
 void set_bounds(void* /*node*/, const RTCBounds** /*bounds*/, unsigned /*count*/, void* /*user*/) {}
 
-/// Null as `create_node`.
+/// Null as in `create_node`.
 void* create_leaf(RTCThreadLocalAllocator /*allocator*/, const RTCBuildPrimitive* primitives, std::size_t count,
                   void* user) {
   Build& build = build_of(user);
@@ -253,7 +252,7 @@ bool report(void* user, double share) {
 
 using Primitives = std::vector<RTCBuildPrimitive, AlignedAllocator<RTCBuildPrimitive, 32>>;
 
-/// The items as Embree takes them, with room for `capacity`.
+/// The items in Embree's form, with room for `capacity`.
 Primitives primitives_of(const std::vector<BuildItem>& items, const Scale& scale, std::size_t capacity) {
   Primitives primitives(capacity);
   tbb::parallel_for(
@@ -365,7 +364,7 @@ Tree run(Build& build, const EmbreeSettings& settings) {
     root = rtcBuildBVH(&arguments);
   }
   check_result(build, root);
-  Primitives().swap(primitives);  // assigning {} would keep the memory
+  Primitives().swap(primitives);  // assigning {} would keep the capacity
   return flatten(*static_cast<const BuildRecord*>(root));
 }
 

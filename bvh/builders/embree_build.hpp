@@ -1,14 +1,15 @@
-// What the builders that use Embree's rtcBuildBVH share: the call, and its result as a Tree.
+// Shared by the builders on Embree's rtcBuildBVH: the call, and the conversion of its result to a Tree.
 //
-// Contract: `embree_build` fulfils builder.hpp for one quality. Embree sees coordinates scaled by a power of two, so
-// that no area of a huge or tiny scene overflows or vanishes; the boxes of the tree are in the items' own coordinates.
-// Progress is advanced by the number of items in all. Peak memory: about 120 bytes an item. No exception passes through
-// Embree: what goes wrong in a callback is thrown when it has returned. Errors: Resource when memory runs out, Internal
-// when Embree fails otherwise, and whatever `split` and `progress` throw.
+// Contract: `embree_build` implements builder.hpp for one quality. Embree's coordinates are scaled by a power of two,
+// so that no area of a huge or tiny scene over- or underflows; the tree's boxes are in the items' own coordinates.
+// Progress advances by the number of items in all. Peak memory: about 120 bytes an item. Exceptions of callbacks are
+// stored and rethrown after Embree has returned. Errors: Resource when memory runs out, Internal for other failures of
+// Embree, and whatever `split` and `progress` throw.
 //
-// Determinism: Embree partitions in parallel and in place, which reorders items, but splits by sets: bins are counts
-// and unions of boxes, and where centroids coincide it sorts by primitive number first. What is left to the order is
-// undone here: the references of a leaf are sorted. docs/acceleration-structures.md tells which qualities need more.
+// Determinism: Embree partitions in parallel and in place, which reorders items, but its splits depend on sets only:
+// bins are counts and unions of boxes, and coinciding centroids are first sorted by primitive number. The remaining
+// dependence on order is removed here by sorting the references of each leaf. docs/acceleration-structures.md lists
+// qualities that need more.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +26,9 @@ struct EmbreeSettings {
   double traversal_cost = 1;
   double intersection_cost = 1;
   std::uint32_t min_leaf_size = 1;
-  double extra_references = 0;  ///< for spatial splits: how many more references, as a share of the items
-  bool one_thread = false;      ///< where the tree would depend on the number of threads
-  /// More than that for nodes and leaves that have no numbers yet counts as having run out of memory.
+  double extra_references = 0;  ///< for spatial splits: limit of additional references, as a share of the items
+  bool one_thread = false;      ///< if the tree would depend on the number of threads
+  /// Limit for nodes and leaves before numbering; exceeding it counts as out of memory.
   std::size_t record_bytes = std::numeric_limits<std::size_t>::max();
 };
 

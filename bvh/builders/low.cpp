@@ -17,7 +17,7 @@ class Low final : public Builder {
   [[nodiscard]] Tree build(std::vector<BuildItem> items, BuildLimits limits, const SplitFunction* /*split*/,
                            Progress* progress) const override {
     limits.leaf_size = usual_leaf_size(wanted_, limits);
-    // Embree sorts large cells with an unstable parallel sort: equal codes fall as the threads do.
+    // Embree sorts large cells with an unstable parallel sort: the order of equal codes depends on the threads.
     return embree_build(std::move(items), limits,
                         {.quality = RTC_BUILD_QUALITY_LOW, .min_leaf_size = limits.leaf_size, .one_thread = true},
                         nullptr, progress);

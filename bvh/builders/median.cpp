@@ -1,7 +1,7 @@
-// Median builder: halves along the longest axis (MODELS.md §9). The project's own, without Embree.
+// Median builder: halves along the longest axis (MODELS.md §9). Own code, without Embree.
 //
 // Contract: a set is split into halves of its items in the order of (centroid on the longest axis of the centroids'
-// box, reference); a node's children are made by splitting the largest of them until there are as many as allowed.
+// box, reference). A node's children are made by splitting the largest of them until the limit is reached.
 // Deterministic: the order is total. O(n log n), parallel.
 #include <algorithm>
 #include <array>
@@ -65,7 +65,7 @@ class MedianBuild {
   BuildRecord* node(Range items) {
     std::vector<Range> parts{items};
     while (parts.size() < limits_.branching) {
-      // The first of the largest; leaves stay whole.
+      // The first of the largest; leaves are not split.
       const auto largest = std::ranges::max_element(parts, {}, [](Range part) { return part.size(); });
       if (largest->size() <= limits_.leaf_size) {
         break;

@@ -1,10 +1,9 @@
-// Memory of the records of one build: pieces of large blocks, one block a thread at a time, released all at once.
+// Memory for the records of one build: parts of large blocks, one block a thread at a time, released together.
 //
-// Contract: `allocate` from any thread gives memory on 8-byte boundaries; throws std::bad_alloc, also
-// when all blocks together would take more than `limit` bytes. The first block of a
-// thread is small and comes from the heap, for scenes have hundreds of small structures. Later ones are mapped from the
-// system and go back to it: the heap would keep them, and what is built next needs the room. Embree's own thread-local
-// allocator would serve too, but takes twice the memory.
+// Contract: `allocate`, from any thread, returns memory aligned to 8 bytes; throws std::bad_alloc, also if all blocks
+// together would exceed `limit` bytes. A thread's first block is small and comes from the heap, because scenes have
+// hundreds of small structures. Later blocks are mapped and unmapped directly: the heap would keep them, and the next
+// build needs the memory. Embree's thread-local allocator takes twice the memory.
 #pragma once
 
 #include <sys/mman.h>
@@ -67,7 +66,7 @@ class RecordMemory {
         first = std::make_unique_for_overwrite<std::byte[]>(kFirst);
         next = first.get();
       } else {
-        later.reserve(later.size() + 1);  // else the block could be lost
+        later.reserve(later.size() + 1);  // before the block is added, which then cannot throw
         void* block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (block == MAP_FAILED) {
           throw std::bad_alloc();

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t kMaxLeafItems = 3;
 constexpr std::array<std::uint8_t, kMaxLeafItems + 1> kUnary = {0, 0x20, 0x60, 0xE0};
 
-/// Copies the references in the order of records; the first of each record's.
+/// Copies the references in the order of records; returns the first of each record's.
 std::vector<std::uint32_t> gather_references(const Tree& tree, const Placement& placement, Level& level) {
   std::vector<std::uint32_t> first(placement.sequence.size());
   level.references.reserve(tree.references.size());

@@ -47,7 +47,7 @@ struct Grid {
     return grid_plane(origin[axis], grid_step(exponent[axis]), static_cast<std::uint8_t>(plane));
   }
 
-  /// The grid whose origin is the box's lower corner.
+  /// The grid with the box's lower corner as origin.
   [[nodiscard]] static Grid fit(const Box& box) {
     Grid grid;
     for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -65,8 +65,8 @@ struct Grid {
     return grid;
   }
 
-  /// The highest plane at or below a coordinate that is not below the origin; of planes at one place the first, so that
-  /// a box's lower plane never has a larger number than its upper one.
+  /// The highest plane at or below a coordinate, which is not below the origin. Of planes at one place the first, so
+  /// that a box's lower plane never has a larger number than its upper one.
   [[nodiscard]] std::uint8_t below(std::size_t axis, float coordinate) const {
     int plane = guess(axis, coordinate);
     while (plane > 0 && at(axis, plane) > coordinate) {
@@ -94,7 +94,7 @@ struct Grid {
   }
 
  private:
-  /// ⌊log2⌋ of a positive finite number that is no denormal; no extent of floats is one.
+  /// ⌊log2⌋ of a positive finite number that is not denormal; extents of floats never are.
   [[nodiscard]] static int binary_exponent(double value) {
     return static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52U) - 1023;
   }
@@ -109,7 +109,7 @@ struct Grid {
   }
 };
 
-/// The box around the children of a node, which its grid has to span.
+/// The box around the children of a node, which its grid must span.
 [[nodiscard]] inline Box box_around(const Tree& tree, const TreeNode& node) {
   Box box;
   for (const TreeChild& child : std::span(tree.children).subspan(node.first_child, node.child_count)) {

@@ -20,7 +20,7 @@ inline constexpr std::uint16_t kHalfSign = 0x8000;
   if (magnitude >= kHalfInfinity) {
     return std::bit_cast<float>(sign | 0x7F80'0000U | (magnitude & 0x3FFU) << 13U);
   }
-  if (magnitude < 0x400U) {  // denormal: so many times 2^-24
+  if (magnitude < 0x400U) {  // denormal: a multiple of 2^-24
     const float value = static_cast<float>(magnitude) * 0x1p-24F;
     return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(value));
   }

@@ -64,7 +64,7 @@ static_assert(sizeof(Half4Node) == 64 && offsetof(Half4Node, planes) == 16);
   return *reinterpret_cast<const Half4Node*>(level.record(record));
 }
 
-/// Throws Resource when the fields cannot number so many: 2^31 nodes or 2^28 − 1 references or more.
+/// Throws Resource for more than the fields can number: 2^31 nodes or 2^28 − 1 references.
 void require_half_4_room(std::uint64_t nodes, std::uint64_t references);
 
 }  // namespace rayreplay::bvh

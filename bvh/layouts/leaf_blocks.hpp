@@ -1,10 +1,9 @@
-// A tree whose leaves are records of their own, as node orders see it for layouts with leaf blocks.
+// A tree whose leaves are nodes, for the node orders of layouts with leaf blocks.
 //
-// Contract: the result has the given tree's nodes under their numbers, and behind them one node for every leaf, in the
-// order of the leaves in `children`; such a node has no children. Every child of a given node is thus a node, and a
-// node order with `siblings_together` puts all of them side by side. There are no references: what a leaf holds is said
-// by its row of the given tree's children. Throws Resource when nodes and leaves together would need 2^32 − 1 numbers
-// or more. O(nodes + leaves).
+// Contract: the result has the given tree's nodes with their numbers, and after them one node for every leaf, in the
+// order of the leaves in `children`, without children. Every child is thus a node, and a node order with
+// `siblings_together` makes all of them consecutive. There are no references: a leaf's content is in its row of the
+// given tree's children. Throws Resource for 2^32 − 1 or more nodes and leaves together. O(nodes + leaves).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@ namespace rayreplay::bvh {
 struct TreeWithLeafBlocks {
   Tree tree;
   std::uint32_t inner_nodes = 0;        ///< nodes from this number on are leaf blocks
-  std::vector<std::uint32_t> leaf_row;  ///< of the given tree's children, for each leaf block
+  std::vector<std::uint32_t> leaf_row;  ///< row in the given tree's children, for each leaf block
 };
 
 [[nodiscard]] TreeWithLeafBlocks with_leaf_blocks(const Tree& tree);

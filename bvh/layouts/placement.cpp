@@ -11,7 +11,8 @@ namespace rayreplay::bvh {
 namespace {
 
 constexpr std::uint32_t kNowhere = 0xFFFF'FFFFU;
-constexpr std::uint64_t kAskAbove = std::uint64_t{16} << 20U;  ///< bytes; asking takes longer than small levels
+constexpr std::uint64_t kAskAbove = std::uint64_t{16}
+                                    << 20U;  ///< bytes; for small levels the query takes longer than the allocation
 
 [[noreturn]] void broken_order(const std::string& found, const std::string& expected) {
   throw Error(ErrorKind::Internal, {"a node order broke its contract", "", found, expected, ""});

@@ -1,11 +1,11 @@
-// What every layout's encoder does first: check the tree's shape and find out where each node goes.
+// The first steps of every encoder: check the tree's shape, and place the nodes.
 //
-// Contract: `place_nodes` asks the order for its sequence and checks that it is what node_order.hpp promises; Internal
-// if not. `require_shape` throws Internal when a node has no child or more than the layout takes, or a leaf more
-// references: builders are told the limits. `new_level` allocates without writing; Resource when memory is short or
-// when records would need 2^32 − 1 numbers or more. `write_records` stores make(node, record) for every record, in
-// parallel. `encode_nodes` does all of it for layouts whose records are the tree's nodes and whose references stay as
-// they are; `decode_slots` reads what such a record holds, used slots first. O(nodes).
+// Contract: `place_nodes` gets the sequence of the node order and checks node_order.hpp's promises; Internal if they
+// are broken. `require_shape` throws Internal for a node without a child or with more than the layout takes, or a leaf
+// with too many references, because builders know the limits. `new_level` allocates without writing; Resource if memory
+// is short or records would need 2^32 − 1 numbers or more. `write_records` stores make(node, record) for every record,
+// in parallel. `encode_nodes` does all of this for layouts whose records are the tree's nodes and whose references keep
+// their order. `decode_slots` reads such a record, used slots first. O(nodes).
 #pragma once
 
 #include <cstddef>

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint8_t kOneRecord = 1;
 
-/// A record of either kind.
+/// A record: node or leaf block.
 struct alignas(64) Record {
   std::array<std::byte, 64> bytes;
 };

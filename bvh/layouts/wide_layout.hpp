@@ -1,6 +1,6 @@
-// Layout of WideNode records: what wide-4 and wide-8 share.
+// Layout of WideNode records, for wide-4 and wide-8.
 //
-// Contract: layout.hpp. Encoding is O(nodes · W), parallel; references stay as the tree has them.
+// Contract: layout.hpp. Encoding is O(nodes · W), parallel; references keep the tree's order.
 #pragma once
 
 #include <limits>

@@ -1,4 +1,4 @@
-// Vertex order as-given: every vertex stays where the application put it.
+// Vertex order as-given: every vertex keeps its place.
 //
 // Contract: vertex_order.hpp; O(vertices).
 #include <numeric>

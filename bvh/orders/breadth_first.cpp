@@ -1,6 +1,6 @@
 // Node order breadth-first: level by level.
 //
-// Contract: node_order.hpp; O(nodes). Siblings are together anyway.
+// Contract: node_order.hpp; O(nodes). Siblings are always consecutive.
 #include "bvh/node_order.hpp"
 #include "bvh/orders/units.hpp"
 

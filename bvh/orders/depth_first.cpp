@@ -1,6 +1,6 @@
 // Node order depth-first: each node, then the subtrees of its children, in child order.
 //
-// Contract: node_order.hpp; O(nodes), with a stack of its own: trees may be as deep as they have nodes.
+// Contract: node_order.hpp; O(nodes). No recursion, because trees may be as deep as they have nodes.
 #include <algorithm>
 
 #include "bvh/node_order.hpp"

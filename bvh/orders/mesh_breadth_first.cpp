@@ -1,9 +1,9 @@
 // Vertex order breadth-first: over the edges of the mesh.
 //
-// Contract: vertex_order.hpp. The search starts at vertex 0 and goes on at the lowest vertex not yet reached; a
-// vertex's neighbours are the corners of its triangles, triangle by triangle and corner by corner as the index buffer
-// has them. Vertices of no triangle come last, in their order; triangles with an index out of range count as absent.
-// O(vertices + indices).
+// Contract: vertex_order.hpp. The search starts at vertex 0 and continues at the lowest unreached vertex. A vertex's
+// neighbours are the corners of its triangles, triangle by triangle and corner by corner as in the index buffer.
+// Vertices without a triangle come last, in their order; triangles with an index out of range are ignored. O(vertices +
+// indices).
 #include <array>
 #include <span>
 

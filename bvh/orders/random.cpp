@@ -1,7 +1,7 @@
 // Vertex order random: a seeded permutation.
 //
-// Contract: vertex_order.hpp; vertices are sorted by 64 bits drawn for each by SplitMix64 (Steele, Lea, Flood 2014) and
-// then by number, so that the order depends on nothing but seed and number of vertices. O(vertices · log vertices).
+// Contract: vertex_order.hpp. Vertices are sorted by 64 random bits each, from SplitMix64 (Steele, Lea, Flood 2014),
+// and then by number: the order depends only on seed and number of vertices. O(vertices · log vertices).
 #include <algorithm>
 #include <numeric>
 

@@ -1,10 +1,10 @@
 // Node order treelet: small connected groups of nodes that rays tend to visit together.
 //
 // Contract: node_order.hpp. A treelet starts with its root and grows by the unit (node, or group of siblings) with the
-// largest surface among those that hang below it, first come first on ties, until that one does not fit into `nodes`
-// nodes; nodes lie in the order in which they came. What hangs below a full treelet starts treelets of its own, largest
-// surface first, after all treelets that were waiting. A group of siblings larger than a treelet is one alone. The
-// surface of a group is that of the box around it. O(nodes · log nodes).
+// largest surface among those directly below it, oldest first on ties, until that unit does not fit into `nodes` nodes.
+// Nodes are in the order of their addition. The units below a full treelet start treelets of their own, largest surface
+// first, after all waiting treelets. A group of siblings larger than a treelet is one alone. The surface of a group is
+// that of the box around it. O(nodes · log nodes).
 #include <deque>
 #include <queue>
 
@@ -33,7 +33,7 @@ struct Candidate {
   std::uint32_t unit = 0;
   std::uint32_t nodes = 0;
 
-  /// std::priority_queue takes the greatest.
+  /// std::priority_queue returns the greatest.
   bool operator<(const Candidate& other) const {
     return area != other.area ? area < other.area : arrival > other.arrival;
   }
@@ -67,7 +67,7 @@ class Treelets {
     }
   }
 
-  /// Puts a unit in place and its children among the candidates; the number of nodes in it.
+  /// Places a unit and adds its children to the candidates; returns its number of nodes.
   std::size_t take(std::uint32_t unit, std::priority_queue<Candidate>& below) {
     sequence_.add(unit);
     units_.for_each_child(unit, [&](std::uint32_t child) { below.push(candidate(child)); });

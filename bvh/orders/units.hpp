@@ -1,8 +1,8 @@
-// The nodes of a tree as the units that a node order puts in sequence: single nodes, or groups of siblings.
+// Units of node orders: single nodes, or groups of siblings.
 //
-// Contract: without `siblings_together` a unit is a node. With it, a unit is the inner children of one node, which stay
-// together in child order; the root, which has no siblings, comes before all units. Either way a unit is named by a
-// node: itself, or the siblings' parent. Units form a tree. Complexity: O(children of the unit's nodes) a call.
+// Contract: without `siblings_together` a unit is a node. With it, a unit is the inner children of one node,
+// consecutive in child order; the root, which has no siblings, comes before all units. A unit is named by a node:
+// itself, or the siblings' parent. Units form a tree. Complexity: O(children of the unit's nodes) a call.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Units {
  public:
   Units(const Tree& tree, bool siblings_together) : tree_(tree), groups_(siblings_together) {}
 
-  /// None: there are no units (an empty tree, or a group-wise one of the root alone).
+  /// None: no units (an empty tree, or with groups a tree of the root alone).
   [[nodiscard]] std::optional<std::uint32_t> root() const {
     return tree_.empty() || (groups_ && !has_inner(0)) ? std::nullopt : std::optional<std::uint32_t>(0);
   }
@@ -44,7 +44,7 @@ class Units {
     for_each_inner(unit, [&](const TreeChild& child) { use(child.index); });
   }
 
-  /// Whether the root comes before the first unit.
+  /// True if the root comes before the first unit.
   [[nodiscard]] bool root_apart() const {
     return groups_ && !tree_.empty();
   }
@@ -69,7 +69,7 @@ class Units {
   bool groups_;
 };
 
-/// Gathers the sequence of nodes, the root first.
+/// Collects the sequence of nodes, the root first.
 class Sequence {
  public:
   Sequence(const Tree& tree, const Units& units) : units_(units) {

@@ -1,9 +1,9 @@
 // Node order van-emde-boas: cache-oblivious.
 //
-// Contract: node_order.hpp. A subtree of height h > 1 is laid out as its top ⌊h/2⌋ levels, followed by the subtrees
-// below them one after the other, each of these parts in the same way. Subtrees that end early are taken at the height
-// that they have. With `siblings_together` the same is done with groups of siblings. O(nodes · log height); recursion
-// is as deep as log2 of the height.
+// Contract: node_order.hpp. A subtree of height h > 1 is laid out as its top ⌊h/2⌋ levels, then the subtrees below them
+// one after another, all parts recursively in the same way. Subtrees that end early count with their actual height.
+// With `siblings_together` the units are groups of siblings. O(nodes · log height); the recursion depth is log2 of the
+// height.
 #include <algorithm>
 
 #include "bvh/node_order.hpp"
@@ -12,7 +12,7 @@
 namespace rayreplay::bvh {
 namespace {
 
-/// Levels below and with each unit, by the node that names it.
+/// Levels below and including each unit, by the node that names it.
 std::vector<std::uint32_t> heights(const Tree& tree, const Units& units, std::uint32_t root) {
   std::vector<std::uint32_t> down = {root};
   down.reserve(tree.nodes.size());
@@ -32,7 +32,7 @@ class Recursion {
   Recursion(const Units& units, const std::vector<std::uint32_t>& height, Sequence& sequence)
       : units_(units), height_(height), sequence_(sequence) {}
 
-  /// Lays out `levels` levels from `root` on; the units right below them are added to `below`.
+  /// Lays out `levels` levels from `root` on; appends the units directly below them to `below`.
   void lay_out(std::uint32_t root, std::uint32_t levels, std::vector<std::uint32_t>& below) {
     if (levels == 1) {
       sequence_.add(root);

@@ -1,4 +1,4 @@
-// What vertex orders share.
+// Shared by vertex orders.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace rayreplay::bvh {
 
-/// Number of vertices of a triangle geometry. Throws Resource when indices of 32 bits cannot name them all.
+/// Number of vertices of a triangle geometry. Resource if 32-bit indices cannot name them all.
 [[nodiscard]] inline std::uint32_t vertex_count(const trace::Geometry& geometry) {
   constexpr std::size_t kMost = 0xFFFF'FFFFU;
   const std::size_t vertices = geometry.vertices.size() / 3;

@@ -1,4 +1,4 @@
-// The binary form's layout. Internal to this room; docs/memory-traces.md says the same for people.
+// Layout of the binary form. Internal to this folder; docs/memory-traces.md describes it for users.
 #pragma once
 
 #define XXH_INLINE_ALL
@@ -29,12 +29,12 @@ inline constexpr std::size_t kRecordBytes = 8 + 4 + 4 + 2;  ///< mask, warp, byt
   return records * kRecordBytes + addresses * 8;
 }
 
-/// XXH3-64 with a seed that says where the bytes belong, so that moved and doubled blocks are found.
+/// XXH3-64 with the block's position as seed, so that moved and duplicated blocks are detected.
 [[nodiscard]] inline std::uint64_t checksum(std::string_view bytes, std::uint64_t seed) {
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
 }
 
-/// The numbers of a buffer, little-endian wherever this runs.
+/// Little-endian numbers in a buffer, on any machine.
 template <class T>
 [[nodiscard]] T get(const char* at) {
   std::uint64_t value = 0;

@@ -51,7 +51,7 @@ class BinaryReader final : public MemoryTraceReader {
     return fmt::format("{}: byte {}", bytes_->name(), bytes_->offset());
   }
 
-  /// Exactly so many bytes from here.
+  /// Exactly this many bytes from here.
   std::string_view need(std::size_t bytes, const char* what) {
     const std::string_view ahead = bytes_->peek(bytes);
     if (ahead.size() < bytes) {
@@ -76,7 +76,7 @@ class BinaryReader final : public MemoryTraceReader {
               fmt::format("{} to {}", kHeaderFixedBytes, kMaxHeaderBytes));
     }
     bytes_->consume(kPrefixBytes);
-    // Step by step: a wrong size must not ask for more memory than the file has bytes.
+    // In steps, so that a wrong size does not allocate more memory than the file has bytes.
     std::string payload;
     for (std::size_t done = 0; done < size;) {
       const std::size_t part = std::min<std::size_t>(size - done, std::size_t{1} << 20U);

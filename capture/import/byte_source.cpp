@@ -19,8 +19,8 @@ namespace {
 constexpr std::size_t kBuffer = 1U << 18U;
 constexpr int kNoticeMilliseconds = 1000;
 
-/// open() waits for a pipe's writer, and silently. Opened without waiting, the pipe is polled until it has bytes or its
-/// writer has closed it.
+/// A blocking open() waits silently for a pipe's writer. So the pipe is opened non-blocking and polled until it has
+/// bytes or its writer has closed it.
 int open_waiting(const std::string& path, const WaitNotice& on_wait) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) {
@@ -33,7 +33,7 @@ int open_waiting(const std::string& path, const WaitNotice& on_wait) {
     for (int ready = 0; ready <= 0;) {
       ready = ::poll(&pipe, 1, milliseconds);
       if (ready < 0 && errno != EINTR) {
-        break;  // the read will say why
+        break;  // the following read reports the error
       }
       if (ready == 0) {
         if (on_wait) {

@@ -1,9 +1,8 @@
-// Bytes of a file or a pipe, read once from start to end. Internal to this room.
+// Bytes of a file or a pipe, read once from start to end. Internal to this folder.
 //
-// Contract: `peek(n)` gives at least n bytes from the current position, fewer only at the end of the file; what it
-// gives is valid until the next call. Memory: the largest n asked for, at least 256 KiB. Reading waits for pipes.
-// `on_wait` is called once, from the constructor, if a named pipe has no byte and no end within a second. Errors: Input
-// with the system's reason.
+// Contract: `peek(n)` returns at least n bytes from the current position, fewer only at the end of the file; they stay
+// valid until the next call. Memory: the largest n, at least 256 KiB. Reading waits for pipes. The constructor calls
+// `on_wait` once if a named pipe has no byte and no end within a second. Errors: Input with the system's reason.
 #pragma once
 
 #define XXH_INLINE_ALL
@@ -28,7 +27,7 @@ class ByteSource {
   ByteSource& operator=(const ByteSource&) = delete;
 
   [[nodiscard]] std::string_view peek(std::size_t bytes);
-  void consume(std::size_t bytes);  ///< at most what `peek` gave
+  void consume(std::size_t bytes);  ///< at most the size of the last `peek`
   [[nodiscard]] std::uint64_t offset() const {
     return offset_;
   }
@@ -36,7 +35,7 @@ class ByteSource {
   [[nodiscard]] const std::string& name() const {
     return name_;
   }
-  [[nodiscard]] std::string hash() const;  ///< XXH3-128 of what was consumed
+  [[nodiscard]] std::string hash() const;  ///< XXH3-128 of the consumed bytes
 
  private:
   std::string name_;

@@ -1,4 +1,4 @@
-// The forms' readers and writers. Internal to this room; docs/memory-traces.md describes the forms.
+// Readers and writers of the forms. Internal to this folder; docs/memory-traces.md describes the forms.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@ inline constexpr std::uint32_t kBinaryVersion = 1;
 [[nodiscard]] std::unique_ptr<MemoryTraceReader> make_text_reader(std::unique_ptr<ByteSource> bytes);
 [[nodiscard]] std::unique_ptr<MemoryTraceReader> make_binary_reader(std::unique_ptr<ByteSource> bytes);
 
-/// Checks of header and records are made before.
+/// Header and records are already checked.
 [[nodiscard]] std::unique_ptr<MemoryTraceWriter> make_text_writer(std::unique_ptr<TraceOutput> output,
                                                                   const TraceHeader& header);
 [[nodiscard]] std::unique_ptr<MemoryTraceWriter> make_binary_writer(std::unique_ptr<TraceOutput> output,
                                                                     const TraceHeader& header);
 
-/// Rows of two allocations that overlap; `low` has the lower start.
+/// Two overlapping allocations; `low` has the lower start.
 struct Overlap {
   std::uint32_t low = 0, high = 0;
 };
@@ -36,7 +36,7 @@ struct Overlap {
 [[nodiscard]] std::optional<Overlap> find_overlap(const TraceHeader& header);
 [[noreturn]] void fail_overlap(const TraceHeader& header, const Overlap& overlap, const std::string& where);
 
-/// As `check` of a record; `place` makes the text of where it is, when it is needed.
+/// As `check` of a record; `place` makes the location's text only for an error.
 template <class Place>
 void check_row(const TraceHeader& header, const RecordBlock& block, std::size_t row, const Place& place) {
   try {

@@ -61,7 +61,7 @@ constexpr std::array<std::uint8_t, 256> kHexDigits = [] {
   return digits;
 }();
 
-// Most of a text trace is addresses, and most of reading it was std::from_chars and find_first_of.
+// Hand-written, because a text trace is mostly addresses, and std::from_chars and find_first_of took most of the time.
 std::optional<std::uint64_t> parse_hexadecimal(std::string_view digits) {
   std::uint64_t value = 0;
   for (const char c : digits) {

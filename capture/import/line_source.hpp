@@ -1,7 +1,7 @@
-// Lines of a text, and the numbers in them. Internal to this room.
+// Lines of a text, and the numbers in them. Internal to this folder.
 //
-// Contract: `next` gives a line without its line feed and the carriage return before it. Lines are at most kMaxLine
-// bytes. `terminated` says whether the line had a line feed. Errors: Input, with file and line.
+// Contract: `next` returns a line without its line feed and a preceding carriage return. Lines have at most kMaxLine
+// bytes. `terminated` is true if the line had a line feed. Errors: Input, with file and line.
 #pragma once
 
 #include <cstdint>
@@ -37,18 +37,18 @@ class LineSource {
 
  private:
   std::unique_ptr<ByteSource> bytes_;
-  std::size_t taken_ = 0;  ///< bytes of the line given last
+  std::size_t taken_ = 0;  ///< bytes of the latest line
   std::uint64_t number_ = 0;
   bool terminated_ = true;
 };
 
-/// The next word (blanks and tabs part them); empty at the end. `line` becomes the rest.
+/// The next word, separated by blanks and tabs; empty at the end. `line` becomes the rest.
 [[nodiscard]] std::string_view take_word(std::string_view& line);
 
 /// "123" or "0x7b"; nothing if it is neither or does not fit 64 bits.
 [[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view word);
 
-/// A word for a message: cut after 40 bytes, bytes that cannot be printed as '?'.
+/// A word for a message: cut after 40 bytes, unprintable bytes as '?'.
 [[nodiscard]] std::string quoted(std::string_view word);
 
 }  // namespace rayreplay::import

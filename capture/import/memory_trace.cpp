@@ -22,7 +22,7 @@ bool starts_binary(std::string_view bytes) {
   return bytes.starts_with(kBinaryMagic);
 }
 
-/// What is not a memory trace but becomes one, or is taken for one.
+/// Files that can be converted to a memory trace, or are mistaken for one.
 struct Lookalike {
   std::string_view start;
   const char* fix;
@@ -43,7 +43,7 @@ constexpr std::array kLookalikes = {
               "this is the output of NVBit's mem_trace: rayreplay import FILE --nvbit HEADER -o OUT.rrm"},
 };
 
-/// What to do about a file that is no memory trace; "": nothing known.
+/// The remedy for a file that is no memory trace; "": unknown.
 std::string lookalike_fix(std::string_view first) {
   for (const Lookalike& row : kLookalikes) {
     if (first.starts_with(row.start)) {
@@ -64,7 +64,7 @@ std::string fix_for(std::string_view first, const std::string& path) {
   return fix.empty() ? "docs/memory-traces.md says how to write one, and how to convert other tools' output" : fix;
 }
 
-/// Checks what is appended before the form writes it.
+/// Checks records before the form writes them.
 class CheckedWriter final : public MemoryTraceWriter {
  public:
   CheckedWriter(std::unique_ptr<MemoryTraceWriter> writer, TraceHeader header)
@@ -87,7 +87,7 @@ class CheckedWriter final : public MemoryTraceWriter {
   std::uint64_t records_ = 0;
 };
 
-/// Of a file; false if it cannot be read.
+/// The first bytes of a file; false if it cannot be read.
 template <class Says>
 bool first_bytes(const std::string& path, const Says& says) {
   try {

@@ -1,15 +1,15 @@
-// Memory traces of other tools: what a binary-instrumentation tool saw a real GPU read and write.
+// Memory traces of other tools: the memory accesses of a real GPU, seen by binary instrumentation.
 //
-// Contract: a memory trace is an allocation table and records, one a warp memory instruction, in the order in which
-// they were seen: SM, warp, mask of active lanes, bytes of a lane, load or store, and one address for each active lane
-// (lowest first). Two forms, told apart by their first bytes; docs/memory-traces.md describes every field:
-// text (one record a line, '#' comments) and binary (magic, version, little-endian, records in checked blocks). Reading
-// streams: memory is one block, however long the file. A path of "-" is standard input. Every size, count and
-// value is checked before use; errors are Input and name file, line or byte offset, what was found, what was expected,
-// and the fix. A file that ends within a record is an error (truncated), as is one whose number of records differs from
-// the one that the end of the file states. Addresses outside every allocation are no error: what reads the records
-// counts them. Writing: written aside, renamed at the end (base/output_file.hpp), straight to "-" and to pipes; what
-// breaks the rules is refused with the same messages.
+// Contract: a memory trace is an allocation table and records, one a warp memory instruction, in the order of
+// observation: SM, warp, mask of active lanes, bytes of a lane, load or store, and one address for each active lane
+// (lowest first). Its first bytes select one of two forms; docs/memory-traces.md describes every field: text (one
+// record a line, '#' comments) and binary (magic, version, little-endian, records in checked blocks). Reading streams:
+// memory is one block for a file of any length. A path of "-" is standard input. Every size, count and value is checked
+// before use. Errors are Input with file, line or byte offset, what was found, what was expected, and the fix. A file
+// that ends within a record is an error (truncated), and so is one whose number of records differs from that at its
+// end. Addresses outside every allocation are no error: the consumer of the records counts them. Writing: to a
+// temporary file, renamed at the end (base/output_file.hpp); directly to "-" and to pipes. Invalid records are refused
+// with the same messages.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ inline constexpr std::size_t kMaxBlockRecords = 1U << 14U;   ///< of a block
 
 /// Values of the field `data` of an allocation, in the order of sim/memory/data_kind.hpp.
 inline constexpr std::uint8_t kDataOther = 9;
-inline constexpr std::uint8_t kDataValues = 10;  ///< "unallocated" cannot be asked for
+inline constexpr std::uint8_t kDataValues = 10;  ///< "unallocated" is not a valid value
 inline constexpr std::array<std::string_view, kDataValues> kDataNames = {
     "node", "index", "vertex", "box", "instance", "shader-record", "payload", "stack", "frame-buffer", "other"};
 
@@ -46,7 +46,7 @@ struct TraceAllocation {
 };
 
 struct TraceHeader {
-  std::string tool, device, application;  ///< for people; may be empty
+  std::string tool, device, application;  ///< for display; may be empty
   std::uint32_t warp_size = 32;           ///< 1 … 64
   std::uint32_t sms = 0;                  ///< SM numbers are below it; 1 … 4096
   std::uint32_t width = 0, height = 0;    ///< of the frame buffer; 0: unknown
@@ -55,8 +55,8 @@ struct TraceHeader {
   bool operator==(const TraceHeader&) const = default;
 };
 
-/// Throws Input (place: `where`) unless the header keeps the rules: numbers in range, allocations that are not empty,
-/// end below 2^64, have an element size, and do not overlap. O(n log n).
+/// Throws Input (place: `where`) unless the header is valid: numbers in range, and allocations that are not empty, end
+/// below 2^64, have an element size, and do not overlap. O(n log n).
 void check(const TraceHeader& header, const std::string& where);
 
 /// Records of a block; addresses of record i are rows [first[i], first[i + 1]).
@@ -79,7 +79,7 @@ struct RecordBlock {
   bool operator==(const RecordBlock&) const = default;
 };
 
-/// Throws Input (place: `where`) unless record `row` keeps the rules of the header.
+/// Throws Input (place: `where`) unless record `row` is valid under the header.
 void check(const TraceHeader& header, const RecordBlock& block, std::size_t row, const std::string& where);
 
 class MemoryTraceReader {
@@ -92,11 +92,11 @@ class MemoryTraceReader {
   [[nodiscard]] virtual std::string hash() const = 0;
 };
 
-/// By its first bytes; false if it cannot be read. True also of compressed files, of text in UTF-16 or with a byte
-/// order mark, and of mem_trace's output: opening them says what to do. "-" and pipes, which could not be read twice,
-/// are taken for one: no other input of rayreplay can come from there.
+/// Decides by the first bytes; false if unreadable. Also true for compressed files, text in UTF-16 or with a byte order
+/// mark, and mem_trace's output: opening them gives the remedy. "-" and pipes, which cannot be read twice, count as
+/// memory traces: rayreplay reads no other input from there.
 [[nodiscard]] bool is_memory_trace(const std::string& path);
-/// Whether a file's first bytes are a memory trace's; false of all others, and of what cannot be read twice.
+/// True if a file's first bytes are a memory trace's; false for all others, and for input that cannot be read twice.
 [[nodiscard]] bool has_memory_trace_start(const std::string& path);
 [[nodiscard]] std::unique_ptr<MemoryTraceReader> open_memory_trace(const std::string& path);
 
@@ -106,7 +106,7 @@ class MemoryTraceWriter {
  public:
   virtual ~MemoryTraceWriter() = default;
   virtual void append(const RecordBlock& block) = 0;
-  virtual void commit() = 0;  ///< without it nothing is left behind
+  virtual void commit() = 0;  ///< without it no file is left
 };
 [[nodiscard]] std::unique_ptr<MemoryTraceWriter> create_memory_trace(const std::string& path, TraceForm form,
                                                                      bool overwrite, const TraceHeader& header);

@@ -13,7 +13,7 @@ namespace rayreplay::import {
 namespace {
 
 constexpr std::uint32_t kLanes = 32;
-constexpr std::uint32_t kWarpsOfBlock = 64;  // more than a block can have
+constexpr std::uint32_t kWarpsOfBlock = 64;  // above the limit of a block
 constexpr std::string_view kTag = "MEMTRACE: ";
 constexpr const char* kForm =
     "'MEMTRACE: CTX 0x… - grid_launch_id N - CTA X,Y,Z - warp W - OPCODE - ' and 32 addresses";
@@ -41,7 +41,7 @@ Opcode classify(std::string_view stem) {
   return {};
 }
 
-/// By the modifiers behind the first dot.
+/// By the modifiers after the first dot.
 std::uint32_t size_of(std::string_view opcode) {
   while (!opcode.empty()) {
     const std::size_t dot = opcode.find('.');
@@ -84,7 +84,7 @@ std::optional<Triple> parse_triple(std::string_view text) {
   return Triple{numbers[0], numbers[1], numbers[2]};
 }
 
-/// The text behind `label` up to the next " - ".
+/// The text after `label` up to the next " - ".
 std::optional<std::string_view> field(std::string_view text, std::string_view label) {
   const std::size_t at = text.find(label);
   if (at == std::string_view::npos) {

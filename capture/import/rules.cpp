@@ -1,4 +1,4 @@
-// What every memory trace must keep, whatever its form.
+// Validity of memory traces in any form.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -64,7 +64,7 @@ void check_allocation(const TraceAllocation& row, const std::string& where) {
   }
   if (row.bytes > kLastAddress - row.start) {
     fail(where, "an allocation ends behind the last address", range_text(row), "start + bytes below 2^64",
-         "mend its start or its size: the second number is a size, not an end");
+         "correct its start or its size: the second number is a size, not an end");
   }
 }
 
@@ -145,7 +145,7 @@ void check(const TraceHeader& header, const RecordBlock& block, std::size_t row,
     if (block.address[i] > kLastAddress - (block.bytes[row] - 1)) {
       fail(where, "an access ends behind the last address",
            fmt::format("{:#x}, {} bytes", block.address[i], block.bytes[row]), "address + size at most 2^64",
-           "mend the address, or leave out the lane");
+           "correct the address, or leave out the lane");
     }
   }
 }

@@ -21,19 +21,19 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
 }
 
-/// The nearest name, else `otherwise`.
+/// The nearest name, or `otherwise`.
 std::string suggestion(std::string_view word, const std::vector<std::string>& known, const std::string& otherwise) {
   const std::string near = nearest(word, known);
   return near.empty() ? otherwise : "did you mean '" + near + "'?";
 }
 
-/// What to do about a word that is no number, or none that fits.
+/// The remedy for a word that is not a valid number.
 std::string number_fix(std::string_view word) {
   if (word.empty()) {
     return "docs/memory-traces.md shows every line; the file may have been cut";
   }
   if (std::ranges::any_of(word, [](char c) { return static_cast<unsigned char>(c) < 0x20; })) {
-    return "the line has bytes that are no text: write it again";
+    return "the line has bytes that are not text: write it again";
   }
   if (word.starts_with('-')) {
     return "numbers have no sign: print them as unsigned";
@@ -130,7 +130,7 @@ class TextReader final : public MemoryTraceReader {
     return static_cast<std::uint32_t>(number(line, what, std::numeric_limits<std::uint32_t>::max()));
   }
 
-  /// Nothing but a comment may follow.
+  /// Only a comment may follow.
   void require_end(std::string_view rest) {
     const std::string_view word = take_word(rest);
     if (!word.empty() && !word.starts_with('#')) {
@@ -161,7 +161,7 @@ class TextReader final : public MemoryTraceReader {
     allocation_lines_.push_back(lines_.number());
   }
 
-  /// The rules of the header's lines by themselves, so that the message says which line.
+  /// Checks each header line on its own, so that the message has its line number.
   void check_line(bool allocation) {
     TraceHeader one;
     one.sms = seen_[4] ? header_.sms : 1;
@@ -278,7 +278,7 @@ class TextReader final : public MemoryTraceReader {
     ++records_;
   }
 
-  /// "end N", and nothing but comments behind.
+  /// "end N"; only comments may follow.
   void read_end() {
     std::string_view rest = line_;
     const std::string_view key = take_word(rest);

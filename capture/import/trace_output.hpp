@@ -1,7 +1,7 @@
-// Where a memory trace is written to. Internal to this room.
+// The output of a memory trace. Internal to this folder.
 //
-// Contract: a file is written aside and renamed by `commit`; "-", pipes and devices are written straight. Errors:
-// Output with the system's reason.
+// Contract: a file is written under a temporary name, and `commit` renames it; "-", pipes and devices are written
+// directly. Errors: Output with the system's reason.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class TraceOutput {
   void flush();
 
   std::string name_;
-  std::unique_ptr<OutputFile> file_;  ///< null: straight
+  std::unique_ptr<OutputFile> file_;  ///< null: direct
   FileDescriptor straight_;           ///< a device or a pipe; none: standard output
   int descriptor_ = -1;
   std::string buffer_;

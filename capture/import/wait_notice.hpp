@@ -1,4 +1,4 @@
-// Opening memory traces that may be named pipes, with word of the wait.
+// Opens memory traces, with a notice of waiting for a named pipe.
 //
 // Contract: as open_memory_trace and open_nvbit_trace without a notice, which wait silently for the writer of a named
 // pipe. If such a pipe has no byte and no end within a second, `on_wait` is called once with its name.
@@ -13,7 +13,7 @@
 
 namespace rayreplay::import {
 
-/// Receives the name of a pipe that is waited for. May be empty.
+/// Gets the name of the pipe. May be empty.
 using WaitNotice = std::function<void(const std::string& name)>;
 
 [[nodiscard]] std::unique_ptr<MemoryTraceReader> open_memory_trace(const std::string& path, const WaitNotice& on_wait);

@@ -1,4 +1,4 @@
-// As library.hpp, for the test programs and the benchmarks.
+// As library.hpp, for the test programs.
 #pragma once
 
 #include <fmt/format.h>

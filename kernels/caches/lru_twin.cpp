@@ -19,9 +19,9 @@ namespace {
 using kernels::Device;
 
 constexpr std::size_t kRow = kernels::kMostLruWays + 1;
-constexpr std::size_t kMostStreams = 65536;  ///< of a batch: counts take 260 bytes each
+constexpr std::size_t kMaxStreams = 65536;  ///< of a batch: counts take 260 bytes each
 
-/// Streams [first, last), which stand one after the other.
+/// Streams [first, last), which are adjacent.
 struct Batch {
   std::size_t first = 0;
   std::size_t last = 0;
@@ -37,7 +37,7 @@ std::vector<Batch> batches_of(const LruStreams& streams, std::uint64_t limit) {
                                         fmt::format("at most {}", limit), "--device cpu"});
     }
     if (batches.empty() || end - streams.begins[batches.back().first] > limit ||
-        s - batches.back().first == kMostStreams) {
+        s - batches.back().first == kMaxStreams) {
       batches.push_back({s, s});
     }
     batches.back().last = s + 1;
@@ -57,7 +57,7 @@ void run_batch(Device& device, const LruStreams& streams, const Batch& batch, co
   const LineRange range = line_range(lines.size(), [&](std::size_t i) { return lines[i]; });
   const bool wide = range.bits() > 32;
 
-  // What the stream works on outlives it, also where something throws.
+  // The buffers outlive the device stream, also when an exception is thrown.
   std::vector<std::uint32_t> begins;
   std::vector<kernels::HistogramPiece> pieces;
   for (std::size_t s = 0; s < count; ++s) {
@@ -115,7 +115,7 @@ LruGroupHits lru_hits_on(std::span<Device* const> devices, const LruStreams& str
     Device& device = *devices[number];
     constexpr std::uint64_t kMany = std::uint64_t{1} << 24U;
     const double each = static_cast<double>(kernels::lru_bytes(kMany, sizeof(std::uint64_t))) / kMany;
-    constexpr double kShare = 0.8;  // of what is free
+    constexpr double kShare = 0.8;  // of the free device memory
     const auto fits = static_cast<std::uint64_t>(static_cast<double>(device.free_bytes()) * kShare / each);
     for (const Batch& batch : batches_of(streams, std::min(fits, kernels::kMostReuseAccesses))) {
       run_batch(device, streams, batch, groups, number, step, hits);

@@ -1,4 +1,4 @@
-// Sums per pixel of sim/experiment/pixel_map.hpp on a device.
+// Sums per pixel of sim/simt/pixel_map.hpp on a device.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "kernels/launch_on_device.hpp"
 #include "kernels/reduction/pixel_sums.hpp"
 #include "kernels/twins.hpp"
-#include "sim/experiment/pixel_map.hpp"
+#include "sim/simt/pixel_map.hpp"
 
 namespace rayreplay::kernels {
 namespace {

@@ -35,12 +35,12 @@ constexpr std::uint64_t kLeastBatch = std::uint64_t{1} << 16U;
 constexpr std::uint64_t kMostBatch = std::uint64_t{1} << 28U;
 constexpr std::uint64_t kMostHistograms = 4096;  ///< of a batch, on the device
 
-/// New accesses of one stack in a batch, behind its live lines.
+/// New accesses of one stack in a batch, after its live lines.
 struct Part {
   std::size_t stack = 0;
   std::uint64_t begin = 0;  ///< of the call's lines
   std::uint64_t end = 0;
-  std::uint64_t place = 0;  ///< in the batch: live lines, then these
+  std::uint64_t place = 0;  ///< in the batch: the live lines, then these
   std::uint64_t live = 0;
 
   [[nodiscard]] std::uint64_t size() const {
@@ -48,7 +48,7 @@ struct Part {
   }
 };
 
-/// A piece of what is sent: `lines` go to place `to`.
+/// A piece of an upload: `lines` go to position `to`.
 struct Slice {
   std::span<const std::uint64_t> lines;
   std::uint64_t to = 0;
@@ -59,7 +59,7 @@ struct Range {
   std::uint64_t high = 0;
 };
 
-/// What stays on a device from batch to batch.
+/// Device buffers, reused from batch to batch.
 struct OnDevice {
   std::uint64_t limit = 0;  ///< accesses of a batch
   ReuseSpace space;
@@ -119,7 +119,7 @@ class StackBatches {
     });
   }
 
-  /// From stack `stack` on, which moves on; `share` is what this device should take, `limit` what it can.
+  /// Starts at stack `stack` and advances it; `share`: this device's part of the work, `limit`: its capacity.
   std::vector<Part> fill_batch(std::size_t& stack, std::uint64_t limit, std::uint64_t share) const {
     std::vector<Part> parts;
     std::uint64_t used = 0;
@@ -221,7 +221,7 @@ class StackBatches {
     OnDevice& here = on(device);
     make_room(device, here, size, key_bytes);
 
-    // What the stream works on outlives it, also where something throws.
+    // The buffers outlive the device stream, also when an exception is thrown.
     std::vector<std::uint32_t> begins;
     std::vector<std::uint32_t> rows;
     std::vector<std::uint32_t> unwanted;
@@ -266,7 +266,7 @@ class StackBatches {
     }
     stream.wait();
 
-    // From here on nothing fails: what is done is done.
+    // Nothing below fails, so the state stays consistent.
     count(parts, rows, unwanted);
     if (!last.empty()) {
       keep_live(parts, last);
@@ -280,7 +280,7 @@ class StackBatches {
   }
 
   static void make_room(Device& device, OnDevice& here, std::uint64_t size, unsigned key_bytes) {
-    // From call to call there are more live lines.
+    // The number of live lines grows from call to call.
     const std::uint64_t room = here.linked == 0 ? size : size + size / 8;
     if (here.space.accesses < size || here.space.key_bytes != key_bytes) {
       here.space = {};
@@ -305,7 +305,7 @@ class StackBatches {
       return;
     }
     for (std::size_t i = 0; i < parts.size();) {
-      // Parts without live lines stand together there as they do here.
+      // Consecutive parts without live lines are contiguous in both places.
       const std::uint64_t from = parts[i].place + parts[i].live;
       std::uint64_t end = parts[i].end;
       std::size_t after = i + 1;
@@ -339,7 +339,7 @@ class StackBatches {
                                                 [&](const Part& part) { return part.end != state_->end[part.stack]; });
   }
 
-  /// A stack's live lines are those of the last accesses, in their order.
+  /// A stack's live lines are the lines of its last accesses, in their order.
   void keep_live(const std::vector<Part>& parts, const std::vector<std::uint32_t>& last) {
     tbb::parallel_for(tbb::blocked_range<std::size_t>(0, parts.size(), 1),
                       [&](const tbb::blocked_range<std::size_t>& range) {
@@ -354,7 +354,7 @@ class StackBatches {
     const std::uint64_t size = part.size();
     const std::size_t tasks = (size + kSlice - 1) / kSlice;
     std::vector<std::uint64_t> to(tasks + 1);
-    // `take(position in the part)` for every last access of the task.
+    // Calls `take(position in the part)` for every last access of the task.
     const auto each = [&](std::size_t task, const auto& take) {
       const std::uint64_t end = part.place + std::min(size, (task + 1) * kSlice);
       for (std::uint64_t at = part.place + task * kSlice; at < end;) {

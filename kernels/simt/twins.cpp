@@ -40,7 +40,7 @@ gpu::Choice choice_of(Policy policy) {
       return gpu::Choice::Apart;
     case Policy::MinShader:
     case Policy::TraceBarrier:
-      // Their dictionaries are in the order in which they prefer calls.
+      // Policies with a dictionary whose order is their preference.
       break;
   }
   return gpu::Choice::Lowest;
@@ -53,7 +53,7 @@ LaunchOnDevice& check_launch(trace::AcceleratedLaunch* on_device, const trace::L
   return kernels::on_devices(*on_device);
 }
 
-/// What all devices are given.
+/// Inputs of all devices.
 struct Plan {
   LaunchOnDevice& launch;
   CallDictionary dictionary;
@@ -64,9 +64,9 @@ struct Plan {
 
 CallDictionary find_dictionary(LaunchOnDevice& launch, Device& device, const std::vector<trace::Shader>& shaders,
                                Policy policy) {
-  // As many as a narrow code tells apart are taken unseen.
-  constexpr std::size_t kMostUnseen = 255;
-  if (possible_calls(shaders.size()) <= kMostUnseen) {
+  // Up to the number of narrow codes, all possible calls are taken.
+  constexpr std::size_t kMaxUnseen = 255;
+  if (possible_calls(shaders.size()) <= kMaxUnseen) {
     return order_calls(shaders, policy, {});
   }
   Stream stream(device);
@@ -99,8 +99,8 @@ Plan make_plan(Devices devices, LaunchOnDevice& launch, const std::vector<trace:
   return plan;
 }
 
-/// Runs `part(device, first, last)` for every device, which gets warps [first, last), and hands its sums to `take`, in
-/// the order of the devices.
+/// Runs `part(device, first, last)` for every device with warps [first, last), and passes its sums to `take` in the
+/// order of the devices.
 void split(Devices devices, std::uint64_t warps,
            const std::function<gpu::Sums(Device&, std::uint64_t, std::uint64_t)>& part,
            const std::function<void(const gpu::Sums&)>& take) {
@@ -113,7 +113,7 @@ void split(Devices devices, std::uint64_t warps,
   }
 }
 
-/// Throws what the processor throws for the first place that names no piece, if there is one.
+/// Throws the processor's error for the first place that names no piece, if there is one.
 void check_pieces(std::span<const std::uint32_t> piece_at, std::uint64_t pieces) {
   const auto unknown = std::find_if(piece_at.begin(), piece_at.end(), [&](std::uint32_t piece) {
     return piece >= pieces && piece != scheduler::kNoThread;
@@ -147,17 +147,17 @@ std::span<const std::uint32_t> places_of(std::span<const std::uint32_t> all, std
   return all.subspan(first * warp_size, (last - first) * warp_size);
 }
 
-/// The table of calls on the device, which must outlive the replay.
+/// The table of calls on the device; must outlive the replay.
 Buffer upload_rows(const Plan& plan, Device& device, Stream& stream) {
   Buffer rows = device.allocate_array<gpu::CallRow>(plan.rows.size(), "costs and weights of calls");
   stream.upload_array(rows, plan.rows);
   return rows;
 }
 
-/// A Tally's members in order, without its constructor: nobody looks at them before the device has written them.
+/// A Tally's members in order, without a constructor, because the device writes them before they are read.
 using TallyWords = std::array<std::uint64_t, sizeof(Tally) / sizeof(std::uint64_t)>;
 
-/// Sums by place to those by thread.
+/// Converts sums by place to sums by thread.
 void scatter(std::span<const std::uint32_t> thread_at, const trace::Column<TallyWords>& by_place,
              std::vector<Tally>& by_thread) {
   constexpr std::size_t kPlacesPerTask = 16'384;
@@ -172,7 +172,7 @@ void scatter(std::span<const std::uint32_t> thread_at, const trace::Column<Tally
                             });
 }
 
-/// The pairs by bounce and call as sums by bounce and kind: costs are those of calls.
+/// Converts (bounce, call) pairs to sums by bounce and kind; costs depend on calls.
 void add_bounces(const Plan& plan, const gpu::Sums& sums, SegmentReplayResult& result) {
   const std::size_t calls = plan.dictionary.calls.size();
   for (std::size_t bounce = 0; bounce < result.by_bounce.size(); ++bounce) {

@@ -17,8 +17,8 @@
 namespace rayreplay::simt {
 
 struct OnDeviceLimits {
-  std::uint64_t most_places = std::uint64_t{1} << 22;  ///< replayed in one go
-  std::uint32_t subgroup = 0;                          ///< a size that the device has; 0: what fits the warps best
+  std::uint64_t most_places = std::uint64_t{1} << 22;  ///< limit of one kernel launch
+  std::uint32_t subgroup = 0;                          ///< a size that the device has; 0: the best for the warps
 };
 
 using Devices = std::span<kernels::Device* const>;

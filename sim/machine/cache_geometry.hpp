@@ -1,7 +1,7 @@
-// A machine's caches as the cache models take them.
+// Converts a machine's caches to geometries of the cache models.
 //
-// Contract: a cache of 0 bytes is none (bytes 0). Errors: Usage for sizes that do not fit together (check in
-// sim/memory/caches/cache_model.hpp), naming the machine and the cache.
+// Contract: a cache of 0 bytes means none. Errors: Usage for inconsistent sizes (check in
+// sim/memory/caches/cache_model.hpp), with the machine and the cache.
 #pragma once
 
 #include "sim/machine/machine.hpp"

@@ -17,8 +17,8 @@ namespace {
 using trace::EventKind;
 using trace::ShaderStage;
 
-/// Whether the event is a call of the shader itself: its entry, or, of ray generation, a trace call, which stands for
-/// what it does between two.
+/// True for the shader's own calls: its entry, or for ray generation a trace call, which represents the code between
+/// two of them.
 constexpr bool is_own_call(ShaderStage stage, EventKind kind) {
   switch (stage) {
     case ShaderStage::RayGeneration:
@@ -65,7 +65,7 @@ void check_options(const trace::Launch& launch, const CostOptions& options) {
   }
 }
 
-/// The instructions of every own call of a shader, from its module.
+/// The instructions of each of the shader's own calls, from its module.
 void add_spirv(const trace::Trace& trace, std::vector<CallCost>& calls) {
   for (std::size_t id = 0; id < trace.shaders.size(); ++id) {
     const trace::Shader& shader = trace.shaders[id];
@@ -76,7 +76,7 @@ void add_spirv(const trace::Trace& trace, std::vector<CallCost>& calls) {
     for (std::size_t kind = 0; kind < trace::kEventKinds; ++kind) {
       if (is_own_call(shader.stage, static_cast<EventKind>(kind))) {
         CallCost& call = calls[id * trace::kEventKinds + kind];
-        // Ray generation is seen at its trace calls alone: they share what it does.
+        // Ray generation is visible only at its trace calls, so they share its instructions.
         const bool shared = shader.stage == ShaderStage::RayGeneration && count->trace_calls > 0;
         call.issue = count->instructions / (shared ? count->trace_calls : 1);
         call.origin = "spirv";

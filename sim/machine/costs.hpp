@@ -1,21 +1,21 @@
-// What a warp event costs: issue slots and latency by call, and traversal steps by ray.
+// Costs of warp events: issue slots and latency by call, and traversal steps by ray.
 //
-// Contract: a warp event of a call takes `issue` issue slots of its SM (instructions of the call, started once for the
+// Contract: a warp event of a call takes `issue` issue slots of its SM (the call's instructions, issued once for the
 // whole warp) and, alone on the machine, `latency` cycles (issue included: latency ≥ issue). A ray's traversal takes
-// `steps` visits of the ray-tracing unit, at the warp's Begin. In order of precedence, a call's cost is
-//   hand      from TOML: shader by id, name or stage, as in the experiment's [costs]: a number of instructions, or a
-//             table with `issue`, `latency`, or `blocks` (a list of {instructions, executions}, with `calls`: issue =
-//             Σ instructions · executions / calls)
-//   captured  median time between consecutive co-execution groups of a warp, by call of the first: latency (asked for,
-//             never by itself; issue is as from spirv)
-//   spirv     instructions of the shader's entry point and what it calls, each block once, where the trace has the
-//             module, as the application gave it (not optimised; loads and stores of a function's own variables are
-//             left out: cost_sources.hpp); of ray generation, a trace call's share of them
-//   default   by stage (docs/assumptions.md says where the figures come from)
-// A shader's cost is that of its entry; ray generation's is that of its trace calls, which stand for what it does
-// between them. Trace calls of other shaders have the default cost.
-// Latency that is not given follows from issue: latency = issue · cycles_per_instruction.
-// Errors: Usage for unknown shaders or keys, negative or absurd values; Missing for `captured` without clocks.
+// `steps` visits of the ray-tracing unit, at the warp's Begin. Sources of a call's cost, by falling precedence:
+//   hand      TOML: shader by id, name or stage, as in the experiment's [costs]: a number of instructions, or a table
+//   with `issue`, `latency`, or `blocks` (a list of {instructions, executions}, with `calls`:
+//   issue = Σ instructions · executions / calls)
+//   captured  latency only: median time between consecutive co-execution groups of a warp, by call of the first
+//   (only on request; issue is as from spirv)
+//   spirv     instructions of the shader's entry point and its callees, each block once, if the trace has the module
+//   (as the application gave it, not optimised; without loads and stores of local variables:
+//   cost_sources.hpp); for ray generation, a trace call's share of them
+//   default   by stage (docs/assumptions.md gives the sources of the figures)
+//
+// A shader's cost belongs to its entry. Ray generation's belongs to its trace calls, which represent the code between
+// them. Trace calls of other shaders have the default cost. Missing latency = issue · cycles_per_instruction. Errors:
+// Usage for unknown shaders or keys, negative or absurd values; Missing for `captured` without clocks.
 #pragma once
 
 #include <cstdint>
@@ -50,9 +50,9 @@ struct CostOptions {
   CostSource source = CostSource::Default;
   std::vector<HandCost> hand{};
   double cycles_per_instruction = 6;       ///< of a warp alone: dependent arithmetic and a share of memory waits
-  double steps_per_ray = 24;               ///< where no traversal was replayed
+  double steps_per_ray = 24;               ///< if no traversal was replayed
   std::vector<std::uint32_t> ray_steps{};  ///< by row of the launch's rays: visits; empty: steps_per_ray
-  double captured_clock_mhz = 1500;        ///< of the captured device, whose clocks count nanoseconds
+  double captured_clock_mhz = 1500;        ///< of the captured device, to convert its nanoseconds
 };
 
 struct Costs {
@@ -65,13 +65,13 @@ struct Costs {
 /// `metal = {blocks = [{instructions = 12, executions = 100}], calls = 50}`.
 [[nodiscard]] std::vector<HandCost> parse_shader_costs(std::string_view toml, const std::string& source);
 
-/// Instructions of a call where nothing else is known; docs/assumptions.md says where they come from. A trace call of
-/// another shader than ray generation is only what hands the ray over: the rest is in that shader's own call.
+/// Default instructions of a call; docs/assumptions.md gives their source. A trace call outside of ray generation only
+/// hands the ray over: the rest is in that shader's own call.
 [[nodiscard]] double default_instructions(trace::ShaderStage stage, trace::EventKind kind);
 
 [[nodiscard]] Costs make_costs(const trace::Trace& trace, const trace::Launch& launch, const CostOptions& options);
 
-/// Visits of every ray of the launch in the near-first traversal of a rebuilt structure: nodes and leaves.
+/// Visits (nodes and leaves) of every ray of the launch in the near-first traversal of a rebuilt structure.
 [[nodiscard]] std::vector<std::uint32_t> count_ray_steps(const trace::Trace& trace, const std::string& name,
                                                          std::uint32_t launch, const bvh::BvhOptions& structure);
 

@@ -1,4 +1,4 @@
-// Instructions of a shader, from its SPIR-V. The words come from a trace: nothing about them is trusted.
+// Instructions of a shader, from its SPIR-V. The words come from a trace and are untrusted.
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -37,7 +37,7 @@ enum Op : std::uint32_t {
   kOpTraceNV = 5337,
 };
 
-/// Labels, merges, variables, debug information, and moves of components, which are names of registers.
+/// Labels, merges, variables, debug information, and moves of components, which only rename registers.
 bool is_free(std::uint32_t op) {
   constexpr std::uint32_t kFree[] = {
       0,    // OpNop
@@ -65,7 +65,7 @@ bool is_free(std::uint32_t op) {
   return std::binary_search(std::begin(kFree), std::end(kFree), op);
 }
 
-/// Whether variables of the storage class are one thread's own, which compilers keep in registers.
+/// True for storage classes of one thread's variables, which compilers keep in registers.
 bool is_own_storage(std::uint32_t storage_class) {
   constexpr std::uint32_t kPrivate = 6;
   constexpr std::uint32_t kFunction = 7;
@@ -98,7 +98,7 @@ std::uint32_t execution_model(trace::ShaderStage stage) {
   return 0;
 }
 
-/// Whether the literal string that starts the words is `text`.
+/// True if the literal string at the start of the words is `text`.
 bool is_string(std::span<const std::uint32_t> words, const std::string& text) {
   for (std::size_t i = 0; i <= text.size(); ++i) {
     if (i / 4 >= words.size()) {
@@ -112,8 +112,8 @@ bool is_string(std::span<const std::uint32_t> words, const std::string& text) {
   return true;
 }
 
-/// Which pointers lead to what a compiler keeps in registers: variables of storage class Function or Private, whole or
-/// by constant indices. Ids are defined before they are used, as SPIR-V asks for.
+/// Pointers to variables that compilers keep in registers: storage class Function or Private, whole or by constant
+/// indices. SPIR-V defines ids before their use.
 class Registers {
  public:
   void see(std::uint32_t op, std::span<const std::uint32_t> words) {
@@ -150,7 +150,7 @@ class Registers {
         break;
     }
   }
-  /// A load or store that names a register.
+  /// A load or store of a register variable.
   [[nodiscard]] bool is_move(std::uint32_t op, std::span<const std::uint32_t> words) const {
     const std::size_t pointer = op == kOpLoad ? 3 : 1;
     return (op == kOpLoad || op == kOpStore) && words.size() > pointer && pointers_.contains(words[pointer]);
@@ -163,8 +163,8 @@ class Registers {
 struct Function {
   double instructions = 0;
   double trace_calls = 0;
-  std::map<std::uint32_t, std::uint32_t> callees;  ///< by id: how many calls
-  std::uint32_t callers = 0;                       ///< functions that call it and are not yet added up
+  std::map<std::uint32_t, std::uint32_t> callees;  ///< by id: number of calls
+  std::uint32_t callers = 0;                       ///< calling functions that are not yet added up
 };
 
 struct Module {
@@ -223,7 +223,7 @@ std::optional<Module> read_module(std::span<const std::uint32_t> words, trace::S
   return module;
 }
 
-/// Functions that the entry point reaches.
+/// Functions reachable from the entry point.
 std::vector<std::uint32_t> reachable(const Module& module) {
   std::unordered_map<std::uint32_t, bool> seen = {{module.entry, true}};
   std::vector<std::uint32_t> order = {module.entry};
@@ -254,7 +254,7 @@ std::optional<SpirvCount> count_spirv(std::span<const std::uint32_t> words, trac
       }
     }
   }
-  // From callers to callees, each function once all its callers are done: what it costs times how often it is called.
+  // Callers before callees, each function after all its callers: its cost times its number of calls.
   std::unordered_map<std::uint32_t, double> times = {{module->entry, 1.0}};
   std::vector<std::uint32_t> ready;
   if (module->functions.at(module->entry).callers == 0) {

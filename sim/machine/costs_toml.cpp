@@ -12,7 +12,7 @@ namespace rayreplay::machine {
 namespace {
 
 constexpr const char* kTable = "shader_costs";
-constexpr double kMostExecutions = 1e15;
+constexpr double kMaxExecutions = 1e15;
 
 /// issue = Σ instructions · executions / calls.
 double issue_of_blocks(const TomlTable& cost, const toml::node& blocks, const std::string& source) {
@@ -25,7 +25,7 @@ double issue_of_blocks(const TomlTable& cost, const toml::node& blocks, const st
     throw Error(ErrorKind::Usage, {"'blocks' needs 'calls'", cost.place(blocks), "no 'calls'",
                                    "how often the shader was called while the blocks were counted", ""});
   }
-  const double calls = cost.number(*calls_node, "calls", {1, kMostExecutions});
+  const double calls = cost.number(*calls_node, "calls", {1, kMaxExecutions});
   double sum = 0;
   for (const toml::node& row : *rows) {
     const toml::table* block = row.as_table();
@@ -40,7 +40,7 @@ double issue_of_blocks(const TomlTable& cost, const toml::node& blocks, const st
       cost.wrong(row, "blocks", "both 'instructions' and 'executions'");
     }
     sum += table.number(*instructions, "instructions", {0, kMostIssue}) *
-           table.number(*executions, "executions", {0, kMostExecutions});
+           table.number(*executions, "executions", {0, kMaxExecutions});
   }
   const double issue = sum / calls;
   if (issue > kMostIssue) {

@@ -1,5 +1,4 @@
-// The time model as `rayreplay list` and `describe` show it: what it assumes, and every default, read from the code
-// itself.
+// The time model for `rayreplay list` and `describe`: its assumptions and defaults, read from the code itself.
 #include "base/registry.hpp"
 #include "sim/machine/costs.hpp"
 

@@ -11,10 +11,9 @@
 namespace rayreplay::machine {
 namespace {
 
-constexpr std::int64_t kWhole = std::int64_t{1} << 40;  ///< all of an SM's capacity, in units of demand
+constexpr std::int64_t kWhole = std::int64_t{1} << 40;  ///< an SM's capacity, in units of demand
 
-constexpr double kInstant =
-    1e-9;  ///< cycles; what a shorter job asks for is not worth a rate, and 1 / solo stays finite
+constexpr double kInstant = 1e-9;  ///< cycles; shorter jobs have a negligible demand, and 1 / solo stays finite
 
 struct Later {
   template <class End>
@@ -52,7 +51,7 @@ Job Rates::charged(Job job, std::uint32_t hits, std::uint32_t lanes, std::uint32
     job.reorder += charges.cycles_per_cut + (exchanged ? charges.cycles_per_warp : 0.0);
   }
   job.reorder += job.bytes / capacity[2];
-  // One job cannot use more than there is, however short its latencies are.
+  // A single job cannot exceed the capacity, however short its latencies.
   job.shading += std::max(0.0, job.issue / capacity[0] - job.solo());
   job.traversal += std::max(0.0, job.visits / capacity[1] - job.solo());
   return job;
@@ -74,7 +73,7 @@ void LeastTree::set(std::size_t place, double key) {
     const Node& right = nodes_[2 * i + 1];
     const Node& winner = right.key < left.key ? right : left;
     if (nodes_[i].key == winner.key && nodes_[i].place == winner.place) {
-      return;  // nor does anything change above
+      return;  // and nothing above changes either
     }
     nodes_[i] = winner;
   }
@@ -111,7 +110,7 @@ void Fluid::advance(Sm& sm, double now) {
   }
 }
 
-/// Jobs came or went. Its rate and its next end are found when somebody asks: most SMs that lose a job get another
+/// The set of jobs changed. Rate and next end are computed on demand, because most SMs that lose a job get another one
 /// first.
 void Fluid::change(std::uint32_t index) {
   Sm& sm = sms_[index];
@@ -194,7 +193,7 @@ void Fluid::end_next(std::vector<Ended>& out) {
     const auto index = static_cast<std::uint32_t>(next_.first());
     Sm& sm = sms_[index];
     advance(sm, now);
-    // What advance() added up may differ from the end by rounding.
+    // Rounding may move what advance() added up away from the end.
     sm.virtual_now = sm.heap.front().virtual_end;
     sm.last_end = now;
     while (!sm.heap.empty() && sm.heap.front().virtual_end <= sm.virtual_now) {
@@ -215,7 +214,7 @@ void Fluid::end_next(std::vector<Ended>& out) {
       out.push_back({index, ended.job});
       --running_;
     }
-    // Not yet told to next_ when it ends next: not at this time, for those that do have ended.
+    // If it ends next, `next_` does not have it yet; no other job ends at this time, because those that did are gone.
     next_.set(index, kNever);
     change(index);
   }
@@ -259,7 +258,7 @@ void complete(Timing& timing, const Machine& machine, const scheduler::Charges& 
 Timing time_bound(const Job& sum, const Machine& machine, const scheduler::Charges& charges) {
   const Rates rates(machine, charges, {});
   const double sms = machine.sms - charges.withheld_sms;
-  // In software, at best all lanes of a warp are on their way as long as any is.
+  // Software traversal: at best all lanes of a warp are busy until the longest ends.
   const double slots_of_visit = machine.software_traversal ? machine.issue_per_cycle / machine.rt_steps_per_cycle : 0;
   const std::array<double, kResources> need = {sum.issue + sum.visits * slots_of_visit,
                                                machine.software_traversal ? 0 : sum.visits, sum.bytes};

@@ -11,22 +11,22 @@
 namespace rayreplay::machine {
 namespace {
 
-constexpr std::uint64_t kMostLines = std::uint64_t{1} << 28U;
-constexpr std::uint32_t kMostLatencyCycles = 1'000'000;  // as a machine's file allows
+constexpr std::uint64_t kMaxLines = std::uint64_t{1} << 28U;
+constexpr std::uint32_t kMaxLatencyCycles = 1'000'000;  // the limit of a machine file
 
 [[noreturn]] void wrong(const std::string& what, std::string found, std::string expected) {
   throw Error(ErrorKind::Usage, {what, "", std::move(found), std::move(expected), ""});
 }
 
-/// The machine may not come from a file, which checks its ranges.
+/// A machine that was not read from a file has not passed the file's range checks.
 void check_latencies(const Machine& machine) {
   const std::pair<const char*, std::uint32_t> latencies[] = {{"l1_latency_cycles", machine.l1_latency_cycles},
                                                              {"l2_latency_cycles", machine.l2_latency_cycles},
                                                              {"dram_latency_cycles", machine.dram_latency_cycles}};
   for (const auto& [key, cycles] : latencies) {
-    if (cycles == 0 || cycles > kMostLatencyCycles) {
+    if (cycles == 0 || cycles > kMaxLatencyCycles) {
       throw Error(ErrorKind::Usage, {"a latency is out of range", fmt::format("machine '{}', {}", machine.name, key),
-                                     fmt::format("{}", cycles), fmt::format("1 to {}", kMostLatencyCycles), ""});
+                                     fmt::format("{}", cycles), fmt::format("1 to {}", kMaxLatencyCycles), ""});
     }
   }
   if (machine.outstanding_misses == 0) {
@@ -57,10 +57,10 @@ void check_call(const InterleaveCall& call) {
   }
   const std::uint64_t lines =
       l2_geometry(call.machine).lines() + l1_geometry(call.machine).lines() * std::uint64_t{call.machine.sms};
-  if (lines > kMostLines) {
+  if (lines > kMaxLines) {
     throw Error(ErrorKind::Resource,
                 {"the machine's caches have too many lines", "machine '" + call.machine.name + "'",
-                 fmt::format("{}, those of all L1s and of the L2", lines), fmt::format("at most {}", kMostLines),
+                 fmt::format("{}, those of all L1s and of the L2", lines), fmt::format("at most {}", kMaxLines),
                  "make the caches smaller, their lines longer, or the SMs fewer"});
   }
 }

@@ -1,10 +1,9 @@
-// From a warp of segments to a job (timing.hpp).
+// Converts a warp of segments to a job (timing.hpp).
 //
-// Contract: shading and issue are sums of costs over the warp's events, kept as whole multiples of 1/kCostScale
-// (costs are rounded to it, half away from zero), so that they are exact in any order. Traversal: the k-th rays that
-// the lanes' segments begin run side by side; their longest counts.
-// Where traversal is software, its issue slots are those of the longest for every lane of the warp, and no unit is
-// visited.
+// Contract: shading and issue are sums of costs over the warp's events, as whole multiples of 1/kCostScale (costs are
+// rounded to it, half away from zero), so they are exact in any order. Traversal: the k-th rays that the lanes'
+// segments begin run side by side; the longest of each k counts. With software traversal every lane takes the issue
+// slots of the longest, and no unit is used.
 #pragma once
 
 #include <span>
@@ -21,19 +20,19 @@ inline constexpr std::size_t kIssueWeight = 0, kLatencyWeight = 1, kHitWeight = 
 /// Tables for the replayer, in the order of the constants above.
 [[nodiscard]] std::vector<simt::CallWeights> job_weights(const Costs& costs);
 
-/// Memory: 8 bytes a segment. `costs` must outlive it.
+/// Memory: 8 bytes a segment. `costs` must outlive this object.
 class JobMaker {
  public:
   JobMaker(const trace::Launch& launch, const scheduler::Segments& segments, const Machine& machine,
            const Costs& costs);
-  /// `weights`: what the replayer gave for the warp.
+  /// `weights`: the replayer's sums for the warp.
   [[nodiscard]] Job make(std::span<const std::uint32_t> segment_at, std::span<const std::uint64_t> weights) const;
 
  private:
   const Costs* costs_;
   double step_cycles_;
-  double software_slots_;                   ///< issue slots of a visit of one lane; 0: a unit does it
-  trace::Column<std::uint64_t> first_ray_;  ///< by segment, one more at the end: row of the first ray that it begins
+  double software_slots_;                   ///< issue slots of a visit of one lane; 0: hardware unit
+  trace::Column<std::uint64_t> first_ray_;  ///< by segment, one more at the end: row of its first ray
 };
 
 }  // namespace rayreplay::machine

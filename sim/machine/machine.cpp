@@ -26,7 +26,7 @@ struct Field {
   Range range{};
 };
 
-// Upper limits: far above any machine, far below where sums of cycles or bytes would lose whole numbers.
+// Upper limits: far above any machine, far below the loss of whole numbers in sums of cycles or bytes.
 const std::array kFields = {
     Field{"name", &Machine::name},
     Field{"vendor", &Machine::vendor},
@@ -63,7 +63,7 @@ template <class... Visitors>
 struct Overloaded : Visitors... {
   using Visitors::operator()...;
 };
-// Clang deduces aggregates by itself from version 17 on.
+// Clang deduces aggregates only from version 17 on.
 template <class... Visitors>
 Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
@@ -135,7 +135,7 @@ std::vector<std::string> shipped_machines() {
   for (const ShippedText& shipped : shipped_texts()) {
     names.emplace_back(shipped.name);
   }
-  std::sort(names.begin(), names.end());  // files are sorted with their ending
+  std::sort(names.begin(), names.end());  // generated sorted by name with ".toml"
   return names;
 }
 

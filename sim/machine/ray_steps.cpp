@@ -1,4 +1,4 @@
-// Visits of the ray-tracing unit, from rays traced again through a rebuilt structure.
+// Visits of the ray-tracing unit, from rays replayed through a rebuilt structure.
 #include <algorithm>
 
 #include <fmt/format.h>

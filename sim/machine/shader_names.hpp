@@ -1,4 +1,4 @@
-// Which shaders a cost is for: users name them by id, by name or by stage.
+// The shader of a cost: users name it by id, name or stage.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace rayreplay::machine {
 
-/// How closely `key` names the shader: 0 not at all, 1 by stage, 2 by name, 3 by id.
+/// How precisely `key` names the shader: 0 not at all, 1 by stage, 2 by name, 3 by id.
 [[nodiscard]] int match_rank(const std::string& key, const trace::Shader& shader, std::size_t id);
 
-/// Throws Usage for a key that names no shader of the trace, with the nearest one that does. `where`: as in Error.
+/// Usage for a key that names no shader of the trace, with the nearest one. `where`: as in Error.
 [[noreturn]] void unknown_shader(const std::string& key, const trace::Trace& trace, const std::string& where);
 
 }  // namespace rayreplay::machine

@@ -1,4 +1,4 @@
-// The files of machines/, compiled in: cmake/embed_texts.cmake writes the definition at build time.
+// The files of machines/, compiled in; cmake/embed_texts.cmake writes the definition at build time.
 #pragma once
 
 #include <array>

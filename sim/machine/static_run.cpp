@@ -1,4 +1,4 @@
-// Static schedules: units and rounds onto SMs. The rule of who starts where is timing.hpp's.
+// Static schedules: places units and rounds on SMs. timing.hpp has the rules.
 #include <algorithm>
 #include <functional>
 #include <queue>
@@ -18,10 +18,10 @@ using scheduler::SegmentSchedule;
 using LowestFirst = std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>>;
 
 struct Unit {
-  std::uint64_t round = 0;       ///< the one that runs
-  std::uint64_t next_warp = 0;   ///< of the round, to start
+  std::uint64_t round = 0;       ///< the current one
+  std::uint64_t next_warp = 0;   ///< of the round, to start next
   std::uint64_t unfinished = 0;  ///< warps of the round that have not ended
-  std::uint32_t sm = kNoSm;      ///< chosen; kNoSm: none yet, or each warp's own
+  std::uint32_t sm = kNoSm;      ///< of the unit; kNoSm: not chosen yet, or each warp has its own
 };
 
 class StaticRun {
@@ -83,7 +83,7 @@ class StaticRun {
     }
   }
 
-  /// Makes the unit's next round that has warps its current one; false if there is none.
+  /// Advances the unit to its next non-empty round; false if there is none.
   bool enter_round(std::uint32_t number, std::uint64_t round) {
     Unit& unit = units_[number];
     const std::uint64_t end = schedule_->unit_begin[number + 1];
@@ -147,7 +147,7 @@ class StaticRun {
         ++next_unit_;
         units_[number].sm = sm;
         waiting_[sm].push(number);
-        // Only its own warps can be waiting: it had room.
+        // Only its own warps can be waiting, because it had room.
         fill_own(sm);
       }
     }
@@ -212,7 +212,7 @@ class StaticRun {
   std::vector<LowestFirst> waiting_;    ///< by SM: units bound to it that have warps to start
   std::vector<std::uint32_t> touched_;  ///< SMs whose own units may start warps
   LowestFirst ready_;                   ///< spread units with warps to start
-  std::uint32_t next_unit_ = 0;         ///< the first that has not started
+  std::uint32_t next_unit_ = 0;         ///< the first unit that has not started
   Placement placement_;
   double now_ = 0;
   double traffic_ = 0;

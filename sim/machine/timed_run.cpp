@@ -1,4 +1,4 @@
-// Timed models: warps are formed while the machine runs. The rules are timing.hpp's.
+// Timed models: warps are formed while the machine runs. timing.hpp has the rules.
 #include <algorithm>
 #include <deque>
 #include <memory>
@@ -22,7 +22,7 @@ using scheduler::kNoSegment;
                                     std::move(found), std::move(expected), ""});
 }
 
-/// What a segment is doing, and whether its thread has another.
+/// A segment's state, and whether its thread has another.
 enum SegmentState : std::uint8_t { kLast = 1, kWaiting = 2 };
 
 class Simulation {
@@ -91,10 +91,10 @@ class Simulation {
   }
 
  private:
-  /// Of one exchange.
+  /// State of one exchange.
   struct Wait {
     std::deque<FormedWarp> ready;  ///< released, without a slot yet
-    std::uint64_t coming = 0;      ///< lanes that run or are ready, whose threads will arrive
+    std::uint64_t coming = 0;      ///< lanes that run or are ready: their threads will arrive
     std::uint64_t running = 0;     ///< warps
     bool touched = false;
   };
@@ -120,7 +120,7 @@ class Simulation {
     }
   }
 
-  /// The warp's first segments, into `formed_`; false if it has none.
+  /// Puts the warp's first segments into `formed_`; false if it has none.
   bool launch_warp(std::uint32_t warp) {
     bool any = false;
     formed_.segment_at.fill(kNoSegment);
@@ -145,7 +145,7 @@ class Simulation {
   [[nodiscard]] std::uint32_t exchange_of(std::uint32_t sm) const {
     return single() ? 0 : sm;
   }
-  /// Whether a launched warp may take a slot of the exchange's SMs.
+  /// True if a launched warp may take a slot of the exchange's SMs.
   [[nodiscard]] bool admits(std::uint32_t exchange) const {
     const Wait& wait = waits_[exchange];
     const std::uint64_t held = (exchanges_[exchange]->waiting() + warp_size_ - 1) / warp_size_;
@@ -159,7 +159,7 @@ class Simulation {
     }
   }
 
-  /// What follows from a change of an exchange or of its SMs' slots.
+  /// Updates after a change of an exchange or of its SMs' slots.
   void refresh(std::uint32_t exchange) {
     deadlines_.set(exchange,
                    exchanges_[exchange]->waiting() > 0 ? exchanges_[exchange]->deadline_cycles() : Fluid::kNever);
@@ -242,7 +242,7 @@ class Simulation {
     refresh(exchange);
   }
 
-  /// Starts what can start, and feeds starved exchanges until nothing changes at this time.
+  /// Starts ready warps, and asks starved exchanges until nothing changes at this time.
   void settle() {
     for (;;) {
       fill();
@@ -275,7 +275,7 @@ class Simulation {
     }
   }
 
-  /// After fill(): no warp, running, ready or still to be launched, brings threads before one is released.
+  /// Call after fill(): the exchange gets no more threads before it releases a warp.
   [[nodiscard]] bool is_starved(std::uint32_t exchange) const {
     const Wait& wait = waits_[exchange];
     return exchanges_[exchange]->waiting() > 0 && wait.coming == 0 && wait.ready.empty() &&
@@ -373,11 +373,11 @@ class Simulation {
   std::vector<std::unique_ptr<Exchange>> exchanges_;
   std::vector<Wait> waits_;
   LeastTree deadlines_;    ///< by exchange
-  LeastTree launch_room_;  ///< jobs of each SM that admits a launched warp; not with a single exchange
+  LeastTree launch_room_;  ///< number of jobs of each SM that admits a launched warp; unused with a single exchange
   const TimingOptions* options_;
   std::vector<std::uint32_t> launch_warps_;  ///< by start rank
   std::size_t next_launch_ = 0;
-  bool told_of_end_ = false;           ///< exchanges were looked at since the last launched warp started
+  bool told_of_end_ = false;           ///< exchanges were checked since the last launched warp started
   trace::Column<std::uint8_t> state_;  ///< by segment
   std::vector<std::uint32_t> touched_;
   std::vector<Fluid::Ended> ended_;

@@ -1,6 +1,6 @@
-// Reading TOML tables with messages that say where: file, line, what was found, the nearest known key.
+// Typed access to TOML tables, with errors that have file, line, found value and nearest known key.
 //
-// Contract: every error is a Usage error. The document outlives its tables.
+// Contract: every error is a Usage error. The document must outlive its tables.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ class TomlTable {
  public:
   TomlTable(const toml::table& table, const std::string& source) : table_(&table), source_(&source) {}
 
-  /// Keys that are not in the list are errors.
+  /// Keys outside the list are errors.
   void allow(const std::vector<std::string>& keys) const;
-  /// Left as they are where the key is absent.
+  /// Unchanged if the key is absent.
   void read(std::string_view key, std::string& value) const;
   void read(std::string_view key, bool& value) const;
   void read(std::string_view key, double& value, Range range) const;

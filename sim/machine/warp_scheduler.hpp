@@ -1,14 +1,15 @@
 // Warp schedulers: which of an SM's ready warps issues its next instruction (MODELS.md §12; Rogers et al., MICRO 2012).
 //
-// Contract: a model runs the whole interleaving with its own policy built in, because the choice is made for every
-// instruction. A policy is the state of one SM; slots are 0 … resident warps − 1. The engine calls
+// Contract: a model runs the whole interleaving with its policy inlined, because the choice is made for every
+// instruction. A policy is the state of one SM; slots are 0 … resident warps − 1. The engine calls, in order of time,
 //   started(slot)   a warp has taken the slot
 //   ended(slot)     its warp has left it
 //   ready(slot)     the warp's next instruction may issue
-//   choose()        takes one of the ready slots: it is no longer ready
-//   any()           whether a slot is ready
-// in the order of time; a slot is ready between started and ended, and never twice. Deterministic. To add one: a .cpp
-// file in sim/machine/schedulers/ with a policy, whose model calls interleave_with (interleaving/engine.hpp).
+//   choose()        takes one of the ready slots, which is then no longer ready
+//   any()           true if a slot is ready
+//
+// A slot becomes ready only between started and ended, and never twice in a row. Deterministic. To add one: a .cpp file
+// in sim/machine/schedulers/ with a policy, whose model calls interleave_with (interleaving/engine.hpp).
 #pragma once
 
 #include "base/registry.hpp"
@@ -16,7 +17,7 @@
 
 namespace rayreplay::machine {
 
-/// What `interleave` was called with, checked.
+/// The checked arguments of `interleave`.
 struct InterleaveCall {
   memory::WarpSource& source;
   const WorkPlan& plan;

@@ -1,4 +1,4 @@
-// What each warp of a schedule needs: weights of its warp events, and the traversals of its lanes' rays.
+// Needs of each warp of a schedule: weights of its warp events, and traversals of its lanes' rays.
 #include <algorithm>
 #include <cmath>
 
@@ -70,7 +70,7 @@ Job JobMaker::make(std::span<const std::uint32_t> segment_at, std::span<const st
       rays += of_lane;
     }
   }
-  double chain = 0;  // visits of the longest lane, ray by ray
+  double chain = 0;  // visits of the longest lane, summed ray by ray
   if (costs_->ray_steps.empty()) {
     job.visits = static_cast<double>(rays) * costs_->steps_per_ray;
     chain = static_cast<double>(longest) * costs_->steps_per_ray;

@@ -1,12 +1,12 @@
-// The allocation table: which address is which element of what.
+// The allocation table: maps an address to an element of an allocation.
 //
 // Contract: allocations do not overlap. The element of an address is (address − start) / element_bytes (von Buelow et
-// al. 2023, eq. 1; MODELS.md §11); elements of the whole table are numbered consecutively, allocation by allocation in
-// the order added: element number = first_element + offset. A last element that is cut off by the allocation's end
-// counts as one. An address outside every allocation has no element (kNoElement), and its access is of kind
-// Unallocated: counted and reported, never dropped. Errors: Usage (place: `source`) for an element size of 0, no bytes,
-// an end above 2^64 − 1, an overlap (names both); Resource for 2^32 − 1 elements or more in all. `find` is O(log
-// allocations), O(1) when the address lies where the one before did (Cursor).
+// al. 2023, eq. 1; MODELS.md §11). Elements of the whole table are numbered consecutively, allocation by allocation in
+// the order added: element number = first_element + offset. A last element that the allocation's end cuts off counts as
+// one. An address outside every allocation has no element (kNoElement); its access has kind Unallocated and is counted,
+// never dropped. Errors: Usage (place: `source`) for an element size of 0, no bytes, an end above 2^64 − 1, or an
+// overlap (names both); Resource for 2^32 − 1 elements or more in all. `find` is O(log allocations), and O(1) in the
+// allocation of the previous address (Cursor).
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ struct Allocation {
   std::uint64_t bytes = 0;
   std::uint32_t element_bytes = 1;
   std::uint32_t first_element = 0;  ///< set by `add`
-  /// What it belongs to in the trace: the blas of nodes, the row of Scene::geometries of indices, vertices and boxes;
-  /// kNoAllocation: nothing in particular.
+  /// The owner in the trace: the BLAS of nodes; the row of Scene::geometries of indices, vertices and boxes;
+  /// kNoAllocation: none.
   std::uint32_t subject = kNoAllocation;
 
   [[nodiscard]] std::uint32_t elements() const {
@@ -39,12 +39,12 @@ struct Allocation {
 
 class Allocations {
  public:
-  /// Remembers where the last address was found.
+  /// Remembers the allocation of the last address.
   struct Cursor {
     std::uint32_t index = kNoAllocation;
   };
 
-  /// `source` names where it comes from, for messages. Returns its index.
+  /// `source`: origin of the allocation, for messages. Returns its index.
   std::uint32_t add(Allocation allocation, const std::string& source);
 
   [[nodiscard]] std::span<const Allocation> rows() const {
@@ -62,7 +62,7 @@ class Allocations {
   }
   /// Index of the allocation with this element number. O(log allocations).
   [[nodiscard]] std::uint32_t allocation_of(std::uint32_t element) const;
-  /// First address behind all allocations; 0: none.
+  /// First address after all allocations; 0: none.
   [[nodiscard]] std::uint64_t end() const;
 
  private:

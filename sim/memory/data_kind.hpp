@@ -1,4 +1,4 @@
-// What a memory access is for: the rows of every table about memory.
+// Kinds of memory accesses: the rows of every table about memory.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ enum class DataKind : std::uint8_t {
   Payload,
   Stack,
   FrameBuffer,
-  Other,        ///< of an allocation that says nothing better
+  Other,        ///< of an allocation without a more specific kind
   Unallocated,  ///< outside every allocation
 };
 inline constexpr std::size_t kDataKinds = 11;

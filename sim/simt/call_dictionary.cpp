@@ -13,8 +13,8 @@
 namespace rayreplay::simt {
 namespace {
 
-constexpr std::size_t kMostNarrowCalls = kernel::kNoCall<std::uint8_t>;
-constexpr std::size_t kMostCalls = kernel::kNoCall<std::uint16_t>;
+constexpr std::size_t kMaxNarrowCalls = kernel::kNoCall<std::uint8_t>;
+constexpr std::size_t kMaxCalls = kernel::kNoCall<std::uint16_t>;
 
 constexpr std::size_t kWarpEventKinds = [] {
   std::size_t kinds = 0;
@@ -24,7 +24,7 @@ constexpr std::size_t kWarpEventKinds = [] {
   return kinds;
 }();
 
-/// By shader << kKindBits | kind: whether the launch has such an event.
+/// By shader << kKindBits | kind: true if the launch has such an event.
 std::vector<std::uint8_t> find_calls(const trace::Events& events, std::size_t shaders) {
   using Seen = std::vector<std::uint8_t>;
   oneapi::tbb::enumerable_thread_specific<Seen> workers(Seen(shaders << kernel::kKindBits));
@@ -66,7 +66,7 @@ bool is_favoured(Call call, const std::vector<trace::Shader>& shaders, Policy po
   return false;
 }
 
-/// What comes first by `policy`, of calls in order of shader, then kind; sorts by it are stable.
+/// Rank of a call under `policy`; sorts by it are stable, over calls ordered by shader, then kind.
 int rank(Call call, const std::vector<trace::Shader>& shaders, Policy policy) {
   switch (policy) {
     case Policy::MinShader:
@@ -84,7 +84,7 @@ int rank(Call call, const std::vector<trace::Shader>& shaders, Policy policy) {
 }  // namespace
 
 bool CallDictionary::narrow() const {
-  return calls.size() <= kMostNarrowCalls;
+  return calls.size() <= kMaxNarrowCalls;
 }
 
 std::size_t possible_calls(std::size_t shaders) {
@@ -94,7 +94,7 @@ std::size_t possible_calls(std::size_t shaders) {
 CallDictionary make_call_dictionary(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
                                     Policy policy) {
   std::vector<std::uint8_t> occurs;
-  if (possible_calls(shaders.size()) > kMostNarrowCalls) {
+  if (possible_calls(shaders.size()) > kMaxNarrowCalls) {
     occurs = find_calls(launch.data.events, shaders.size());
   }
   return order_calls(shaders, policy, occurs);
@@ -112,10 +112,10 @@ CallDictionary order_calls(const std::vector<trace::Shader>& shaders, Policy pol
       }
     }
   }
-  if (dictionary.calls.size() > kMostCalls) {
+  if (dictionary.calls.size() > kMaxCalls) {
     throw Error(ErrorKind::Resource,
                 {"too many distinct shader calls to replay", "", std::to_string(dictionary.calls.size()),
-                 "at most " + std::to_string(kMostCalls), "split the launch or merge shaders that never differ"});
+                 "at most " + std::to_string(kMaxCalls), "split the launch or merge shaders that never differ"});
   }
   std::stable_sort(dictionary.calls.begin(), dictionary.calls.end(),
                    [&](Call a, Call b) { return rank(a, shaders, policy) < rank(b, shaders, policy); });

@@ -1,8 +1,8 @@
-// A replay's job and the memory of its workers: what replays of threads and of segments share.
+// A replay's job and its workers' memory, shared by replays of threads and of segments.
 //
-// Contract: `Pieces` are runs of consecutive event rows, each a thread's queue, and the places at which they stand: of
-// a launch and an assignment its threads, of segments the segments. `prepare` makes the kernel's job of them, without
-// what is to be counted beyond the sums by call; `run` replays all its warps, parallel, and returns those sums.
+// Contract: `Pieces` are runs of consecutive event rows, each one queue, and their places in warps: the threads of a
+// launch and an assignment, or segments. `prepare` makes the kernel's job, with sums by call only. `run` replays all
+// warps in parallel and returns those sums.
 #pragma once
 
 #include <oneapi/tbb/blocked_range.h>
@@ -26,7 +26,7 @@ namespace rayreplay::simt {
 struct Pieces {
   const trace::Events& events;
   std::span<const std::uint64_t> event_offset;  ///< pieces + 1
-  std::span<const std::uint32_t> piece_at;      ///< by place, kNoThread where nobody runs; whole warps
+  std::span<const std::uint32_t> piece_at;      ///< by place, kNoThread: empty; whole warps
   std::uint32_t warp_size = 0;
 
   [[nodiscard]] std::size_t count() const {
@@ -37,7 +37,7 @@ struct Pieces {
   }
 };
 
-/// What a Worker points into. Aligned, so that two workers never write to one cache line.
+/// Storage of a Worker. Aligned, so that two workers never write to one cache line.
 template <class Code>
 struct WorkerMemory {
   template <class T>
@@ -52,7 +52,7 @@ struct WorkerMemory {
   Aligned<kernel::CallSum> sums;
   std::array<Aligned<Code>, 2> codes;
   std::array<Aligned<std::uint8_t>, 2> slot_of;
-  Aligned<kernel::Detail> detail;  ///< one where a job asks for it
+  Aligned<kernel::Detail> detail;  ///< one if the job wants it
   std::vector<kernel::CodedEvent> recorded;
 
   kernel::Worker<Code> worker(bool with_detail) {
@@ -67,7 +67,7 @@ struct WorkerMemory {
   }
 };
 
-/// A job and the tables that it points to.
+/// A job with its tables.
 template <class Code>
 struct PreparedJob {
   kernel::Job<Code> job;
@@ -106,12 +106,12 @@ PreparedJob<Code> prepare(const CallDictionary& dictionary, std::size_t shaders,
 template <class Code>
 using Workers = oneapi::tbb::enumerable_thread_specific<WorkerMemory<Code>>;
 
-/// The workers' memory holds what they counted.
+/// Owns what the workers counted.
 template <class Code>
 std::unique_ptr<Workers<Code>> run(const kernel::Entries<Code>& entries, const kernel::Job<Code>& job,
                                    std::size_t calls, Progress* progress) {
   auto workers = std::make_unique<Workers<Code>>(calls);
-  // Large enough to hide the scheduler's cost, small enough to even out long threads.
+  // Large enough to hide the task overhead, small enough to balance long threads.
   constexpr std::size_t kWarpsPerTask = 32;
   oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::size_t>(0, job.places / job.warp_size, kWarpsPerTask),
                             [&](const auto& range) {
@@ -136,22 +136,22 @@ std::vector<kernel::CallSum> sums_by_call(const Workers<Code>& workers, std::siz
   return sums;
 }
 
-/// Fills in everything of `result` but warps and threads.
+/// Sets everything in `result` but warps and threads.
 void derive_from_calls(const CallDictionary& dictionary, const std::vector<kernel::CallSum>& sums, std::size_t shaders,
                        const std::vector<std::uint32_t>& shader_cost, ReplayResult& result);
 
 /// Usage for a warp size out of range or a cost table that does not fit.
 void check_replay_inputs(std::size_t shaders, std::uint32_t warp_size, const std::vector<std::uint32_t>& shader_cost);
-/// The same, and Internal for an assignment whose places do not fill its warps.
+/// As above, and Internal for an assignment whose places are not whole warps.
 void check_thread_replay(const std::vector<trace::Shader>& shaders, const scheduler::WarpAssignment& assignment,
                          const ReplayOptions& options);
-/// The same of segments, and Internal for tables of weights that do not fit.
+/// As above for segments, and Internal for tables of weights of the wrong size.
 void check_segment_replay(const std::vector<trace::Shader>& shaders, std::span<const std::uint32_t> segment_at,
                           std::uint32_t warp_size, const SegmentReplayOptions& options);
 
-/// By segment: rays that its thread began before it, at most kBounces.
+/// By segment: rays that its thread began earlier, at most kBounces.
 trace::Column<std::uint8_t> rays_before_segments(const trace::Launch& launch, const scheduler::Segments& segments);
-/// Leaves out the bounces at the end that nothing happened at.
+/// Removes empty bounces from the end.
 void trim_bounces(SegmentReplayResult& result);
 
 }  // namespace rayreplay::simt

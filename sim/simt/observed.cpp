@@ -23,10 +23,11 @@ struct Fragment {
   std::uint32_t group = 0;
 };
 
-/// How often a thread has made each call in each of its rays.
+/// Counts a thread's calls of each kind in each of its rays.
 class CallCounts {
  public:
-  /// returns: a thread may come back to an earlier ray. Else its rays follow one another, and nothing has to be kept.
+  /// Some threads return to an earlier ray, so the counts must be kept. Otherwise rays are consecutive, and nothing
+  /// needs to be kept.
   explicit CallCounts(bool returns) : returns_(returns) {}
 
   /// The count before this call.
@@ -60,7 +61,7 @@ class CallCounts {
   std::unordered_map<std::uint64_t, std::uint32_t> earlier_;
 };
 
-/// One for each group, with what its events say.
+/// One entry per group, with the properties of its events.
 std::vector<Fragment> fragments_of(const trace::Launch& launch) {
   const trace::Events& events = launch.data.events;
   std::vector<Fragment> fragments(launch.groups.size());

@@ -1,14 +1,14 @@
 // The SIMT efficiency that the device itself reached, from the co-execution groups of a capture.
 //
-// Contract: a fragment is a group whose events are warp events: what the device ran as one call, active lanes being the
-// bits of its lane mask (also of lanes that were not recorded). Efficiency = Σ lanes / (warp size · fragments).
+// Contract: a fragment is a group whose events are warp events: calls that the device executed together. Its active
+// lanes are the bits of its lane mask (including unrecorded lanes). Efficiency = Σ lanes / (warp size · fragments).
 // Hardware that does not reconverge after a trace call runs one call of a warp as several fragments, where the model
-// counts one warp event; `united` puts such fragments together again: those of one warp with the same kind, shader and
-// ordinal, in buffer order, as long as their lane masks are disjoint. A fragment's ordinal is the least over its lanes
-// of (number of the ray in its thread; how many earlier calls of the same kind and shader that ray has): the bounce, in
-// a loop). Fragments that belong to no launched warp (repacked) are not united. A group's kind is that of its first
-// event in thread order; lanes of one trace call may differ between Begin and OcclusionBegin. Requires a sound launch.
-// Empty if groups were not captured. Cost: one pass over the events, one sort of the groups.
+// counts one warp event. `united` merges such fragments: those of one warp with the same kind, shader and ordinal, in
+// buffer order, as long as their lane masks are disjoint. A fragment's ordinal is the minimum over its lanes of (number
+// of the ray in its thread, that is the bounce in a loop; number of earlier calls of the same kind and shader in that
+// ray). Fragments that belong to no launched warp (repacked) are not merged. A group's kind is that of its first event
+// in thread order; lanes of one trace call may differ between Begin and OcclusionBegin. Requires a sound launch. Empty
+// without captured groups. Cost: one pass over the events, one sort of the groups.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The replayer: which warp events would these threads make in these warps? (MODELS.md §3, §4; ReRay thesis §3.2.1)
+// The replayer: the warp events of given threads in given warps (MODELS.md §3, §4; ReRay thesis §3.2.1).
 //
 // Contract: each thread's queue is its warp events in order; heads are grouped by call = (kind, shader). At every step
 // the policy picks one call among the heads of the warp's lanes; all lanes whose head is that call pop it together and
@@ -39,22 +39,21 @@ struct Tally {
 };
 
 enum class Policy : std::uint8_t {
-  /// Heads in the traversal stage (intersection, any-hit) first; then the call most lanes wait for; ties to the lowest
+  /// Traversal-stage heads (intersection, any-hit) first; then the call with the most waiting lanes; ties to the lowest
   /// shader id, then the lowest kind.
   StageMajority,
   /// The lowest kind in the order of EventKind, then the lowest shader id.
   MinShader,
   /// The call at the head of the lane that has waited longest (popped least recently; ties to the lowest lane).
   OldestLane,
-  /// Threads that have parted run apart until they return to ray generation: lanes form groups; a group whose heads
-  /// differ splits by call; a group all of whose heads are trace calls made by ray generation waits there, and when
-  /// every living lane of the warp waits there they are one group again. Lanes without events left take no part. Groups
-  /// run side by side; events are listed as if the group with the lowest lane always went first.
+  /// Diverged threads stay apart until they return to ray generation. Lanes form groups. A group whose heads differ
+  /// splits by call. A group whose heads are all trace calls of ray generation waits there; when every living lane of
+  /// the warp waits there, they are one group again. Lanes without events left are ignored. Groups run side by side;
+  /// events are listed as if the group with the lowest lane always ran first.
   Independent,
-  /// Lanes meet at every trace call of ray generation: heads in the traversal stage first, then all others but those
-  /// trace
-  /// calls, which are made when every living lane waits at one; in each of the three the lowest shader id, then the
-  /// lowest kind.
+  /// Lanes meet at every trace call of ray generation. Traversal-stage heads come first, then all others but those
+  /// trace calls, which are made when every living lane waits at one. Within each of the three: the lowest shader id,
+  /// then the lowest kind.
   TraceBarrier,
 };
 
@@ -92,7 +91,7 @@ struct ReplayResult {
   std::vector<Tally> by_shader;  ///< index: shader id
   std::vector<CallTally> by_call;
   std::vector<Tally> by_warp;  ///< row-major index of the warp; empty unless asked for
-  /// Per thread, over the warp events that it took part in; index: thread id; empty unless asked for.
+  /// By thread id, over the thread's warp events; empty unless wanted.
   std::vector<Tally> by_thread;
 };
 

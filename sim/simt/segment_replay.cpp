@@ -69,17 +69,16 @@ void take_detail(const Workers<Code>& workers, SegmentReplayResult& result) {
   trim_bounces(result);
 }
 
-/// The queues of all pieces. A replay of threads translates a warp's events when its turn comes, which reads the trace
-/// once, in one sweep for each thread. Segments are short and stand anywhere: each would wait for its offset, its
-/// kinds, its shaders and their pages. So the trace is translated in its own order, and a warp finds queues that are
-/// ready.
+/// Queues of all pieces. A replay of threads translates a warp's events just before its replay, which reads the trace
+/// once, in one sweep for each thread. Segments are short and scattered: each would miss on its offset, its kinds, its
+/// shaders and their pages. So the trace is translated in its own order, before the warps run.
 template <class Code>
 class QueueMemory {
  public:
   QueueMemory(const kernel::Entries<Code>& entries, const kernel::Job<Code>& job) {
-    // Twice the mean holds most queues; of the memory for the others only what they take is touched.
+    // Twice the mean fits most queues; untouched memory for long queues costs nothing.
     const std::uint64_t mean = (job.events + job.threads) / std::max<std::uint64_t>(job.threads, 1);
-    ready_.slot_codes = std::bit_ceil(std::clamp<std::uint64_t>(2 * mean, kLeastSlot, kMostSlot));
+    ready_.slot_codes = std::bit_ceil(std::clamp<std::uint64_t>(2 * mean, kMinSlot, kMaxSlot));
     slots_.resize(job.threads * ready_.slot_codes);
     prefer_huge_pages(slots_);
     long_queues_.resize(job.events + job.threads);
@@ -94,8 +93,8 @@ class QueueMemory {
   }
 
  private:
-  static constexpr std::uint64_t kLeastSlot = 8;
-  static constexpr std::uint64_t kMostSlot = 64;
+  static constexpr std::uint64_t kMinSlot = 8;
+  static constexpr std::uint64_t kMaxSlot = 64;
 
   kernel::ReadyQueues<Code> ready_;
   trace::Column<Code> slots_;
@@ -209,7 +208,7 @@ SegmentReplayResult replay_segments_on(const Kernel& kernel, const trace::Launch
 
 namespace {
 
-/// One warp's replay, ready to run again and again.
+/// One warp's replay, reusable.
 class WarpCounter {
  public:
   virtual ~WarpCounter() = default;

@@ -1,11 +1,11 @@
-// Replays of segments: which warp events would these pieces of paths make in these warps? (MODELS.md §3, §4, §7)
+// Replays of segments: the warp events of given pieces of paths in given warps (MODELS.md §3, §4, §7).
 //
-// Contract: as simt::replay, with a launch's segments in the role of its threads. Beyond its sums: how often how many
-// lanes were active, sums by bounce, and per warp up to kMostWeights sums over its warp events of a weight by call. The
+// Contract: as simt::replay, with a launch's segments in the role of its threads. Further results: a histogram of
+// active lanes, sums by bounce, and per warp up to kMostWeights sums over its warp events of a weight by call. The
 // bounce of a lane at a warp event is the index of the ray that its thread began last (of a Begin: of the ray it
-// begins); a warp event counts, whole, for every bounce that takes part in it, as MODELS.md §3 does for threads.
-// Bounces from kBounces − 1 on are one. Exact integers, the same whatever the number of workers; parallel over warps;
-// memory O(warps · weights) beside the input. What a device cut and scheduled is not uploaded to it again.
+// begins). A warp event counts, whole, for every bounce in it, as MODELS.md §3 does for threads. Bounces from kBounces
+// − 1 on count as one. Exact integers for any number of workers; parallel over warps; memory O(warps · weights) beside
+// the input. Schedules made on a device are not uploaded again.
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@ struct SegmentReplayResult {
   std::vector<std::uint64_t> weights;                                     ///< index: warp · number of tables + table
 };
 
-/// `segment_at`: by place, kNoSegment where nobody runs; a whole number of warps.
+/// `segment_at`: by place, kNoSegment: empty; whole warps.
 [[nodiscard]] SegmentReplayResult replay_segments(const trace::Launch& launch,
                                                   const std::vector<trace::Shader>& shaders,
                                                   const scheduler::Segments& segments,
@@ -64,7 +64,7 @@ class WarpWeigher {
   WarpWeigher(const WarpWeigher&) = delete;
   WarpWeigher& operator=(const WarpWeigher&) = delete;
 
-  /// `segment_at`: warp_size entries. The sums by table.
+  /// `segment_at`: warp_size entries. Returns the sums by table.
   [[nodiscard]] std::array<std::uint64_t, kMostWeights> weigh(std::span<const std::uint32_t> segment_at);
 
  private:

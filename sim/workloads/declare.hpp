@@ -1,4 +1,4 @@
-// Parameters that several generators declare, and how they are read. Internal to this room.
+// Declares and reads parameters that several generators share. Internal to this folder.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Makes a stream of memory instructions in memory, and names the caches of known answers. Internal to this room.
+// Builds a stream of memory instructions, and names the caches of known answers. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace rayreplay::workloads {
 
-inline constexpr std::uint64_t kDataStart = std::uint64_t{1} << 24U;  ///< a multiple of every line
+inline constexpr std::uint64_t kDataStart = std::uint64_t{1} << 24U;  ///< a multiple of every line size
 
-/// The header of a workload whose data lie from kDataStart on. Usage when `addresses` are too many.
+/// The header of a workload with data from kDataStart on. Usage for too many `addresses`.
 [[nodiscard]] MemoryWorkload begin_memory(const std::string& name, std::uint32_t warp_size, std::uint32_t sms,
                                           std::uint64_t data_bytes, std::uint64_t addresses);
 
 inline constexpr std::uint32_t kLineBytes = 128;  ///< of workloads that count lines
-inline constexpr std::uint32_t kLineLanes = 8;    ///< that read a line together, 16 bytes each
+inline constexpr std::uint32_t kLineLanes = 8;    ///< lanes that read a line together, 16 bytes each
 inline constexpr std::uint32_t kLineWarp = 32;    ///< lanes of the warp that they are of
 
 /// A warp of `sm` reads line `line` of the data.

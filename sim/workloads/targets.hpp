@@ -1,5 +1,5 @@
-// Triangles that lie apart, each with a closest-hit shader of its own: workloads that say which lane calls which shader
-// aim at them. Internal to this room.
+// Separate triangles, each with its own closest-hit shader, for workloads that decide which lane calls which shader.
+// Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@ namespace rayreplay::workloads {
 
 class Targets {
  public:
-  /// Adds the ray generation shader that aims; the maker has no other shaders or instances and outlives this.
+  /// Adds the ray generation shader; the maker must have no other shaders or instances and must outlive this object.
   explicit Targets(TraceMaker& maker);
 
-  /// The next target, with the names of its shader and of its mesh.
+  /// Adds a target, with the names of its shader and its mesh.
   void add(const std::string& shader, const std::string& mesh);
   /// Targets "target i" with shaders "hit-i".
   void add_numbered(std::uint32_t count);
 
-  /// A ray of the maker's open thread, straight at a target, and its hit.
+  /// Adds a ray of the maker's open thread straight at a target, and its hit.
   void hit(std::uint32_t target);
 
  private:

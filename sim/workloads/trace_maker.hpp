@@ -1,8 +1,8 @@
-// Makes a trace in memory, thread by thread. Internal to this room.
+// Builds a trace in memory, thread by thread. Internal to this folder.
 //
-// Contract: shaders and scene first, then for each thread `thread()` and its events in order; `finish` gives a trace of
-// one launch of one row of as many threads. Scenes have one instance for each placed mesh, with its own bottom-level
-// structure. Usage where there would be more than kMostEvents.
+// Contract: shaders and scene first, then for each thread `thread()` and its events in order. `finish` returns a trace
+// with one launch of a single row of these threads. Scenes have one instance for each placed mesh, with its own
+// bottom-level structure. Usage for more than kMostEvents.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ struct HitOf {
 
 class TraceMaker {
  public:
-  /// `name` of the workload; `events`: how many there will be, checked before anything is made.
+  /// `name` of the workload; `events`: the number to come, checked before anything is allocated.
   TraceMaker(const std::string& name, std::uint32_t warp_size, std::uint64_t events);
 
   std::uint16_t shader(trace::ShaderStage stage, const std::string& name);

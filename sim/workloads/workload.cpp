@@ -8,7 +8,7 @@
 namespace rayreplay::workloads {
 namespace {
 
-/// Of a quotient of whole numbers that two programs form in different ways.
+/// Rounding of a quotient of whole numbers, computed in two different ways.
 constexpr double kRounding = 1e-12;
 
 [[noreturn]] void other_kind(const char* asked) {

@@ -12,8 +12,9 @@
 
 #include "capture/trace/reader.hpp"
 #include "scheduler-models/packing.hpp"
-#include "sim/experiment/whatif.hpp"
+#include "sim/engine/stages/simt.hpp"
 #include "tests/app/small_trace.hpp"
+#include "tests/support/opened.hpp"
 
 namespace rayreplay::test {
 namespace {
@@ -44,9 +45,8 @@ json parse_output(const Outcome& outcome) {
 TEST_F(CommandTest, WhatIfJsonAgreesWithTheLibraries) {
   const json answer = parse_output(run_command({"whatif", trace(), "--format", "json", "--cost", "closest-hit=9"}));
   const trace::Trace loaded = trace::load(trace());
-  experiment::Configuration configuration;
-  configuration.costs = {{"closest-hit", 9}};
-  const experiment::WhatIfResult expected = experiment::what_if(loaded, experiment::resolve(configuration, loaded));
+  Opened opened(loaded, {"costs.closest-hit=9"});
+  const experiment::WhatIfResult expected = experiment::what_if(opened.bench, opened.experiment, {});
   EXPECT_EQ(answer["schema"], "rayreplay.whatif/1");
   EXPECT_EQ(answer["device"], "CPU");
   EXPECT_EQ(answer["trace"]["hash"], loaded.hash);

@@ -58,8 +58,7 @@ TEST_F(ModelsTest, JsonSaysWhatMadeIt) {
   std::set<std::string> read;
   for (const experiment::ExperimentParameter& parameter : experiment::experiment_parameters()) {
     using experiment::Stage;
-    if (!parameter.is_open &&
-        experiment::is_read(parameter, bit(Stage::Assignment) | bit(Stage::Simt) | bit(Stage::Model), "whatif")) {
+    if (!parameter.is_open && experiment::is_read(parameter, experiment::stages_named("assignment, simt, model"))) {
       read.insert(parameter.declared.name);
     }
   }

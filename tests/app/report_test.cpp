@@ -17,7 +17,9 @@
 #include "base/error.hpp"
 #include "capture/trace/reader.hpp"
 #include "scheduler-models/packing.hpp"
+#include "sim/engine/stages/simt.hpp"
 #include "tests/app/small_trace.hpp"
+#include "tests/support/opened.hpp"
 
 namespace rayreplay::test {
 namespace {
@@ -132,12 +134,9 @@ TEST_F(ReportTest, PicturesShowTheNumbers) {
       run_command({"whatif", trace(), "--packing", "numrays", "--report", scratch_ / "a", "--colormap", "plasma"}).code,
       0);
   const trace::Trace loaded = trace::load(trace());
-  experiment::Configuration configuration;
-  configuration.packings = {"numrays"};
-  experiment::WhatIfOptions options;
-  options.pixel_maps = true;
-  const experiment::WhatIfResult result =
-      experiment::what_if(loaded, experiment::resolve(configuration, loaded), options);
+  Opened opened(loaded);
+  const experiment::WhatIfResult result = experiment::what_if(
+      opened.bench, opened.experiment, {.packings = {"numrays"}, .swizzles = {}, .pixel_maps = true});
   const experiment::PixelMap& map = result.rows[1].efficiency_map;
   int width = 0, height = 0, channels = 0;
   const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(

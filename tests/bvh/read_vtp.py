@@ -1,5 +1,4 @@
 """Reads a .vtp with nothing but Python's own library, checks that it holds together, and prints its arrays as JSON."""
-import base64
 import json
 import struct
 import sys
@@ -8,18 +7,33 @@ import xml.etree.ElementTree as xml
 TYPES = {"Float32": "f", "Int32": "i", "Int64": "q", "UInt8": "B"}
 
 
-def decode(array):
-    assert array.get("format") == "binary"
-    raw = base64.b64decode(array.text.strip(), validate=True)
-    (size,) = struct.unpack("<Q", raw[:8])
-    assert size == len(raw) - 8, (array.get("Name"), size, len(raw))
+APPENDED = b'<AppendedData encoding="raw">\n_'
+END = b"\n </AppendedData>\n</VTKFile>\n"
+
+
+def decode(array, blocks):
+    """The block at the array's offset: a byte count, then the values."""
+    assert array.get("format") == "appended"
+    start = int(array.get("offset"))
+    (size,) = struct.unpack("<Q", blocks[start:start + 8])
+    assert start + 8 + size <= len(blocks), (array.get("Name"), start, size, len(blocks))
     letter = TYPES[array.get("type")]
     assert size % struct.calcsize(letter) == 0
-    return list(struct.unpack(f"<{size // struct.calcsize(letter)}{letter}", raw[8:]))
+    decode.bytes += 8 + size
+    return list(struct.unpack(f"<{size // struct.calcsize(letter)}{letter}", blocks[start + 8:start + 8 + size]))
+
+
+decode.bytes = 0
 
 
 def main():
-    root = xml.parse(sys.argv[1]).getroot()
+    with open(sys.argv[1], "rb") as file:
+        content = file.read()
+    # No XML parser takes raw bytes: the text around them is parsed.
+    head, blocks = content.split(APPENDED, 1)
+    assert blocks.endswith(END)
+    blocks = blocks[:-len(END)]
+    root = xml.fromstring(head + b"</VTKFile>")
     assert root.tag == "VTKFile" and root.get("type") == "PolyData" and root.get("version") == "1.0"
     assert root.get("byte_order") == "LittleEndian" and root.get("header_type") == "UInt64"
     (piece,) = root.findall("PolyData/Piece")
@@ -29,11 +43,11 @@ def main():
     cells = count["Lines"] + count["Polys"]
     (points,) = piece.findall("Points/DataArray")
     assert points.get("NumberOfComponents") == "3"
-    result = {"cells": cells, "points": decode(points), "data": {}}
+    result = {"cells": cells, "points": decode(points, blocks), "data": {}}
     assert len(result["points"]) == 3 * count["Points"]
     (topology,) = [element for element in piece if element.tag in ("Lines", "Polys")]
     for array in topology:
-        result[array.get("Name")] = decode(array)
+        result[array.get("Name")] = decode(array, blocks)
     offsets, connectivity = result["offsets"], result["connectivity"]
     assert len(offsets) == cells
     assert offsets == sorted(set(offsets))
@@ -41,10 +55,11 @@ def main():
     assert all(0 <= point < count["Points"] for point in connectivity)
     assert set(connectivity) == set(range(count["Points"]))
     for array in piece.findall("CellData/DataArray"):
-        values = decode(array)
+        values = decode(array, blocks)
         assert len(values) == cells, array.get("Name")
         result["data"][array.get("Name")] = values
     assert piece.find("CellData").get("Scalars") in result["data"]
+    assert decode.bytes == len(blocks), "every byte belongs to an array"
     result["shape"] = topology.tag
     print(json.dumps(result))
 

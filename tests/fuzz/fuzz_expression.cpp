@@ -9,7 +9,7 @@
 
 #include "scheduler-models/regrouping/hints/formula_hints.hpp"
 #include "scheduler-models/regrouping/hints/tree.hpp"
-#include "sim/experiment/settings/settings.hpp"
+#include "sim/settings/settings.hpp"
 #include "sim/sweep/definition/condition.hpp"
 #include "tests/fuzz/support/fuzzer.hpp"
 #include "tests/regrouping/random_formula.hpp"

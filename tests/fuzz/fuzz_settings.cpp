@@ -10,9 +10,9 @@
 
 #include <tbb/global_control.h>
 
-#include "sim/experiment/settings/settings.hpp"
 #include "sim/machine/machine.hpp"
 #include "sim/machine/shipped.hpp"
+#include "sim/settings/settings.hpp"
 #include "sim/sweep/plan/plan.hpp"
 #include "tests/fuzz/support/fuzzer.hpp"
 #include "tests/fuzz/support/scratch.hpp"

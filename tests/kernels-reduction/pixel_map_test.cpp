@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "capture/trace/accelerated_launch.hpp"
-#include "sim/experiment/pixel_map.hpp"
+#include "sim/simt/pixel_map.hpp"
 #include "tests/support/random_trace.hpp"
 #include "tests/support/vulkan_device.hpp"
 

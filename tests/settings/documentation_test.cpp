@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "sim/experiment/settings/key_readers.hpp"
-#include "sim/experiment/settings/metrics.hpp"
-#include "sim/experiment/settings/parameter_table.hpp"
+#include "sim/settings/key_readers.hpp"
+#include "sim/settings/metrics.hpp"
+#include "sim/settings/parameter_table.hpp"
 
 namespace rayreplay::experiment {
 namespace {

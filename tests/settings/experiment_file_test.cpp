@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "base/split_mix.hpp"
-#include "sim/experiment/settings/settings.hpp"
+#include "sim/settings/settings.hpp"
 #include "tests/settings/expect_usage.hpp"
 
 namespace rayreplay::experiment {

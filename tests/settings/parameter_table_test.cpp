@@ -1,4 +1,4 @@
-#include "sim/experiment/settings/parameter_table.hpp"
+#include "sim/settings/parameter_table.hpp"
 
 #include <set>
 #include <sstream>
@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "base/registry.hpp"
-#include "sim/experiment/settings/machine_settings.hpp"
-#include "sim/experiment/settings/metrics.hpp"
 #include "sim/machine/machine.hpp"
+#include "sim/settings/machine_settings.hpp"
+#include "sim/settings/metrics.hpp"
 #include "tests/settings/expect_usage.hpp"
 
 namespace rayreplay::experiment {
@@ -32,7 +32,7 @@ TEST(ParameterTable, KeysAreUniqueDocumentedAndWithinTheirRange) {
     }
     EXPECT_EQ(parameter.is_open, declared.name.ends_with(".*"));
     if (declared.name != "outputs") {
-      EXPECT_NE(parameter.read_by != 0, !parameter.command.empty()) << declared.name << ": stages, or one command";
+      EXPECT_NE(parameter.read_by, 0U) << declared.name;
     }
   }
 }
@@ -75,13 +75,19 @@ TEST(ParameterTable, NamesOfFormerFilesAreSaidWithWhatTookTheirPlace) {
   }
 }
 
-TEST(ParameterTable, CommandsReadTheKeysOfTheirStagesAndTheirOwn) {
-  EXPECT_TRUE(is_read(*find_parameter("packing"), bit(Stage::Assignment), "replay"));
-  EXPECT_FALSE(is_read(*find_parameter("packing"), bit(Stage::Cache), "cache"));
-  EXPECT_TRUE(is_read(*find_parameter("cache.windows"), 0, "cache"));
-  EXPECT_FALSE(is_read(*find_parameter("cache.windows"), 0, "replay"));
-  EXPECT_FALSE(is_read(*find_parameter("cache.windows"), 0, ""));
-  EXPECT_FALSE(is_read(*find_parameter("outputs"), 0, ""));
+TEST(ParameterTable, KeysAreReadByTheirStages) {
+  EXPECT_TRUE(is_read(*find_parameter("packing"), stages_named("assignment")));
+  EXPECT_FALSE(is_read(*find_parameter("packing"), stages_named("cache, simt")));
+  EXPECT_TRUE(is_read(*find_parameter("cache.windows"), stages_named("reuse")));
+  EXPECT_TRUE(is_read(*find_parameter("launch"), stages_named("classification"))) << "the stage names the key";
+  EXPECT_FALSE(is_read(*find_parameter("outputs"), ~StageMask{0}));
+}
+
+TEST(ParameterTable, KeysThatDecideOnNoMetricAreOfACommand) {
+  EXPECT_EQ(command_of(find_parameter("cache.windows")->read_by), "cache");
+  EXPECT_EQ(command_of(find_parameter("explain.slack")->read_by), "explain");
+  EXPECT_EQ(command_of(find_parameter("launch")->read_by), "");
+  EXPECT_EQ(command_of(find_parameter("cache.l1.bytes")->read_by), "");
 }
 
 TEST(ParameterTable, KindsOfModelsAreKnown) {
@@ -146,11 +152,11 @@ TEST(ParameterTable, KeysAreFoundWithAndWithoutParameters) {
 }
 
 TEST(ParameterTable, StagesAreAGraphWithoutCircles) {
-  for (std::size_t i = 0; i < kStages; ++i) {
+  for (std::size_t i = 0; i < stage_count(); ++i) {
     const auto stage = static_cast<Stage>(i);
     const StageMask inputs = inputs_of(stage);
     EXPECT_EQ(inputs & bit(stage), 0U);
-    for (std::size_t j = 0; j < kStages; ++j) {
+    for (std::size_t j = 0; j < stage_count(); ++j) {
       const auto other = static_cast<Stage>(j);
       if ((inputs & bit(other)) != 0) {
         // What it takes, with what that takes.
@@ -159,10 +165,10 @@ TEST(ParameterTable, StagesAreAGraphWithoutCircles) {
       }
     }
   }
-  EXPECT_EQ(with_dependents(bit(Stage::Cache)), bit(Stage::Cache));
-  EXPECT_EQ(with_dependents(bit(Stage::Input)), (StageMask{1} << kStages) - 1);
-  EXPECT_EQ(with_dependents(bit(Stage::Structure)),
-            bit(Stage::Structure) | bit(Stage::Traversal) | bit(Stage::Stream) | bit(Stage::Cache));
+  EXPECT_EQ(with_dependents(stages_named("cache")), stages_named("cache"));
+  EXPECT_EQ(with_dependents(stages_named("input")), (StageMask{1} << stage_count()) - 1);
+  EXPECT_EQ(with_dependents(stages_named("structure")), stages_named("structure, traversal, stream, cache, reuse"));
+  EXPECT_THROW(static_cast<void>(stage("no-such-stage")), Error);
 }
 
 TEST(Metrics, NamesAreUniqueAndNoKeys) {

@@ -1,4 +1,4 @@
-#include "sim/experiment/settings/settings.hpp"
+#include "sim/settings/settings.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/experiment/settings/machine_settings.hpp"
+#include "sim/settings/machine_settings.hpp"
 #include "tests/settings/expect_usage.hpp"
 
 namespace rayreplay::experiment {
@@ -158,7 +158,7 @@ TEST(Settings, OneInputAndOnlyOne) {
       },
       {"two inputs", "'divergence'", "'t.rrt'"});
   EXPECT_EQ(complete(with({"trace=t.rrt", "workload="})).text("trace"), "t.rrt");
-  EXPECT_EQ(complete(with({"trace=", "workload=w"})).text("workload"), "w");
+  EXPECT_TRUE(complete(with({"trace=", "workload=stride"})).text("workload").starts_with("stride:"));
 }
 
 TEST(Settings, CachesAreTheMachinesWhereTheyAreNotSet) {
@@ -356,7 +356,7 @@ TEST(Settings, AFlagIsThePlaceOfItsKey) {
 TEST(Settings, SomeOfTheKeys) {
   const Settings settings = completed({"costs.metal=3", "packing=numrays"});
   const Settings some =
-      of_keys(settings, [](const ExperimentParameter& parameter) { return is_read(parameter, bit(Stage::Simt), ""); });
+      of_keys(settings, [](const ExperimentParameter& parameter) { return is_read(parameter, bit(stage("simt"))); });
   EXPECT_EQ(some.integer("costs.metal"), 3);
   EXPECT_TRUE(some.has("policy"));
   EXPECT_FALSE(some.has("packing"));

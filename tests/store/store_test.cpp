@@ -1,4 +1,4 @@
-#include "sim/experiment/store/store.hpp"
+#include "sim/engine/store/store.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -20,7 +20,7 @@
 
 #include "base/error.hpp"
 #include "base/temporary.hpp"
-#include "sim/experiment/store/result_file.hpp"
+#include "sim/engine/store/result_file.hpp"
 
 namespace rayreplay::experiment {
 namespace {

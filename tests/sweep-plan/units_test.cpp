@@ -65,14 +65,14 @@ outputs = "cache"
   EXPECT_THAT(varieties(plan, "machine.sms"), Each(1U));
   EXPECT_THAT(varieties(plan, "packing"), Each(1U));
   EXPECT_THAT(varieties(plan, "cache.l1.bytes"), Each(3U));
-  EXPECT_EQ(results(plan, Stage::Input), 1U);
-  EXPECT_EQ(results(plan, Stage::Structure), 1U);
-  EXPECT_EQ(results(plan, Stage::Assignment), 2U);
-  EXPECT_EQ(results(plan, Stage::Stream), 6U);
-  EXPECT_EQ(results(plan, Stage::Cache), 36U);
+  EXPECT_EQ(results(plan, experiment::stage("input")), 1U);
+  EXPECT_EQ(results(plan, experiment::stage("structure")), 1U);
+  EXPECT_EQ(results(plan, experiment::stage("assignment")), 2U);
+  EXPECT_EQ(results(plan, experiment::stage("stream")), 6U);
+  EXPECT_EQ(results(plan, experiment::stage("cache")), 36U);
   // Not asked for.
-  EXPECT_EQ(results(plan, Stage::Simt), 0U);
-  EXPECT_EQ(results(plan, Stage::Model), 0U);
+  EXPECT_EQ(results(plan, experiment::stage("simt")), 0U);
+  EXPECT_EQ(results(plan, experiment::stage("model")), 0U);
 }
 
 TEST(Units, WhatIsInheritedMovesToo) {
@@ -82,12 +82,12 @@ TEST(Units, WhatIsInheritedMovesToo) {
   EXPECT_THAT(Plan(of("[experiment]\noutputs = \"cache\"\n" + axes)).units(), SizeIs(4));
   const Plan lines(of("[experiment]\noutputs = \"cache\"\n[axes]\n\"cache.l2.line_bytes\" = [64, 128]\n"));
   EXPECT_THAT(lines.units(), SizeIs(1));
-  EXPECT_EQ(results(lines, Stage::Cache), 2U);
+  EXPECT_EQ(results(lines, experiment::stage("cache")), 2U);
   const Plan machines(
       of("[experiment]\noutputs = \"cache,simt\"\n[axes]\n\"machine.name\" = [\"rtx4090\", \"rtx3080\"]\n"));
   EXPECT_THAT(machines.units(), SizeIs(2));
-  EXPECT_EQ(results(machines, Stage::Cache), 2U);
-  EXPECT_EQ(results(machines, Stage::Simt), 1U);
+  EXPECT_EQ(results(machines, experiment::stage("cache")), 2U);
+  EXPECT_EQ(results(machines, experiment::stage("simt")), 1U);
 }
 
 TEST(Units, AllSchedulerModelsOfALaunchAreOne) {
@@ -101,15 +101,15 @@ outputs = "model,simt"
   expect_partition(plan);
   EXPECT_THAT(plan.units(), SizeIs(3));
   EXPECT_THAT(varieties(plan, "scheduler.model"), Each(2U));
-  EXPECT_EQ(results(plan, Stage::Model), 6U);
-  EXPECT_EQ(results(plan, Stage::Simt), 3U);
+  EXPECT_EQ(results(plan, experiment::stage("model")), 6U);
+  EXPECT_EQ(results(plan, experiment::stage("simt")), 3U);
 }
 
 TEST(Units, IndependentExperimentsAreUnitsOfTheirOwn) {
   const Plan plan(of("[axes]\npacking = [\"random\"]\n\"packing:seed\" = { from = 1, to = 256, step = 1 }\n"));
   expect_partition(plan);
   EXPECT_THAT(plan.units(), SizeIs(256));
-  EXPECT_EQ(results(plan, Stage::Simt), 256U);
+  EXPECT_EQ(results(plan, experiment::stage("simt")), 256U);
 }
 
 TEST(Units, CheapSharingIsCutForManyWorkers) {
@@ -179,8 +179,8 @@ TEST(Units, OutputsMayBeAnAxis) {
   const Plan plan(of("[axes]\noutputs = [\"simt\", \"cache\"]\n\"cache.l1.ways\" = [1, 2]\n"));
   expect_partition(plan);
   EXPECT_THAT(varieties(plan, "outputs"), Each(1U));
-  EXPECT_EQ(results(plan, Stage::Simt), 1U);
-  EXPECT_EQ(results(plan, Stage::Cache), 2U);
+  EXPECT_EQ(results(plan, experiment::stage("simt")), 1U);
+  EXPECT_EQ(results(plan, experiment::stage("cache")), 2U);
 }
 
 TEST(Units, EqualValuesOfZippedAxesAreShared) {
@@ -188,8 +188,8 @@ TEST(Units, EqualValuesOfZippedAxesAreShared) {
       of("[experiment]\noutputs = \"cache\"\n[[zip]]\n\"machine.sms\" = [1, 2, 1]\n"
          "\"cache.l1.ways\" = [1, 2, 4]\n"));
   EXPECT_THAT(plan.units(), SizeIs(2));
-  EXPECT_EQ(results(plan, Stage::Stream), 2U);
-  EXPECT_EQ(results(plan, Stage::Cache), 3U);
+  EXPECT_EQ(results(plan, experiment::stage("stream")), 2U);
+  EXPECT_EQ(results(plan, experiment::stage("cache")), 3U);
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "sim/experiment/settings/metrics.hpp"
-#include "sim/experiment/stages/evaluator.hpp"
+#include "sim/engine/evaluator.hpp"
+#include "sim/settings/metrics.hpp"
 #include "tests/workloads/specs.hpp"
 
 namespace rayreplay::workloads {

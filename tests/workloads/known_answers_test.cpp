@@ -6,8 +6,9 @@
 
 #include "bvh/bvh.hpp"
 #include "capture/trace/validate.hpp"
-#include "sim/experiment/traverse.hpp"
+#include "sim/rays/traverse.hpp"
 #include "sim/workloads/workload.hpp"
+#include "tests/support/second_path.hpp"
 #include "tests/workloads/measure.hpp"
 #include "tests/workloads/specs.hpp"
 #include "traversal/traversal.hpp"
@@ -38,8 +39,7 @@ TEST_P(EveryWorkload, IsSound) {
   EXPECT_THROW(static_cast<void>(created.model->make_memory()), Error);
   experiment::TraverseOptions options;
   options.traversals = {"near-first", "fixed-order"};
-  const experiment::TraverseResult traced =
-      experiment::traverse(made, "workload", experiment::resolve({}, made), options);
+  const experiment::TraverseResult traced = test::traverse_by_hand(made, experiment::resolve({}, made), options);
   for (const experiment::TraverseRow& row : traced.rows) {
     if (row.kind == experiment::TraverseKind::Scalar) {
       EXPECT_EQ(row.compared, row.rays) << row.traversal;

@@ -5,12 +5,13 @@
 #include <map>
 #include <stdexcept>
 
-#include "sim/experiment/cache.hpp"
-#include "sim/experiment/cache_parts.hpp"
-#include "sim/experiment/compare.hpp"
-#include "sim/experiment/traverse.hpp"
-#include "sim/experiment/whatif.hpp"
+#include "sim/caching/cache.hpp"
+#include "sim/caching/cache_parts.hpp"
+#include "sim/comparison/compare.hpp"
+#include "sim/engine/stages/simt.hpp"
 #include "sim/machine/cache_geometry.hpp"
+#include "sim/rays/traverse.hpp"
+#include "tests/support/second_path.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace rayreplay::test {
@@ -70,43 +71,44 @@ experiment::Configuration configuration_of(Taken& settings) {
 double measure_simt(const trace::Trace& trace, const std::string& metric, Taken& settings) {
   const experiment::Configuration configuration = configuration_of(settings);
   settings.finish();
-  const experiment::WhatIfResult result = what_if(trace, resolve(configuration, trace), {});
-  const experiment::WhatIfRow& row = result.rows.back();  // behind identity, where it is another one
-  return metric == "simt_efficiency" ? row.efficiency : row.weighted_efficiency;
+  // Behind identity, where it is another one.
+  const simt::ReplayResult replay = test::what_if_by_hand(trace, configuration).back();
+  return metric == "simt_efficiency" || configuration.costs.empty()
+             ? replay.total.efficiency(replay.warp_size)
+             : replay.total.weighted_efficiency(replay.warp_size);
 }
 
 double measure_model(const trace::Trace& trace, const std::string& metric, Taken& settings) {
-  const TemporaryFolder folder;
   experiment::CompareOptions options;
   options.models = {settings.take("scheduler.model", "plain")};
   options.break_even = false;
-  machine::Machine machine = machine::load_machine(options.machine);
+  machine::Machine& machine = options.machine;
+  machine = machine::load_machine("rtx4090");
   machine.sms = static_cast<std::uint32_t>(std::stoul(settings.take("machine.sms", std::to_string(machine.sms))));
   machine.withheld_sms = static_cast<std::uint32_t>(
       std::stoul(settings.take("machine.withheld_sms", std::to_string(machine.withheld_sms))));
-  options.machine = (folder.path() / "machine.toml").string();
-  std::ofstream(options.machine) << machine::to_toml(machine);
   for (const auto& [shader, issue] : settings.take_all("shader_costs.")) {
     options.costs.hand.push_back({shader, std::stod(issue), -1});
   }
   const experiment::Configuration configuration = configuration_of(settings);
   settings.finish();
-  const experiment::CompareResult result = compare(trace, "workload", resolve(configuration, trace), options);
+  const experiment::CompareResult result = test::compare_by_hand(trace, resolve(configuration, trace), options);
   const experiment::CompareRow& row = result.rows.back();
   return metric == "model_efficiency" ? row.efficiency : row.speed_up;
 }
 
 double measure_traversal(const trace::Trace& trace, const std::string& metric, Taken& settings) {
   experiment::TraverseOptions options;
-  options.structure.builder = settings.take("bvh.builder", options.structure.builder);
-  options.structure.layout = settings.take("bvh.layout", options.structure.layout);
-  options.structure.leaf_size = static_cast<std::uint32_t>(std::stoul(settings.take("bvh.leaf_size", "0")));
+  bvh::BvhOptions structure;
+  structure.builder = settings.take("bvh.builder", structure.builder);
+  structure.layout = settings.take("bvh.layout", structure.layout);
+  structure.leaf_size = static_cast<std::uint32_t>(std::stoul(settings.take("bvh.leaf_size", "0")));
   options.traversals = {settings.take("traversal.ray", "near-first")};
   options.warp_traversals = {settings.take("traversal.warp", "while-while")};
   const experiment::Configuration configuration = configuration_of(settings);
   settings.finish();
   const experiment::Resolved resolved = resolve(configuration, trace);
-  const experiment::TraverseResult result = traverse(trace, "workload", resolved, options);
+  const experiment::TraverseResult result = test::traverse_by_hand(trace, resolved, options, structure);
   const experiment::TraverseRow& row = result.rows.at(1);
   if (metric == "traversal_warp_efficiency") {
     traversal::StepTally all;

@@ -11,7 +11,7 @@
 namespace rayreplay::machine {
 namespace {
 
-/// By captured warp id, which may be any number: the SM of its first co-execution group.
+/// By captured warp id (any number): the SM of its first co-execution group.
 std::unordered_map<std::uint32_t, std::uint32_t> sms_of_warps(const trace::Launch& launch) {
   std::unordered_map<std::uint32_t, std::uint32_t> sm_of;
   for (std::size_t group = 0; group < launch.groups.size(); ++group) {
@@ -33,11 +33,11 @@ class Captured final : public WorkDistribution {
                    "record the application with the capture layer on a device that reports SMs, or use another work "
                    "distribution, such as launch"});
     }
-    // Its warps are those captured, with their lanes, in the order of their ids.
+    // The warps are the captured ones, with their lanes, in the order of their ids.
     const auto order = scheduler::LaunchOrders::create("captured").model;
     WorkPlan plan = plan_in_start_order(order->assign(launch, assignment.warp_size));
     const std::unordered_map<std::uint32_t, std::uint32_t> sm_of_warp = sms_of_warps(launch);
-    std::uint64_t unknown = 0;   // of those with events: the others have nothing to run
+    std::uint64_t unknown = 0;   // among warps with events; warps without any do not run
     std::uint64_t recorded = 0;  // warps with events
     std::vector<std::uint32_t> sm_of_item(plan.items());
     for (std::size_t item = 0; item < sm_of_item.size(); ++item) {

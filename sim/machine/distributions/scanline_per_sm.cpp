@@ -1,4 +1,4 @@
-// Scanline per SM: each SM has a band of the image of its own.
+// Scanline per SM: each SM has its own band of the image.
 #include <algorithm>
 
 #include "sim/machine/distributions/plans.hpp"

@@ -1,4 +1,4 @@
-// Z-order: the launch order of that name, whatever the experiment's is.
+// Z-order: that launch order, independent of the experiment's.
 #include "scheduler-models/launch_order.hpp"
 #include "sim/machine/distributions/plans.hpp"
 

@@ -1,10 +1,10 @@
-// A prefetch that stays.
+// A prefetch that the compiler does not remove.
 #pragma once
 
 namespace rayreplay::machine {
 
-/// GCC takes a function that does nothing but prefetch to be without effect, and drops its calls; the empty statement
-/// has one.
+/// GCC considers a function that only prefetches as free of effects and drops its calls; the empty asm statement
+/// prevents that.
 inline void bring_near(const void* address) {
   __builtin_prefetch(address);
   asm volatile("");  // NOLINT(hicpp-no-assembler)

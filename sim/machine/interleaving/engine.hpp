@@ -1,8 +1,8 @@
-// The interleaving's engine: rules of interleave.hpp, with a policy of a warp scheduler (warp_scheduler.hpp) built in.
+// The interleaving's engine: rules of interleave.hpp, with a warp scheduler's policy (warp_scheduler.hpp) inlined.
 //
-// How: window by window (engine_state.hpp), SM by SM through the cycles in which something happens. Where all SMs take
-// items from one queue, an SM stops in the cycle in which a slot becomes free; when all others have come to that cycle,
-// or stopped later, the SMs that stopped first are given items and go on.
+// Method: time advances in windows (engine_state.hpp). In each, the SMs are simulated one by one, from event to event.
+// If all SMs share one queue, an SM stops in the cycle in which a slot becomes free. When all others have reached that
+// cycle, or stopped later, the SMs that stopped first get items and go on.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace rayreplay::machine {
 
-/// `make_policy(sm)`: the policy of an SM. The call is checked (interleave.cpp).
+/// `make_policy(sm)`: the policy of an SM. Arguments were checked (interleave.cpp).
 template <class MakePolicy>
 class InterleaveEngine {
   using Policy = decltype(std::declval<MakePolicy>()(std::uint32_t{}));
@@ -54,7 +54,7 @@ class InterleaveEngine {
     };
   }
 
-  /// Through the rest of the window, or until it needs an item.
+  /// Simulates the rest of the window, or until the SM needs an item.
   void advance(SmUnit& unit) {
     Policy& policy = policies_[unit.sm];
     const std::uint64_t end = state_.window_end();
@@ -84,7 +84,7 @@ class InterleaveEngine {
     unit.time = cycle;
   }
 
-  /// SMs that stopped in the earliest cycle get items.
+  /// The SMs that stopped in the earliest cycle get items.
   void go_on() {
     const std::uint64_t cycle = stopped_.top().first;
     going_on_.clear();
@@ -102,7 +102,7 @@ class InterleaveEngine {
     return !unit.waits && (unit.holds || policy.any());
   }
 
-  /// The next cycle in which something happens.
+  /// The next cycle with an event.
   [[nodiscard]] static std::uint64_t after(const SmUnit& unit, const Policy& policy, std::uint64_t cycle) {
     return can_issue(unit, policy) ? cycle + 1 : std::min(unit.first_wake(), unit.waits ? unit.until : SmUnit::kNever);
   }

@@ -7,17 +7,16 @@ namespace {
 
 constexpr std::size_t kBlockTransactions = 1U << 12U;
 constexpr std::size_t kBlockRequests = 1U << 16U;
-constexpr std::size_t kLeastAhead = 256;               // items: enough to make in parallel
-constexpr std::uint64_t kMostWindowCycles = 1U << 9U;  // what is issued in a window stays near
-constexpr std::uint64_t kMostIssued = 1U << 17U;       // of all SMs
+constexpr std::size_t kMinAhead = 256;                // items: enough for parallel generation
+constexpr std::uint64_t kMaxWindowCycles = 1U << 9U;  // so that a window's transactions stay in the processor's cache
+constexpr std::uint64_t kMaxIssued = 1U << 17U;       // of all SMs
 constexpr std::size_t kAheadPlaces = 24, kAheadLines = 12;
 
-/// Nothing asked for in a window returns within it.
+/// Nothing requested in a window returns within it.
 std::uint64_t window_cycles(const Machine& machine, bool has_l2) {
   const std::uint64_t least =
       has_l2 ? std::min(machine.l2_latency_cycles, machine.dram_latency_cycles) : machine.dram_latency_cycles;
-  return std::clamp<std::uint64_t>(least, 1,
-                                   std::clamp<std::uint64_t>(kMostIssued / machine.sms, 1, kMostWindowCycles));
+  return std::clamp<std::uint64_t>(least, 1, std::clamp<std::uint64_t>(kMaxIssued / machine.sms, 1, kMaxWindowCycles));
 }
 
 }  // namespace
@@ -37,7 +36,7 @@ EngineState::EngineState(const InterleaveCall& call)
       streams_outlive_(call.source.coalescing().requests || call.options.raw != nullptr),
       length_(window_cycles(call.machine, has_l2_)),
       supply_(call.source, call.plan,
-              std::max(kLeastAhead, std::size_t{call.machine.sms} * call.options.resident_warps / 4),
+              std::max(kMinAhead, std::size_t{call.machine.sms} * call.options.resident_warps / 4),
               call.options.raw != nullptr),
       warps_(std::size_t{call.machine.sms} * call.options.resident_warps),
       streams_(warps_.size()),
@@ -135,7 +134,7 @@ bool EngineState::load(SmUnit& unit, WarpState& warp, const memory::Transaction&
   return true;
 }
 
-/// Of the SM's outstanding misses; if not, it waits.
+/// Takes one of the SM's outstanding misses; otherwise the SM waits.
 bool EngineState::holds_another(SmUnit& unit, std::uint64_t cycle) const {
   if (unit.returns.has_room(cycle)) {
     unit.returns.hold();
@@ -144,7 +143,7 @@ bool EngineState::holds_another(SmUnit& unit, std::uint64_t cycle) const {
   unit.waits = true;
   unit.since = cycle;
   unit.until = unit.returns.first();
-  unit.open = unit.until >= window_end();  // one asked for in this window may return before
+  unit.open = unit.until >= window_end();  // one requested in this window may return before
   if (unit.open) {
     unit.until = SmUnit::kNever;
   } else {
@@ -167,7 +166,7 @@ std::uint64_t EngineState::open_window() {
   return window_;
 }
 
-/// A counting sort: in each cycle an SM issues once at most.
+/// Counting sort: an SM issues at most once a cycle.
 void EngineState::sort_issued() {
   std::fill(begin_.begin(), begin_.end(), 0);
   for (const SmUnit& unit : units) {
@@ -228,7 +227,7 @@ void EngineState::prefetch_lines(const SmUnit::Issued& issued) const {
   }
 }
 
-/// What the L2 does about it.
+/// The effect on the L2.
 void EngineState::serve(SmUnit::Issued& issued) {
   memory::Transaction& transaction = issued.transaction;
   if ((transaction.flags & memory::kStore) != 0) {
@@ -319,7 +318,7 @@ void EngineState::hand_over() {
   block_.clear();
 }
 
-/// When its misses return, and who waits for them how long.
+/// The returns of its misses, and the waits for them.
 void EngineState::settle(SmUnit& unit) {
   for (std::uint32_t number = 0; number < unit.misses.size(); ++number) {
     SmUnit::Miss& miss = unit.misses[number];
@@ -346,7 +345,7 @@ void EngineState::settle(SmUnit& unit) {
     completed(unit, warp(unit, slot), slot);
   }
   if (unit.holds) {
-    warp(unit, unit.slot).waits = false;  // the rest of it may wait again
+    warp(unit, unit.slot).waits = false;  // the rest of the instruction may wait again
   }
   if (unit.open) {
     unit.open = false;

@@ -1,10 +1,11 @@
-// What the interleaving's engine keeps of machine and warps, whatever the warp scheduler (engine.hpp has the loop).
+// State of machine and warps for the interleaving's engine, independent of the warp scheduler (engine.hpp has the
+// loop).
 //
-// Contract: time goes by in windows no longer than it takes a miss to return. What an SM does in a window depends on
-// nothing that other SMs do in it, but for items of a common queue: each SM is taken through the window by itself,
-// which finds its caches and warps nearby, and writes down what it issues. Then `close_window` asks the L2 in the order
-// of cycle, then SM, says when misses return, and hands the transactions over in that order. Same results as one cycle
-// after the other (conservative simulation with lookahead: Chandy and Misra, IEEE TSE 1979).
+// Contract: time advances in windows no longer than the shortest miss. Within a window an SM depends on other SMs only
+// through items of a common queue. So each SM is simulated through the window by itself, with its caches and warps in
+// the processor's cache, and records its transactions. `close_window` then asks the L2 in the order of cycle, then SM,
+// computes when misses return, and delivers the transactions in that order. The results equal those of cycle-by-cycle
+// simulation (conservative simulation with lookahead: Chandy and Misra, IEEE TSE 1979).
 #pragma once
 
 #include <algorithm>
@@ -27,20 +28,20 @@ class EngineState {
  public:
   explicit EngineState(const InterleaveCall& call);
 
-  /// A queue for each SM, not one for all.
+  /// True for a queue per SM, false for one common queue.
   [[nodiscard]] bool per_sm() const {
     return per_sm_;
   }
   [[nodiscard]] bool exhausted() const {
     return supply_.exhausted();
   }
-  /// Items of the SM's own queue for its free slots; calls start(sm, slot) for those with instructions.
+  /// Fills free slots from the SM's own queue; calls start(sm, slot) for items with instructions.
   template <class Start>
   void fill(SmUnit& unit, Start start) {
     while (unit.free_slots.any() && begin_item(unit.sm, unit, start)) {
     }
   }
-  /// Items of the one queue for SMs whose slots are free in the same cycle.
+  /// Distributes items of the one queue to SMs whose slots became free in the same cycle.
   template <class Start>
   void fill(const std::vector<std::uint32_t>& vacant, Start start) {
     using Candidate = std::pair<std::uint32_t, std::uint32_t>;  // warps, SM
@@ -75,15 +76,15 @@ class EngineState {
     unit.slot = slot;
     unit.holds = true;
   }
-  /// What its warps will read in this window.
+  /// Prefetches the transactions that its warps will read in this window.
   void prefetch(const SmUnit& unit) const {
     unit.each_wake_before(window_end(),
                           [&](std::uint32_t slot) { bring_near(warps_[unit.sm * resident_ + slot].next); });
   }
-  /// The next transaction of the instruction that holds the load unit, unless the SM has to wait for a miss to return.
+  /// Issues the next transaction of the instruction that holds the load unit, unless the SM must wait for a miss.
   void issue(SmUnit& unit, std::uint64_t cycle);
 
-  /// The first cycle in which something happens; kNever.
+  /// The first cycle with an event; kNever.
   [[nodiscard]] std::uint64_t open_window();
   [[nodiscard]] std::uint64_t window_end() const {
     return window_ + length_;
@@ -94,13 +95,13 @@ class EngineState {
   std::vector<SmUnit> units;
 
  private:
-  /// Of the L2, for sectors that the L1 has not.
+  /// The L2 request for sectors that the L1 lacks.
   struct Served {
     std::uint64_t returns;
     bool hit;
   };
 
-  /// False if the queue has no item.
+  /// False if the queue is empty.
   template <class Start>
   bool begin_item(std::size_t queue, SmUnit& unit, Start start) {
     const std::uint32_t slot = unit.free_slots.at_or_above(0);
@@ -134,7 +135,7 @@ class EngineState {
     return true;
   }
 
-  /// False if it has to wait for a miss to return.
+  /// False if it must wait for a miss.
   bool load(SmUnit& unit, WarpState& warp, const memory::Transaction& transaction, std::uint64_t cycle);
   [[nodiscard]] bool holds_another(SmUnit& unit, std::uint64_t cycle) const;
   void sort_issued();
@@ -158,7 +159,7 @@ class EngineState {
   std::uint64_t l1_latency_, l2_latency_, dram_latency_;
   bool has_l1_, has_l2_;
   bool per_sm_;
-  bool streams_outlive_;  ///< their warps, until the window is closed
+  bool streams_outlive_;  ///< their warps', until the window is closed
   std::uint64_t window_ = 0, length_;
   ItemSupply supply_;
   std::vector<WarpState> warps_;  ///< SM · resident warps + slot
@@ -166,9 +167,9 @@ class EngineState {
   Streams streams_;  ///< of resident warps
   Streams retired_, spare_;
   TimingCache l2_;
-  std::vector<std::uint32_t> begin_;   ///< of each cycle of the window in order_
-  std::vector<SmUnit::Issued> order_;  ///< what was issued, by cycle, then SM
-  std::vector<std::uint32_t> from_;    ///< its places in the SMs' lists
+  std::vector<std::uint32_t> begin_;   ///< start of each cycle of the window in order_
+  std::vector<SmUnit::Issued> order_;  ///< issued transactions, by cycle, then SM
+  std::vector<std::uint32_t> from_;    ///< their positions in the SMs' lists
   std::vector<std::uint32_t> raw_next_;
   memory::TransactionBlock block_;
   InterleaveResult result_;

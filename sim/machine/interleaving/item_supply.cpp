@@ -66,7 +66,7 @@ void ItemSupply::check(const memory::WarpStream& stream, std::uint32_t item) con
   const bool ends_meet = stream.first.empty()
                              ? stream.transactions.empty()
                              : stream.first.front() == 0 && stream.first.back() == stream.transactions.size();
-  // Strictly ascending: no instruction is without transactions. The engine goes by the flags.
+  // Strictly ascending: every instruction has transactions. The engine relies on the flags.
   const auto begun = std::count_if(stream.transactions.begin(), stream.transactions.end(),
                                    [](const memory::Transaction& one) { return (one.flags & memory::kFirst) != 0; });
   if (!ends_meet ||

@@ -1,9 +1,9 @@
-// The next items of each queue, made ahead of time and in batches.
+// The next items of each queue, generated ahead in batches.
 //
-// Contract: `take` hands out the items of a queue in its order, each once, with its stream. Streams are moved: what was
-// handed out is no longer held here, and what comes in is freed. A queue that has run dry has all queues filled up with
-// a call of the source, so that it has many items to make in parallel. Memory: the streams made and not handed out.
-// Errors: Internal for streams that break their contract; Usage when raw instructions are wanted and missing.
+// Contract: `take` returns the items of a queue in order, each once, with its stream. Streams are moved out; the stream
+// passed in is freed. An empty queue triggers one call of the source that refills all queues, so that many items are
+// generated in parallel. Memory: the streams generated and not taken. Errors: Internal for streams that break their
+// contract; Usage for missing raw instructions.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,20 @@ class ItemSupply {
  public:
   static constexpr std::uint32_t kNone = 0xFFFF'FFFFU;
 
-  /// `ahead`: items made ahead, of all queues together, at least one a queue. Source and plan must outlive it.
+  /// `ahead`: items generated ahead over all queues, at least one a queue. Source and plan must outlive this object.
   ItemSupply(memory::WarpSource& source, const WorkPlan& plan, std::size_t ahead, bool raw);
 
-  /// Whether all queues are empty.
+  /// True if all queues are empty.
   [[nodiscard]] bool exhausted() const {
     return left_ == 0;
   }
-  /// The next item, its stream in `stream`; kNone when there is none.
+  /// The next item, its stream in `stream`; kNone if there is none.
   std::uint32_t take(std::size_t queue, memory::WarpStream& stream);
 
  private:
   struct Queue {
-    std::uint64_t made = 0;   ///< places of the plan's queue below it are made …
-    std::uint64_t given = 0;  ///< … and below it handed out
+    std::uint64_t made = 0;   ///< items of the plan's queue below this are generated …
+    std::uint64_t given = 0;  ///< … and below this taken
   };
 
   void refill();
@@ -42,9 +42,9 @@ class ItemSupply {
 
   memory::WarpSource* source_;
   const WorkPlan* plan_;
-  std::size_t depth_;  ///< items ahead of a queue
+  std::size_t depth_;  ///< items generated ahead for a queue
   bool raw_;
-  std::uint64_t left_;  ///< items not handed out
+  std::uint64_t left_;  ///< items not taken
   std::vector<Queue> queues_;
   std::vector<memory::WarpStream> kept_;
   std::vector<std::uint32_t> items_;         ///< of a refill

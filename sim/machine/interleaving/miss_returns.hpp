@@ -1,9 +1,9 @@
-// When an SM's outstanding misses return.
+// Return times of an SM's outstanding misses.
 //
-// Contract: at most `most` at a time. One is held from when it is asked for; when it returns is said later (`add`, in
-// the order of asking). Those that have returned are taken out only when room is needed. Most return one latency after
-// they are asked for, of the L2 or of memory: these come in the order of time, and wait in a queue of each latency,
-// O(1). The others, which wait for lines that were asked for earlier, go into a heap.
+// Contract: at most `most` misses are pending. `hold` reserves one; `add` gives its return time later, in the order of
+// asking. Returned misses are removed only when room is needed. Most misses return a fixed latency after their request,
+// of the L2 or of memory: these are in order of time, in one queue for each latency, O(1). Misses that wait for lines
+// requested earlier go to a heap.
 #pragma once
 
 #include <algorithm>
@@ -21,11 +21,11 @@ class MissReturns {
 
   explicit MissReturns(std::uint32_t most) : most_(most) {}
 
-  /// One is asked for, and may not return before `add` was called for it.
+  /// Reserves a miss, which may not return before its `add`.
   void hold() {
     ++count_;
   }
-  /// Whether another fits in this cycle.
+  /// True if another miss fits in this cycle.
   [[nodiscard]] bool has_room(std::uint64_t cycle) {
     if (count_ < most_) {
       return true;
@@ -43,7 +43,7 @@ class MissReturns {
     }
     return count_ < most_;
   }
-  /// When the next that is held returns. From L2 and Memory: not before the one added last.
+  /// Return time of the next pending miss. From L2 and Memory: not before the one added last.
   void add(std::uint64_t returns, From from) {
     if (from == From::Earlier) {
       heap_.push_back(returns);
@@ -52,17 +52,17 @@ class MissReturns {
       queues_[static_cast<std::size_t>(from)].push(returns);
     }
   }
-  /// The first to return of those of which it is known; 2^64 − 1: of none.
+  /// The first known return; 2^64 − 1: none known.
   [[nodiscard]] std::uint64_t first() const {
     const std::uint64_t queued = std::min(queues_[0].front(), queues_[1].front());
     return heap_.empty() ? queued : std::min(queued, heap_.front());
   }
 
  private:
-  /// A ring that grows.
+  /// A growing ring buffer.
   class Queue {
    public:
-    /// 2^64 − 1 where there is none.
+    /// 2^64 − 1 if empty.
     [[nodiscard]] std::uint64_t front() const {
       return head_ == tail_ ? ~std::uint64_t{0} : ring_[head_ & mask_];
     }

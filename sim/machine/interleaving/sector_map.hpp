@@ -1,9 +1,9 @@
-// From the sectors of a stream's lines to those of the L1's and the L2's lines.
+// Converts sectors of a stream's lines to those of the L1's and the L2's lines.
 //
 // Contract: a *unit* is a sector of the stream's coalescing (transactions.hpp). The L1's lines are the stream's; its
-// sectors are one or more units. The L2's lines are any power of two of a unit or above. Errors: Usage, where `where`
-// names the machine, for an L1 of other lines or of sectors smaller than a unit, or an L2 of lines smaller than a unit.
-// A machine without L2 has no map to it: each_l2_line must not be asked.
+// sectors are one or more units. The L2's lines are any power of two from one unit up. Errors: Usage, with `where` as
+// the machine, for an L1 with other lines or with sectors smaller than a unit, or an L2 with lines smaller than a unit.
+// Without an L2 each_l2_line must not be called.
 #pragma once
 
 #include <array>
@@ -26,10 +26,10 @@ class SectorMap {
   [[nodiscard]] std::uint8_t units(std::uint8_t l1_sectors) const {
     return units_of_l1_[l1_sectors];
   }
-  /// Calls each(line, sectors) for the L2's lines of these units, in ascending order.
+  /// Calls each(line, sectors) for the L2 lines of these units, in ascending order.
   template <class Each>
   void each_l2_line(std::uint64_t line, std::uint8_t units, Each each) const {
-    // Unsigned: a promoted std::uint8_t is an int, and a sanitizer's check of its shift hides from GCC that it is not
+    // Unsigned: std::uint8_t promotes to int, and a sanitizer's check of the shift hides from GCC that it is not
     // negative.
     const std::uint32_t bits = units;
     if (same_) {
@@ -53,24 +53,24 @@ class SectorMap {
     }
   }
 
-  /// The L2's line with the first byte of this one.
+  /// The L2 line with the first byte of this line.
   [[nodiscard]] std::uint64_t first_l2_line(std::uint64_t line) const {
     return l2_line_shift_ == 0 ? line * parts_ : line >> l2_line_shift_;
   }
 
  private:
-  /// Sectors of the L2 that the unit at this offset in its line touches.
+  /// L2 sectors that the unit at this offset in its line touches.
   [[nodiscard]] unsigned covered(std::uint64_t offset) const;
 
   std::uint32_t line_bytes_, unit_bytes_, l2_sector_bytes_;
-  bool same_ = false;        ///< the L2's lines and sectors are the stream's
+  bool same_ = false;        ///< the L2's lines and sectors equal the stream's
   std::uint32_t parts_ = 1;  ///< L2 lines in a line of the stream
   std::uint32_t units_a_part_ = 8;
   std::uint32_t part_mask_ = 0xFF;
-  std::uint32_t l2_line_shift_ = 0;  ///< log2 of the stream's lines in one of the L2
+  std::uint32_t l2_line_shift_ = 0;  ///< log2 of the number of stream lines in an L2 line
   std::array<std::uint8_t, 256> l1_of_units_{};
   std::array<std::uint8_t, 256> units_of_l1_{};
-  std::array<std::uint8_t, 256> l2_of_units_{};  ///< of the units of one part
+  std::array<std::uint8_t, 256> l2_of_units_{};  ///< by mask of the units of one part
 };
 
 }  // namespace rayreplay::machine

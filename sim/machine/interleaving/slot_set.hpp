@@ -1,4 +1,4 @@
-// A set of warp slots of an SM: bits, and where the next one is.
+// A set of warp slots of an SM, as bits, with a search for the next one.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ class SlotSet {
     filled_ &= ~((word == 0 ? 1U : 0U) << (slot / 64));
     --count_;
   }
-  /// The lowest slot of `from` or above; kNone.
+  /// The lowest slot at or above `from`; kNone.
   [[nodiscard]] std::uint32_t at_or_above(std::uint32_t from) const {
     if (from >= kMost) {
       return kNone;
@@ -51,7 +51,7 @@ class SlotSet {
     }
     return static_cast<std::uint32_t>(word * 64) + static_cast<std::uint32_t>(std::countr_zero(bits));
   }
-  /// The slot that has `rank` others of the set below it; there must be one.
+  /// The slot with `rank` lower slots in the set; it must exist.
   [[nodiscard]] std::uint32_t nth(std::uint32_t rank) const {
     std::size_t word = 0;
     for (auto below = static_cast<std::uint32_t>(std::popcount(words_[word])); below <= rank;
@@ -65,7 +65,7 @@ class SlotSet {
     }
     return static_cast<std::uint32_t>(word * 64) + static_cast<std::uint32_t>(std::countr_zero(bits));
   }
-  /// Slots above `gone`, which must not be in the set, are numbered one less.
+  /// Renumbers the slots above `gone` by one less; `gone` must not be in the set.
   void close_gap(std::uint32_t gone) {
     const std::size_t first = gone / 64;
     const std::uint64_t below = (std::uint64_t{1} << (gone % 64)) - 1;

@@ -1,4 +1,4 @@
-// An SM of the interleaving between two windows of time, and what it did in the one that runs (engine_state.hpp).
+// State of an SM of the interleaving, and its activity in the current window (engine_state.hpp).
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,11 @@
 namespace rayreplay::machine {
 
 struct WarpState {
-  const memory::Transaction* next = nullptr;  ///< of its stream; flags say where an instruction begins
+  const memory::Transaction* next = nullptr;  ///< of its stream; flags mark the start of an instruction
   const memory::Transaction* end = nullptr;
-  const memory::Request* request = nullptr;  ///< the next transaction's first; null: none are kept
-  std::uint64_t completes = 0;               ///< its last instruction: all parts of which it is known
-  bool waits = false;                        ///< for parts that complete later than the window
+  const memory::Request* request = nullptr;  ///< the next transaction's first request; null: none are kept
+  std::uint64_t completes = 0;               ///< completion of its last instruction, as far as known
+  bool waits = false;                        ///< for parts that complete after the window
   std::uint32_t item = 0;
   std::uint32_t row = 0;  ///< of the next instruction
 };
@@ -26,20 +26,19 @@ struct WarpState {
 struct SmUnit {
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
   static constexpr std::uint32_t kNone = 0xFFFF'FFFFU;
-  /// Of a line that was asked for in this window: with the number of the miss, when it returns is not known yet, but
-  /// behind the window.
+  /// Return of a line requested in this window, plus the number of the miss: the time is unknown, but after the window.
   static constexpr std::uint64_t kLater = std::uint64_t{1} << 63U;
 
   struct Issued {
     memory::Transaction transaction;
     std::uint32_t offset;  ///< cycle, from the window's first
-    std::uint32_t miss;    ///< kNone: it is none
+    std::uint32_t miss;    ///< kNone: not a miss
   };
   struct Miss {
-    std::uint64_t before;   ///< when what was on its way of the line returns; kLater + a miss
-    std::uint64_t returns;  ///< what the L2 says; then with `before`
+    std::uint64_t before;   ///< return of the line's pending sectors; kLater + a miss
+    std::uint64_t returns;  ///< the L2's answer, later combined with `before`
     std::uint32_t l1_line;  ///< its place in the L1
-    std::uint8_t units;     ///< asked of the L2
+    std::uint8_t units;     ///< requested from the L2
     MissReturns::From from;
   };
   struct Waiter {
@@ -55,14 +54,14 @@ struct SmUnit {
 
   std::uint64_t time = 0;  ///< the next cycle in which something happens
   std::uint32_t sm;
-  std::uint32_t slot = 0;     ///< whose instruction holds the load unit
+  std::uint32_t slot = 0;     ///< the warp whose instruction holds the load unit
   std::uint32_t running = 0;  ///< warps
-  bool holds = false;         ///< one does
-  bool vacant = true;         ///< slots have become free that may be filled
-  bool waits = false;         ///< for a miss to return …
-  bool open = false;          ///< … and which one is known when the window ends
-  std::uint64_t until = 0;    ///< when it does
-  std::uint64_t since = 0;    ///< waits
+  bool holds = false;         ///< the load unit is held
+  bool vacant = true;         ///< slots became free that may be filled
+  bool waits = false;         ///< for a miss …
+  bool open = false;          ///< … whose return is known when the window ends
+  std::uint64_t until = 0;    ///< the return
+  std::uint64_t since = 0;    ///< start of the wait
   std::uint64_t instructions = 0;
   std::uint64_t last_cycle = 0;
   std::uint64_t l1_hits = 0, merged = 0, stalled_cycles = 0;
@@ -71,7 +70,7 @@ struct SmUnit {
   TimingCache l1;
   MissReturns returns;
 
-  // Of this window.
+  // For the current window.
   std::vector<Issued> issued;
   std::vector<Miss> misses;
   std::vector<Waiter> waiters;
@@ -83,7 +82,7 @@ struct SmUnit {
     wakes_.push_back(cycle << kSlotBits | wakes);
     std::push_heap(wakes_.begin(), wakes_.end(), std::greater<>());
   }
-  /// Calls each(slot) for those up to a cycle, and perhaps others.
+  /// Calls each(slot) for those up to a cycle, and possibly for others.
   template <class Each>
   void each_wake_before(std::uint64_t cycle, Each each) const {
     for (const std::uint64_t wake : wakes_) {

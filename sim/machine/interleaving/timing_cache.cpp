@@ -12,7 +12,7 @@ TimingCache::TimingCache(const memory::CacheGeometry& geometry) {
   const auto ways = static_cast<std::uint32_t>(geometry.associativity());
   lines_.resize(geometry.lines());
   sets_.resize(geometry.sets());
-  // For one set 2^64 − 1: the quotient is one too small then, which set_of mends as it does elsewhere.
+  // For one set 2^64 − 1: the quotient is then one too small, which set_of corrects anyway.
   reciprocal_ = sets_.size() == 1 ? ~std::uint64_t{0} : (~std::uint64_t{0} - (sets_.size() - 1)) / sets_.size() + 1;
   ways_ = ways;
   links_.resize(lines_.size());
@@ -32,7 +32,7 @@ TimingCache::TimingCache(const memory::CacheGeometry& geometry) {
   const std::uint64_t places = std::bit_ceil(2 * std::max<std::uint64_t>(lines_.size(), 2));
   table_.resize(places);
   mask_ = places - 1;
-  shift_ = 32U - static_cast<unsigned>(std::bit_width(mask_));  // at most 2^29 places: kMostLines of interleave.cpp
+  shift_ = 32U - static_cast<unsigned>(std::bit_width(mask_));  // at most 2^29 places: kMaxLines of interleave.cpp
 }
 
 TimingCache::Line& TimingCache::insert(std::uint64_t number) {
@@ -57,7 +57,7 @@ TimingCache::Line& TimingCache::insert(std::uint64_t number) {
   return line;
 }
 
-/// Closes the gap in the table: what was pushed on by the line forgotten moves back.
+/// Closes the gap in the table: moves back the entries that the removed line displaced.
 void TimingCache::forget(std::uint64_t number, std::uint32_t line) {
   std::uint64_t gap = place(tag_of(number));
   while (table_[gap].line != line) {

@@ -1,9 +1,8 @@
-// A cache that is there for latencies: exact LRU by line, data by sector, and when it comes.
+// A cache that decides latencies: exact LRU by line, data by sector, with return times.
 //
-// Contract: lines stand in their set in the order of last use. In sets of at most 64 ways they are found by marks of 16
-// bits that are compared all at once, in larger ones by a hash table: O(1). Either way a line that is not there is
-// missed without a look at the lines. A geometry without bytes has no lines and must not be asked. Memory: 32 bytes a
-// line, and 2 of its mark, or 16 to 32 of the table.
+// Contract: lines of a set are in the order of last use. Sets of at most 64 ways compare 16-bit marks, all at once;
+// larger sets use a hash table: O(1). Both detect a missing line without access to the lines. A geometry without bytes
+// has no lines and must not be used. Memory: 32 bytes a line, and 2 for its mark, or 16 to 32 of the table.
 #pragma once
 
 #include <bit>
@@ -20,15 +19,15 @@ class TimingCache {
  public:
   struct Line {
     std::uint64_t number = kEmpty;
-    std::uint64_t returns = 0;  ///< when the sectors on their way do
-    std::uint8_t sectors = 0;   ///< present, or on their way
-    std::uint8_t coming = 0;    ///< of them on their way, unless `returns` has passed
+    std::uint64_t returns = 0;  ///< return of the pending sectors
+    std::uint8_t sectors = 0;   ///< present or pending
+    std::uint8_t coming = 0;    ///< pending, unless `returns` has passed
 
-    /// Those of `wanted` that are on their way in this cycle.
+    /// The sectors of `wanted` that are pending in this cycle.
     [[nodiscard]] bool waits(std::uint8_t wanted, std::uint64_t cycle) const {
       return returns > cycle && (coming & wanted) != 0;
     }
-    /// `asked` sectors return at `when`, and so do those that are on their way already, unless they come later still.
+    /// `asked` sectors return at `when`, and so do already pending ones, unless they return later.
     void ask(std::uint8_t asked, std::uint64_t when, std::uint64_t cycle) {
       if (returns <= cycle) {
         coming = 0;
@@ -41,7 +40,7 @@ class TimingCache {
 
   explicit TimingCache(const memory::CacheGeometry& geometry);
 
-  /// The line, now its set's last used; null if it is not there.
+  /// The line, now the most recently used of its set; null if missing.
   [[nodiscard]] Line* find(std::uint64_t number) {
     const std::uint64_t set = set_of(number);
     const std::uint32_t index = look_up(number, set);
@@ -51,7 +50,7 @@ class TimingCache {
     use(index, set);
     return &lines_[index];
   }
-  /// Brings near what `find` and `insert` will look at first …
+  /// Prefetches the first data of `find` and `insert` …
   void prefetch(std::uint64_t number) const {
     const std::uint64_t set = set_of(number);
     if (stride_ != 0) {
@@ -62,7 +61,7 @@ class TimingCache {
     bring_near(&sets_[set]);
     bring_near(&links_[set * ways_]);
   }
-  /// … and, when that is there, what they look at next: the line, or the one that it would replace.
+  /// … and, once that has arrived, the next: the line, or its victim.
   void prefetch_line(std::uint64_t number) const {
     const std::uint64_t set = set_of(number);
     if (stride_ != 0) {
@@ -75,9 +74,9 @@ class TimingCache {
       bring_near(&lines_[slot.line != kNone && slot.tag == tag ? slot.line : sets_[set].oldest]);
     }
   }
-  /// A line that is not there takes the place of its set's longest unused.
+  /// A missing line replaces the least recently used line of its set.
   Line& insert(std::uint64_t number);
-  /// Lines have numbers, which stay.
+  /// Lines have fixed numbers.
   [[nodiscard]] std::uint32_t index_of(const Line& line) const {
     return static_cast<std::uint32_t>(&line - lines_.data());
   }
@@ -104,16 +103,16 @@ class TimingCache {
     std::uint32_t line = kNone;
   };
 
-  /// Hash of the line's group of four, and which of them it is: sectors of one L1 line are often neighbours in the L2.
+  /// Hash of the line's group of four, plus its position there: sectors of one L1 line are often neighbours in the L2.
   [[nodiscard]] static std::uint32_t tag_of(std::uint64_t number) {
     return (static_cast<std::uint32_t>(((number >> 2U) * 0x9E37'79B9'7F4A'7C15U) >> 32U) & ~3U) |
            static_cast<std::uint32_t>(number & 3U);
   }
-  /// Where a line of this tag belongs: groups lie together.
+  /// The home slot of this tag: groups are contiguous.
   [[nodiscard]] std::uint64_t place(std::uint32_t tag) const {
     return ((tag >> shift_) & ~std::uint64_t{3}) | (tag & 3U);
   }
-  /// number mod sets, without a division: the quotient is that by ⌊2^64 / sets⌋, or one more.
+  /// number mod sets without a division: the quotient is that of ⌊2^64 / sets⌋, or one more.
   [[nodiscard]] std::uint64_t set_of(std::uint64_t number) const {
     const auto quotient = static_cast<std::uint64_t>(static_cast<Wide>(number) * reciprocal_ >> 64U);
     const std::uint64_t rest = number - quotient * sets_.size();
@@ -169,14 +168,14 @@ class TimingCache {
   void forget(std::uint64_t number, std::uint32_t line);
 
   std::uint64_t ways_ = 0;
-  std::uint32_t stride_ = 0;  ///< marks of a set; 0: lines are in the table
+  std::uint32_t stride_ = 0;  ///< marks a set; 0: the table is used
   std::vector<Line> lines_;   ///< set by set
   std::vector<Link> links_;   ///< of lines
   std::vector<std::uint16_t> marks_;
   std::vector<Ends> sets_;
   std::uint64_t reciprocal_ = 0;  ///< floor(2^64 / sets); of one set 2^64 - 1
   std::vector<Slot> table_;       ///< at most half full, linear probing
-  std::uint64_t mask_ = 0;        ///< of the table's places; with marks: of the ways that there are
+  std::uint64_t mask_ = 0;        ///< size of the table minus one; with marks: mask of the existing ways
   unsigned shift_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // Greedy then oldest: the warp that issued last as long as it is ready, else the one that started first.
 //
-// Slots are turned into ages: 0 is the oldest warp of the SM. When a warp ends, those that are younger move up, which
-// costs O(resident warps) an item and makes the choice O(1).
+// Slots map to ages: 0 is the oldest warp of the SM. When a warp ends, younger ones move up. That costs O(resident
+// warps) an item and makes the choice O(1).
 #include <array>
 
 #include "sim/machine/interleaving/engine.hpp"

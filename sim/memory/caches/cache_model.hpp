@@ -1,16 +1,16 @@
-// Cache models: what a cache makes of a stream of accesses (MODELS.md §11).
+// Cache models: hit or miss for each access of a stream (MODELS.md §11).
 //
-// Contract: a `Cache` is one cache of a model: it takes accesses in order and says for each with what probability it
-// hits, in fixed point (kOne is certain): exact models say 0 or kOne. Fixed point, so that sums are integers: exact,
-// and the same under any partition and order of addition; rounding is below 2^−31 an access. The set of a line is line
-// mod sets. Sectored caches hold tags by line and data by sector: an access hits if the line is there and all sectors
-// that it touches are; a *sector miss* has the line but not all sectors. Loads allocate. Stores follow the model's
-// parameters: write=through|back, allocate=true|false (docs/cache-models.md has the rules). `down` gets what the cache
-// asks of the level below, in order: dirty sectors of the line that an access evicts, then its fill (missing sectors of
-// a load), or its store (sectors that the cache does not keep). Dirty sectors that are left at the end stay where they
-// are. Calls may cut a stream anywhere. Deterministic. To add one: a .cpp file in sim/memory/caches/models/.
+// Contract: a `Cache` is one cache of a model. It takes accesses in order and returns a hit probability for each, in
+// fixed point (kOne is certain); exact models return 0 or kOne. With fixed point, sums are integers: exact, and
+// independent of partition and order. The rounding error is below 2^−31 an access. The set of a line is line mod sets.
+// Sectored caches hold tags by line and data by sector: an access hits if its line and all its sectors are present. A
+// *sector miss* finds the line but not all sectors. Loads allocate. Stores follow the model's parameters:
+// write=through|back, allocate=true|false (docs/cache-models.md has the rules). `down` gets the requests to the next
+// level, in order: writebacks of the line that an access evicts, then the access's fill (missing sectors of a load) or
+// store (sectors that the cache does not keep). Dirty sectors left at the end are not written back. Calls may split a
+// stream anywhere. Deterministic. To add one: a .cpp file in sim/memory/caches/models/.
 //
-// Errors: Usage for geometries that do not fit (check below names key, value and rule).
+// Errors: Usage for invalid geometries (check below names key, value and rule).
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@
 namespace rayreplay::memory {
 
 inline constexpr std::uint32_t kOne = 1U << 30U;
-/// In place of a probability of 0, from exact models: a miss that found the line. A hit of an exact model is kOne and
-/// nothing else.
+/// Returned by exact models instead of probability 0: a miss that found the line. A hit of an exact model is always
+/// kOne.
 inline constexpr std::uint32_t kSectorMiss = 1U << 31U;
 
 struct CacheGeometry {
-  std::uint64_t bytes = 0;         ///< 0: there is no such cache
+  std::uint64_t bytes = 0;         ///< 0: no cache
   std::uint32_t line_bytes = 128;  ///< power of two, 4 … 65536
   std::uint32_t ways = 0;          ///< 0: fully associative
   std::uint32_t sector_bytes = 0;  ///< power of two that divides line_bytes, at most 8 a line; 0: line_bytes
@@ -49,16 +49,17 @@ struct CacheGeometry {
   bool operator==(const CacheGeometry&) const = default;
 };
 
-/// Usage unless: sizes are powers of two where said, bytes is a multiple of line_bytes, lines a multiple of ways, less
-/// than 2^31 lines. `where` names the cache in the message, such as "machine 'x', L1". Nothing is wrong with a cache
-/// that is not there.
+/// Usage unless all sizes obey the rules above, bytes is a multiple of line_bytes, lines a multiple of ways, and there
+/// are less than 2^31 lines. `where` names the cache in the message, such as "machine 'x', L1". A geometry without
+/// bytes always passes.
 void check(const CacheGeometry& geometry, const std::string& where);
 
 /// "32KiB:line=128,ways=64,sector=32", "6MiB:line=32,ways=16", "ways=full,sector=line", "none"; sizes in bytes, KiB or
-/// MiB; what is not given stays as in `base`. Usage names what was not understood. The result passes `check`.
+/// MiB. Missing values come from `base`. Usage names the part that does not parse. The result passes `check`.
 [[nodiscard]] CacheGeometry parse_geometry(const std::string& text, const CacheGeometry& base,
                                            const std::string& where);
-[[nodiscard]] std::string to_string(const CacheGeometry& geometry);  ///< parses to itself; "none" to `base` of 0 bytes
+[[nodiscard]] std::string to_string(
+    const CacheGeometry& geometry);  ///< the parser's inverse; "none" for `base` with 0 bytes
 
 struct LineAccess {
   std::uint64_t line = 0;    ///< address / line_bytes of this cache
@@ -68,7 +69,7 @@ struct LineAccess {
   bool operator==(const LineAccess&) const = default;
 };
 
-/// What a cache asks of the level below because of access `cause` (index within the call).
+/// A request to the next level, caused by access `cause` (index within the call).
 struct DownAccess {
   std::uint64_t line = 0;  ///< of this cache
   std::uint32_t cause = 0;
@@ -78,11 +79,11 @@ struct DownAccess {
   bool operator==(const DownAccess&) const = default;
 };
 
-/// Sums since the beginning. Zero where a model does not know.
+/// Sums since the beginning; zero if the model does not know a value.
 struct CacheCounts {
   std::uint64_t accesses = 0;
   std::uint64_t hits = 0;           ///< fixed point: divide by kOne
-  std::uint64_t sector_misses = 0;  ///< the line was there, not all sectors
+  std::uint64_t sector_misses = 0;  ///< the line was present, not all sectors
   std::uint64_t evictions = 0;      ///< of lines
   std::uint64_t sectors_filled = 0;
   std::uint64_t sectors_written = 0;  ///< to the level below: through, around, or back
@@ -92,8 +93,8 @@ struct CacheCounts {
 class Cache {
  public:
   virtual ~Cache() = default;
-  /// `distances`: the accesses' reuse distances in this cache's own stream of lines; empty unless the model wants them.
-  /// `hit`: one entry an access: a probability, or kSectorMiss. `down`: appended to, may be null.
+  /// `distances`: the accesses' reuse distances in this cache's own stream of lines; empty unless the model needs them.
+  /// `hit`: a probability or kSectorMiss for each access. `down`: appended to; may be null.
   virtual void access(std::span<const LineAccess> accesses, std::span<const std::uint32_t> distances,
                       std::span<std::uint32_t> hit, std::vector<DownAccess>* down) = 0;
   [[nodiscard]] virtual CacheCounts counts() const = 0;
@@ -108,7 +109,7 @@ class CacheModel {
   [[nodiscard]] virtual bool wants_distances() const {
     return false;
   }
-  /// Whether `hit` is 0 or kOne, and `down` is filled.
+  /// True if `hit` is always 0 or kOne, and `down` is filled.
   [[nodiscard]] virtual bool exact() const {
     return true;
   }

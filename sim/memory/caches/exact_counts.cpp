@@ -28,7 +28,7 @@ void check(const ExactStreams& streams, std::span<const ExactCache> caches) {
   const std::span<const std::uint64_t> begins = streams.begins;
   if (begins.empty() || begins.front() != 0 || begins.back() != streams.accesses.size() ||
       !std::is_sorted(begins.begin(), begins.end())) {
-    throw Error(ErrorKind::Internal, {"streams of accesses that are not cut as they should be", "", "", "", ""});
+    throw Error(ErrorKind::Internal, {"the begins of streams do not partition the accesses", "", "", "", ""});
   }
 }
 

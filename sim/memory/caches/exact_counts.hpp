@@ -1,4 +1,4 @@
-// What exact caches with sectors and stores make of the same streams: counts of many configurations.
+// Exact counts of many cache configurations, with sectors and stores, over the same streams.
 //
 // Contract: stream s is accesses [begins[s], begins[s + 1]); every cache of the list has one of its own for each
 // stream. Accesses are in lines of the caches, with sectors of theirs: all have the same line and sector.

@@ -16,9 +16,9 @@
 namespace rayreplay::memory {
 namespace {
 
-constexpr std::uint32_t kLeastLine = 4;  // so that no line number is 2^64 - 1, which marks places without a line
-constexpr std::uint32_t kMostLine = 65536;
-constexpr std::uint32_t kMostSectors = 8;
+constexpr std::uint32_t kMinLine = 4;  // line numbers stay below 2^64 - 1, which marks an empty way
+constexpr std::uint32_t kMaxLine = 65536;
+constexpr std::uint32_t kMaxSectors = 8;
 constexpr std::uint64_t kLinesLimit = std::uint64_t{1} << 31U;
 
 [[noreturn]] void refuse(std::string what, const std::string& where, std::string found, std::string expected,
@@ -95,14 +95,14 @@ void check(const CacheGeometry& geometry, const std::string& where) {
     return;
   }
   const std::uint32_t line = geometry.line_bytes;
-  if (!std::has_single_bit(line) || line < kLeastLine || line > kMostLine) {
+  if (!std::has_single_bit(line) || line < kMinLine || line > kMaxLine) {
     refuse("the line size of a cache does not fit", where, fmt::format("{} bytes", line),
-           fmt::format("a power of two, {} to {}", kLeastLine, kMostLine));
+           fmt::format("a power of two, {} to {}", kMinLine, kMaxLine));
   }
   const std::uint32_t sector = geometry.sector();
-  if (!std::has_single_bit(sector) || sector > line || line / sector > kMostSectors) {
+  if (!std::has_single_bit(sector) || sector > line || line / sector > kMaxSectors) {
     refuse("the sector size of a cache does not fit", where, fmt::format("{} bytes, lines of {}", sector, line),
-           fmt::format("a power of two, {} to {}", std::max(line / kMostSectors, 1U), line));
+           fmt::format("a power of two, {} to {}", std::max(line / kMaxSectors, 1U), line));
   }
   if (geometry.bytes % line != 0) {
     refuse("the size of a cache is not a number of lines", where,

@@ -1,12 +1,11 @@
-// Sets of any number of ways: lines are found in one hash table of the whole cache, victims in a log of each set.
+// Sets of any number of ways: one hash table of the whole cache finds lines, and a log per set finds victims.
 //
-// Contract: an organisation, as ranked_sets.hpp says, but a "way" is the line's place in the table, which holds until
-// the next `replace`. O(1) an access, amortised, whatever the ways. The table is open addressing with linear probing,
-// at most two thirds full; entries behind a hole move up when a line leaves. Lru: a set's log has its lines in the
-// order of their last use; a line that is used again leaves a gap where it stood and goes to the end, the victim is
-// the first that is no gap; a log that is full is packed (4 to 8 places a way, so that this is rare). A hit touches the
-// line's entry and its two places in the log, and no neighbours as links would. Fifo, Random: the log has place i for
-// way i, Fifo's victims come in turn.
+// Contract: an organisation as in ranked_sets.hpp, but a "way" is the line's slot in the table, valid until the next
+// `replace`. O(1) amortised an access for any number of ways. The table uses open addressing with linear probing and is
+// at most two thirds full; removal moves later entries up. Lru: a set's log has its lines in order of last use. A
+// reused line leaves a gap and moves to the end; the victim is the first entry that is no gap. A full log is compacted
+// (4 to 8 entries a way, so that this is rare). A hit touches the line's slot and two log entries; linked lists would
+// also touch neighbours. Fifo, Random: log entry i belongs to way i; Fifo's victims rotate.
 #pragma once
 
 #include <bit>
@@ -43,8 +42,8 @@ class HashedSets {
   }
   struct Entry {
     std::uint64_t line = 0;
-    std::uint32_t stamp = 0;  ///< where it stands in the log of its set, modulo the log's size
-    std::uint8_t valid = 0;   ///< 0: no line here
+    std::uint32_t stamp = 0;  ///< its entry in the set's log, modulo the log's size
+    std::uint8_t valid = 0;   ///< 0: empty slot
     std::uint8_t dirty = 0;
   };
   struct Set {
@@ -53,7 +52,7 @@ class HashedSets {
   };
 
  public:
-  /// What works on them; valid until they are moved.
+  /// A view for the inner loop; valid until the object moves.
   class View {
    public:
     explicit View(HashedSets& sets)
@@ -68,7 +67,7 @@ class HashedSets {
           set_(sets.set_.data()) {}
 
     [[nodiscard]] CachePlace place(std::uint64_t line) const {
-      // The table is searched by line: no tag is wanted.
+      // The table is searched by line, so no tag is needed.
       return {line, index_.place(line).set};
     }
     void prefetch(const CachePlace& place) const {
@@ -129,7 +128,7 @@ class HashedSets {
       const auto slot = static_cast<std::uint32_t>(i);
       Entry& self = table_[slot];
       self.line = place.tag;
-      self.valid = 0xFF;  // until the caller says
+      self.valid = 0xFF;  // until the caller sets it
       if constexpr (kReplacement == Replacement::Lru) {
         append(set, log, self, slot);
       } else {
@@ -162,7 +161,7 @@ class HashedSets {
       self.stamp = set.end++;
       log[self.stamp & log_mask_] = slot;
     }
-    /// Closes the gaps of a full log.
+    /// Removes the gaps of a full log.
     void pack(Set& set, std::uint32_t* log) {
       std::uint32_t to = set.first;
       for (std::uint32_t from = set.first; from != set.end; ++from) {
@@ -175,10 +174,10 @@ class HashedSets {
       }
       set.end = to;
     }
-    /// Takes the line out of the table.
+    /// Removes the line from the table.
     void close(std::uint64_t hole) {
       for (std::uint64_t i = after(hole); table_[i].valid != 0; i = after(i)) {
-        // An entry may move up unless its home lies behind the hole.
+        // An entry may move into the hole unless its home slot lies after the hole.
         const std::uint64_t from_home = (i - home(table_[i].line)) & mask_;
         const std::uint64_t from_hole = (i - hole) & mask_;
         if (from_home >= from_hole) {
@@ -204,7 +203,7 @@ class HashedSets {
  private:
   SetIndex index_;
   std::uint32_t ways_;
-  std::uint32_t log_bits_;  ///< places of a log, as a power of two
+  std::uint32_t log_bits_;  ///< log2 of a log's entries
   std::uint32_t shift_;
   std::vector<Entry> table_;
   std::vector<std::uint32_t> log_;  ///< places in the table; kNone: a gap

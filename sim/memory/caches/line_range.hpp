@@ -1,4 +1,4 @@
-// The least and the greatest line of many accesses, on all cores: how many bits tell them apart.
+// Smallest and largest line of many accesses, in parallel: how many bits distinguish the lines.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +15,13 @@ struct LineRange {
   std::uint64_t low = ~std::uint64_t{0};
   std::uint64_t high = 0;
 
-  /// Of lines less `low`.
+  /// Bits of a line minus `low`.
   [[nodiscard]] unsigned bits() const {
     return high < low ? 0 : static_cast<unsigned>(std::bit_width(high - low));
   }
 };
 
-/// `line_of(i)`, i below `size`.
+/// `line_of(i)` for i < `size`.
 template <class LineOf>
 [[nodiscard]] LineRange line_range(std::size_t size, const LineOf& line_of) {
   constexpr std::size_t kGrain = 65536;

@@ -1,8 +1,8 @@
-// Sets of 17 to 256 ways: 16 bits of each tag are scanned, the order of use is a ring of links in bytes.
+// Sets of 17 to 256 ways: a scan over 16 bits of each tag, and LRU order as a ring of one-byte links.
 //
-// Contract: an organisation, as ranked_sets.hpp says. Marks (the low bits of tags) of a set are compared 64 at once;
-// the whole tag decides. The ring of a set runs from the most recent way (`head`) to the victim, which stands before
-// the head. Empty ways stand at its end, the lowest last.
+// Contract: an organisation as in ranked_sets.hpp. Marks (the low bits of tags) of a set are compared 64 at once; the
+// full tag decides. The ring of a set runs from the most recent way (`head`) to the victim, which precedes the head.
+// Empty ways are at its end, the lowest last.
 #pragma once
 
 #include <bit>
@@ -37,7 +37,7 @@ class LinkedSets {
 
  private:
   static constexpr std::uint32_t kScan = 64;                  ///< marks compared at once
-  static constexpr std::uint64_t kNoTag = ~std::uint64_t{0};  // no line has it (cache_model.hpp)
+  static constexpr std::uint64_t kNoTag = ~std::uint64_t{0};  // no line has this tag (cache_model.hpp)
   struct Way {
     std::uint64_t tag = kNoTag;
     std::uint8_t next = 0, before = 0;
@@ -45,7 +45,7 @@ class LinkedSets {
   };
 
  public:
-  /// What works on them; valid until they are moved.
+  /// A view for the inner loop; valid until the object moves.
   class View {
    public:
     explicit View(LinkedSets& sets)
@@ -106,7 +106,7 @@ class LinkedSets {
       if (kReplacement == Replacement::Random && ways[way].valid != 0) {
         way = choose();
       } else {
-        head_[place.set] = static_cast<std::uint8_t>(way);  // it stood before the head
+        head_[place.set] = static_cast<std::uint8_t>(way);  // the victim preceded the head
       }
       Way& self = ways[way];
       evicted = {index_.line(self.tag, place.set), self.valid, self.dirty};
@@ -135,8 +135,8 @@ class LinkedSets {
  private:
   SetIndex index_;
   std::uint64_t ways_, padded_;
-  std::vector<std::uint16_t> mark_;  ///< padded_ of each set
-  std::vector<Way> way_;             ///< ways_ of each set
+  std::vector<std::uint16_t> mark_;  ///< padded_ entries a set
+  std::vector<Way> way_;             ///< ways_ entries a set
   std::vector<std::uint8_t> head_;
 };
 

@@ -28,22 +28,22 @@ namespace tbb = oneapi::tbb;
 
 constexpr std::size_t kBatch = std::size_t{1} << 14U;
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-constexpr std::uint64_t kMostSpan = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kMaxSpan = std::numeric_limits<std::uint32_t>::max();
 
 using Accesses = std::span<const LineAccess>;
 
-/// A pass: some ways of a number of sets.
+/// A pass: some ways of one number of sets.
 struct Node {
   std::uint64_t sets = 1;
   std::vector<std::uint64_t> ways;  ///< ascending
   bool deep = false;
-  std::size_t parent = kNone;  ///< whose leavings it takes; none: everything
+  std::size_t parent = kNone;  ///< the pass whose leftover accesses it takes; none: all accesses
   bool feeds = false;
 };
 
 struct Plan {
   std::vector<Node> nodes;           ///< parents first
-  std::vector<std::size_t> node_of;  ///< by configuration; kNone: by itself
+  std::vector<std::size_t> node_of;  ///< by configuration; kNone: runs by itself
 };
 
 Plan plan_of(std::span<const CacheGeometry> geometries) {
@@ -75,7 +75,7 @@ Plan plan_of(std::span<const CacheGeometry> geometries) {
     }
     plan.node_of[i] = plan.nodes.size() - 1;
   }
-  // The largest divisor leaves least.
+  // The largest divisor passes on the fewest accesses.
   for (std::size_t i = 0; i < plan.nodes.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {
       if (!plan.nodes[k].deep && plan.nodes[i].sets % plan.nodes[k].sets == 0) {
@@ -89,7 +89,7 @@ Plan plan_of(std::span<const CacheGeometry> geometries) {
   return plan;
 }
 
-/// What is to be known of a stream before it is run.
+/// Properties of a stream, collected before its run.
 struct Facts {
   LineRange lines;
   std::uint64_t stores = 0;
@@ -111,7 +111,7 @@ Facts facts_of(Accesses accesses) {
   return facts;
 }
 
-/// Room for accesses, of which there are so many.
+/// A buffer for accesses, with their count.
 class Packed {
  public:
   [[nodiscard]] GridAccess* room() {
@@ -132,10 +132,10 @@ class Packed {
   std::size_t size_ = 0;
 };
 
-/// A batch on its way through the passes: what each of them left.
+/// A batch in the pipeline: the accesses that each pass left over.
 struct Batch {
   Packed all;
-  std::uint32_t lines = 0;  ///< every number so far is below
+  std::uint32_t lines = 0;  ///< upper bound of line numbers so far
   std::vector<Packed> left;
 };
 
@@ -153,14 +153,14 @@ class StreamRun {
     }
   }
 
-  /// False: a line that stores take no room for is also loaded; nothing is known then.
+  /// False: a line is both loaded and stored to without allocation, which the passes cannot count.
   [[nodiscard]] bool run() {
     const auto threads = static_cast<std::size_t>(std::max(1, tbb::this_task_arena::max_concurrency()));
     std::vector<Batch> batches(2 * threads);
     for (Batch& batch : batches) {
       batch.left.resize(passes_.size());
     }
-    // As many are on their way as there are, and they leave in their order.
+    // Tokens in the pipeline; batches leave in order.
     std::size_t number = 0;
     tbb::filter<void, Batch*> chain =
         tbb::make_filter<void, Batch*>(tbb::filter_mode::serial_in_order, [&](tbb::flow_control& control) -> Batch* {
@@ -206,7 +206,7 @@ class StreamRun {
     const auto beyond = [&](const GridDepths::ByDepth& by_depth) {
       return std::accumulate(by_depth.begin() + static_cast<std::ptrdiff_t>(rank), by_depth.end(), std::uint64_t{0});
     };
-    // Stores that take no line: nothing of theirs is in the passes.
+    // Stores without allocation never enter the passes.
     const std::uint64_t around = policy_.allocate ? 0 : facts_.stores;
     const std::uint64_t line_misses = beyond(depths.found);
     const std::uint64_t misses = beyond(depths.whole);
@@ -242,11 +242,11 @@ void check(Accesses accesses, std::span<const std::uint64_t> begins, std::span<c
   }
   if (begins.empty() || begins.front() != 0 || begins.back() != accesses.size() ||
       !std::is_sorted(begins.begin(), begins.end()) || policy.replacement != Replacement::Lru) {
-    throw Error(ErrorKind::Internal, {"streams of accesses that are not cut as they should be", "", "", "", ""});
+    throw Error(ErrorKind::Internal, {"the begins of streams do not partition the accesses", "", "", "", ""});
   }
 }
 
-/// By themselves; counts[c][s] for the configurations and the stream.
+/// Runs configurations one by one; counts[c][s] for these and the stream.
 void one_by_one(Accesses accesses, std::size_t stream, std::span<const CacheGeometry> geometries,
                 const std::vector<std::size_t>& which, const CachePolicy& policy, Accelerator* accelerator,
                 LruGrid& grid) {
@@ -300,7 +300,7 @@ LruGrid lru_grid(Accesses accesses, std::span<const std::uint64_t> begins, std::
   std::vector<char> stacked(streams);
   tbb::parallel_for(std::size_t{0}, streams, [&](std::size_t s) {
     facts[s] = facts_of(of(s));
-    if (of(s).empty() || facts[s].lines.high - facts[s].lines.low >= kMostSpan - 1 || of(s).size() >= kMostSpan) {
+    if (of(s).empty() || facts[s].lines.high - facts[s].lines.low >= kMaxSpan - 1 || of(s).size() >= kMaxSpan) {
       return;
     }
     StreamRun run(of(s), facts[s], plan, policy, line_sectors, form);

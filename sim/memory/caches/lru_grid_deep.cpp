@@ -1,7 +1,7 @@
-// One set of many ways: how deep a line lies is its reuse distance.
+// One set of many ways: a line's depth is its reuse distance.
 //
-// Ranks are places in the list of ways: a distance's rank is the number of ways that are not above it, and the caches
-// that hold the line are those behind. So the depths of sectors stay bytes, whatever the ways.
+// Ranks are positions in the list of ways: the rank of a distance is the number of ways that are not above it; the
+// caches after that position hold the line. Depths of sectors therefore stay bytes for any number of ways.
 #include "sim/memory/caches/lru_grid_pass.hpp"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class DeepPass final : public GridPass {
   }
 
   [[nodiscard]] GridDepths finish(std::span<const std::uint32_t> /*lines*/) override {
-    // A line lies as deep as there are lines used after it.
+    // A line's depth is the number of lines used after it.
     std::vector<std::uint32_t> order(last_.size());
     std::iota(order.begin(), order.end(), 0U);
     std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return last_[a] > last_[b]; });
@@ -74,7 +74,7 @@ class DeepPass final : public GridPass {
   std::vector<std::uint64_t> ways_;
   BitmapStack stack_;
   SectorDepths<kWide, kDirty> sectors_;
-  std::vector<std::uint64_t> last_;  ///< number of a line's last access
+  std::vector<std::uint64_t> last_;  ///< index of the line's last access
   std::uint64_t now_ = 0;
   std::vector<std::uint64_t> lines_;
   std::vector<std::uint32_t> distances_;

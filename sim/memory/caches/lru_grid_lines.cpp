@@ -24,7 +24,7 @@ std::size_t GridLines::take_as(std::span<const LineAccess> accesses, GridAccess*
     Entry& first = entries_[home(line)];
     Entry& entry = first.line == line ? first : of(line);
     if (!allocate_) {
-      // One bit for loads, one for stores: both of them is a line that is mixed.
+      // One bit for loads, one for stores; a line with both is mixed.
       entry.stored |= access.store ? 2 : 1;
       mixed_ = mixed_ || entry.stored == 3;
       if (access.store) {

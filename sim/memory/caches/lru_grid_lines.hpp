@@ -1,9 +1,9 @@
-// Accesses as the passes of lru_grid.hpp want them: what is the same for all numbers of sets is found out once.
+// Prepares accesses for the passes of lru_grid.hpp: everything that does not depend on the number of sets.
 //
-// Contract: `take` writes as many accesses to `packed` as it returns, no more than there are: those of stores that take
-// no line are left out; `mixed` once a line of theirs was also loaded. Lines are numbered from 1 in the order of their
-// first accesses. Memory: for each line 16 bytes and as much room again, and with `wide` 64. At most 2^32 - 2 accesses;
-// their sectors are below 4, with `wide` below 8.
+// Contract: `take` writes accesses to `packed` and returns their number. Stores without allocation are left out;
+// `mixed` is set once such a line was also loaded. Lines are numbered from 1 in the order of first access. Memory a
+// line: 16 bytes and spare room of the same size, 64 with `wide`. At most 2^32 - 2 accesses; sector numbers are below
+// 4, with `wide` below 8.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ namespace rayreplay::memory {
 
 class GridLines {
  public:
-  /// `low`: the least line; all are less than 2^32 - 1 above. `dirty`: stores are written back. `wide`: 8 sectors a
-  /// line, not 4.
+  /// `low`: the smallest line; all others are less than 2^32 - 1 above it. `dirty`: write-back. `wide`: 8 sectors a
+  /// line instead of 4.
   GridLines(std::uint64_t low, bool allocate, bool dirty, bool wide)
       : low_(low), allocate_(allocate), dirty_(dirty), wide_(wide) {}
 
@@ -28,11 +28,11 @@ class GridLines {
   [[nodiscard]] bool mixed() const {
     return mixed_;
   }
-  /// Every number is below.
+  /// Upper bound of all line numbers.
   [[nodiscard]] std::uint32_t limit() const {
     return static_cast<std::uint32_t>(lines_.size());
   }
-  /// By number, less the least line.
+  /// By number; minus the smallest line.
   [[nodiscard]] std::span<const std::uint32_t> lines() const {
     return lines_;
   }
@@ -46,9 +46,9 @@ class GridLines {
   struct Entry {
     std::uint32_t line = kEmpty;
     std::uint32_t number = 0;
-    /// In what order sectors were touched: an age (sector_ages.hpp); of wide lines those of the last access.
+    /// The order of sector touches: an age (sector_ages.hpp); of wide lines the mask of the last access.
     std::uint8_t touched = 0;
-    std::uint8_t stored = 0;  ///< the same of stores
+    std::uint8_t stored = 0;  ///< the same for stores
   };
 
   [[nodiscard]] std::size_t home(std::uint32_t line) const {
@@ -59,7 +59,7 @@ class GridLines {
   void grow();
   template <bool kWide>
   std::size_t take_as(std::span<const LineAccess> accesses, GridAccess* packed);
-  /// Of wide lines. `last`: what was touched together the last time; becomes `sectors`.
+  /// Of wide lines. `last`: the sectors of the last touch; becomes `sectors`.
   [[nodiscard]] SectorAge age_of(std::uint8_t sectors, std::uint8_t& last, std::uint32_t* since) const;
 
   std::uint64_t low_;
@@ -69,8 +69,8 @@ class GridLines {
   std::vector<Entry> entries_ = std::vector<Entry>(std::size_t{1} << kFirstBits);
   std::vector<std::uint32_t> lines_{0};
   std::uint32_t now_ = 0;  ///< accesses
-  /// Of wide lines by number and sector: the access to the line that was the first without the sector since it was
-  /// touched last; 0: never touched. Not kept while the sector is among those touched last.
+  /// Of wide lines, by number and sector: the first access to the line without the sector since the sector's last
+  /// touch; 0: never touched. Not maintained while the sector is in the last touch.
   std::vector<std::uint32_t> touched_since_, stored_since_;
 };
 

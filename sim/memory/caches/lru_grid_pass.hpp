@@ -1,9 +1,9 @@
-// One pass of lru_grid.hpp: accesses of one number of sets, in batches; counts of all its ways at the end.
+// One pass of lru_grid.hpp: accesses in batches, for one number of sets; counts for all its ways.
 //
-// Contract: `run` takes the next accesses and writes to `left`, where there is one, those that change something:
-// without the rest every multiple of the number of sets counts the same. `lines`: every line number so far is below.
-// A pass counts by rank: a cache of rank A has what is found at depths below A. Ranks are ways, or, of `deep` passes,
-// places in the ascending list of ways. Depths are at most 255, which is "not there".
+// Contract: `run` takes the next accesses and writes to `left`, if given, those that change state: every multiple of
+// the number of sets gives the same counts without the others. `lines`: upper bound of line numbers so far. Counts are
+// by rank: a cache of rank A holds what is found at depths below A. A rank is a number of ways, or in `deep` passes a
+// position in the ascending list of ways. Depth 255 means "not present".
 #pragma once
 
 #include <array>
@@ -13,60 +13,60 @@
 
 namespace rayreplay::memory {
 
-/// An access as passes want it; lru_grid_lines.hpp makes it. Sectors that were touched together the last time, or
-/// never, have one depth whatever the sets; one that was touched before another is nowhere less deep. So the oldest of
-/// them decides, and where all were touched together it stands for all.
+/// An access in the form of the passes, made by lru_grid_lines.hpp. Sectors with the same last touch, or never touched,
+/// have equal depths for any number of sets. A sector touched earlier than another is at least as deep. So the oldest
+/// touched sector decides the hit, and if all have the same age it stands for all of them.
 struct alignas(16) GridAccess {
-  std::uint32_t line = 0;    ///< less the least line of the stream
-  std::uint32_t number = 0;  ///< of the line, from 1 in the order of their first accesses
-  std::uint8_t touched = 0;  ///< sectors; of lines of 4 those of `stored` behind them, from bit 4 on
-  std::uint8_t stored = 0;   ///< sectors of a store that is written back; 0 of others
-  /// Eight times the sector, of those touched, that was touched before the others; it decides.
+  std::uint32_t line = 0;    ///< minus the smallest line of the stream
+  std::uint32_t number = 0;  ///< number of the line, from 1 in the order of first access
+  std::uint8_t touched = 0;  ///< mask of sectors; with 4 sectors a line, `stored` follows from bit 4 on
+  std::uint8_t stored = 0;   ///< mask of sectors of a write-back store; else 0
+  /// Eight times the oldest of the touched sectors.
   std::uint8_t oldest_bits = 0;
-  std::uint8_t oldest_store_bits = 0;  ///< the same of `stored`
-  std::uint8_t filled = 0;             ///< sectors of a load, if all are as old; else 0
-  std::uint8_t written = 0;            ///< sectors `stored`, if all are as old; else 0
-  /// Sectors of a load that are not all as old, or of `stored`, since they were stored to: each counts by itself.
+  std::uint8_t oldest_store_bits = 0;  ///< the same for `stored`
+  std::uint8_t filled = 0;             ///< sectors of a load, if all have one age; else 0
+  std::uint8_t written = 0;            ///< sectors `stored`, if all have one age; else 0
+  /// Sectors of a load with different ages, or of `stored` since their last store: counted one by one.
   std::uint8_t each = 0;
 };
 
 struct GridRules {
   bool wide = false;   ///< more than 4 sectors a line
-  bool dirty = false;  ///< there are stores that are written back
+  bool dirty = false;  ///< there are write-back stores
 };
 
-/// By depth; what was not passed on to a pass is of depth 0 and in none of them.
+/// By depth; accesses that were not passed on have depth 0 and are not included.
 struct GridDepths {
   static constexpr std::uint8_t kGone = 255;
   using ByDepth = std::array<std::uint64_t, 256>;
 
-  ByDepth found{};    ///< accesses, by the line's depth
-  ByDepth whole{};    ///< accesses, by that of the worst of their sectors
-  ByDepth filled{};   ///< sectors of loads, by theirs
-  ByDepth written{};  ///< dirty sectors, by the greatest depth until they were stored to again, or the end
+  ByDepth found{};    ///< accesses, by depth of the line
+  ByDepth whole{};    ///< accesses, by depth of their deepest sector
+  ByDepth filled{};   ///< sectors of loads, by their depth
+  ByDepth written{};  ///< dirty sectors, by greatest depth until their next store or the end
 };
 
-/// Which instructions: tests run both, and what they count is the same.
+/// Instruction set of the inner loop: tests run all, with equal counts.
 enum class GridForm : std::uint8_t { Portable, Avx512 };
 
-/// Of this processor.
+/// The best for this processor.
 [[nodiscard]] GridForm best_grid_form();
 
 class GridPass {
  public:
   virtual ~GridPass() = default;
-  /// How many of them are in `left`, which has room for all.
+  /// Returns the number of accesses in `left`, which has room for all.
   virtual std::size_t run(std::span<const GridAccess> accesses, std::uint32_t lines, GridAccess* left) = 0;
-  /// Nothing comes any more. `lines`: by their numbers, as in the accesses.
+  /// Ends the stream. `lines`: by line number.
   [[nodiscard]] virtual GridDepths finish(std::span<const std::uint32_t> lines) = 0;
-  /// Lines that a cache of `ways` ways holds at the end; after `finish`.
+  /// Lines in a cache of `ways` ways at the end; after `finish`.
   [[nodiscard]] virtual std::uint64_t resident(std::uint64_t ways) const = 0;
 };
 
-/// `ways` at most kStackedWays; `span`: every line is below.
+/// `ways` at most kStackedWays; `span`: upper bound of lines.
 [[nodiscard]] std::unique_ptr<GridPass> make_stacked_pass(std::uint64_t sets, std::uint64_t ways, std::uint64_t span,
                                                           const GridRules& rules, GridForm form);
-/// One set of any ways: at most kStackedWays of them, ascending. Leaves nothing over.
+/// One set with any ways: at most kStackedWays different ones, ascending. Passes nothing on.
 [[nodiscard]] std::unique_ptr<GridPass> make_deep_pass(std::span<const std::uint64_t> ways, const GridRules& rules);
 
 }  // namespace rayreplay::memory

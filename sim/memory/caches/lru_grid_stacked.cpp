@@ -1,9 +1,8 @@
-// Stacks of up to 254 lines a set.
+// LRU stacks of up to 254 lines a set.
 //
-// A set's stack is its lines, the last used first. Where a line stands in it is its depth; to the front it goes by a
-// shift of those before it, in registers where they are wide enough. What stands for a line is which one of its set it
-// is, line / sets, where that fits into 16 bits; else its number, of 16 bits while they suffice, then of 32. What is
-// remembered of a line's sectors lies elsewhere, by its number.
+// A set's stack has its lines, the last used first. A line's depth is its position. A shift moves it to the front, in
+// registers if they are wide enough. The tag of a line is line / sets if that fits into 16 bits; else its number, with
+// 16 bits while numbers are small, then 32. The state of a line's sectors is stored elsewhere, by line number.
 #include "sim/memory/caches/lru_grid_pass.hpp"
 
 #include <algorithm>
@@ -34,7 +33,7 @@ struct Size {
   bool by_number = true;
 };
 
-/// Zeros, on cache lines; what is never used is never there.
+/// Zeroed and cache-line aligned; untouched pages use no memory.
 template <class Tag>
 class Stacks {
  public:
@@ -67,7 +66,7 @@ class Stacks {
 
 namespace portable {
 
-/// Bit i for tags[i] == tag, 16 of them.
+/// Bit i is tags[i] == tag, for 16 tags.
 template <class Tag>
 std::uint32_t match(const Tag* tags, Tag tag) {
   std::uint32_t result = 0;
@@ -95,7 +94,7 @@ std::uint32_t match(const Tag* tags, Tag tag) {
   return result;
 }
 
-/// The depth that `tag` is at, or kGone.
+/// The depth of `tag`, or kGone.
 template <std::size_t kLanes, class Tag>
 std::uint8_t depth_in(const Tag* tags, Tag tag) {
   for (std::size_t from = 0; from < kLanes; from += 16) {
@@ -106,7 +105,7 @@ std::uint8_t depth_in(const Tag* tags, Tag tag) {
   return GridDepths::kGone;
 }
 
-/// Puts `tag` first; the depth that it was found at, or kLanes or more.
+/// Moves `tag` to the front; returns its old depth, or kLanes or more.
 template <std::size_t kLanes, class Tag>
 std::uint8_t to_front(Tag* tags, Tag tag) {
   for (std::size_t from = 0; from < kLanes; from += 16) {
@@ -122,7 +121,7 @@ std::uint8_t to_front(Tag* tags, Tag tag) {
   return GridDepths::kGone;
 }
 
-/// The accesses' lines, by number, of one stack in turn.
+/// Processes the accesses one by one, with tags by number.
 template <std::size_t kLanes, class Tag>
 void to_front_of_one(Tag* tags, std::span<const GridAccess> accesses, std::uint8_t* depths) {
   for (const GridAccess& access : accesses) {
@@ -135,7 +134,7 @@ void to_front_of_one(Tag* tags, std::span<const GridAccess> accesses, std::uint8
 }  // namespace portable
 
 #if defined(__x86_64__)
-// What follows is compiled for processors that have these, and runs on no other.
+// The following code is compiled for, and runs only on, processors with these instructions.
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512vl,bmi,bmi2,lzcnt,popcnt"))), \
                              apply_to = function)
@@ -147,7 +146,7 @@ namespace avx512 {
 
 using portable::depth_in;
 
-/// For each lane the one before it; for the first the last lane of the other operand.
+/// Shifts by one lane; lane 0 gets the last lane of the other operand.
 template <class Tag>
 inline constexpr auto kBefore = [] {
   constexpr std::size_t kCount = 64 / sizeof(Tag);
@@ -176,7 +175,7 @@ template <class Tag>
   }
 }
 
-/// In the lanes of `moved` each takes what is in the lane before.
+/// The lanes of `moved` get the value of the lane before.
 template <class Tag>
 [[gnu::always_inline]] inline __m512i moved_back(__m512i lanes, __m512i before, std::uint64_t moved) {
   const __m512i index = _mm512_loadu_si512(kBefore<Tag>.data());
@@ -191,10 +190,9 @@ struct Lanes {
   __m512i bits;
 };
 
-/// As the portable one. No branches up to 64 lanes: what they depend on is hard to foresee.
-/// Built by GCC 12 at -O1 with the checks of ASan or UBSan (alone enough) in it, this finds wrong depths from the
-/// second vector on (tests notice), and nothing is reported; without them, at -O0, -O1 and -O3, it finds the right
-/// ones. Why is not known.
+/// As the portable form. Up to 64 lanes without branches, because they would be unpredictable. GCC 12 at -O1 with the
+/// checks of ASan or UBSan (either one suffices) miscompiles this: depths are wrong from the second vector on, which
+/// tests notice. Without the sanitizers it is correct at -O0, -O1 and -O3. The cause is not known.
 template <std::size_t kLanes, class Tag>
 [[gnu::no_sanitize("undefined", "address")]] inline std::uint8_t to_front(Tag* tags, Tag tag) {
   constexpr std::size_t kVector = 64 / sizeof(Tag);
@@ -209,14 +207,14 @@ template <std::size_t kLanes, class Tag>
       old[v].bits = _mm512_load_si512(tags + from + v * kVector);
       same |= equal<Tag>(old[v].bits, wanted) << (v * kVector);
     }
-    // As far as there, or all of them.
+    // Up to the found lane, or all of them.
     const std::uint64_t moved = same ^ (same - 1);
     for (std::size_t v = 0; v < kVectors; ++v) {
       _mm512_store_si512(tags + from + v * kVector, moved_back<Tag>(old[v].bits, before, moved >> (v * kVector)));
       before = old[v].bits;
     }
     if constexpr (kLanes <= 64) {
-      // None: as deep as there are lanes.
+      // Not found: depth is the number of lanes.
       return static_cast<std::uint8_t>(std::countr_zero(kLanes == 64 ? same : same | std::uint64_t{1} << kStep));
     } else if (same != 0) {
       return static_cast<std::uint8_t>(from + static_cast<std::size_t>(std::countr_zero(same)));
@@ -231,11 +229,11 @@ struct Pair {
   static constexpr std::size_t kVector = 64 / sizeof(Tag);
   __m512i first, second;
 
-  /// Where the tag is: a bit, or none.
+  /// The bit of the tag's lane, or none.
   [[nodiscard, gnu::always_inline]] inline std::uint64_t find(__m512i wanted) const {
     return equal<Tag>(first, wanted) | equal<Tag>(second, wanted) << kVector;
   }
-  /// From there to the front.
+  /// The lanes from there to the front.
   [[gnu::always_inline]] inline void move(__m512i wanted, std::uint64_t same) {
     const std::uint64_t moved = same ^ (same - 1);
     second = moved_back<Tag>(second, first, moved >> kVector);
@@ -243,8 +241,8 @@ struct Pair {
   }
 };
 
-/// As the portable one. A stack of two vectors stays in registers, and two lines at a time are looked for: from one
-/// line to the next, through memory, takes longer than all the rest.
+/// As the portable form. The two vectors of a stack stay in registers, and two lines are searched at a time: passing
+/// the stack through memory from one line to the next would dominate the time.
 template <std::size_t kLanes, class Tag>
 inline void to_front_of_one(Tag* tags, std::span<const GridAccess> accesses, std::uint8_t* depths) {
   std::size_t i = 0;
@@ -257,8 +255,8 @@ inline void to_front_of_one(Tag* tags, std::span<const GridAccess> accesses, std
       const auto next_tag = static_cast<Tag>(accesses[i + 1].number);
       const std::uint64_t same = stack.find(all_of(tag));
       std::uint64_t next = stack.find(all_of(next_tag));
-      // The first of them moves the second one back by a place if that is less deep; none is deepest. What falls out
-      // of the last place is nowhere.
+      // The first line moves the second one back by one lane if it was deeper; a missing line is deepest. The last lane
+      // falls out.
       next <<= static_cast<unsigned>(next - 1 < same - 1);
       next = kLanes == 64 ? next : next & (kNone - 1);
       next = next_tag == tag ? 1 : next;
@@ -298,7 +296,7 @@ GridForm best_grid_form() {
 
 std::unique_ptr<GridPass> make_stacked_pass(std::uint64_t sets, std::uint64_t ways, std::uint64_t span,
                                             const GridRules& rules, GridForm form) {
-  // A set never has more lines than there are; a set that no line can be of is never used.
+  // A set has at most as many lines as the span; sets that no line maps to are never touched.
   const auto most = static_cast<std::uint32_t>(std::clamp<std::uint64_t>((span + sets - 1) / sets, 1, ways));
   const Size size{.sets = static_cast<std::uint32_t>(sets),
                   .records = static_cast<std::uint32_t>(std::min(sets, span)),

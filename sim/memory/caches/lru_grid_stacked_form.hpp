@@ -1,7 +1,7 @@
-// The stacks of lru_grid_stacked.cpp, which includes this once for each form that it is compiled in: in a namespace of
-// its own, with `to_front` as that form has it. No include guard for that reason.
+// The stacks of lru_grid_stacked.cpp, included once for each instruction set, each in its own namespace with its own
+// `to_front`. No include guard for that reason.
 
-/// kLanes: lines that a stack has room for, 32 to 256.
+/// kLanes: capacity of a stack in lines, 32 to 256.
 template <std::size_t kLanes, bool kWide, bool kDirty>
 class StackedPass final : public GridPass {
  public:
@@ -41,7 +41,7 @@ class StackedPass final : public GridPass {
       look_at(long_.begin(), lines, depth_of);
     }
     GridDepths depths = sectors_.finish(depth_of);
-    // What was not among the lanes is nowhere.
+    // A line that is not in the lanes is not present.
     for (GridDepths::ByDepth* const all : {&depths.found, &depths.whole, &depths.filled, &depths.written}) {
       for (std::size_t depth = kLanes; depth < GridDepths::kGone; ++depth) {
         (*all)[GridDepths::kGone] += std::exchange((*all)[depth], 0);
@@ -63,7 +63,7 @@ class StackedPass final : public GridPass {
   static constexpr std::size_t kNearBytes = std::size_t{1} << 14U;
   static constexpr std::size_t kSettle = SectorDepths<kWide, kDirty>::kMostTouches / 2;
 
-  /// What stands for the line in its stack; never 0.
+  /// The line's tag in its stack; never 0.
   template <bool kByNumber>
   [[nodiscard]] std::uint32_t tag_of(std::uint32_t line, std::uint32_t number) const {
     return kByNumber ? number : number_.quotient(line) + 1;
@@ -90,7 +90,7 @@ class StackedPass final : public GridPass {
           sectors_.prefetch(some[k]);
         }
       }
-      // Two loops: of the short one many rounds are on their way at once, however late each knows its depth.
+      // Two loops: iterations of the short first one overlap, although each depends on a late depth.
       if (kByNumber && sets_ == 1) {
         to_front_of_one<kLanes>(stacks, some, depths.data());
       } else {
@@ -122,12 +122,12 @@ class StackedPass final : public GridPass {
 
   SetNumber number_;
   std::size_t sets_;
-  bool by_number_;  ///< tags are numbers of lines; else which line of the set it is
+  bool by_number_;  ///< tags are line numbers; else line / sets
   std::size_t touches_ = 0;
-  Stacks<std::uint16_t> short_;  ///< tags of lines, the last used first; 0: none
-  Stacks<std::uint32_t> long_;   ///< the same, since there are many numbers
+  Stacks<std::uint16_t> short_;  ///< tags, the last used first; 0: none
+  Stacks<std::uint32_t> long_;   ///< the same, when numbers exceed 16 bits
   SectorDepths<kWide, kDirty> sectors_;
-  GridDepths::ByDepth used_{};  ///< sets by lines on their stack at the end
+  GridDepths::ByDepth used_{};  ///< sets, by number of lines on their stack at the end
 };
 
 template <std::size_t kLanes>

@@ -28,14 +28,13 @@ using Lines = std::span<const std::uint64_t>;
 void check(const LruStreams& streams, std::span<const LruConfiguration> configurations) {
   for (const LruConfiguration& one : configurations) {
     if (one.sets == 0 || one.ways == 0 || one.sets >= kLimit || one.ways >= kLimit) {
-      throw Error(ErrorKind::Usage,
-                  {"a cache that cannot be", "", fmt::format("{} sets of {} ways", one.sets, one.ways),
-                   "at least one of each, less than 2^31", ""});
+      throw Error(ErrorKind::Usage, {"an impossible cache", "", fmt::format("{} sets of {} ways", one.sets, one.ways),
+                                     "at least one of each, less than 2^31", ""});
     }
   }
   if (streams.begins.empty() || streams.begins.front() != 0 || streams.begins.back() != streams.lines.size() ||
       !std::is_sorted(streams.begins.begin(), streams.begins.end())) {
-    throw Error(ErrorKind::Internal, {"streams of accesses that are not cut as they should be", "", "", "", ""});
+    throw Error(ErrorKind::Internal, {"the begins of streams do not partition the accesses", "", "", "", ""});
   }
 }
 
@@ -57,7 +56,7 @@ std::vector<LruGroup> groups_of(std::span<const LruConfiguration> configurations
   return groups;
 }
 
-/// Sets as lists of lines, the last one used first. count[d]: accesses that found their line behind d others.
+/// Sets as lists of lines, the last used first. count[d]: accesses that found their line at depth d.
 std::vector<std::uint64_t> depths(Lines lines, std::uint64_t sets, std::uint64_t ways) {
   const SetIndex index(sets);
   std::vector<std::uint64_t> count(ways);
@@ -70,7 +69,7 @@ std::vector<std::uint64_t> depths(Lines lines, std::uint64_t sets, std::uint64_t
       ++count[0];
       continue;
     }
-    // Each moves back by one until the line's old place, or out.
+    // Each entry moves back by one, up to the line's old position or out of the list.
     const std::size_t full = used[place.set];
     std::uint64_t moved = place.tag;
     std::size_t depth = 0;
@@ -107,7 +106,7 @@ std::vector<std::uint64_t> of_lists(Lines lines, const LruGroup& group, std::siz
 std::vector<std::uint64_t> of_one_set(Lines lines, const std::vector<std::uint64_t>& ways) {
   BitmapStack stack;
   std::vector<std::uint32_t> distances(std::min(kBatch, lines.size()));
-  std::vector<std::uint64_t> first(ways.size() + 1);  // accesses that hit first with these ways
+  std::vector<std::uint64_t> first(ways.size() + 1);  // accesses whose smallest hitting cache has these ways
   for (std::size_t at = 0; at < lines.size(); at += kBatch) {
     const std::size_t size = std::min(kBatch, lines.size() - at);
     const std::span<std::uint32_t> found = std::span(distances).first(size);
@@ -126,7 +125,7 @@ std::vector<std::uint64_t> of_one_set(Lines lines, const std::vector<std::uint64
 }
 
 std::uint64_t of_cache(Lines lines, std::uint64_t sets, std::uint64_t ways) {
-  constexpr std::uint32_t kLineBytes = 128;  // any
+  constexpr std::uint32_t kLineBytes = 128;  // any value works
   if (ways >= kLimit / sets) {
     throw Error(ErrorKind::Usage, {"a cache has too many lines", "", fmt::format("{} sets of {} ways", sets, ways),
                                    "less than 2^31 lines", ""});

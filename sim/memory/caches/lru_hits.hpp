@@ -1,4 +1,4 @@
-// Hits of many set-associative LRU caches over the same streams: what a sweep over sizes and associativities asks.
+// Hits of many set-associative LRU caches over the same streams, for sweeps over sizes and associativities.
 //
 // Contract: stream s (an SM's, or all that comes to an L2) is lines [begins[s], begins[s + 1]); every configuration has
 // a cache of its own for each stream. `hits[c][s]`: accesses of stream s whose line was in the cache of configuration

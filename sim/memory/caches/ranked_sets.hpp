@@ -1,9 +1,9 @@
 // Sets of at most 16 ways: tags that never move, and a word of 4-bit ranks.
 //
 // Contract: an organisation (set_associative.hpp) has a `view` with `place`, `prefetch`, `find`, `promote`, `replace`
-// and the sector masks of a way; kNoWay where a line is not found. The ranks of a set are its ways, the most recent one
-// in the lowest 4 bits; that of an empty way comes behind those of all others, the lowest empty way last: the victim is
-// always the last rank. A rank is found by searching the word for 4 zero bits, moved by shifts.
+// and the sector masks of a way; kNoWay means not found. The rank word of a set lists its ways, the most recent one in
+// the lowest 4 bits. Empty ways follow all others, the lowest empty way last, so the victim is always the last rank. A
+// search for 4 zero bits finds a rank; shifts move it.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ namespace rayreplay::memory {
 
 inline constexpr std::uint32_t kNoWay = 0xFFFF'FFFFU;
 
-/// What stood where a new line goes. valid 0: nothing.
+/// The old content of a replaced way. valid 0: empty.
 struct Evicted {
   std::uint64_t line = 0;
   std::uint8_t valid = 0;
@@ -41,7 +41,7 @@ class RankedSets {
       set.order = order;
     }
   }
-  /// The same state with wider tags.
+  /// Copies the state to wider tags.
   template <class Other>
   explicit RankedSets(const RankedSets<Other, kWays>& other)
       : index_(other.index_), last_(other.last_), sets_(other.sets_.size()) {
@@ -69,7 +69,7 @@ class RankedSets {
   };
 
  public:
-  /// What works on them; valid until they are moved.
+  /// A view for the inner loop; valid until the object moves.
   class View {
    public:
     explicit View(RankedSets& sets) : index_(sets.index_), last_(sets.last_), sets_(sets.sets_.data()) {}
@@ -92,14 +92,14 @@ class RankedSets {
       std::uint64_t& order = sets_[place.set].order;
       constexpr std::uint64_t kOnes = 0x1111'1111'1111'1111U;
       const std::uint64_t differ = order ^ (kOnes * way);
-      // The lowest 4 zero bits; above them there may be false ones, ranks that are not there among them.
+      // The lowest 4 zero bits; higher matches may be false positives or belong to missing ranks.
       const std::uint64_t zero = (differ - kOnes) & ~differ & (kOnes << 3U);
       const std::uint64_t below = (zero ^ (zero - 1)) >> 4U;  // the bits of lower ranks
       const std::uint64_t upto = below << 4U | 0xFU;
       order = (order & ~upto) | (order & below) << 4U | way;
     }
-    /// Gives the line a way and the first rank. The victim of a full set is the last rank or, of Random, what `choose`
-    /// says. What stood there goes to `evicted`; its sector masks stay for the caller to set.
+    /// Puts the line into the victim's way and makes it the first rank. In a full set the victim is the last rank, or
+    /// `choose` decides (Random). The old content goes to `evicted`; the caller sets the sector masks.
     template <Replacement kReplacement, class Choose>
     std::uint32_t replace(const CachePlace& place, const Choose& choose, Evicted& evicted) {
       Set& set = sets_[place.set];
@@ -109,7 +109,7 @@ class RankedSets {
           way = choose();
           evicted = {index_.line(set.tag[way], place.set), set.valid[way], set.dirty[way]};
           set.tag[way] = static_cast<Tag>(place.tag);
-          return way;  // ranks do not matter once the set is full
+          return way;  // ranks are unused once the set is full
         }
       }
       evicted = {index_.line(set.tag[way], place.set), set.valid[way], set.dirty[way]};

@@ -1,9 +1,9 @@
-// In what order the sectors of a line of 4 were touched, in a byte: which of some sectors is the oldest is looked up.
+// The order of sector touches of a line with 4 sectors, in one byte; a table finds the oldest of some sectors.
 //
-// Contract: an age is 0 at first: no sector was touched. `kSectorAges[age][sectors]` says of an access that touches
-// them, before it does: which of them was touched before the others (or never; the first of several that are as old),
-// how many they are if all are as old, and the age after it. Two sectors are as old if the last access to each was the
-// same, or if both were never touched. No sectors: nothing happens.
+// Contract: age 0: no sector was touched. `kSectorAges[age][sectors]` describes an access to these sectors: the sector
+// with the earliest last touch (or never touched; the lowest of several), their number if all have the same last touch,
+// and the age after the access. Two sectors have the same age if one access touched both last, or if neither was ever
+// touched. An empty mask changes nothing.
 #pragma once
 
 #include <array>
@@ -16,11 +16,11 @@ namespace rayreplay::memory {
 struct SectorAge {
   std::uint8_t next = 0;
   std::uint8_t oldest = 0;
-  std::uint8_t count = 0;  ///< 0: not all are as old
-  std::uint8_t each = 0;   ///< 1: not all are as old
+  std::uint8_t count = 0;  ///< 0: different ages
+  std::uint8_t each = 0;   ///< 1: different ages
 };
 
-/// Four ranks in 4 × 4 bits: how many later accesses there were to others, as far as it says which came first; kNever.
+/// Four 4-bit ranks: the number of later touches of other sectors, as far as the order defines it; kNever.
 class SectorRanks {
  public:
   static constexpr unsigned kSectors = 4;
@@ -35,7 +35,7 @@ class SectorRanks {
     for (unsigned s = 0; s < kSectors; ++s) {
       unsigned rank = 0;
       if ((sectors >> s & 1U) == 0) {
-        // Ranks stay without gaps: one for the access, and one for each that some sector before has kept.
+        // Ranks stay dense: one for the access, and one for each remaining older rank.
         rank = of(s) == kNever ? kNever : 1;
         for (unsigned lower = 0; lower < of(s) && rank != kNever; ++lower) {
           rank += kept(lower, sectors) ? 1U : 0U;

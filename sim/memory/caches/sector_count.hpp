@@ -1,4 +1,4 @@
-// Sectors of a mask. A table: x86-64 does not promise a population count.
+// Number of sectors in a mask. A table, because baseline x86-64 has no population count.
 #pragma once
 
 #include <array>

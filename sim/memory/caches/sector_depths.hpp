@@ -1,8 +1,8 @@
-// Depths of lines' sectors, a byte each, all of a line at once: what a pass of lru_grid.hpp remembers and counts.
+// Depths of lines' sectors, one byte each, processed a whole line at once: state and counts of a pass of lru_grid.hpp.
 //
-// Contract: byte s of a line's sectors is the greatest depth at which the line was found since sector s was touched
-// last, of its dirty ones since it was stored to last; 255: never. The greatest depth m between a store and the next
-// to the sector, or the end, says all of what is written back meanwhile: it is once, with m ways or less.
+// Contract: byte s is the greatest depth at which the line was found since sector s was last touched (for dirty
+// sectors: last stored to); 255: never. The greatest depth m between a store and the sector's next store, or the end,
+// is one writeback in caches of at most m ways.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 
 namespace rayreplay::memory {
 
-/// 255 in the bytes of a mask's sectors.
+/// 255 in the bytes of the mask's sectors.
 inline constexpr std::array<std::uint64_t, 256> kSectorBytes = [] {
   std::array<std::uint64_t, 256> bytes{};
   for (std::size_t mask = 0; mask < 256; ++mask) {
@@ -34,7 +34,7 @@ inline constexpr std::array<std::uint64_t, 256> kSectorBytes = [] {
   return bytes;
 }();
 
-/// Each byte, or `depth` where that is more.
+/// Bytewise maximum with `depth`.
 [[nodiscard]] inline std::uint64_t deepened(std::uint64_t word, std::uint8_t depth) {
 #if defined(__SSE2__)
   const __m128i all =
@@ -49,11 +49,11 @@ inline constexpr std::array<std::uint64_t, 256> kSectorBytes = [] {
 #endif
 }
 
-/// Of lines of 4 sectors; kWide: of 8.
+/// kWide: 8 sectors a line, else 4.
 template <bool kWide, bool kDirty>
 class SectorDepths {
  public:
-  /// Lines below are asked for.
+  /// Grows the tables to this number of lines.
   void reserve(std::uint32_t lines) {
     if (lines > lines_.size()) {
       lines_.resize(lines);
@@ -70,12 +70,12 @@ class SectorDepths {
 
   static constexpr std::size_t kTogether = 64;
 
-  /// Up to kTogether accesses, and the depths that their lines were found at. Those that changed something go to
-  /// `left`, if kLeave: as many as it returns.
+  /// Up to kTogether accesses, with the depths of their lines. With kLeave, accesses that changed state go to `left`;
+  /// returns their number.
   template <bool kLeave>
   [[gnu::always_inline]] inline std::size_t touch(std::span<const GridAccess> accesses, const std::uint8_t* depths,
                                                   GridAccess* left) {
-    // No branches on the data: what they depend on is hard to foresee. What is seldom goes to lists.
+    // No data-dependent branches, because they would be unpredictable. Rare cases go to lists.
     std::array<std::uint64_t, kTogether> each_depths;
     std::array<std::uint8_t, kTogether> each_of;
     std::size_t eaches = 0;
@@ -120,7 +120,7 @@ class SectorDepths {
     return kept;
   }
 
-  /// To be called at least once in kMostTouches.
+  /// Must be called at least once in kMostTouches accesses.
   void settle() {
     for (std::size_t depth = 0; depth < whole_filled_.size(); ++depth) {
       const std::uint64_t both = std::exchange(whole_filled_[depth], 0);
@@ -130,7 +130,7 @@ class SectorDepths {
   }
   static constexpr std::size_t kMostTouches = std::size_t{1} << 28U;
 
-  /// `depth_of`: of each line, at the end; without stores that are written back it is not looked at.
+  /// `depth_of`: final depth of each line; only used for write-back stores.
   [[nodiscard]] GridDepths finish(std::span<const std::uint8_t> depth_of) {
     settle();
     GridDepths all{.found = found_, .whole = whole_, .filled = filled_, .written = written_};
@@ -141,7 +141,7 @@ class SectorDepths {
           ++all.written[byte_of(dirty, s)];
         }
       }
-      // Each sector's time before its first store, or all of it if there is none, counted as never.
+      // The time of a sector before its first store does not count.
       all.written[GridDepths::kGone] -= lines_.size() * kSectors;
     }
     return all;
@@ -173,7 +173,8 @@ class SectorDepths {
 
   std::vector<Line> lines_;
   GridDepths::ByDepth found_{};
-  GridDepths::ByDepth whole_filled_{};  ///< accesses, and sectors of loads from bit kFilledShift on: of both at once
+  GridDepths::ByDepth
+      whole_filled_{};  ///< two counters in one word: accesses, and sectors of loads from bit kFilledShift on
   GridDepths::ByDepth whole_{};
   GridDepths::ByDepth filled_{};
   GridDepths::ByDepth written_{};

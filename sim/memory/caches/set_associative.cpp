@@ -15,7 +15,7 @@
 namespace rayreplay::memory {
 namespace {
 
-/// Accesses whose sets are fetched together before they are looked at.
+/// Accesses whose sets are prefetched together.
 constexpr std::size_t kBatch = 64;
 
 template <std::size_t kWays>
@@ -32,13 +32,13 @@ struct Hashed {
   using Sets = HashedSets;
 };
 
-/// Of a batch. An access sends down what it evicts and what it asks for itself.
+/// For one batch. An access sends down at most a writeback and a request of its own.
 struct Buffers {
   std::vector<CachePlace> places = std::vector<CachePlace>(kBatch);
   std::vector<DownAccess> down = std::vector<DownAccess>(2 * kBatch);
 };
 
-/// The rules of set_associative.hpp for at most kBatch accesses.
+/// The rules of set_associative.hpp, for at most kBatch accesses.
 template <Replacement kReplacement, class View>
 class BatchRun {
  public:
@@ -93,7 +93,7 @@ class BatchRun {
   }
 
  private:
-  /// The line is there; what is left to do for stores and missing sectors.
+  /// The line is present; handles stores and missing sectors.
   void found(const CachePlace& place, std::uint32_t way, const LineAccess& access, std::uint8_t missing,
              std::uint32_t cause) {
     std::uint8_t& valid = sets_.valid(place, way);
@@ -222,7 +222,7 @@ class SetAssociativeCache final : public Cache {
 
   template <Replacement kReplacement, class Sets>
   void run(Sets& sets, std::span<const LineAccess> batch, std::uint32_t* hit, std::uint32_t cause) {
-    // All that changes is local: writes of bytes to the sets could otherwise change any of it.
+    // Locals only: the compiler must assume that byte stores to the sets alias any member.
     BatchRun<kReplacement, typename Sets::View> run(sets.view(), policy_, ways_, counts_, buffers_);
     run.all(batch, hit, cause);
     counts_ = run.counts();
@@ -235,7 +235,7 @@ class SetAssociativeCache final : public Cache {
   CachePolicy policy_;
   std::uint64_t ways_;
   std::variant<Short, std::conditional_t<kAnyTag, std::monostate, Long>> sets_;
-  std::uint64_t limit_;  ///< lines above it need long tags
+  std::uint64_t limit_;  ///< higher lines need long tags
   CacheCounts counts_;
   Buffers buffers_;
   std::vector<DownAccess>* down_ = nullptr;  ///< of the call

@@ -1,8 +1,8 @@
-// Which set a line belongs to: line mod sets, for any number of sets, without a division where that is possible.
+// The set of a line: line mod sets, for any number of sets, mostly without a division.
 //
-// Contract: tag = ⌊line / sets⌋, set = line mod sets. Powers of two are shifted; otherwise the quotient is the high
-// half of line · ⌈2^64 / sets⌉, which is exact while line · sets < 2^64 (Granlund, Montgomery, PLDI 1994); larger lines
-// are divided.
+// Contract: tag = ⌊line / sets⌋, set = line mod sets. Powers of two use shifts. Otherwise the quotient is the high half
+// of line · ⌈2^64 / sets⌉, which is exact while line · sets < 2^64 (Granlund, Montgomery, PLDI 1994); larger lines are
+// divided.
 #pragma once
 
 #include <bit>
@@ -11,7 +11,7 @@
 
 namespace rayreplay::memory {
 
-/// Where a line is looked for.
+/// Set and tag of a line.
 struct CachePlace {
   std::uint64_t tag = 0;
   std::uint64_t set = 0;
@@ -60,7 +60,7 @@ class SetIndex {
   std::uint32_t shift_;
   bool power_;
   std::uint64_t limit_;
-  std::uint64_t inverse_;  ///< not used of powers of two
+  std::uint64_t inverse_;  ///< unused for powers of two
 };
 
 }  // namespace rayreplay::memory

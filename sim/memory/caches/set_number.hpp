@@ -1,4 +1,4 @@
-// Which set a 32-bit line belongs to, line mod sets, and which line of the set it is, line / sets; without a division.
+// Set (line mod sets) and tag (line / sets) of a 32-bit line, without a division.
 //
 // Contract: exact for every line and 1 to 2^32 − 1 sets (Lemire, Kaser, Kurz, "Faster remainder by direct computation",
 // Software: Practice and Experience 2019).

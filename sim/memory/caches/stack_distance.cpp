@@ -7,7 +7,7 @@
 namespace rayreplay::memory {
 namespace {
 
-/// A probability that may be too small for a double: value · 2^(512 · scale), value in 2^-256 … 2^256.
+/// A probability that may underflow a double: value · 2^(512 · scale), value in 2^-256 … 2^256.
 struct Scaled {
   double value = 1;
   int scale = 0;
@@ -23,7 +23,7 @@ struct Scaled {
     }
   }
   [[nodiscard]] double number() const {
-    return scale == 0 ? value : 0;  // below 2^-256 it is nothing beside p, which starts at 1
+    return scale == 0 ? value : 0;  // below 2^-256 it is negligible beside p, which starts at 1
   }
 };
 
@@ -57,7 +57,7 @@ StackDistanceTable::StackDistanceTable(std::uint64_t ways, std::uint64_t lines)
   for (std::uint64_t a = 1; a < ways; ++a) {
     term.times(q);
   }
-  // Kahan's summation: as many subtractions as there are distances.
+  // Kahan summation, because there is one subtraction per distance.
   double p = 1;
   double lost = 0;
   for (std::uint64_t distance = ways; distance < kInfinite; ++distance) {
@@ -65,7 +65,7 @@ StackDistanceTable::StackDistanceTable(std::uint64_t ways, std::uint64_t lines)
     const double next = p + change;
     lost = (next - p) - change;
     p = next;
-    // A term grows before it falls, p falls all the time.
+    // Terms rise before they fall; p always falls.
     if (p < 0.5 / kOne) {
       break;
     }

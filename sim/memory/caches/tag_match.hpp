@@ -1,7 +1,7 @@
-// Finding a tag in a set: all ways compared at once.
+// Finds a tag in a set: compares all ways at once.
 //
-// Contract: bit i of the result: tags[i] == tag, for kCount tags (4, 8 or 16). SSE2, which every x86-64 has; elsewhere,
-// and for 64-bit tags, a loop without branches. AVX2 would save few instructions at 16 ways.
+// Contract: bit i of the result is tags[i] == tag, for kCount tags (4, 8 or 16). SSE2, which every x86-64 has;
+// elsewhere, and for 64-bit tags, a loop without branches. AVX2 would save few instructions at 16 ways.
 #pragma once
 
 #include <cstddef>

@@ -22,12 +22,12 @@
 namespace rayreplay::memory {
 namespace {
 
-constexpr std::uint32_t kMostLanes = 64;
+constexpr std::uint32_t kMaxLanes = 64;
 
-/// An L1 with what it sends down.
+/// An L1 with its requests to the L2.
 struct Sm {
   std::optional<CacheUnit> cache;
-  // Of the window:
+  // For the current window:
   std::array<Tally, kDataKinds> tallies;
   KindSums traffic;  ///< of an exact model
 };
@@ -67,7 +67,7 @@ class Analysis::Impl {
     try {
       group_.wait();
     } catch (...) {
-      // Whoever destroys an analysis before its end has an error already, or wants no result.
+      // An analysis that is destroyed early has failed or its result is not needed.
     }
   }
   Impl(const Impl&) = delete;
@@ -95,7 +95,7 @@ class Analysis::Impl {
 
   [[nodiscard]] AnalysisResult finish() {
     end_window();
-    // Limits that the stream has not reached.
+    // Window limits not reached yet.
     while (result_.windows.size() < options_.window_limits.size() + 1) {
       end_window();
     }
@@ -114,7 +114,7 @@ class Analysis::Impl {
   [[nodiscard]] bool wants_requests() const {
     return options_.elements || options_.pixels != 0;
   }
-  /// What comes to the L2, or to DRAM, is what the L1s ask for.
+  /// The accesses to the L2, or to DRAM, are the requests of the L1s.
   [[nodiscard]] bool l1_needed_below() const {
     return l1_.present() && (options_.l2_feed == L2Feed::Misses || !l2_.present());
   }
@@ -171,7 +171,7 @@ class Analysis::Impl {
                                                   : std::numeric_limits<std::uint64_t>::max();
   }
 
-  /// Takes transactions from `begin` until the chunk is full, the window ends or the block does; where it stopped.
+  /// Takes transactions from `begin` until the chunk, the window or the block ends; returns the end.
   std::size_t collect(const TransactionBlock& block, std::size_t begin, std::uint64_t block_request) {
     Chunk& chunk = chunks_[current_];
     if (chunk.transactions.empty()) {
@@ -185,7 +185,7 @@ class Analysis::Impl {
       if (transaction.sm >= options_.sms || static_cast<std::size_t>(transaction.kind) >= kDataKinds) {
         broken("an SM that the machine lacks, or an unknown kind");
       }
-      if (transaction.lanes == 0 || transaction.lanes > kMostLanes || transaction.sectors == 0 ||
+      if (transaction.lanes == 0 || transaction.lanes > kMaxLanes || transaction.sectors == 0 ||
           transaction.sectors > sector_mask_ || transaction.line > last_line_) {
         broken("a number of lanes, sectors, or a line that cannot be");
       }
@@ -219,7 +219,7 @@ class Analysis::Impl {
     return i;
   }
 
-  /// The chunk's L1s now, its L2 beside what comes next.
+  /// This chunk's L1s now; its L2 runs in parallel with the next chunk's L1s.
   void start() {
     Chunk& chunk = chunks_[current_];
     if (chunk.transactions.empty()) {
@@ -411,7 +411,7 @@ class Analysis::Impl {
         });
   }
 
-  /// A load fetches with this probability (fixed point), a store is written.
+  /// A load is fetched with this probability (fixed point); a store is always written.
   void to_memory(TransactionOutcome& outcome, const LineAccess& access, std::uint64_t probability) {
     const std::uint64_t bytes = sector_count(access.sectors) * memory_sector_;
     if (access.store) {
@@ -509,31 +509,31 @@ class Analysis::Impl {
   std::optional<LineSplit> to_l1_, to_l2_;
   std::uint32_t sector_mask_ = 0;    ///< all sectors of a line of the stream
   std::uint64_t last_line_ = 0;      ///< of the address space
-  std::uint32_t memory_sector_ = 0;  ///< of what goes to DRAM
+  std::uint32_t memory_sector_ = 0;  ///< of DRAM traffic
 
   std::vector<Sm> sms_;
   std::optional<CacheUnit> l2_cache_;
   std::optional<ElementTable> elements_;
   std::optional<PixelTable> pixels_;
 
-  std::uint64_t l2_accesses_of_requests_ = 0;  ///< at least as many as accesses
+  std::uint64_t l2_accesses_of_requests_ = 0;  ///< upper bound: at least as many as accesses
 
-  // Of the window.
+  // For the current window.
   WindowSums window_;
   std::array<Tally, kDataKinds> l2_tallies_;
   KindSums l2_traffic_{};  ///< of an exact model
   std::vector<Tally> l2_sm_tallies_;
   std::vector<LevelSums> l2_sm_traffic_;
-  std::uint64_t window_read_ = 0;  ///< whole bytes of the chunks that are done
-  std::uint64_t dram_read_ = 0;    ///< and what goes on top, fixed point
+  std::uint64_t window_read_ = 0;  ///< whole bytes of finished chunks
+  std::uint64_t dram_read_ = 0;    ///< and the remainder, fixed point
   std::uint64_t dram_write_ = 0;
 
-  std::optional<ChunkDistances> l1_stacks_, l2_stacks_;  ///< where a device gives distances
+  std::optional<ChunkDistances> l1_stacks_, l2_stacks_;  ///< if a device computes distances
   std::size_t chunk_size_ = kChunk;
   std::array<Chunk, 2> chunks_;
   std::size_t current_ = 0;
   tbb::task_group group_;
-  std::uint64_t request_ = 0;  ///< number of the next
+  std::uint64_t request_ = 0;  ///< number of the next request
   std::uint64_t next_limit_ = 0;
   AnalysisResult result_;
 };

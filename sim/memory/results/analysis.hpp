@@ -1,42 +1,41 @@
 // A stream of transactions through a cache hierarchy: hit rates by level, kind of data, SM, time window, element,
 // pixel.
 //
-// Contract: a sink; blocks come in order, of any size: results do not depend on how the stream is cut. Each SM has an
-// L1 of `l1` (none where bytes is 0), whose lines are the coalescer's; all share one L2. Accesses of an L1 are the
-// transactions of its SM, in order. The L2 gets, by `l2_feed`, either every transaction (as published) or what the L1s
-// ask for: the fills and stores of an exact L1 (`down`); where the L1 model is not exact, an exact set-associative LRU
-// of the same geometry, write-through without allocation, decides what goes down. Without an L1 it gets every
-// transaction. An access to the L2 is one of its lines, with the sectors of it that hold bytes asked for: a transaction
-// may become none or several, in the order of what the L1 asks for, then of lines; they count for the transaction's
-// kind and SM, dirty sectors that it evicts too. The model of each level gives probabilities; `distances` (on unless
-// turned off) gives histograms and the split of misses, by an engine of sim/memory/reuse.
+// Contract: a sink. Blocks come in order and may have any size; results do not depend on the cuts. Each SM has an L1 of
+// geometry `l1` (0 bytes: none), whose lines are the coalescer's; all SMs share one L2. Accesses of an L1 are the
+// transactions of its SM, in order. `l2_feed` selects the accesses of the L2: every transaction (as published), or the
+// requests of the L1s, that is the fills and stores of an exact L1 (`down`). If the L1 model is not exact, an exact
+// set-associative LRU cache of the same geometry, write-through without allocation, makes these requests. Without an L1
+// the L2 gets every transaction. An L2 access is one L2 line with the sectors that hold requested bytes. A transaction
+// may cause none or several, ordered by L1 request, then by line; they count for the transaction's kind and SM, and so
+// do writebacks that it causes. Each level's model gives hit probabilities. `distances` (on by default) adds histograms
+// and the split of misses, by an engine of sim/memory/reuse.
 //
-// DRAM traffic is what the last level asks for: of an exact L2 the sectors that it fetches and writes; of an L2 that
-// knows probabilities Σ (1 − p) · bytes of the sectors touched by loads, rounded to the nearest byte for each window,
-// and the sectors of stores as they come; without an L2 what would have come to it (misses, whatever `l2_feed` says).
-// Dirty sectors left in caches at the end are not written.
+// DRAM traffic is the last level's requests. Exact L2: the sectors that it fetches and writes. L2 with probabilities: Σ
+// (1 − p) · bytes of the sectors touched by loads, rounded to the nearest byte for each window, plus all stored
+// sectors. Without an L2: the L1 misses, for any `l2_feed`. Dirty sectors left at the end are not written.
 //
-// Requests are numbered through the stream, a transaction's one after the other. A transaction belongs to the window of
-// its first request, number r: the window is the number of limits that are not above r; windows without a transaction
-// have no requests. With `window_limits` there is one window more than limits, with `window_requests` as many as were
-// begun, at least one. Requests of elements and pixels get their transaction's L1 probability (0 without an L1); each
-// request counts as many L2 requests as its transaction's L2 accesses, each with its probability. Requests without an
-// element, or without a thread, are in no row.
+// Requests are numbered through the stream, transaction by transaction. A transaction belongs to the window of its
+// first request r: the window is the number of limits at or below r. Windows without a transaction have no requests.
+// `window_limits` gives one window more than limits, `window_requests` as many as were begun, at least one. Requests of
+// elements and pixels get their transaction's L1 probability (0 without an L1). Each request counts as many L2 requests
+// as its transaction has L2 accesses, each with its probability. Requests without an element, or without a thread, are
+// in no row.
 //
 // With an `accelerator` that has a device the distances of an exact engine, whichever it is, come from there
 // (reuse/reuse_stacks.hpp), for many transactions at a time; the caches themselves stay on the processor.
 //
-// Parallel over SMs, the L2 beside the next transactions' L1s; same bytes for any number of threads. `take_elements` is
-// called from `take` and `finish`. Memory: the caches, the reuse stacks, 48 bytes an element (of pages of 4096 that are
-// touched) and 72 a pixel when wanted, 30 MiB of buffers and, for those sums, 8 bytes for each request of 2^18
-// transactions (with a device 2 GiB, and for those sums 2^21 transactions); 4 KiB an SM, 192 bytes an SM and window.
-// Sums of traffic (`filled`, `written`) are the level's model's own, also where an exact cache decides what goes down.
+// Parallel over SMs, and the L2 in parallel with the L1s of the next transactions; the result is the same for any
+// number of threads. `take` and `finish` call `take_elements`. Memory: the caches, the reuse stacks, 48 bytes an
+// element (in pages of 4096 that are touched) and 72 a pixel if wanted, 30 MiB of buffers and, for those sums, 8 bytes
+// for each request of 2^18 transactions (with a device 2 GiB, and 2^21 transactions); 4 KiB an SM, 192 bytes an SM and
+// window. Sums of traffic (`filled`, `written`) always come from the level's own model.
 //
 // Errors: Resource for streams whose sums would not be exact (more than `most_accesses` requests, or L2 accesses of
-// requests), more than kMostPixels pixels, or windows beyond 2^24 / `sms`; Usage for geometries and specs that do not
-// fit, an L1 line that is not the coalescer's, an L2 line smaller than the transactions' sectors, a model that needs
-// distances with an engine that samples, limits that do not ascend; Internal for streams that break the contract of
-// transactions.hpp or name SMs, elements or threads beyond what the options say.
+// requests), more than kMostPixels pixels, or windows beyond 2^24 / `sms`. Usage for invalid geometries and specs, an
+// L1 line that is not the coalescer's, an L2 line smaller than the transactions' sectors, a model that needs distances
+// with a sampling engine, limits that do not ascend. Internal for streams that break the contract of transactions.hpp
+// or contain SMs, elements or threads outside the options.
 #pragma once
 
 #include <array>
@@ -66,33 +65,32 @@ struct AnalysisOptions {
   std::string l2_model = "lru";
   L2Feed l2_feed = L2Feed::Misses;
   std::string reuse_engine = "bitmap";
-  bool distances = true;  ///< histograms, curves and the split of misses; models that need distances get them anyway
+  bool distances = true;  ///< histograms, curves and the split of misses; computed anyway if a model needs distances
   CoalesceOptions coalescing;  ///< of the stream: what `line` and `sectors` mean
-  /// A new window begins with request number limit: ascending, above 0; the first window starts at 0. Empty: one
-  /// window.
+  /// First request numbers of further windows: ascending, above 0; the first window starts at 0. Empty: one window.
   std::vector<std::uint64_t> window_limits;
-  std::uint64_t window_requests = 0;  ///< … or every so many requests; 0: not
+  std::uint64_t window_requests = 0;  ///< … or a window every so many requests; 0: off
   bool elements = false;              ///< blocks must have requests
   std::uint32_t element_count = 0;
   std::uint64_t pixels = 0;                     ///< threads of the launch, at most kMostPixels; 0: no sums by pixel
-  std::uint64_t most_accesses = kMostAccesses;  ///< at most that
-  /// Called at the end of each window, in order, with its elements that were touched, ascending. May be null.
+  std::uint64_t most_accesses = kMostAccesses;  ///< the Resource limit; at most kMostAccesses
+  /// Called at the end of each window, in order, with its touched elements, ascending. May be null.
   std::function<void(std::uint32_t window, const std::vector<ElementRow>& rows)> take_elements;
   Accelerator* accelerator = nullptr;  ///< null: the processor; must outlive the analysis
 };
 
 struct LevelResult {
   CacheGeometry geometry;
-  std::string model;                  ///< resolved spec; "" where there is no such level
+  std::string model;                  ///< resolved spec; "" for a missing level
   CacheCounts counts;                 ///< summed over the level's caches
   ReuseHistogram histogram;           ///< summed over the level's caches; empty without distances
-  std::vector<ReuseHistogram> parts;  ///< of an engine that samples, summed part by part; what the curve's standard
-                                      ///< error is made of (reuse/sample_error.hpp); empty of exact ones
-  std::uint64_t caches = 0;           ///< of them with an access
+  std::vector<ReuseHistogram> parts;  ///< sampling engines: histograms of the sample's parts, for the curve's standard
+                                      ///< error (reuse/sample_error.hpp); empty for exact engines
+  std::uint64_t caches = 0;           ///< caches with an access
 };
 
 struct AnalysisResult {
-  std::array<LevelResult, kLevels> levels;  ///< geometry.bytes 0: there is none
+  std::array<LevelResult, kLevels> levels;  ///< geometry.bytes 0: no such level
   std::vector<WindowSums> windows;          ///< at least one
   WindowSums total;                         ///< merged
   std::uint64_t transactions = 0, requests = 0;
@@ -110,7 +108,7 @@ class Analysis : public TransactionSink {
   Analysis& operator=(const Analysis&) = delete;
 
   void take(const TransactionBlock& block) override;
-  /// Once, at the end.
+  /// Called once, at the end.
   [[nodiscard]] AnalysisResult finish();
 
  private:

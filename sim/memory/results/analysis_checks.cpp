@@ -9,8 +9,8 @@
 namespace rayreplay::memory {
 namespace {
 
-constexpr std::uint32_t kMostSms = 65536;
-constexpr std::uint64_t kMostWindowRows = std::uint64_t{1} << 24U;  ///< windows · SMs
+constexpr std::uint32_t kMaxSms = 65536;
+constexpr std::uint64_t kMaxWindowRows = std::uint64_t{1} << 24U;  ///< windows · SMs
 
 [[noreturn]] void refuse(std::string what, std::string where, std::string found, std::string expected) {
   throw Error(ErrorKind::Usage, {std::move(what), std::move(where), std::move(found), std::move(expected), ""});
@@ -43,8 +43,8 @@ LevelModels make_level(const CacheGeometry& geometry, const std::string& spec, c
 }
 
 void check_options(const AnalysisOptions& options, const LevelModels& l1, const LevelModels& l2) {
-  if (options.sms == 0 || options.sms > kMostSms) {
-    refuse("the number of SMs is out of range", "", fmt::format("{}", options.sms), fmt::format("1 to {}", kMostSms));
+  if (options.sms == 0 || options.sms > kMaxSms) {
+    refuse("the number of SMs is out of range", "", fmt::format("{}", options.sms), fmt::format("1 to {}", kMaxSms));
   }
   const CoalesceOptions& stream = options.coalescing;
   check(stream, "analysis of a stream");
@@ -74,8 +74,8 @@ void check_options(const AnalysisOptions& options, const LevelModels& l1, const 
 }
 
 void check_windows(std::uint64_t windows, const AnalysisOptions& options) {
-  if (windows > kMostWindowRows / options.sms) {
-    too_much("there are too many time windows", windows, kMostWindowRows / options.sms, "make them longer");
+  if (windows > kMaxWindowRows / options.sms) {
+    too_much("there are too many time windows", windows, kMaxWindowRows / options.sms, "make them longer");
   }
 }
 

@@ -1,4 +1,4 @@
-// What an analysis refuses, and the models of its levels. Internal to this room.
+// Checks of an analysis' options, and the models of its levels. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace rayreplay::memory {
 
-/// The level's cache model; none where the geometry has no bytes. `engine`: of `distances`, must live as long. Usage
-/// where model, geometry and engine do not fit.
+/// The level's cache model; none if the geometry has no bytes. `engine`: of `distances`; must outlive the model. Usage
+/// if model, geometry and engine do not fit.
 [[nodiscard]] LevelModels make_level(const CacheGeometry& geometry, const std::string& spec, const std::string& where,
                                      const ReuseEngine* engine, bool distances);
 

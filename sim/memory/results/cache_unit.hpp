@@ -1,11 +1,10 @@
-// One cache of the hierarchy with everything that is asked about it.
+// One cache of the hierarchy with all its outputs.
 //
-// Contract: accesses in order, in pieces of any size. `access` gives hits (caches/cache_model.hpp), reuse distances in
-// the cache's own stream of lines if the level has them (its own stack's, or given), and what goes down, which an exact
-// cache of the same geometry
-// (`filter`) decides where the model itself does not know. Sums of traffic are the model's own (sums.hpp): of an exact
-// one what goes down, entry by entry; of another `filled` and what is stored. Memory: the cache, the stack, the buffers
-// of the largest call.
+// Contract: takes accesses in order, in pieces of any size. `access` computes hits (caches/cache_model.hpp), reuse
+// distances in the cache's own stream of lines if the level has them (from its own stack, or given), and requests to
+// the next level. An exact cache of the same geometry (`filter`) makes these if the model itself cannot. Traffic sums
+// come from the model (sums.hpp): for an exact one its requests, else `filled` and stored sectors. Memory: the cache,
+// the stack, the buffers of the largest call.
 #pragma once
 
 #include <memory>
@@ -22,21 +21,21 @@
 
 namespace rayreplay::memory {
 
-/// What the caches of a level have in common.
+/// Shared by all caches of a level.
 struct LevelModels {
   CacheGeometry geometry;
-  std::unique_ptr<CacheModel> model;   ///< null: there is no such level
-  std::unique_ptr<CacheModel> filter;  ///< decides what goes down, where `model` does not know; null: not wanted
+  std::unique_ptr<CacheModel> model;   ///< null: no such level
+  std::unique_ptr<CacheModel> filter;  ///< makes requests if `model` cannot; null: requests are not needed
   std::string spec;
   const ReuseEngine* engine = nullptr;  ///< null: no distances
-  bool given = false;                   ///< distances come with the accesses, from elsewhere
+  bool given = false;                   ///< distances are given with the accesses
 
   [[nodiscard]] bool present() const {
     return model != nullptr;
   }
 };
 
-/// Adds what an exact cache asks of the level below.
+/// Adds the requests of an exact cache to the next level.
 inline void add_traffic(const DownAccess& access, LevelSums& sums) {
   const std::uint64_t sectors = sector_count(access.sectors);
   if (access.store) {
@@ -56,8 +55,8 @@ class CacheUnit {
         lines_limit_(models.geometry.lines()),
         exact_(models.model->exact()) {}
 
-  /// Afterwards `hit`, `access(i)`, `filled` and `down` hold for these accesses. `distances`: if they are given; must
-  /// live as long.
+  /// Afterwards `hit`, `access(i)`, `filled` and `down` are valid for these accesses. `distances`: if given; must stay
+  /// valid as long.
   void access(std::span<const LineAccess> accesses, std::span<const std::uint32_t> distances = {}) {
     accesses_ = accesses;
     distances_ = distances;
@@ -80,11 +79,11 @@ class CacheUnit {
     }
   }
 
-  /// What goes to the level below, in order; of a model that does not know, and has no filter, nothing.
+  /// Requests to the next level, in order; empty for a model without requests or filter.
   [[nodiscard]] std::span<const DownAccess> down() const {
     return down_;
   }
-  /// Whether the model is, so that `down` is its own.
+  /// True if the model is exact, so that `down` is its own.
   [[nodiscard]] bool exact() const {
     return exact_;
   }
@@ -93,7 +92,7 @@ class CacheUnit {
   [[nodiscard]] std::uint32_t hit(std::size_t i) const {
     return hit_[i] & ~kSectorMiss;
   }
-  /// Access i, to be tallied.
+  /// Access i in the form of the tally.
   [[nodiscard]] Tally::Access access(std::size_t i) const {
     return {.miss = has_distances_ ? miss_class(i) : MissClass::Unknown,
             .store = accesses_[i].store,
@@ -101,7 +100,7 @@ class CacheUnit {
             .sectors = sector_count(accesses_[i].sectors),
             .sector_misses = hit_[i] >> 31U};
   }
-  /// What a load fetches, in the unit of LevelSums::filled; 0 of stores. Of models that know probabilities.
+  /// What a load fetches, in the unit of LevelSums::filled; 0 for stores. For models with probabilities.
   [[nodiscard]] std::uint64_t filled(std::size_t i) const {
     constexpr std::uint64_t kUnit = kOne / kOneSector;
     const std::uint64_t sectors = accesses_[i].store ? 0 : sector_count(accesses_[i].sectors);
@@ -110,11 +109,11 @@ class CacheUnit {
   [[nodiscard]] CacheCounts counts() const {
     return cache_->counts();
   }
-  /// Empty where distances are given.
+  /// Empty if distances are given.
   [[nodiscard]] const ReuseHistogram& histogram() const {
     return histogram_;
   }
-  /// Of an engine that samples (ReuseStack::parts).
+  /// For sampling engines (ReuseStack::parts).
   [[nodiscard]] std::span<const ReuseHistogram> parts() const {
     return stack_ == nullptr ? std::span<const ReuseHistogram>() : stack_->parts();
   }

@@ -22,7 +22,7 @@ void sort_by_sm(Chunk& chunk, std::uint32_t sms, const LineSplit& to_l1) {
     const std::uint32_t row = next[transaction.sm]++;
     chunk.order[row] = i;
     chunk.kinds[row] = transaction.kind;
-    // Lines are the same, sectors may not be.
+    // The lines are equal; sector sizes may differ.
     to_l1.each(transaction.line, transaction.sectors, [&](std::uint64_t line, std::uint8_t sectors) {
       chunk.l1[row] = {line, sectors, (transaction.flags & kStore) != 0};
     });

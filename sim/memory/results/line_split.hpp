@@ -1,8 +1,8 @@
-// From the lines and sectors of one level to those of the next.
+// Converts lines and sectors of one level to those of the next.
 //
-// Contract: sector s of line L of the upper level is bytes [s · sector, (s + 1) · sector) of it. `each` gives the lower
-// level's lines that the masked bytes lie in, ascending, with the mask of their sectors that hold any of those bytes.
-// Sizes are powers of two, at most 8 sectors a line at either level. Tabulated by mask: O(lines given).
+// Contract: sector s of an upper-level line is its bytes [s · sector, (s + 1) · sector). `each` visits the lower-level
+// lines that contain masked bytes, ascending, with the mask of their sectors that hold any of these bytes. Sizes are
+// powers of two, at most 8 sectors a line at either level. Tabulated by mask: O(lines visited).
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class LineSplit {
     }
   }
 
-  /// `take(line, sectors)`.
+  /// Calls `take(line, sectors)`.
   template <class Take>
   void each(std::uint64_t line, std::uint8_t sectors, const Take& take) const {
     const std::uint64_t place = line & (places_ - 1);
@@ -39,7 +39,7 @@ class LineSplit {
 
  private:
   struct Piece {
-    std::uint32_t line = 0;  ///< behind the first
+    std::uint32_t line = 0;  ///< after the first
     std::uint8_t sectors = 0;
   };
 
@@ -60,9 +60,9 @@ class LineSplit {
     }
   }
 
-  std::uint32_t masks_;   ///< of a line of the upper level
-  std::uint32_t parts_;   ///< lower lines of an upper one
-  std::uint32_t places_;  ///< upper lines of a lower one
+  std::uint32_t masks_;   ///< masks of a line of the upper level
+  std::uint32_t parts_;   ///< lower lines in an upper one
+  std::uint32_t places_;  ///< upper lines in a lower one
   std::vector<std::uint32_t> begin_;
   std::vector<Piece> pieces_;
 };

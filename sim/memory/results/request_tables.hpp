@@ -1,8 +1,7 @@
 // Sums by element and by pixel.
 //
-// Contract: `add` takes transactions with their requests in order; a row counts as sums.hpp says. O(requests). Rows of
-// elements are made a page at a time, when one of it is touched: a table that somebody else's file declares costs
-// nothing (8 bytes for 4096 elements).
+// Contract: `add` takes transactions with their requests in order; rows count as sums.hpp says. O(requests). Rows of
+// elements are allocated in pages on first touch: untouched elements of a large allocation table cost 8 bytes for 4096.
 #pragma once
 
 #include <array>
@@ -17,7 +16,7 @@
 
 namespace rayreplay::memory {
 
-/// What caches made of a transaction.
+/// Cache results of a transaction.
 struct TransactionOutcome {
   std::uint32_t l1_hit = 0;  ///< fixed point
   std::uint32_t l2_requests = 0;
@@ -29,10 +28,10 @@ class ElementTable {
  public:
   explicit ElementTable(std::uint32_t elements)
       : elements_(elements), pages_((std::uint64_t{elements} + kPage - 1) / kPage) {}
-  /// Internal for elements that are not there. `first`: number of the first request.
+  /// Internal for unknown elements. `first`: number of the first request.
   void add(std::span<const Transaction> transactions, std::span<const Request> requests,
            std::span<const TransactionOutcome> outcomes, std::uint64_t first);
-  /// Rows touched since the last call, ascending; forgets them.
+  /// Rows touched since the last call, ascending; clears them.
   [[nodiscard]] std::vector<ElementRow> take(std::uint32_t window);
 
  private:
@@ -48,14 +47,14 @@ class ElementTable {
   }
 
   std::uint32_t elements_;
-  std::vector<std::unique_ptr<Page>> pages_;  ///< null: nothing touched
+  std::vector<std::unique_ptr<Page>> pages_;  ///< null: untouched page
   std::vector<std::uint32_t> touched_;        ///< in the order of first touch
 };
 
 class PixelTable {
  public:
   explicit PixelTable(std::uint64_t pixels) : rows_(pixels) {}
-  /// Internal for threads that are not there.
+  /// Internal for unknown threads.
   void add(std::span<const Transaction> transactions, std::span<const Request> requests,
            std::span<const TransactionOutcome> outcomes, std::uint64_t first);
   [[nodiscard]] std::vector<PixelSums> finish();

@@ -1,7 +1,7 @@
-// Counting accesses to a cache cheaply: one row of four numbers an access, sums when they are asked for.
+// Fast counters of cache accesses: a row of four numbers is updated per access; sums are computed at the end.
 //
-// Contract: rows are what an access was for the split of misses, loads and stores apart (sums.hpp). `add_to` adds all
-// that was tallied to a LevelSums; of exact models without their traffic, which is not by access.
+// Contract: rows are the classes of misses, loads and stores apart (sums.hpp). `add_to` adds the tally to a LevelSums.
+// The traffic of exact models is not included, because it is not counted per access.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace rayreplay::memory {
 
-/// Where a miss belongs.
+/// The class of a miss.
 enum class MissClass : std::uint8_t { Unknown, Cold, Capacity, Conflict };
 
 class Tally {
@@ -32,7 +32,7 @@ class Tally {
     row.sectors += access.sectors;
     row.sector_misses += access.sector_misses;
   }
-  /// Of a model that knows probabilities: what a load fetches, in the unit of LevelSums::filled.
+  /// For models with probabilities: what a load fetches, in the unit of LevelSums::filled.
   void add_filled(std::uint64_t filled) {
     filled_ += filled;
   }
@@ -71,7 +71,7 @@ class Tally {
   struct Row {
     std::uint64_t accesses = 0, hits = 0, sectors = 0, sector_misses = 0;
   };
-  std::array<Row, 8> rows_{};  ///< by MissClass, then loads and stores
+  std::array<Row, 8> rows_{};  ///< by MissClass; loads, then stores
   std::uint64_t filled_ = 0;
 };
 

@@ -46,7 +46,7 @@ void ReuseHistogram::add(std::span<const std::uint32_t> distances) {
   std::uint64_t* const counts = counts_.data();
   std::uint64_t cold = 0;
   std::uint64_t not_sampled = 0;
-  for (const std::uint32_t distance : distances) {  // without branches: the two special ones fall into the last bin too
+  for (const std::uint32_t distance : distances) {  // without branches: the two special values also go to the last bin
     ++counts[bin_of(distance)];
     cold += distance == kInfinite ? 1 : 0;
     not_sampled += distance == kNotSampled ? 1 : 0;
@@ -163,7 +163,7 @@ std::vector<CurvePoint> miss_ratio_curve(const ReuseHistogram& histogram, std::s
     std::vector<std::uint64_t> kept;
     const double range = std::log2(static_cast<double>(sizes.back()));
     for (std::size_t i = 0; i < points; ++i) {
-      // The last point is the largest size; in between, the first known size from an even step on.
+      // The last point is the largest size; the others are the first known sizes after even steps.
       const double step = points > 1 ? static_cast<double>(i) / static_cast<double>(points - 1) : 1.0;
       const double wanted = std::floor(std::exp2(range * step));
       const auto it =
@@ -177,7 +177,7 @@ std::vector<CurvePoint> miss_ratio_curve(const ReuseHistogram& histogram, std::s
     }
     sizes = std::move(kept);
   }
-  // One pass for all: the misses of a size are what its bins leave.
+  // One pass for all sizes: the misses of a size are the accesses of higher bins.
   std::vector<CurvePoint> result;
   std::uint64_t misses = accesses;
   std::size_t next = 0;

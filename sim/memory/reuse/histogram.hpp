@@ -1,9 +1,9 @@
-// Histograms of reuse distances, and the miss-ratio curves of all cache sizes that come out of them in one pass.
+// Histograms of reuse distances, and miss-ratio curves of all cache sizes in one pass.
 //
-// Contract: counts by distance: exactly up to kExact, then in bins whose width is 1/kPerOctave of their octave; cold
-// (infinite) accesses apart. Histograms merge by addition, so that the sum over any partition is exact. A fully
-// associative LRU cache of B lines misses accesses with D ≥ B (Mattson et al., IBM Systems Journal 1970), so that the
-// curve is exact at sizes up to kExact + 1 and at the limits of bins. Memory: O(octaves · kPerOctave).
+// Contract: counts by distance, exact up to kExact, then in bins of 1/kPerOctave of an octave; cold (infinite) accesses
+// are separate. Histograms merge by addition, so the sum over any partition is exact. A fully associative LRU cache of
+// B lines misses accesses with D ≥ B (Mattson et al., IBM Systems Journal 1970), so the curve is exact at sizes up to
+// kExact + 1 and at the limits of bins. Memory: O(octaves · kPerOctave).
 #pragma once
 
 #include <cstddef>
@@ -27,25 +27,25 @@ class ReuseHistogram {
     std::uint64_t count = 0;
   };
 
-  void add(std::span<const std::uint32_t> distances);  ///< kNotSampled: counted in not_sampled alone
+  void add(std::span<const std::uint32_t> distances);  ///< kNotSampled adds to not_sampled only
   void add(std::uint32_t distance, std::uint64_t count);
-  /// Counts of bins 0 … kBins − 1, as a device counts them (kernels/reuse).
+  /// Counts of bins 0 … kBins − 1, from a device (kernels/reuse).
   void add_bins(std::span<const std::uint32_t> counts, std::uint64_t cold);
   void merge(const ReuseHistogram& other);
 
-  [[nodiscard]] std::uint64_t accesses() const;  ///< cold ones included, not sampled ones not
+  [[nodiscard]] std::uint64_t accesses() const;  ///< with cold ones, without unsampled ones
   [[nodiscard]] std::uint64_t cold() const {
     return cold_;
   }
   [[nodiscard]] std::uint64_t not_sampled() const {
     return not_sampled_;
   }
-  [[nodiscard]] std::vector<Bin> bins() const;  ///< with a count, ascending
-  /// Accesses that a fully associative LRU cache of so many lines misses, cold ones included. Sizes within a bin count
-  /// the whole bin as misses.
+  [[nodiscard]] std::vector<Bin> bins() const;  ///< non-empty, ascending
+  /// Misses of a fully associative LRU cache of that many lines, cold ones included. For a size within a bin the whole
+  /// bin counts as misses.
   [[nodiscard]] std::uint64_t misses(std::uint64_t lines) const;
 
-  /// The shortest distances first; no more than there are, and no cold ones.
+  /// Adds the shortest distances first; limited to the existing ones, without cold ones.
   void take_back_shortest(std::uint64_t count);
 
   [[nodiscard]] std::uint64_t memory_bytes() const {
@@ -60,18 +60,17 @@ class ReuseHistogram {
   std::uint64_t not_sampled_ = 0;
 };
 
-/// Of a sampled stream (`weight`: what one sampled access stands for): the sample has accesses / weight members only on
-/// average, as lines that are touched often are sampled or not. The difference is put right in the first bin, that of
-/// distance 0, so that ratios refer to the size the sample should have (SHARDS-adj of Waldspurger et al., FAST 2015).
-/// Where more is to be taken from that bin than it has, the next ones give the rest: the curve is the one that a
-/// negative first bin makes, cut off at 1.
+/// For a sampled stream (`weight`: accesses that one sampled access represents). The sample has accesses / weight
+/// members only on average, because frequently used lines are in it or not. The first bin, distance 0, absorbs the
+/// difference, so that ratios refer to the expected sample size (SHARDS-adj of Waldspurger et al., FAST 2015). A
+/// negative first bin is cut to 0 and the remainder taken from the next bins, which limits the curve to 1.
 [[nodiscard]] ReuseHistogram adjusted(const ReuseHistogram& sampled, double weight);
 
 struct CurvePoint {
   std::uint64_t lines = 0;
   double miss_ratio = 0;
 };
-/// At every size where the histogram knows it exactly and it changes, `points` at most (evenly by log of size).
+/// At sizes where the curve changes and is exact, at most `points` (evenly spaced in the log of size).
 [[nodiscard]] std::vector<CurvePoint> miss_ratio_curve(const ReuseHistogram& histogram, std::size_t points);
 
 }  // namespace rayreplay::memory

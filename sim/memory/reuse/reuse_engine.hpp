@@ -1,12 +1,12 @@
 // Reuse distances: engines (MODELS.md §11; Ding and Zhong, PLDI 2003).
 //
 // Contract: the reuse distance of an access is the number of distinct lines touched since the last access to the same
-// line; kInfinite the first time. An engine is one LRU stack: `distances` takes the next accesses of it and writes one
-// distance each. Calls may cut a stream anywhere: the result is the same. Lines are any 64-bit numbers; small dense
-// ones are fastest where an engine says so. All exact engines give the same numbers. Distances are below 2^32 − 1;
-// Resource when more lines are live. `splay` is the reference. An approximate engine says so by `exact`, what it
-// means in its text, and how far it may be off by the parts of its sample. Deterministic whatever the number of
-// threads. To add one: a .cpp file in sim/memory/reuse/engines/.
+// line; kInfinite the first time. An engine's stack is one LRU stack: `distances` takes its next accesses and writes
+// one distance each. Calls may split a stream anywhere. Lines are any 64-bit numbers; some engines are fastest with
+// small dense ones. All exact engines give the same numbers. Distances are below 2^32 − 1; Resource for more live
+// lines. `splay` is the reference. An approximate engine has `exact` false, says in its text what it computes, and
+// estimates its error by the parts of its sample. Deterministic for any number of threads. To add one: a .cpp file in
+// sim/memory/reuse/engines/.
 #pragma once
 
 #include <cstddef>
@@ -28,15 +28,16 @@ class ReuseStack {
   virtual ~ReuseStack() = default;
   /// `out` has the size of `lines`. Approximate engines write kNotSampled for accesses that they skip.
   virtual void distances(std::span<const std::uint64_t> lines, std::span<std::uint32_t> out) = 0;
-  [[nodiscard]] virtual std::uint64_t live_lines() const = 0;    ///< distinct so far (approximate: estimated)
+  [[nodiscard]] virtual std::uint64_t live_lines()
+      const = 0;  ///< distinct lines so far (approximate engines: estimate)
   [[nodiscard]] virtual std::uint64_t memory_bytes() const = 0;  ///< held now
-  /// Of approximate engines: the sample's lines split at random into parts, each a sample by itself: what the error is
-  /// made of (sample_error.hpp). Parts count every access, with kNotSampled where it is not of theirs. Empty: exact, or
-  /// not asked for. Valid until the next call of anything.
+  /// Approximate engines: histograms of random parts of the sample's lines, each a sample by itself, for the error
+  /// estimate (sample_error.hpp). Every access counts in all parts, as kNotSampled if it is not of the part. Empty:
+  /// exact, or not requested. Valid until the next call of any function.
   [[nodiscard]] virtual std::span<const ReuseHistogram> parts() const;
 };
 
-/// Only of approximate engines: this access was not sampled, its distance is unknown.
+/// Approximate engines only: the access was not sampled; its distance is unknown.
 inline constexpr std::uint32_t kNotSampled = 0xFFFF'FFFEU;
 
 class ReuseEngine {
@@ -44,11 +45,11 @@ class ReuseEngine {
   static constexpr const char* kModelKind = "reuse engine";
   virtual ~ReuseEngine() = default;
   [[nodiscard]] virtual std::unique_ptr<ReuseStack> make() const = 0;
-  /// Exact engines: true. Others give distances of a sample of the lines alone.
+  /// False: the engine gives distances of a sample of the lines only.
   [[nodiscard]] virtual bool exact() const {
     return true;
   }
-  /// Of approximate engines: one sampled access stands for so many.
+  /// Approximate engines: accesses that one sampled access represents.
   [[nodiscard]] virtual double weight() const {
     return 1;
   }

@@ -23,10 +23,10 @@ namespace rayreplay::memory {
 struct ReuseStacksOptions {
   /// Accesses of a batch at most, live lines included; 0: what fits into half of the device's free memory.
   std::uint64_t batch = 0;
-  /// The processor takes over when live lines that were sent again exceed so many times the accesses, and so many more.
+  /// The processor takes over when repeated live lines exceed this factor times the accesses, plus this many.
   std::uint64_t most_overhead = 3;
   std::uint64_t free_overhead = std::uint64_t{1} << 22U;
-  bool once = false;  ///< `distances` is called once: nothing is kept for more
+  bool once = false;  ///< `distances` is called only once, so no state is kept
 };
 
 /// What the two ways to the distances share.
@@ -58,11 +58,11 @@ class ReuseStacks {
   ReuseStacks& operator=(const ReuseStacks&) = delete;
 
   /// Stack s takes lines [begins[s], begins[s + 1]); begins[0] is 0, the last one is the number of lines. `out` has the
-  /// size of `lines`; or is empty: only histograms are wanted.
+  /// size of `lines`, or is empty if only histograms are wanted.
   void distances(std::span<const std::uint64_t> lines, std::span<const std::uint64_t> begins,
                  std::span<std::uint32_t> out);
 
-  /// Of all accesses so far, by stack.
+  /// Over all accesses so far, by stack.
   [[nodiscard]] const std::vector<ReuseHistogram>& histograms() const;
   /// Distinct lines so far, over all stacks.
   [[nodiscard]] std::uint64_t live_lines() const;
@@ -77,7 +77,7 @@ class ReuseStacks {
   bool on_processor_;
 };
 
-/// Of whole streams: stream s is lines [begins[s], begins[s + 1]).
+/// Histograms of whole streams: stream s is lines [begins[s], begins[s + 1]).
 [[nodiscard]] std::vector<std::uint32_t> distances_of_streams(std::span<const std::uint64_t> lines,
                                                               std::span<const std::uint64_t> begins,
                                                               Accelerator* accelerator);

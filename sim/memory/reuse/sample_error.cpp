@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kUnknown = -1;
 
-/// Not cut off at 1 as the curve is: where half of the parts are above it, their scatter would look smaller than it is.
+/// Not cut at 1 as the curve is: if half of the parts are above 1, the cut would hide their scatter.
 double ratio(const ReuseHistogram& part, double weight, std::uint64_t lines) {
   const auto accesses = static_cast<double>(part.accesses() + part.not_sampled());
   return static_cast<double>(part.misses(lines)) * weight / accesses;

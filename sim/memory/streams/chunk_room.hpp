@@ -1,10 +1,10 @@
-// How many rays a source of warps takes up at a time, and what it holds meanwhile.
+// The number of rays that a source of warps processes at a time, and its memory meanwhile.
 //
-// Contract: chunks have at most `most_rays` rays. They begin with one item and double, and stay near kBytes by what the
-// latest chunks took a ray: rays of deep or overlapping scenes make thousands of accesses, which are there until their
-// chunk has been coalesced. An item is never cut. `holding`, where there is one, is told what all threads together may
-// hold by the largest chunk so far, and how many transactions were made so far; it is called by one thread at a time,
-// before the next chunk is begun, and may throw. Thread-safe. What is made does not depend on the chunks.
+// Contract: chunks have at most `most_rays` rays. They begin with one item and double, and stay near kBytes according
+// to the bytes a ray of the latest chunks, because rays of deep or overlapping scenes make thousands of accesses, which
+// are held until their chunk is coalesced. An item is never split. `holding`, if given, is told the most that all
+// threads together may hold, judged by the largest chunk so far, and the number of transactions so far. One thread at a
+// time calls it, before the next chunk; it may throw. Thread-safe. Chunk sizes do not affect results.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@
 
 namespace rayreplay::memory {
 
-/// Of a source of warps.
+/// State of a source of warps.
 struct Holding {
-  std::uint64_t bytes = 0;         ///< at a time, beside the streams that were handed over
-  std::uint64_t transactions = 0;  ///< made so far, each item's once
+  std::uint64_t bytes = 0;         ///< at a time, besides finished streams
+  std::uint64_t transactions = 0;  ///< made so far, each item counted once
 };
 using TellHolding = std::function<void(const Holding&)>;
 
@@ -28,16 +28,17 @@ class ChunkRoom {
 
   ChunkRoom(std::uint64_t most_rays, TellHolding holding) : most_rays_(most_rays), holding_(std::move(holding)) {}
 
-  /// Of the next chunk; 0: one item whatever it has.
+  /// Rays of the next chunk; 0: a single item of any size.
   [[nodiscard]] std::uint64_t rays() const {
     const std::lock_guard lock(mutex_);
     return rays_;
   }
 
-  /// What a chunk took. `threads`: may hold such a chunk at a time.
+  /// Reports the size of a chunk. `threads`: that may hold such a chunk at a time.
   void note(std::uint64_t rays, std::uint64_t bytes, std::uint64_t transactions, std::uint64_t threads) {
     const std::lock_guard lock(mutex_);
-    // Of latest chunks those that took most count: neighbours are alike, and a few rays too many cost more than time.
+    // The largest of the latest chunks counts: neighbours are similar, and chunks that are too large cost more than
+    // ones that are too small.
     bytes_per_ray_ = std::max(bytes / std::max<std::uint64_t>(rays, 1), bytes_per_ray_ - bytes_per_ray_ / 8);
     rays_ = std::min({most_rays_, std::max(rays_, rays) * 2, kBytes / std::max<std::uint64_t>(bytes_per_ray_, 1)});
     holding_now_.transactions += transactions;

@@ -1,6 +1,5 @@
-// Coalescing, for lines of up to 128 bytes by bit masks of bytes: lanes are gathered by line in the order in which they
-// come, then lines are sorted. Most instructions never get that far: all lanes ask for the same address, or for
-// addresses on one line.
+// Coalescing. Lines of up to 128 bytes use bit masks of bytes: lanes are gathered by line in their order, then lines
+// are sorted. Most instructions take a shortcut: all lanes access one address, or addresses on one line.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -15,17 +14,17 @@
 namespace rayreplay::memory {
 namespace {
 
-constexpr std::uint32_t kMostLineBytes = 32768;  // Transaction::bytes has 16 bits
-constexpr std::size_t kMostLanes = 64;
+constexpr std::uint32_t kMaxLineBytes = 32768;  // Transaction::bytes has 16 bits
+constexpr std::size_t kMaxLanes = 64;
 
 std::uint64_t lane_mask(std::size_t lanes) {
   return lanes >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << lanes) - 1;
 }
 
-/// What lanes ask of one line.
+/// The lanes' accesses to one line.
 struct Line {
   std::uint64_t number = 0;
-  std::uint64_t lanes = 0;  ///< rows of the instruction, from its first
+  std::uint64_t lanes = 0;  ///< rows of the instruction, counted from its first
   std::uint32_t sectors = 0;
   std::uint32_t bytes = 0;
 };
@@ -59,7 +58,7 @@ class Coalescer {
   }
 
  private:
-  /// Address of the last byte; an access that would run over the end of the address space ends there.
+  /// Address of the last byte; an access past the end of the address space ends there.
   [[nodiscard]] std::uint64_t last_byte(std::uint64_t address) const {
     const std::uint64_t last = address + (instruction_->bytes - 1);
     return last < address ? std::numeric_limits<std::uint64_t>::max() : last;
@@ -70,7 +69,7 @@ class Coalescer {
   [[nodiscard]] std::uint32_t in_line(std::uint64_t address) const {
     return static_cast<std::uint32_t>(address) & (options_.line_bytes - 1);
   }
-  /// Sectors of the bytes [low, high] of a line.
+  /// Sectors with the bytes [low, high] of a line.
   [[nodiscard]] std::uint32_t sectors_of(std::uint32_t low, std::uint32_t high) const {
     return (2U << (high >> sector_shift_)) - (1U << (low >> sector_shift_));
   }
@@ -109,7 +108,7 @@ class Coalescer {
     }
   }
 
-  /// The bytes [first, last] line by line, for these lanes.
+  /// Adds the bytes [first, last], line by line, for these lanes.
   void put_range(std::uint64_t first, std::uint64_t last, std::uint64_t lanes) {
     for (std::uint64_t line = line_of(first);; ++line) {
       const std::uint32_t low = line == line_of(first) ? in_line(first) : 0;
@@ -141,7 +140,7 @@ class Coalescer {
     }
   }
 
-  /// Which bytes of a line are asked for.
+  /// The requested bytes of a line.
   struct Gathered {
     std::uint64_t number = 0;
     std::uint64_t lanes = 0;
@@ -179,7 +178,7 @@ class Coalescer {
   /// Lines of up to 128 bytes, accesses of up to a line: a lane touches one or two.
   void gather() {
     lines_ = 0;
-    std::size_t low_at = 0;  // where the lane before found its lines
+    std::size_t low_at = 0;  // the entries of the previous lane's lines
     std::size_t high_at = 0;
     for (std::size_t lane = 0; lane < count_; ++lane) {
       const std::uint64_t bit = std::uint64_t{1} << lane;
@@ -204,12 +203,12 @@ class Coalescer {
     put_sorted();
   }
 
-  /// Where a line is gathered; `near`: a place to look first.
+  /// The entry of a line; `near`: the entry to try first.
   std::size_t place_of(std::uint64_t number, std::size_t near) {
     if (near < lines_ && gathered_[near].number == number) {
       return near;
     }
-    // Open addressing; the table is cleaned of the lines of an instruction when it has been written.
+    // Open addressing; `put` clears the instruction's lines from the table after use.
     std::size_t slot = slot_of(number);
     while (table_[slot] != 0) {
       const std::size_t at = table_[slot] - std::size_t{1};
@@ -258,8 +257,8 @@ class Coalescer {
     }
   }
 
-  /// Each line's place is the number of lines below it: no branch depends on the addresses.
-  void rank_lines(std::uint64_t lowest, std::array<std::uint8_t, kMostLanes * 2>& order) const {
+  /// A line's position is the number of lines below it: no branch depends on addresses.
+  void rank_lines(std::uint64_t lowest, std::array<std::uint8_t, kMaxLanes * 2>& order) const {
     using Four [[gnu::vector_size(16)]] = std::int32_t;
     alignas(16) std::array<std::int32_t, kPlaces> key;
     const std::size_t padded = (lines_ + 3) / 4 * 4;
@@ -273,13 +272,13 @@ class Coalescer {
       const Four mine = {key[i], key[i], key[i], key[i]};
       Four below{};
       for (std::size_t j = 0; j < padded; j += 4) {
-        below += *reinterpret_cast<const Four*>(&key[j]) < mine;  // -1 where it is
+        below += *reinterpret_cast<const Four*>(&key[j]) < mine;  // a true comparison is -1
       }
       order[static_cast<std::size_t>(-(below[0] + below[1] + below[2] + below[3]))] = static_cast<std::uint8_t>(i);
     }
   }
 
-  /// Any line and access: all (line, lane) pairs, sorted; the bytes of a line as the union of the lanes' ranges, which
+  /// Any line and access size: sorts all (line, lane) pairs; a line's bytes are the union of the lanes' ranges, which
   /// ascend as addresses do.
   void coalesce_any() {
     struct Part {
@@ -318,7 +317,7 @@ class Coalescer {
     }
   }
 
-  static constexpr std::size_t kPlaces = 2 * kMostLanes;
+  static constexpr std::size_t kPlaces = 2 * kMaxLanes;
   static constexpr std::size_t kSlots = 256;
 
   CoalesceOptions options_;
@@ -333,7 +332,7 @@ class Coalescer {
   std::size_t lines_ = 0;
   std::array<Gathered, kPlaces> gathered_;
   std::array<std::uint8_t, kPlaces> used_{};
-  std::array<std::uint8_t, kSlots> table_{};  ///< place + 1; 0: free
+  std::array<std::uint8_t, kSlots> table_{};  ///< entry + 1; 0: free
 };
 
 }  // namespace
@@ -353,9 +352,9 @@ void check(const CoalesceOptions& options, const std::string& where) {
          fmt::format("lines of {} bytes, sectors of {}", options.line_bytes, options.sector_bytes),
          "1, 2, 4 or 8 sectors a line");
   }
-  if (options.line_bytes > kMostLineBytes) {
+  if (options.line_bytes > kMaxLineBytes) {
     fail("the line size is out of range", fmt::format("{} bytes", options.line_bytes),
-         fmt::format("at most {} bytes", kMostLineBytes));
+         fmt::format("at most {} bytes", kMaxLineBytes));
   }
 }
 

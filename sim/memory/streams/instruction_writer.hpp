@@ -1,8 +1,8 @@
 // Writes Instructions lane by lane.
 //
-// Contract: `add` for each active lane in ascending order, then `put`, which appends one instruction, or several where
-// a lane's bytes exceed what it loads at once; without lanes it appends nothing. `put_words` is for local memory: an
-// instruction for each 4-byte word of every lane, word w of a lane lying `word_stride` bytes behind word w − 1.
+// Contract: call `add` for each active lane in ascending order, then `put`, which appends one instruction, or several
+// if a lane's bytes exceed one load; nothing without lanes. `put_words` is for local memory: one instruction for each
+// 4-byte word, with word w of a lane `word_stride` bytes after word w − 1.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace rayreplay::memory {
 
 class InstructionWriter {
  public:
-  /// load_bytes: most that a lane loads or stores by one instruction; 0: anything.
+  /// load_bytes: limit of one lane's load or store by one instruction; 0: none.
   InstructionWriter(Instructions& out, std::uint32_t load_bytes) : out_(&out), load_bytes_(load_bytes) {}
 
   void add(std::uint32_t lane, std::uint64_t address, std::uint32_t element, std::uint32_t thread) {

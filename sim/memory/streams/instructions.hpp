@@ -1,11 +1,10 @@
 // Memory instructions of a warp, lane by lane, before coalescing.
 //
-// Contract: a warp's instructions come in the order in which the warp issues them. An instruction reads or writes
-// `bytes` bytes at one address for each active lane; addresses, elements and threads of active lanes are rows
-// [first, first + popcount(mask)), lowest lane first. `element` is what the access is accounted to
-// (allocations.hpp): a node, a box, an instance; the accesses of a face (its index triple and its vertices) all count
-// for the face, that is the element of the index triple that the lane loaded last. `thread` is the thread (pixel) that
-// the lane works for. Memory: 24 bytes an instruction, 16 an active lane.
+// Contract: a warp's instructions are in issue order. An instruction reads or writes `bytes` bytes at one address for
+// each active lane. Addresses, elements and threads of active lanes are rows [first, first + popcount(mask)), lowest
+// lane first. `element` is the element that the access counts for (allocations.hpp): a node, a box, an instance.
+// Accesses of a face (its index triple and its vertices) all count for the face: the element of the index triple that
+// the lane loaded last. `thread` is the thread (pixel) on the lane. Memory: 24 bytes an instruction, 16 an active lane.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +29,8 @@ struct Instruction {
 struct Instructions {
   std::vector<Instruction> rows;
   std::vector<std::uint64_t> address;  ///< by active lane
-  std::vector<std::uint32_t> element;  ///< as address; kNoElement where there is none
-  std::vector<std::uint32_t> thread;   ///< as address; kNoThread where nobody knows
+  std::vector<std::uint32_t> element;  ///< as address; kNoElement: none
+  std::vector<std::uint32_t> thread;   ///< as address; kNoThread: unknown
 
   void clear() {
     rows.clear();

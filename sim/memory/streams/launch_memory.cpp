@@ -17,7 +17,7 @@ class Table {
  public:
   explicit Table(Allocations& allocations) : allocations_(&allocations) {}
 
-  /// At a given address; empty arrays are no allocations.
+  /// At a given address; empty arrays get no allocation.
   void place(std::string name, DataKind kind, std::uint64_t start, std::uint64_t bytes, std::uint32_t element_bytes,
              std::uint32_t subject = kNoAllocation) {
     if (bytes > 0) {
@@ -31,7 +31,7 @@ class Table {
       allocations_->add(std::move(row), kSource);
     }
   }
-  /// Behind everything before.
+  /// After all earlier allocations.
   LaunchArray append(const char* name, DataKind kind, std::uint64_t records, std::uint64_t record_bytes) {
     if (records == 0 || record_bytes == 0) {
       return {};
@@ -89,7 +89,7 @@ std::uint64_t largest(const Values& values) {
   return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
 }
 
-/// Records of each region of the shader binding table.
+/// Number of records of each region of the shader binding table.
 std::array<std::uint64_t, 4> count_records(const trace::Trace& trace, const trace::Launch& launch,
                                            const bvh::Bvh& structure) {
   std::array<std::uint64_t, 4> records{1, 0, 0, 0};
@@ -115,13 +115,13 @@ std::array<std::uint64_t, 4> count_records(const trace::Trace& trace, const trac
   const bool calls =
       std::ranges::find(launch.data.events.kind, trace::EventKind::Callable) != launch.data.events.kind.end();
   if (calls) {
-    // Which record a call named is not recorded: one for each shader (launch_source.hpp).
+    // The record of a call is not in the trace: assumes one for each shader (launch_source.hpp).
     callables = std::max<std::uint64_t>(callables, trace.shaders.size());
   }
   return records;
 }
 
-/// Most entries at once below the root of a level.
+/// Maximum stack entries below the root of a level.
 std::uint32_t most_entries(const bvh::Layout& layout, const bvh::Level& level) {
   if (level.empty()) {
     return 0;

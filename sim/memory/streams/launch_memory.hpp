@@ -1,15 +1,13 @@
-// What lies where when a launch runs: the structure's arrays as bvh::MemoryMap places them, and behind them what its
-// threads use.
+// Memory map of a launch: the structure's arrays as bvh::MemoryMap places them, then the arrays of its threads.
 //
-// Contract: `map_launch` makes an allocation of every array that is not empty, in the order of their addresses: "top
-// nodes", "instances", then for each bottom-level structure in use "blas 0 nodes" and, unless an earlier one had them,
-// for each of its geometries "geometry 0 indices" and "geometry 0 vertices", or "geometry 0 boxes"; behind them, each
-// on a boundary of 256 bytes, "ray-generation records", "miss records", "hit records", "callable records", "payloads",
-// "stacks", "frame buffer". Elements are nodes, records of instances, triangles, vertices, boxes, shader records, and
-// pixels. Payloads and stacks are local memory: an item has one block of each, which is one element; in it the 4-byte
-// words of its lanes lie next to each other: word w of lane l at (w · warp size + l) · 4. A region of the shader
-// binding table has as many records as its largest index that the trace names or that its rays, instances and
-// geometries can lead to. Errors: Resource when there are too many elements.
+// Contract: `map_launch` makes an allocation for every non-empty array, by ascending address: "top nodes", "instances";
+// for each bottom-level structure in use "blas 0 nodes" and, unless an earlier one has them, for each of its geometries
+// "geometry 0 indices" and "geometry 0 vertices", or "geometry 0 boxes"; then, aligned to 256 bytes, "ray-generation
+// records", "miss records", "hit records", "callable records", "payloads", "stacks", "frame buffer". Elements are
+// nodes, instance records, triangles, vertices, boxes, shader records, and pixels. Payloads and stacks are local
+// memory: an item has one block of each, which is one element. Its 4-byte words are interleaved over lanes: word w of
+// lane l is at (w · warp size + l) · 4. A region of the shader binding table has as many records as the largest index
+// that the trace contains or that its rays, instances and geometries can reach. Errors: Resource for too many elements.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +23,7 @@ namespace rayreplay::memory {
 
 inline constexpr std::uint32_t kLocalWord = 4;
 
-/// An array; kNoElement and 0 records where there is none.
+/// An array; kNoElement and 0 records for a missing one.
 struct LaunchArray {
   std::uint64_t start = 0;
   std::uint64_t records = 0;
@@ -37,21 +35,21 @@ struct LaunchMemory {
   LaunchArray ray_generation, miss, hit, callable;
   LaunchArray payloads, stacks;  ///< records: items
   LaunchArray frame_buffer;
-  std::uint32_t spilled_entries = 0;  ///< of a lane, for which `stacks` has room
+  std::uint32_t spilled_entries = 0;  ///< of a lane; the room in `stacks`
 };
 
-/// `items` of options.warp_size lanes.
+/// For `items` items of options.warp_size lanes.
 [[nodiscard]] LaunchMemory map_launch(const trace::Trace& trace, const trace::Launch& launch, const bvh::Bvh& structure,
                                       std::uint32_t items, const StreamOptions& options);
 
-/// Most entries that a near-first stack traversal of the structure can have on its stack. O(nodes).
+/// Maximum stack entries of a near-first traversal of the structure. O(nodes).
 [[nodiscard]] std::uint32_t most_stack_entries(const bvh::Bvh& structure);
 
 /// Finds the element of an address of the structure in constant time.
 class ElementFinder {
  public:
   ElementFinder(const Allocations& allocations, std::uint64_t end);
-  /// The address must lie in an allocation below `end`.
+  /// The address must be in an allocation below `end`.
   [[nodiscard]] std::uint32_t element(std::uint64_t address) const {
     const Row& row = rows_[row_of_page_[address / kPage]];
     const std::uint64_t offset = address - row.start;
@@ -60,7 +58,7 @@ class ElementFinder {
 
  private:
   __extension__ using Wide = unsigned __int128;
-  static constexpr std::uint64_t kPage = 256;  // arrays start on such boundaries
+  static constexpr std::uint64_t kPage = 256;  // alignment of arrays
   struct Row {
     std::uint64_t start = 0;
     std::uint64_t factor = 0;  ///< floor(2^64 / element bytes) + 1: exact for offsets below 2^64 / element bytes

@@ -1,5 +1,5 @@
-// Items are generated in chunks of some thousand rays: their rays are traced by one call, so that a worker's lanes
-// serve many warps, and the chunk's traversals are forgotten when its streams are written.
+// Items are generated in chunks of some thousand rays. One call traces the rays of a chunk, so that a worker's lanes
+// serve many warps. The chunk's traversals are freed when its streams are written.
 #include "sim/memory/streams/launch_source.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 using traversal::WarpTraceResult;
 
 constexpr std::uint64_t kChunkRays = 2048;
-constexpr std::uint32_t kMostBytes = 65536;
+constexpr std::uint32_t kMaxBytes = 65536;
 
 void check(const StreamOptions& options) {
   const auto fail = [](const char* what, std::uint64_t found, const std::string& expected) {
@@ -34,19 +34,19 @@ void check(const StreamOptions& options) {
   if (options.warp_size < 1 || options.warp_size > scheduler::kMaxWarpSize) {
     fail("the warp size is out of range", options.warp_size, "1 to 64");
   }
-  if (options.payload_bytes % kLocalWord != 0 || options.payload_bytes > kMostBytes) {
+  if (options.payload_bytes % kLocalWord != 0 || options.payload_bytes > kMaxBytes) {
     fail("the payload's size is out of range", options.payload_bytes,
-         fmt::format("a multiple of {} bytes, at most {}", kLocalWord, kMostBytes));
+         fmt::format("a multiple of {} bytes, at most {}", kLocalWord, kMaxBytes));
   }
-  if (options.record_bytes > kMostBytes) {
-    fail("the size of a shader record is out of range", options.record_bytes, fmt::format("at most {}", kMostBytes));
+  if (options.record_bytes > kMaxBytes) {
+    fail("the size of a shader record is out of range", options.record_bytes, fmt::format("at most {}", kMaxBytes));
   }
-  if (options.pixel_bytes > kMostBytes) {
-    fail("the size of a pixel is out of range", options.pixel_bytes, fmt::format("at most {}", kMostBytes));
+  if (options.pixel_bytes > kMaxBytes) {
+    fail("the size of a pixel is out of range", options.pixel_bytes, fmt::format("at most {}", kMaxBytes));
   }
-  if (options.load_bytes != 0 && (options.load_bytes % kLocalWord != 0 || options.load_bytes > kMostBytes)) {
+  if (options.load_bytes != 0 && (options.load_bytes % kLocalWord != 0 || options.load_bytes > kMaxBytes)) {
     fail("the bytes that a lane loads at once are out of range", options.load_bytes,
-         fmt::format("0, or a multiple of {}, at most {}", kLocalWord, kMostBytes));
+         fmt::format("0, or a multiple of {}, at most {}", kLocalWord, kMaxBytes));
   }
   check(options.coalescing, "access streams");
 }
@@ -73,8 +73,8 @@ void check_threads(std::span<const std::uint32_t> thread_at, std::uint64_t threa
   }
 }
 
-/// Some items' threads and rays. Rays are numbered twice: *places* in `observed`, thread by thread, and *rows* in the
-/// order in which they run: item by item, the k-th rays of its threads together.
+/// The threads and rays of some items. Rays have two numbers: *places* in `observed`, ordered by thread, and *rows* in
+/// execution order: item by item, the k-th rays of its threads together.
 struct Chunk {
   struct Thread {
     std::uint32_t thread = 0;
@@ -134,7 +134,7 @@ class Source final : public LaunchSource {
       throw Error(ErrorKind::Internal, {"items and streams differ in number", "access streams",
                                         std::to_string(streams.size()), std::to_string(items.size()), ""});
     }
-    // Items that were made before are not tallied again.
+    // Items that were generated before are not tallied again.
     std::vector<Job> fresh;
     std::vector<Job> again;
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -175,7 +175,7 @@ class Source final : public LaunchSource {
     sum.unobserved += part.unobserved;
   }
 
-  /// `fresh`: none of the items was made before.
+  /// `fresh`: none of the items was generated before.
   [[nodiscard]] SourceTally generate_all(std::span<const Job> jobs, bool fresh) const {
     std::vector<std::size_t> first{0};
     std::uint64_t rays = 0;
@@ -202,7 +202,7 @@ class Source final : public LaunchSource {
     }
     return sum;
   }
-  /// As many jobs of [begin, end) as there is room for now, one at least.
+  /// As many jobs of [begin, end) as the chunk has room for, at least one.
   [[nodiscard]] std::size_t chunk_end(std::span<const Job> jobs, std::size_t begin, std::size_t end) const {
     const std::uint64_t most = room_->rays();
     std::uint64_t rays = rays_of(jobs[begin].item);
@@ -217,7 +217,7 @@ class Source final : public LaunchSource {
   [[nodiscard]] static std::uint64_t bytes_of(const std::vector<T>& rows) {
     return rows.capacity() * sizeof(T);
   }
-  /// With the logs that it is put together from.
+  /// Includes the logs from which it is built.
   [[nodiscard]] static std::uint64_t bytes_of(const WarpTraceResult& traced) {
     constexpr std::uint64_t kCopies = 2;
     return kCopies *
@@ -293,7 +293,7 @@ class Source final : public LaunchSource {
     std::size_t step = 0;
     std::uint64_t lane = 0;
     Instructions scratch;
-    WarpStream made;  // its vectors grow; what is kept, for as long as the item is resident, has its size
+    WarpStream made;  // its vectors over-allocate; the copy that stays resident has the exact size
     for (std::size_t item = 0; item < jobs.size(); ++item) {
       *jobs[item].stream = {};
       made.first.clear();
@@ -346,7 +346,7 @@ class Source final : public LaunchSource {
     return stack;
   }
 
-  /// Every thread with rays reads the ray-generation record; then what it called before its first ray.
+  /// Every thread with rays reads the ray-generation record; then the calls before its first ray.
   void append_start(const Chunk& chunk, std::size_t item, InstructionWriter& out) const {
     for (const Chunk::Thread& thread : threads_of(chunk, item)) {
       if (thread.rays > 0 && memory_.ray_generation.records > 0) {
@@ -377,12 +377,12 @@ class Source final : public LaunchSource {
     }
   }
 
-  /// Calls of the threads' rays `number` − 1; 0: of no ray.
+  /// Calls of the threads' rays `number` − 1; 0: before any ray.
   void append_calls(const Chunk& chunk, std::size_t item, std::uint64_t number, std::uint32_t item_number,
                     InstructionWriter& out) const {
     const std::span<const Chunk::Thread> threads = threads_of(chunk, item);
     const auto calls_of = [&](const Chunk::Thread& thread) -> std::span<const ShaderCall> {
-      // Each thread has one more place here than it has rays.
+      // Each thread has one more entry here than it has rays.
       const auto before = static_cast<std::uint64_t>(&thread - chunk.threads.data());
       return number > thread.rays ? std::span<const ShaderCall>()
                                   : chunk.calls.of(thread.first_place + before + number);
@@ -461,7 +461,7 @@ class Source final : public LaunchSource {
   std::unique_ptr<traversal::WarpTraversal> model_;
   std::string spec_;
   std::unique_ptr<ChunkRoom> room_;
-  std::vector<bool> counted_;  ///< by item: it is in the tally
+  std::vector<bool> counted_;  ///< by item: already in the tally
   SourceTally tally_;
 };
 

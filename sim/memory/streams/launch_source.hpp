@@ -1,27 +1,26 @@
-// A captured launch's memory accesses, made by replaying its rays through a rebuilt structure (MODELS.md §10, §11).
+// Memory accesses of a captured launch, by replaying its rays through a rebuilt structure (MODELS.md §10, §11).
 //
-// Contract: an item is a row of `warp_size` places of `thread_at`. A warp runs its threads ray by ray: the k-th ray of
-// every thread together. First every thread with rays reads the ray-generation record, and makes its calls of no ray
-// (callables before its first trace call). For the k-th rays, in this order: the payload is written where the thread's
-// trace call is; the warp traversal runs, every step of it giving one instruction for each access that its active lanes
-// make (kind by kind, in the order node, instance, index, vertex, box, stack entry pushed, popped; j-th access with
-// j-th access); then the shader calls of those rays in the order of their events (j-th call with j-th call of each
-// lane): the shader record is read, the payload is read by any-hit, closest-hit and miss calls, and written back by the
-// latter two. Intersection and any-hit calls of a ray come with the others, after the traversal (docs/assumptions.md).
-// When a thread's last ray has ended its pixel is written to the frame buffer; threads without rays do nothing. A lane
-// is the thread's place in its item throughout. Persistent warp traversals have one resident warp an item, which
-// fetches the k-th rays of its threads when the k−1-th have ended: who takes which work is the schedule's affair
-// (sim/machine/work_distribution.hpp), so their `warps`, `queue` and `threshold` change nothing here.
+// Contract: an item is a row of `warp_size` lanes of `thread_at`. A warp runs its threads ray by ray: the k-th rays of
+// all threads together. First every thread with rays reads the ray-generation record and makes its calls outside of
+// rays (callables before its first trace call). The k-th rays then proceed in this order: the payload is written at the
+// thread's trace call. The warp traversal runs; every step gives one instruction for each access of its active lanes
+// (kind by kind, in the order node, instance, index, vertex, box, stack entry pushed, popped; j-th access with j-th
+// access). The shader calls of the rays follow in the order of their events (j-th call with j-th call of each lane):
+// the shader record is read; any-hit, closest-hit and miss calls read the payload; the latter two write it.
+// Intersection and any-hit calls come with the others, after the traversal (docs/assumptions.md). After a thread's last
+// ray its pixel is written to the frame buffer; threads without rays do nothing. A thread keeps its lane in the item
+// throughout. Persistent warp traversals have one resident warp an item, which fetches the k-th rays of its threads
+// after the k−1-th. The schedule distributes work (sim/machine/work_distribution.hpp), so their `warps`, `queue` and
+// `threshold` have no effect here.
 //
-// Addresses: nodes, instances, indices, vertices and boxes as bvh::MemoryMap says; behind them, each on a boundary of
-// 256 bytes: shader records (by region, index · record_bytes), payloads and traversal stacks as a GPU's local memory
-// (one slot an item and lane; 4-byte words of a warp's lanes next to each other), frame buffer (thread · pixel_bytes).
-// Stack entries beyond the first `stack_entries` of a lane are spilled: a store when pushed, a load when popped, 8
-// bytes. All arrays are allocations of the table. Candidates that shaders decide on are answered as the trace recorded.
-// Deterministic. Memory: structure, trace, the items asked for, and of each thread a
-// chunk of them before it is coalesced: about 16 MiB, or one item where that takes more (chunk_room.hpp). Errors: those
-// of the structure and of the models; Missing when the trace has no scene or does not say which structure the launch
-// used; Usage for options out of range.
+// Addresses: nodes, instances, indices, vertices and boxes as in bvh::MemoryMap. After them, aligned to 256 bytes:
+// shader records (by region, index · record_bytes), payloads and traversal stacks as a GPU's local memory (one slot an
+// item and lane, 4-byte words interleaved over lanes), frame buffer (thread · pixel_bytes). Stack entries beyond the
+// first `stack_entries` of a lane are spilled: a store of 8 bytes for a push, a load for a pop. All arrays are
+// allocations of the table. Candidates for which shaders decide are answered as in the trace. Deterministic. Memory:
+// structure, trace, the requested items, and for each thread a chunk before coalescing: about 16 MiB, or one larger
+// item (chunk_room.hpp). Errors: those of the structure and of the models; Missing if the trace has no scene or does
+// not say which structure the launch used; Usage for options out of range.
 #pragma once
 
 #include <cstdint>
@@ -41,14 +40,14 @@ namespace rayreplay::memory {
 struct StreamOptions {
   std::string warp_traversal = "while-while";  ///< spec
   std::uint32_t warp_size = 32;
-  std::uint32_t stack_entries = 0;   ///< of a lane, kept on chip; 0: all
+  std::uint32_t stack_entries = 0;   ///< of a lane, on chip; 0: all
   std::uint32_t payload_bytes = 32;  ///< of a ray, multiple of 4; 0: payloads stay in registers
   std::uint32_t record_bytes = 64;   ///< stride of shader records; 0: not read
   std::uint32_t pixel_bytes = 16;    ///< written to the frame buffer when a thread ends; 0: nothing
-  std::uint32_t load_bytes = 0;      ///< most bytes that a lane loads by one instruction (16 for software traversal);
-                                     ///< 0: a node, or any other access, is one instruction
+  std::uint32_t load_bytes = 0;      ///< limit of one lane's load by one instruction (16 for software traversal);
+                                     ///< 0: any access, also of a node, is one instruction
   CoalesceOptions coalescing;
-  TellHolding holding;  ///< as items are generated (chunk_room.hpp); what it throws, `generate` throws
+  TellHolding holding;  ///< called during generation (chunk_room.hpp); `generate` passes its exceptions on
 };
 
 /// Sums over all items generated so far, each counted once.
@@ -64,7 +63,8 @@ class LaunchSource : public WarpSource {
   [[nodiscard]] virtual std::string warp_traversal() const = 0;  ///< resolved spec
 };
 
-/// `thread_at`: items · warp_size threads, scheduler::kNoThread for empty places. Trace and structure must outlive it.
+/// `thread_at`: items · warp_size threads, scheduler::kNoThread for empty lanes. Trace and structure must outlive the
+/// source.
 [[nodiscard]] std::unique_ptr<LaunchSource> make_launch_source(const trace::Trace& trace, const trace::Launch& launch,
                                                                const bvh::Bvh& structure,
                                                                std::vector<std::uint32_t> thread_at,

@@ -1,10 +1,10 @@
-// The shader calls of threads' rays, and which record of the shader binding table each one reads.
+// The shader calls of threads' rays, and the record of the shader binding table that each one reads.
 //
-// Contract: calls of a ray are its Intersection, AnyHit, Miss, ClosestHit and Callable events, in their order. Records
-// as Vulkan finds them: of a hit group, the instance's hit_group_offset + the ray's sbt_offset + its sbt_stride · the
-// geometry's number in its structure; of a miss, the ray's miss_index. Which record a callable names is not recorded:
-// the first record of the captured table with that shader, without one the record numbered as the shader. Calls of no
-// ray (callables before the first trace call) are kept apart. O(events of the threads).
+// Contract: a ray's calls are its Intersection, AnyHit, Miss, ClosestHit and Callable events, in their order. Records
+// are those of Vulkan. Hit group: the instance's hit_group_offset + the ray's sbt_offset + its sbt_stride · the
+// geometry's number in its structure. Miss: the ray's miss_index. The trace does not have the record of a callable: the
+// first record of the captured table with that shader is assumed, or the record with the shader's number. Calls outside
+// of rays (callables before the first trace call) are separate. O(events of the threads).
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct ShaderCall {
   }
 };
 
-/// Of some threads. Places are one for each thread's calls of no ray, followed by one for each of its rays.
+/// For some threads. Each thread has one place for its calls outside of rays, then one for each of its rays.
 struct ShaderCalls {
   std::vector<std::uint64_t> first;  ///< places + 1
   std::vector<ShaderCall> calls;

@@ -104,7 +104,7 @@ class Step {
       }
     }
   }
-  /// The lanes whose next access is of this kind make it together. Returns how many.
+  /// One instruction for the lanes whose next access is of this kind. Returns their number.
   std::uint64_t meet(const Meeting& meeting, const std::uint64_t* offset, std::array<std::uint64_t, 64>& next,
                      std::size_t lanes) {
     const AccessKind kind = meeting.kind;
@@ -154,7 +154,7 @@ class Step {
   StackMemory stack_;
   InstructionWriter* out_;
   std::array<const RayOwner*, 64> owner_{};
-  std::array<std::uint32_t, 64> face_{};  ///< of each lane: the index triple it loaded last
+  std::array<std::uint32_t, 64> face_{};  ///< by lane: the index triple it loaded last
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // The steps of a warp traversal as memory instructions.
 //
-// Contract: of a step, accesses of one kind meet, in the order of the kinds: nodes, instances, indices, vertices,
-// boxes, then stack entries pushed, then popped. Of one kind the j-th access of every lane that has one is one
-// instruction. (A lane's own accesses come in that order in every step; what did not would follow in further rounds.)
+// Contract: accesses of one step are grouped by kind, in the order nodes, instances, indices, vertices, boxes, stack
+// entries pushed, then popped. Within a kind, the j-th accesses of all lanes that have one are one instruction. (A
+// lane's own accesses have that order in every step; others would follow in further rounds.)
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace rayreplay::memory {
 
-/// Who a ray works for.
+/// The thread and lane of a ray.
 struct RayOwner {
   std::uint8_t lane = 0;
   std::uint32_t thread = 0;
@@ -28,8 +28,8 @@ struct StackMemory {
   std::uint32_t entries = 0;  ///< of a lane
 };
 
-/// The steps [first_step, last_step) of `traced`; `first_lane`: row of `traced.ray` of the first. Returns the row
-/// behind the last. `owners`: by ray.
+/// Writes the steps [first_step, last_step) of `traced`; `first_lane`: row of `traced.ray` of the first. Returns the
+/// row after the last. `owners`: by ray.
 std::uint64_t append_steps(const traversal::WarpTraceResult& traced, std::size_t first_step, std::size_t last_step,
                            std::uint64_t first_lane, std::span<const RayOwner> owners, const ElementFinder& elements,
                            const StackMemory& stack, InstructionWriter& out);

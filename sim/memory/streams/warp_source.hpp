@@ -1,8 +1,8 @@
-// Where the streams of warps come from.
+// Sources of the streams of warps.
 //
-// Contract: a launch's work is cut into items: the threads that one warp runs from start to end. `generate` gives the
-// streams of some items, in any order and any number of times, always the same; in parallel inside. Items are made when
-// they are needed and forgotten when they have run, so that a stream larger than memory works.
+// Contract: a launch's work is divided into items: the threads that one warp runs from start to end. `generate` returns
+// the streams of some items, in any order and any number of times, always equal; it is parallel inside. Items are
+// generated on demand and freed after they have run, so streams may be larger than memory.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class WarpSource {
   [[nodiscard]] virtual std::uint32_t items() const = 0;
   [[nodiscard]] virtual const Allocations& allocations() const = 0;
   [[nodiscard]] virtual const CoalesceOptions& coalescing() const = 0;
-  /// streams[i] is replaced by that of items[i], with no more memory than it needs: many are kept at a time.
+  /// Replaces streams[i] by that of items[i], without spare capacity, because many are held at a time.
   virtual void generate(std::span<const std::uint32_t> items, std::span<WarpStream> streams) = 0;
 };
 

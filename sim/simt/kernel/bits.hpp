@@ -1,6 +1,6 @@
-// Sets of up to 64 lanes or slots as bits: the few primitives that are worth an instruction of their own.
+// Sets of up to 64 lanes or slots as bits: primitives with a dedicated instruction.
 //
-// Contract: what an instruction set changes is how the compiler renders these; nothing else in the loops knows of it.
+// Contract: the instruction set only changes the compiler's output; the loops do not depend on it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace rayreplay::simt::kernel::RAYREPLAY_SIMT_KERNEL {
 /// 64 for the empty set.
 inline unsigned lowest(std::uint64_t set) {
 #ifdef __BMI__
-  // Not the portable form: knowing what it means, the compiler would branch on the empty set.
+  // Not the portable function: the compiler knows its meaning and would branch on the empty set.
   return static_cast<unsigned>(_tzcnt_u64(set));
 #else
   return set == 0 ? 64U : static_cast<unsigned>(__builtin_ctzll(set));

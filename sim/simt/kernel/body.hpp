@@ -1,8 +1,8 @@
-// From columns to sums: translates a warp's events into codes, runs the policy's loop, counts.
+// The replay of warps: translates a warp's events to codes, runs the policy's loop, counts.
 //
 // Contract: defines `kEntries<Code>` for the namespace RAYREPLAY_SIMT_KERNEL; see kernel.hpp. The codes of a warp are
-// a tenth of its columns' size and lie together, so that the loop, which jumps between lanes, stays in the nearest
-// cache whatever the assignment; only the translation reads the trace, thread by thread in one sweep.
+// contiguous and a tenth of its columns' size, so the loop, which jumps between lanes, stays in the L1 cache for any
+// assignment. Only the translation reads the trace, in one sweep per thread.
 #pragma once
 
 #include "sim/simt/kernel/bits.hpp"
@@ -162,12 +162,12 @@ class Record {
   Worker<Code>* worker_ = nullptr;
 };
 
-/// Asks for the memory of the warps to come, so that a shuffled assignment does not wait for each thread's in turn:
-/// where the lane's thread after the next begins, and the first events of the next. Inlined by force: a function that
-/// only prefetches has no effect that the compiler knows of, and calls to it vanish.
+/// Prefetches for warps to come, so that a shuffled assignment does not wait for each thread in turn: the offset of the
+/// lane's thread after the next, and the first events of the next. Force-inlined: the compiler considers a function
+/// that only prefetches as free of effects, and drops its calls.
 template <class Code>
 [[gnu::always_inline]] inline void prefetch(const Job<Code>& job, std::uint64_t place) {
-  constexpr std::uint64_t kRows = 256;  // of a longer thread, the processor foresees the rest by itself
+  constexpr std::uint64_t kRows = 256;  // of a longer thread; the hardware prefetcher handles the rest
   constexpr std::uint64_t kLine = 64;   // bytes
   const std::uint64_t next = place + job.warp_size;
   const std::uint64_t after = next + job.warp_size;
@@ -191,7 +191,7 @@ template <class Code>
   }
 }
 
-/// The thread's warp events as codes and the closing kNoCall; returns where the next queue begins.
+/// The thread's warp events as codes, then kNoCall; returns the start of the next queue.
 template <class Code>
 Code* translate(const Job<Code>& job, std::uint32_t thread, Code* out) {
   const trace::EventKind* kind = job.kind;
@@ -201,7 +201,7 @@ Code* translate(const Job<Code>& job, std::uint32_t thread, Code* out) {
   for (std::uint64_t row = job.event_offset[thread]; row < end; ++row) {
     const unsigned index = static_cast<unsigned>(shader[row]) << kKindBits | static_cast<unsigned>(kind[row]);
     const Code code = code_of[index];
-    // Written always, kept if it is a call: no branch to mispredict.
+    // Always written, kept if it is a call: no branch to mispredict.
     *out = code;
     out += code != kNoCall<Code> ? 1 : 0;
   }
@@ -209,7 +209,7 @@ Code* translate(const Job<Code>& job, std::uint32_t thread, Code* out) {
   return out + 1;
 }
 
-/// Writes the queues of one warp into the worker's memory `which`.
+/// Writes the queues of one warp into buffer `which` of the worker.
 template <class Code>
 Queues<Code> load_warp(const Job<Code>& job, Worker<Code>& worker, unsigned which, std::uint64_t warp) {
   const std::uint64_t base = warp * job.warp_size;
@@ -226,7 +226,7 @@ Queues<Code> load_warp(const Job<Code>& job, Worker<Code>& worker, unsigned whic
   if (needed > memory.capacity) {
     grow(worker, which, needed);
   }
-  // The first code of all is the empty queue of lanes without a thread.
+  // The first code is the empty queue of lanes without a thread.
   const Code* const empty = memory.codes;
   Code* out = memory.codes;
   *out++ = kNoCall<Code>;
@@ -257,8 +257,7 @@ void encode(const Job<Code>& job, const ReadyQueues<Code>& ready, std::uint64_t 
     const std::uint64_t begin = job.event_offset[thread];
     const std::uint64_t rows = job.event_offset[thread + 1] - begin;
     if (rows < kShort && kShort <= ready.slot_codes && begin + kShort <= job.events) {
-      // Always so many rows, whoever they belong to: a loop that ended with the thread would end at a place that the
-      // processor cannot foretell.
+      // A fixed number of rows, also past the thread's end: a loop that ends with the thread would mispredict its exit.
       Code codes[kShort];
       std::uint64_t calls = 0;
       for (std::uint64_t i = 0; i < kShort; ++i) {
@@ -286,7 +285,7 @@ void encode(const Job<Code>& job, const ReadyQueues<Code>& ready, std::uint64_t 
   }
 }
 
-/// Where the thread's queue stands; its slot is in the nearest cache, if all went well.
+/// Start of the thread's queue; its slot should be prefetched.
 template <class Code>
 const Code* find_queue(const ReadyQueues<Code>& ready, std::uint64_t thread) {
   const Code* const slot = slot_of(ready, thread);
@@ -298,7 +297,7 @@ const Code* find_queue(const ReadyQueues<Code>& ready, std::uint64_t thread) {
   return ready.long_queues + at;
 }
 
-/// As `prefetch`, of queues that are ready: the slots of a warp some warps ahead, and of the next what its slots name.
+/// As `prefetch`, for translated queues: the slots of a warp some warps ahead, and the long queues of the next.
 template <class Code>
 [[gnu::always_inline]] inline void prefetch_queue(const Job<Code>& job, std::uint64_t place) {
   constexpr std::uint64_t kAhead = 8;
@@ -312,7 +311,7 @@ template <class Code>
   }
 }
 
-/// The queues of one warp out of those that are ready.
+/// The queues of one warp, from the translated ones.
 template <class Code>
 Queues<Code> find_warp(const Job<Code>& job, Worker<Code>& worker, unsigned which, std::uint64_t warp) {
   const std::uint64_t base = warp * job.warp_size;
@@ -339,7 +338,7 @@ Queues<Code> find_warp(const Job<Code>& job, Worker<Code>& worker, unsigned whic
   return queues;
 }
 
-/// One of the two places at which a worker replays warps.
+/// One of the two warps that a worker replays at a time.
 template <Policy policy, class Code, class Observer>
 class Seat {
  public:
@@ -370,8 +369,8 @@ class Seat {
   Observer observer_;
 };
 
-/// Two warps step in turn: each step hangs on the one before it in its own warp, so the processor can work on the other
-/// warp's meanwhile. A warp that is done makes room for the next.
+/// Two warps alternate steps: a step depends on the previous one of its own warp, so the processor overlaps it with the
+/// other warp's. The next warp replaces a finished one.
 template <Policy policy, class Code, class Observer>
 void replay_warps(const Job<Code>& job, Worker<Code>& worker, std::uint64_t first, std::uint64_t last,
                   Observer observer) {
@@ -433,7 +432,7 @@ void count(const Job<Code>& job, Worker<Code>& worker, std::uint64_t first, std:
     case Policy::StageMajority:
       return count_warps<Policy::StageMajority>(job, worker, first, last);
     case Policy::MinShader:
-    case Policy::TraceBarrier:  // the lowest code as well: only the order of codes differs
+    case Policy::TraceBarrier:  // the lowest code too: only the order of codes differs
       return count_warps<Policy::MinShader>(job, worker, first, last);
     case Policy::OldestLane:
       return count_warps<Policy::OldestLane>(job, worker, first, last);
@@ -448,7 +447,7 @@ void record(const Job<Code>& job, Worker<Code>& worker, std::uint64_t warp) {
     case Policy::StageMajority:
       return record_warp<Policy::StageMajority>(job, worker, warp);
     case Policy::MinShader:
-    case Policy::TraceBarrier:  // the lowest code as well: only the order of codes differs
+    case Policy::TraceBarrier:  // the lowest code too: only the order of codes differs
       return record_warp<Policy::MinShader>(job, worker, warp);
     case Policy::OldestLane:
       return record_warp<Policy::OldestLane>(job, worker, warp);

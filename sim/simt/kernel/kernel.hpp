@@ -1,10 +1,10 @@
-// What a replay kernel is given and gives back: the border between the replayer and its inner loops.
+// The interface between the replayer and its inner loops.
 //
-// Contract: a kernel replays the warps [first, last) of a job and adds what it counted to its worker's sums. The loops
-// (body.hpp) are compiled once per instruction set, each time in a namespace and a file of their own, and the replayer
-// picks the best that the machine has; all give the same integers. Those files are built with flags that this machine
-// may not be able to run, so nothing in them may be an inline function that the linker could keep for everybody: they
-// see plain pointers, and whatever allocates or throws is one of the functions below, built for every machine.
+// Contract: a kernel replays the warps [first, last) of a job and adds its counts to the worker's sums. The loops
+// (body.hpp) are compiled once per instruction set, each in its own namespace and file. The replayer picks the best
+// that the machine supports; all give the same integers. The machine may not support the flags of those files, so they
+// must not define inline functions that the linker could merge with others: they use plain pointers, and everything
+// that allocates or throws is one of the functions below, built for every machine.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,14 @@
 
 namespace rayreplay::simt::kernel {
 
-/// The code of a lane whose queue is empty, and of ray events that are no warp events. Greater than every call's.
-/// Narrow codes number the bits of a word, so that the calls at the heads of a warp are one.
+/// The code of an empty queue, and of ray events that are no warp events. Greater than every call's. Narrow codes index
+/// the bits of a word, so that one word holds the calls at the heads of a warp.
 template <class Code>
 inline constexpr Code kNoCall = 0xFFFF;
 template <>
 inline constexpr std::uint8_t kNoCall<std::uint8_t> = 63;
 
-/// A shader's codes lie side by side, one per kind: index shader << kKindBits | kind.
+/// A shader's codes are adjacent, one per kind: index shader << kKindBits | kind.
 inline constexpr unsigned kKindBits = 4;
 static_assert(trace::kEventKinds <= (std::size_t{1} << kKindBits));
 
@@ -32,30 +32,30 @@ struct CallSum {
   std::uint64_t active_lanes = 0;
 };
 
-/// A call's number in each of a segment replay's tables of weights; 0 in those that are not there.
+/// A call's weight in each table of a segment replay; 0 in missing tables.
 struct WeightsOfCall {
   std::uint32_t of[kMostWeights];
 };
 
-/// The further sums of a segment replay's detail (segment_replay.hpp).
+/// Additional sums of a segment replay's detail (segment_replay.hpp).
 struct Detail {
   std::uint64_t active_lanes[scheduler::kMaxWarpSize + 1];
   Tally by_bounce[kBounces][trace::kEventKinds];
 };
 
-/// Queues of many short threads, translated before any warp runs. Each thread has a slot, so that finding its queue is
-/// one access to memory: a queue that fits stands there with its closing kNoCall, and the slot's last code is kNoCall
-/// too. Of one that does not fit, the slot's first eight bytes say where among the long ones it stands, and its last
-/// code is 0. A slot has at least eight codes, a power of two.
+/// Queues of many short threads, translated before any warp runs. Each thread has a slot, so that one memory access
+/// finds its queue. A queue that fits is in the slot with its closing kNoCall, and the slot's last code is also
+/// kNoCall. For a longer queue, the slot's first eight bytes are its index among the long ones, and the last code is 0.
+/// A slot has at least eight codes, a power of two.
 template <class Code>
 struct ReadyQueues {
   Code* slots = nullptr;
   std::uint64_t slot_codes = 0;
-  Code* long_queues = nullptr;  ///< that of a thread would stand at event_offset[thread] + thread
+  Code* long_queues = nullptr;  ///< a thread's is at event_offset[thread] + thread
 };
 
-/// What all warps of a launch share. Pointers are into the launch, the assignment, and the replayer's own tables. Where
-/// segments are replayed, they are what is called threads here.
+/// Shared by all warps of a launch. Pointers refer to the launch, the assignment, and the replayer's tables. A segment
+/// replay has segments in the role of threads.
 template <class Code>
 struct Job {
   const trace::EventKind* kind = nullptr;
@@ -68,12 +68,12 @@ struct Job {
   std::uint32_t warp_size = 0;
   Policy policy = Policy::StageMajority;
   const Code* code_of = nullptr;          ///< by shader << kKindBits | kind
-  Code favoured = 0;                      ///< codes below it are the policy's special class (call_dictionary.hpp)
-  const std::uint32_t* cost = nullptr;    ///< by code; read only for by_warp, by_thread and detail
+  Code favoured = 0;                      ///< lower codes are the policy's favoured calls (call_dictionary.hpp)
+  const std::uint32_t* cost = nullptr;    ///< by code; read for by_warp, by_thread and detail only
   Tally* by_warp = nullptr;               ///< by warp, or null
   Tally* by_thread = nullptr;             ///< by thread, or null
-  ReadyQueues<Code> ready;                ///< without slots: each warp's queues are translated when its turn comes
-  const WeightsOfCall* weight = nullptr;  ///< by code; null: a replay of threads, without all that follows
+  ReadyQueues<Code> ready;                ///< without slots: a warp's queues are translated just before its replay
+  const WeightsOfCall* weight = nullptr;  ///< by code; null: a replay of threads, without the members below
   std::uint64_t tables = 0;
   std::uint64_t* weights_of_warp = nullptr;   ///< warp · tables + table
   const trace::EventKind* kind_of = nullptr;  ///< by code
@@ -85,7 +85,7 @@ struct CodedEvent {
   std::uint64_t mask;
 };
 
-/// The memory of one of the two warps that a worker replays side by side (body.hpp).
+/// Buffers of one of the two warps that a worker replays side by side (body.hpp).
 template <class Code>
 struct WarpMemory {
   Code* codes = nullptr;  ///< the queues; grows with the longest
@@ -96,9 +96,9 @@ struct WarpMemory {
 template <class Code>
 struct Worker {
   CallSum* sums = nullptr;    ///< by code
-  Detail* detail = nullptr;   ///< where a job asks for detail
+  Detail* detail = nullptr;   ///< if the job wants detail
   WarpMemory<Code> warps[2];  // NOLINT(modernize-avoid-c-arrays): see .clang-tidy in this folder
-  void* owner = nullptr;      ///< for grow and append alone
+  void* owner = nullptr;      ///< for grow and append only
 };
 
 void grow(Worker<std::uint8_t>& worker, unsigned which, std::size_t codes);
@@ -123,10 +123,10 @@ struct Kernel {
   Entries<std::uint16_t> wide;
 };
 
-/// The kernels that this machine can run, the fastest first; the last is the portable one.
+/// The kernels that this machine supports, the fastest first; the last is the portable one.
 [[nodiscard]] std::span<const Kernel* const> kernels();
 
-/// As simt::replay, on the kernel of one's choice.
+/// As simt::replay, with a given kernel.
 [[nodiscard]] ReplayResult replay_on(const Kernel& kernel, const trace::Launch& launch,
                                      const std::vector<trace::Shader>& shaders,
                                      const scheduler::WarpAssignment& assignment, const ReplayOptions& options);

@@ -1,6 +1,6 @@
-// The queues of one warp: a cursor per lane, and who waits for what.
+// The queues of one warp: a cursor per lane, and the waiting lanes of each call.
 //
-// Contract: every queue ends with kNoCall. `pop` moves lanes that share a call on to their next one.
+// Contract: every queue ends with kNoCall. `pop` advances lanes that share a call to their next one.
 #pragma once
 
 #include "sim/simt/kernel/bits.hpp"
@@ -9,8 +9,8 @@
 
 namespace rayreplay::simt::kernel::RAYREPLAY_SIMT_KERNEL {
 
-/// Loops over lanes or slots take four rounds at once, and what is not there is looked for at the 65th place: a loop
-/// that ended after any round would often end where the processor does not expect it, which costs more than the rounds.
+/// Loops over lanes or slots are unrolled by four; missing entries use the 65th place. A loop that may end after any
+/// iteration mispredicts its exit, which costs more than the extra iterations.
 inline constexpr unsigned kAtOnce = 4;
 
 template <class Code>
@@ -33,8 +33,8 @@ class Queues {
     waiting_.put(*queue, std::uint64_t{1} << lane);
   }
 
-  /// `lanes`, of which there are `count`, wait at `slot`. Inlined by force: with all the kernels in one file the
-  /// compiler thinks it too large to be, and the loop around it pays.
+  /// The `count` lanes of `lanes` wait at `slot`. Force-inlined: with all kernels in one file GCC considers it too
+  /// large, and the surrounding loop gets slower.
   [[gnu::always_inline]] void pop(unsigned slot, std::uint64_t lanes, unsigned count) {
     waiting_.remove(slot, lanes);
     if (count > kMany && pop_alike(lanes)) {
@@ -53,10 +53,10 @@ class Queues {
   }
 
  private:
-  /// From here on it pays to see whether all go the same way. Measured.
+  /// Above this number of lanes the check for a common next call is worthwhile (measured).
   static constexpr unsigned kMany = 20;
 
-  /// Where all lanes go on to one call, enters them at once; else does nothing.
+  /// If all lanes continue to one call, enters them at once; else does nothing.
   bool pop_alike(std::uint64_t lanes) {
     const Code first = cursor_[lowest(lanes)][1];
     unsigned difference = 0;
@@ -75,7 +75,7 @@ class Queues {
 
   WaitingTable<Code> waiting_;
   const Code* cursor_[65];
-  Code nobody_[kAtOnce];  ///< the 65th queue, of which a pop takes three at most
+  Code nobody_[kAtOnce];  ///< the 65th queue; one pop reads at most three of its codes
 };
 
 }  // namespace rayreplay::simt::kernel::RAYREPLAY_SIMT_KERNEL

@@ -1,9 +1,9 @@
-// The four policies as steps of one warp (replayer.hpp defines them; policies/ describes them for people).
+// The policies as steps of one warp (replayer.hpp defines them; policies/ describes them for users).
 //
-// Contract: `Steps<policy>` holds what the policy remembers of a warp. `start` looks at the queues before the first
-// step; `step` makes one warp event and tells it to the observer with its mask and number of lanes, or returns false
-// when no lane has events left. The policies are a closed set of templates, not virtual functions: a step takes some
-// tens of cycles, of which a call through a pointer and the registers it spills would be a good part.
+// Contract: `Steps<policy>` is the policy's state for one warp. `start` reads the queues before the first step. `step`
+// makes one warp event and reports its mask and lane count to the observer, or returns false if no lane has events
+// left. The policies are a closed set of templates, not virtual functions: a step takes some tens of cycles, and an
+// indirect call with its register spills would be a large part of that.
 #pragma once
 
 #include "sim/simt/kernel/bits.hpp"
@@ -12,7 +12,7 @@
 
 namespace rayreplay::simt::kernel::RAYREPLAY_SIMT_KERNEL {
 
-/// The lanes at `slot`, all of them or those in `among`, make their call.
+/// The lanes at `slot`, or those of them in `among`, make their call.
 template <class Code, class Observer>
 [[gnu::always_inline]] inline std::uint64_t call(Queues<Code>& queues, unsigned slot, Observer& observer,
                                                  std::uint64_t among = ~std::uint64_t{0}) {
@@ -36,7 +36,7 @@ class Steps<Policy::StageMajority> {
   bool step(Queues<Code>& queues, Observer& observer) {
     const auto& waiting = queues.waiting();
     const std::uint64_t traversal = waiting.favoured();
-    // One or the other, without a branch that no processor can foretell.
+    // A select without a branch, which would be unpredictable.
     std::uint64_t open = traversal | (waiting.occupied() & (static_cast<std::uint64_t>(traversal != 0) - 1));
     if (open == 0) {
       return false;
@@ -56,8 +56,8 @@ class Steps<Policy::StageMajority> {
   }
 
  private:
-  // A candidate's key is its number of lanes, then the complement of its code: the greatest key has most lanes and, of
-  // equals, the lowest code; codes rise with shader, then kind. The slot comes last, to be read off.
+  // A candidate's key is its number of lanes, then the complement of its code: the maximum has the most lanes and,
+  // among equals, the lowest code. Codes ascend with shader, then kind. The lowest bits are the slot, to be extracted.
   static constexpr unsigned kCodeShift = 8;
   static constexpr unsigned kLanesShift = 24;
 };
@@ -105,7 +105,7 @@ class Steps<Policy::OldestLane> {
   }
 
  private:
-  std::uint64_t sets_[65];  ///< lanes with events left that popped together last; the longest ago first
+  std::uint64_t sets_[65];  ///< lanes with events left that popped together last; oldest first
   unsigned count_ = 0;
 };
 
@@ -144,7 +144,7 @@ class Steps<Policy::Independent> {
       leaders_ |= lowest_bit(lanes);
     }
   }
-  /// Of lanes that were one group: those at a trace call of ray generation stop, the others go on as a group.
+  /// The lanes were one group: those at a trace call of ray generation stop, the others continue as a group.
   template <class Code>
   void settle(const Queues<Code>& queues, std::uint64_t lanes) {
     const auto& waiting = queues.waiting();
@@ -157,7 +157,7 @@ class Steps<Policy::Independent> {
   }
 
   std::uint64_t group_[64];    ///< by its lowest lane
-  std::uint64_t leaders_ = 0;  ///< the lowest lanes of the groups that may run
+  std::uint64_t leaders_ = 0;  ///< the lowest lanes of the runnable groups
   std::uint64_t stopped_ = 0;  ///< lanes that wait in ray generation
 };
 

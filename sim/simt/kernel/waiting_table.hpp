@@ -1,10 +1,10 @@
-// Which lanes wait for which call: the state of a warp between two steps.
+// The waiting lanes of each call: the state of a warp between two steps.
 //
-// Contract: `WaitingTable<Code>` holds the lanes at each call in at most 64 *slots*, for no more calls can stand at the
-// heads of 64 lanes. `occupied` is the set of slots in use; lanes whose queues are empty are `finished` and in no slot.
-// Narrow codes are their own slots (kNoCall is the last one); wide codes are given slots as they come, found again
-// through a byte per code in the warp's memory. Looking only at what a step changes makes a step independent of the
-// warp size and of the number of shaders.
+// Contract: `WaitingTable<Code>` holds the lanes at each call in at most 64 *slots*, because 64 lanes have at most 64
+// calls at their heads. `occupied` is the set of slots in use; lanes with empty queues are `finished` and in no slot.
+// Narrow codes are their own slots (kNoCall is the last one). Wide codes get slots on demand, found by a byte per code
+// in the warp's memory. A step touches only what changes, so its cost does not depend on the warp size or the number of
+// shaders.
 #pragma once
 
 #include "sim/simt/kernel/bits.hpp"
@@ -33,14 +33,14 @@ class WaitingTable<std::uint8_t> {
   [[nodiscard]] unsigned slot_of(std::uint8_t code) const {
     return code;
   }
-  /// Any slot up to 64: for the last, which stands for none, there are no lanes and the greatest of codes.
+  /// Any slot up to 64; slot 64 means none and has no lanes and the greatest code.
   [[nodiscard]] std::uint64_t lanes(unsigned slot) const {
     return lanes_[slot];
   }
   [[nodiscard]] unsigned code(unsigned slot) const {
     return slot;
   }
-  /// The slot of the lowest code; 64 when no lane waits.
+  /// The slot of the lowest code; 64 if no lane waits.
   [[nodiscard]] unsigned first() const {
     return lowest(occupied());
   }

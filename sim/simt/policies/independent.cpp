@@ -1,4 +1,4 @@
-// independent: lanes that have parted stay apart until all are back in ray generation.
+// independent: diverged lanes stay apart until all are back in ray generation.
 #include "sim/simt/policies/replay_policy.hpp"
 
 namespace rayreplay::simt {

@@ -1,4 +1,4 @@
-// oldest-lane: whoever has waited longest decides.
+// oldest-lane: the lane that has waited longest decides.
 #include "sim/simt/policies/replay_policy.hpp"
 
 namespace rayreplay::simt {

@@ -1,9 +1,9 @@
-// The replay policies as the program lists and describes them.
+// Listing and description of the replay policies.
 //
-// Contract: a policy's file in this folder holds its name and its documentation for people; the enumerator's comment
-// in replayer.hpp is the definition, and its steps are in kernel/steps.hpp, compiled once for each instruction set. The
-// set is closed: a policy costs some tens of cycles a step, so it is a template argument of the loop and not an object
-// that the loop calls. To add one: an enumerator, its steps, an order of codes (call_dictionary.cpp), a file here.
+// Contract: a policy's file in this folder holds its name and its documentation for users. The enumerator's comment in
+// replayer.hpp is the definition; the steps are in kernel/steps.hpp, compiled once for each instruction set. The set is
+// closed: a step costs some tens of cycles, so a policy is a template argument of the loop instead of a virtual object.
+// To add one: an enumerator, its steps, an order of codes (call_dictionary.cpp), a file here.
 #pragma once
 
 #include "base/registry.hpp"

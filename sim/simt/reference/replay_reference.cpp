@@ -39,7 +39,7 @@ Queues queues_of_warp(const trace::Launch& launch, const scheduler::WarpAssignme
   return queues;
 }
 
-/// The calls at the heads of `lanes` and who waits for each; lanes without events left take no part.
+/// The calls at the heads of `lanes`, with the waiting lanes of each; lanes without events left are ignored.
 std::map<Call, Lanes> heads(const Queues& queues, const Lanes& lanes) {
   std::map<Call, Lanes> result;
   for (const std::size_t lane : lanes) {
@@ -100,7 +100,7 @@ Call choose_trace_barrier(const std::map<Call, Lanes>& waiting, const std::vecto
   return best;
 }
 
-/// `last_pop`: the step in which each lane popped last; 0 before its first.
+/// `last_pop`: the step of each lane's last pop; 0 before its first.
 Call choose_oldest_lane(const Queues& queues, const std::vector<std::size_t>& last_pop) {
   std::size_t oldest = queues.size();
   for (std::size_t lane = 0; lane < queues.size(); ++lane) {
@@ -137,7 +137,7 @@ std::vector<WarpEvent> replay_regrouping(Queues queues, const std::vector<trace:
 struct Group {
   Call call;
   Lanes lanes;
-  /// All living lanes have met in ray generation: their trace calls may be made.
+  /// All living lanes are back in ray generation: their trace calls may be made.
   bool released;
 };
 

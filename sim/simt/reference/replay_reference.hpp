@@ -1,11 +1,11 @@
-// The replayer, slow and obvious: the twin that the fast one is tested against (MODELS.md §4).
+// The slow and obvious replayer: the twin for tests of the fast one (MODELS.md §4).
 //
 // Contract: the warp events of one warp in order, under any policy of sim/simt/replayer.hpp. Written from the
-// definitions alone: a queue per lane and a map of the calls at their heads, looked through again at every step. The
-// policies fix the order of events but for `Independent`, whose groups really run side by side: here the group that
-// holds the lowest lane runs first, so compare that policy's events as a multiset. A lane waits in ray generation at a
-// Begin or OcclusionBegin whose shader's stage is RayGeneration. Assumes a checked trace and assignment; `warp` is a
-// row-major index. Complexity: O(warp events · warp size · log warp size).
+// definitions alone: a queue per lane and a map of the calls at their heads, rebuilt at every step. The policies fix
+// the order of events except for `Independent`, whose groups run side by side: here the group with the lowest lane runs
+// first, so compare that policy's events as a multiset. A lane waits in ray generation at a Begin or OcclusionBegin
+// whose shader's stage is RayGeneration. Requires a checked trace and assignment; `warp` is a row-major index.
+// Complexity: O(warp events · warp size · log warp size).
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,7 @@
 namespace rayreplay::sweep {
 namespace {
 
-/// So that less is better.
+/// Turns every goal into minimisation.
 double sign(experiment::Goal goal) {
   if (goal == experiment::Goal::None) {
     throw Error(ErrorKind::Internal, {"a metric without a goal has no best value", "", "", "", ""});
@@ -64,12 +64,12 @@ std::vector<std::size_t> pareto_front(std::span<const GoalColumn> columns) {
       order.push_back(i);
     }
   }
-  // A point can only be dominated by one that comes before it in this order.
+  // In this order, a point can be dominated only by an earlier one.
   std::ranges::sort(
       order, [&](std::size_t a, std::size_t b) { return points[a] != points[b] ? points[a] < points[b] : a < b; });
   std::vector<std::size_t> front;
   for (const std::size_t one : order) {
-    // Of two goals the last of the front has the least second value: it stands for all.
+    // With two goals, the last point of the front has the smallest second value, so one comparison is enough.
     const bool beaten =
         columns.size() == 2
             ? !front.empty() && dominates(points[front.back()], points[one])

@@ -1,16 +1,16 @@
-// The best of a sweep, and the configurations that nothing else beats in everything.
+// The best configurations of a sweep, and its Pareto front.
 //
-// Contract: values that are not numbers (NaN) are left out. `best_of`: indices of the `most` best values, best first,
-// equal ones by index; O(n log most). `pareto_front`: indices, ascending, of the points that no other point dominates
-// (as good in every goal, better in one); equal points stand on the front together; exact; O(n log n) for two goals,
-// O(n · front) for more. Goal None is an Internal error: ask the user first.
+// Contract: NaN values are left out. `best_of` returns the indices of the `most` best values, best first, ties by
+// index; O(n log most). `pareto_front` returns the indices, ascending, of the points that no other point dominates (at
+// least as good in every goal, better in one). Equal points are on the front together. Exact; O(n log n) for two goals,
+// O(n · front) for more. Goal None is an Internal error: callers ask the user first.
 #pragma once
 
 #include <cstddef>
 #include <span>
 #include <vector>
 
-#include "sim/experiment/settings/metrics.hpp"
+#include "sim/settings/metrics.hpp"
 
 namespace rayreplay::sweep {
 

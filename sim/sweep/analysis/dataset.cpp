@@ -9,7 +9,7 @@
 namespace rayreplay::sweep {
 namespace {
 
-/// Numbers the distinct values of a column in their order.
+/// Numbers the distinct values of a column in ascending order.
 VariedParameter levels_of(const ResultSet& rows, std::size_t column) {
   std::vector<const ResultCell*> values;
   values.reserve(rows.rows.size());
@@ -35,7 +35,7 @@ VariedParameter levels_of(const ResultSet& rows, std::size_t column) {
   return result;
 }
 
-/// The axes among the keys of a table: `"machine.sms" = …`, or `sms = …` in a table `machine`.
+/// The axes in a TOML table of keys: `"machine.sms" = …`, or `sms = …` in a table `machine`.
 void collect_axes(const toml::table& table, const std::string& prefix, const std::vector<std::string>& axes,
                   std::vector<std::string>& found) {
   for (const auto& [key, node] : table) {
@@ -48,7 +48,7 @@ void collect_axes(const toml::table& table, const std::string& prefix, const std
   }
 }
 
-/// Axes that the sweep's file moves together. A text that cannot be read has none: it was checked when the sweep began.
+/// Groups of zipped axes. A sweep text that does not parse gives no groups: it was checked when the sweep began.
 std::vector<std::vector<std::string>> zipped(const std::string& sweep, const std::vector<std::string>& axes,
                                              bool& sampled) {
   std::vector<std::vector<std::string>> groups;
@@ -69,7 +69,7 @@ std::vector<std::vector<std::string>> zipped(const std::string& sweep, const std
   return groups;
 }
 
-/// One parameter for `members`, in their order.
+/// One parameter for a group of axes, in their order.
 VariedParameter joined(const std::vector<const VariedParameter*>& members) {
   VariedParameter result = *members.front();
   for (std::size_t i = 1; i < members.size(); ++i) {

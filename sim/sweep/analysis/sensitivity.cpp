@@ -9,18 +9,18 @@
 namespace rayreplay::sweep {
 namespace {
 
-constexpr std::size_t kLeastBin = 16;  // rows
-constexpr std::size_t kMostBins = 64;
-constexpr std::size_t kLeastLevel = 4;  // rows
-// Below this share of the mean's square a variance is rounding.
+constexpr std::size_t kMinBin = 16;  // rows
+constexpr std::size_t kMaxBins = 64;
+constexpr std::size_t kMinLevel = 4;  // rows
+// A variance below this share of the squared mean is rounding error.
 constexpr double kRounding = 1e-24;
 
 struct Rows {
   std::vector<std::size_t> places;  ///< rows with a value
-  std::vector<double> values;       ///< less their mean
+  std::vector<double> values;       ///< minus their mean
 };
 
-/// Levels that occur among the rows, numbered without gaps.
+/// Renumbers the levels that occur among the rows, without gaps.
 VariedParameter compact(const VariedParameter& parameter, const Rows& rows) {
   std::vector<std::uint32_t> number(parameter.count, 0);
   for (const std::size_t row : rows.places) {
@@ -37,7 +37,7 @@ VariedParameter compact(const VariedParameter& parameter, const Rows& rows) {
   return result;
 }
 
-/// Product of the counts; 0 where it is beyond counting.
+/// Product of the level counts; 0 on overflow.
 std::uint64_t combinations(std::span<const VariedParameter> parameters) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 40U;
   std::uint64_t product = 1;
@@ -50,7 +50,7 @@ std::uint64_t combinations(std::span<const VariedParameter> parameters) {
   return product;
 }
 
-/// Values by cell of the grid, the last parameter fastest; empty where a cell has none or several.
+/// Values by cell of the grid, the last parameter fastest; empty if a cell has no value or several.
 std::vector<double> as_grid(std::span<const VariedParameter> parameters, const Rows& rows) {
   const std::uint64_t cells = combinations(parameters);
   if (cells != rows.values.size()) {
@@ -89,7 +89,8 @@ std::vector<Axis> axes_of(std::span<const VariedParameter> parameters) {
   return axes;
 }
 
-/// Variance of the means of cells that share the levels of both axes (one twice: of that one).
+/// Variance of the means over cells with equal levels of both axes. The same axis twice gives the variance of that
+/// axis.
 double variance_of_means(const std::vector<double>& grid, const Axis& a, const Axis& b) {
   std::vector<double> sums(a.count * b.count, 0.0);
   const bool same = a.stride == b.stride;
@@ -100,12 +101,12 @@ double variance_of_means(const std::vector<double>& grid, const Axis& a, const A
   const double each = static_cast<double>(grid.size()) / static_cast<double>(groups);
   double sum = 0;
   for (std::uint64_t i = 0; i < groups; ++i) {
-    sum += (sums[i] / each) * (sums[i] / each);  // the mean of all is 0
+    sum += (sums[i] / each) * (sums[i] / each);  // the overall mean is 0
   }
   return sum / static_cast<double>(groups);
 }
 
-/// Mean over the cells of all other axes of the variance along this one.
+/// Variance along this axis, averaged over the cells of all other axes.
 double variance_along(const std::vector<double>& grid, const Axis& axis) {
   double sum = 0;
   const std::uint64_t block = axis.stride * axis.count;
@@ -143,12 +144,12 @@ void analyse_grid(Sensitivity& result, std::span<const VariedParameter> paramete
   std::ranges::stable_sort(result.pairs, [](const PairIndex& x, const PairIndex& y) { return x.share > y.share; });
 }
 
-/// Bin of each row: the level where levels are few, else equal numbers of rows in the order of levels.
+/// Bin of each row: its level if there are few levels, else quantiles in the order of levels.
 std::vector<std::uint32_t> bins_of(const VariedParameter& parameter, std::uint32_t& count) {
   const std::size_t rows = parameter.levels.size();
-  const auto most = static_cast<std::uint32_t>(std::clamp<std::size_t>(rows / kLeastBin, 2, kMostBins));
-  // Levels as they are where each has a few rows on average.
-  if (parameter.count <= kMostBins && parameter.count * kLeastLevel <= rows) {
+  const auto most = static_cast<std::uint32_t>(std::clamp<std::size_t>(rows / kMinBin, 2, kMaxBins));
+  // One bin per level if each level has a few rows on average.
+  if (parameter.count <= kMaxBins && parameter.count * kMinLevel <= rows) {
     count = parameter.count;
     return parameter.levels;
   }
@@ -157,7 +158,7 @@ std::vector<std::uint32_t> bins_of(const VariedParameter& parameter, std::uint32
     ++below[level + 1];
   }
   std::partial_sum(below.begin(), below.end(), below.begin());
-  // Rows of one level stay together: the bin of the level's middle row.
+  // Rows of one level stay in one bin: the bin of the level's middle row.
   std::vector<std::uint32_t> bin_of_level(parameter.count);
   std::uint32_t used = 0, last = 0;
   for (std::uint32_t level = 0; level < parameter.count; ++level) {
@@ -182,7 +183,7 @@ void estimate(ParameterIndex& index, const VariedParameter& parameter, const Row
   std::uint32_t count = 0;
   const std::vector<std::uint32_t> bins = bins_of(parameter, count);
   const std::size_t n = rows.values.size();
-  if (count < 2 || n < count + kLeastBin / 2) {
+  if (count < 2 || n < count + kMinBin / 2) {
     return;
   }
   std::vector<double> sums(count, 0.0);

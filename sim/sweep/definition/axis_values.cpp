@@ -18,10 +18,10 @@ namespace {
 constexpr std::array<std::string_view, 6> kRangeWords = {"from", "to", "step", "count", "scale", "powers_of_two"};
 constexpr const char* kForms =
     "a list, { from, to, step }, { from, to, count }, { powers_of_two = [A, B] } or a continuous { from, to }";
-/// Whole numbers that doubles hold exactly.
-constexpr double kMostExact = 9007199254740992.0;
+/// Largest range of integers that doubles represent exactly.
+constexpr double kMaxExact = 9007199254740992.0;
 
-/// Twelve digits: what differs from machine to machine in the last bits of a logarithm is not among them.
+/// Twelve digits: platforms differ only in the last bits of a logarithm.
 double rounded(double value) {
   const std::string text = fmt::format("{:.12g}", value);
   double result = value;
@@ -39,7 +39,7 @@ class RangeReader {
       if (std::find(kRangeWords.begin(), kRangeWords.end(), name.str()) == kRangeWords.end()) {
         const std::vector<std::string> words(kRangeWords.begin(), kRangeWords.end());
         const std::string near = nearest(name.str(), words);
-        usage("unknown word of a range", where_, "'" + std::string(name.str()) + "'", kForms,
+        usage("unknown key of a range", where_, "'" + std::string(name.str()) + "'", kForms,
               near.empty() ? "" : "did you mean '" + near + "'?");
       }
     }
@@ -55,7 +55,7 @@ class RangeReader {
     const bool step = table_->contains("step");
     const bool count = table_->contains("count");
     if (step && (count || logarithmic_)) {
-      usage("a range has a step and a count or a scale", where_, key_, "one of them",
+      usage("a range has both a step and a count or scale", where_, key_, "one of them",
             "a logarithmic range takes `count`");
     }
     return step ? stepped() : count ? counted() : continuous();
@@ -63,11 +63,11 @@ class RangeReader {
 
  private:
   [[noreturn]] void wrong(const char* word, const toml::node* node, const char* expected) const {
-    usage("the range is not complete", where_,
+    usage("the range is incomplete", where_,
           fmt::format("{}: {} is {}", key_, word, node == nullptr ? "not there" : type_of(*node)), expected);
   }
 
-  /// A number as the file has it, a size with its unit: not checked by the key.
+  /// A number as the file has it, or a size with its unit. The key's own range check comes later.
   [[nodiscard]] double number(const toml::node* node, const char* word) {
     if (node != nullptr && node->is_integer()) {
       return static_cast<double>(node->as_integer()->get());
@@ -99,7 +99,7 @@ class RangeReader {
     return std::ldexp(static_cast<double>(value), static_cast<int>(shift));
   }
 
-  /// One of the ends: what the key says to it decides whether the axis is of whole numbers.
+  /// The key's answer to one end decides whether the axis has whole numbers.
   double end(const char* word) {
     const toml::node* node = table_->get(word);
     const double value = number(node, word);
@@ -109,7 +109,7 @@ class RangeReader {
   }
 
   [[nodiscard]] static std::int64_t as_whole(double value) {
-    return static_cast<std::int64_t>(std::clamp(value, -kMostExact, kMostExact));
+    return static_cast<std::int64_t>(std::clamp(value, -kMaxExact, kMaxExact));
   }
 
   void note_type(const ParameterValue& value) {
@@ -131,7 +131,7 @@ class RangeReader {
     return scale == "log";
   }
 
-  /// Past what a sweep can use; also keeps a tiny step from filling the memory.
+  /// More values than a sweep can use. The limit also keeps a tiny step from filling the memory.
   void require_few(double values) const {
     if (values > static_cast<double>(kMostValues)) {
       usage("the axis has too many values", where_, fmt::format("{}: {:.0f}", key_, values),
@@ -154,7 +154,7 @@ class RangeReader {
       usage("the step is not above 0", where_, fmt::format("{}: step = {}", key_, step), "more than 0");
     }
     Axis axis{.key = key_, .values = {}, .where = where_};
-    // The end counts as reached where rounding alone keeps it out.
+    // The end belongs to the range if only rounding keeps it out.
     constexpr double kSlack = 1e-9;
     const double steps = std::floor((high_ - low_) / step + kSlack);
     require_few(steps + 1);
@@ -169,7 +169,7 @@ class RangeReader {
     const toml::node* node = table_->get("count");
     const auto* given = node->as_integer();
     if (given == nullptr || given->get() < 1 || static_cast<std::uint64_t>(given->get()) > kMostValues) {
-      usage("the count is no count", where_, key_, fmt::format("a whole number from 1 to {}", kMostValues));
+      usage("the count is out of range", where_, key_, fmt::format("a whole number from 1 to {}", kMostValues));
     }
     const std::int64_t count = given->get();
     Axis axis{.key = key_, .values = {}, .where = where_};
@@ -255,7 +255,7 @@ ParameterValue resolved_spec(const std::string& key, const ParameterValue& value
   experiment::Settings scratch;
   scratch.set(key, value, where);
   if (key != "workload") {
-    scratch.set("trace", std::string("any"), "");  // without an input nothing is completed
+    scratch.set("trace", std::string("any"), "");  // an input is required to complete settings
   }
   return experiment::complete(scratch).text(key);
 }
@@ -278,9 +278,9 @@ Axis read_axis(const std::string& key, const toml::node& node, const std::string
   if (parameter == nullptr) {
     experiment::unknown_key(key, at.text());
   }
-  if (!parameter->command.empty()) {
+  if (const std::string command = experiment::command_of(parameter->read_by); !command.empty()) {
     usage("no stage of a sweep reads the key", at.text(), "'" + key + "'", "a key that a stage reads",
-          fmt::format("rayreplay {} alone reads it", parameter->command));
+          fmt::format("rayreplay {} alone reads it", command));
   }
   if (const toml::table* table = node.as_table()) {
     return RangeReader(key, *table, at).read();
@@ -288,7 +288,7 @@ Axis read_axis(const std::string& key, const toml::node& node, const std::string
   const toml::array* array = node.as_array();
   if (array == nullptr) {
     usage("an axis has several values", at.text(), fmt::format("{}: {}", key, type_of(node)), kForms,
-          "one value for all configurations stands in [experiment]");
+          "a key with one value belongs to [experiment]");
   }
   if (array->empty()) {
     usage("the axis is empty", at.text(), key, "at least one value", "without a value there is no configuration");

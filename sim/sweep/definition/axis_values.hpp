@@ -1,4 +1,4 @@
-// What the right side of an axis stands for: lists and ranges. Internal to this room.
+// The right side of an axis: lists and ranges. Internal to this folder.
 #pragma once
 
 #include <string>
@@ -10,25 +10,25 @@
 
 namespace rayreplay::sweep {
 
-/// Values of one axis are no more than this.
+/// Upper limit of values of one axis.
 inline constexpr std::uint64_t kMostValues = 1'000'000;
 
-/// Whether the table is a range, and not a part of a dotted key.
+/// True for a range; false for a part of a dotted key.
 [[nodiscard]] bool is_range(const toml::table& table);
 
-/// Every value checked by its key.
+/// Every value is checked by its key.
 [[nodiscard]] Axis read_axis(const std::string& key, const toml::node& node, const std::string& folder,
                              const Place& at);
 
-/// As the key takes it; Usage names `where`.
+/// Converts to the key's type; Usage names `where`.
 [[nodiscard]] ParameterValue checked(const std::string& key, const ParameterValue& value, const std::string& where);
 
-/// A spec with all its parameters: "random:seed=1" of "random"; other values as they are. Usage where there is no such
+/// A spec with all its parameters: "random" becomes "random:seed=1". Other values are unchanged. Usage for an unknown
 /// model.
 [[nodiscard]] ParameterValue resolved_spec(const std::string& key, const ParameterValue& value,
                                            const std::string& where);
 
-/// Numbers by value, whole or not; all others exactly.
+/// Compares numbers by value, whole or not, and all other types exactly.
 [[nodiscard]] bool same_value(const ParameterValue& left, const ParameterValue& right);
 
 }  // namespace rayreplay::sweep

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "sim/experiment/settings/parameter_table.hpp"
+#include "sim/settings/parameter_table.hpp"
 
 namespace rayreplay::sweep {
 namespace {
@@ -20,7 +20,7 @@ enum class Kind { Number, Text, Truth, Any };
 enum class Op {
   Constant,
   Key,
-  Branch,  ///< behind the left side of an Or or And: past the right side where the left one decides
+  Branch,  ///< after the left side of || and &&: skips the right side if the left one decides
   Or,
   And,
   Equal,
@@ -42,7 +42,7 @@ struct OpText {
   std::string_view text;
   Op op;
 };
-// By level of precedence; longer ones first where one begins like another.
+// By precedence; an operator stands before its own prefixes.
 constexpr std::array kOr = {OpText{"||", Op::Or}};
 constexpr std::array kAnd = {OpText{"&&", Op::And}};
 constexpr std::array kCompare = {OpText{"==", Op::Equal},     OpText{"!=", Op::Unequal}, OpText{"<=", Op::LessEqual},
@@ -50,8 +50,8 @@ constexpr std::array kCompare = {OpText{"==", Op::Equal},     OpText{"!=", Op::U
 constexpr std::array kSum = {OpText{"+", Op::Add}, OpText{"-", Op::Subtract}};
 constexpr std::array kProduct = {OpText{"*", Op::Multiply}, OpText{"/", Op::Divide}, OpText{"%", Op::Remainder}};
 constexpr std::size_t kLevels = 5;
-/// Brackets and signs inside one another: what a person writes has a few.
-constexpr int kMostDepth = 100;
+/// Nesting limit of brackets and signs; more than hand-written conditions need.
+constexpr int kMaxDepth = 100;
 constexpr std::size_t kShownBefore = 60;
 constexpr std::size_t kShownAfter = 60;
 
@@ -76,7 +76,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// A value while a condition is computed; texts are looked at, not copied.
+/// A value during evaluation; texts are views, not copies.
 struct Operand {
   Kind kind = Kind::Number;
   double number = 0;
@@ -149,14 +149,14 @@ bool is_comparison(Op op) {
 
 }  // namespace
 
-/// One step of a condition in the order of evaluation: operands before their operator.
+/// One step of a condition in postfix order.
 struct Condition::Step {
   Op op = Op::Constant;
-  std::size_t column = 0;  ///< from 1
+  std::size_t column = 0;  ///< counted from 1
   ParameterValue constant{};
   std::string key{};
-  bool decides = false;  ///< Branch: the truth of the left side that makes the right one needless
-  std::size_t next = 0;  ///< Branch: where it goes on then
+  bool decides = false;  ///< Branch: the value of the left side that decides
+  std::size_t next = 0;  ///< Branch: the step to continue at
 };
 
 namespace {
@@ -184,8 +184,8 @@ std::string place_in(const std::string& where, std::string_view text, std::size_
 
 }  // namespace
 
-/// Runs the steps over a heap-allocated stack of values, without recursion: long conditions cannot overflow the
-/// program's stack.
+/// Runs the steps with a value stack on the heap, without recursion: a long condition cannot overflow the program's
+/// stack.
 class ConditionRun {
  public:
   explicit ConditionRun(const Condition& condition) : condition_(condition) {}
@@ -210,7 +210,7 @@ class ConditionRun {
  private:
   using Step = Condition::Step;
 
-  /// False where there is no value, which makes the whole condition false.
+  /// A missing value makes the whole condition false.
   bool take(const Step& step, const Condition::Lookup& lookup) {
     switch (step.op) {
       case Op::Constant:
@@ -270,7 +270,7 @@ class ConditionRun {
   std::vector<Operand> stack_;
 };
 
-/// Recursive descent; one function for all the levels of binary operators.
+/// Recursive descent; one function for all levels of binary operators.
 class ConditionParser {
  public:
   ConditionParser(std::string_view text, const std::string& where) : text_(text), where_(where) {}
@@ -282,7 +282,8 @@ class ConditionParser {
       fail_here("the condition goes on where it should end", "an operator or the end");
     }
     if (root.kind != Kind::Truth && root.kind != Kind::Any) {
-      fail("this is no condition", where_, text_, root.column, name_of(root.kind), "a comparison or a truth value");
+      fail("the condition does not give a truth value", where_, text_, root.column, name_of(root.kind),
+           "a comparison or a truth value");
     }
   }
 
@@ -290,7 +291,7 @@ class ConditionParser {
   std::vector<Condition::Step> steps;
 
  private:
-  /// The kind of value that a parsed subexpression gives, and the column where it begins, for messages.
+  /// Type of a parsed subexpression, and its first column for messages.
   struct Part {
     Kind kind = Kind::Any;
     std::size_t column = 0;
@@ -356,7 +357,7 @@ class ConditionParser {
       }
       left = joined(*op, column, left, right);
       if (is_comparison(*op)) {
-        return left;  // a < b < c is not what it looks like
+        return left;  // rejects chained comparisons such as a < b < c
       }
     }
   }
@@ -369,7 +370,7 @@ class ConditionParser {
              fmt::format("{} and {}", name_of(left.kind), name_of(right.kind)), "two of one kind");
       }
       if (left.kind == Kind::Truth && op != Op::Equal && op != Op::Unequal) {
-        fail("truth values have no order", where_, text_, column, "", "== or !=");
+        fail("truth values cannot be compared by size", where_, text_, column, "", "== or !=");
       }
       return {Kind::Truth, column};
     }
@@ -381,13 +382,13 @@ class ConditionParser {
 
   void check(const Part& part, Kind wanted) const {
     if (part.kind != wanted && part.kind != Kind::Any) {
-      fail("the operator does not take this", where_, text_, part.column, name_of(part.kind), name_of(wanted));
+      fail("the operator does not apply to this type", where_, text_, part.column, name_of(part.kind), name_of(wanted));
     }
   }
 
   Part unary() {
     skip();
-    if (++depth_ > kMostDepth) {
+    if (++depth_ > kMaxDepth) {
       fail_here("the condition is nested too deeply", "fewer brackets");
     }
     const std::size_t column = at_ + 1;
@@ -424,7 +425,7 @@ class ConditionParser {
     if (c == '"' || c == '\'' || c == '`') {
       const std::size_t end = text_.find(c, at_ + 1);
       if (end == std::string_view::npos) {
-        fail_here("a text is not closed", "a second one of this");
+        fail_here("a text is not closed", "a closing quote");
       }
       std::string inside(text_.substr(at_ + 1, end - at_ - 1));
       const std::size_t column = at_ + 1;

@@ -1,14 +1,15 @@
 // Conditions on configurations: "cache.l1.bytes <= cache.l2.bytes && machine.sms % 2 == 0".
 //
-// Contract: names are keys of an experiment (with ":PARAM" where the key holds a model's spec; in `backquotes` where a
-// name has other characters than letters, digits, '_', '.', ':'), numbers ("64KiB" as well), "texts", true, false;
-// operators by rising precedence: || && (== != < <= > >=) (+ -) (* / %) and unary ! -; parentheses. Numbers are
-// doubles, texts compare as texts. Types are checked when the text is read; unknown names and mixed comparisons are
-// Usage errors that show the text and give the column. Only the type of a "KEY:PARAM" is not known before there is a
-// value: for these `holds` throws.
-//   Values come from complete settings; a key that holds a spec stands for the model's name. Evaluated from left to
-// right, && and || no further than needed; a division by 0, and a parameter that the spec does not have, make the whole
-// condition false. At most `kMostCharacters` long and 100 brackets and signs deep; evaluation does not recurse.
+// Contract: operands are keys of an experiment, numbers ("64KiB" too), "texts", true and false. "KEY:PARAM" is a
+// parameter of the spec that the key holds. A name with characters other than letters, digits, '_', '.' and ':' stands
+// in `backquotes`. Operators by rising precedence: ||, &&, (== != < <= > >=), (+ -), (* / %), unary ! and -;
+// parentheses. Numbers are doubles, texts compare as texts. Types are checked at parse time: unknown names and mixed
+// comparisons are Usage errors with the text and the column. The type of "KEY:PARAM" is known only with a value, so
+// `holds` throws for it.
+//
+// Values come from complete settings. A key with a spec has the model's name as its value. Evaluation is from left to
+// right; && and || short-circuit. A division by 0, or a parameter that the spec does not have, makes the whole
+// condition false. Limits: `kMostCharacters`, and a nesting of 100 brackets and signs. Evaluation does not recurse.
 #pragma once
 
 #include <functional>
@@ -25,17 +26,17 @@ class Condition {
  public:
   static constexpr std::size_t kMostCharacters = 65536;
 
-  using Lookup = std::function<const ParameterValue*(const std::string& key)>;  ///< null: there is none
+  using Lookup = std::function<const ParameterValue*(const std::string& key)>;  ///< null: no value
 
   Condition() = default;
-  /// `where` for messages: file and line.
+  /// `where`: file and line, for messages.
   Condition(std::string_view text, std::string where);
 
   [[nodiscard]] bool holds(const Lookup& value) const;
   [[nodiscard]] const std::string& text() const {
     return text_;
   }
-  /// Names that it reads, each once.
+  /// The names in the condition, each once.
   [[nodiscard]] const std::vector<std::string>& keys() const {
     return keys_;
   }

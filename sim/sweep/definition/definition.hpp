@@ -28,8 +28,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/experiment/settings/metrics.hpp"
-#include "sim/experiment/settings/settings.hpp"
+#include "sim/settings/metrics.hpp"
+#include "sim/settings/settings.hpp"
 #include "sim/sweep/definition/condition.hpp"
 
 namespace rayreplay::sweep {
@@ -42,12 +42,12 @@ struct Range {
 
 struct Axis {
   std::string key;
-  std::vector<ParameterValue> values;  ///< empty: continuous
+  std::vector<ParameterValue> values;  ///< empty: a continuous range
   std::optional<Range> range{};
   std::string where;
 };
 
-/// Axes that move together; most have one.
+/// Axes that move together (zipped); most factors have one.
 struct Factor {
   std::vector<Axis> axes;
   [[nodiscard]] std::size_t size() const {
@@ -61,8 +61,8 @@ struct Objective {
 };
 
 struct Definition {
-  std::string folder{};                    ///< of the file: relative paths were relative to it
-  std::set<std::string> absolute_paths{};  ///< that were written so (paths.hpp)
+  std::string folder{};                    ///< of the file; relative paths were resolved against it
+  std::set<std::string> absolute_paths{};  ///< paths written as absolute (paths.hpp)
   experiment::Settings base;
   std::vector<Factor> factors;
   std::vector<std::vector<std::pair<std::string, ParameterValue>>> excludes;
@@ -75,14 +75,15 @@ struct Definition {
 
 [[nodiscard]] Definition parse_sweep(std::string_view toml, const std::string& source, const std::string& folder);
 
-/// "KEY=VALUE" on the base, as after `--set`. Usage for a key that an axis varies: it would change nothing.
+/// Sets "KEY=VALUE" on the base, as `--set` does. Usage for the key of an axis, because the axis would override it.
 void set_on_base(Definition& definition, std::string_view assignment, const std::string& where);
 
-/// Every axis key in the order of the file.
+/// All axis keys in the order of the file.
 [[nodiscard]] std::vector<std::string> axis_keys(const Definition& definition);
 
-/// 32 hexadecimal digits over all that decides which configurations there are and what they mean; not over `stop` and
-/// `objective`. Paths count as they are seen from the sweep's folder, wherever that lies.
+/// 32 hexadecimal digits: a hash of everything that decides the configurations and their meaning. `stop` and
+/// `objective` are not part of it. Paths are hashed relative to the sweep's folder, so moving the folder keeps the
+/// hash.
 [[nodiscard]] std::string definition_hash(const Definition& definition);
 
 }  // namespace rayreplay::sweep

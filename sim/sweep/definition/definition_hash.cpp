@@ -9,10 +9,10 @@
 namespace rayreplay::sweep {
 namespace {
 
-/// Grows with what is hashed, and with how.
+/// Version of the hash; it changes with what is hashed, and with how.
 constexpr int kVersion = 2;
 
-/// Every part with its length before it: no two lists of parts make one text.
+/// Every part is preceded by its length, so different lists of parts never give the same text.
 class Description {
  public:
   explicit Description(const Definition& definition) : definition_(&definition) {}

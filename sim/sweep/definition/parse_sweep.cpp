@@ -67,7 +67,7 @@ class SweepReader {
     const std::string near = nearest(name, kTopLevel);
     const bool is_key = experiment::find_parameter(name.substr(0, name.find('.'))) != nullptr;
     usage("unknown key of a sweep", where, "'" + name + "'", fmt::format("one of {}", fmt::join(kTopLevel, ", ")),
-          is_key         ? "keys of the experiment stand in [experiment], several values in [axes]"
+          is_key         ? "put keys of the experiment into [experiment], and several values into [axes]"
           : near.empty() ? ""
                          : "did you mean '" + near + "'?");
   }
@@ -90,7 +90,8 @@ class SweepReader {
     return text->get();
   }
 
-  /// Keys of the sweep after the head of a table belong to that table: what is meant is plain.
+  /// TOML assigns keys after a [table] head to that table. The message explains how to write a key of the sweep
+  /// instead.
   void check_key(const std::string& key, const Place& where, const char* table) const {
     if (experiment::find_parameter(key) == nullptr &&
         std::find(kTopLevel.begin(), kTopLevel.end(), key) != kTopLevel.end()) {
@@ -104,7 +105,7 @@ class SweepReader {
     return value_of(node, key, folder_, where);
   }
 
-  /// What of it is an absolute path.
+  /// Absolute paths in the value.
   void note_written(const toml::node& node, const std::string& key, const Place& where) {
     const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
     if (parameter != nullptr && parameter->is_path && (node.is_string() || node.is_array())) {
@@ -221,7 +222,7 @@ class SweepReader {
     }
   }
 
-  /// One that no model has is its rows' error.
+  /// A spec of an unknown model is kept: its rows get the error.
   static std::string resolved_or_as_it_is(const Axis& axis, std::size_t i) {
     try {
       return to_text(resolved_spec(axis.key, axis.values[i], axis.where));
@@ -233,7 +234,7 @@ class SweepReader {
     }
   }
 
-  /// Rows of a factor are configurations of their own: twice the same would be counted twice.
+  /// Every row of a factor is one configuration; duplicates would count twice.
   static void check_rows(const Factor& factor) {
     std::set<std::vector<std::string>> rows;
     for (std::size_t i = 0; i < factor.axes.front().values.size(); ++i) {
@@ -270,7 +271,7 @@ class SweepReader {
         const Place where = place(source_, leaf.at);
         check_key(leaf.key, where, "exclude");
         exclude.emplace_back(leaf.key, checked(leaf.key, value_here(*leaf.node, leaf.key, where), where.text()));
-        // A spec that no model has would never be met.
+        // An exclusion with an unknown model would never match.
         static_cast<void>(resolved_spec(leaf.key, exclude.back().second, where.text()));
       }
     }
@@ -318,7 +319,7 @@ class SweepReader {
       throw Error(error.kind(), info);
     }
     if (objective.goal == experiment::Goal::None) {
-      usage("of this metric neither more nor less is better by itself", where, "'" + text + "'",
+      usage("the metric has no goal of its own", where, "'" + text + "'",
             fmt::format(R"("more {0}" or "less {0}")", text));
     }
     definition_.objective = objective;

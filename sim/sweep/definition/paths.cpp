@@ -15,7 +15,7 @@
 
 #include "base/error.hpp"
 #include "base/input_file.hpp"
-#include "sim/experiment/settings/machine_settings.hpp"
+#include "sim/settings/machine_settings.hpp"
 
 namespace rayreplay::sweep {
 namespace {
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 using Change = std::function<std::string(const std::string& path)>;
 
-/// `text` with each path in it changed.
+/// `text` with every path in it transformed.
 std::string with_paths(const std::string& key, const std::string& text, const Change& change) {
   const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
   if (parameter == nullptr || !parameter->is_path || text.empty()) {
@@ -49,7 +49,7 @@ std::string with_paths(const std::string& key, const std::string& text, const Ch
   return result;
 }
 
-/// Without a "/" at its end.
+/// Without a trailing "/".
 fs::path whole_path(const fs::path& path) {
   const fs::path whole = fs::absolute(path).lexically_normal();
   return whole.has_filename() ? whole : whole.parent_path();

@@ -1,8 +1,8 @@
-// The files that a sweep names: where they are, and how the sweep says it.
+// Paths of the files that a sweep names.
 //
-// Contract: settings hold paths that can be opened from where the command was called; tables hold them as the sweep
-// has them: relative to its folder, absolute where they were written so (Definition::absolute_paths). So a table does
-// not depend on how the sweep was named, or on where its folder lies. Values of other keys stay as they are.
+// Contract: settings hold paths that can be opened from the current folder. Tables hold the paths of the sweep file:
+// relative to its folder, or absolute if they were written so (Definition::absolute_paths). A table therefore does not
+// depend on the current folder, nor on the place of the sweep's folder. Values of other keys are unchanged.
 #pragma once
 
 #include <optional>
@@ -13,17 +13,17 @@
 
 namespace rayreplay::sweep {
 
-/// The paths in a value of this key: none for keys that name no files, and for machines by name.
+/// The paths in a value of this key; none for keys without files, and for machines given by name.
 [[nodiscard]] std::vector<std::string> paths_in(const std::string& key, const ParameterValue& value);
 
 [[nodiscard]] std::string written_path(const Definition& definition, const std::string& path);
 [[nodiscard]] ParameterValue written_value(const Definition& definition, const std::string& key,
                                            const ParameterValue& value);
 
-/// The paths of a value that was written somewhere: the absolute ones are remembered.
+/// Records the absolute paths in a value of the sweep file.
 void note_absolute(Definition& definition, const std::string& key, const ParameterValue& value);
 
-/// 32 hexadecimal digits over the file's bytes; none where it cannot be read.
+/// 32 hexadecimal digits over the file's bytes; none if the file cannot be read.
 [[nodiscard]] std::optional<std::string> file_hash(const std::string& path);
 
 }  // namespace rayreplay::sweep

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "sim/experiment/settings/settings.hpp"
 #include "sim/machine/toml_quote.hpp"
+#include "sim/settings/settings.hpp"
 
 namespace rayreplay::sweep {
 namespace {
@@ -27,11 +27,11 @@ void collect(const toml::table& table, const std::string& prefix,
   }
 }
 
-/// The key's own words: what an experiment file says in which paths and lists are read as there.
+/// Wrapped into a document with the key's own words, so that paths and lists are read as in an experiment file.
 ParameterValue by_experiment(const toml::node& node, const std::string& key, const std::string& folder,
                              const Place& at) {
   std::ostringstream text;
-  // As many lines before it as there are in the sweep, so that messages name the right one.
+  // As many empty lines before it as in the sweep file, so that messages have the right line number.
   text << std::string(at.line > 0 ? at.line - 1 : 0, '\n');
   for (std::size_t begin = 0; begin <= key.size();) {
     const std::size_t end = std::min(key.find('.', begin), key.size());

@@ -1,6 +1,6 @@
-// Keys of a sweep file's tables, in the order in which they were written. Internal to this room.
+// Keys of a sweep file's tables, in the order of the file. Internal to this folder.
 //
-// Contract: toml++ sorts the keys of a table; here they are sorted by their place in the text. Tables inside tables are
+// Contract: toml++ sorts the keys of a table; this sorts them by their position in the text. Nested tables become
 // dotted keys ("cache.l1.bytes"), as in an experiment file. Errors: Usage.
 #pragma once
 
@@ -21,13 +21,13 @@ struct Leaf {
   toml::source_position at{};
 };
 
-/// Tables for which `is_value` holds are values, all others are parts of keys.
+/// Tables for which `is_value` holds are values; all others are parts of keys.
 [[nodiscard]] std::vector<Leaf> leaves(const toml::table& table,
                                        const std::function<bool(const toml::table&)>& is_value = {});
 
 struct Place {
   std::string source;
-  std::size_t line = 0;                    ///< 0: not known
+  std::size_t line = 0;                    ///< 0: unknown
   [[nodiscard]] std::string text() const;  ///< "s.toml:12"
 };
 
@@ -36,7 +36,7 @@ struct Place {
 /// "a list", "a text", …
 [[nodiscard]] std::string type_of(const toml::node& node);
 
-/// A value of the experiment key `key`, as an experiment file in `folder` would have it: a list gives a text with the
+/// A value of the experiment key `key`, as an experiment file in `folder` would have it: a list becomes a text with the
 /// key's separators, relative paths are resolved.
 [[nodiscard]] ParameterValue value_of(const toml::node& node, const std::string& key, const std::string& folder,
                                       const Place& at);

@@ -24,7 +24,7 @@ std::string name_in(const ParameterValue& spec) {
   return text.substr(0, text.find(':'));
 }
 
-/// A parameter of a completed spec, with the type that its model declares; none where it has no such parameter.
+/// A parameter of a completed spec, with the type that its model declares; none if the model has no such parameter.
 std::optional<ParameterValue> parameter_of(const std::string& kind, const std::string& spec_text,
                                            const std::string& name) {
   const ModelSpec spec = parse_spec(spec_text);
@@ -42,7 +42,7 @@ std::optional<ParameterValue> parameter_of(const std::string& kind, const std::s
   return std::nullopt;
 }
 
-/// Of KEY:PARAM the parameter.
+/// The PARAM of KEY:PARAM.
 std::optional<ParameterValue> seen(const experiment::Settings& complete, const std::string& key, SpecForm form) {
   const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
   if (parameter->model_kind.empty() || (form == SpecForm::Whole && key == parameter->declared.name)) {
@@ -64,12 +64,12 @@ bool holds_spec(const std::string& key) {
   return !parameter->model_kind.empty() && parameter->declared.name == key;
 }
 
-/// "random" stands for the model with any parameters, "random:seed=2" for one configuration of it.
+/// "random" matches the model with any parameters, "random:seed=2" one configuration of it.
 SpecForm form_of(const std::string& key, const ParameterValue& wanted) {
   return holds_spec(key) && to_text(wanted).find(':') != std::string::npos ? SpecForm::Whole : SpecForm::Name;
 }
 
-/// A spec that no model has is its rows' error.
+/// A row with an unknown model is kept: it gets the error.
 ParameterValue resolved_or_as_it_is(const std::string& key, const ParameterValue& value) {
   try {
     return resolved_spec(key, value, "");
@@ -81,7 +81,7 @@ ParameterValue resolved_or_as_it_is(const std::string& key, const ParameterValue
   }
 }
 
-/// Whether an axis or the base sets "KEY:PARAM".
+/// True if an axis or the base sets "KEY:PARAM".
 bool sets_part_of(const Definition& definition, const std::string& key) {
   const auto is_part = [prefix = key + ":"](const std::string& other) { return other.starts_with(prefix); };
   return std::ranges::any_of(axis_keys(definition), is_part) ||
@@ -90,7 +90,7 @@ bool sets_part_of(const Definition& definition, const std::string& key) {
 
 }  // namespace
 
-/// Where the value of one key comes from.
+/// Where one key's value comes from.
 class Filter::Source {
  public:
   Source(const Definition& definition, std::string key, SpecForm form)
@@ -109,7 +109,7 @@ class Filter::Source {
         }
       }
     }
-    // A parameter that is set apart changes what the spec of the axis is in the end.
+    // "KEY:PARAM" on its own axis changes the completed spec.
     const bool is_changed = is_spec && form == SpecForm::Whole && sets_part_of(definition, key_);
     if (axis_ != nullptr && !is_changed) {
       for (const ParameterValue& value : axis_->values) {
@@ -137,7 +137,7 @@ class Filter::Source {
   [[nodiscard]] SpecForm form() const {
     return form_;
   }
-  /// By choice; empty where the row alone does not say the value, and for continuous ranges.
+  /// By choice; empty if the row alone does not decide the value, and for continuous ranges.
   [[nodiscard]] const std::vector<ParameterValue>& names() const {
     return names_;
   }
@@ -145,7 +145,7 @@ class Filter::Source {
     return factor_;
   }
 
-  /// Null: there is none. `failed` where the row cannot be completed.
+  /// Null: no value. `failed`: the row cannot be completed.
   const ParameterValue* value(const Row& row, bool& failed) {
     if (from_row_) {
       if (!axis_->range) {
@@ -200,7 +200,7 @@ struct Filter::Exclude {
   struct Term {
     Source* source = nullptr;
     ParameterValue wanted;
-    std::vector<bool> matches{};  ///< by choice, where the key is an axis of listed values
+    std::vector<bool> matches{};  ///< by choice, if the key is an axis of listed values
   };
   std::vector<Term> terms;
   std::string text;
@@ -227,7 +227,7 @@ Filter::Filter(const Definition& definition) : definition_(&definition) {
       exclude.terms.push_back(std::move(term));
     }
     exclude.text = fmt::format("exclude {{ {} }}", exclude.text);
-    // What the row itself answers goes first.
+    // Conditions that the row answers without completion are checked first.
     std::stable_partition(exclude.terms.begin(), exclude.terms.end(),
                           [](const Exclude::Term& term) { return !term.matches.empty(); });
     excludes_.push_back(std::move(exclude));

@@ -1,9 +1,9 @@
-// Exclusions and conditions of a sweep, asked for one row after another. Internal to this room.
+// Exclusions and conditions of a sweep, applied to one row after another. Internal to this folder.
 //
-// Contract: `keeps` answers as if the row's settings were completed and looked up, in far less time: an axis' own value
-// is taken from the row; what else a condition names is completed once for each combination of the factors that decide
-// it (influence.hpp). Where the row cannot be completed and that matters, it is kept: its error shall be seen. Not
-// thread-safe: it remembers.
+// Contract: `keeps` gives the answer that completed settings would give, at lower cost. Values of axes come from the
+// row. Any other key in a condition is completed once for each combination of the factors that decide it
+// (influence.hpp). A row that cannot be completed, if that matters for the answer, is kept: its error is a result. Not
+// thread-safe, because of its cache.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,18 @@
 
 namespace rayreplay::sweep {
 
-/// What is asked of a key that holds a spec: the model's name, or the spec with every parameter.
+/// Which value of a spec key is asked for: the model's name, or the spec with every parameter.
 enum class SpecForm : std::uint8_t { Name, Whole };
 
 class Filter {
  public:
-  explicit Filter(const Definition& definition);  ///< outlives it
+  explicit Filter(const Definition& definition);  ///< must outlive this object
   ~Filter();
   Filter(const Filter&) = delete;
   Filter& operator=(const Filter&) = delete;
 
   [[nodiscard]] bool keeps(const Row& row);
-  /// "12 by "sms > 3"", …: each row counts for the first that drops it.
+  /// "12 by "sms > 3"", …: a row counts for the first condition that drops it.
   [[nodiscard]] std::string summary() const;
 
  private:

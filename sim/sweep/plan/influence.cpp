@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/experiment/settings/machine_settings.hpp"
+#include "sim/settings/machine_settings.hpp"
 
 namespace rayreplay::sweep {
 namespace {
@@ -18,10 +18,10 @@ bool is_set(const Definition& definition, const std::string& key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-/// Whether completing makes `parameter` follow what `key` says.
+/// True if completing settings derives `parameter` from `key`.
 bool follows(const experiment::ExperimentParameter& parameter, const std::string& key) {
   return parameter.inherits == key || (parameter.inherits == kByMachine && key == experiment::kMachineName) ||
-         // The number of SMs bounds how many of them are withheld.
+         // The number of SMs bounds the number of withheld SMs.
          (parameter.declared.name == "machine.withheld_sms" && key == "machine.sms");
 }
 

@@ -1,9 +1,9 @@
-// Which axes decide a key's value, and which stages an axis moves. Internal to this room.
+// Which axes decide a key's value, and which stages an axis affects. Internal to this folder.
 //
-// Contract: an axis moves the stages that read its key, those that read a key which takes its value from it and is set
-// nowhere itself (cache.l1.bytes of machine.l1_bytes, every key of a machine of machine.name), and all that depend on
-// these. The factors that decide a key are those of its own axis, of its spec's parameters, and of what it inherits;
-// rather one too many than one too few.
+// Contract: an axis affects the stages that read its key. It affects the stages of keys that inherit from its key and
+// are set nowhere themselves (cache.l1.bytes from machine.l1_bytes, every machine key from machine.name). It affects
+// all stages that depend on these. The factors that decide a key are those of its own axis, of its spec's parameters,
+// and of the keys it inherits from. The result may have a factor too many, never one too few.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/experiment/settings/parameter_table.hpp"
+#include "sim/settings/parameter_table.hpp"
 #include "sim/sweep/definition/definition.hpp"
 
 namespace rayreplay::sweep {
 
-/// Of the open table or declared key: "scheduler.model" of "scheduler.model:pool".
+/// The open table or declared key: "scheduler.model" of "scheduler.model:pool".
 [[nodiscard]] std::string key_of_spec(const std::string& key);
 
 [[nodiscard]] experiment::StageMask moved_stages(const Definition& definition, const Axis& axis);

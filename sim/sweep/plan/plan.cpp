@@ -24,7 +24,7 @@ void refuse_too_many(const Definition& definition) {
   }
 }
 
-/// What is asked for may have been changed after the file was read.
+/// `--set` and options may have changed the request after the file was read.
 void require_objective(const Definition& definition) {
   if (!definition.objective) {
     return;

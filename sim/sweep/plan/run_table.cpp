@@ -22,14 +22,14 @@ Space space_of(const Definition& definition) {
 }
 
 double number_at(const Range& range, double share) {
-  // A whole number n stands for [n, n + 1).
+  // The whole number n has the interval [n, n + 1).
   const double high = range.whole ? range.high + 1 : range.high;
   const double value =
       range.logarithmic ? range.low * std::pow(high / range.low, share) : range.low + share * (high - range.low);
   if (range.whole) {
     return std::clamp(std::floor(value), range.low, range.high);
   }
-  // Twelve digits: what logarithms of different machines differ in is not among them.
+  // Twelve digits: platforms differ only in the last bits of a logarithm.
   const std::string text = fmt::format("{:.12g}", value);
   double rounded = value;
   std::from_chars(text.data(), text.data() + text.size(), rounded);

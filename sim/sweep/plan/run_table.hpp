@@ -1,7 +1,7 @@
-// Which value each run has on each factor. Internal to this room.
+// The values of each run on each factor. Internal to this folder.
 //
-// Contract: a factor of listed values has a choice, a continuous one its number in the axis' own unit. Rows are what
-// the sampler offered and nothing dropped, in that order.
+// Contract: a factor of listed values has a choice (an index); a continuous one has a number in the unit of its key.
+// Rows are the sampler's points, in order, without the dropped ones.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ namespace rayreplay::sweep {
 /// One configuration: by factor.
 struct Row {
   std::span<const std::uint32_t> choice;
-  std::span<const double> number;  ///< of continuous factors; in the unit of the key
+  std::span<const double> number;  ///< of continuous factors, in the unit of the key
 };
 
-/// Rows of a plan. Numbers are only kept where a factor is continuous.
+/// Rows of a plan. Numbers are stored only for continuous factors.
 class RunTable {
  public:
   RunTable() = default;
@@ -50,12 +50,12 @@ class RunTable {
 
 [[nodiscard]] Space space_of(const Definition& definition);
 
-/// `share` of [0, 1) of the range: whole numbers are equally likely, both ends among them.
+/// Maps `share` of [0, 1) to the range; whole numbers are equally likely, both ends included.
 [[nodiscard]] double number_at(const Range& range, double share);
 
 [[nodiscard]] ParameterValue value_at(const Axis& axis, std::size_t factor, const Row& row);
 
-/// base + values, not complete.
+/// base + values, not completed.
 [[nodiscard]] experiment::Settings settings_of(const Definition& definition, const Row& row);
 
 }  // namespace rayreplay::sweep

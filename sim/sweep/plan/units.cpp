@@ -1,6 +1,7 @@
 #include "sim/sweep/plan/units.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <functional>
 #include <limits>
@@ -12,8 +13,6 @@
 #include <utility>
 
 #include "base/split_mix.hpp"
-#include "scheduler-models/packing.hpp"
-#include "scheduler-models/regrouping/scheduler_model.hpp"
 #include "sim/sweep/plan/influence.hpp"
 
 namespace rayreplay::sweep {
@@ -23,18 +22,18 @@ using experiment::bit;
 using experiment::Stage;
 using experiment::StageMask;
 
-struct Output {
-  const char* name;
-  Stage stage;
-  bool shares_much;  ///< what its runs share is worth more than many workers
-};
-// The costliest first.
-constexpr std::array kOutputs = {Output{"cache", Stage::Cache, true}, Output{"model", Stage::Model, true},
-                                 Output{"traversal", Stage::Traversal, false}, Output{"simt", Stage::Simt, false},
-                                 Output{"structure", Stage::Structure, false}};
+/// Stages with metrics, by falling unit_weight.
+const std::vector<Stage>& outputs() {
+  static const std::vector<Stage> list = [] {
+    std::vector<Stage> made = experiment::output_stages();
+    std::ranges::sort(made, std::ranges::greater(), [](Stage one) { return info_of(one).unit_weight; });
+    return made;
+  }();
+  return list;
+}
 
-/// Which of a row's axes count, as one number: rows with equal values on all of them have equal numbers. Exact for
-/// listed values; of continuous ones (and of more than 2^63 combinations) a hash of 64 bits.
+/// One number for a row's values on a set of axes: equal values give equal numbers. Exact for listed values; a 64-bit
+/// hash for continuous ones and for more than 2^63 combinations.
 class Key {
  public:
   using Counts = std::function<bool(const Axis&)>;
@@ -89,7 +88,7 @@ class Key {
   bool hashed_ = false;
 };
 
-/// Numbers of keys in the order in which they first came.
+/// Numbers keys in the order of their first occurrence.
 class Ranks {
  public:
   std::uint64_t operator()(std::uint64_t key) {
@@ -103,7 +102,7 @@ class Ranks {
   std::unordered_map<std::uint64_t, std::uint64_t> known_;
 };
 
-/// The stages that a row's outputs need; `outputs` may be an axis.
+/// The stages that a row's outputs need; `outputs` may itself be an axis.
 class Wanted {
  public:
   explicit Wanted(const Definition& definition) {
@@ -130,10 +129,10 @@ class Wanted {
 
  private:
   static StageMask stages_of(const experiment::Settings& settings) {
-    StageMask mask = bit(Stage::Input);
-    for (const Output& output : kOutputs) {
-      if (settings.wants(output.name)) {
-        mask |= bit(output.stage) | experiment::inputs_of(output.stage);
+    StageMask mask = bit(experiment::stage("input"));
+    for (const Stage output : outputs()) {
+      if (settings.wants(to_string(output))) {
+        mask |= bit(output) | experiment::inputs_of(output);
       }
     }
     return mask;
@@ -144,32 +143,23 @@ class Wanted {
   bool fixed_ = false;
 };
 
-bool is_kind(const Axis& axis, const char* kind) {
+/// True if the runs of a unit may differ in the axis that the stage computes together.
+bool varies(const experiment::StageInfo& info, const Axis& axis) {
   const experiment::ExperimentParameter* parameter = experiment::find_parameter(axis.key);
-  return parameter != nullptr && parameter->model_kind == kind;
+  return parameter != nullptr && std::ranges::find(info.varies, parameter->declared.name) != info.varies.end();
 }
 
-/// Runs that want this output and share a unit are equal in these axes.
-Key group_key(const Definition& definition, Stage stage) {
-  return {definition, [&](const Axis& axis) {
-            const StageMask moved = moved_stages(definition, axis);
-            switch (stage) {
-              case Stage::Cache:
-                return (moved & bit(Stage::Stream)) != 0;
-              case Stage::Model:
-                return (moved & bit(Stage::Model)) != 0 && !is_kind(axis, scheduler::SchedulerModel::kModelKind);
-              case Stage::Traversal:
-                return (moved & bit(Stage::Structure)) != 0;
-              case Stage::Simt:
-                return (moved & bit(Stage::Simt)) != 0 && !is_kind(axis, scheduler::Packing::kModelKind);
-              default:
-                return (moved & bit(Stage::Input)) != 0;
-            }
+/// Runs with this output that share a unit are equal in these axes.
+Key group_key(const Definition& definition, Stage output) {
+  const experiment::StageInfo& info = info_of(output);
+  const Stage shared = info.unit_shares.empty() ? output : experiment::stage(info.unit_shares);
+  return {definition, [&definition, &info, shared](const Axis& axis) {
+            return (moved_stages(definition, axis) & bit(shared)) != 0 && !varies(info, axis);
           }};
 }
 
 struct Group {
-  std::size_t output = 0;  ///< of kOutputs
+  std::size_t output = 0;  ///< index into outputs()
   std::array<std::uint64_t, 4> order{};
   std::uint64_t affinity = 0;
   std::vector<std::uint64_t> runs;
@@ -178,23 +168,24 @@ struct Group {
 class Grouping {
  public:
   Grouping(const Definition& definition, const RunTable& table) : table_(&table), wanted_(definition) {
-    for (std::size_t s = 0; s < experiment::kStages; ++s) {
+    for (std::size_t s = 0; s < experiment::stage_count(); ++s) {
       const StageMask stage = bit(static_cast<Stage>(s));
-      stage_keys_.at(s) =
-          Key(definition, [&](const Axis& axis) { return (moved_stages(definition, axis) & stage) != 0; });
+      stage_keys_.emplace_back(definition,
+                               [&](const Axis& axis) { return (moved_stages(definition, axis) & stage) != 0; });
     }
-    for (std::size_t o = 0; o < kOutputs.size(); ++o) {
-      group_keys_.at(o) = group_key(definition, kOutputs.at(o).stage);
+    for (const Stage output : outputs()) {
+      group_keys_.push_back(group_key(definition, output));
     }
   }
 
   /// In the order of first runs.
   [[nodiscard]] std::vector<Group> groups() const {
     std::vector<Group> found;
-    std::array<std::unordered_map<std::uint64_t, std::size_t>, kOutputs.size()> known;
+    std::vector<std::unordered_map<std::uint64_t, std::size_t>> known(outputs().size());
     std::array<Ranks, 4> ranks;
     Ranks affinities;
-    constexpr std::array kDepth = {Stage::Input, Stage::Structure, Stage::Assignment, Stage::Stream};
+    static const std::array kDepth = {experiment::stage("input"), experiment::stage("structure"),
+                                      experiment::stage("assignment"), experiment::stage("stream")};
     for (std::uint64_t run = 0; run < table_->size(); ++run) {
       const Row row = table_->row(run);
       const StageMask mask = wanted_(row);
@@ -228,29 +219,29 @@ class Grouping {
 
  private:
   [[nodiscard]] std::uint64_t stage_key(Stage stage, const Row& row) const {
-    return stage_keys_.at(static_cast<std::size_t>(stage))(row);
+    return stage_keys_.at(index_of(stage))(row);
   }
 
   static std::size_t costliest(StageMask mask) {
-    for (std::size_t o = 0; o < kOutputs.size(); ++o) {
-      if ((mask & bit(kOutputs.at(o).stage)) != 0) {
+    for (std::size_t o = 0; o < outputs().size(); ++o) {
+      if ((mask & bit(outputs()[o])) != 0) {
         return o;
       }
     }
-    return kOutputs.size() - 1;
+    return outputs().size() - 1;
   }
 
   const RunTable* table_;
   Wanted wanted_;
-  std::array<Key, experiment::kStages> stage_keys_;
-  std::array<Key, kOutputs.size()> group_keys_;
+  std::vector<Key> stage_keys_;
+  std::vector<Key> group_keys_;  ///< by outputs()
 };
 
 std::uint64_t divided_up(std::uint64_t dividend, std::uint64_t divisor) {
   return (dividend + divisor - 1) / divisor;
 }
 
-/// Into parts of nearly equal size, none larger than `most`.
+/// Splits into parts of nearly equal size, none larger than `most`.
 void cut(const Group& group, std::uint64_t most, std::vector<Unit>& units) {
   const std::uint64_t parts = divided_up(group.runs.size(), most);
   for (std::uint64_t part = 0; part < parts; ++part) {
@@ -262,7 +253,7 @@ void cut(const Group& group, std::uint64_t most, std::vector<Unit>& units) {
   }
 }
 
-/// Neighbours of one affinity that are alone in their unit, so many together that kManyUnits are not exceeded by much.
+/// Joins neighbouring single-run units of one affinity, as many as keep the number of units near kManyUnits.
 void join_single(std::vector<Unit>& units, std::uint64_t most_unit_runs) {
   if (units.size() <= kManyUnits) {
     return;
@@ -297,12 +288,12 @@ Units make_units(const Definition& definition, const RunTable& table, std::uint6
   const std::uint64_t fair = divided_up(table.size(), kEnoughUnits);
   Units result;
   for (const Group& group : groups) {
-    const bool cheap = !kOutputs.at(group.output).shares_much && groups.size() < kEnoughUnits;
+    const bool cheap = !info_of(outputs()[group.output]).large_units && groups.size() < kEnoughUnits;
     cut(group, cheap ? std::min(fair, most) : most, result.units);
   }
   join_single(result.units, most);
-  for (std::size_t s = 0; s < experiment::kStages; ++s) {
-    result.stages.at(s) = grouping.results_of(static_cast<Stage>(s));
+  for (std::size_t s = 0; s < experiment::stage_count(); ++s) {
+    result.stages.push_back(grouping.results_of(static_cast<Stage>(s)));
   }
   return result;
 }

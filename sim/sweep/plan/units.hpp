@@ -1,18 +1,17 @@
-// How the runs of a sweep are put together into units, and in which order. Internal to this room.
+// Groups the runs of a sweep into units, and orders the units. Internal to this folder.
 //
-// Contract: what a run's unit shares is decided by the costliest of its outputs:
-//   cache       runs of one stream (every cache of it is answered by the passes of one call)
-//   model       runs that differ in the scheduler model alone
+// Contract: the costliest output of a run decides what the runs of its unit share:
+//   cache       runs of one stream (the passes of one call answer all caches)
+//   model       runs that differ only in the scheduler model
 //   traversal   runs of one structure
-//   simt        runs that differ in the packing alone
+//   simt        runs that differ only in the packing
 //   structure   runs of one trace
-// A run that wants several is grouped by the first of these. Where that is not "cache" or "model", what is shared is
-// cheap beside the runs themselves: groups are then cut so that there are at least kEnoughUnits units where there are
-// as many runs. Units of single runs beyond kManyUnits are joined with their neighbours. Units are sorted by input,
+// A run with several of these outputs is grouped by the first in this list. For groups other than "cache" and "model"
+// the shared part is cheap compared with the runs. They are split until there are at least kEnoughUnits units, or one
+// for each run. Single-run units beyond kManyUnits are joined with their neighbours. Units are sorted by input,
 // structure, assignment and stream, each in the order of its first run. O(runs · (axes + log runs)).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -28,7 +27,7 @@ inline constexpr std::uint64_t kManyUnits = 10'000;
 
 struct Units {
   std::vector<Unit> units;
-  std::array<std::uint64_t, experiment::kStages> stages{};  ///< different results that are needed
+  std::vector<std::uint64_t> stages;  ///< by stage: different results that are needed
 };
 
 [[nodiscard]] Units make_units(const Definition& definition, const RunTable& table, std::uint64_t most_unit_runs);

@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "sim/experiment/settings/parameter_table.hpp"
+#include "sim/settings/parameter_table.hpp"
 
 namespace rayreplay::sweep {
 namespace {

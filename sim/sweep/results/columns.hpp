@@ -1,15 +1,15 @@
-// The columns of table `runs`: what each holds.
+// The columns of table `runs`.
 //
-// Contract: names are unique without regard to case, as SQL wants it: of two that differ in case alone the later gets
-// "~2" appended. Order: run, status, error; axes; metrics; the other keys of an experiment; where a row comes from;
-// `configuration` last, because it is long. Keys of open tables get their column with the first row that has them.
+// Contract: names are unique without regard to case, as SQL requires: if two names differ only in case, the later one
+// gets "~2" appended. Order: run, status, error; axes; metrics; the other keys of an experiment; provenance;
+// `configuration` last, because it is long. Keys of open tables get a column with the first row that has them.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "sim/experiment/settings/metrics.hpp"
+#include "sim/settings/metrics.hpp"
 
 namespace rayreplay::sweep {
 
@@ -29,17 +29,17 @@ struct ResultColumn {
 [[nodiscard]] const char* to_string(Role role);              ///< "axis", "metric", "key", "about"
 [[nodiscard]] const char* to_string(ColumnType type);        ///< "truth", "whole", "real", "text", "any"
 [[nodiscard]] const char* to_string(experiment::Goal goal);  ///< "less", "more", ""
-/// The inverses; false where there is none of that name.
+/// The inverse functions; false for an unknown name.
 [[nodiscard]] bool from_string(std::string_view name, Role& role);
 [[nodiscard]] bool from_string(std::string_view name, ColumnType& type);
 [[nodiscard]] bool from_string(std::string_view name, experiment::Goal& goal);
 
-/// Of a sweep over `axes`.
+/// The columns of a sweep over `axes`.
 [[nodiscard]] std::vector<ResultColumn> result_columns(const std::vector<std::string>& axes);
-/// Of one key that an experiment has: declared, of an open table, or with ":PARAM".
+/// The column of one experiment key: declared, of an open table, or "KEY:PARAM".
 [[nodiscard]] ResultColumn key_column(const std::string& key, Role role);
 [[nodiscard]] std::string sql_type(ColumnType type);
-/// As SQLite compares names.
+/// Case-insensitive, as SQLite compares names.
 [[nodiscard]] std::string folded(std::string_view name);
 
 }  // namespace rayreplay::sweep

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A reader in the middle of a query: rows wait in memory meanwhile, but at the end somebody has to give way.
+// A reader may be in the middle of a long query. Rows wait in memory meanwhile; the final commit has a time limit.
 constexpr int kTryMilliseconds = 100;
 constexpr std::chrono::seconds kPatience{60};
 
@@ -46,11 +46,11 @@ ResultsWriter::Impl::Impl(const fs::path& path, const About& about, bool restart
     open(path);
   } catch (...) {
     if (lock_.was_left()) {
-      lock_.leave();  // not looked through yet
+      lock_.leave();  // not checked yet
     }
     throw;
   }
-  // Rows that come faster than once a second are committed by it even if none comes any more.
+  // Rows that arrive faster than one a second: this commits them even if no further row arrives.
   committer_ = std::jthread([this](const std::stop_token& stop) { commit_late(stop); });
 }
 
@@ -62,7 +62,7 @@ ResultsWriter::Impl::~Impl() {
     commit();
   } catch (...) {
     if (!rolled_back_) {
-      lock_.leave();  // what was committed before stays; the next writer looks it through
+      lock_.leave();  // committed rows stay; the next writer checks the file
     }
   }
 }
@@ -140,7 +140,7 @@ void ResultsWriter::Impl::add(const std::vector<ResultRow>& rows) {
 void ResultsWriter::Impl::commit() {
   const std::lock_guard guard(mutex_);
   require_sound();
-  // A reader may keep the file for as long as its query takes.
+  // A reader may lock the file for the length of its query.
   const Clock::time_point start = Clock::now();
   try {
     while (!try_commit() && Clock::now() - start < kPatience) {
@@ -157,14 +157,14 @@ void ResultsWriter::Impl::commit() {
 void ResultsWriter::Impl::open(const fs::path& path) {
   connection_.emplace(path, Connection::Mode::Write);
   connection_->run("PRAGMA synchronous=EXTRA");
-  connection_->run("PRAGMA cache_spill=OFF");  // rows that wait keep no reader out
+  connection_->run("PRAGMA cache_spill=OFF");  // an uncommitted row must not lock readers out
   if (is_empty(*connection_)) {
     connection_->run("PRAGMA journal_mode=DELETE");
     begin();
     create(*connection_, about_);
   } else {
     require_current(*connection_);
-    connection_->run("PRAGMA journal_mode=DELETE");  // whatever another program made of it
+    connection_->run("PRAGMA journal_mode=DELETE");  // in case another program changed the mode
     require_whole(*connection_);
     check_structure(*connection_, lock_.was_left());
     check_content(*connection_);
@@ -252,7 +252,7 @@ void ResultsWriter::Impl::commit_late(const std::stop_token& stop) {
         try_commit();
       }
     } catch (...) {
-      fail();  // told by the next call
+      fail();  // the next call reports the error
     }
   }
 }

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t kHeadBytes = 72;  // of SQLite's header, up to and with the application's mark
+constexpr std::size_t kHeadBytes = 72;  // of SQLite's header, up to and including the application id
 const std::string kMagic("SQLite format 3\0", 16);
 // https://sqlite.org/fileformat2.html#the_database_header
 constexpr std::size_t kWriteVersionAt = 18, kReadVersionAt = 19, kReservedAt = 20, kFractionsAt = 21, kEncodingAt = 59;
@@ -29,14 +29,14 @@ fs::path with_suffix(fs::path path, const char* suffix) {
 }
 
 fs::path resolved(fs::path path) {
-  constexpr int kMostLinks = 40;
+  constexpr int kMaxLinks = 40;
   std::error_code error;
-  for (int i = 0; i < kMostLinks && fs::is_symlink(path, error); ++i) {
+  for (int i = 0; i < kMaxLinks && fs::is_symlink(path, error); ++i) {
     const fs::path target = fs::read_symlink(path, error);
     if (error) {
       break;
     }
-    path = path.parent_path() / target;  // an absolute target stands alone
+    path = path.parent_path() / target;  // an absolute target replaces the path
   }
   const fs::file_status status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_regular_file(status)) {
@@ -64,7 +64,7 @@ void check_header(const fs::path& path) {
   }
   const std::string head = read_start(path, kHeadBytes, "database");
   if (head.size() < kHeadBytes || !head.starts_with(kMagic)) {
-    return;  // an empty file, or no database; SQLite reports the latter itself
+    return;  // an empty file, or no database; SQLite reports the latter
   }
   const auto byte = [&head](std::size_t at) { return unsigned{static_cast<unsigned char>(head[at])}; };
   const unsigned version = byte(kWriteVersionAt);
@@ -88,7 +88,7 @@ void remove_database(const fs::path& path) {
                                    "choose another name with -o"});
   }
   std::error_code ignored;
-  fs::remove(path, ignored);  // first: a journal without its database is nothing
+  fs::remove(path, ignored);  // first, because a journal without its database has no use
   fs::remove(with_suffix(path, "-journal"), ignored);
 }
 

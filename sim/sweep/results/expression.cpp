@@ -23,7 +23,7 @@ bool in_name(char c) {
   return begins_name(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
-/// Where a name with dots, and parts behind a colon, ends.
+/// End of a name with dots and parts after a colon.
 std::size_t name_end(std::string_view text, std::size_t i) {
   while (i < text.size() &&
          (in_name(text[i]) || ((text[i] == '.' || text[i] == ':') && i + 1 < text.size() && in_name(text[i + 1])))) {
@@ -32,7 +32,7 @@ std::size_t name_end(std::string_view text, std::size_t i) {
   return i;
 }
 
-/// Behind the closing quote.
+/// The position after the closing quote.
 std::size_t quote_end(std::string_view text, std::size_t i) {
   const char quote = text[i];
   for (++i; i < text.size(); ++i) {
@@ -79,7 +79,7 @@ std::string as_text(std::string_view inside) {
     if (inside[i] == '\'') {
       result += '\'';
     } else if (inside[i] == '"') {
-      ++i;  // doubled within double quotes
+      ++i;  // a doubled quote inside double quotes
     }
   }
   return result + "'";
@@ -109,7 +109,7 @@ std::string where_to_sql(std::string_view text, const std::vector<ResultColumn>&
       }
       i = end;
     } else if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
-      // A number whole: its exponent is no name.
+      // A whole number, so that its exponent is not read as a name.
       while (i < text.size() && (in_name(text[i]) || text[i] == '.' ||
                                  ((text[i] == '+' || text[i] == '-') && (text[i - 1] == 'e' || text[i - 1] == 'E')))) {
         sql += text[i++];

@@ -21,11 +21,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A lock of fcntl is the process's: it does not keep its own threads apart.
+// fcntl locks belong to the process and do not exclude its own threads from each other.
 struct Held {
   std::mutex mutex;
   std::set<fs::path> paths;
-  pid_t process = 0;  ///< a child of fork has none of its parent's locks
+  pid_t process = 0;  ///< a forked child has none of its parent's locks
 };
 
 Held& held() {
@@ -60,7 +60,7 @@ std::string host_name() {
                                   "choose a folder that you may write to, on a file system with locks"});
 }
 
-/// Its content would be overwritten.
+/// Locking overwrites the file's content.
 [[noreturn]] void refuse_kind(const fs::path& path, const char* found) {
   throw Error(ErrorKind::Output, {"the lock of a database is not a file that rayreplay made", path.string(), found,
                                   "a regular file, or nothing", "check its owner, and remove it"});
@@ -91,7 +91,7 @@ FileLock::FileLock(fs::path lock_file, const fs::path& what) : path_(known_as(lo
     refuse(what, fmt::format("{} {}", ::getpid(), host_name()));
   }
   for (;;) {
-    // The name is fixed, as all processes must find the lock: another user may have put a link or a FIFO there.
+    // All processes must find the lock, so its name is fixed: another user may have put a link or a FIFO there.
     descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0644);
     if (descriptor_ < 0) {
       if (errno == ELOOP) {
@@ -119,7 +119,7 @@ FileLock::FileLock(fs::path lock_file, const fs::path& what) : path_(known_as(lo
     if (still_there(descriptor_, path_)) {
       break;
     }
-    ::close(descriptor_);  // its holder removed it between open and lock
+    ::close(descriptor_);  // the holder removed the file between our open and lock
   }
   was_left_ = !content(descriptor_).empty();
   const std::string text = fmt::format("{} {}\n", ::getpid(), host_name());
@@ -136,7 +136,7 @@ FileLock::~FileLock() {
   const std::lock_guard guard(held().mutex);
   held().paths.erase(path_);
   if (!leave_) {
-    ::unlink(path_.c_str());  // before the release: whoever gets it then sees that it is gone
+    ::unlink(path_.c_str());  // before the release: the next process to lock this file sees that it was removed
   }
   ::close(descriptor_);
 }

@@ -1,9 +1,9 @@
-// A lock that one process at a time holds, until it ends, however it ends.
+// A lock that one process at a time holds.
 //
-// Contract: fcntl's lock on a file of its own; the system releases it with the process, network file systems with locks
-// pass it on. The file holds "pid host" for the message of whoever comes second (Output). `was_left`: the last holder
-// did not release it: it was killed, or the machine stopped. The file is removed on release. Within one process a
-// second lock of the same file is refused as well.
+// Contract: an fcntl lock on a file of its own. The system releases it when the process ends, and network file systems
+// with locks forward it. The file holds "pid host" for the error message of a second process (Output). `was_left`: the
+// last holder was killed, or the machine stopped, before the release. The release removes the file. A second lock of
+// the same file within one process is refused too.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@ namespace rayreplay::sweep {
 
 class FileLock {
  public:
-  /// `what`: the file that is locked, for messages.
+  /// `what`: the locked file, for messages.
   FileLock(std::filesystem::path lock_file, const std::filesystem::path& what);
   ~FileLock();
   FileLock(const FileLock&) = delete;
@@ -22,7 +22,7 @@ class FileLock {
   [[nodiscard]] bool was_left() const {
     return was_left_;
   }
-  /// The file stays behind, as after a kill: what it guards was not finished.
+  /// Leaves the file in place, as a kill does: the guarded file is incomplete.
   void leave() {
     leave_ = true;
   }

@@ -15,11 +15,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// `hash` is what a row of `trace` was made from. Nothing is known of a file that could not be read at the beginning.
+/// `hash` is the content from which a row of `trace` was made. A file that was unreadable at the beginning is not
+/// checked.
 void require_known(const std::vector<InputFile>& inputs, std::uint64_t run, const std::string& trace,
                    const std::string& hash, const std::string& fix) {
   if (trace.empty() || hash.empty()) {
-    return;  // a workload
+    return;  // a workload, not a file
   }
   const fs::path name = fs::path(trace).filename();
   std::vector<std::string> expected;

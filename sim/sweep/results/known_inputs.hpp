@@ -1,8 +1,8 @@
-// Whether rows come from the content that their files had when the sweep began.
+// Checks that rows come from unchanged input files.
 //
-// Contract: Input where a row was made from another content of its trace than table `inputs` has; files go by their
-// names without folders, as shards and ranks may find them elsewhere. Nothing is known of a file that could not be read
-// at the beginning. `fix`: what to do about it, for the message.
+// Contract: Input if a row was made from a trace whose content differs from table `inputs`. Files are matched by name
+// without folder, because shards and ranks may have them elsewhere. A file that was unreadable at the beginning is not
+// checked. `fix`: the remedy, for the message.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace rayreplay::sweep {
 inline constexpr const char* kBringBack = "bring the file back as it was, or begin anew with --restart";
 
 void require_known(const std::vector<InputFile>& inputs, const ResultRow& row, const std::string& fix);
-/// Of the rows that are there.
+/// Checks the rows that are already in the database.
 void require_known_rows(const Connection& connection, const std::string& fix);
 
 }  // namespace rayreplay::sweep

@@ -91,7 +91,7 @@ void ResultsWriter::Impl::require_same_results(const std::vector<std::string>& m
 }
 
 std::uint64_t ResultsWriter::Impl::take_attached(const std::vector<std::string>& columns) {
-  // A result never gives way to an error.
+  // An error row never replaces a result.
   connection_->run(fmt::format(
       "INSERT OR REPLACE INTO main.runs ({0}) SELECT {0} FROM other.runs AS o WHERE typeof(o.run) = 'integer' AND"
       " o.run >= 0 AND o.run < {1} AND (o.status = 'ok' OR NOT EXISTS (SELECT 1 FROM main.runs AS m WHERE m.run ="
@@ -144,13 +144,13 @@ std::uint64_t ResultsWriter::Impl::merge(const fs::path& other) {
   std::uint64_t count = 0;
   try {
     require_same_results(metrics, other);
-    // Not BEGIN IMMEDIATE: it would lock the shard for writing, too, and SQLite would join both files' journals by a
-    // file of a random name, which a killed merge leaves behind.
+    // Not BEGIN IMMEDIATE: it would also lock the shard for writing. SQLite would then join the journals of both files
+    // by a file with a random name, which a killed merge leaves behind.
     connection_->run("BEGIN");
     open_ = true;
     count = take_attached(names);
     if (!whole_rows) {
-      // A column of theirs has no place here.
+      // A column that only the other database has cannot be stored here.
       reseal_runs(*connection_, " WHERE run IN (SELECT run FROM other.runs)");
     }
   } catch (...) {

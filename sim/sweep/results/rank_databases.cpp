@@ -45,7 +45,8 @@ std::uint64_t join_rank_databases(ResultsWriter& results, const fs::path& databa
   const std::vector<fs::path> found = rank_databases(resolved(database));
   for (const fs::path& path : found) {
     try {
-      // Nobody else writes it, it is of this sweep, and what a killed process left is in order.
+      // Opening it checks that no other process writes it, that it belongs to this sweep, and rolls back what a killed
+      // process left.
       ResultsWriter(path, about, drop);
       if (!drop) {
         results.merge(path);
@@ -57,7 +58,8 @@ std::uint64_t join_rank_databases(ResultsWriter& results, const fs::path& databa
       }
       ErrorInfo info = error.info();
       info.where = path.string() + (info.where == path.string() || info.where.empty() ? "" : ", " + info.where);
-      info.fix = "remove " + path.string() + ", the rows of a rank of an earlier run: they are then evaluated again";
+      info.fix =
+          "remove " + path.string() + ", the rows of a rank of an earlier run; the sweep then evaluates them again";
       throw Error(error.kind(), info);
     }
     remove_database(path);

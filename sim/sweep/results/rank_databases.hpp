@@ -1,9 +1,9 @@
-// The databases of a sweep's ranks, which stand beside the sweep's own until they are joined.
+// The databases of a sweep's MPI ranks, which exist beside the sweep's own until the merge.
 //
-// Contract: rank 3 of the sweep with s.db writes s.db.rank3. `join_rank_databases` takes the rows of all that are there
-// and removes them; after a kill it can be called again: nothing is lost, and nothing comes twice. `drop`: they are
-// removed without being read (--restart). It returns how many there were. Errors: those of ResultsWriter; Output where
-// a process still writes one.
+// Contract: rank 3 of the sweep with s.db writes s.db.rank3. `join_rank_databases` merges the rows of all rank
+// databases, removes the files, and returns their number. After a kill it can be called again: no row is lost or
+// duplicated. `drop` (--restart) removes the files without reading them. Errors: those of ResultsWriter; Output if a
+// process still writes one.
 #pragma once
 
 #include <cstdint>

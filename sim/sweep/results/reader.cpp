@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a killed writer left behind is rolled back first, which takes permission to write.
+/// An interrupted transaction of a killed writer is rolled back first, which needs write permission.
 void roll_back(const fs::path& path) {
   const Connection writer(path, Connection::Mode::Write);
   (void)writer.number("PRAGMA schema_version");
@@ -35,7 +35,7 @@ std::unique_ptr<Connection> open(const fs::path& path) {
       roll_back(path);
     } catch (const Error&) {
       throw Error(ErrorKind::Input, {"a sweep that was killed left this database in the middle of writing",
-                                     path.string(), "no permission to put it in order", "",
+                                     path.string(), "no permission to roll it back", "",
                                      "run the command once as somebody who may write to the file and its folder"});
     }
     connection = std::make_unique<Connection>(path, Connection::Mode::Read);
@@ -86,7 +86,7 @@ class ResultsReader::Impl {
     return where.empty() ? "" : " WHERE (" + where_to_sql(where, columns) + ")";
   }
 
-  /// Reads all. Some errors of a user's SQL show only while it runs; `option` is where it came from.
+  /// Some errors of a user's SQL appear only while it runs; `option` is the option it came from.
   [[nodiscard]] ResultSet collect(Statement& statement, std::vector<ResultColumn> of, const char* option) const {
     ResultSet result{std::move(of), {}};
     for (;;) {
@@ -112,10 +112,10 @@ class ResultsReader::Impl {
     }
   }
 
-  /// A user's SQL may give rows without end: it ends before the memory does.
+  /// A user's SQL may return endless rows: an error before memory runs out.
   static void require_room(std::size_t rows, const char* option) {
     constexpr std::size_t kRowsACheck = std::size_t{1} << 16U;
-    // The list of rows doubles where it grows; the constant is for the rows until the next check and for SQLite.
+    // The list of rows doubles when it grows. The constant covers the rows until the next check, and SQLite.
     const std::uint64_t needed = (std::uint64_t{256} << 20U) + 2 * rows * sizeof(std::vector<ResultCell>);
     if (rows % kRowsACheck == 0 && available_memory() < needed) {
       throw Error(ErrorKind::Resource, {"the rows do not fit into memory", option, fmt::format("{} rows so far", rows),

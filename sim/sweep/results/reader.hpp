@@ -1,11 +1,11 @@
-// Reading the results of a sweep, also while they are being written.
+// Read access to the results of a sweep, also while they are being written.
 //
-// Contract: the file is opened read-only; all calls of one object see the same rows. A writer that wants to commit
-// waits for readers, so keep none longer than its work takes. Rows come by run unless a query says otherwise. Cells
-// have the type of their column (truth values are stored as whole numbers); a cell of another type is given as it is
-// stored. `where` is an expression of expression.hpp, "" for all. On opening the schema is compared with ours and every
-// row with its checksum, which takes about as long as reading the file. Errors: Input for files that are not such a
-// database, newer, damaged; Usage for unknown columns (naming the nearest) and wrong SQL (with SQLite's reason).
+// Contract: the file is opened read-only; all calls of one object see the same rows. A writer's commit waits for
+// readers, so an object should not outlive its work. Rows are ordered by run unless a query says otherwise. Cells have
+// the type of their column (truth values are stored as whole numbers); a cell of another type is returned as stored.
+// `where` is an expression of expression.hpp, "" for all. Opening compares the schema and checks every row's checksum,
+// which takes about as long as reading the file. Errors: Input for files that are not such a database, newer, or
+// damaged; Usage for unknown columns (with the nearest) and wrong SQL (with SQLite's reason).
 #pragma once
 
 #include <cstdint>
@@ -37,25 +37,25 @@ class ResultsReader {
 
   [[nodiscard]] const std::filesystem::path& path() const;
   [[nodiscard]] const About& about() const;
-  /// False: of the first format, whose rows can be read but not checked.
+  /// False: the first format, whose rows have no checksums.
   [[nodiscard]] bool has_checksums() const;
   [[nodiscard]] const std::vector<InputFile>& inputs() const;
   [[nodiscard]] const std::vector<ResultColumn>& columns() const;
-  /// Usage names the nearest; `option` stands in the message.
+  /// Usage names the nearest column; `option` appears in the message.
   [[nodiscard]] const ResultColumn& column(const std::string& name, const std::string& option) const;
-  /// Metrics that at least one row has, in the order of columns.
+  /// Metrics with a value in at least one row, in the order of columns.
   [[nodiscard]] std::vector<ResultColumn> metrics() const;
 
   [[nodiscard]] std::uint64_t count(const std::string& where = "") const;
   [[nodiscard]] std::uint64_t failures() const;
-  /// Of these, those that the same sweep tries again: too little memory, a file that could not be read.
+  /// Errors that the same sweep retries: too little memory, an unreadable file.
   [[nodiscard]] std::uint64_t retries() const;
   [[nodiscard]] ResultSet select(const std::vector<std::string>& names, const std::string& where = "") const;
-  /// One SELECT of the user's, against the tables runs, columns, about, inputs.
+  /// One SELECT of the user's, over the tables runs, columns, about, inputs.
   [[nodiscard]] ResultSet query(const std::string& sql) const;
-  /// Different texts of an about-column, in order.
+  /// Distinct texts of a column with role "about", in order.
   [[nodiscard]] std::vector<std::string> distinct(const std::string& name) const;
-  /// Usage where there is no such run.
+  /// Usage for an unknown run.
   [[nodiscard]] std::string configuration(std::uint64_t run) const;
   /// All columns of one run.
   [[nodiscard]] ResultSet row(std::uint64_t run) const;
@@ -65,10 +65,10 @@ class ResultsReader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// NaN where it is no number.
+/// NaN for anything but a number.
 [[nodiscard]] double number(const ResultCell& cell);
 [[nodiscard]] bool is_number(const ResultCell& cell);
-/// Shortest text that reads back as the same value; "" for nothing.
+/// Shortest text that reads back as the same value; "" for NULL.
 [[nodiscard]] std::string to_text(const ResultCell& cell);
 
 }  // namespace rayreplay::sweep

@@ -24,7 +24,7 @@ std::uint64_t hash_of(std::string_view text) {
   return XXH3_64bits(text.data(), text.size());
 }
 
-/// Columns of a table but the checksum.
+/// The columns of a table, without `checksum`.
 std::vector<std::string> columns_of(const Connection& connection, const std::string& table) {
   std::vector<std::string> names;
   Statement info = connection.prepare("SELECT name FROM pragma_table_info(?)");
@@ -37,7 +37,7 @@ std::vector<std::string> columns_of(const Connection& connection, const std::str
   return names;
 }
 
-/// "SELECT checksum, …" and what computes it.
+/// "SELECT checksum, …", and the hash of its rows.
 struct Rows {
   Statement statement;
   RowChecksum checksum;
@@ -46,7 +46,7 @@ struct Rows {
 
 Rows rows_of(const Connection& connection, const std::string& table, const std::string& where) {
   std::vector<std::string> names = columns_of(connection, table);
-  std::ranges::sort(names);  // as they are hashed: cells are decoded once, from the front
+  std::ranges::sort(names);  // in the order of the hash: cells are decoded once, from the front
   std::vector<std::string> quoted;
   quoted.reserve(names.size());
   std::ranges::transform(names, std::back_inserter(quoted), [](const std::string& name) { return sql_name(name); });
@@ -115,7 +115,7 @@ std::int64_t RowChecksum::of(const std::vector<CellView>& cells) {
 std::int64_t RowChecksum::of(const Statement& row, int first) {
   begin();
   for (const std::size_t column : order_) {
-    // The value is decoded once; asking the statement for type, bytes and content takes its lock each time.
+    // One decoding of the value: asking the statement for type, bytes and content takes its lock each time.
     sqlite3_value* const value = sqlite3_column_value(row.get(), first + static_cast<int>(column));
     switch (sqlite3_value_type(value)) {
       case SQLITE_NULL:

@@ -1,10 +1,10 @@
 // Checksums of rows: each table of a database has a column `checksum`.
 //
-// Contract: XXH3-64 with the table's name as its seed, over the cells of the row that are not NULL, in the order of
-// their columns' names: the XXH3-64 of the name, a letter for the type, the value (little-endian; a text with its
-// length first). The order of columns in the file and columns that a row does not use thus make no difference, so that
-// rows keep their checksum when databases are merged. -0 counts as 0, which SQLite does not tell apart. It finds
-// damage by storage and transfer, not deliberate changes.
+// Contract: XXH3-64, seeded with the table's name, over the non-NULL cells of the row in the order of their columns'
+// names. Each cell contributes the XXH3-64 of its column's name, a letter for its type, and its value (little-endian; a
+// text is preceded by its length). The order of columns and unused columns therefore make no difference, and merged
+// rows keep their checksum. -0 hashes as 0, because SQLite does not distinguish them. Checksums detect damage by
+// storage and transfer, not deliberate changes.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ inline constexpr const char* kChecksumColumn = "checksum";
 
 class RowChecksum {
  public:
-  /// `names`: the columns, in the order of their cells.
+  /// `names`: the columns, in the order of the cells.
   RowChecksum(std::string_view table, const std::vector<std::string>& names);
-  /// Of as many cells.
+  /// As many cells as names.
   [[nodiscard]] std::int64_t of(const std::vector<CellView>& cells);
-  /// Of the statement's columns `first` and later ones.
+  /// Cells are the statement's columns from `first` on.
   [[nodiscard]] std::int64_t of(const Statement& row, int first);
 
  private:
@@ -43,9 +43,9 @@ class RowChecksum {
 void insert_row(const Connection& connection, const std::string& table,
                 const std::vector<std::pair<std::string, CellView>>& cells);
 
-/// Input that names the first row whose checksum is another one.
+/// Input with the first row whose checksum does not match.
 void verify_rows(const Connection& connection, const std::string& table);
-/// Computes the checksums of rows of `runs` anew. `where`: SQL, of ours.
+/// Recomputes the checksums of rows of `runs`. `where`: trusted SQL.
 void reseal_runs(const Connection& connection, const std::string& where);
 
 }  // namespace rayreplay::sweep

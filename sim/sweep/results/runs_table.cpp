@@ -16,7 +16,7 @@
 namespace rayreplay::sweep {
 namespace {
 
-/// Whether the same command may find it otherwise.
+/// True if the error may be temporary.
 bool may_pass(const experiment::Failure& failure) {
   return failure.kind == ErrorKind::Resource || failure.kind == ErrorKind::Input;
 }
@@ -57,9 +57,9 @@ int RunsTable::place(const std::string& key, Role role) {
   if (const auto known = places_.find(key); known != places_.end()) {
     return known->second;
   }
-  // Of an open table.
+  // A key of an open table.
   if (columns_.size() >= kMostColumns || left_out_.contains(key)) {
-    left_out_.insert(key);  // it is in `configuration` all the same
+    left_out_.insert(key);  // `configuration` still has it
     return 0;
   }
   ResultColumn column = key_column(key, role);
@@ -86,13 +86,13 @@ void RunsTable::set(int place, const ParameterValue& value) {
 }
 
 void RunsTable::set(int place, CellView value) {
-  constexpr double kMostWhole = 9e18;
+  constexpr double kMaxWhole = 9e18;
   const auto* whole = std::get_if<std::int64_t>(&value);
   const auto* real = std::get_if<double>(&value);
   if (real != nullptr && std::isnan(*real)) {
     value = std::monostate();
   }
-  // SQLite converts the value to the column's type; the checksum is that of the stored value.
+  // SQLite converts the value to the column's type; the checksum covers the stored value.
   switch (columns_[static_cast<std::size_t>(place) - 1].type) {
     case ColumnType::Real:
       if (whole != nullptr) {
@@ -102,7 +102,7 @@ void RunsTable::set(int place, CellView value) {
       break;
     case ColumnType::Whole:
     case ColumnType::Truth:
-      if (real != nullptr && std::abs(*real) < kMostWhole && std::trunc(*real) == *real) {
+      if (real != nullptr && std::abs(*real) < kMaxWhole && std::trunc(*real) == *real) {
         value = static_cast<std::int64_t>(*real);
       }
       read_back_ = read_back_ || std::holds_alternative<std::string_view>(value);
@@ -121,7 +121,7 @@ void RunsTable::insert(const ResultRow& row) {
     throw Error(ErrorKind::Internal, {"a row is of no configuration of the sweep", connection_->path().string(),
                                       fmt::format("{}", row.run), fmt::format("less than {}", runs_), ""});
   }
-  // Columns first: a new one makes the statement anew.
+  // New columns first, because they require a new statement.
   for (const auto& [key, setting] : row.settings.all()) {
     place(key, Role::Key);
   }

@@ -1,8 +1,9 @@
-// Table `runs` of an open database: rows go in, columns of open tables come with the first row that has them.
+// Table `runs` of an open database: inserts rows, and adds columns of open tables with the first row that has them.
 //
-// Contract: all calls but `columns` and `has` in a transaction of the connection, which lives longer than this. The
-// same run twice replaces. A key for which there is no column (too many, or a name that differs in case alone) is in
-// `configuration` all the same. Table `retry` follows. Internal for a run or a metric that the sweep does not have.
+// Contract: all calls but `columns` and `has` need a transaction of the connection, which must outlive this object. A
+// second row of a run replaces the first. A key without a column (too many columns, or a name that differs only in
+// case) is still in `configuration`. Table `retry` is updated too. Internal for a run or a metric that the sweep does
+// not have.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +22,16 @@ namespace rayreplay::sweep {
 
 class RunsTable {
  public:
-  /// `runs`: of the sweep.
+  /// `runs`: number of runs of the sweep.
   RunsTable(const Connection& connection, std::uint64_t runs);
 
   void insert(const ResultRow& row);
-  /// Its column, added where there is none; false where there can be none.
+  /// The key's column, added if it is missing; false if it cannot have one.
   bool add(const std::string& key, Role role);
   [[nodiscard]] bool has(const std::string& name) const {
     return places_.contains(name);
   }
-  /// Somebody else wrote table `retry`.
+  /// Another writer changed table `retry`.
   void retry_was_written() {
     any_retry_ = true;
   }
@@ -46,10 +47,10 @@ class RunsTable {
   std::uint64_t runs_;
   Statement insert_;
   std::optional<RowChecksum> checksum_;
-  std::vector<CellView> cells_;  ///< of the row that is being inserted
-  bool read_back_ = false;       ///< SQLite stores a value of it in another form
+  std::vector<CellView> cells_;  ///< of the row under insertion
+  bool read_back_ = false;       ///< SQLite converts a value of it
   std::vector<ResultColumn> columns_;
-  std::unordered_map<std::string, int> places_;  ///< of the statement's parameters; from 1
+  std::unordered_map<std::string, int> places_;  ///< of the statement's parameters, counted from 1
   std::set<std::string> names_, left_out_;
   bool any_retry_ = false;
 };

@@ -15,8 +15,8 @@ namespace rayreplay::sweep {
 namespace {
 
 const std::vector<std::string> kTables = {"about", "columns", "inputs", "retry", "runs"};
-constexpr const char* kLastColumn = "configuration";  // of those that every database has
-constexpr std::size_t kMostShown = 200;
+constexpr const char* kLastColumn = "configuration";  // the last of the columns that every database has
+constexpr std::size_t kMaxShown = 200;
 
 [[noreturn]] void damaged(const Connection& connection, const std::string& what, const std::string& found) {
   throw Error(ErrorKind::Input, {what, connection.path().string(), found, "a database as rayreplay writes it",
@@ -39,7 +39,7 @@ void note_column(const Connection& connection, const ResultColumn& column) {
               {"goal", to_string(column.goal)}});
 }
 
-/// Of a table but `runs`.
+/// Columns of all tables but `runs`.
 std::string table_sql(const std::string& name, bool with_checksums) {
   const char* const sum = with_checksums ? ", checksum INTEGER" : "";
   if (name == "about") {
@@ -57,7 +57,7 @@ std::string table_sql(const std::string& name, bool with_checksums) {
   return fmt::format("CREATE TABLE retry (run INTEGER PRIMARY KEY{})", sum);
 }
 
-/// The definition as SQLite stores it: later columns are appended.
+/// The definition as SQLite stores it after ALTER TABLE: added columns are at the end.
 std::string runs_sql(const std::vector<ResultColumn>& columns, bool with_checksums) {
   std::vector<std::string> declarations;
   declarations.reserve(columns.size() + 1);
@@ -127,7 +127,7 @@ void require_current(const Connection& connection) {
 }
 
 void check_structure(const Connection& connection, bool always) {
-  // Larger databases are not checked in full: up to this size the check takes some tens of milliseconds.
+  // Larger files are not checked in full: up to this size the check takes some tens of milliseconds.
   constexpr std::uintmax_t kLookedThroughBytes = 16U << 20U;
   std::error_code error;
   if (!always && std::filesystem::file_size(connection.path(), error) > kLookedThroughBytes) {
@@ -159,7 +159,7 @@ void check_content(const Connection& connection) {
   }
   const auto require = [&](const std::string& name, const std::string& sql) {
     if (const auto there = found.find(name); there == found.end() || there->second != sql) {
-      foreign(connection, "table", name, there == found.end() ? "none" : there->second.substr(0, kMostShown),
+      foreign(connection, "table", name, there == found.end() ? "none" : there->second.substr(0, kMaxShown),
               "copy the file again from where it came; --restart begins the sweep anew");
     }
   };
@@ -285,7 +285,7 @@ std::vector<InputFile> read_inputs(const Connection& connection) {
 }
 
 void require_whole(const Connection& connection) {
-  // SQLite takes a last page that is there in part for whole.
+  // SQLite does not notice a last page that is cut off.
   const auto expected = static_cast<std::uintmax_t>(connection.number("PRAGMA page_count")) *
                         static_cast<std::uintmax_t>(connection.number("PRAGMA page_size"));
   std::error_code error;

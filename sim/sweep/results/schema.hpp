@@ -1,8 +1,8 @@
-// What every database of a sweep has besides its rows: the mark, and tables `about`, `columns` and `inputs`.
+// The schema of a sweep's database: its mark, and tables `about`, `columns` and `inputs`.
 //
-// Contract: the mark is SQLite's application_id, the format's version its user_version; both are checked before
-// anything is read, then the schema and all rows (`check_content`). `read_about` and `read_columns` check all that they
-// return: Input names what is wrong. Tables have a checksum a row (row_checksum.hpp).
+// Contract: the mark is SQLite's application_id, the format version is its user_version. Both are checked first, then
+// the schema and all rows (`check_content`). `read_about` and `read_columns` check all values; Input says what is
+// wrong. Every row has a checksum (row_checksum.hpp).
 #pragma once
 
 #include <string>
@@ -16,35 +16,35 @@ namespace rayreplay::sweep {
 
 inline constexpr std::int64_t kApplicationId = 0x52525357;  // "RRSW"
 inline constexpr std::int64_t kFormatVersion = 2;
-/// Without checksums: read, and never added to.
+/// The format without checksums: readable, never written.
 inline constexpr std::int64_t kFormatWithoutChecksums = 1;
-/// Columns of one table at most: of SQLite's 2000 some stay free for other programs.
+/// Limit of columns of one table. SQLite allows 2000; the rest is free for other programs.
 inline constexpr std::size_t kMostColumns = 1900;
 
-/// Whether its rows have checksums. Input unless it is a database of a sweep, in a version that is known.
+/// True if rows have checksums. Input unless the file is a sweep's database of a known version.
 bool check_mark(const Connection& connection);
-/// Input unless the schema is word for word the one that we make and has nothing else in it, and every row of every
-/// table has its checksum. In a read transaction. Reads the whole file. SQLite's statistics (ANALYZE) may be there.
+/// Input unless the schema is word for word that of rayreplay and every row of every table matches its checksum.
+/// Statistics of SQLite (ANALYZE) are allowed. Needs a read transaction; reads the whole file.
 void check_content(const Connection& connection);
-/// As `check_mark`; Input, with a remedy, for an older format too.
+/// As `check_mark`; also Input, with a remedy, for the older format.
 void require_current(const Connection& connection);
-/// SQLite's own look at the structure, where the file is small or `always`.
+/// SQLite's own check of the structure, if the file is small or `always`.
 void check_structure(const Connection& connection, bool always);
-/// Nothing was ever written to it.
+/// True for a file without any content.
 [[nodiscard]] bool is_empty(const Connection& connection);
-/// In a transaction of the caller's.
+/// Needs a transaction of the caller's.
 void create(const Connection& connection, const About& about);
 [[nodiscard]] About read_about(const Connection& connection);
 void write_about(const Connection& connection, const std::string& name, const std::string& value);
 [[nodiscard]] std::vector<ResultColumn> read_columns(const Connection& connection);
 void add_column(const Connection& connection, const ResultColumn& column);
 [[nodiscard]] std::vector<InputFile> read_inputs(const Connection& connection);
-/// Of the file, in a read transaction: Input where its last page is cut off.
+/// Needs a read transaction. Input if the file's last page is cut off.
 void require_whole(const Connection& connection);
-/// A table of runs whose error may pass (too little memory, a file that cannot be read): tried again by the same
-/// command.
+/// Runs with an error that may be temporary (too little memory, an unreadable file): the same command evaluates them
+/// again.
 [[nodiscard]] bool has_retry(const Connection& connection);
-/// Usage that says what differs, where both are not of one sweep.
+/// Usage with the difference, unless both belong to one sweep.
 void require_same_sweep(const About& there, const About& asked, const std::string& where);
 
 }  // namespace rayreplay::sweep

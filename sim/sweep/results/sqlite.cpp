@@ -13,11 +13,11 @@
 namespace rayreplay::sweep {
 namespace {
 
-// Who holds the file does so for a commit, or a query.
+// A lock by another process lasts for one commit or one query.
 constexpr int kBusyMilliseconds = 10000;
-constexpr int kMostCellBytes = 64 << 20;
+constexpr int kMaxCellBytes = 64 << 20;
 
-/// The system's reason for the last failure; 0: not known. Of the connection, else of the file, else of its journal.
+/// The system's reason for the last failure; 0 if unknown. Asks the connection, then the file, then its journal.
 int system_error(sqlite3* database) {
   if (database == nullptr) {
     return 0;
@@ -43,7 +43,7 @@ std::string reason(sqlite3* database, int code) {
   return sqlite3_errstr(code);
 }
 
-/// Reading is all that a user's statement may do.
+/// A user's statement may only read.
 int authorize(void* /*unused*/, int action, const char* /*first*/, const char* second, const char* /*database*/,
               const char* /*trigger*/) {
   switch (action) {
@@ -166,7 +166,7 @@ Connection::Connection(const std::filesystem::path& path, Mode mode) : path_(pat
   check_header(path);
   sqlite3* opened = nullptr;
   const int flags = mode == Mode::Read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  // A path of its own, never a URI.
+  // Opened as a path, never as a URI.
   const std::string name = path.is_absolute() ? path.string() : "./" + path.string();
   const int code =
       sqlite3_open_v2(name.c_str(), &opened, flags | SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
@@ -185,12 +185,12 @@ Connection::Connection(const std::filesystem::path& path, Mode mode) : path_(pat
   sqlite3_busy_timeout(opened, kBusyMilliseconds);
   sqlite3_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  // "text" is a name and never by chance a text.
+  // "text" is always a name, never a string literal.
   sqlite3_db_config(opened, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
   sqlite3_db_config(opened, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
   sqlite3_exec(opened, "PRAGMA cell_size_check=ON; PRAGMA trusted_schema=OFF", nullptr, nullptr, nullptr);
-  // A text of ours has some kilobytes; a damaged length is an error and not memory.
-  sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, kMostCellBytes);
+  // Our texts have some kilobytes: with this limit a damaged length is an error, not a huge allocation.
+  sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, kMaxCellBytes);
 }
 
 void Connection::raise(int code) const {

@@ -1,11 +1,10 @@
-// SQLite with errors as rayreplay::Error, closed and finalized by scope.
+// SQLite with rayreplay::Error and scoped objects.
 //
-// Contract: a `Connection` never trusts the schema of the file (no functions from triggers and views) and checks
-// the cells of every page that it reads. It opens regular files only, as SQLite would wait for the writer of a FIFO;
-// the journal and log beside the file must be regular files, too. Errors: `raise` turns the last error of a connection
-// into Output (full disk, no permission, file too large) or Input (all errors of reading, and SQL of ours that the
-// file's schema refuses: the file is not as we write it); Internal only where we misuse SQLite. Statements of users are
-// prepared with `prepare_query`, whose errors are Usage with SQLite's text.
+// Contract: a `Connection` never trusts the file's schema (no functions from triggers and views) and checks the cells
+// of every page it reads. It opens regular files only, because SQLite would wait for the writer of a FIFO; journal and
+// log beside the file must be regular files too. `raise` turns the last error of a connection into Output (full disk,
+// no permission, file too large) or Input (all read errors, and own SQL that the file's schema refuses). Internal means
+// misuse of SQLite. Users' statements go through `prepare_query`; their errors are Usage with SQLite's text.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +18,7 @@
 
 namespace rayreplay::sweep {
 
-/// A cell: nothing, a number or a text.
+/// A cell: NULL, a number or a text.
 using CellView = std::variant<std::monostate, std::int64_t, double, std::string_view>;
 
 class Statement {
@@ -30,12 +29,12 @@ class Statement {
   }
   void bind(int place, std::int64_t value);
   void bind(int place, double value);
-  void bind(int place, std::string_view value);  ///< must live until the next step
+  void bind(int place, std::string_view value);  ///< must stay valid until the next step
   void bind_null(int place);
   void bind(int place, const CellView& value);
   /// SQLITE_ROW or SQLITE_DONE; other codes are raised.
   bool step();
-  /// Its code, whatever it is.
+  /// SQLite's result code, unchecked.
   int try_step();
   void reset();
 
@@ -69,10 +68,10 @@ class Connection {
     return path_;
   }
   void run(const std::string& sql) const;
-  /// The code instead of an error.
+  /// Returns the code instead of raising an error.
   int try_run(const std::string& sql) const;
   [[nodiscard]] Statement prepare(std::string_view sql) const;
-  /// One SELECT and nothing else, of a user; Usage with SQLite's reason. `what`: the option.
+  /// A single SELECT of the user's; Usage with SQLite's reason. `what`: the option.
   [[nodiscard]] Statement prepare_query(std::string_view sql, const std::string& what) const;
   [[nodiscard]] std::int64_t number(const std::string& sql) const;
   [[noreturn]] void raise(int code) const;
@@ -88,7 +87,7 @@ class Connection {
   std::unique_ptr<sqlite3, Close> handle_;
 };
 
-/// An identifier between double quotes.
+/// An identifier in double quotes.
 [[nodiscard]] std::string sql_name(std::string_view name);
 
 }  // namespace rayreplay::sweep

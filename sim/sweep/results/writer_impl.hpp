@@ -1,10 +1,9 @@
-// What a ResultsWriter does its work with. Internal to this room; database.hpp has the contract.
+// Implementation of ResultsWriter. Internal to this folder; database.hpp has the contract.
 //
-// Rollback journal, not a write-ahead log: a log needs memory shared between all readers and the writer, which network
-// file systems do not give, and leaves three files where a sweep's result is one. A commit a second costs nothing
-// beside what is computed. synchronous=EXTRA: after a loss of power the file holds all that was committed. A new
-// database is created in the transaction of its first rows: whoever is killed before leaves an empty file, which the
-// next one fills.
+// Rollback journal instead of write-ahead log: the log needs memory shared between all readers and the writer, which
+// network file systems do not provide, and it leaves three files instead of one. One commit a second costs nothing
+// beside the computation. synchronous=EXTRA: committed rows survive a loss of power. A new database is created in the
+// transaction of its first rows: a kill before that leaves an empty file, which the next run fills.
 #pragma once
 
 #include <chrono>
@@ -27,13 +26,13 @@
 
 namespace rayreplay::sweep {
 
-/// Usage where rows of one rayreplay would come beside those of another.
+/// Usage for rows of different versions in one file.
 void require_same_version(const std::string& there, const std::string& ours, const std::string& where,
                           const std::string& fix);
 
 class ResultsWriter::Impl {
  public:
-  /// `path` leads over no link.
+  /// `path` contains no symbolic link.
   Impl(const std::filesystem::path& path, const About& about, bool restart);
   ~Impl();
   Impl(const Impl&) = delete;
@@ -52,21 +51,21 @@ class ResultsWriter::Impl {
   void open(const std::filesystem::path& path);
   void update_about(const About& there);
   void begin();
-  /// False while readers keep the file.
+  /// False while readers lock the file.
   bool try_commit();
   void require_sound() const;
-  /// What is not committed is lost; nothing more is taken.
+  /// Uncommitted rows are lost, and no more are accepted.
   void fail();
   void commit_late(const std::stop_token& stop);
 
-  /// What `merge` is made of.
+  /// The steps of `merge`.
   struct Others {
     std::vector<ResultColumn> columns;
     std::vector<InputFile> inputs;
   };
   [[nodiscard]] Others look_at(const std::filesystem::path& other) const;
   void require_same_inputs(const std::vector<InputFile>& inputs, const std::filesystem::path& other);
-  /// Of main and of the attached database `other`: a run that both have has one result.
+  /// Checks main and the attached database `other`: a run in both must have one result.
   void require_same_results(const std::vector<std::string>& metrics, const std::filesystem::path& where) const;
   [[nodiscard]] std::uint64_t take_attached(const std::vector<std::string>& columns);
 
@@ -76,10 +75,10 @@ class ResultsWriter::Impl {
   std::condition_variable_any wake_;
   std::optional<Connection> connection_;
   std::optional<RunsTable> runs_;
-  bool open_ = false;  ///< a transaction
+  bool open_ = false;  ///< a transaction is open
   Clock::time_point committed_;
   std::exception_ptr failure_;
-  bool rolled_back_ = false;  ///< after a failure: the file holds what was committed and nothing else
+  bool rolled_back_ = false;  ///< after a failure: the file holds the committed rows only
   std::vector<InputFile> inputs_;
   std::unordered_map<std::string, std::string> hash_of_;  ///< of `inputs_`, by path
   std::jthread committer_;

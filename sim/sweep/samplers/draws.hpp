@@ -1,5 +1,5 @@
-// What drawing samplers share: their parameters, permutations, and how long they go on where conditions drop much.
-// Functions of seed and index alone, the same on every machine. Internal to this room.
+// Shared parts of drawing samplers: parameters, permutations, and the limit of rejected draws. Functions of seed and
+// index alone, equal on every machine. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ class DrawingSampler : public Sampler {
   }
 
  protected:
-  /// Of count_parameter() and seed_parameter().
+  /// The values of count_parameter() and seed_parameter().
   explicit DrawingSampler(const Parameters& parameters);
-  /// Draws before `too_few`: those that were dropped count.
+  /// Number of draws, rejected ones included, before `too_few`.
   [[nodiscard]] std::uint64_t most_draws() const;
-  /// The conditions drop nearly everything: Usage. `taken` of `draws` were of use.
+  /// Usage: the conditions reject nearly every draw; `taken` of `draws` were accepted.
   [[noreturn]] void too_few(const char* sampler, std::uint64_t taken, std::uint64_t draws) const;
 
   std::uint64_t count_;
@@ -30,7 +30,7 @@ class DrawingSampler : public Sampler {
 [[nodiscard]] Parameter count_parameter();
 [[nodiscard]] Parameter seed_parameter();
 
-/// Of 0 … size − 1, sorted by 64 bits drawn for each (of equal ones the smaller first).
+/// A permutation of 0 … size − 1: sorted by 64 random bits each, ties by index.
 [[nodiscard]] std::vector<std::uint32_t> permutation(std::uint64_t seed, std::uint64_t size);
 
 }  // namespace rayreplay::sweep

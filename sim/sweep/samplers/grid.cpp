@@ -20,7 +20,7 @@ class Grid final : public Sampler {
     Point point = space.first_point();
     for (std::size_t advanced = 0; advanced != factors;) {
       offer(point);
-      // Like the digits of a counter, the last one first.
+      // Counts like an odometer, the last factor fastest.
       for (advanced = 0; advanced < factors; ++advanced) {
         std::uint32_t& digit = point.choice[factors - 1 - advanced];
         if (++digit < space.sizes[factors - 1 - advanced]) {

@@ -1,10 +1,10 @@
-// Latin hypercube: few points that are spread evenly over each axis (McKay, Beckman, Conover 1979).
+// Latin hypercube: few points, spread evenly over each axis (McKay, Beckman, Conover 1979).
 //
-// Contract: of `count` points each axis by itself is stratified: a continuous one has one number in each of `count`
-// equal parts of [0, 1); of k values each comes count / k times, rounded up or down, and which are rounded up is drawn
-// (fewer points than values: no value twice, and spread over the list). Strata are joined by a permutation for each
-// factor. Points that conditions drop are not replaced, as others would not fit into the strata. Discrete axes may
-// give a point twice. O(count · factors · log count).
+// Contract: each axis of the `count` points is stratified. A continuous axis has one number in each of `count` equal
+// parts of [0, 1). Each value of a list with k values occurs count / k times, rounded up or down; a random draw decides
+// which are rounded up. With fewer points than values no value occurs twice, and the values are spread over the list. A
+// permutation of each factor combines the strata. Rejected points are not replaced, because others would not fit the
+// strata. Discrete axes may give a point twice. O(count · factors · log count).
 #include <algorithm>
 #include <vector>
 
@@ -49,7 +49,7 @@ class LatinHypercube final : public DrawingSampler {
  private:
   [[nodiscard]] std::vector<double> spread_numbers(const std::vector<std::uint32_t>& stratum,
                                                    std::uint64_t seed) const {
-    // Rounding must not carry a number over the upper border of its stratum, which is the next one's lower.
+    // Rounding must not move a number to the upper border of its stratum, which belongs to the next one.
     constexpr double kBelowOne = 1 - 0x1p-20;
     std::vector<double> numbers(count_);
     for (std::uint64_t i = 0; i < count_; ++i) {
@@ -63,7 +63,7 @@ class LatinHypercube final : public DrawingSampler {
                                                           std::uint64_t seed) const {
     std::vector<std::uint32_t> choices(count_);
     if (count_ < size) {
-      // A stratum holds more than one value: one of them.
+      // The stratum holds several values: draws one of them.
       for (std::uint64_t i = 0; i < count_; ++i) {
         const std::uint64_t low = stratum[i] * size / count_;
         const std::uint64_t high = (stratum[i] + std::uint64_t{1}) * size / count_;

@@ -1,11 +1,10 @@
-// Random: points drawn one by one, every point as likely as any other.
+// Random: independent draws, all points equally likely.
 //
-// Contract: no point is drawn twice: small grids are gone through in the order of a seeded permutation; of large ones,
-// and of continuous factors (where whole numbers and rounding make equal values), points that came before are drawn
-// again. Points that conditions drop are replaced by
-// further ones, until `count` were taken, the whole grid was offered, or 100 · count + 100,000 draws were
-// made (then Usage says how many were taken). A larger count of the same seed begins with the same points, unless
-// it is what makes the grid count as small. O(draws · factors), and O(grid) of small ones.
+// Contract: no point is drawn twice. Small grids are visited in the order of a seeded permutation. For large grids and
+// continuous factors (where whole numbers and rounding give equal values), a repeated point is drawn again. Rejected
+// points are replaced, until `count` points are accepted, the whole grid was offered, or 100 · count + 100,000 draws
+// were made (then Usage says how many were accepted). A larger count with the same seed begins with the same points,
+// unless the larger count makes the grid count as small. O(draws · factors), and O(grid) for small ones.
 #include <algorithm>
 #include <string>
 #include <unordered_set>
@@ -85,7 +84,7 @@ class Random final : public DrawingSampler {
       }
     }
     if (points <= count_ && taken > 0) {
-      return;  // what is left is too seldom drawn
+      return;  // the remaining points are drawn too rarely
     }
     too_few("random", taken, most);
   }

@@ -1,11 +1,11 @@
 // Samplers: which points of a sweep's space become configurations, and in which order.
 //
-// Contract: the space is a product of factors; a factor with a size has that many choices, one of size 0 is continuous
-// and takes a number from [0, 1), which its axis maps to its range. `sample` calls `offer` with one point after another
-// until it is done or `offer` says that the plan is full; `offer` answers whether the point was taken (exclusions and
-// conditions may drop it). The same space, parameters and answers give the same points on every machine: random numbers
-// come from base/split_mix.hpp and whole-number arithmetic. `most_points` bounds how many points are taken. Errors:
-// Usage. To add one: a file in this folder with contract, parameters, function, registration.
+// Contract: the space is a product of factors. A factor with size n > 0 has n choices. A factor of size 0 is
+// continuous: it takes a number from [0, 1), which its axis maps to its range. `sample` calls `offer` for one point
+// after another until it has no more or `offer` reports a full plan. `offer` says whether the point was accepted
+// (exclusions and conditions may reject it). The same space, parameters and answers give the same points on every
+// machine: random numbers come from base/split_mix.hpp and whole-number arithmetic. `most_points` limits the accepted
+// points. Errors: Usage. To add one: a file in this folder with contract, parameters, function, registration.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,22 @@
 
 namespace rayreplay::sweep {
 
-/// By factor: the choice, and the number of a continuous one; the other entry is 0.
+/// By factor: its choice, or its number if it is continuous; the other entry is 0.
 struct Point {
   std::vector<std::uint32_t> choice;
   std::vector<double> number;
 };
 
 struct Space {
-  std::vector<std::uint64_t> sizes;     ///< by factor; 0: continuous
-  std::vector<std::uint64_t> wholes{};  ///< by factor: how many whole numbers a continuous one has; 0 or empty: any
-  /// What a continuous factor makes of a number from [0, 1); may be empty: the number itself.
+  std::vector<std::uint64_t> sizes;  ///< by factor; 0: continuous
+  std::vector<std::uint64_t>
+      wholes{};  ///< by factor: number of whole values of a continuous one; 0 or empty: any number
+  /// Maps a number from [0, 1) to a continuous factor's value; empty: the identity.
   std::function<double(std::size_t factor, double share)> value{};
 
-  /// Points of the discrete factors: 2^64 − 1 where there are more.
+  /// Points of the discrete factors; 2^64 − 1 on overflow.
   [[nodiscard]] std::uint64_t discrete_points() const;
-  /// Different points of all factors: 2^64 − 1 where there are more, or where a factor takes any number.
+  /// Distinct points of all factors; 2^64 − 1 on overflow, or if a factor takes any number.
   [[nodiscard]] std::uint64_t different_points() const;
   [[nodiscard]] bool has_continuous() const;
   /// The first choice of every list, 0 of every continuous factor.
@@ -44,7 +45,7 @@ class Sampler {
   using Offer = std::function<bool(const Point&)>;
 
   virtual ~Sampler() = default;
-  /// Whether factors may be continuous.
+  /// True if factors may be continuous.
   [[nodiscard]] virtual bool draws_numbers() const {
     return true;
   }
@@ -54,7 +55,7 @@ class Sampler {
 
 using Samplers = Registry<Sampler>;
 
-/// More runs than this are not planned (plan/plan.hpp).
+/// Upper limit of the runs of a plan (plan/plan.hpp).
 inline constexpr std::uint64_t kMostRuns = 10'000'000;
 
 }  // namespace rayreplay::sweep

@@ -1,12 +1,11 @@
-// Sobol': points that fill the space evenly, whichever axes one looks at, and however many there are.
+// Sobol': a sequence of points that fill the space evenly on all axes, for any count.
 //
 // Contract: point i of the sequence of Sobol' (1967) with the direction numbers of Joe and Kuo (SIAM J. Sci. Comput.
-// 30, 2008, table new-joe-kuo-6), one dimension a factor, moved by a digital shift drawn from the seed: the first 2^k
-// points have one in each of 2^k equal parts of every axis. A factor of listed values takes the value in whose equal
+// 30, 2008, table new-joe-kuo-6), one dimension a factor, moved by a digital shift drawn from the seed. Each of 2^k
+// equal parts of every axis holds one of the first 2^k points. A factor of listed values takes the value in whose equal
 // part of [0, 1) the number lies. Pairs of axes beyond the first few need some thousand points until they are even.
-// What conditions drop is replaced by further points, up to 100 · count + 100,000 (then Usage). A larger
-// count of the same seed begins with the same points. Lists may give a point twice. At most kMostDimensions factors.
-// O(points · factors).
+// Rejected points are replaced, up to 100 · count + 100,000 draws (then Usage). A larger count with the same seed
+// begins with the same points. Lists may give a point twice. At most kMaxDimensions factors. O(points · factors).
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -22,7 +21,7 @@ namespace {
 
 constexpr unsigned kBits = 32;
 
-/// A primitive polynomial over two elements, its inner coefficients as bits, and the first direction numbers.
+/// A primitive polynomial over GF(2), its inner coefficients as bits, and the first direction numbers.
 struct Polynomial {
   unsigned degree;
   std::uint32_t inner;
@@ -50,7 +49,7 @@ constexpr std::array kPolynomials = {
     Polynomial{7, 1, {1, 3, 7, 11, 23, 15, 103}},
 };
 /// The first dimension has no polynomial.
-constexpr std::size_t kMostDimensions = kPolynomials.size() + 1;
+constexpr std::size_t kMaxDimensions = kPolynomials.size() + 1;
 
 using Directions = std::array<std::uint32_t, kBits>;
 
@@ -84,10 +83,10 @@ class Sobol final : public DrawingSampler {
 
   void sample(const Space& space, const Offer& offer) const override {
     const std::size_t factors = space.sizes.size();
-    if (factors > kMostDimensions) {
+    if (factors > kMaxDimensions) {
       throw Error(ErrorKind::Usage,
                   {"the sweep has too many axes for the sampler", "sampler 'sobol'", fmt::format("{}", factors),
-                   fmt::format("at most {}", kMostDimensions), "sampler = \"latin-hypercube\" takes any number"});
+                   fmt::format("at most {}", kMaxDimensions), "sampler = \"latin-hypercube\" takes any number"});
     }
     std::vector<Directions> directions;
     std::vector<std::uint32_t> state;
@@ -106,7 +105,7 @@ class Sobol final : public DrawingSampler {
         } else {
           point.choice[f] = static_cast<std::uint32_t>((std::uint64_t{state[f]} * space.sizes[f]) >> kBits);
         }
-        // The next point in Gray code: one direction more or less.
+        // The next point in Gray code order changes one direction number.
         state[f] ^= directions[f].at(static_cast<std::size_t>(std::countr_one(i)));
       }
       taken += offer(point) ? 1U : 0U;

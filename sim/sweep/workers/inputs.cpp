@@ -17,7 +17,7 @@ bool is_input_key(const std::string& key) {
   return base == "trace" || base == "workload";
 }
 
-/// Each once, in the order in which they come.
+/// Distinct paths, in the order of first use.
 class InputList {
  public:
   void add(InputFile input) {
@@ -34,7 +34,7 @@ class InputList {
   std::set<std::pair<std::string, std::string>> seen_;
 };
 
-/// Machines and hints: of the definition, not of its runs, as which runs there are may depend on what is in them.
+/// Machines and hints are collected from the definition, not from its runs: their content may decide which runs exist.
 void add_other_files(const Definition& definition, InputList& inputs) {
   const auto add = [&](const std::string& key, const ParameterValue& value) {
     for (const std::string& path : is_input_key(key) ? std::vector<std::string>{} : paths_in(key, value)) {
@@ -55,7 +55,7 @@ void add_other_files(const Definition& definition, InputList& inputs) {
   }
 }
 
-/// One run for each combination of values of the axes that say what is read.
+/// One run for each combination of values of the axes that name inputs.
 std::vector<std::uint64_t> runs_by_input(const Plan& plan) {
   std::vector<std::size_t> axes;
   for (std::size_t i = 0; i < plan.keys().size(); ++i) {
@@ -93,7 +93,7 @@ std::vector<InputFile> sweep_inputs(const Plan& plan, const Work& work) {
   std::optional<Error> first;
   for (const std::uint64_t run : runs_by_input(plan)) {
     try {
-      // Nothing else: whatever else is wrong with the run does not hide its input.
+      // Completes nothing else: other errors of the run must not hide its input.
       experiment::Settings asked;
       const experiment::Settings whole = plan.settings(run);
       for (const auto& [key, setting] : whole.all()) {

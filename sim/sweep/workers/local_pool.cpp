@@ -25,7 +25,7 @@
 namespace rayreplay::sweep {
 namespace {
 
-/// Ends an evaluation from inside: the one place where all stages come by.
+/// Cancels an evaluation from inside: every stage reports its progress here.
 class CancelProgress : public Progress {
  public:
   explicit CancelProgress(const std::atomic<bool>& cancelled) : cancelled_(&cancelled) {}
@@ -46,7 +46,7 @@ class CancelProgress : public Progress {
   const std::atomic<bool>* cancelled_;
 };
 
-/// "1.0 MiB": in the largest unit that it fills.
+/// "1.0 MiB": in the largest unit with a value of at least 1.
 std::string size_text(std::uint64_t bytes) {
   constexpr std::array kUnits = {"bytes", "KiB", "MiB", "GiB", "TiB"};
   auto size = static_cast<double>(bytes);
@@ -97,14 +97,14 @@ struct LocalPool::State {
     }
   }
 
-  /// What several units have in common.
+  /// Stages that several units share.
   struct Shared {
     std::uint64_t input = 0;
     std::uint64_t units = 0;
-    std::uint64_t left = 0;  ///< not yet evaluated here
+    std::uint64_t left = 0;  ///< units of it not yet evaluated here
     bool begun = false;
 
-    /// Whether it is this unit that makes what others wait for.
+    /// True if this unit computes a stage that others wait for.
     [[nodiscard]] bool lead() {
       return !std::exchange(begun, true) && units > 1;
     }
@@ -116,12 +116,12 @@ struct LocalPool::State {
   const Plan* plan;
   Work work;
   std::uint64_t memory_bytes;
-  tbb::global_control parallelism;  ///< more than there are cores, where that was asked for
-  tbb::task_arena arena;            ///< of all threads together
+  tbb::global_control parallelism;  ///< allows more threads than cores if asked for
+  tbb::task_arena arena;            ///< shared by all threads
   std::uint32_t threads;
   std::uint64_t workers;
-  std::uint64_t side_by_side;     ///< units at a time, as far as memory was found to go
-  std::uint64_t sound_units = 0;  ///< since that number changed
+  std::uint64_t side_by_side;     ///< units at a time, as memory permits
+  std::uint64_t sound_units = 0;  ///< units without a memory failure since that number changed
   std::unordered_map<std::uint64_t, Shared> by_affinity, by_input;
   std::string host;
 
@@ -131,8 +131,8 @@ struct LocalPool::State {
   std::deque<Task> queue;
   std::deque<TaskResult> results;
   std::uint64_t under_way = 0;
-  std::uint64_t running = 0;  ///< of these: being evaluated
-  std::uint64_t alone = 0;    ///< wait for nothing else to run
+  std::uint64_t running = 0;  ///< of these, under evaluation
+  std::uint64_t alone = 0;    ///< waiting for exclusive evaluation
   bool stopping = false;
   std::atomic<bool> cancelled{false};
 
@@ -141,8 +141,8 @@ struct LocalPool::State {
  private:
   struct Prepared {
     TaskResult result;
-    std::vector<std::size_t> sound;  ///< rows to evaluate
-    bool one_by_one = false;         ///< together they found no memory
+    std::vector<std::size_t> sound;  ///< indices of complete rows to evaluate
+    bool one_by_one = false;         ///< together they exceeded the memory limit
   };
   void prepare(Prepared& prepared) const;
   void evaluate(Prepared& prepared, Accelerator* accelerator);
@@ -180,7 +180,7 @@ void LocalPool::State::evaluate_rows(std::vector<ResultRow>& rows, std::span<con
   CancelProgress progress(cancelled);
   std::vector<experiment::Outcome> outcomes = work.evaluate(configurations, accelerator, &progress);
   if (outcomes.size() != which.size()) {
-    throw Error(ErrorKind::Internal, {"an evaluation gave another number of results than was asked for", "",
+    throw Error(ErrorKind::Internal, {"an evaluation returned a wrong number of results", "",
                                       std::to_string(outcomes.size()), std::to_string(which.size()), ""});
   }
   for (std::size_t i = 0; i < which.size(); ++i) {
@@ -222,9 +222,9 @@ void LocalPool::State::evaluate_guarded(Prepared& prepared, Accelerator* acceler
   }
 }
 
-/// Whether a unit that begins now had better use its own thread alone: while others wait that keep every thread busy,
-/// loops that are shared out cost more than they gain. At the end, threads that find no unit help those that have one.
-/// The first unit of several that share an input or a structure makes what they wait for, with all threads.
+/// True if a unit that begins now should use only its own thread. While waiting units keep every thread busy, shared
+/// parallel loops cost more than they gain. At the end, threads without a unit help those with one. The first of
+/// several units with a common input or structure computes it with all threads, because the others wait for it.
 bool LocalPool::State::keeps_to_itself(std::uint64_t affinity) {
   Shared& own = by_affinity[affinity];
   const bool leads = own.lead();
@@ -232,7 +232,7 @@ bool LocalPool::State::keeps_to_itself(std::uint64_t affinity) {
   return !leads && !leads_input && queue.size() >= threads;
 }
 
-/// What no unit to come shares with this one takes memory that the next unit could have, which is clean and at hand.
+/// Results that no later unit shares occupy memory that the next unit needs.
 void LocalPool::State::forget(const Prepared& prepared) {
   if (!work.forget) {
     return;
@@ -247,7 +247,7 @@ void LocalPool::State::forget(const Prepared& prepared) {
       return;
     }
   }
-  // What runs of one unit share is what is large; the rest goes in its time.
+  // Only the results that runs of one unit share are large; the least-recently-used eviction handles the rest.
   constexpr std::size_t kMost = 64;
   std::vector<experiment::Settings> done;
   for (std::size_t i = 0; i < std::min(kMost, prepared.sound.size()); ++i) {
@@ -265,7 +265,7 @@ std::vector<std::size_t> LocalPool::State::rows_short_of_memory(const Prepared& 
   return rows;
 }
 
-/// Fewer side by side after a unit that found no memory; one more after as many sound units as there are workers.
+/// One unit fewer side by side after a memory failure; one more after as many successful units as there are workers.
 void LocalPool::State::adjust(bool found_memory) {
   if (!found_memory) {
     side_by_side = std::max<std::uint64_t>(1, std::min(side_by_side, running + 1) - 1);

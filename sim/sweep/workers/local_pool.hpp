@@ -1,18 +1,17 @@
-// The workers of one machine: threads that evaluate units, each processor thread and each accelerator one unit at a
-// time.
+// The workers of one machine: threads that evaluate units. Each processor thread and each accelerator evaluates one
+// unit at a time.
 //
-// Contract: tasks are taken up in the order in which they were submitted. Runs that find no memory beside others
-// (Failure::needed_bytes) are evaluated again with nothing else under way, and fewer units then run side by side; their
-// number rises again while all goes well. A run that finds no memory even so, one that cannot be completed, and one
-// that fails are rows with an error; what is no failure of a configuration (Internal errors) comes as `error` of the
-// result.
-//   While there are units for every thread, each keeps to its own, which costs least; of the last ones, and where a
-//   unit
-// makes what others wait for, what is done in parallel inside uses the threads that have none: never more run than
-// `threads`. What no other unit of the plan shares is forgotten once it has been used. `stop` drops what has not begun;
-// `cancel` also ends what is under way, as far as evaluation listens; neither waits. The destructor waits for the
-// threads, but for those that `abandon` has given up: after it the process must be left with _exit, without destroying
-// plan, evaluator or accelerators.
+// Contract: tasks start in the order of submission. Runs that exceed the memory limit beside others
+// (Failure::needed_bytes) are evaluated again alone, and fewer units then run side by side; the number rises again with
+// success. A run that exceeds the limit alone, one that cannot be completed, and one that fails are rows with an error.
+// Internal errors are not the configuration's fault and are returned as `error` of the result.
+//
+// While there are units for every thread, each unit uses one thread, which is cheapest. The last units, and units that
+// compute a result others wait for, also use idle threads for their parallel loops; never more than `threads` run.
+// Results that no later unit of the plan shares are evicted after use. `stop` drops tasks that have not begun; `cancel`
+// also ends running ones at their next progress report; neither waits. The destructor waits for the threads. Threads
+// given up with `abandon` may still run: the process must then leave with _exit, without destroying plan, evaluator or
+// accelerators.
 #pragma once
 
 #include <chrono>
@@ -50,9 +49,9 @@ class LocalPool {
   LocalPool& operator=(const LocalPool&) = delete;
 
   [[nodiscard]] std::uint64_t workers() const;
-  /// How many tasks should be submitted and not taken, so that no worker waits while rows are written.
+  /// Number of submitted and untaken tasks that keeps every worker busy while rows are written.
   [[nodiscard]] std::uint64_t capacity() const;
-  /// Submitted, and neither taken nor dropped.
+  /// Tasks submitted, and neither taken nor dropped.
   [[nodiscard]] std::uint64_t outstanding() const;
   void submit(Task task);
   [[nodiscard]] std::optional<TaskResult> take(std::chrono::milliseconds wait);
@@ -68,11 +67,11 @@ class LocalPool {
   std::unique_ptr<Threads> threads_;
 };
 
-/// The row of a run without its outcome; where the settings cannot be completed, with that failure.
+/// The row of a run without its result; with the failure if the settings cannot be completed.
 [[nodiscard]] ResultRow begin_row(const Plan& plan, std::uint64_t run);
 [[nodiscard]] std::string host_name();
 [[nodiscard]] std::string utc_now();  ///< "2026-01-31T12:00:00Z"
-/// Processors that this process may run on.
+/// Processors available to this process.
 [[nodiscard]] std::uint32_t usable_cores();
 
 }  // namespace rayreplay::sweep

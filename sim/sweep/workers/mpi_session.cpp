@@ -21,7 +21,7 @@
 namespace rayreplay::sweep {
 namespace {
 
-/// The variable's value as a number of ranks; 0 where there is none.
+/// The variable's value as a number of ranks; 0 if it is not set.
 long number(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? 0 : std::strtol(value, nullptr, 10);
@@ -35,7 +35,7 @@ MpiLaunch mpi_launch() {
       return {true, std::string(name) + "=" + std::getenv(name)};
     }
   }
-  // srun --mpi=pmix says nothing of MPI but where its server is.
+  // With srun --mpi=pmix only the PMIx server's address reveals MPI.
   for (const char* name : {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}) {
     if (std::getenv("PMIX_RANK") != nullptr && number(name) > 1) {
       return {true, std::string("PMIX_RANK, ") + name + "=" + std::getenv(name)};
@@ -66,7 +66,7 @@ namespace {
 
 constexpr std::chrono::microseconds kFirstWait{100}, kLongestWait{10'000};
 
-/// Leaves the processor to others, which MPI_Wait does not.
+/// Yields the processor, which MPI_Wait does not.
 void wait(MPI_Request request) {
   int done = 0;
   for (std::chrono::microseconds pause = kFirstWait;; pause = std::min(2 * pause, kLongestWait)) {
@@ -78,7 +78,7 @@ void wait(MPI_Request request) {
   }
 }
 
-/// The masks of all ranks of one machine, by rank there.
+/// The affinity masks of all ranks of one machine, by local rank.
 std::vector<cpu_set_t> masks_of(MPI_Comm node, int size) {
   cpu_set_t own;
   CPU_ZERO(&own);
@@ -88,13 +88,13 @@ std::vector<cpu_set_t> masks_of(MPI_Comm node, int size) {
   return all;
 }
 
-/// Ranks of one machine need no network: not looking for one halves the time that Open MPI takes to start. What the
-/// user asks for stays.
+/// Ranks of one machine need no network. Without the search for one, Open MPI starts in half the time. The user's own
+/// settings stay.
 void leave_network_out() {
   if (number("OMPI_COMM_WORLD_SIZE") < 1 || number("OMPI_COMM_WORLD_SIZE") != number("OMPI_COMM_WORLD_LOCAL_SIZE")) {
     return;
   }
-  // What the components of this version are called does not matter for those that are left out.
+  // An exclusion list is valid even if this version has none of these components.
   constexpr std::array kSettings = {std::pair("OMPI_MCA_pml", "ob1"),
                                     std::pair("OMPI_MCA_btl", "^tcp,openib,usnic,uct,ofi,ugni,portals4"),
                                     std::pair("OMPI_MCA_osc", "^ucx,portals4"), std::pair("OMPI_MCA_coll", "^hcoll")};
@@ -174,7 +174,7 @@ class Session : public MpiSession {
     MPI_Fetch_and_op(&value, &before, MPI_INT64_T, 0, static_cast<MPI_Aint>(counter), MPI_SUM, window_);
     MPI_Win_flush(0, window_);
     if (rank_ == 0) {
-      int any = 0;  // rank 0's own window needs no progress; the operations of others do
+      int any = 0;  // progresses the operations of other ranks on rank 0's window
       MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &any, MPI_STATUS_IGNORE);
     }
     return before;
@@ -197,7 +197,7 @@ class Session : public MpiSession {
   void find_cores(const std::vector<cpu_set_t>& masks, bool per_node) {
     const cpu_set_t own = masks[static_cast<std::size_t>(node_rank_)];
     if (!per_node) {
-      // Ranks that were not bound have one mask: they share its processors.
+      // Unbound ranks have equal masks and share the processors.
       const auto sharing = std::count_if(masks.begin(), masks.end(),
                                          [&](const cpu_set_t& other) { return CPU_EQUAL(&other, &own) != 0; });
       cores_ = static_cast<std::uint32_t>(std::max<std::ptrdiff_t>(1, CPU_COUNT(&own) / sharing));
@@ -210,7 +210,7 @@ class Session : public MpiSession {
     }
     cores_ = static_cast<std::uint32_t>(std::max(1, CPU_COUNT(&all)));
     if (node_rank_ == 0) {
-      // Threads started from here on inherit it.
+      // Threads started later inherit the mask.
       ::sched_setaffinity(0, sizeof all, &all);
     }
   }

@@ -19,20 +19,20 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kWait{100};
-constexpr std::chrono::milliseconds kWaitOfLeader{2};  // others wait for its answers (mpi_session.hpp)
+constexpr std::chrono::milliseconds kWaitOfLeader{2};  // other ranks wait for its answers (mpi_session.hpp)
 constexpr std::chrono::milliseconds kShow{100};
 constexpr std::chrono::milliseconds kTellLeader{250};
-/// A disk that is quick is asked more often than every kCommitSeconds: committing costs a fiftieth of the time.
+/// A fast disk gets commits more often than every kCommitSeconds: commits take at most a fiftieth of the time.
 constexpr double kCommitShare = 50;
-constexpr double kLeastCommitSeconds = 0.02;
-/// After a cancel: evaluation looks at it several times a second.
+constexpr double kMinCommitSeconds = 0.02;
+/// Grace after a cancel: evaluation polls the flag several times a second.
 constexpr double kCancelSeconds = 3;
 
 double since(Clock::time_point then) {
   return std::chrono::duration<double>(Clock::now() - then).count();
 }
 
-/// Texts without zero bytes, in one.
+/// Joins texts without zero bytes into one.
 std::string join(const std::vector<std::string>& texts) {
   std::string joined;
   for (const std::string& text : texts) {
@@ -51,7 +51,7 @@ std::vector<std::string> split(const std::string& joined) {
   return texts;
 }
 
-/// Ranks that do not work say nothing.
+/// Ranks that do not work send nothing.
 void require_same_inputs(const Team& team, const std::vector<RankResult>& ranks) {
   const std::vector<std::string> expected = split(ranks[0].text);  // path, hash, path, hash …
   for (const RankResult& rank : ranks) {
@@ -78,7 +78,7 @@ void require_same_inputs(const Team& team, const std::vector<RankResult>& ranks)
   }
 }
 
-/// One sweep at work. Not for use after an exception but for its destructor.
+/// One sweep in progress. After an exception only its destructor may be called.
 class Sweep {
  public:
   Sweep(const Plan& plan, const Work& work, ResultsWriter& results, RunnerOptions& options, Selection selection)
@@ -134,8 +134,7 @@ class Sweep {
     return result;
   }
 
-  /// While the first units are evaluated already: no row is taken before it is known that the inputs are what they
-  /// were, on all ranks.
+  /// The first units are already under evaluation. No row is taken before all ranks have confirmed unchanged inputs.
   void look_at_inputs() {
     const std::vector<RankResult> ranks = in_step(team_, [this] {
       std::future<std::vector<InputFile>> looking =
@@ -155,7 +154,7 @@ class Sweep {
     }
   }
 
-  /// Rank 0 leads until all rows are there.
+  /// Rank 0 keeps answering until all rows are there.
   [[nodiscard]] bool finished() const {
     return source_.over() && pool_.outstanding() == 0 && (!leads_ || tally_.added() >= wanted_);
   }
@@ -176,7 +175,7 @@ class Sweep {
     commit_and_show(false);
   }
 
-  /// A rank takes another piece only when it has room for it, so that none holds what others could begin.
+  /// A rank takes another piece only when it has room, so no rank hoards work that others could begin.
   void feed_pool() {
     while (pool_.outstanding() < pool_.capacity() && (source_.at_hand() || pool_.outstanding() < pool_.workers())) {
       std::optional<Task> task = source_.next();
@@ -206,7 +205,7 @@ class Sweep {
       const Clock::time_point begun = Clock::now();
       results_->commit();
       committed_ = Clock::now();
-      commit_every_ = std::clamp(kCommitShare * since(begun), kLeastCommitSeconds, kCommitSeconds);
+      commit_every_ = std::clamp(kCommitShare * since(begun), kMinCommitSeconds, kCommitSeconds);
     }
     if (team_ != nullptr && (now || leads_ || Clock::now() - told_ >= kTellLeader)) {
       ask_team();
@@ -218,7 +217,7 @@ class Sweep {
     }
   }
 
-  /// Tells what was done here; learns what was done in all, and whether somebody ends the sweep.
+  /// Exchanges progress with the other ranks, and learns of a stop.
   void ask_team() {
     const auto add = [this](Counter counter, std::uint64_t& more) {
       const auto mine = static_cast<std::int64_t>(std::exchange(more, 0));
@@ -240,7 +239,7 @@ class Sweep {
     report.end = stopped ? *stopped : cut_short_ ? SweepEnd::CountReached : SweepEnd::Finished;
     const double grace = stopped && !failed_elsewhere_ ? options_->grace_seconds : 0;
     pool_.stop();
-    // What is there already is safe before anything is waited for: the next signal may be the last.
+    // Commits finished rows before it waits: the next signal may kill the process.
     collect(std::chrono::milliseconds(0));
     commit_and_show(true);
     if (team_ != nullptr && stopped == SweepEnd::Stopped && !stopped_by_others_) {
@@ -257,7 +256,7 @@ class Sweep {
     return report;
   }
 
-  /// Ends what is under way; false where something does not end.
+  /// Cancels running evaluations; false if one does not end in time.
   bool drain() {
     if (pool_.outstanding() == 0) {
       return true;
@@ -274,7 +273,7 @@ class Sweep {
     return false;
   }
 
-  /// After an error: what is finished is written as far as that is possible, and the others end, too.
+  /// After an error: writes finished rows as far as possible, and ends the other ranks.
   void rescue() noexcept {
     try {
       if (team_ != nullptr) {
@@ -282,7 +281,7 @@ class Sweep {
       }
       pool_.cancel();
       results_->commit();
-    } catch (...) {  // the first error is the one to tell
+    } catch (...) {  // only the first error is reported
     }
   }
 
@@ -301,7 +300,7 @@ class Sweep {
   std::uint64_t rows_to_tell_ = 0, failed_to_tell_ = 0;
   bool stopped_by_others_ = false, failed_elsewhere_ = false;
   Clock::time_point committed_ = Clock::now(), told_{};
-  double commit_every_ = kLeastCommitSeconds;
+  double commit_every_ = kMinCommitSeconds;
   Clock::time_point shown_{};
 };
 

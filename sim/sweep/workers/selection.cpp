@@ -6,10 +6,10 @@
 namespace rayreplay::sweep {
 namespace {
 
-/// Pieces of one affinity for each shard, where a shard would otherwise get too much.
+/// Number of pieces per shard into which an affinity is cut if one shard would otherwise get too much.
 constexpr std::uint64_t kPiecesPerShard = 4;
 
-/// By unit: its shard.
+/// The shard of each unit.
 std::vector<std::uint32_t> shards_of(const std::vector<Unit>& units, std::uint32_t shards) {
   std::uint64_t runs = 0;
   for (const Unit& unit : units) {

@@ -1,12 +1,13 @@
-// The units of a plan that are still to be done, and how they are shared out.
+// The unfinished units of a plan, and their distribution.
 //
-// Contract: `select_units` cuts the plan to what this process is asked for: runs that are not finished, those of a
-// shard, the first runs of a sweep that stops by count. Shards: units of one affinity stay together as far as that
-// leaves shards of about equal numbers of runs; every unit belongs to exactly one of them, whatever is finished.
-//   `TaskSource` gives out the tasks in the plan's order. The ranks of a team have the same tasks: each takes the next
-// piece by a counter that all share. A piece is a few tasks of one affinity: half of a worker's equal part of the runs
-// that are left, and at least one task, so that pieces become small towards the end (guided self-scheduling: C.
-// Polychronopoulos and D. Kuck, IEEE Trans. Computers C-36(12), 1987).
+// Contract: `select_units` reduces the plan to the work of this process: unfinished runs, those of a shard, the first
+// runs of a sweep with a run limit. Shards: units of one affinity stay together as long as shards have about equal
+// numbers of runs. Every unit belongs to exactly one shard, independent of what is finished.
+//
+// `TaskSource` hands out the tasks in the plan's order. All ranks of a team have the same tasks; each takes the next
+// piece by a shared counter. A piece has a few tasks of one affinity: half of a worker's equal part of the remaining
+// runs, and at least one task, so pieces shrink towards the end (guided self-scheduling: C. Polychronopoulos and D.
+// Kuck, IEEE Trans. Computers C-36(12), 1987).
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,7 @@ struct Selection {
 struct SelectOptions {
   std::uint32_t shard = 0, shards = 1;
   std::uint64_t most_runs = 0;  ///< only runs below it; 0: all
-  std::uint64_t most_now = 0;   ///< of the unfinished ones, in the order of work; 0: all
+  std::uint64_t most_now = 0;   ///< limit of unfinished runs, in the order of work; 0: all
 };
 
 [[nodiscard]] Selection select_units(const std::vector<Unit>& units, const std::vector<bool>& finished,
@@ -46,9 +47,9 @@ class TaskSource {
  public:
   TaskSource(std::vector<Task> tasks, Team* team);
 
-  /// Nothing where all are given out.
+  /// Empty when all tasks are handed out.
   [[nodiscard]] std::optional<Task> next();
-  /// `next` gives one without asking the team.
+  /// True if `next` returns one without asking the team.
   [[nodiscard]] bool at_hand() const {
     return at_ < end_;
   }

@@ -1,7 +1,7 @@
-// What has been done, how long the rest will take, and the best so far.
+// Counts of finished runs, the time left, and the best result so far.
 //
-// Contract: `add` counts rows as they come in; the objective's ties go to the run with the lower number, so that the
-// best does not depend on the order. Time left: the runs left at the rate of this process's runs so far.
+// Contract: `add` counts rows as they arrive. Ties of the objective go to the lower run, so the best does not depend on
+// the order. Time left: the remaining runs at this process's rate.
 #pragma once
 
 #include <chrono>
@@ -19,10 +19,10 @@ class Tally {
  public:
   Tally(std::uint64_t total, std::uint64_t finished_before, std::uint64_t wanted, std::optional<Objective> objective);
 
-  /// What the database holds already.
+  /// Counts the rows already in the database.
   void begin_with(const std::optional<BestRow>& best);
   void add(std::span<const ResultRow> rows);
-  /// Of all ranks of a team, in place of those added here.
+  /// Counts of all ranks of a team; they replace those added here.
   void set_counts(std::uint64_t added, std::uint64_t failed);
   [[nodiscard]] Standing standing() const;
   [[nodiscard]] double seconds() const;

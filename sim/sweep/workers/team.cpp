@@ -11,12 +11,12 @@
 namespace rayreplay::sweep {
 namespace {
 
-/// Host, what the step returned, and its error.
+/// Host, result of the step, and its error.
 using Message = std::vector<std::string>;
 constexpr std::size_t kWithoutError = 2;
 constexpr std::size_t kWithError = 8;
 
-// CBOR, as texts may hold any bytes.
+// CBOR, because texts may hold any bytes.
 std::string encode(const Message& message) {
   std::string bytes;
   nlohmann::json::to_cbor(nlohmann::json(message), bytes);
@@ -46,7 +46,7 @@ std::vector<RankResult> in_step(Team* team, const std::function<std::string()>& 
   };
   try {
     mine[1] = step();
-  } catch (const RankFailed&) {  // of a step inside of this one, on all ranks
+  } catch (const RankFailed&) {  // from a nested step, on all ranks
     throw;
   } catch (const TeamFailed&) {
     throw;

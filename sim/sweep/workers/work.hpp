@@ -1,9 +1,8 @@
-// What the runner asks of an evaluator: a few functions, so that tests run sweeps over work that they make up.
+// The runner's view of an evaluator: a few functions, so that tests can run sweeps over made-up work.
 //
-// Contract: `evaluate` as Evaluator::evaluate (sim/experiment/stages/evaluator.hpp), from several threads at a time.
-// `input_hash` may be empty: then nothing is known about inputs; `limit_memory` may be empty where memory is not
-// limited, and `forget` where nothing is kept. A Progress that is given to `evaluate` may throw Cancelled: evaluation
-// lets it pass, and nothing of that call counts.
+// Contract: `evaluate` is Evaluator::evaluate (sim/engine/evaluator.hpp), called from several threads at a time. Empty
+// `input_hash`: inputs are not checked. Empty `limit_memory`: memory has no limit. Empty `forget`: nothing is cached. A
+// Progress passed to `evaluate` may throw Cancelled; evaluation passes it on, and the call has no result.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@
 
 #include "base/accelerator.hpp"
 #include "base/progress.hpp"
-#include "sim/experiment/stages/evaluator.hpp"
+#include "sim/engine/evaluator.hpp"
 
 namespace rayreplay::sweep {
 

@@ -14,7 +14,7 @@ bool is_part_of_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' || c == '/';
 }
 
-/// `from` by `to`, where a name begins with it, and, unless it is a folder's beginning of a path, ends with it.
+/// Replaces `from` with `to` at the start of a name; unless `from` is a folder, the name must also end there.
 void replace(std::string& text, const std::string& from, const std::string& to) {
   const bool is_beginning = from.ends_with('/');
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at)) {
@@ -63,7 +63,7 @@ void as_written(const Plan& plan, ResultRow& row) {
     for (const auto& [path, now] : changed) {
       replace(*text, path, now);
     }
-    // The sweep itself, and the experiment that it starts from.
+    // The sweep file, and the experiment file that it starts from.
     if (!definition.folder.empty()) {
       replace(*text, definition.folder + (definition.folder.ends_with('/') ? "" : "/"), "");
     }

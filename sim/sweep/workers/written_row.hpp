@@ -1,4 +1,4 @@
-// A row as the table has it: paths as the sweep names them, wherever it was called from.
+// A row in the form of the table: with paths as the sweep names them, independent of the current folder.
 #pragma once
 
 #include "sim/sweep/plan/plan.hpp"
@@ -6,7 +6,7 @@
 
 namespace rayreplay::sweep {
 
-/// Axis values, settings, the configuration's text and the places in an error. Once a row.
+/// Rewrites axis values, settings, the configuration's text and the places in an error. Call once a row.
 void as_written(const Plan& plan, ResultRow& row);
 
 }  // namespace rayreplay::sweep

@@ -1,13 +1,14 @@
-// Overlap of boxes: how many primitives a ray must test because their boxes lie over each other.
+// Overlap of boxes: the number of primitives that a ray must test because their boxes overlap.
 //
-// Contract: a row of n primitives along x whose boxes are 1024 units long and begin `pitch` units apart, pitch =
-// round((1 − overlap) · 1024): with overlap 0 they touch, with 1 they coincide. Rays go through the row at right
-// angles, at half units spread evenly over its length, so that none meets a box's edge. A ray at x lies in the boxes of
-// all i with i · pitch < x < i · pitch + 1024. All coordinates are exact in single precision.
-//   triangles: each fills the lower left half of its box and is missed by every ray, so that every box met is one test
-//     (leaves of one triangle, boxes that are not rounded) and nothing cuts the rays short;
-//   boxes: intersection shaders are called for each box met and report nothing: events of a warp are 2 + the most boxes
-//     that a ray of it meets.
+// Contract: a row of n primitives along x. Their boxes are 1024 units long and begin `pitch` units apart, pitch =
+// round((1 − overlap) · 1024): overlap 0 makes them touch, 1 coincide. Rays are perpendicular to the row, at half units
+// spread evenly over its length, so none meets a box's edge. A ray at x is in the boxes of all i with i · pitch < x < i
+// · pitch + 1024. All coordinates are exact in single precision.
+//   triangles: each fills the lower left half of its box and every ray misses it, so every box met is one test (leaves
+//   of one triangle, boxes without rounding) and no hit shortens a ray;
+//   boxes: intersection shaders run for each box met and report nothing: a warp has 2 + (maximum of boxes met by one of
+//   its rays) events.
+//
 // Source: rayreplay. O(threads · boxes met).
 #include <algorithm>
 #include <cmath>
@@ -23,9 +24,9 @@ namespace rayreplay::workloads {
 namespace {
 
 constexpr std::int64_t kLength = 1024;  ///< of a box, along x and y, in units
-constexpr float kAbove = 0.25F;         ///< of the rays below the boxes' upper edge: beside every triangle
+constexpr float kAbove = 0.25F;         ///< distance of the rays below the boxes' upper edge: beside every triangle
 
-/// Primitives that a ray meets: first, and how many.
+/// The primitives that a ray meets: index of the first, and their number.
 struct Met {
   std::int64_t first = 0;
   std::int64_t count = 0;
@@ -99,7 +100,7 @@ class BoxOverlap final : public Workload {
   [[nodiscard]] std::uint64_t threads() const {
     return std::uint64_t{lanes_} * warps_;
   }
-  /// The ray of `thread` goes through the middle of this unit of the row.
+  /// The ray of `thread` passes through the middle of this unit of the row.
   [[nodiscard]] std::int64_t unit_of(std::uint64_t thread) const {
     const auto length = static_cast<std::uint64_t>((primitives_ - 1) * pitch_ + kLength);
     return static_cast<std::int64_t>(thread * length / threads());

@@ -1,14 +1,14 @@
-// Ray coherence: the rays of a warp from a packet of parallel neighbours to rays in random directions.
+// Ray coherence: from packets of parallel neighbours to random directions within a warp.
 //
-// Contract: a wall of `cells` × `cells` triangles at depth 10, one in each cell, every cell with one of k closest-hit
-// shaders. A warp looks straight at one cell, drawn at random; each lane's ray goes there with probability `coherence`,
-// parallel to its neighbours, else from the same place to a cell drawn anew. Every ray hits. The shader of a stray ray
-// is uniform over the k shaders, so that a shader other than the packet's is missing in a warp of n lanes with
-// probability (1 − q)^n, q = (1 − coherence) / k, and the packet's with ((1 − coherence) (1 − 1/k))^n. With D the
-// expected number of shaders in a warp, η = 2 / (1 + D); the tolerance is five standard deviations over the warps
-// (occupied shaders are negatively correlated, so the sum of their variances bounds that of their number). With
-// coherence 1 all lanes take the same path through any structure of boxes that do not split cells: warp efficiency of
-// the traversal 1. Draws: base/split_mix.hpp. Source: rayreplay. O(threads + cells²).
+// Contract: a wall of `cells` × `cells` triangles at depth 10, one a cell, each cell with one of k closest-hit shaders.
+// A warp faces one randomly drawn cell. Each lane's ray goes there with probability `coherence`, parallel to its
+// neighbours, else from the same origin to another randomly drawn cell. Every ray hits. The shader of a stray ray is
+// uniform over the k shaders. With q = (1 − coherence) / k, a warp of n lanes lacks a shader other than the packet's
+// with probability (1 − q)^n, and the packet's with ((1 − coherence) (1 − 1/k))^n. With D the expected number of
+// shaders in a warp, η = 2 / (1 + D). The tolerance is five standard deviations over the warps (occupied shaders are
+// negatively correlated, so the sum of their variances is an upper bound). With coherence 1 all lanes take the same
+// path through any structure whose boxes do not split cells: the traversal's warp efficiency is 1. Draws:
+// base/split_mix.hpp. Source: rayreplay. O(threads + cells²).
 #include <array>
 #include <cmath>
 #include <memory>
@@ -25,8 +25,8 @@ namespace rayreplay::workloads {
 namespace {
 
 constexpr float kDepth = 10;
-constexpr float kInCell = 0.25F;              ///< where a cell is hit: well inside its triangle
-constexpr float kBetweenLanes = 1.0F / 1024;  ///< of a packet's rays
+constexpr float kInCell = 0.25F;              ///< position of a hit in its cell: well inside the triangle
+constexpr float kBetweenLanes = 1.0F / 1024;  ///< distance of a packet's rays
 constexpr double kDeviations = 5;
 
 class Draws {
@@ -125,10 +125,10 @@ class Coherence final : public Workload {
  private:
   struct Cell {
     std::uint32_t shader;
-    std::uint32_t row;  ///< among the shader's cells
+    std::uint32_t row;  ///< index among the shader's cells
   };
 
-  /// Cells are dealt out to the shaders in turn.
+  /// Shaders are assigned to cells round robin.
   [[nodiscard]] std::uint32_t cells_of(std::uint32_t shader) const {
     return (cells_ * cells_ - shader - 1) / shaders_ + 1;
   }

@@ -4,10 +4,11 @@
 // Interleaved: lane l has shader l mod k; blocked: all lanes of warp w have shader w mod k. A trace call is one warp
 // event of the lanes that make it together, a hit one of the lanes of its shader. With g = min(k, lanes) groups in a
 // warp:
-//   policies that bring lanes together at trace calls (trace-barrier, independent, oldest-lane):
-//     1 + g events for each bounce, so η = 2 / (1 + g);
-//   policies that do not (stage-majority, min-shader): the lanes part at the first hit and never meet again:
-//     1 + g (2 b − 1) events, so η = 2 b / (1 + g (2 b − 1)).
+//   policies that reconverge at trace calls (trace-barrier, independent, oldest-lane):
+//   1 + g events for each bounce, so η = 2 / (1 + g);
+//   policies that do not (stage-majority, min-shader): lanes diverge at the first hit and never reconverge:
+//   1 + g (2 b − 1) events, so η = 2 b / (1 + g (2 b − 1)).
+//
 // Source: rayreplay; the policies are MODELS.md §4. O(threads · bounces).
 #include <algorithm>
 #include <memory>

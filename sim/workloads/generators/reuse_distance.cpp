@@ -1,10 +1,10 @@
-// A stream of two reuse distances: a staircase of hit rates.
+// A stream with two reuse distances: the hit rate over cache size is a staircase.
 //
-// Contract: lines lie in `blocks` blocks of near + 1 lines. A round reads block after block, each `repeats` times in
-// turn. Within a block a line comes again after `near` other lines: that is its reuse distance; in the next round after
-// all other lines of all blocks: distance far = blocks (near + 1) − 1. LRU of C lines hits reads of distance below C.
-// With R = repeats, Q = rounds: C > far: 1 − 1/(R Q); near < C ≤ far: 1 − 1/R; C ≤ near: 0. With one block near and far
-// are the same. One SM; a read is one transaction of 128 bytes. Source: rayreplay; Mattson et al. 1970. O(reads).
+// Contract: there are `blocks` blocks of near + 1 lines. A round reads block after block, each `repeats` times in turn.
+// Within a block a line is reused after `near` other lines, its reuse distance. In the next round it is reused after
+// all other lines of all blocks: distance far = blocks (near + 1) − 1. LRU of C lines hits reads with a distance below
+// C. With R = repeats, Q = rounds: C > far: 1 − 1/(R Q); near < C ≤ far: 1 − 1/R; C ≤ near: 0. With one block near and
+// far are equal. One SM; a read is one transaction of 128 bytes. Source: rayreplay; Mattson et al. 1970. O(reads).
 #include <memory>
 
 #include <fmt/format.h>

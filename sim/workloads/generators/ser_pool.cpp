@@ -1,10 +1,10 @@
-// How many warps must meet before sorting them pays: k shaders in every warp, sorted in pools of P warps.
+// Pool size for SER: k shaders in every warp, sorted in pools of P warps.
 //
-// Contract: lane l of every warp hits shader l mod k; every thread traces one ray. A pool of P warps that is sorted by
-// shader and cut into warps again holds runs of P · c threads, c being the shader's lanes in a warp. A run that lies
-// in several warps is an event in each of them. With equal runs (k divides the lanes n) a pool has P + k − gcd(P, k)
-// hit events, and with the P events of trace calls the efficiency is 2 P / (2 P + k − gcd(P, k)); unequal runs are
-// counted one by one. Pools are made of consecutive warps; the last may be smaller. Source: rayreplay. O(threads).
+// Contract: lane l of every warp hits shader l mod k; every thread traces one ray. A pool of P warps, sorted by shader
+// and cut into warps again, has runs of P · c threads, c being the shader's lanes in a warp. A run that spans several
+// warps is an event in each of them. With equal runs (k divides the lanes n) a pool has P + k − gcd(P, k) hit events;
+// with the P events of trace calls the efficiency is 2 P / (2 P + k − gcd(P, k)). Unequal runs are counted one by one.
+// Pools are consecutive warps; the last may be smaller. Source: rayreplay. O(threads).
 #include <algorithm>
 #include <memory>
 
@@ -60,7 +60,7 @@ class SerPool final : public Workload {
   }
 
  private:
-  /// Of a sorted pool: pairs of a warp and a shader in it.
+  /// In a sorted pool: the number of (warp, shader) pairs.
   [[nodiscard]] std::uint64_t hit_events(std::uint64_t pool) const {
     std::uint64_t events = 0;
     std::uint64_t begin = 0;

@@ -1,13 +1,13 @@
-// Two shaders of different cost: what a warp pays for the dear one.
+// Two shaders of different cost: the effect of the expensive one on a warp.
 //
-// Contract: of a warp's n lanes m = round(share · n) hit shader `dear`, the others shader `cheap`, which costs `cost`;
-// dear costs round(ratio · cost). Every thread traces one ray. With c and d the costs of the groups that there are:
+// Contract: of a warp's n lanes m = round(share · n) hit shader `dear`, the others shader `cheap` with cost `cost`;
+// `dear` costs round(ratio · cost). Every thread traces one ray. With c and d the costs of the non-empty groups:
 //   weighted efficiency (ray generation costs nothing): ((n − m) c + m d) / (n (c + d));
 //   efficiency: 2 / (1 + number of groups).
-// Sorted into whole warps nothing diverges: efficiency 1, and no schedule that only moves threads is faster than
-//   (c + d) n / ((n − m) c + m d)
-// times the unsorted one: that is the ratio of the instructions issued; all other work is the same.
-// Source: rayreplay. O(threads).
+//
+// Sorted into whole warps nothing diverges: efficiency 1. The speed-up of any schedule that only moves threads is at
+// most (c + d) n / ((n − m) c + m d), the ratio of issued instructions, because all other work is equal. Source:
+// rayreplay. O(threads).
 #include <cmath>
 #include <memory>
 

@@ -1,11 +1,11 @@
-// Strided reads: how many lines a warp's load touches.
+// Strided reads: the number of lines that a warp's load touches.
 //
-// Contract: instruction i has every lane read 4 bytes, lane l at (i · n + l) · stride, n being the lanes of a warp;
-// each instruction is issued `repeats` times before the next. Without other rounding: up to one line a stride an
-// instruction touches floor(last / line) − floor(first / line) + 1 lines, beyond that one for each lane. Lines are met
-// in ascending order; two instructions share at most the line between them. So with T transactions of all instructions
-// once, of which S have the last line of the instruction before, a cache that holds an instruction's lines hits T
-// (repeats − 1) + S of T · repeats. Source: rayreplay; CUDA C++ Best Practices Guide, "Strided Accesses". O(addresses).
+// Contract: in instruction i every lane reads 4 bytes, lane l at (i · n + l) · stride, n being the lanes of a warp;
+// each instruction is issued `repeats` times before the next. Up to a stride of one line an instruction touches
+// floor(last / line) − floor(first / line) + 1 lines, above that one for each lane. Lines are read in ascending order;
+// two instructions share at most the line between them. Let T be the transactions of all instructions once, and S those
+// on the last line of the previous instruction. A cache that holds an instruction's lines hits T (repeats − 1) + S of T
+// · repeats. Source: rayreplay; CUDA C++ Best Practices Guide, "Strided Accesses". O(addresses).
 #include <memory>
 
 #include <fmt/format.h>
@@ -78,10 +78,10 @@ class Stride final : public Workload {
  private:
   struct Lines {
     std::uint64_t transactions = 0;  ///< of every instruction once
-    std::uint64_t shared = 0;        ///< of these, lines that the instruction before touched last
+    std::uint64_t shared = 0;        ///< of these, on the last line of the previous instruction
   };
 
-  /// Behind kDataStart.
+  /// Relative to kDataStart.
   [[nodiscard]] std::uint64_t first_byte(std::uint64_t instruction) const {
     return instruction * lanes_ * stride_;
   }

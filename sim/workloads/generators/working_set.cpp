@@ -1,15 +1,15 @@
-// A working set read again and again: the step, or the slope, that a cache's size makes.
+// A working set read repeatedly: the hit rate over cache size is a step, or a slope.
 //
-// Contract: every SM reads N lines of 128 bytes, N · passes reads in all, SM after SM in turn; private: lines of its
-// own, shared: the same lines. A read is one transaction.
-//   cyclic: line 0, 1, …, N − 1, 0, … : LRU of C ≥ N lines misses each line once, rate 1 − 1/passes; of C < N lines it
-//   has
-//     always just dropped what comes next: rate 0 exactly. The L2, behind L1s of one line, sees the lines of all S SMs
-//     in turn: private it holds N S lines or none of use; shared, one SM fetches for all: (S − 1) / S even when it
-//     holds less than N, 1 − 1/(S passes) when it holds all.
-//   random: each read is a line drawn uniformly: once LRU has its C < N lines a read hits with probability C / N,
-//     independently of all before. Until then it misses C times in a coupon collector's time W, E W = Σ N/(N − i) over
-//     i < C. The tolerance is five standard deviations of the number of hits.
+// Contract: every SM reads N lines of 128 bytes, N · passes reads in all, the SMs in turn; private: each its own lines,
+// shared: all the same lines. A read is one transaction.
+//   cyclic: line 0, 1, …, N − 1, 0, … : LRU of C ≥ N lines misses each line once, rate 1 − 1/passes; LRU of C < N lines
+//   has always just evicted the next line: rate 0 exactly. The L2, behind L1s of one line, gets the lines of all S
+//   SMs in turn. Private: it needs N S lines, else its rate is 0. Shared: one SM fetches for all, so the rate is
+//   (S − 1) / S even with less than N lines, and 1 − 1/(S passes) with all.
+//   random: each read draws a line uniformly. Once LRU has its C < N lines a read hits with probability C / N,
+//   independently of the past. Before that it misses C times during a coupon collector's time W, E W = Σ N/(N − i)
+//   over i < C. The tolerance is five standard deviations of the number of hits.
+//
 // Source: rayreplay; King 1971 for LRU under independent references. O(reads).
 #include <cmath>
 #include <memory>
@@ -66,7 +66,7 @@ class WorkingSet final : public Workload {
   }
 
  private:
-  /// Of one SM.
+  /// Lines of one SM.
   [[nodiscard]] std::uint64_t reads() const {
     return std::uint64_t{lines_} * passes_;
   }
@@ -120,7 +120,7 @@ class WorkingSet final : public Workload {
     double mean = 0;
     double variance = 0;
   };
-  /// Misses are the lines that were drawn at all.
+  /// The misses are the number of distinct lines drawn.
   [[nodiscard]] Expectation hits_of_all(double accesses) const {
     const double n = lines_;
     const double never = std::pow(1 - 1 / n, accesses);

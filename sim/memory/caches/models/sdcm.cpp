@@ -1,7 +1,7 @@
-// The stack distance cache model as a cache: each access hits with the probability that its reuse distance gives.
+// The stack distance cache model: each access hits with the probability of its reuse distance.
 //
-// Contract: caches/stack_distance.hpp. Knows lines alone: sectors, stores and evictions are not modelled, nothing goes
-// `down`. O(1) an access; one table for all caches that a model makes of one geometry, one after the other.
+// Contract: caches/stack_distance.hpp. It has lines only: sectors, stores and evictions are not modelled, and `down`
+// stays empty. O(1) an access. All caches of one geometry share a table.
 #include <memory>
 #include <mutex>
 
@@ -58,7 +58,7 @@ class StackDistanceModel final : public CacheModel {
 
  private:
   mutable std::mutex making_;
-  mutable std::shared_ptr<const StackDistanceTable> table_;  // of the last geometry
+  mutable std::shared_ptr<const StackDistanceTable> table_;  // of the most recent geometry
   mutable CacheGeometry geometry_;
 };
 

@@ -1,6 +1,6 @@
-// The stack of the bitmap engine, for engines that are built on it.
+// The stack of the bitmap engine, also used by other engines.
 //
-// Contract: that of ReuseStack; exact. `form` and `first_capacity` change nothing but speed: tests use them.
+// Contract: that of ReuseStack; exact. `form` and `first_capacity` affect speed only; tests set them.
 #pragma once
 
 #include "sim/memory/reuse/engines/line_table.hpp"

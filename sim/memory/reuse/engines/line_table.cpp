@@ -11,11 +11,11 @@
 namespace rayreplay::memory {
 namespace {
 
-constexpr std::size_t kAhead = 32;     ///< accesses between asking for a number's cache line and using it
-constexpr std::size_t kChunk = 256;    ///< accesses between checks
+constexpr std::size_t kAhead = 32;     ///< accesses from prefetch to use
+constexpr std::size_t kChunk = 256;    ///< accesses between density checks
 constexpr std::size_t kMaxSlab = 256;  ///< pages: 2 MB
-constexpr std::size_t kSparse = 16;    ///< numbers in pages to a line: more is too sparse for pages
-constexpr std::align_val_t kSlabAlignment{std::size_t{2} << 20U};  ///< a huge page's; the largest slab is one
+constexpr std::size_t kSparse = 16;    ///< table entries a line in pages; above this a hash is better
+constexpr std::align_val_t kSlabAlignment{std::size_t{2} << 20U};  ///< a huge page; the largest slab is one
 constexpr unsigned kPageBits = std::bit_width(LineTable::kPageLines) - 1;
 
 }  // namespace
@@ -82,7 +82,7 @@ void LineTable::put_in_window(std::uint64_t key, std::uint32_t* numbers) {
     if (more > kWindow - window_.size()) {
       return;
     }
-    // With room below, for what is likely to follow.
+    // Extends below as well, for the next pages.
     const std::uint64_t room = std::min({kWindow - window_.size() - more, window_.size(), std::size_t{key}});
     window_.insert(window_.begin(), more + room, nullptr);
     window_begin_ = key - room;

@@ -1,10 +1,10 @@
-// One 32-bit number for every 64-bit line number: near the cost of an array where numbers are dense.
+// One 32-bit number for every 64-bit line number: near the cost of an array if line numbers are dense.
 //
-// Contract: every line's number is 0 until it is set. While line numbers are dense, they live in pages of kPageLines
-// numbers. Those within kWindow pages of one another are found by an array of pages, others by a small hash. Where
-// pages are nearly empty (16 numbers in pages to a line, and more than `slack`), everything moves to a hash of lines,
-// and back when that grows and finds pages half as empty. Either way the results are the same. O(1) an access,
-// amortised. Memory: 4 bytes a number in pages, 32 to 64 a line in the hash.
+// Contract: every line's number is 0 until it is set. Dense line numbers use pages of kPageLines entries. An array
+// finds pages within kWindow pages of each other, a small hash finds the others. If pages are nearly empty (16 entries
+// a line, and more than `slack`), all lines move to a hash of lines; they move back when growth finds pages half as
+// empty. Results are the same. O(1) amortised an access. Memory: 4 bytes an entry in pages, 32 to 64 a line in the
+// hash.
 #pragma once
 
 #include <cstddef>
@@ -24,16 +24,16 @@ class LineTable {
 
   explicit LineTable(std::size_t slack = kSlack) : slack_(slack) {}
 
-  /// Sets the number of lines[i] to first + i (never 0) in order; before[i] is what it was.
+  /// Sets the number of lines[i] to first + i (never 0) in order; before[i] gets the old number.
   void exchange(std::span<const std::uint64_t> lines, std::uint32_t first, std::uint32_t* before);
 
-  /// The same with any numbers (never 0).
+  /// The same with arbitrary numbers (never 0).
   void exchange(std::span<const std::uint64_t> lines, const std::uint32_t* numbers, std::uint32_t* before);
 
-  /// Valid until the next call of anything.
+  /// Valid until the next call of any function.
   [[nodiscard]] std::uint32_t& at(std::uint64_t line);
 
-  /// Every number that is not 0, in any order.
+  /// All non-zero numbers, in any order.
   template <class Function>
   void for_each_number(const Function& function) {
     for (Page& page : directory_) {
@@ -75,7 +75,7 @@ class LineTable {
   [[nodiscard]] std::size_t home(std::uint64_t key) const;
   std::uint32_t* find_or_add_page(std::uint64_t key);
   void put_in_window(std::uint64_t key, std::uint32_t* numbers);
-  void prepare(std::size_t lines);  ///< so that as many new lines move nothing
+  void prepare(std::size_t lines);  ///< makes room, so that this many new lines move nothing
   void move_to_hash(std::size_t lines);
   [[nodiscard]] bool dense_again() const;
   void move_to_pages();
@@ -85,9 +85,9 @@ class LineTable {
     void operator()(std::uint32_t* memory) const;
   };
 
-  std::size_t slack_;  ///< numbers in pages that never matter
+  std::size_t slack_;  ///< page entries below which density is not checked
 
-  std::vector<std::uint32_t*> window_;  ///< of pages from window_begin_ on; null: not there, or not yet asked for
+  std::vector<std::uint32_t*> window_;  ///< of pages from window_begin_ on; null: no page, or not looked up yet
   std::uint64_t window_begin_ = 0;
   std::vector<Page> directory_;  ///< all pages
   unsigned directory_shift_ = 64;
@@ -95,7 +95,7 @@ class LineTable {
   std::vector<std::unique_ptr<std::uint32_t, FreeSlab>> slabs_;
   std::uint32_t* slab_next_ = nullptr;
   std::size_t slab_left_ = 0, slab_pages_ = 2;
-  std::uint64_t page_lines_ = 0;  ///< in pages, with a number
+  std::uint64_t page_lines_ = 0;  ///< lines with a number, in pages
 
   std::vector<Entry> entries_;
   std::size_t entries_used_ = 0;

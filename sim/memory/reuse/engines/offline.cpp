@@ -1,13 +1,13 @@
 // Offline: exact reuse distances of many accesses at once, in parallel.
 //
-// Contract: exact for calls of any size; fast for large ones (from some 100,000 accesses on), which are worked on by
-// all threads. A call goes in pieces of 2^22 accesses; each has three steps. (1) Accesses are dealt out to tables by
-// page of line, in order; every table finds its lines' last accesses. (2) Slices of the piece say which slots of time
-// they leave; what earlier slices leave and take gives every slice the bits of the slots that are live at its start.
-// (3) Each slice counts as the bitmap engine does. No step depends on the number of threads. O(1) work an access, 2.5
-// to 3 times the bitmap engine's; memory: that of the bitmap engine, 8 bytes for each access of a piece and a bit for
-// every slot and slice (256 MB at most). Source: the formula d(i) = i − prev(i) − 1 − #{j < i : prev(j) > prev(i)};
-// slices as Niu et al., "PARDA", IPDPS 2012, cut them, but exact without passing misses from slice to slice.
+// Contract: exact for calls of any size; efficient for calls of 100,000 accesses and more, which use all threads. A
+// call is processed in pieces of 2^22 accesses, in three steps. (1) Accesses are distributed to tables by page of line,
+// in order; every table finds its lines' last accesses. (2) Each slice of the piece lists the slots of time that its
+// accesses free. Together with the slots that earlier slices free and take, this gives the live slots at the start of
+// every slice. (3) Each slice counts as the bitmap engine does. No step depends on the number of threads. O(1) work an
+// access, 2.5 to 3 times the bitmap engine's; memory: that of the bitmap engine, 8 bytes for each access of a piece and
+// a bit for every slot and slice (256 MB at most). Source: the formula d(i) = i − prev(i) − 1 − #{j < i : prev(j) >
+// prev(i)}; slices as in Niu et al., "PARDA", IPDPS 2012, but exact without passing misses from slice to slice.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -29,12 +29,13 @@ namespace tbb = oneapi::tbb;
 constexpr unsigned kShardBits = 6;
 constexpr std::size_t kShards = std::size_t{1} << kShardBits;
 constexpr std::size_t kPiece = std::size_t{1} << 22U;
-constexpr std::size_t kSlice = std::size_t{1} << 16U;  ///< accesses, at least: a slice costs a pass over the slots
+constexpr std::size_t kSlice = std::size_t{1}
+                               << 16U;  ///< accesses, at least, because each slice costs a pass over the slots
 constexpr std::size_t kMaxSlices = 32;
-constexpr std::uint64_t kSliceBits = std::uint64_t{1} << 31U;  ///< for all slices: slots times slices
-constexpr std::size_t kDealt = std::size_t{1} << 15U;          ///< accesses of a task that deals them out
-constexpr std::size_t kGathered = 1024;     ///< accesses of a shard that go through its table at once
-constexpr std::size_t kFewAccesses = 4096;  ///< not worth dealing out
+constexpr std::uint64_t kSliceBits = std::uint64_t{1} << 31U;  ///< over all slices: slots times slices
+constexpr std::size_t kDealt = std::size_t{1} << 15U;          ///< accesses of one distribution task
+constexpr std::size_t kGathered = 1024;                        ///< accesses of a shard in one table call
+constexpr std::size_t kFewAccesses = 4096;                     ///< too few to distribute
 constexpr std::uint64_t kMaxLines = SlotRank::kMaxSlots / 2;
 
 class OfflineStack final : public ReuseStack {
@@ -91,7 +92,7 @@ class OfflineStack final : public ReuseStack {
   void find_previous(std::span<const std::uint64_t> lines) {
     const std::size_t size = lines.size();
     const std::size_t tasks = (size + kDealt - 1) / kDealt;
-    // Where each task's accesses of each shard go: shard after shard, within one task after task.
+    // Where each task's accesses of each shard go: ordered by shard, then by task.
     std::vector<std::array<std::uint32_t, kShards>> places(tasks);
     tbb::parallel_for(std::size_t{0}, tasks, [&](std::size_t task) {
       std::array<std::uint32_t, kShards> count{};
@@ -153,7 +154,7 @@ class OfflineStack final : public ReuseStack {
     const std::uint32_t now = slots_.now();
     const std::size_t words = slots_.words().size();
     const auto start_of = [&](std::size_t slice) { return size * slice / slices; };
-    // leaves[s]: slots that slices before s + 1 leave; the last slice's are never needed
+    // leaves[s]: slots that slices before s + 1 free; the last slice's are never needed
     std::vector<std::vector<std::uint64_t>> leaves(slices - 1);
     tbb::parallel_for(std::size_t{0}, slices - 1, [&](std::size_t slice) {
       std::vector<std::uint64_t>& bits = leaves[slice];

@@ -1,11 +1,11 @@
 // Sampled: distances of a fixed share of the lines, chosen by hash.
 //
-// Contract: approximate. A line is in the sample if its hash (with the seed) is below the rate; its accesses get the
-// number of sampled lines touched since, divided by the rate and rounded; all others get kNotSampled. The same sample
-// for the same rate and seed, wherever the stream is cut; at rate 1 exact. `parts` cuts the sample's lines by another
-// hash, and counts distances in each part by itself, divided by the rate of the part (sample_error.hpp); it changes no
-// distance. Time: that of the bitmap engine for the sampled accesses, twice with parts, and a hash for every other one.
-// Memory: 16 to 72 bytes a sampled line; for each part 43 KB and 20 to 28 bytes for each of its lines.
+// Contract: approximate. A line is in the sample if its hash (with the seed) is below the rate. Its accesses get the
+// number of sampled lines touched since, divided by the rate and rounded; all others get kNotSampled. The sample
+// depends on rate and seed only, not on the cuts of the stream; rate 1 is exact. `parts` splits the sample's lines by a
+// second hash and counts distances in each part separately, divided by the part's rate (sample_error.hpp); distances do
+// not change. Time: that of the bitmap engine for the sampled accesses, twice with parts, and a hash for every other
+// one. Memory: 16 to 72 bytes a sampled line; for each part 43 KB and 20 to 28 bytes for each of its lines.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -36,7 +36,7 @@ class SampledStack final : public ReuseStack {
       sampled_.resize(n);
       places_.resize(n);
       std::size_t count = 0;
-      for (std::size_t i = 0; i < n; ++i) {  // without a branch that depends on the hash
+      for (std::size_t i = 0; i < n; ++i) {  // without a branch on the hash
         sampled_[count] = lines[i];
         places_[count] = static_cast<std::uint32_t>(i);
         out[i] = kNotSampled;
@@ -74,18 +74,18 @@ class SampledStack final : public ReuseStack {
  private:
   static constexpr int kHashBits = 53;
   static constexpr std::size_t kChunk = 4096;
-  static constexpr std::size_t kIdSlack = std::size_t{1} << 16U;  ///< sampled lines are seldom dense
+  static constexpr std::size_t kIdSlack = std::size_t{1} << 16U;  ///< sampled line numbers are rarely dense
   static constexpr std::uint64_t kFirstSlots = 4096;
 
-  /// Of the lines with the same second hash.
+  /// The lines of one part.
   struct Group {
-    BitmapStack stack{SlotRank::best_form(), kFirstSlots};  ///< used only where there are parts
+    BitmapStack stack{SlotRank::best_form(), kFirstSlots};  ///< used only with parts
     std::uint32_t lines = 0;
     std::vector<std::uint64_t> ids;  ///< of this chunk's accesses
   };
 
-  /// Lines become numbers without gaps, which the stacks are fastest and smallest with: `id` within the group, and id ·
-  /// groups + group in the whole sample.
+  /// Lines become dense numbers, which are fastest and smallest for the stacks: `id` within the group, and id · groups
+  /// + group in the whole sample.
   void number(std::size_t count) {
     for (Group& group : groups_) {
       group.ids.clear();
@@ -97,7 +97,7 @@ class SampledStack final : public ReuseStack {
       Group& group = groups_[which];
       std::uint32_t& number = ids_.at(line);
       if (number == 0) {
-        number = ++group.lines;  // the stack ends far below 2^32
+        number = ++group.lines;  // the stack's limit is far below 2^32
       }
       group.ids.push_back(number - 1);
       sampled_[i] = std::uint64_t{number - 1} * groups + which;
@@ -130,7 +130,7 @@ class SampledStack final : public ReuseStack {
   LineTable ids_;
   BitmapStack stack_{SlotRank::best_form(), kFirstSlots};
   std::vector<Group> groups_;               ///< at least one
-  std::vector<ReuseHistogram> histograms_;  ///< of the groups, where parts are asked for
+  std::vector<ReuseHistogram> histograms_;  ///< of the groups, with parts
   std::vector<std::uint64_t> sampled_;
   std::vector<std::uint32_t> places_, found_;
 };

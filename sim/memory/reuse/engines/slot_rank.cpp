@@ -20,10 +20,10 @@ constexpr unsigned kWordBits = 6;    ///< slots of a word
 constexpr unsigned kRowBits = 12;    ///< slots of 64 words
 constexpr unsigned kPlateBits = 17;  ///< slots of 32 rows
 constexpr unsigned kTopBits = 21;    ///< slots of 16 plates
-constexpr std::size_t kGroup = 16;   ///< accesses whose sums do not wait for one another
-constexpr std::size_t kAhead = 2;    ///< groups between asking for an access's words and using them
+constexpr std::size_t kGroup = 16;   ///< accesses with independent sums
+constexpr std::size_t kAhead = 2;    ///< groups from prefetch to use
 
-/// Of a group: which of its own slots are live after it, and which accesses leave a slot from before it.
+/// Of a group: its own slots that are live after it, and the accesses that free an older slot.
 struct GroupMasks {
   std::uint32_t set = 0;
   std::uint32_t leave = 0;
@@ -41,7 +41,7 @@ inline std::uint32_t tops_beyond(const View& view, std::uint32_t slot) {
   return sum;
 }
 
-/// Window that starts at kAfter + size − 1 − i: zeros up to place i, ones after.
+/// Masks: the window at kAfter + size − 1 − i has zeros up to position i, ones after it.
 template <class T, std::size_t kSize>
 constexpr std::array<T, 2 * kSize> make_after() {
   std::array<T, 2 * kSize> result{};
@@ -106,7 +106,7 @@ RAYREPLAY_REUSE_AVX2 inline __m256i load256(const T* memory) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(memory));
 }
 
-/// counts[place & ~(n − 1) …] of which only those after `place` are kept: the first and the second half of 64 bytes.
+/// counts[place & ~(n − 1) …] with only those after `place`: the first and the second half of 64 bytes.
 template <std::size_t kSize, class T>
 RAYREPLAY_REUSE_AVX2 inline void after256(const T* counts, std::uint32_t place, const std::array<T, 2 * kSize>& after,
                                           __m256i& low, __m256i& high) {
@@ -135,7 +135,7 @@ RAYREPLAY_REUSE_AVX2 GroupMasks group_avx2(const View& view, const std::uint32_t
       continue;
     }
     const std::uint32_t slot = padded[i] - 1;
-    // Numbers are at most 2^31: less one, they order as signed ones too.
+    // Numbers are at most 2^31; minus one, signed comparison is valid.
     const __m256i mine = _mm256_set1_epi32(static_cast<int>(slot));
     const __m256i one = _mm256_set1_epi32(1);
     const auto low = static_cast<unsigned>(
@@ -169,7 +169,7 @@ RAYREPLAY_REUSE_AVX2 GroupMasks group_avx2(const View& view, const std::uint32_t
   return masks;
 }
 
-// The intrinsics that fold or halve a vector make GCC 12 warn of its own headers.
+// GCC 12 warns about its own headers for intrinsics that fold or halve a vector.
 template <int kWhich>
 RAYREPLAY_REUSE_AVX512 inline __m256i half512(__m512i v) {
   return _mm512_maskz_extracti64x4_epi64(0xFF, v, kWhich);
@@ -201,7 +201,7 @@ RAYREPLAY_REUSE_AVX512 GroupMasks group_avx512(const View& view, const std::uint
   masks.leave = static_cast<std::uint32_t>(seen & ~inside);
   const __m512i own = _mm512_maskz_sllv_epi32(inside, _mm512_set1_epi32(1), _mm512_sub_epi32(slots, starts));
   masks.set = ((1U << n) - 1) & ~static_cast<std::uint32_t>(reduce_or512(own));
-  // place − left, and from the slot on where it lies in the group
+  // place − left, and the position in the group from the slot on
   alignas(64) std::array<std::uint32_t, kGroup> result;
   alignas(64) std::array<std::uint32_t, kGroup> slot_of;
   _mm512_store_si512(slot_of.data(), slots);
@@ -256,7 +256,7 @@ inline void take_slots(const View view, std::uint32_t word, std::uint64_t bits) 
   view.tops[word >> (kTopBits - kWordBits)] += count;
 }
 
-/// Always inside a function of the form's instruction set, so that its counts of bits are instructions too.
+/// Always inlined into a function with the form's instruction set, so that popcounts are instructions.
 template <auto kGroupForm>
 [[gnu::always_inline]] inline std::uint64_t run(const View view, std::span<const std::uint32_t> previous,
                                                 std::uint32_t now, std::uint32_t* out) {

@@ -1,16 +1,15 @@
-// Which slots of time are live (hold some line's last access), and how many after a given one.
+// The live slots of time (those of lines' last accesses), and the number of live ones after a given slot.
 //
-// Contract: slots are numbered in order of time; the next one to be taken is now(). `distances` takes the next slots:
-// access i has the slot now() + i and previous[i] says the slot of the line's last access plus one, 0 if it has none.
-// out[i] is the number of slots that are live just before the access and lie after that last one: the reuse distance;
-// kInfinite without a last access. The last slot ceases to be live, the new one is. The caller sees to it that there is
-// room (capacity()).
+// Contract: slots are numbered in order of time; the next free one is now(). `distances` takes the next slots: access i
+// gets slot now() + i, and previous[i] is the slot of the line's last access plus one, 0 for none. out[i] is the number
+// of live slots after that last access, just before this one: the reuse distance; kInfinite without a last access. The
+// old slot becomes free, the new one live. The caller ensures capacity().
 //
-// How: bits of live slots, with counts for every word of 64 (8 bits), for 64 words (16 bits), for 32 of these (32 bits)
-// and for 16 of those. A count of what lies after a slot is one masked sum at each level. Accesses go in groups of 16:
-// d(i) = live(p_i) + (i − max(p_i + 1, start)) − #{j < i in the group : p_j > p_i}, with live() as of the group's
-// start: within a group nothing waits for what was just written. All forms (portable, AVX2, AVX-512) give the same
-// numbers. O(1) an access up to 2^25 slots, plus 1/16 of an addition for every 2^21 slots after. 9.2 bits a slot.
+// Method: a bit for each live slot, with counts for every word of 64 (8 bits), for 64 words (16 bits), for 32 of these
+// (32 bits) and for 16 of those. The count after a slot is one masked sum at each level. Accesses are processed in
+// groups of 16: d(i) = live(p_i) + (i − max(p_i + 1, start)) − #{j < i in the group : p_j > p_i}, with live() at the
+// group's start, so the accesses of a group are independent. All forms (portable, AVX2, AVX-512) give the same numbers.
+// O(1) an access up to 2^25 slots, plus 1/16 of an addition for every 2^21 slots after. 9.2 bits a slot.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +22,7 @@
 
 namespace rayreplay::memory {
 
-/// Array of zeros that starts on a cache line.
+/// Zeroed array, aligned to a cache line.
 template <class T>
 class AlignedZeros {
  public:
@@ -51,7 +50,7 @@ class AlignedZeros {
   std::unique_ptr<T, Free> data_;
 };
 
-/// std::popcount, which is a call to a library where the instruction may not be there.
+/// std::popcount, which calls a library function without the instruction.
 constexpr std::uint32_t count_bits(std::uint64_t bits) {
   bits -= bits >> 1U & 0x5555'5555'5555'5555U;
   bits = (bits & 0x3333'3333'3333'3333U) + (bits >> 2U & 0x3333'3333'3333'3333U);
@@ -64,11 +63,11 @@ class SlotRank {
   static constexpr std::uint64_t kMaxSlots = std::uint64_t{1} << 31U;
   enum class Form : std::uint8_t { Portable, Avx2, Avx512 };
 
-  /// All free; capacity is rounded up to a multiple of 4096 and cut to kMaxSlots.
+  /// All slots free; capacity is rounded up to a multiple of 4096 and limited to kMaxSlots.
   explicit SlotRank(std::uint64_t capacity, Form form = best_form());
 
   [[nodiscard]] static Form best_form();
-  [[nodiscard]] static std::vector<Form> forms();  ///< that this machine can run, Portable first
+  [[nodiscard]] static std::vector<Form> forms();  ///< that this machine supports, Portable first
 
   void distances(std::span<const std::uint32_t> previous, std::uint32_t* out);
 
@@ -83,7 +82,7 @@ class SlotRank {
   }
   [[nodiscard]] std::uint64_t memory_bytes() const;
 
-  /// 64 slots each, the lowest slot in the lowest bit. After writing: recount.
+  /// 64 slots a word, lowest slot in the lowest bit. Call recount after writing.
   [[nodiscard]] std::span<std::uint64_t> words() {
     return {bits_.data(), bits_.size()};
   }
@@ -91,10 +90,10 @@ class SlotRank {
 
   /// Live slots before each word of 64, for renumbering.
   [[nodiscard]] std::vector<std::uint32_t> ranks() const;
-  /// The slots 0 … live − 1 become the live ones, and now() is live.
+  /// Makes the slots 0 … live − 1 live, and sets now() to live.
   void restart(std::uint64_t live);
 
-  /// What the forms of the inner loop see.
+  /// Data of the inner loop, for all forms.
   struct View {
     std::uint64_t* bits;
     std::uint8_t* words;

@@ -1,7 +1,7 @@
 // Splay: exact reuse distances by a splay tree of lines in order of last access. The reference.
 //
-// Contract: online, one access at a time. Nodes are pooled, one a line, with the size of their subtree; the line's node
-// is found by a table, splayed to the root, its right subtree is what was touched since. Amortised O(log lines) an
+// Contract: online, one access at a time. A pool has one node a line, with the size of its subtree. A table finds the
+// line's node; after splaying it to the root, its right subtree has the lines touched since. Amortised O(log lines) an
 // access. Memory: 16 bytes a line and 4 to 48 for the table. Up to 2^32 − 2 lines, Resource beyond.
 #include <array>
 #include <vector>
@@ -29,7 +29,7 @@ class SplayStack final : public ReuseStack {
 
  private:
   using Index = std::uint32_t;
-  static constexpr Index kNone = 0;  ///< nodes_[0]: the empty tree, of size 0; its parent is written, never read
+  static constexpr Index kNone = 0;  ///< nodes_[0]: the empty tree, size 0; its parent is written but never read
 
   struct Node {
     std::array<Index, 2> child{};  ///< earlier, later
@@ -50,7 +50,7 @@ class SplayStack final : public ReuseStack {
       root_ = node;
       return kInfinite;
     }
-    if (node == root_) {  // the root is always the latest
+    if (node == root_) {  // the root is always the latest access
       return 0;
     }
     Node* const nodes = nodes_.data();
@@ -61,7 +61,7 @@ class SplayStack final : public ReuseStack {
     return distance;
   }
 
-  /// `node` is the root and not the latest: the earliest of those after it comes to stand above those before it.
+  /// `node` is the root and not the latest: the earliest later node becomes the root of both halves.
   void make_latest(Node* nodes, Index node, Index later) {
     Index next = later;
     while (nodes[next].child[0] != kNone) {
@@ -76,7 +76,7 @@ class SplayStack final : public ReuseStack {
     root_ = node;
   }
 
-  /// `node` goes above its parent. No branches: which side it is on cannot be foreseen.
+  /// Rotates `node` above its parent. No branches: the side is unpredictable.
   static void rotate(Node* nodes, Index node, Index parent) {
     Node& n = nodes[node];
     Node& p = nodes[parent];
@@ -96,7 +96,7 @@ class SplayStack final : public ReuseStack {
     }
   }
 
-  /// Until the parent of `node` is `top`.
+  /// Rotates until the parent of `node` is `top`.
   static void splay(Node* nodes, Index node, Index top) {
     for (;;) {
       const Index parent = nodes[node].parent;

@@ -1,0 +1,129 @@
+#include "sim/caching/cache_import.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "capture/import/memory_trace.hpp"
+#include "sim/caching/cache_parts.hpp"
+#include "sim/caching/imported_transactions.hpp"
+#include "sim/caching/overlapped_sink.hpp"
+
+namespace rayreplay::experiment {
+namespace {
+
+struct Counted {
+  std::uint64_t requests = 0;
+  std::string hash;
+};
+
+/// Reads the whole file once to count its requests.
+Counted count_requests(const std::string& path, const memory::CoalesceOptions& options) {
+  std::error_code error;
+  if (path == "-" || !std::filesystem::is_regular_file(path, error)) {
+    throw Error(ErrorKind::Usage, {"so many time windows need the number of requests beforehand", path,
+                                   "input that can be read only once", "a file",
+                                   "say how long a window is instead (window_requests), or write the input to a file"});
+  }
+  const auto reader = import::open_memory_trace(path);
+  const memory::Allocations allocations = allocations_of(reader->header(), path);
+  memory::CoalesceOptions counted = options;
+  counted.requests = false;
+  ImportedTransactions transactions(reader->header(), allocations, counted);
+  Counted result;
+  import::RecordBlock records;
+  while (reader->next(records)) {
+    for (const memory::Transaction& transaction : transactions.take(records).transactions) {
+      result.requests += transaction.lanes;
+    }
+  }
+  result.hash = reader->hash();
+  return result;
+}
+
+}  // namespace
+
+CacheResult run_cache_imported(const std::string& path, const CacheOptions& options) {
+  return run_cache_imported(path, options, {});
+}
+
+CacheResult run_cache_imported(const std::string& path, const CacheOptions& options,
+                               const import::WaitNotice& on_wait) {
+  CacheResult result;
+  result.machine = options.machine;
+  result.options = options;
+  result.options.reuse_engine = memory::ReuseEngines::create(options.reuse_engine).spec;
+  memory::CoalesceOptions coalescing = options.stream.coalescing;
+  coalescing.requests = wants_requests(options);
+  result.options.stream.coalescing = coalescing;
+  const auto start = std::chrono::steady_clock::now();
+  Counted counted;
+  if (options.windows > 1) {
+    counted = count_requests(path, coalescing);
+  }
+
+  const auto reader = import::open_memory_trace(path, on_wait);
+  const import::TraceHeader& header = reader->header();
+  result.application = header.application;
+  result.device = header.device;
+  result.size = {header.width, header.height, 1};
+  result.warp_size = header.warp_size;
+  result.machine.sms = header.sms;
+  result.machine.withheld_sms = 0;
+  result.scheduled = false;
+  result.captured_sms = true;
+  result.allocations = allocations_of(header, path);
+
+  memory::AnalysisOptions analysis_options =
+      analysis_of(options, result, coalescing, std::uint64_t{header.width} * header.height);
+  if (options.windows > 1) {
+    analysis_options.window_limits = window_limits(counted.requests, options.windows);
+  }
+  if (options.request_sums) {
+    analysis_options.elements = true;
+    analysis_options.take_elements = [&](std::uint32_t window, const std::vector<memory::ElementRow>& rows) {
+      for (const memory::ElementRow& row : rows) {
+        result.requests.merge(row.sums);
+      }
+      if (options.take_elements) {
+        options.take_elements(window, rows);
+      }
+    };
+  }
+  memory::Analysis analysis(analysis_options);
+  OverlappedSink overlapped(analysis);
+  WindowGuard guard(options.window_requests, overlapped);
+  ImportedTransactions transactions(header, result.allocations, coalescing);
+  if (options.progress != nullptr) {
+    options.progress->start("reading the memory trace", 0);
+  }
+  import::RecordBlock records;
+  while (reader->next(records)) {
+    guard.take(transactions.take(records));
+    if (options.progress != nullptr) {
+      options.progress->advance(records.records());
+    }
+  }
+  overlapped.finish();
+  if (options.progress != nullptr) {
+    options.progress->finish();
+  }
+  result.beyond_frame = transactions.beyond_frame();
+  result.trace_hash = reader->hash();
+  if (options.windows > 1 && counted.hash != result.trace_hash) {
+    throw Error(ErrorKind::Input, {"the memory trace changed while it was read", path, "", "", "run again"});
+  }
+  result.stream_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.analysis = analysis.finish();
+  if (options.accelerator != nullptr) {
+    options.accelerator->note_cpu("cache models", "those of one cache run on the processor");
+  }
+  result.analysis_s = overlapped.seconds();
+  return result;
+}
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,182 @@
+#include "sim/caching/grid/recorded_stream.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/error.hpp"
+
+namespace rayreplay::experiment {
+namespace {
+
+using memory::Transaction;
+
+static_assert(std::endian::native == std::endian::little, "stored streams are little-endian");
+static_assert(std::is_trivially_copyable_v<Transaction> && std::has_unique_object_representations_v<Transaction>);
+
+constexpr std::uint64_t kMagic = 0x6D61'6572'7473'7272U;  // "rrstream"
+constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kMaxSms = 65536;
+constexpr std::uint8_t kMaxLanes = 64;
+constexpr std::uint8_t kAllFlags =
+    memory::kStore | memory::kFirst | memory::kTimedHit | memory::kTimedMerged | memory::kTimedL2Hit;
+
+/// The bytes before the transactions; after these is a checksum of everything before it.
+struct Header {
+  std::uint64_t magic = kMagic;
+  std::uint32_t version = kVersion;
+  std::uint32_t sms = 0;
+  std::uint32_t line_bytes = 0;
+  std::uint32_t sector_bytes = 0;
+  std::uint32_t coalesce = 0;
+  std::uint32_t requests = 0;
+  std::uint32_t keep_raw = 0;
+  std::uint32_t nothing = 0;
+  std::uint64_t transactions = 0;
+  std::uint64_t cycles = 0;
+  std::uint64_t instructions = 0;
+};
+static_assert(sizeof(Header) == 64 && std::has_unique_object_representations_v<Header>);
+
+[[noreturn]] void damaged(std::string what, const std::string& where, std::string found, std::string expected) {
+  throw Error(ErrorKind::Input,
+              {std::move(what), where, std::move(found), std::move(expected), "delete it, and it is made again"});
+}
+
+void check_header(const Header& header, std::size_t bytes, const std::string& where) {
+  if (header.magic != kMagic) {
+    damaged("this is not a recorded stream", where, fmt::format("{:016x}", header.magic),
+            fmt::format("{:016x}", kMagic));
+  }
+  if (header.version != kVersion) {
+    damaged("the recorded stream is of another version", where, fmt::format("{}", header.version),
+            fmt::format("{}", kVersion));
+  }
+  const std::uint64_t room = bytes - sizeof(Header) - sizeof(std::uint64_t);
+  if (room % sizeof(Transaction) != 0 || header.transactions != room / sizeof(Transaction)) {
+    damaged("the recorded stream has another size than it says", where, fmt::format("{} bytes", bytes),
+            fmt::format("{} transactions", header.transactions));
+  }
+  if (header.sms == 0 || header.sms > kMaxSms) {
+    damaged("the number of SMs of a recorded stream is out of range", where, fmt::format("{}", header.sms),
+            fmt::format("1 to {}", kMaxSms));
+  }
+  if (header.coalesce > 1 || header.requests > 1 || header.keep_raw > 1 || header.nothing != 0) {
+    damaged("a switch of a recorded stream is neither on nor off", where, "", "0 or 1");
+  }
+}
+
+void check_transactions(const RecordedStream& stream, const std::string& where) {
+  const std::uint32_t sectors = 1U << (stream.coalescing.line_bytes / stream.coalescing.sector_bytes);
+  const std::uint64_t last_line = std::numeric_limits<std::uint64_t>::max() / stream.coalescing.line_bytes;
+  for (std::size_t i = 0; i < stream.transactions.size(); ++i) {
+    const Transaction& one = stream.transactions[i];
+    if (one.line > last_line || one.sm >= stream.sms || one.sectors == 0 || one.sectors >= sectors || one.lanes == 0 ||
+        one.lanes > kMaxLanes || static_cast<std::size_t>(one.kind) >= memory::kDataKinds ||
+        (one.flags & ~kAllFlags) != 0 || one.bytes > stream.coalescing.line_bytes) {
+      damaged("a transaction of a recorded stream cannot be", fmt::format("{}, transaction {}", where, i), "",
+              "a line, SM, sectors, lanes, kind, flags and bytes within their limits");
+    }
+  }
+}
+
+}  // namespace
+
+void StreamRecorder::take(const memory::TransactionBlock& block) {
+  std::span<const Transaction> left(block.transactions);
+  while (!left.empty()) {
+    if (parts_.empty() || parts_.back().size() == kPart) {
+      if (grows_) {
+        grows_((parts_.size() + 1) * kPart);
+      }
+      parts_.emplace_back();
+      if (parts_.size() > 1) {
+        parts_.back().reserve(kPart);  // a growing vector would hold the part up to three times
+      }
+    }
+    std::vector<Transaction>& part = parts_.back();
+    const std::span<const Transaction> some = left.first(std::min(left.size(), kPart - part.size()));
+    part.insert(part.end(), some.begin(), some.end());
+    left = left.subspan(some.size());
+  }
+}
+
+void StreamRecorder::finish() {
+  if (parts_.size() == 1) {
+    into_->transactions = std::move(parts_.front());
+  } else if (!parts_.empty()) {
+    into_->transactions.reserve((parts_.size() - 1) * kPart + parts_.back().size());
+    for (std::vector<Transaction>& part : parts_) {
+      into_->transactions.insert(into_->transactions.end(), part.begin(), part.end());
+      std::vector<Transaction>().swap(part);  // assigning {} would keep the capacity
+    }
+  }
+  parts_.clear();
+}
+
+std::string write_stream(const RecordedStream& stream) {
+  const Header header{.sms = stream.sms,
+                      .line_bytes = stream.coalescing.line_bytes,
+                      .sector_bytes = stream.coalescing.sector_bytes,
+                      .coalesce = static_cast<std::uint32_t>(stream.coalescing.coalesce),
+                      .requests = static_cast<std::uint32_t>(stream.coalescing.requests),
+                      .keep_raw = static_cast<std::uint32_t>(stream.coalescing.keep_raw),
+                      .transactions = stream.transactions.size(),
+                      .cycles = stream.cycles,
+                      .instructions = stream.instructions};
+  const std::size_t size = stream.transactions.size() * sizeof(Transaction);
+  std::string bytes(sizeof(Header) + size + sizeof(std::uint64_t), '\0');
+  std::memcpy(bytes.data(), &header, sizeof(Header));
+  if (size != 0) {
+    std::memcpy(bytes.data() + sizeof(Header), stream.transactions.data(), size);
+  }
+  const std::uint64_t checksum = XXH3_64bits(bytes.data(), sizeof(Header) + size);
+  std::memcpy(bytes.data() + sizeof(Header) + size, &checksum, sizeof(checksum));
+  return bytes;
+}
+
+RecordedStream read_stream(std::string_view bytes, const std::string& where) {
+  if (bytes.size() < sizeof(Header) + sizeof(std::uint64_t)) {
+    damaged("the recorded stream ends early", where, fmt::format("{} bytes", bytes.size()),
+            fmt::format("at least {}", sizeof(Header) + sizeof(std::uint64_t)));
+  }
+  Header header;
+  std::memcpy(&header, bytes.data(), sizeof(Header));
+  check_header(header, bytes.size(), where);
+  const std::size_t before = bytes.size() - sizeof(std::uint64_t);
+  std::uint64_t checksum = 0;
+  std::memcpy(&checksum, bytes.data() + before, sizeof(checksum));
+  if (checksum != XXH3_64bits(bytes.data(), before)) {
+    damaged("the recorded stream is damaged", where, "another checksum", fmt::format("{:016x}", checksum));
+  }
+  RecordedStream stream;
+  stream.coalescing = {.line_bytes = header.line_bytes,
+                       .sector_bytes = header.sector_bytes,
+                       .coalesce = header.coalesce != 0,
+                       .requests = header.requests != 0,
+                       .keep_raw = header.keep_raw != 0};
+  stream.sms = header.sms;
+  stream.cycles = header.cycles;
+  stream.instructions = header.instructions;
+  try {
+    memory::check(stream.coalescing, where);
+  } catch (const Error& error) {
+    throw Error(ErrorKind::Input, error.info());
+  }
+  stream.transactions.resize(header.transactions);
+  if (header.transactions != 0) {
+    std::memcpy(stream.transactions.data(), bytes.data() + sizeof(Header), header.transactions * sizeof(Transaction));
+  }
+  check_transactions(stream, where);
+  return stream;
+}
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,302 @@
+#include "sim/comparison/advise.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "capture/trace/accelerated_launch.hpp"
+#include "scheduler-models/regrouping/hints/formula_hints.hpp"
+#include "sim/comparison/advise_features.hpp"
+#include "sim/simt/segment_replay.hpp"
+
+namespace rayreplay::experiment {
+namespace {
+
+using scheduler::Hints;
+using scheduler::HintSource;
+using scheduler::HintSources;
+namespace formula = scheduler::formula;
+
+constexpr const char* kCandidate = "candidate";  ///< name of the candidate hint in the model's spec
+/// How many features are combined: at least this many, plus one for each `kCandidatesAFeature` candidates.
+constexpr std::size_t kBestFeatures = 6;
+constexpr std::size_t kCandidatesAFeature = 16;
+/// Shares of the candidates that may have one feature, and at most two.
+constexpr double kShareOfOne = 0.6;
+constexpr double kShareOfTwo = 0.9;
+
+/// The model's spec with another hint.
+std::string with_hint(const std::string& spec_text, const std::string& hint) {
+  const ModelSpec spec = parse_spec(spec_text);
+  const auto& parameters = scheduler::SchedulerModels::describe(spec.name).parameters;
+  if (std::none_of(parameters.begin(), parameters.end(), [](const Parameter& p) { return p.name == "hint"; })) {
+    throw Error(ErrorKind::Usage, {"this scheduler model takes no hints", "--model", spec_text,
+                                   "a model with the parameter 'hint', as ser", ""});
+  }
+  std::string result = spec.name + ":hint=" + hint;
+  for (const auto& [key, value] : spec.settings) {
+    if (key == "hint") {
+      throw Error(ErrorKind::Usage, {"the advisor chooses the hint", "--model", spec_text,
+                                     "the model without hint=", "a hint of your own goes to --hint"});
+    }
+    result += "," + key + "=" + value;
+  }
+  return result;
+}
+
+class Search {
+ public:
+  Search(const trace::Trace& trace, const Resolved& configuration, const scheduler::WarpAssignment& order,
+         const AdviseOptions& options)
+      : trace_(trace),
+        launch_(trace.launches.at(configuration.launch)),
+        configuration_(configuration),
+        options_(options),
+        on_device_(options.accelerator == nullptr
+                       ? nullptr
+                       : std::make_unique<trace::AcceleratedLaunch>(*options.accelerator, launch_)),
+        order_(order) {
+    const auto none = scheduler::SchedulerModels::create(with_hint(options.model, "none"));
+    if (none.model->grouping() != scheduler::Grouping::Static) {
+      throw Error(ErrorKind::Usage, {"this scheduler model is timed, and the advisor does not run timed models",
+                                     "--model", options.model, "a static model", "as ser with arrival=all"});
+    }
+    result_.configuration = configuration;
+    result_.model = none.spec;
+    result_.bits = options.bits;
+    candidate_ = scheduler::SchedulerModels::create(with_hint(options.model, kCandidate)).model;
+    segments_ = scheduler::cut_paths(launch_, none.model->cut(), on_device_.get());
+    result_.baseline = replay(*none.model, options.hints);
+    result_.plain = plain();
+    result_.plain.gain = gain(result_.plain);
+  }
+
+  AdviseResult run() {
+    if (options_.progress != nullptr) {
+      options_.progress->start("hints", options_.candidates + options_.hints.size());
+    }
+    for (const auto& [name, source] : options_.hints) {
+      try_own(name, source);
+    }
+    const formula::FieldSet available = formula::FieldReader::available(trace_, launch_);
+    fields_ = std::make_unique<formula::FieldReader>(trace_, launch_, segments_, available);
+    features_ = make_features(*fields_, available);
+    try_features();
+    try_pairs();
+    try_triples();
+    std::sort(result_.ranking.begin(), result_.ranking.end(), [this](const Advice& a, const Advice& b) {
+      return std::tuple(-score(a), a.formula.size(), std::string_view(a.formula), std::string_view(a.name)) <
+             std::tuple(-score(b), b.formula.size(), std::string_view(b.formula), std::string_view(b.name));
+    });
+    if (options_.progress != nullptr) {
+      options_.progress->finish();
+    }
+    return std::move(result_);
+  }
+
+ private:
+  struct Ranked {
+    std::size_t feature;
+    double score;
+  };
+  struct Pair {
+    std::size_t first, second;
+    double score;
+  };
+  using Parts = std::vector<std::pair<std::size_t, std::uint32_t>>;  ///< features with bits, most significant first
+
+  [[nodiscard]] double score(const Advice& advice) const {
+    return configuration_.costs.empty() ? advice.efficiency : advice.weighted_efficiency;
+  }
+  [[nodiscard]] double gain(const Advice& advice) const {
+    const double base = score(result_.baseline);
+    return base > 0 ? score(advice) / base - 1 : 0;
+  }
+  [[nodiscard]] Advice rate(const simt::Tally& total) const {
+    Advice advice;
+    advice.efficiency = total.efficiency(configuration_.warp_size);
+    advice.weighted_efficiency =
+        configuration_.costs.empty() ? advice.efficiency : total.weighted_efficiency(configuration_.warp_size);
+    advice.warp_events = total.warp_events;
+    return advice;
+  }
+  [[nodiscard]] Advice plain() const {
+    simt::ReplayOptions options;
+    options.policy = configuration_.policy;
+    options.shader_cost = configuration_.costs;
+    options.on_device = on_device_.get();
+    return rate(simt::replay(launch_, trace_.shaders, order_, options).total);
+  }
+  [[nodiscard]] Advice replay(const scheduler::SchedulerModel& model, const HintSources& hints) const {
+    const scheduler::SegmentSchedule schedule =
+        model.schedule({trace_, launch_, order_, segments_, options_.machine, hints, on_device_.get()});
+    simt::SegmentReplayOptions options;
+    options.policy = configuration_.policy;
+    options.shader_cost = configuration_.costs;
+    options.on_device = on_device_.get();
+    options.schedule_on_device = schedule.on_device.get();
+    return rate(
+        simt::replay_segments(launch_, trace_.shaders, segments_, schedule.segment_at, schedule.warp_size, options)
+            .replay.total);
+  }
+
+  double add(std::string name, std::string text, Hints&& hints) {
+    const std::uint32_t bits = hints.bits;
+    HintSource source;
+    source.bits = bits;
+    source.ready = std::make_shared<const Hints>(std::move(hints));
+    Advice advice = replay(*candidate_, {{kCandidate, source}});
+    advice.name = std::move(name);
+    advice.formula = std::move(text);
+    advice.bits = bits;
+    advice.gain = gain(advice);
+    ++result_.evaluated;
+    if (options_.progress != nullptr) {
+      options_.progress->advance(1);
+    }
+    result_.ranking.push_back(std::move(advice));
+    return score(result_.ranking.back());
+  }
+
+  /// A faulty hint of the user's is an error, not a rejection.
+  void try_own(const std::string& name, const HintSource& source) {
+    Hints hints = scheduler::make_hints(trace_, launch_, segments_, name, options_.hints);
+    std::string text = source.text;
+    if (source.origin == scheduler::HintOrigin::Expression) {
+      tried_.insert(text);
+    } else {
+      text = source.origin == scheduler::HintOrigin::File ? "file " + text : "captured";
+    }
+    add(name, std::move(text), std::move(hints));
+  }
+
+  /// The candidate's score; none if it was tried before, is rejected, or exceeds its share of candidates.
+  std::optional<double> try_parts(const Parts& parts, double share) {
+    std::vector<std::pair<std::string, std::uint32_t>> texts;
+    std::uint32_t bits = 0;
+    for (const auto& [feature, count] : parts) {
+      texts.emplace_back(features_[feature].formula(count), count);
+      if (texts.back().first.empty()) {
+        return std::nullopt;
+      }
+      bits += count;
+    }
+    const std::string text = combine(texts);
+    if (static_cast<double>(candidates_) >= share * options_.candidates || !tried_.insert(text).second) {
+      return std::nullopt;
+    }
+    const formula::Expression expression = formula::parse_expression(text, "candidate");
+    formula::FormulaHints made = formula::hints_of(*fields_, expression, bits);
+    if (made.first_bad != scheduler::kNoSegment || made.least == made.most) {
+      ++result_.rejected;
+      return std::nullopt;
+    }
+    ++candidates_;
+    return add("", text, {bits, std::move(made.value)});
+  }
+
+  void try_features() {
+    for (std::size_t i = 0; i < features_.size(); ++i) {
+      const auto score = try_parts({{i, std::min(options_.bits, features_[i].most_bits)}}, kShareOfOne);
+      // Features without effect of their own (one value for each shader, or for each round) are not combined.
+      if (score && result_.ranking.back().warp_events != result_.baseline.warp_events) {
+        best_.push_back({i, *score});
+      }
+    }
+    std::stable_sort(best_.begin(), best_.end(), [](const Ranked& a, const Ranked& b) { return a.score > b.score; });
+    const std::size_t most = std::max<std::size_t>(kBestFeatures, options_.candidates / kCandidatesAFeature);
+    if (best_.size() > most) {
+      best_.resize(most);
+    }
+  }
+
+  void try_pairs() {
+    // In order of the sum of ranks: best and second best first.
+    for (std::size_t sum = 1; sum + 2 < 2 * best_.size(); ++sum) {
+      for (std::size_t i = 0; i <= sum; ++i) {
+        const std::size_t j = sum - i;
+        if (i == j || i >= best_.size() || j >= best_.size()) {
+          continue;
+        }
+        for (const std::uint32_t first_bits :
+             {options_.bits / 2, options_.bits / 4, options_.bits - options_.bits / 4}) {
+          try_pair(best_[i].feature, best_[j].feature, first_bits);
+        }
+      }
+    }
+  }
+
+  void try_pair(std::size_t a, std::size_t b, std::uint32_t first_bits) {
+    const std::uint32_t ka = std::min(first_bits, features_[a].most_bits);
+    const std::uint32_t kb = std::min(options_.bits - ka, features_[b].most_bits);
+    if (ka == 0 || kb == 0) {
+      return;
+    }
+    const auto score = try_parts({{a, ka}, {b, kb}}, kShareOfTwo);
+    if (score && (!best_pair_ || *score > best_pair_->score)) {
+      best_pair_ = Pair{a, b, *score};
+    }
+  }
+
+  void try_triples() {
+    if (!best_pair_ || options_.bits < 3) {
+      return;
+    }
+    const std::uint32_t third = options_.bits / 3;
+    const std::uint32_t quarter = std::max(options_.bits / 4, 1U);
+    for (const Ranked& more : best_) {
+      if (more.feature == best_pair_->first || more.feature == best_pair_->second) {
+        continue;
+      }
+      for (const std::uint32_t last : {third, quarter}) {
+        const std::uint32_t ka = std::min((options_.bits - last) / 2, features_[best_pair_->first].most_bits);
+        const std::uint32_t kc = std::min(last, features_[more.feature].most_bits);
+        const std::uint32_t kb = std::min(options_.bits - ka - kc, features_[best_pair_->second].most_bits);
+        if (ka > 0 && kb > 0 && kc > 0) {
+          try_parts({{best_pair_->first, ka}, {best_pair_->second, kb}, {more.feature, kc}}, 1);
+          try_parts({{more.feature, kc}, {best_pair_->first, ka}, {best_pair_->second, kb}}, 1);
+        }
+      }
+    }
+  }
+
+  const trace::Trace& trace_;
+  const trace::Launch& launch_;
+  const Resolved& configuration_;
+  const AdviseOptions& options_;
+  std::unique_ptr<trace::AcceleratedLaunch> on_device_;
+  const scheduler::WarpAssignment& order_;
+  std::unique_ptr<scheduler::SchedulerModel> candidate_;
+  scheduler::Segments segments_;
+  std::unique_ptr<formula::FieldReader> fields_;
+  std::vector<Feature> features_;
+  std::set<std::string> tried_;
+  std::uint64_t candidates_ = 0;
+  std::vector<Ranked> best_;
+  std::optional<Pair> best_pair_;
+  AdviseResult result_;
+};
+
+}  // namespace
+
+AdviseResult advise(const trace::Trace& trace, const Resolved& configuration, const scheduler::WarpAssignment& order,
+                    const AdviseOptions& options) {
+  if (options.bits < 1 || options.bits > scheduler::kMostHintBits) {
+    throw Error(ErrorKind::Usage, {"a hint has no such number of bits", "--bits", std::to_string(options.bits),
+                                   fmt::format("1 to {}", scheduler::kMostHintBits), ""});
+  }
+  const auto start = std::chrono::steady_clock::now();
+  AdviseResult result = Search(trace, configuration, order, options).run();
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,374 @@
+#include "sim/comparison/compare.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include <tbb/parallel_for.h>
+
+#include "base/error.hpp"
+#include "capture/trace/accelerated_launch.hpp"
+#include "scheduler-models/regrouping/segment_bound.hpp"
+#include "sim/comparison/remembered_times.hpp"
+#include "sim/simt/segment_replay.hpp"
+
+namespace rayreplay::experiment {
+namespace {
+
+using scheduler::Charges;
+using scheduler::Grouping;
+
+constexpr const char* kBaseline = "plain";
+constexpr std::uint32_t kTimedPerDecade = 1;
+constexpr int kTimedStepsBelow = 2;
+constexpr std::uint32_t kTimedSamples = 7;
+constexpr std::array kLiveBytes = {0.0, 16.0, 32.0, 64.0, 96.0, 128.0, 192.0, 256.0, 384.0, 512.0};
+constexpr double kOwn = std::numeric_limits<double>::quiet_NaN();
+
+struct Candidate {
+  std::unique_ptr<scheduler::SchedulerModel> model;
+  std::string spec;
+};
+
+std::vector<Candidate> make_candidates(const std::vector<std::string>& specs) {
+  std::vector<Candidate> candidates;
+  const auto add = [&candidates](const std::string& spec) {
+    auto created = scheduler::SchedulerModels::create(spec);
+    if (std::none_of(candidates.begin(), candidates.end(),
+                     [&](const Candidate& other) { return other.spec == created.spec; })) {
+      candidates.push_back({std::move(created.model), std::move(created.spec)});
+    }
+  };
+  add(kBaseline);
+  std::for_each(specs.begin(), specs.end(), add);
+  return candidates;
+}
+
+/// Moved state is written and read.
+Charges with_live_bytes(Charges charges, double live) {
+  constexpr double kTwice = 2;
+  switch (charges.state_traffic) {
+    case scheduler::StateTraffic::None:
+      break;
+    case scheduler::StateTraffic::Moved:
+      charges.bytes_per_moved = kTwice * live;
+      break;
+    case scheduler::StateTraffic::All:
+      charges.bytes_per_thread = kTwice * live;
+      break;
+  }
+  return charges;
+}
+
+/// The bound's sums in the form of a replay. A call is weighted with plain's warp events of it.
+simt::ReplayResult as_replay(const scheduler::SegmentBound& bound, const simt::ReplayResult& plain) {
+  simt::ReplayResult replay;
+  replay.warp_size = plain.warp_size;
+  replay.policy = plain.policy;
+  replay.by_shader.resize(plain.by_shader.size());
+  for (const scheduler::CallBound& call : bound.by_call) {
+    const auto of_plain = std::find_if(
+        plain.by_call.begin(), plain.by_call.end(),
+        [&call](const simt::CallTally& other) { return other.kind == call.kind && other.shader == call.shader; });
+    const std::uint64_t cost = of_plain != plain.by_call.end() && of_plain->tally.active_lanes > 0
+                                   ? of_plain->tally.weighted_lanes / of_plain->tally.active_lanes
+                                   : 0;
+    const simt::Tally tally{call.sum.warp_events, call.sum.calls, cost * call.sum.warp_events, cost * call.sum.calls};
+    replay.by_call.push_back({call.kind, call.shader, tally});
+    replay.total += tally;
+    replay.by_kind[static_cast<std::size_t>(call.kind)] += tally;
+    replay.by_shader[call.shader] += tally;
+  }
+  return replay;
+}
+
+std::size_t call_index(const simt::CallTally& call) {
+  return std::size_t{call.shader} * trace::kEventKinds + static_cast<std::size_t>(call.kind);
+}
+
+/// Needs of those warp events, and every ray's visits.
+machine::Job needs_of(const simt::ReplayResult& replay, const machine::Costs& costs, std::uint64_t rays,
+                      double extra_per_hit) {
+  machine::Job sum;
+  for (const simt::CallTally& call : replay.by_call) {
+    const std::size_t index = call_index(call);
+    const auto events = static_cast<double>(call.tally.warp_events);
+    sum.issue += events * (costs.calls[index].issue + (call.kind == trace::EventKind::ClosestHit ? extra_per_hit : 0));
+    sum.shading += events * costs.calls[index].latency;
+  }
+  sum.visits = std::accumulate(costs.ray_steps.begin(), costs.ray_steps.end(), 0.0);
+  if (costs.ray_steps.empty()) {
+    sum.visits = static_cast<double>(rays) * costs.steps_per_ray;
+  }
+  return sum;
+}
+
+std::uint64_t most_rounds(const scheduler::SegmentSchedule& schedule) {
+  std::uint64_t most = 0;
+  for (std::size_t unit = 0; unit < schedule.units(); ++unit) {
+    most = std::max(most, schedule.unit_begin[unit + 1] - schedule.unit_begin[unit]);
+  }
+  return most;
+}
+
+/// Mean instructions of a closest-hit call over the launch's calls.
+double mean_hit_cost(const simt::ReplayResult& replay, const machine::Costs& costs) {
+  double instructions = 0;
+  double calls = 0;
+  for (const simt::CallTally& call : replay.by_call) {
+    if (call.kind == trace::EventKind::ClosestHit) {
+      const auto lanes = static_cast<double>(call.tally.active_lanes);
+      instructions += lanes * costs.calls[call_index(call)].issue;
+      calls += lanes;
+    }
+  }
+  return calls > 0 ? instructions / calls : 0;
+}
+
+/// Instructions that every closest-hit call can lose while each still has a positive cost.
+double most_savings(const simt::ReplayResult& replay, const machine::Costs& costs, double latency_per_issue) {
+  double least = kMostHitInstructions;
+  for (const simt::CallTally& call : replay.by_call) {
+    if (call.kind == trace::EventKind::ClosestHit) {
+      const machine::CallCost& cost = costs.calls[call_index(call)];
+      least = std::min({least, cost.issue, cost.latency / latency_per_issue});
+    }
+  }
+  constexpr double kNearlyAll = 0.99;
+  return least < kMostHitInstructions ? kNearlyAll * least : 0;
+}
+
+class Comparison {
+ public:
+  Comparison(const trace::Trace& trace, const Resolved& configuration, const scheduler::WarpAssignment& start,
+             const CompareOptions& options, CompareResult& result)
+      : trace_(trace),
+        launch_(trace.launches[configuration.launch]),
+        options_(options),
+        result_(result),
+        on_device_(options.accelerator == nullptr
+                       ? nullptr
+                       : std::make_unique<trace::AcceleratedLaunch>(*options.accelerator, launch_)),
+        start_(start),
+        facts_(machine::facts(result.machine, result.resident_warps)) {}
+
+  void add(const Candidate& candidate) {
+    if (options_.progress != nullptr) {
+      options_.progress->start(candidate.spec, 0);
+    }
+    CompareRow row;
+    row.model = candidate.spec;
+    row.grouping = candidate.model->grouping();
+    row.charges = candidate.model->charges(facts_);
+    row.cut = scheduler::cut_paths(launch_, candidate.model->cut(), on_device_.get());
+    row.segments = row.cut.size();
+    const scheduler::PlanContext context{trace_, launch_, start_, row.cut, facts_, options_.hints, on_device_.get()};
+    row.state_bytes = candidate.model->state_bytes(context);
+    switch (row.grouping) {
+      case Grouping::Static:
+        add_static(candidate, context, row);
+        break;
+      case Grouping::Timed:
+        add_timed(candidate, context, row);
+        break;
+      case Grouping::Bound:
+        add_bound(row);
+        break;
+    }
+    row.efficiency = row.replay.replay.total.efficiency(result_.configuration.warp_size);
+    row.warps = row.schedule.warps();
+    for (const std::uint32_t moved : row.schedule.moved) {
+      row.moved += moved;
+    }
+    const CompareRow& plain = result_.rows.empty() ? row : result_.rows.front();
+    row.change = plain.efficiency > 0 ? row.efficiency / plain.efficiency - 1 : 0;
+    row.speed_up = row.timing.cycles > 0 ? plain.timing.cycles / row.timing.cycles : 1;
+    if (options_.progress != nullptr) {
+      options_.progress->finish();
+    }
+    if (options_.observe) {
+      options_.observe(row);
+    }
+    if (!options_.placement) {
+      row.schedule = {};
+      row.cut = {};
+      row.timing.placement = {};
+    }
+    result_.rows.push_back(std::move(row));
+    if (options_.accelerator != nullptr) {
+      options_.accelerator->note_cpu("time model", "it has no kernel");
+    }
+  }
+
+ private:
+  [[nodiscard]] machine::TimingOptions timing_options() const {
+    return {options_.placement || options_.observe != nullptr, nullptr};
+  }
+  /// Reports one finished timing.
+  void advance() const {
+    if (options_.progress != nullptr) {
+      options_.progress->advance(1);
+    }
+  }
+  [[nodiscard]] machine::Extra extra(double hit_instructions) const {
+    return {hit_instructions, options_.costs.cycles_per_instruction};
+  }
+  [[nodiscard]] simt::SegmentReplayResult replay(const scheduler::PlanContext& context,
+                                                 const scheduler::SegmentSchedule& schedule) const {
+    simt::SegmentReplayOptions options;
+    options.policy = result_.configuration.policy;
+    options.shader_cost = result_.configuration.costs;
+    options.detail = true;
+    options.on_device = on_device_.get();
+    options.schedule_on_device = schedule.on_device.get();
+    return simt::replay_segments(launch_, trace_.shaders, context.segments, schedule.segment_at, schedule.warp_size,
+                                 options);
+  }
+
+  void add_static(const Candidate& candidate, const scheduler::PlanContext& context, CompareRow& row) {
+    row.schedule = candidate.model->schedule(context);
+    row.rounds = most_rounds(row.schedule);
+    row.sm_source = row.schedule.sm_source;
+    row.replay = replay(context, row.schedule);
+    machine::Workload workload = machine::make_workload(launch_, trace_.shaders, context.segments, row.schedule,
+                                                        result_.machine, result_.costs, result_.configuration.policy);
+    row.timing = machine::time_schedule(row.schedule, workload, result_.machine, result_.resident_warps, row.charges,
+                                        extra(0), timing_options());
+    const auto time = [&](double x, const Charges& charges) {
+      machine::Timing timing = machine::time_schedule(row.schedule, workload, result_.machine, result_.resident_warps,
+                                                      charges, extra(x), {});
+      advance();
+      return timing;
+    };
+    if (result_.rows.empty()) {
+      result_.mean_hit_cost = mean_hit_cost(row.replay.replay, result_.costs);
+      plain_times_.remember(0, row.timing);
+      plain_schedule_ = row.schedule;
+      plain_workload_ = std::move(workload);
+      plain_charges_ = row.charges;
+      return;
+    }
+    RememberedTimes times([&](double x) { return time(x, row.charges); });
+    times.remember(0, row.timing);
+    solve({}, times, row);
+    if (options_.response && row.charges.state_traffic != scheduler::StateTraffic::None) {
+      std::array<double, kLiveBytes.size()> cycles{};
+      tbb::parallel_for(std::size_t{0}, cycles.size(), [&](std::size_t i) {
+        cycles[i] = time(0, with_live_bytes(row.charges, kLiveBytes[i])).cycles;
+      });
+      for (std::size_t i = 0; i < cycles.size(); ++i) {
+        row.response.push_back({0, kLiveBytes[i], plain_times_.at(0).cycles / cycles[i]});
+      }
+    }
+  }
+
+  void add_timed(const Candidate& candidate, const scheduler::PlanContext& context, CompareRow& row) {
+    const auto run = [&](double x, const machine::TimingOptions& options) {
+      machine::TimedRun timed =
+          machine::run_timed(context, *candidate.model, result_.machine, result_.resident_warps, result_.costs,
+                             result_.configuration.policy, row.charges, extra(x), options);
+      advance();
+      return timed;
+    };
+    machine::TimedRun timed = run(0, timing_options());
+    row.schedule = std::move(timed.schedule);
+    row.timing = std::move(timed.timing);
+    row.replay = replay(context, row.schedule);
+    RememberedTimes times([&](double x) { return run(x, {}).timing; });
+    times.remember(0, row.timing);
+    CostCurves curves;
+    curves.per_decade = kTimedPerDecade;
+    curves.steps_below = kTimedStepsBelow;
+    curves.samples = kTimedSamples;
+    solve(curves, times, row);
+  }
+
+  void add_bound(CompareRow& row) {
+    row.replay.replay =
+        as_replay(scheduler::segment_bound(launch_, trace_.shaders, row.cut, result_.configuration.warp_size),
+                  result_.rows.front().replay.replay);
+    const auto time = [&](double x) {
+      return machine::time_bound(needs_of(row.replay.replay, result_.costs, launch_.data.rays.size(), x),
+                                 result_.machine, row.charges);
+    };
+    row.timing = time(0);
+    RememberedTimes times(time);
+    solve({}, times, row);
+  }
+
+  void solve(CostCurves curves, RememberedTimes& times, CompareRow& row) {
+    if (!options_.break_even) {
+      return;
+    }
+    curves.plain = [this](double x) { return plain_times_.at(x).cycles; };
+    curves.model = [&times](double x) { return times.at(x).cycles; };
+    curves.cost_now = result_.mean_hit_cost;
+    curves.cheaper =
+        most_savings(result_.rows.front().replay.replay, result_.costs, options_.costs.cycles_per_instruction);
+    const BreakEvenSolution solution = solve_break_even(curves);
+    row.break_even = solution.result;
+    row.break_even_busy_share = times.at(solution.result.decided_at).busy_share;
+    row.break_even_plain_busy_share = plain_times_.at(solution.result.decided_at).busy_share;
+    if (options_.response) {
+      for (const CostPoint& point : solution.curve) {
+        row.response.push_back({point.instructions, kOwn, point.speed_up});
+      }
+    }
+  }
+
+  const trace::Trace& trace_;
+  const trace::Launch& launch_;
+  const CompareOptions& options_;
+  CompareResult& result_;
+  std::unique_ptr<trace::AcceleratedLaunch> on_device_;
+  const scheduler::WarpAssignment& start_;
+  scheduler::MachineFacts facts_;
+
+  scheduler::SegmentSchedule plain_schedule_;
+  machine::Workload plain_workload_;
+  Charges plain_charges_;
+  RememberedTimes plain_times_{[this](double x) {
+    return machine::time_schedule(plain_schedule_, plain_workload_, result_.machine, result_.resident_warps,
+                                  plain_charges_, extra(x), {});
+  }};
+};
+
+}  // namespace
+
+bool too_few_warps(const CompareResult& result, const CompareRow& row) {
+  if (row.grouping == Grouping::Bound || row.timing.cycles == 0) {
+    return false;
+  }
+  double least = std::min(row.timing.busy_share, result.rows.front().timing.busy_share);
+  if (row.break_even.kind != BreakEvenKind::NotAsked) {
+    least = std::min({least, row.break_even_busy_share, row.break_even_plain_busy_share});
+  }
+  return least < kFewBusy;
+}
+
+CompareResult compare(const trace::Trace& trace, const Resolved& configuration, const scheduler::WarpAssignment& start,
+                      const CompareOptions& options) {
+  const trace::Launch& launch = trace.launches.at(configuration.launch);
+  const std::vector<Candidate> candidates = make_candidates(options.models);
+  CompareResult result;
+  result.configuration = configuration;
+  result.machine = options.machine;
+  result.trace_hash = trace.hash;
+  result.tool_version = RAYREPLAY_VERSION;
+  result.size = launch.size;
+  result.rays = launch.data.rays.size();
+  result.events = launch.data.events.size();
+  result.resident_warps =
+      machine::resident_warps(result.machine, configuration.warp_size, options.registers_per_thread);
+  result.costs = machine::make_costs(trace, launch, options.costs);
+
+  Comparison comparison(trace, configuration, start, options, result);
+  for (const Candidate& candidate : candidates) {
+    comparison.add(candidate);
+  }
+  return result;
+}
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,107 @@
+// What an experiment starts from: a trace, a memory trace, or a synthetic workload of either kind.
+//
+// Contract: `facts` says what can be known without decoding: the content hash (that of the trace's own envelope,
+// checked against its bytes; of a memory trace the hash of everything in it; of a workload that of its resolved spec
+// and version), sizes, and what the trace decides. A file is read for it once while its size and time of change stay
+// the same: of several threads that ask at once the first reads, the others wait. A workload has to be made for it;
+// what was made waits for the first `load`, unless it is large. `load` reads the whole; Input where the file is no
+// longer the one that `facts` described. Thread-safe. Errors: those of the readers and the workloads.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/progress.hpp"
+#include "capture/trace/trace.hpp"
+#include "sim/settings/settings.hpp"
+#include "sim/workloads/workload.hpp"
+
+namespace rayreplay::experiment {
+
+struct LaunchFacts {
+  trace::LaunchSize size;
+  std::uint64_t rays = 0, events = 0;
+  bool has_warps = false;
+};
+
+class MadeAhead;
+
+struct InputFacts {
+  std::string name;  ///< path, or the workload's resolved spec
+  std::string hash;
+  bool is_workload = false;
+  bool memory = false;          ///< a memory trace
+  std::uint32_t warp_size = 0;  ///< the trace's; 0: none
+  std::uint64_t primitives = 0;
+  std::uint64_t records = 0;       ///< of a memory trace
+  std::uint64_t memory_bytes = 0;  ///< decoded
+  std::vector<LaunchFacts> launches;
+  std::shared_ptr<MadeAhead> made{};  ///< of a small workload
+};
+
+struct InputData {
+  trace::Trace trace;                                ///< empty where it is a memory trace
+  std::optional<workloads::MemoryWorkload> records;  ///< of a memory workload; a file's are read as they are needed
+  std::uint64_t bytes = 0;
+};
+
+/// Of a trace that is loaded already.
+[[nodiscard]] InputFacts facts_of(const std::string& name, const trace::Trace& trace);
+
+/// A workload that was made to learn its facts.
+class MadeAhead {
+ public:
+  explicit MadeAhead(InputData data) : data_(std::move(data)) {}
+  [[nodiscard]] std::uint64_t bytes() const;  ///< 0: taken
+  /// The first time; nothing afterwards.
+  [[nodiscard]] std::optional<InputData> take();
+
+ private:
+  mutable std::mutex mutex_;
+  std::optional<InputData> data_;
+};
+
+class InputCatalogue {
+ public:
+  [[nodiscard]] std::shared_ptr<const InputFacts> facts(const Settings& complete);
+  /// The same hash; a workload is not made for it.
+  [[nodiscard]] std::string hash(const Settings& complete);
+  [[nodiscard]] static InputData load(const InputFacts& facts, Progress* progress);
+  /// Hash of any file's content; read once as above.
+  [[nodiscard]] std::string content_of(const std::string& path);
+
+ private:
+  struct Stamp {
+    std::int64_t seconds = 0, nanoseconds = 0;
+    std::uint64_t bytes = 0, file = 0, device = 0;
+    bool operator==(const Stamp&) const = default;
+  };
+  template <class Value>
+  struct Stamped {
+    Stamp stamp;
+    Value value;
+  };
+  /// Input where there is no such file. Empty of what is no regular file.
+  static std::optional<Stamp> stamp_of(const std::string& path);
+  /// Held by the one who reads.
+  [[nodiscard]] std::mutex& gate_of(const std::string& name);
+  [[nodiscard]] std::shared_ptr<const InputFacts> known_workload(const std::string& spec);
+  [[nodiscard]] std::shared_ptr<const InputFacts> known_trace(const std::string& path, const Stamp& stamp);
+  void keep_ahead(const InputFacts& facts);
+
+  std::mutex mutex_;
+  std::map<std::string, std::mutex, std::less<>> gates_;
+  std::list<std::shared_ptr<MadeAhead>> ahead_;  ///< the oldest first
+  std::map<std::string, Stamped<std::shared_ptr<const InputFacts>>, std::less<>> traces_;
+  std::map<std::string, std::shared_ptr<const InputFacts>, std::less<>> workloads_;
+  std::map<std::string, Stamped<std::string>, std::less<>> contents_;
+};
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,43 @@
+// The code of a stage, beside its description (sim/settings/stage.hpp).
+//
+// Contract: a stage's file ends with a static `StageRegistrar`, which gives a `StageInfo` and the address of a
+// `StageCode`; nothing else has to be edited. What a stage gives to other stages is a function of its header, which
+// finds or makes the result under the stage's key (Workbench::shared). `numbers` gives the metrics of several
+// experiments that share all that the stage depends on, but for `StageInfo::varies`: one result for each, in their
+// order. If it throws, the experiments are computed one by one, so that each gets what it would get alone.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/engine/experiment.hpp"
+#include "sim/engine/stage_metrics.hpp"
+#include "sim/settings/stage.hpp"
+
+namespace rayreplay::experiment {
+
+class Workbench;
+
+struct StageCode {
+  /// Memory of the result and of what computing it works with, from the sizes of the input.
+  std::uint64_t (*estimate_bytes)(const Experiment&) = nullptr;
+  std::vector<Made> (*numbers)(Workbench&, std::span<const Experiment* const>) = nullptr;
+  bool alone = false;            ///< `numbers` takes one experiment at a time
+  bool of_accesses = false;      ///< also of memory traces, which have neither threads nor a scene
+  bool gives_result = false;     ///< to other stages, under the stage's key; its numbers have a key of their own
+  const char* stored = nullptr;  ///< kind of the result in the store; null: it is not stored
+  bool kept_with_input = false;  ///< in memory until nobody needs the input; otherwise until nobody needs the structure
+  /// What else it keeps in memory while it computes, by key.
+  std::vector<Key> (*by_products)(const Experiment&) = nullptr;
+  /// What it reads of the settings if the input is a memory trace, in place of its keys and of all it takes but
+  /// `input`.
+  std::string (*reads_of_accesses)(const Settings&) = nullptr;
+};
+
+[[nodiscard]] inline const StageCode& code(Stage stage) {
+  return *static_cast<const StageCode*>(code_of(stage));
+}
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,304 @@
+#include "sim/engine/stage_settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.hpp"
+#include "base/parameters.hpp"
+#include "scheduler-models/launch_order.hpp"
+#include "sim/caching/cache_parts.hpp"
+#include "sim/settings/machine_settings.hpp"
+
+namespace rayreplay::experiment {
+namespace {
+
+constexpr std::uint32_t kDefaultWarpSize = 32;
+constexpr std::uint32_t kWord = 4;
+constexpr const char* kHints = "scheduler.hints";
+constexpr const char* kHintFiles = "scheduler.hint_files";
+/// In the order of machine::CostSource.
+constexpr std::array<std::string_view, 3> kCostSources = {"default", "spirv", "captured"};
+constexpr std::string_view kCosts = "costs.";
+constexpr std::string_view kShaderCosts = "shader_costs.";
+
+[[noreturn]] void usage(const Settings& settings, const std::string& key, const std::string& what,
+                        const std::string& expected) {
+  throw Error(ErrorKind::Usage,
+              {what, place_of(settings.where(key), key), "'" + to_text(settings.at(key)) + "'", expected, ""});
+}
+
+std::uint32_t small(const Settings& settings, const char* key) {
+  const std::int64_t value = settings.integer(key);
+  if (value < 0 || value > std::numeric_limits<std::uint32_t>::max()) {
+    usage(settings, key, "the number is out of range", "0 to 4294967295");
+  }
+  return static_cast<std::uint32_t>(value);
+}
+
+std::uint32_t words(const Settings& settings, const char* key) {
+  const std::uint32_t bytes = small(settings, key);
+  if (bytes % kWord != 0) {
+    usage(settings, key, "the size is not a number of words", "a multiple of 4");
+  }
+  return bytes;
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  constexpr std::string_view kBlank = " \t\n";
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const auto end = text.find(separator);
+    std::string_view part = text.substr(0, end);
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+    const auto first = part.find_first_not_of(kBlank);
+    if (first != std::string_view::npos) {
+      part = part.substr(first, part.find_last_not_of(kBlank) - first + 1);
+      parts.emplace_back(part);
+    }
+  }
+  return parts;
+}
+
+/// Calls `use(shader, key, value)` for each key of an open table.
+template <class Use>
+void for_table(const Settings& settings, std::string_view table, const Use& use) {
+  for (auto it = settings.all().lower_bound(table); it != settings.all().end() && it->first.starts_with(table); ++it) {
+    if (it->first.size() > table.size() && it->first.substr(table.size()) != "*") {
+      use(it->first.substr(table.size()), it->first, it->second.value);
+    }
+  }
+}
+
+double instructions(const Settings& settings, const std::string& key, std::string_view text) {
+  constexpr double kMost = 1e6;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= kMost)) {
+    usage(settings, key, "a shader's cost is not of the form ISSUE or ISSUE:LATENCY", "numbers from 0 to 1000000");
+  }
+  return value;
+}
+
+/// Where the geometry of a cache was asked for: its keys, and those that they inherit; the machine where none was set.
+std::string place_of_cache(const Settings& settings, const std::string& level) {
+  std::vector<std::string> places;
+  for (const char* part : {"bytes", "line_bytes", "ways", "sector_bytes"}) {
+    for (const std::string& key :
+         {fmt::format("cache.{}.{}", level, part), fmt::format("machine.{}_{}", level, part)}) {
+      if (const std::string& where = settings.where(key); !where.empty()) {
+        places.push_back(place_of(where, key));
+        break;
+      }
+    }
+  }
+  return places.empty() ? fmt::format("cache.{} of machine '{}'", level, settings.text(kMachineName))
+                        : fmt::format("{}", fmt::join(places, "; "));
+}
+
+memory::CacheGeometry geometry_of(const Settings& settings, const std::string& level) {
+  const std::string prefix = "cache." + level + ".";
+  memory::CacheGeometry geometry;
+  geometry.bytes = static_cast<std::uint64_t>(settings.integer(prefix + "bytes"));
+  geometry.line_bytes = small(settings, (prefix + "line_bytes").c_str());
+  geometry.ways = small(settings, (prefix + "ways").c_str());
+  geometry.sector_bytes = small(settings, (prefix + "sector_bytes").c_str());
+  if (geometry.bytes > 0) {
+    memory::check(geometry, place_of_cache(settings, level));
+  }
+  return geometry;
+}
+
+}  // namespace
+
+TraceDecisions decisions(const Settings& complete, const InputFacts& facts) {
+  TraceDecisions decided;
+  const std::uint32_t asked = small(complete, "warp_size");
+  decided.warp_size = asked != 0 ? asked : facts.warp_size != 0 ? facts.warp_size : kDefaultWarpSize;
+  decided.order = complete.text("order");
+  if (decided.order == "auto") {
+    static const std::string captured = scheduler::LaunchOrders::create("captured").spec;
+    static const std::string modelled = scheduler::LaunchOrders::create("z-order").spec;
+    const std::uint32_t launch = small(complete, "launch");
+    decided.order = launch < facts.launches.size() && facts.launches[launch].has_warps ? captured : modelled;
+  }
+  return decided;
+}
+
+Resolved resolved_of(const Settings& complete, const trace::Trace& trace, bool costs) {
+  return resolved_of(complete, trace, costs, {complete.text("packing")}, {});
+}
+
+Resolved resolved_of(const Settings& complete, const trace::Trace& trace, bool costs,
+                     const std::vector<std::string>& packings, const std::vector<std::string>& swizzles) {
+  Configuration configuration;
+  configuration.launch = small(complete, "launch");
+  configuration.warp_size = small(complete, "warp_size");
+  configuration.order = complete.text("order");
+  configuration.policy = complete.text("policy");
+  configuration.packings = packings;
+  configuration.swizzles = swizzles;
+  if (costs) {
+    configuration.default_cost = small(complete, "default_cost");
+    for_table(complete, kCosts, [&](const std::string& shader, const std::string& key, const ParameterValue&) {
+      configuration.costs.emplace_back(shader, small(complete, key.c_str()));
+    });
+  }
+  return resolve(configuration, trace);
+}
+
+scheduler::HintSources hints_of(const Settings& complete) {
+  scheduler::HintSources hints;
+  const auto add = [&](std::pair<std::string, scheduler::HintSource> hint, const char* key) {
+    const std::string name = hint.first;
+    if (!hints.insert(std::move(hint)).second) {
+      throw Error(ErrorKind::Usage, {"two hints have one name", place_of(complete.where(key), key), "'" + name + "'",
+                                     "a name of its own for each", ""});
+    }
+  };
+  for (const std::string& hint : split(complete.text(kHints), ';')) {
+    add(scheduler::parse_hint(hint), kHints);
+  }
+  for (const std::string& hint : split(complete.text(kHintFiles), ';')) {
+    add(scheduler::parse_hint_file(hint), kHintFiles);
+  }
+  return hints;
+}
+
+bvh::BvhOptions structure_of(const Settings& complete) {
+  bvh::BvhOptions options;
+  options.builder = complete.text("bvh.builder");
+  options.layout = complete.text("bvh.layout");
+  options.node_order = complete.text("bvh.node_order");
+  options.vertex_order = complete.text("bvh.vertex_order");
+  options.leaf_size = small(complete, "bvh.leaf_size");
+  options.enlarge = complete.real("bvh.enlarge");
+  return options;
+}
+
+std::vector<std::string> hint_file_paths(std::string_view hint_files) {
+  std::vector<std::string> paths;
+  for (const std::string& file : split(hint_files, ';')) {
+    const auto equals = file.find('=');
+    if (equals != std::string::npos) {
+      paths.push_back(file.substr(equals + 1));
+    }
+  }
+  return paths;
+}
+
+CompareOptions compare_of(const Settings& complete) {
+  CompareOptions options;
+  options.machine = machine_of(complete);
+  options.hints = hints_of(complete);
+  options.registers_per_thread = small(complete, "registers_per_thread");
+  const auto source = std::ranges::find(kCostSources, complete.text("scheduler.cost_source"));
+  options.costs.source = static_cast<machine::CostSource>(source - kCostSources.begin());
+  options.costs.cycles_per_instruction = complete.real("scheduler.cycles_per_instruction");
+  options.costs.steps_per_ray = complete.real("scheduler.steps_per_ray");
+  for_table(complete, kShaderCosts,
+            [&](const std::string& shader, const std::string& key, const ParameterValue& value) {
+              const std::string text = to_text(value);
+              const auto colon = text.find(':');
+              machine::HandCost cost{shader};
+              if (colon != 0) {
+                cost.issue = instructions(complete, key, std::string_view(text).substr(0, colon));
+              }
+              if (colon != std::string::npos) {
+                cost.latency = instructions(complete, key, std::string_view(text).substr(colon + 1));
+              }
+              options.costs.hand.push_back(std::move(cost));
+            });
+  options.break_even = false;
+  return options;
+}
+
+machine::Machine stream_machine(const Settings& complete) {
+  machine::Machine machine = machine_of(complete);
+  machine.l1_line_bytes = small(complete, "cache.l1.line_bytes");
+  machine.l1_sector_bytes = small(complete, "cache.l1.sector_bytes");
+  for (const auto& [geometry, name] : {std::pair{l1_of(machine), "L1"}, std::pair{l2_of(machine), "L2"}}) {
+    if (geometry.bytes > 0) {
+      memory::check(geometry, fmt::format("machine '{}', {}", machine.name, name));
+    }
+  }
+  return machine;
+}
+
+memory::CoalesceOptions coalescing_of(const Settings& complete) {
+  const bool has_l1 = complete.integer("machine.l1_bytes") > 0;
+  memory::CoalesceOptions coalescing;
+  coalescing.line_bytes = small(complete, has_l1 ? "cache.l1.line_bytes" : "machine.l2_line_bytes");
+  coalescing.sector_bytes = small(complete, has_l1 ? "cache.l1.sector_bytes" : "machine.l2_sector_bytes");
+  coalescing.coalesce = complete.flag("stream.coalesce");
+  coalescing.requests = false;
+  memory::check(coalescing, place_of_cache(complete, has_l1 ? "l1" : "l2"));
+  return coalescing;
+}
+
+memory::StreamOptions stream_of(const Settings& complete, std::uint32_t warp_size) {
+  memory::StreamOptions options;
+  options.warp_traversal = complete.text("traversal.warp");
+  options.warp_size = warp_size;
+  options.stack_entries = small(complete, "stream.stack_entries");
+  options.payload_bytes = words(complete, "stream.payload_bytes");
+  options.record_bytes = small(complete, "stream.record_bytes");
+  options.pixel_bytes = small(complete, "stream.pixel_bytes");
+  options.load_bytes = words(complete, "stream.load_bytes");
+  options.coalescing = coalescing_of(complete);
+  return options;
+}
+
+machine::InterleaveOptions interleaving_of(const Settings& complete, const machine::Machine& machine,
+                                           std::uint32_t warp_size) {
+  machine::InterleaveOptions options;
+  options.warp_scheduler = complete.text("schedule.warp_scheduler");
+  options.resident_warps = small(complete, "schedule.resident_warps");
+  if (options.resident_warps == 0) {
+    options.resident_warps = machine::resident_warps(machine, warp_size, small(complete, "registers_per_thread"));
+  }
+  options.compute_cycles = small(complete, "schedule.compute_cycles");
+  return options;
+}
+
+Hierarchy hierarchy_of(const Settings& complete) {
+  Hierarchy hierarchy;
+  hierarchy.l1 = geometry_of(complete, "l1");
+  hierarchy.l2 = geometry_of(complete, "l2");
+  if (hierarchy.l1.bytes == 0 && hierarchy.l2.bytes == 0) {
+    throw Error(ErrorKind::Usage, {"there is no cache to ask about", "cache.l1.bytes and cache.l2.bytes",
+                                   "no L1, no L2", "one of them", ""});
+  }
+  hierarchy.l1_model = resolved_model(complete.text("cache.l1.model"), memory::kL1);
+  hierarchy.l2_model = resolved_model(complete.text("cache.l2.model"), memory::kL2);
+  hierarchy.l2_feed = complete.text("cache.l2_feed") == "all" ? memory::L2Feed::All : memory::L2Feed::Misses;
+  return hierarchy;
+}
+
+CacheOptions cache_of(const Settings& complete) {
+  const std::int64_t windows = complete.integer("cache.windows");
+  const std::int64_t window_requests = complete.integer("cache.window_requests");
+  if (windows > 1 && window_requests > 0) {
+    throw Error(ErrorKind::Usage,
+                {"time windows are either so many or so long",
+                 fmt::format("{} and {}", place_of(complete.where("cache.windows"), "cache.windows"),
+                             place_of(complete.where("cache.window_requests"), "cache.window_requests")),
+                 "both", "one of the two", "leave one out"});
+  }
+  CacheOptions options;
+  options.machine = stream_machine(complete);
+  options.caches = hierarchy_of(complete);
+  options.stream = stream_of(complete, options.stream.warp_size);
+  options.reuse_engine = complete.text("cache.reuse_engine");
+  options.distances = complete.flag("cache.distances");
+  options.windows = static_cast<std::uint32_t>(windows);
+  options.window_requests = static_cast<std::uint64_t>(window_requests);
+  return options;
+}
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,52 @@
+#include "sim/engine/stages/input.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "sim/engine/stage_registry.hpp"
+
+namespace rayreplay::experiment {
+
+std::shared_ptr<const InputData> input(Workbench& bench, const Experiment& experiment) {
+  if (experiment.opened != nullptr) {
+    return experiment.opened;
+  }
+  static const Stage self = stage("input");
+  return bench.shared<InputData>(experiment.key(self), [&](Workbench::Working& working) {
+    // A file's columns have their size; those of a workload grow.
+    working.set((experiment.facts->is_workload ? 2 : 1) * experiment.facts->memory_bytes);
+    auto data = std::make_shared<const InputData>(InputCatalogue::load(*experiment.facts, bench.progress()));
+    const std::uint64_t bytes = data->bytes;
+    return std::pair(std::shared_ptr<const InputData>(std::move(data)), bytes);
+  });
+}
+
+const trace::Launch& launch_of(const InputData& data, const Experiment& experiment) {
+  const auto launch = static_cast<std::uint64_t>(experiment.settings->integer("launch"));
+  const std::vector<trace::Launch>& launches = data.trace.launches;
+  if (launch >= launches.size()) {
+    throw Error(ErrorKind::Usage,
+                {"the trace has no launch of this number", experiment.facts->name, fmt::format("{}", launch),
+                 launches.empty() ? std::string("nothing: the trace has no launches")
+                                  : fmt::format("0 to {}", launches.size() - 1),
+                 ""});
+  }
+  return launches[launch];
+}
+
+namespace {
+
+constexpr StageCode kCode = {
+    .estimate_bytes = [](const Experiment& experiment) { return experiment.facts->memory_bytes; },
+    .of_accesses = true,
+    .gives_result = true,
+    .kept_with_input = true,
+};
+
+const StageRegistrar kRegistrar({.name = "input",
+                                 .text = "Trace, memory trace or workload: rays, events, scene; or memory accesses",
+                                 .position = 0},
+                                &kCode);
+
+}  // namespace
+}  // namespace rayreplay::experiment

@@ -1,0 +1,221 @@
+#include "sim/engine/stages/stream.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <tbb/task_arena.h>
+
+#include "base/error.hpp"
+#include "sim/caching/imported_transactions.hpp"
+#include "sim/engine/stage_registry.hpp"
+#include "sim/engine/stage_settings.hpp"
+#include "sim/engine/stages/assignment.hpp"
+#include "sim/engine/stages/input.hpp"
+
+namespace rayreplay::experiment {
+namespace {
+
+using Working = Workbench::Working;
+
+constexpr const char* kStoredStream = "stream";
+constexpr std::uint64_t kMostStoredBytes = std::uint64_t{1} << 30U;
+/// More transactions than these change the reservation of memory.
+constexpr std::uint64_t kReserveStep = std::uint64_t{1} << 16U;
+
+/// Reserves memory as a stream grows: what is recorded; a part while parts are joined; chunks of warps before they are
+/// coalesced; and warps that are resident, whose transactions were made and are with their instructions twice as large.
+class StreamMemory {
+ public:
+  explicit StreamMemory(Working& working) : working_(&working) {}
+
+  void made(const memory::Holding& now) {
+    held_.transactions = now.transactions;
+    if (now.bytes > held_.bytes || now.transactions > reserved_for_ + kReserveStep) {
+      held_.bytes = std::max(held_.bytes, now.bytes);
+      reserve();
+    }
+  }
+  void grows(std::uint64_t transactions) {
+    room_ = transactions;
+    reserve();
+  }
+  void recorded_by(const StreamRecorder& recorder) {
+    recorder_ = &recorder;
+    reserve();
+  }
+
+ private:
+  void reserve() {
+    const std::uint64_t recorded = recorder_ == nullptr ? 0 : recorder_->taken();
+    const std::uint64_t resident = held_.transactions - std::min(held_.transactions, recorded);
+    working_->set((room_ + 2 * resident) * sizeof(memory::Transaction) +
+                  std::max(held_.bytes, StreamRecorder::kPartBytes));
+    reserved_for_ = held_.transactions;
+  }
+
+  Working* working_;
+  const StreamRecorder* recorder_ = nullptr;
+  std::uint64_t room_ = 0;
+  std::uint64_t reserved_for_ = 0;
+  memory::Holding held_{memory::ChunkRoom::kBytes * static_cast<std::uint64_t>(tbb::this_task_arena::max_concurrency()),
+                        0};
+};
+
+RecordedStream record_launch(Workbench& bench, const Experiment& experiment, Working& working) {
+  PreparedStream prepared = prepare_stream(bench, experiment);
+  RecordedStream recorded;
+  StreamMemory memory(working);
+  // The recorder waits while warps are made: only one of the two reserves at a time.
+  prepared.options.holding = [&](const memory::Holding& now) { memory.made(now); };
+  const auto source = memory::make_launch_source(prepared.data->trace, *prepared.launch, prepared.built->bvh,
+                                                 prepared.schedule.plan.thread_at, prepared.options);
+  recorded.coalescing = prepared.options.coalescing;
+  recorded.sms = prepared.machine.sms;
+  StreamRecorder recorder(recorded, [&](std::uint64_t transactions) { memory.grows(transactions); });
+  memory.recorded_by(recorder);
+  const machine::InterleaveResult interleaved =
+      machine::interleave(*source, prepared.schedule.plan, prepared.machine, prepared.interleaving, recorder);
+  recorder.finish();
+  recorded.cycles = interleaved.cycles;
+  recorded.instructions = interleaved.instructions;
+  if (bench.accelerator() != nullptr) {
+    bench.accelerator()->note_cpu("access stream", "warps are traversed and interleaved on the processor");
+  }
+  return recorded;
+}
+
+RecordedStream record_memory_trace(Workbench& bench, const Experiment& experiment, Working& working) {
+  RecordedStream recorded;
+  recorded.coalescing = coalescing_of(*experiment.settings);
+  StreamRecorder recorder(recorded, [&](std::uint64_t transactions) {
+    working.set(transactions * sizeof(memory::Transaction) + StreamRecorder::kPartBytes);
+  });
+  const std::string& name = experiment.facts->name;
+  if (experiment.facts->is_workload) {
+    const auto data = input(bench, experiment);
+    const workloads::MemoryWorkload& workload = *data->records;
+    recorded.sms = workload.header.sms;
+    const memory::Allocations allocations = allocations_of(workload.header, name);
+    ImportedTransactions transactions(workload.header, allocations, recorded.coalescing);
+    import::RecordBlock block;
+    const import::RecordBlock& all = workload.records;
+    for (std::size_t row = 0; row < all.records(); ++row) {
+      block.add(all.sm[row], all.warp[row], all.store[row] != 0, all.bytes[row], all.mask[row],
+                all.address.data() + all.first[row]);
+      if (block.records() == import::kMaxBlockRecords || row + 1 == all.records()) {
+        recorder.take(transactions.take(block));
+        block.clear();
+      }
+    }
+    recorder.finish();
+    return recorded;
+  }
+  const auto reader = import::open_memory_trace(name);
+  recorded.sms = reader->header().sms;
+  const memory::Allocations allocations = allocations_of(reader->header(), name);
+  ImportedTransactions transactions(reader->header(), allocations, recorded.coalescing);
+  import::RecordBlock block;
+  while (reader->next(block)) {
+    recorder.take(transactions.take(block));
+  }
+  if (reader->hash() != experiment.facts->hash) {
+    throw Error(ErrorKind::Input, {"the memory trace changed while it was read", name, reader->hash(),
+                                   experiment.facts->hash, "run again when nobody writes it"});
+  }
+  recorder.finish();
+  return recorded;
+}
+
+/// Nothing where the stored stream cannot be read.
+std::optional<RecordedStream> stored_stream(Store& store, const Key& key, Working& working) {
+  const auto bytes = store.get(kStoredStream, hex(key));
+  if (!bytes) {
+    return std::nullopt;
+  }
+  working.set(2 * bytes->size());
+  try {
+    return read_stream(*bytes, hex(key));
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::Internal) {
+      throw;
+    }
+    return std::nullopt;
+  }
+}
+
+/// Nothing but the sizes of the coalescer is read of what makes a launch's stream.
+std::string reads_of_accesses(const Settings& complete) {
+  const memory::CoalesceOptions coalescing = coalescing_of(complete);
+  return fmt::format("{} {} {}", coalescing.line_bytes, coalescing.sector_bytes, coalescing.coalesce);
+}
+
+}  // namespace
+
+PreparedStream prepare_stream(Workbench& bench, const Experiment& experiment) {
+  const Settings& settings = *experiment.settings;
+  PreparedStream prepared;
+  prepared.machine = stream_machine(settings);
+  prepared.data = input(bench, experiment);
+  prepared.built = structure(bench, experiment);
+  const auto order = launch_order(bench, experiment);
+  const auto packed = assignment(bench, experiment);
+  bench.free_device();
+  const Resolved resolved = resolved_of(settings, prepared.data->trace, false);
+  prepared.launch = &prepared.data->trace.launches[resolved.launch];
+  prepared.schedule = schedule_launch(*prepared.launch, {resolved.order, resolved.packings.back(), *order, *packed},
+                                      settings.text("schedule.distribution"), prepared.machine.sms);
+  prepared.options = stream_of(settings, resolved.warp_size);
+  prepared.interleaving = interleaving_of(settings, prepared.machine, resolved.warp_size);
+  prepared.interleaving.progress = bench.progress();
+  return prepared;
+}
+
+std::shared_ptr<const RecordedStream> stream(Workbench& bench, const Experiment& experiment) {
+  static const Stage self = stage("stream");
+  const Key& key = experiment.key(self);
+  return bench.shared<RecordedStream>(key, [&](Working& working) {
+    Store* const store = bench.store();
+    std::optional<RecordedStream> recorded = store == nullptr ? std::nullopt : stored_stream(*store, key, working);
+    if (!recorded) {
+      recorded = experiment.facts->memory ? record_memory_trace(bench, experiment, working)
+                                          : record_launch(bench, experiment, working);
+      // Of what cannot be written for want of memory the numbers are kept all the same.
+      if (store != nullptr && recorded->bytes() <= kMostStoredBytes && working.try_set(2 * recorded->bytes())) {
+        store->put(kStoredStream, hex(key), write_stream(*recorded));
+      }
+    }
+    const std::uint64_t bytes = recorded->bytes();
+    return std::pair(std::make_shared<const RecordedStream>(std::move(*recorded)), bytes);
+  });
+}
+
+std::uint64_t likely_transactions(const Experiment& experiment) {
+  constexpr std::uint64_t kOfARay = 12;
+  constexpr std::uint64_t kOfARecord = 8;
+  const InputFacts& facts = *experiment.facts;
+  return facts.memory ? facts.records * kOfARecord : experiment.launch().rays * kOfARay;
+}
+
+namespace {
+
+constexpr StageCode kCode = {
+    .estimate_bytes =
+        [](const Experiment& experiment) {
+          return 2 * likely_transactions(experiment) * sizeof(memory::Transaction);  // made, and recorded
+        },
+    .gives_result = true,
+    .stored = kStoredStream,
+    .reads_of_accesses = reads_of_accesses,
+};
+
+const StageRegistrar kRegistrar({.name = "stream",
+                                 .text = "The launch's memory accesses as the machine issues them",
+                                 .position = 60,
+                                 .takes = {"input", "structure", "assignment"}},
+                                &kCode);
+
+}  // namespace
+}  // namespace rayreplay::experiment

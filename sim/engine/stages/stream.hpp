@@ -1,0 +1,36 @@
+// Stage "stream": the memory accesses of a launch as the machine issues them, or those of a memory trace.
+//
+// Contract: `prepare_stream` decides what a launch's stream is made of: structure, warps by SM, what lanes access and
+// how warps are interleaved. `stream` plays it once and records every transaction. Errors: those of the parts.
+#pragma once
+
+#include <memory>
+
+#include "sim/caching/grid/recorded_stream.hpp"
+#include "sim/engine/stages/structure.hpp"
+#include "sim/engine/workbench.hpp"
+#include "sim/launch/launch_schedule.hpp"
+#include "sim/machine/interleave.hpp"
+#include "sim/memory/streams/launch_source.hpp"
+
+namespace rayreplay::experiment {
+
+struct PreparedStream {
+  std::shared_ptr<const InputData> data;
+  std::shared_ptr<const Structure> built;
+  const trace::Launch* launch = nullptr;
+  machine::Machine machine;
+  LaunchSchedule schedule;
+  memory::StreamOptions options;
+  machine::InterleaveOptions interleaving;
+};
+
+[[nodiscard]] PreparedStream prepare_stream(Workbench& bench, const Experiment& experiment);
+
+[[nodiscard]] std::shared_ptr<const RecordedStream> stream(Workbench& bench, const Experiment& experiment);
+
+/// Transactions that a stream probably has: 12 a ray, 8 a record of a memory trace. Scenes whose boxes overlap have a
+/// hundred times as many.
+[[nodiscard]] std::uint64_t likely_transactions(const Experiment& experiment);
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,19 @@
+// Stage "structure": the acceleration structure over the scene of an experiment's launch, and its metrics.
+#pragma once
+
+#include <memory>
+
+#include "bvh/bvh.hpp"
+#include "sim/engine/workbench.hpp"
+
+namespace rayreplay::experiment {
+
+struct Structure {
+  std::shared_ptr<const InputData> input;  ///< the structure refers to its scene
+  bvh::Bvh bvh;
+};
+
+/// Missing where the trace has no scene, or does not know which top-level structure the launch used.
+[[nodiscard]] std::shared_ptr<const Structure> structure(Workbench& bench, const Experiment& experiment);
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,12 @@
+// Stage "traversal": the launch's rays traced again through the rebuilt structure (sim/rays/traverse.hpp).
+#pragma once
+
+#include "sim/engine/workbench.hpp"
+#include "sim/rays/traverse.hpp"
+
+namespace rayreplay::experiment {
+
+/// `wanted` names the traversals, and takes accesses; structure, warps, device and progress are the experiment's.
+[[nodiscard]] TraverseResult traverse_launch(Workbench& bench, const Experiment& experiment, TraverseOptions wanted);
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,218 @@
+// What was asked for, in full: `complete`.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "sim/settings/defaults.hpp"
+#include "sim/settings/machine_settings.hpp"
+#include "sim/settings/settings.hpp"
+#include "sim/settings/spec_completion.hpp"
+#include "sim/settings/value.hpp"
+
+namespace rayreplay::experiment {
+
+/// Fills settings in without checking what is known to be right.
+class Completer {
+ public:
+  using Values = std::map<std::string, Setting, std::less<>>;
+
+  /// Every declared key as it is where nothing is set, on this machine.
+  static Values standard(const std::string& machine) {
+    Values values;
+    for (const ExperimentParameter& parameter : experiment_parameters()) {
+      if (!parameter.is_open) {
+        ParameterValue value = parameter.declared.default_value;
+        if (!parameter.model_kind.empty() && parameter.declared.name != "workload") {
+          value = completed_text(parameter, std::get<std::string>(value));
+        }
+        values[parameter.declared.name] = {std::move(value), ""};
+      }
+    }
+    values[kMachineName].value = machine;
+    for (auto& [key, value] : machine_values(known_machine(machine))) {
+      values[key].value = std::move(value);
+    }
+    inherit(values, {});
+    return values;
+  }
+
+  static void inherit(Values& values, const Values& given) {
+    for (const auto& [key, from] : inheritance()) {
+      if (given.find(*key) == given.end()) {
+        values.find(*key)->second.value = values.find(*from)->second.value;
+      }
+    }
+  }
+
+  static Settings finish(Values values) {
+    Settings result;
+    result.values_ = std::move(values);
+    return result;
+  }
+
+ private:
+  /// Key, and the key that it takes its value from.
+  static const std::vector<std::pair<const std::string*, const std::string*>>& inheritance() {
+    static const std::vector<std::pair<const std::string*, const std::string*>> list = [] {
+      std::vector<std::pair<const std::string*, const std::string*>> result;
+      for (const ExperimentParameter& parameter : experiment_parameters()) {
+        if (!parameter.inherits.empty() && parameter.inherits != "machine") {
+          result.emplace_back(&parameter.declared.name, &parameter.inherits);
+        }
+      }
+      return result;
+    }();
+    return list;
+  }
+};
+
+namespace {
+
+using Values = Completer::Values;
+
+[[noreturn]] void rethrow_at(const Error& error, const std::string& where, std::string_view key) {
+  ErrorInfo info = error.info();
+  const std::string place = place_of(where, key);
+  info.where = info.where.empty() ? place : fmt::format("{}: {}", place, info.where);
+  throw Error(error.kind(), info);
+}
+
+/// The defaults of a machine, made once.
+const Values& standard_values(const Settings& settings) {
+  static std::mutex mutex;
+  static std::map<std::string, std::unique_ptr<const Values>, std::less<>> made;
+  const std::string& machine = settings.text(kMachineName);
+  const std::scoped_lock lock(mutex);
+  if (const auto found = made.find(machine); found != made.end()) {
+    return *found->second;
+  }
+  try {
+    return *made.emplace(machine, std::make_unique<const Values>(Completer::standard(machine))).first->second;
+  } catch (const Error& error) {
+    rethrow_at(error, settings.where(kMachineName), kMachineName);
+  }
+}
+
+void require_input(const Settings& settings) {
+  const std::string& trace = settings.text("trace");
+  const std::string& workload = settings.text("workload");
+  if (trace.empty() && workload.empty()) {
+    throw Error(ErrorKind::Usage, {"the experiment has no input", "", "", "a trace or a workload",
+                                   "set trace = \"t.rrt\" (or --set trace=t.rrt)"});
+  }
+  if (!trace.empty() && !workload.empty()) {
+    throw Error(ErrorKind::Usage,
+                {"the experiment has two inputs", place_of(settings.where("workload"), "workload"),
+                 fmt::format("workload '{}' and trace '{}'{}", workload, trace,
+                             settings.where("trace").empty() ? "" : " (" + settings.where("trace") + ")"),
+                 "a trace or a workload", "leave one out, or set it to \"\""});
+  }
+}
+
+/// "name:key=value" with one parameter replaced or added.
+std::string with_parameter(const std::string& spec, const std::string& name, const std::string& value) {
+  const ModelSpec parsed = parse_spec(spec);
+  std::string result = parsed.name;
+  char separator = ':';
+  bool replaced = false;
+  for (const auto& [key, old] : parsed.settings) {
+    result += fmt::format("{}{}={}", separator, key, key == name ? value : old);
+    replaced = replaced || key == name;
+    separator = ',';
+  }
+  return replaced ? result : result + fmt::format("{}{}={}", separator, name, value);
+}
+
+/// Parameters of the key's spec, and the spec completed.
+void complete_spec(const ExperimentParameter& parameter, const Values& given, Setting& setting) {
+  const std::string& key = parameter.declared.name;
+  const std::string prefix = key + ":";
+  const auto first = given.lower_bound(prefix);
+  auto last = first;
+  try {
+    std::string spec = std::get<std::string>(setting.value);
+    for (; last != given.end() && last->first.starts_with(prefix); ++last) {
+      spec = with_parameter(spec, last->first.substr(prefix.size()), to_text(last->second.value));
+    }
+    setting.value = completed_text(parameter, spec);
+  } catch (const Error& error) {
+    // Whichever is wrong by itself; else all of them together.
+    for (auto it = first; it != last; ++it) {
+      try {
+        static_cast<void>(
+            completed_text(parameter, with_parameter(std::get<std::string>(setting.value),
+                                                     it->first.substr(prefix.size()), to_text(it->second.value))));
+      } catch (const Error& of_one) {
+        rethrow_at(of_one, it->second.where, it->first);
+      }
+    }
+    rethrow_at(error, setting.where, key);
+  }
+}
+
+/// A complete experiment names both: the standard number says nothing beside counted steps.
+void check_steps(const Values& values, const Values& given) {
+  constexpr const char* kSteps = "scheduler.steps_per_ray";
+  constexpr const char* kReplay = "scheduler.replay_steps";
+  const auto steps = given.find(kSteps);
+  if (steps == given.end() || !std::get<bool>(values.find(kReplay)->second.value) ||
+      steps->second.value == find_parameter(kSteps)->declared.default_value) {
+    return;
+  }
+  throw Error(ErrorKind::Usage, {"steps are either given or counted",
+                                 fmt::format("{}, {}", place_of(steps->second.where, kSteps), kReplay), "both",
+                                 "one of the two", "leave one out"});
+}
+
+void check_withheld(Values& values, const Values& given) {
+  const std::int64_t sms = std::get<std::int64_t>(values.find("machine.sms")->second.value);
+  Setting& withheld = values.find("machine.withheld_sms")->second;
+  if (std::get<std::int64_t>(withheld.value) < sms) {
+    return;
+  }
+  if (given.find("machine.withheld_sms") != given.end()) {
+    throw Error(ErrorKind::Usage,
+                {"the machine withholds all of its SMs", place_of(withheld.where, "machine.withheld_sms"),
+                 to_text(withheld.value), fmt::format("less than machine.sms = {}", sms), ""});
+  }
+  withheld.value = sms - 1;
+}
+
+}  // namespace
+
+Settings complete(const Settings& settings, NamedInput input) {
+  if (input == NamedInput::Needed) {
+    require_input(settings);
+  }
+  const Values& given = settings.all();
+  Values values = standard_values(settings);
+  std::vector<const ExperimentParameter*> specs;
+  for (const auto& [key, setting] : given) {
+    const ExperimentParameter* parameter = find_parameter(key);
+    if (parameter == nullptr) {
+      throw Error(ErrorKind::Internal, {"settings hold a key that is not declared", setting.where, key, "", ""});
+    }
+    const bool is_key = parameter->is_open || parameter->declared.name == key;
+    if (is_key) {
+      values.insert_or_assign(key, setting);
+    }
+    if (std::holds_alternative<std::string>(parameter->declared.default_value) && !parameter->is_open &&
+        (specs.empty() || specs.back() != parameter)) {
+      specs.push_back(parameter);
+    }
+  }
+  Completer::inherit(values, given);
+  check_withheld(values, given);
+  check_steps(values, given);
+  for (const ExperimentParameter* parameter : specs) {
+    complete_spec(*parameter, given, values.find(parameter->declared.name)->second);
+  }
+  return Completer::finish(std::move(values));
+}
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,414 @@
+#include "sim/settings/declared_keys.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bvh/builder.hpp"
+#include "bvh/bvh.hpp"
+#include "bvh/layout.hpp"
+#include "bvh/node_order.hpp"
+#include "bvh/vertex_order.hpp"
+#include "scheduler-models/launch_order.hpp"
+#include "scheduler-models/packing.hpp"
+#include "scheduler-models/regrouping/scheduler_model.hpp"
+#include "sim/caching/cache_parts.hpp"
+#include "sim/machine/costs.hpp"
+#include "sim/machine/interleave.hpp"
+#include "sim/machine/warp_scheduler.hpp"
+#include "sim/machine/work_distribution.hpp"
+#include "sim/memory/caches/cache_model.hpp"
+#include "sim/memory/reuse/reuse_engine.hpp"
+#include "sim/memory/streams/launch_source.hpp"
+#include "sim/settings/defaults.hpp"
+#include "sim/settings/machine_settings.hpp"
+#include "sim/simt/policies/replay_policy.hpp"
+#include "sim/workloads/workload.hpp"
+#include "traversal/classification/classify.hpp"
+#include "traversal/traversal.hpp"
+#include "traversal/warp_traversal.hpp"
+
+namespace rayreplay::experiment {
+namespace {
+
+/// Stages that read a key: "assignment, model".
+struct Readers {
+  std::string names{};
+  friend Readers operator|(const Readers& one, const Readers& other) {
+    return {one.names + ", " + other.names};
+  }
+};
+const Readers kInput{"input"};
+const Readers kStructure{"structure"};
+const Readers kAssignment{"assignment"};
+const Readers kSimt{"simt"};
+const Readers kModel{"model"};
+const Readers kTraversal{"traversal"};
+const Readers kStream{"stream"};
+const Readers kCache{"cache, reuse"};
+const Readers kReuse{"reuse"};
+const Readers kClassify{"classification"};
+const Readers kNoStage{};
+
+// Groups of flags in a command's help.
+constexpr const char* kWarps = "Warps";
+constexpr const char* kReplay = "Replay";
+constexpr const char* kStructures = "Structure";
+constexpr const char* kTraversals = "Traversals";
+constexpr const char* kSchedulers = "Scheduler models";
+constexpr const char* kMachines = "Machine";
+constexpr const char* kAccesses = "Accesses";
+constexpr const char* kCaches = "Caches";
+constexpr const char* kClassification = "Classification";
+constexpr const char* kHardware = "Simulated hardware";
+
+constexpr double kMostWhole = 4294967295.0;
+constexpr double kMostResident = 1024;
+constexpr double kMostRegisters = 1024;
+constexpr double kMostComputeCycles = 1e6;
+constexpr double kMostStackEntries = 1024;
+constexpr double kMostRequests = 9e18;
+constexpr double kMostShare = 1e6;
+constexpr double kMostUlps = 1e6;
+
+/// How a flag's value is called in the help.
+std::string type_of(const ExperimentParameter& parameter) {
+  const ParameterValue& value = parameter.declared.default_value;
+  return std::holds_alternative<bool>(value)           ? ""
+         : std::holds_alternative<std::int64_t>(value) ? "N"
+         : std::holds_alternative<double>(value)       ? "X"
+         : !parameter.declared.choices.empty()         ? "NAME"
+                                                       : "SPEC";
+}
+
+/// What one key has beside type, default and range.
+class Key {
+ public:
+  explicit Key(ExperimentParameter& parameter) : parameter_(&parameter) {}
+
+  const Key& path() const {
+    parameter_->is_path = true;
+    return *this;
+  }
+  const Key& list_of(char separator) const {
+    parameter_->separator = separator;
+    return *this;
+  }
+  const Key& open() const {
+    parameter_->is_open = true;
+    return *this;
+  }
+  const Key& choices(std::vector<std::string> names) const {
+    parameter_->declared.choices = std::move(names);
+    return *this;
+  }
+  const Key& flag(const char* name, const char* group, const char* type = nullptr) const {
+    parameter_->flag = name;
+    parameter_->group = group;
+    parameter_->type = type == nullptr ? type_of(*parameter_) : type;
+    return *this;
+  }
+
+ private:
+  ExperimentParameter* parameter_;
+};
+
+/// What the list is written with: one call a key.
+class List {
+ public:
+  Key text(const char* key, std::string value, const Readers& read_by, const char* meaning) {
+    return Key(add(key, std::move(value), "", meaning, read_by));
+  }
+  Key spec(const char* key, std::string value, const char* kind, const Readers& read_by, const char* meaning) {
+    ExperimentParameter& parameter = add(key, std::move(value), "", meaning, read_by);
+    parameter.model_kind = kind;
+    return Key(parameter);
+  }
+  Key whole(const char* key, std::int64_t value, const char* unit, double low, double high, const Readers& read_by,
+            const char* meaning) {
+    return ranged(add(key, value, unit, meaning, read_by), low, high);
+  }
+  Key real(const char* key, double value, const char* unit, double low, double high, const Readers& read_by,
+           const char* meaning) {
+    return ranged(add(key, value, unit, meaning, read_by), low, high);
+  }
+  Key truth(const char* key, bool value, const Readers& read_by, const char* meaning) {
+    return Key(add(key, value, "", meaning, read_by));
+  }
+  /// With the range of the key that it inherits.
+  void inherit(const char* key, const char* from, const Readers& read_by, const char* meaning) {
+    Parameter declared = (*this)[from].declared;
+    declared.name = key;
+    declared.text = meaning;
+    list_.push_back({.declared = std::move(declared), .readers = read_by.names, .inherits = from});
+  }
+  void append(const std::vector<ExperimentParameter>& parameters) {
+    list_.insert(list_.end(), parameters.begin(), parameters.end());
+  }
+  ExperimentParameter& operator[](const char* key) {
+    return *std::ranges::find_if(list_, [key](const auto& parameter) { return parameter.declared.name == key; });
+  }
+  [[nodiscard]] std::vector<ExperimentParameter> take() {
+    return std::move(list_);
+  }
+
+ private:
+  ExperimentParameter& add(const char* key, ParameterValue value, const char* unit, const char* meaning,
+                           const Readers& read_by) {
+    ExperimentParameter parameter;
+    parameter.declared.name = key;
+    parameter.declared.default_value = std::move(value);
+    parameter.declared.unit = unit;
+    parameter.declared.text = meaning;
+    parameter.readers = read_by.names;
+    list_.push_back(std::move(parameter));
+    return list_.back();
+  }
+  static Key ranged(ExperimentParameter& parameter, double low, double high) {
+    parameter.declared.minimum = low;
+    parameter.declared.maximum = high;
+    return Key(parameter);
+  }
+
+  std::vector<ExperimentParameter> list_;
+};
+
+void add_input(List& list) {
+  list.text("trace", "", kInput, "Trace: a file; this or workload").path();
+  list.spec("workload", "", workloads::Workload::kModelKind, kInput, "Synthetic workload in place of a trace");
+  list.whole("launch", 0, "", 0, kMostWhole, kStructure | kAssignment, "Which launch of the trace")
+      .flag("--launch", kWarps);
+  list.text("outputs", "simt", kNoStage, "What is computed: any of simt, model, traversal, cache, structure")
+      .list_of(',');
+}
+
+void add_replay(List& list) {
+  list.whole("warp_size", 0, "threads", 0, scheduler::kMaxWarpSize, kAssignment,
+             "Threads of a warp; 0: the trace's, or 32 where it has none")
+      .flag("--warp-size", kWarps);
+  list.spec("order", kAuto, scheduler::LaunchOrder::kModelKind, kAssignment,
+            "Launch order; auto: captured where the trace has its warps, else z-order")
+      .flag("--order", kWarps);
+  list.spec("packing", "identity", scheduler::Packing::kModelKind, kAssignment,
+            "How threads are packed into warps when they start")
+      .flag("--packing", kWarps);
+  list.spec("policy", simt::to_string(simt::Policy::StageMajority), simt::ReplayPolicy::kModelKind, kSimt | kModel,
+            "Which of a warp's pending calls runs next")
+      .flag("--policy", kReplay, "NAME");
+  list.whole("default_cost", 1, "cycles", 0, kMostWhole, kSimt | kModel,
+             "Cycles of a shader call where costs says nothing: weights of SIMT efficiency")
+      .flag("--default-cost", kReplay);
+  list.whole("registers_per_thread", 64, "registers", 1, kMostRegisters, kModel | kStream,
+             "Registers of a thread: decide how many warps an SM holds")
+      .flag("--registers", kMachines);
+  list.whole("costs.*", 1, "cycles", 0, kMostWhole, kSimt | kModel,
+             "Cycles of a call of the shader: a stage (closest-hit), a name, or an id")
+      .open()
+      .flag("--cost", kReplay, "SHADER=CYCLES,...");
+  list.text("shader_costs.*", "", kModel,
+            "Instructions of a call of the shader, for the time model: ISSUE, or ISSUE:LATENCY with cycles")
+      .open()
+      .flag("--shader-cost", kSchedulers, "SHADER=ISSUE[:LATENCY],...");
+}
+
+void add_structure(List& list) {
+  const bvh::BvhOptions defaults;
+  list.spec("bvh.builder", defaults.builder, bvh::Builder::kModelKind, kStructure, "Builder")
+      .flag("--builder", kStructures);
+  list.spec("bvh.layout", defaults.layout, bvh::Layout::kModelKind, kStructure, "Layout of nodes")
+      .flag("--layout", kStructures);
+  list.spec("bvh.node_order", defaults.node_order, bvh::NodeOrder::kModelKind, kStructure, "Order of nodes in memory")
+      .flag("--node-order", kStructures);
+  list.spec("bvh.vertex_order", defaults.vertex_order, bvh::VertexOrder::kModelKind, kStructure,
+            "Order of vertices in memory")
+      .flag("--vertex-order", kStructures);
+  list.whole("bvh.leaf_size", 0, "references", 0, kMostWhole, kStructure, "Most references of a leaf; 0: the builder's")
+      .flag("--leaf-size", kStructures);
+  list.real("bvh.enlarge", defaults.enlarge, "share", 0, kMostShare, kStructure,
+            "How far the planes of leaves are pushed outward, as a share of their boxes' diagonals")
+      .flag("--enlarge", kStructures);
+  list.spec("traversal.ray", "near-first", traversal::Traversal::kModelKind, kTraversal, "How a ray traverses")
+      .flag("--traversal", kTraversals);
+  list.spec("traversal.warp", "while-while", traversal::WarpTraversal::kModelKind, kTraversal | kStream,
+            "How a warp traverses")
+      .flag("--warp-traversal", kTraversals);
+}
+
+void add_scheduler(List& list) {
+  const machine::CostOptions defaults;
+  list.spec("scheduler.model", "plain", scheduler::SchedulerModel::kModelKind, kModel, "Scheduler model")
+      .flag("--model", kSchedulers);
+  list.text("scheduler.hints", "", kModel, "Coherence hints: NAME:BITS=FORMULA")
+      .list_of(';')
+      .flag("--hint", kSchedulers, "NAME:BITS=FORMULA");
+  list.text("scheduler.hint_files", "", kModel, "Coherence hints from files: NAME:BITS=FILE")
+      .list_of(';')
+      .path()
+      .flag("--hint-file", kSchedulers, "NAME:BITS=FILE");
+  list.text("scheduler.cost_source", "default", kModel, "Costs of calls that shader_costs does not name")
+      .choices({"default", "spirv", "captured"})
+      .flag("--cost-source", kSchedulers);
+  list.real("scheduler.cycles_per_instruction", defaults.cycles_per_instruction, "cycles", 1,
+            machine::kMostCyclesPerInstruction, kModel, "Latency where only instructions are known")
+      .flag("--cycles-per-instruction", kSchedulers);
+  list.real("scheduler.steps_per_ray", defaults.steps_per_ray, "visits", 0, machine::kMostSteps, kModel,
+            "Visits of the ray-tracing unit for a ray")
+      .flag("--steps", kSchedulers);
+  list.truth("scheduler.replay_steps", false, kModel, "Instead count them, ray by ray, in a rebuilt structure")
+      .flag("--replay-steps", kSchedulers);
+}
+
+void add_machine(List& list) {
+  list.text(kMachineName, kDefaultMachine, kModel | kStream, "Machine: a shipped one's name, or a TOML file")
+      .path()
+      .flag("--machine", kMachines, "NAME|FILE");
+  list.append(machine_parameters());
+  Key(list["machine.sms"]).flag("--sms", kMachines);
+}
+
+void add_stream(List& list) {
+  const memory::StreamOptions defaults;
+  const machine::InterleaveOptions interleaving;
+  list.spec("schedule.distribution", kAuto, machine::WorkDistribution::kModelKind, kStream,
+            "Work distribution: which warp runs where; auto: captured where the trace has warps on several SMs, else "
+            "launch")
+      .flag("--schedule", kMachines);
+  list.spec("schedule.warp_scheduler", interleaving.warp_scheduler, machine::WarpScheduler::kModelKind, kStream,
+            "Which of an SM's ready warps issues next")
+      .flag("--warp-scheduler", kMachines);
+  list.whole("schedule.resident_warps", 0, "warps", 0, kMostResident, kStream,
+             "Warps of an SM at once; 0: the machine's, by registers")
+      .flag("--resident-warps", kMachines);
+  list.whole("schedule.compute_cycles", 0, "cycles", 0, kMostComputeCycles, kStream,
+             "Cycles that a warp computes between two of its accesses")
+      .flag("--compute-cycles", kMachines);
+  list.whole("stream.stack_entries", defaults.stack_entries, "entries", 0, kMostStackEntries, kStream,
+             "Stack entries of a lane kept on chip, others are spilled; 0: all")
+      .flag("--stack-entries", kAccesses);
+  list.whole("stream.payload_bytes", defaults.payload_bytes, "bytes", 0, kMostSize, kStream,
+             "Payload of a ray, multiple of 4; 0: it stays in registers")
+      .flag("--payload-bytes", kAccesses);
+  list.whole("stream.record_bytes", defaults.record_bytes, "bytes", 0, kMostSize, kStream,
+             "Stride of shader records; 0: not read")
+      .flag("--record-bytes", kAccesses);
+  list.whole("stream.pixel_bytes", defaults.pixel_bytes, "bytes", 0, kMostSize, kStream,
+             "Written to the frame buffer when a thread ends; 0: nothing")
+      .flag("--pixel-bytes", kAccesses);
+  list.whole("stream.load_bytes", defaults.load_bytes, "bytes", 0, kMostSize, kStream,
+             "Most bytes that a lane reads by one instruction; 0: any (a node is one instruction)")
+      .flag("--load-bytes", kAccesses);
+  list.truth("stream.coalesce", defaults.coalescing.coalesce, kStream,
+             "Whether lanes that touch one line share a transaction; false: every lane counts")
+      .flag("--per-lane", kAccesses);
+}
+
+void add_caches(List& list) {
+  const char* const kind = memory::CacheModel::kModelKind;
+  list.inherit("cache.l1.bytes", "machine.l1_bytes", kCache, "L1 of an SM that is asked about; 0: there is none");
+  list.inherit("cache.l1.line_bytes", "machine.l1_line_bytes", kStream | kCache,
+               "Its line, and the line into which accesses are coalesced");
+  list.inherit("cache.l1.ways", "machine.l1_ways", kCache, "Its associativity; 0: fully associative");
+  list.inherit("cache.l1.sector_bytes", "machine.l1_sector_bytes", kStream | kCache,
+               "Its sector, and the sector into which accesses are coalesced");
+  list.spec("cache.l1.model", "lru", kind, kCache,
+            "Cache model of the L1s; stores go through and take no line unless the spec has write=back or "
+            "allocate=true")
+      .flag("--l1-model", kCaches);
+  list.inherit("cache.l2.bytes", "machine.l2_bytes", kCache, "L2 that is asked about; 0: there is none");
+  list.inherit("cache.l2.line_bytes", "machine.l2_line_bytes", kCache, "Its line");
+  list.inherit("cache.l2.ways", "machine.l2_ways", kCache, "Its associativity; 0: fully associative");
+  list.inherit("cache.l2.sector_bytes", "machine.l2_sector_bytes", kCache, "Its sector");
+  list.spec("cache.l2.model", "lru", kind, kCache,
+            "Cache model of the L2; stores take lines and stay until evicted unless it has write=through, "
+            "allocate=false")
+      .flag("--l2-model", kCaches);
+  list.text("cache.l2_feed", "misses", kCache,
+            "What the L2 gets: every access (all, as published), or what the L1s ask for (misses)")
+      .choices({"all", "misses"})
+      .flag("--l2-feed", kCaches);
+  list.spec("cache.reuse_engine", "bitmap", memory::ReuseEngine::kModelKind, kReuse, "Engine of reuse distances")
+      .flag("--reuse-engine", kCaches);
+  list.truth("cache.distances", true, kReuse, "Reuse distances: histograms, curves, and the split of misses")
+      .flag("--no-distances", kCaches);
+  list.whole("cache.windows", 1, "windows", 1, kMostWindows, kReuse,
+             "Time windows, equal in requests (an extra pass counts them)")
+      .flag("--windows", kCaches);
+  list.whole("cache.window_requests", 0, "requests", 0, kMostRequests, kReuse,
+             "... or a new window every so many requests; 0: not")
+      .flag("--window-requests", kCaches);
+}
+
+void add_explain(List& list) {
+  const traversal::ClassifyOptions defaults;
+  list.real("explain.slack", defaults.slack, "2^-24", 0, kMostUlps, kClassify,
+            "Rounding allowed to the hardware, in units of 2^-24 of the operands")
+      .flag("--slack", kClassification);
+  list.text("explain.enlarged_layouts", fmt::format("{}", fmt::join(defaults.enlarged_layouts, ";")), kClassify,
+            "Layouts whose boxes the hardware may have used; none: exact boxes")
+      .list_of(';')
+      .flag("--enlarged-layout", kClassification);
+  list.text("explain.enlarged_builders", fmt::format("{}", fmt::join(defaults.enlarged_builders, ";")), kClassify,
+            "Builders of the trees in those layouts: all layouts over all builders; one primitive a leaf unless a spec "
+            "sets leaf_size")
+      .list_of(';')
+      .flag("--enlarged-builder", kClassification);
+  list.truth("explain.culls", defaults.culls, kClassify,
+             "The hardware leaves out whatever it enters beyond the ray's t_max of the moment: decides R2 or R3")
+      .flag("--culls", kClassification);
+  list.spec("explain.hardware", "", traversal::Traversal::kModelKind, kClassify,
+            "Traversal that plays the hardware on the trace's rays: its tests are explained, not the trace's")
+      .flag("--hardware", kHardware);
+  list.spec("explain.hardware_layout", "compressed-wide-8", bvh::Layout::kModelKind, kClassify,
+            "Layout of its structure")
+      .flag("--hardware-layout", kHardware);
+  list.spec("explain.hardware_builder", "medium", bvh::Builder::kModelKind, kClassify,
+            "Builder of its structure; leaves of one primitive unless the spec sets leaf_size")
+      .flag("--hardware-builder", kHardware);
+  list.truth("explain.blind", false, kClassify, "The classification does not know the simulated hardware's own boxes")
+      .flag("--blind", kHardware);
+  list.truth("explain.any_hit_only", false, kClassify,
+             "Of the simulated triangle tests only those that an any-hit shader sees")
+      .flag("--any-hit-only", kHardware);
+  list.truth("explain.ground_truth", false, kClassify, "Each class is compared with the known cause")
+      .flag("--ground-truth", kHardware);
+}
+
+}  // namespace
+
+std::vector<ExperimentParameter> declared_keys() {
+  List list;
+  add_input(list);
+  add_replay(list);
+  add_structure(list);
+  add_scheduler(list);
+  add_machine(list);
+  add_stream(list);
+  add_caches(list);
+  add_explain(list);
+  return list.take();
+}
+
+std::vector<Shorthand> declared_shorthands() {
+  std::vector<Shorthand> list;
+  for (const std::string level : {"l1", "l2"}) {
+    Shorthand one;
+    one.flag = "--" + level;
+    one.group = kCaches;
+    one.type = "GEOMETRY";
+    one.text = level == "l1"
+                   ? "L1 of an SM in place of the machine's: 32KiB:line=128,ways=64,sector=32 (what is left out "
+                     "stays), ways=full, sector=line, or none"
+                   : "L2 in place of the machine's, in the same form";
+    one.readers = kCache.names;
+    for (const char* part : {"bytes", "line_bytes", "ways", "sector_bytes"}) {
+      one.keys.push_back("machine." + level + "_" + part);
+      one.keys.push_back("cache." + level + "." + part);
+    }
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+}  // namespace rayreplay::experiment

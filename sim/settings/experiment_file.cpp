@@ -1,0 +1,243 @@
+// Experiments as TOML files: `parse_experiment`, `to_toml`.
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include "base/error.hpp"
+#include "base/toml.hpp"
+#include "sim/machine/costs.hpp"
+#include "sim/machine/toml_quote.hpp"
+#include "sim/settings/machine_settings.hpp"
+#include "sim/settings/settings.hpp"
+#include "sim/settings/value.hpp"
+
+namespace rayreplay::experiment {
+namespace {
+
+bool is_machine_path(const std::string& text) {
+  return text.find('/') != std::string::npos || text.ends_with(".toml");
+}
+
+/// Relative to the file's folder, where it is relative.
+std::string in_folder(const std::string& path, const std::string& folder) {
+  return path.empty() || folder.empty() || std::filesystem::path(path).is_absolute()
+             ? path
+             : (std::filesystem::path(folder) / path).lexically_normal().string();
+}
+
+std::string moved_path(const ExperimentParameter& parameter, const std::string& text, const std::string& folder) {
+  if (parameter.declared.name == kMachineName) {
+    return is_machine_path(text) ? in_folder(text, folder) : text;
+  }
+  if (parameter.separator == '\0') {
+    return in_folder(text, folder);
+  }
+  // "NAME:BITS=FILE" each.
+  std::string result;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const auto end = rest.find(parameter.separator);
+    const std::string item(rest.substr(0, end));
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    const auto equals = item.find('=');
+    result +=
+        (result.empty() ? std::string() : std::string(1, parameter.separator)) +
+        (equals == std::string::npos ? item : item.substr(0, equals + 1) + in_folder(item.substr(equals + 1), folder));
+  }
+  return result;
+}
+
+class Reader {
+ public:
+  Reader(std::string source, std::string folder) : source_(std::move(source)), folder_(std::move(folder)) {}
+
+  Settings read(std::string_view text) {
+    const toml::table document = parse_toml(text, source_, "experiment");
+    read_table(document, "");
+    return std::move(settings_);
+  }
+
+ private:
+  [[nodiscard]] std::string place(const toml::source_region& region) const {
+    return region.begin.line == 0 ? source_ : fmt::format("{}:{}", source_, region.begin.line);
+  }
+
+  void read_table(const toml::table& table, const std::string& prefix) {
+    for (const auto& [key, node] : table) {
+      const std::string path = prefix + std::string(key.str());
+      const std::string where = place(key.source());
+      if (const toml::table* inner = node.as_table()) {
+        if (is_hand_cost(path, *inner)) {
+          settings_.set(path, hand_cost(std::string(key.str()), *inner, place_of(where, path)), where);
+          continue;
+        }
+        require_table(path, where);
+        read_table(*inner, path + ".");
+        continue;
+      }
+      const ExperimentParameter* parameter = find_parameter(path);
+      if (parameter == nullptr) {
+        unknown_key(path, where);
+      }
+      settings_.set(path, value_of(*parameter, path, node, where), where);
+    }
+  }
+
+  /// `shader_costs.metal = {issue = 40, latency = 400}`, or with counts of blocks.
+  static bool is_hand_cost(const std::string& path, const toml::table& table) {
+    constexpr std::array<std::string_view, 4> kWords = {"issue", "latency", "blocks", "calls"};
+    return path.starts_with("shader_costs.") && std::ranges::any_of(table, [&](const auto& item) {
+             return std::ranges::find(kWords, std::string_view(item.first.str())) != kWords.end();
+           });
+  }
+
+  /// As the text that the key holds: "40:400".
+  [[nodiscard]] static std::string hand_cost(const std::string& shader, const toml::table& table,
+                                             const std::string& place) {
+    std::ostringstream text;
+    text << toml::table{{"shader_costs", toml::table{{shader, table}}}};
+    machine::HandCost cost;
+    try {
+      cost = machine::parse_shader_costs(text.str(), place).front();
+    } catch (const Error& error) {
+      ErrorInfo info = error.info();  // its lines are those of this table alone
+      info.where = place;
+      throw Error(error.kind(), info);
+    }
+    return (cost.issue < 0 ? std::string() : fmt::format("{}", cost.issue)) +
+           (cost.latency < 0 ? std::string() : fmt::format(":{}", cost.latency));
+  }
+
+  /// Some key lies in it: an empty table of a wrong name is an error too.
+  static void require_table(const std::string& path, const std::string& where) {
+    const std::string prefix = path + ".";
+    const auto within = [&](const ExperimentParameter& parameter) {
+      const std::string& name = parameter.declared.name;
+      return name.starts_with(prefix) || (parameter.is_open && path.starts_with(name.substr(0, name.size() - 1)));
+    };
+    if (std::ranges::none_of(experiment_parameters(), within)) {
+      unknown_key(path, where);
+    }
+  }
+
+  ParameterValue value_of(const ExperimentParameter& parameter, const std::string& path, const toml::node& node,
+                          const std::string& where) const {
+    if (const toml::array* list = node.as_array(); list != nullptr && parameter.separator != '\0') {
+      std::string text;
+      for (const toml::node& item : *list) {
+        if (!item.is_string()) {
+          wrong_type(path, item, where, "a list of texts");
+        }
+        text += (text.empty() ? std::string() : std::string(1, parameter.separator)) + item.as_string()->get();
+      }
+      return with_folder(parameter, text);
+    }
+    if (const auto* text = node.as_string()) {
+      return with_folder(parameter, text->get());
+    }
+    if (const auto* number = node.as_integer()) {
+      return number->get();
+    }
+    if (const auto* number = node.as_floating_point()) {
+      return number->get();
+    }
+    if (const auto* flag = node.as_boolean()) {
+      return flag->get();
+    }
+    wrong_type(path, node, where, parameter.separator != '\0' ? "a text or a list of texts" : "one value");
+  }
+
+  [[nodiscard]] std::string with_folder(const ExperimentParameter& parameter, const std::string& text) const {
+    return parameter.is_path ? moved_path(parameter, text, folder_) : text;
+  }
+
+  [[noreturn]] static void wrong_type(const std::string& path, const toml::node& node, const std::string& where,
+                                      const char* expected) {
+    std::ostringstream found;
+    found << node.type();
+    throw Error(ErrorKind::Usage, {"the value has the wrong type", place_of(where, path), found.str(), expected, ""});
+  }
+
+  std::string source_;
+  std::string folder_;
+  Settings settings_;
+};
+
+bool is_bare(const std::string& key) {
+  return !key.empty() && std::ranges::all_of(key, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+}
+
+std::string value_text(const ParameterValue& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  return text == nullptr ? to_text(value) : machine::quoted(*text);
+}
+
+/// One table of the file.
+struct Section {
+  std::string name;  ///< "": what stands before all tables
+  std::string lines;
+};
+
+Section& section_of(std::vector<Section>& sections, const std::string& name) {
+  const auto found = std::ranges::find(sections, name, &Section::name);
+  return found == sections.end() ? sections.emplace_back(Section{name, ""}) : *found;
+}
+
+void write_line(Section& section, const std::string& key, const ParameterValue& value,
+                const ExperimentParameter& parameter, bool commented) {
+  section.lines += fmt::format("{} = {}", is_bare(key) ? key : machine::quoted(key), value_text(value));
+  if (commented) {
+    const Parameter& declared = parameter.declared;
+    section.lines += fmt::format("  # {}{}{}", declared.unit, declared.unit.empty() ? "" : ": ", declared.text);
+  }
+  section.lines += '\n';
+}
+
+}  // namespace
+
+Settings parse_experiment(std::string_view toml, const std::string& source, const std::string& folder) {
+  return Reader(source, folder).read(toml);
+}
+
+std::string to_toml(const Settings& complete, bool commented) {
+  std::vector<Section> sections = {{"", ""}};
+  for (const ExperimentParameter& parameter : experiment_parameters()) {
+    const std::string& name = parameter.declared.name;
+    const auto dot = name.rfind('.');
+    const std::string table = dot == std::string::npos ? "" : name.substr(0, dot);
+    if (parameter.is_open) {
+      for (const auto& [key, value] : open_table(complete, table)) {
+        write_line(section_of(sections, table), key, value, parameter, commented);
+      }
+    } else if (complete.has(name)) {
+      write_line(section_of(sections, table), dot == std::string::npos ? name : name.substr(dot + 1), complete.at(name),
+                 parameter, commented);
+    }
+    if (!parameter.model_kind.empty()) {
+      // Of settings that are not complete: parameters of the spec.
+      const std::string prefix = name + ":";
+      for (auto it = complete.all().lower_bound(prefix); it != complete.all().end() && it->first.starts_with(prefix);
+           ++it) {
+        write_line(section_of(sections, table), it->first.substr(dot == std::string::npos ? 0 : dot + 1),
+                   it->second.value, parameter, commented);
+      }
+    }
+  }
+  std::string result;
+  for (const Section& section : sections) {
+    if (!section.name.empty()) {
+      result += fmt::format("{}[{}]\n", result.empty() ? "" : "\n", section.name);
+    }
+    result += section.lines;
+  }
+  return result;
+}
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,135 @@
+// Recorded streams: written, read, damaged.
+#include "sim/caching/grid/recorded_stream.hpp"
+
+#include <cstring>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/error.hpp"
+#include "tests/caching/random_transactions.hpp"
+
+namespace rayreplay::experiment {
+namespace {
+
+bool same(const RecordedStream& a, const RecordedStream& b) {
+  return a.coalescing.line_bytes == b.coalescing.line_bytes && a.coalescing.sector_bytes == b.coalescing.sector_bytes &&
+         a.coalescing.coalesce == b.coalescing.coalesce && a.coalescing.requests == b.coalescing.requests &&
+         a.coalescing.keep_raw == b.coalescing.keep_raw && a.sms == b.sms && a.transactions == b.transactions &&
+         a.cycles == b.cycles && a.instructions == b.instructions;
+}
+
+/// Whether it is refused, as input that is not sound.
+bool refused(const std::string& bytes) {
+  try {
+    (void)read_stream(bytes, "test");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::Input);
+    EXPECT_NE(std::string(error.what()).find("test"), std::string::npos);
+    return true;
+  }
+  return false;
+}
+
+/// The checksum put right, so that what lies behind it is looked at.
+std::string sealed(std::string bytes) {
+  const std::uint64_t checksum = XXH3_64bits(bytes.data(), bytes.size() - 8);
+  std::memcpy(bytes.data() + bytes.size() - 8, &checksum, sizeof(checksum));
+  return bytes;
+}
+
+TEST(RecordedStream, WhatIsWrittenIsRead) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{1000}}) {
+    const RecordedStream stream = test::random_transactions({.size = size}, size + 1);
+    EXPECT_TRUE(same(read_stream(write_stream(stream), "test"), stream));
+    EXPECT_EQ(write_stream(read_stream(write_stream(stream), "test")), write_stream(stream));
+  }
+}
+
+TEST(RecordedStream, TheRecorderKeepsTheOrder) {
+  const RecordedStream stream = test::random_transactions({.size = 100}, 3);
+  RecordedStream recorded;
+  StreamRecorder recorder(recorded);
+  memory::TransactionBlock block;
+  for (const std::size_t at : {0U, 30U, 60U}) {
+    block.transactions.assign(stream.transactions.begin() + static_cast<std::ptrdiff_t>(at),
+                              stream.transactions.begin() + static_cast<std::ptrdiff_t>(at == 60 ? 100 : at + 30));
+    recorder.take(block);
+  }
+  recorder.finish();
+  EXPECT_EQ(recorded.transactions, stream.transactions);
+}
+
+TEST(RecordedStream, TheRecorderSaysBeforeItGrowsAndKeepsNoMoreThanThereIs) {
+  const RecordedStream stream = test::random_transactions({.size = 1000}, 4);
+  RecordedStream recorded;
+  std::vector<std::uint64_t> told;
+  StreamRecorder recorder(recorded, [&](std::uint64_t transactions) { told.push_back(transactions); });
+  constexpr std::size_t kBlocks = 2 * StreamRecorder::kPart / 1000 + 1;
+  for (std::size_t i = 0; i < kBlocks; ++i) {
+    recorder.take({stream.transactions, {}, {}});
+  }
+  recorder.finish();
+  EXPECT_EQ(told,
+            (std::vector<std::uint64_t>{StreamRecorder::kPart, 2 * StreamRecorder::kPart, 3 * StreamRecorder::kPart}));
+  ASSERT_EQ(recorded.transactions.size(), kBlocks * 1000);
+  EXPECT_EQ(recorded.transactions.capacity(), recorded.transactions.size());
+  for (std::size_t i = 0; i < kBlocks; ++i) {
+    ASSERT_TRUE(std::equal(stream.transactions.begin(), stream.transactions.end(),
+                           recorded.transactions.begin() + static_cast<std::ptrdiff_t>(i * 1000)))
+        << i;
+  }
+}
+
+TEST(RecordedStream, EveryDamagedByteIsFound) {
+  const std::string bytes = write_stream(test::random_transactions({.size = 40}, 5));
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    for (const unsigned flip : {1U, 128U, 255U}) {
+      std::string damaged = bytes;
+      damaged[i] = static_cast<char>(static_cast<unsigned char>(damaged[i]) ^ flip);
+      EXPECT_TRUE(refused(damaged)) << i;
+    }
+  }
+}
+
+TEST(RecordedStream, EveryShorterOrLongerOneIsRefused) {
+  const std::string bytes = write_stream(test::random_transactions({.size = 40}, 6));
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_TRUE(refused(bytes.substr(0, size))) << size;
+  }
+  EXPECT_TRUE(refused(bytes + '\0'));
+  EXPECT_TRUE(refused(bytes + std::string(16, '\0')));
+}
+
+/// What nobody could have written, with a checksum that fits: refused, or a stream that is sound.
+TEST(RecordedStream, ForgedOnesAreRefusedOrSound) {
+  const std::string bytes = write_stream(test::random_transactions({.size = 10}, 7));
+  std::size_t refusals = 0;
+  for (std::size_t i = 0; i + 8 < bytes.size(); ++i) {
+    for (unsigned value = 0; value < 256; value += 15) {
+      std::string forged = bytes;
+      forged[i] = static_cast<char>(value);
+      forged = sealed(forged);
+      if (refused(forged)) {
+        ++refusals;
+        continue;
+      }
+      const RecordedStream stream = read_stream(forged, "test");
+      EXPECT_EQ(write_stream(stream), forged);
+      for (const memory::Transaction& one : stream.transactions) {
+        EXPECT_LT(one.sm, stream.sms);
+        EXPECT_LT(static_cast<std::size_t>(one.kind), memory::kDataKinds);
+        EXPECT_NE(one.sectors, 0);
+        EXPECT_GE(one.lanes, 1);
+        EXPECT_LE(one.lanes, 64);
+      }
+    }
+  }
+  EXPECT_GT(refusals, 500U);
+}
+
+}  // namespace
+}  // namespace rayreplay::experiment

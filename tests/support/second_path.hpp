@@ -1,0 +1,78 @@
+// What the engine's stages do, put together by hand from the rooms below it: the slow twin that tests compare it with.
+// Nothing is kept or shared, and each call starts from the trace.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bvh/bvh.hpp"
+#include "sim/caching/cache.hpp"
+#include "sim/comparison/advise.hpp"
+#include "sim/comparison/compare.hpp"
+#include "sim/engine/stage_settings.hpp"
+#include "sim/launch/launch_schedule.hpp"
+#include "sim/launch/resolve.hpp"
+#include "sim/launch/warps.hpp"
+#include "sim/rays/traverse.hpp"
+#include "sim/simt/replayer.hpp"
+
+namespace rayreplay::test {
+
+inline scheduler::WarpAssignment packed_by_hand(const trace::Trace& trace, const experiment::Resolved& resolved,
+                                                const std::string& packing = "identity") {
+  const trace::Launch& launch = trace.launches[resolved.launch];
+  return experiment::pack(launch, experiment::in_order(launch, resolved.order, resolved.warp_size), packing);
+}
+
+/// One replay for each packing of the configuration.
+inline std::vector<simt::ReplayResult> what_if_by_hand(const trace::Trace& trace,
+                                                       const experiment::Configuration& configuration) {
+  const experiment::Resolved resolved = experiment::resolve(configuration, trace);
+  std::vector<simt::ReplayResult> rows;
+  for (const std::string& packing : resolved.packings) {
+    simt::ReplayOptions options;
+    options.policy = resolved.policy;
+    options.shader_cost = resolved.costs;
+    rows.push_back(simt::replay(trace.launches[resolved.launch], trace.shaders,
+                                packed_by_hand(trace, resolved, packing), options));
+  }
+  return rows;
+}
+
+inline experiment::CompareResult compare_by_hand(const trace::Trace& trace, const experiment::Resolved& resolved,
+                                                 const experiment::CompareOptions& options,
+                                                 const std::string& packing = "identity") {
+  return experiment::compare(trace, resolved, packed_by_hand(trace, resolved, packing), options);
+}
+
+inline experiment::AdviseResult advise_by_hand(const trace::Trace& trace, const experiment::Resolved& resolved,
+                                               const experiment::AdviseOptions& options) {
+  return experiment::advise(trace, resolved, packed_by_hand(trace, resolved), options);
+}
+
+inline experiment::TraverseResult traverse_by_hand(const trace::Trace& trace, const experiment::Resolved& resolved,
+                                                   const experiment::TraverseOptions& options,
+                                                   const bvh::BvhOptions& structure = {},
+                                                   const std::string& packing = "identity") {
+  const trace::Launch& launch = trace.launches[resolved.launch];
+  return experiment::traverse(launch, bvh::build_bvh(trace.scene, launch.tlas, "test", structure),
+                              packed_by_hand(trace, resolved, packing), options);
+}
+
+/// Of complete settings.
+inline experiment::CacheResult caches_by_hand(const trace::Trace& trace, const experiment::Settings& settings) {
+  const experiment::Resolved resolved = experiment::resolved_of(settings, trace, false);
+  const trace::Launch& launch = trace.launches[resolved.launch];
+  experiment::CacheOptions options = experiment::cache_of(settings);
+  options.stream.warp_size = resolved.warp_size;
+  options.interleaving = experiment::interleaving_of(settings, options.machine, resolved.warp_size);
+  const scheduler::WarpAssignment order = experiment::in_order(launch, resolved.order, resolved.warp_size);
+  const scheduler::WarpAssignment packed = packed_by_hand(trace, resolved, resolved.packings.back());
+  return experiment::run_cache(
+      trace, launch, bvh::build_bvh(trace.scene, launch.tlas, "test", experiment::structure_of(settings)),
+      experiment::schedule_launch(launch, {resolved.order, resolved.packings.back(), order, packed},
+                                  settings.text("schedule.distribution"), options.machine.sms),
+      options);
+}
+
+}  // namespace rayreplay::test
