@@ -112,7 +112,7 @@ struct Prepared {
       : device(&on),
         launch(launch_of(scale)),
         order(scheduler::LaunchOrders::create("z-order:warp=8x4,tile=16x16").model->assign(launch, kWarpSize)),
-        resident(std::make_unique<trace::AcceleratedLaunch>(launch)) {}
+        resident(std::make_unique<kernels::LaunchOnDevice>(launch)) {}
 
   scheduler::Swizzle on_device(const PackingRequest& request) {
     return kernels::pack(*resident, *device, order, request);
@@ -124,7 +124,7 @@ struct Prepared {
   kernels::Device* device;
   const trace::Launch& launch;
   scheduler::WarpAssignment order;
-  std::unique_ptr<trace::AcceleratedLaunch> resident;
+  std::unique_ptr<kernels::LaunchOnDevice> resident;
   std::vector<scheduler::Swizzle> found = std::vector<scheduler::Swizzle>(settings().size());
   std::vector<scheduler::Swizzle> expected = std::vector<scheduler::Swizzle>(settings().size());
   scheduler::Bound bound;
@@ -162,7 +162,7 @@ PreparedCase prepare_all(kernels::Device& device, double scale) {
   auto prepared = std::make_shared<Prepared>(device, scale);
   PreparedCase result = describe(*prepared, ", upload in the wall clock");
   result.device = [prepared] {
-    prepared->resident = std::make_unique<trace::AcceleratedLaunch>(prepared->launch);
+    prepared->resident = std::make_unique<kernels::LaunchOnDevice>(prepared->launch);
     for (std::size_t i = 0; i < settings().size(); ++i) {
       prepared->found[i] = prepared->on_device(settings()[i].request);
     }
@@ -178,7 +178,7 @@ PreparedCase prepare_bound(kernels::Device& device, double scale) {
   result.least_bytes = kBytes * result.items;
   result.device = [prepared] {
     // The counts are kept with the columns.
-    prepared->resident = std::make_unique<trace::AcceleratedLaunch>(prepared->launch);
+    prepared->resident = std::make_unique<kernels::LaunchOnDevice>(prepared->launch);
     prepared->calls = kernels::call_counts(*prepared->resident, *prepared->device);
   };
   result.cpu = [prepared] { prepared->bound = scheduler::lower_bound(prepared->launch, 1); };

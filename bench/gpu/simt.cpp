@@ -178,7 +178,7 @@ PreparedCase prepare_encoding(kernels::Device& device, double scale) {
   result.items = events_of(*prepared);
   result.least_bytes = 4 * events_of(*prepared);
   result.device = [prepared, code_of] {
-    trace::AcceleratedLaunch anew(prepared->made.launch);
+    kernels::LaunchOnDevice anew(prepared->made.launch);
     kernels::Stream stream(*prepared->device);
     (void)kernels::simt::encode(anew, *prepared->device, stream, *code_of);
   };

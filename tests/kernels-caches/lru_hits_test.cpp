@@ -181,7 +181,7 @@ TEST(LruHits, SeveralDevicesAndBatches) {
   EXPECT_LE(kernels::devices_of(*small)[0]->peak_bytes(), options.memory_limit);
   Lines long_one = random_lines(2000000, 5, 8);
   EXPECT_THROW((void)lru_hits(long_one, std::vector<std::uint64_t>{0, long_one.size()}, all_of({2}, {2}), small.get()),
-               kernels::DeviceError);
+               DeviceError);
 }
 
 TEST(LruHits, TheProcessorTakesOver) {

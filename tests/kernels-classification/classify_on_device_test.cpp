@@ -17,7 +17,6 @@
 namespace rayreplay::test {
 namespace {
 
-using StageRecord;
 using traversal::Classification;
 using traversal::ClassifyOptions;
 using traversal::SimulateOptions;
@@ -178,7 +177,7 @@ TEST(ClassifyOnDevice, FallsBackWhereTheDeviceIsLost) {
     ClassifyOptions options;
     options.accelerator = used.get();
     if (required) {
-      EXPECT_THROW(static_cast<void>(traversal::classify(trace, 0, "test", options)), kernels::DeviceError);
+      EXPECT_THROW(static_cast<void>(traversal::classify(trace, 0, "test", options)), DeviceError);
       continue;
     }
     expect_equal(traversal::classify(trace, 0, "test", options), expected);

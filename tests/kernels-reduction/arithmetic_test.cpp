@@ -14,7 +14,7 @@ TEST(Arithmetic, IsTheProcessorsBitForBit) {
   const auto device = test::open_test_device();
   if (!device->info().has.float64) {
     EXPECT_FALSE(kernels::doubles_are_exact(*device));
-    EXPECT_THROW(kernels::require_exact_doubles(*device), kernels::DeviceError);
+    EXPECT_THROW(kernels::require_exact_doubles(*device), DeviceError);
     return;
   }
   EXPECT_EQ(kernels::differing_arithmetic(*device), "");

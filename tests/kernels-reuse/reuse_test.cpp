@@ -258,7 +258,7 @@ TEST(ReuseOnDevice, TheProcessorTakesOverWhereItMust) {
   const auto required = accelerator_of(1, true);
   ReuseStacks refused(required.get(), 2, {.batch = 1500});
   Distances out(all.lines.size());
-  EXPECT_THROW(refused.distances(all.lines, all.begins, out), kernels::DeviceError);
+  EXPECT_THROW(refused.distances(all.lines, all.begins, out), DeviceError);
 }
 
 TEST(ReuseOnDevice, LessMemoryMeansSmallerBatches) {

@@ -198,8 +198,8 @@ TEST(ReplayKernel, RefusesQueuesThatItsSumsCouldNotHold) {
   try {
     (void)kernels::simt::replay(lane.device, lane.stream, lane.warps, {piece_at}, {}, {});
     ADD_FAILURE() << "nothing was refused";
-  } catch (const kernels::DeviceError& error) {
-    EXPECT_EQ(error.fault(), kernels::Fault::Unsupported);
+  } catch (const DeviceError& error) {
+    EXPECT_EQ(error.fault(), Fault::Unsupported);
     EXPECT_THAT(error.what(), testing::HasSubstr("more events than a device replays"));
   }
 }
