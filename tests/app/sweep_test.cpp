@@ -320,11 +320,11 @@ TEST_F(Sweeps, ResultsGoToFilesOnly) {
 TEST_F(Sweeps, AForecastStartsNothing) {
   const Outcome outcome = run_command(arguments({"--dry-run", "--format", "json"}));
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
-  const nlohmann::json json = nlohmann::json::parse(outcome.output);
-  EXPECT_EQ(json.at("runs"), kSweepRuns);
-  EXPECT_EQ(json.at("runs_finished"), 0);
-  EXPECT_GT(json.at("run_memory_bytes"), 0);
-  EXPECT_GT(json.at("stages").size(), 1U);
+  const nlohmann::json document = nlohmann::json::parse(outcome.output);
+  EXPECT_EQ(document.at("runs"), kSweepRuns);
+  EXPECT_EQ(document.at("runs_finished"), 0);
+  EXPECT_GT(document.at("run_memory_bytes"), 0);
+  EXPECT_GT(document.at("stages").size(), 1U);
   EXPECT_FALSE(std::filesystem::exists(database()));
   EXPECT_THAT(run_command(arguments({"--dry-run"})).output, HasSubstr("48"));
   const Outcome config = run_command(arguments({"--print-config", "--set", "default_cost=7"}));
