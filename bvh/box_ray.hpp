@@ -1,23 +1,23 @@
-// A ray prepared for slab tests against boxes of floats, and the slab test that every layout uses.
+// A ray prepared for slab tests against boxes of floats, and the slab test of all layouts.
 //
-// Contract: the test never misses a box that the ray meets in exact arithmetic within [t_min, t_max], and `entry` is
-// never behind the point where it does so (nor before t_min); touching a face, an edge or a corner is meeting, also for
-// rays parallel to an axis and boxes of no extent. All of that costs no operation in the test itself, because
-// `make_box_ray` rounds the ray outward once: origins that no float holds (those of instance space are doubles) become
-// the two floats around them, and the inverse of the direction a smaller one for entering and a larger one for leaving,
-// by 2^-21 each, which covers the four roundings of inverse and test and the one of a hit's distance to float (Ize,
-// "Robust BVH Ray Traversal", JCGT 2013, enlarges the far distance alone). A larger box is met whenever a box inside it
-// is, at an entry that is no later: every operation is monotone, so this holds bit for bit. IEEE operations alone, no
-// fused ones: scalar and SIMD forms give the same bits.
+// Contract: the test never misses a box that the ray meets in exact arithmetic within [t_min, t_max], and `entry` is at
+// most the distance of that point (and at least t_min). A touched face, edge or corner counts as met, also for rays
+// parallel to an axis and boxes of zero extent. The test itself needs no extra operation for that, because
+// `make_box_ray` rounds the ray outward once. An origin that no float represents (those of instance space are doubles)
+// becomes the two neighbouring floats. The inverse direction becomes a smaller one for entering and a larger one for
+// leaving, by 2^-21 each: that covers the four roundings of inverse and test and the one of a hit's distance to float
+// (Ize, "Robust BVH Ray Traversal", JCGT 2013, enlarges only the far distance). If a box is met, any larger box around
+// it is met, at an entry that is not later: every operation is monotone, so this holds bit for bit. IEEE operations
+// without fusing: scalar and SIMD forms give the same bits.
 //
-// That holds for all finite rays, whatever their size. Along an axis on which the origin is so far out (kFarOrigin)
-// that a plane minus the origin could leave the range of floats, boxes bound nothing: its inverses are NaNs. An inverse
-// too small for a normal float is rounded outward to a denormal one.
+// This holds for all finite rays. On an axis with an origin so far out (kFarOrigin) that a plane minus the origin could
+// exceed the range of floats, boxes do not bound the ray: its inverses are NaNs. An inverse below the smallest normal
+// float is rounded outward to a denormal one.
 //
-// An axis along which the ray does not move has the inverse ±infinity. 0 · infinity, an origin in the face's plane, is
-// a NaN, and the order of the operands of the minimum and maximum is such that a NaN bounds nothing: the plane counts
-// as touched. `t_max` must be finite (at most kFarthest), so that a box which is entered at infinity, off the path of a
-// parallel ray or an unused slot, is not met. t_min may be anything, negative or −infinity included.
+// An axis along which the ray does not move has the inverse ±infinity. 0 · infinity, for an origin in the face's plane,
+// is a NaN. The operands of minimum and maximum are ordered such that a NaN does not bound: the plane counts as
+// touched. `t_max` must be finite (at most kFarthest), so that a box entered at infinity (beside the path of a parallel
+// ray, or an unused slot) is not met. t_min may have any value, including negative ones and −infinity.
 #pragma once
 
 #include <algorithm>

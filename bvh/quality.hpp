@@ -1,22 +1,20 @@
-// How good a bounding volume hierarchy is (MODELS.md §9; Aila, Karras, Laine, "On quality metrics of bounding volume
+// Quality of a bounding volume hierarchy (MODELS.md §9; Aila, Karras, Laine, "On quality metrics of bounding volume
 // hierarchies", HPG 2013).
 //
 // Contract: measures of one level, over its tree as built (exact boxes) with given costs:
 //
-//   SAH   Σ over nodes  cost of the node · area(node) / area(root): the cost of a random line that meets the scene's
-//   box.
+//   SAH   Σ over nodes  cost of the node · area(node) / area(root): the cost of a random line through the scene's box.
 //         An inner node costs `traversal`, a leaf `intersection` for every reference. Dimensionless.
-//   EPO   Σ over nodes  cost of the node · (area of surfaces that lie inside the node's box but do not belong to its
-//         subtree) / area of all surfaces: the cost that end points of rays suffer from overlap. Triangles are clipped
-//         exactly (in double); a box counts with its own surface, face by face; an instance with its world box's.
-//         Clipped parts that a spatial split spread over several subtrees belong to each of them.
-//   LCV   standard deviation of the number of leaves that a ray meets, over the rays given, all boxes of the tree that
-//         the segment [t_min, t_max] meets being entered (no hit shortens it). Rays that meet none count with 0.
+//   EPO   Σ over nodes  cost of the node · (area of surfaces inside the node's box that do not belong to its
+//         subtree) / area of all surfaces: the cost of overlap for the end points of rays. Triangles are clipped
+//         exactly (in double). A box counts with its own surface, face by face; an instance with its world box's.
+//         Parts of a primitive that spatial splits put into several subtrees belong to each of them.
+//   LCV   standard deviation, over the given rays, of the number of leaves that a ray meets, if it enters all boxes
+//         of the tree that the segment [t_min, t_max] meets (no hit shortens it). Rays that meet none count with 0.
 //
-// Boxes are closed: what lies in a face lies inside. Nodes are the tree's nodes and leaves. Where all surfaces have
-// area 0, EPO is 0; where the root's box has, SAH is the cost of the whole tree (each node met with probability 1).
-// Deterministic whatever the number of threads: sums are made in a fixed order. O(n log n) in ordinary scenes,
-// parallel.
+// Boxes are closed: a point in a face is inside. Nodes are the tree's nodes and leaves. If all surfaces have area 0,
+// EPO is 0; if the root's box has, SAH is the cost of the whole tree (each node has probability 1). Sums have a fixed
+// order, so the result is the same for any number of threads. O(n log n) in ordinary scenes, parallel.
 #pragma once
 
 #include <array>

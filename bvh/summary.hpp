@@ -1,17 +1,17 @@
-// What a user wants to know about a built acceleration structure: size, shape and quality, level by level.
+// Summary of a built acceleration structure: size, shape and quality, level by level.
 //
 // Contract: `trees` are those of the structure (BvhOptions::trees). Quality is that of quality.hpp over the exact
-// trees; `layout_sah` is the SAH cost over the boxes that traversals test, never below `sah` but for rounding. LCV of
-// the top level is measured with the rays given, that of a bottom-level structure with the same rays in object space:
-// of its k active instances, instance j takes every k-th ray from ray j on. Without rays, `random_lines` of quality.hpp
-// through each level's bounds serve. `bottoms` holds the structures in use, ascending. Sums:
+// trees; `layout_sah` is the SAH cost over the boxes that traversals test, never below `sah` except for rounding. LCV
+// of the top level uses the given rays. That of a bottom-level structure uses the same rays in object space: of its k
+// active instances, instance j takes every k-th ray from ray j on. Without rays, LCV uses `random_lines` lines of
+// quality.hpp through each level's bounds. `bottoms` has the structures in use, ascending. Sums:
 //
 //   all_bottoms  nodes, bytes, references, …: each structure once. sah, layout_sah: Σ over active instances  area of
 //                the world box / area of the top's bounds · that of the structure, the cost below instances of a random
 //                line that meets the scene. epo, lcv, mean_leaves: means weighted by references.
 //   all          top and bottoms; sah and layout_sah are sums, and so is depth; no EPO, no LCV.
 //
-// Deterministic whatever the number of threads. Cost: that of quality.hpp.
+// Deterministic for any number of threads. Cost: that of quality.hpp.
 #pragma once
 
 #include <cstdint>

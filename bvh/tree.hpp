@@ -1,12 +1,12 @@
-// A bounding volume hierarchy as a builder made it, before it has a layout.
+// A bounding volume hierarchy in a builder's output form, before it has a layout.
 //
-// Contract: node 0 is the root; a tree over nothing has no nodes; a tree over anything has at least one, whose
-// children may all be leaves. Children of a node are rows [first_child, first_child + child_count) of `children`. A
-// child with count 0 is the node `index`; otherwise it is the leaf of references [index, index + count). References
-// are what the builder was given: primitive numbers of a bottom-level structure, instance numbers of a top-level one;
-// spatial splits may name one several times. Boxes of leaves hold their (clipped) primitives, boxes of nodes their
-// children, all exactly (minimum and maximum of floats, no rounding). Deterministic: the same input gives the same tree
-// whatever the number of threads.
+// Contract: node 0 is the root. A tree over nothing has no nodes; any other tree has at least one, whose children may
+// all be leaves. Children of a node are rows [first_child, first_child + child_count) of `children`. A child with count
+// 0 is the node `index`; otherwise it is the leaf of references [index, index + count). References are the numbers of
+// the builder's input: primitives of a bottom-level structure, instances of a top-level one; spatial splits may name
+// one several times. Boxes of leaves contain their (clipped) primitives, boxes of nodes their children, all exactly
+// (minimum and maximum of floats, no rounding). Deterministic: the same input gives the same tree for any number of
+// threads.
 #pragma once
 
 #include <cstdint>

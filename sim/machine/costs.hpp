@@ -4,13 +4,13 @@
 // whole warp) and, alone on the machine, `latency` cycles (issue included: latency ≥ issue). A ray's traversal takes
 // `steps` visits of the ray-tracing unit, at the warp's Begin. Sources of a call's cost, by falling precedence:
 //   hand      TOML: shader by id, name or stage, as in the experiment's [costs]: a number of instructions, or a table
-//   with `issue`, `latency`, or `blocks` (a list of {instructions, executions}, with `calls`:
-//   issue = Σ instructions · executions / calls)
-//   captured  latency only: median time between consecutive co-execution groups of a warp, by call of the first
-//   (only on request; issue is as from spirv)
+//             with `issue`, `latency`, or `blocks` (a list of {instructions, executions}, with `calls`: issue = Σ
+//             instructions · executions / calls)
+//   captured  latency only: median time between consecutive co-execution groups of a warp, by call of the first (only
+//             on request; issue is as from spirv)
 //   spirv     instructions of the shader's entry point and its callees, each block once, if the trace has the module
-//   (as the application gave it, not optimised; without loads and stores of local variables:
-//   cost_sources.hpp); for ray generation, a trace call's share of them
+//             (as the application gave it, not optimised; without loads and stores of local variables:
+//             cost_sources.hpp); for ray generation, a trace call's share of them
 //   default   by stage (docs/assumptions.md gives the sources of the figures)
 //
 // A shader's cost belongs to its entry. Ray generation's belongs to its trace calls, which represent the code between

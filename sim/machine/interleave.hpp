@@ -3,12 +3,12 @@
 // Contract. Time is in cycles from 0. Each cycle has three steps, in this order:
 //   1. Warps whose last instruction has completed leave their slots.
 //   2. Free slots are filled while queues have items (work_distribution.hpp). One queue: the SM with the fewest warps
-//   takes the next item, ties to the lowest number. A queue for each SM: each takes from its own. An SM fills its
-//   lowest free slot. The first instruction of a warp is ready in the cycle in which it starts. An item without
-//   instructions ends immediately, and its slot is still free.
+//      takes the next item, ties to the lowest number. A queue for each SM: each takes from its own. An SM fills its
+//      lowest free slot. The first instruction of a warp is ready in the cycle in which it starts. An item without
+//      instructions ends immediately, and its slot is still free.
 //   3. SMs in ascending order, each at most one transaction. If an SM's load unit is free, the warp scheduler
-//   (warp_scheduler.hpp) chooses a warp with a ready instruction and issues its first transaction. An instruction
-//   of n transactions holds the unit for n cycles, longer if it waits for misses.
+//      (warp_scheduler.hpp) chooses a warp with a ready instruction and issues its first transaction. An instruction of
+//      n transactions holds the unit for n cycles, longer if it waits for misses.
 //
 // A warp's next instruction is ready `compute_cycles` after its last completed. A load completes with the last of its
 // transactions, a store in the cycle after its last transaction.
@@ -19,8 +19,8 @@
 //   hit     all sectors are in the L1 and have returned: completes at c + l1_latency_cycles
 //   merged  all are in the L1, some pending: completes when these return, not before c + l1_latency_cycles
 //   miss    some are missing: they are requested from the L2 and return at c + l2_latency_cycles if it has all of them
-//   (or when its own line returns from memory, if that is later), else at c + dram_latency_cycles; completes
-//   when all sectors have returned
+//           (or when its own line returns from memory, if that is later), else at c + dram_latency_cycles; completes
+//           when all sectors have returned
 //
 // A miss holds one of the SM's `outstanding_misses` (MSHRs) from c until its sectors return. If all are held, the
 // transaction that would miss waits for the first return, and the load unit with it. Pending lines may be evicted: the

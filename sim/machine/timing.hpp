@@ -11,10 +11,10 @@
 //
 // Placement, static schedules. At time 0 and whenever jobs have ended (all with equal ends first):
 //   1. Each SM with room starts waiting warps of the units bound to it, lowest unit first, a unit's warps in order.
-//   Units with a `unit_sm` are bound from the start.
+//      Units with a `unit_sm` are bound from the start.
 //   2. While an SM has room: the lowest unbound unit with warps of its current round left goes to the SM with the
-//   fewest jobs (ties to the lowest). If the schedule is `spread`, one warp of it starts there; else the unit is
-//   bound to this SM and starts as many of its warps as there is room for.
+//      fewest jobs (ties to the lowest). If the schedule is `spread`, one warp of it starts there; else the unit is
+//      bound to this SM and starts as many of its warps as there is room for.
 //
 // A round's warps wait until the last warp of the previous round has ended. A unit holds only the slots of its running
 // warps; a warp takes its SM's lowest free slot. `unit_sm` is an index of shading SMs, modulo their number; the

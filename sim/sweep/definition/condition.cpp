@@ -42,7 +42,7 @@ struct OpText {
   std::string_view text;
   Op op;
 };
-// By precedence; an operator stands before its own prefixes.
+// By precedence, and "<=" before "<": the first match counts.
 constexpr std::array kOr = {OpText{"||", Op::Or}};
 constexpr std::array kAnd = {OpText{"&&", Op::And}};
 constexpr std::array kCompare = {OpText{"==", Op::Equal},     OpText{"!=", Op::Unequal}, OpText{"<=", Op::LessEqual},

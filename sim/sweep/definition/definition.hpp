@@ -1,4 +1,4 @@
-// A sweep: which configurations are asked for. The file `sweep.toml`, and what it means.
+// The definition of a sweep: its configurations, parsed from the file `sweep.toml`.
 //
 // Contract: `parse_sweep` reads TOML. docs/sweeps.md has every form; the parts are:
 //
@@ -7,7 +7,7 @@
 //   sampler = "grid"              spec; kind "sampler"
 //   objective = "more NAME"       or "less NAME", or NAME with its own goal (experiment/settings/metrics.hpp)
 //   where = ["CONDITION", …]      all hold (condition.hpp)
-//   exclude = [{ KEY = VALUE, … }, …]   dropped is what has every value of one of them
+//   exclude = [{ KEY = VALUE, … }, …]   drops configurations with all values of one of them
 //   [experiment]                  keys as in an experiment file; they replace those of `base`
 //   [axes]                        KEY = [VALUES], { from, to, step }, { from, to, count[, scale = "log"] },
 //                                 { powers_of_two = [A, B] }, or continuous { from, to[, scale = "log"] }
@@ -15,10 +15,10 @@
 //   [stop]                        runs, seconds
 // clang-format on
 //
-// KEY may be "KEY:PARAM", a parameter of the spec that the key holds. Factors are in the order of the file. Values are
-// checked by their key (Settings::set). Errors: Usage with file and line: unknown keys (the nearest), wrong types,
-// empty lists and ranges, a value or a key twice, zips of unequal lengths, a continuous range where the sampler draws
-// none.
+// KEY may be "KEY:PARAM", a parameter of the key's spec. Factors are in the order of the file. Values are checked by
+// their key (Settings::set). Errors: Usage with file and line for unknown keys (with the nearest), wrong types, empty
+// lists and ranges, duplicate values and keys, zips of unequal lengths, and continuous ranges with a sampler that does
+// not draw.
 #pragma once
 
 #include <cstdint>

@@ -5,9 +5,9 @@
 // spread evenly over its length, so none meets a box's edge. A ray at x is in the boxes of all i with i · pitch < x < i
 // · pitch + 1024. All coordinates are exact in single precision.
 //   triangles: each fills the lower left half of its box and every ray misses it, so every box met is one test (leaves
-//   of one triangle, boxes without rounding) and no hit shortens a ray;
+//              of one triangle, boxes without rounding) and no hit shortens a ray;
 //   boxes: intersection shaders run for each box met and report nothing: a warp has 2 + (maximum of boxes met by one of
-//   its rays) events.
+//          its rays) events.
 //
 // Source: rayreplay. O(threads · boxes met).
 #include <algorithm>

@@ -3,12 +3,12 @@
 // Contract: every SM reads N lines of 128 bytes, N · passes reads in all, the SMs in turn; private: each its own lines,
 // shared: all the same lines. A read is one transaction.
 //   cyclic: line 0, 1, …, N − 1, 0, … : LRU of C ≥ N lines misses each line once, rate 1 − 1/passes; LRU of C < N lines
-//   has always just evicted the next line: rate 0 exactly. The L2, behind L1s of one line, gets the lines of all S
-//   SMs in turn. Private: it needs N S lines, else its rate is 0. Shared: one SM fetches for all, so the rate is
-//   (S − 1) / S even with less than N lines, and 1 − 1/(S passes) with all.
+//           has always just evicted the next line: rate 0 exactly. The L2, behind L1s of one line, gets the lines of
+//           all S SMs in turn. Private: it needs N S lines, else its rate is 0. Shared: one SM fetches for all, so the
+//           rate is (S − 1) / S even with less than N lines, and 1 − 1/(S passes) with all.
 //   random: each read draws a line uniformly. Once LRU has its C < N lines a read hits with probability C / N,
-//   independently of the past. Before that it misses C times during a coupon collector's time W, E W = Σ N/(N − i)
-//   over i < C. The tolerance is five standard deviations of the number of hits.
+//           independently of the past. Before that it misses C times during a coupon collector's time W, E W = Σ N/(N −
+//           i) over i < C. The tolerance is five standard deviations of the number of hits.
 //
 // Source: rayreplay; King 1971 for LRU under independent references. O(reads).
 #include <cmath>
