@@ -206,9 +206,14 @@ TEST_F(HostileTextTest, ReportsAndFilesAreWritten) {
   written({"seal", file("t.rrt")});
   for (const auto& entry : fs::recursive_directory_iterator(folder())) {
     const std::string extension = entry.path().extension();
-    const std::string text = extension == ".html" || extension == ".json" || extension == ".toml" || extension == ".vtp"
-                                 ? read_bytes(entry.path())
-                                 : std::string();
+    std::string text = extension == ".html" || extension == ".json" || extension == ".toml" || extension == ".vtp"
+                           ? read_bytes(entry.path())
+                           : std::string();
+    if (extension == ".vtp") {  // the arrays behind the text are bytes
+      const auto end = text.find("<AppendedData");
+      ASSERT_NE(end, std::string::npos);
+      text.resize(end);
+    }
     // Line feeds of a name stay in a page, where they show as blanks (docs/text.md).
     EXPECT_EQ(text, text::printable_lines(text)) << entry.path().filename();
     if (extension != ".html") {

@@ -258,7 +258,7 @@ TEST(Published, AnotherWorkloadIsNamed) {
                                    "scene: cornell, published one-weekend", "width: 64, published 1280"));
   for (const char* other : {"", "not JSON", "[]", "3"}) {
     header.configuration = other;
-    EXPECT_THAT(report::workload_warning(header, published), HasSubstr("does not say"));
+    EXPECT_THAT(report::workload_warning(header, published), HasSubstr("does not name"));
   }
   EXPECT_THAT(report::differences(header, parse("")), IsEmpty());
   EXPECT_THROW(static_cast<void>(parse("[workload]\nwidht = 3\n")), Error);
