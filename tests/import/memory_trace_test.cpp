@@ -167,7 +167,7 @@ INSTANTIATE_TEST_SUITE_P(
         Malformed{"cut", kHead + "0 0 load 4 1 0x1000\n0 0 load 4 1 0x10", 5, "truncated", "line feed"},
         Malformed{"carriage_returns_alone", "rayreplay-memory-trace 1\rsms 4\r", 1, "truncated", "tr '\\r' '\\n'"},
         Malformed{"zero_byte", kHead + "0 0 load 4 1 0x10" + std::string(1, '\0') + "\n", 4, "address is not a number",
-                  "no text"},
+                  "not text"},
         Malformed{"mask_without_prefix", kHead + "0 0 load 4 ff 1\n", 4, "lane mask is not a number", "start with 0x"},
         Malformed{"lost", kHead + "0 0 load 4 1 0x1000\nend 2\n", 5, "not the one stated", "1 records"},
         Malformed{"behind", kHead + "end 0\n0 0 load 4 1 1\n", 5, "behind the end", ""},
