@@ -16,8 +16,9 @@
 //   record    Int64  of a node, or of a leaf's block; −1: neither
 //
 // Format: version 1.0, little-endian, arrays as raw appended data with 64-bit byte counts (VTK's documentation,
-// "VTK XML file formats"). The boxes are walked once for each array: memory is O(depth · width), whatever the number of boxes. Throws
-// Output as soon as the stream fails; `name` stands for it in messages. `comment` goes into an XML comment.
+// "VTK XML file formats"). The boxes are walked once for each array: memory is O(depth · width), whatever the number of
+// boxes. Throws Output as soon as the stream fails; `name` stands for it in messages. `comment` goes into an XML
+// comment.
 #pragma once
 
 #include <cstdint>

@@ -20,8 +20,7 @@ class DeviceOption {
   [[nodiscard]] std::unique_ptr<Accelerator> open() const;
   /// For parallel workers: each selected device separately; none for the processor alone. Process `part` of `parts` on
   /// one machine gets its share of the devices, at most one if there are several parts.
-  [[nodiscard]] std::vector<std::unique_ptr<Accelerator>> open_each(std::uint32_t part,
-                                                                             std::uint32_t parts) const;
+  [[nodiscard]] std::vector<std::unique_ptr<Accelerator>> open_each(std::uint32_t part, std::uint32_t parts) const;
 
  private:
   [[nodiscard]] std::unique_ptr<Accelerator> open(const std::string& choice) const;

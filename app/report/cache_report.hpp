@@ -24,9 +24,9 @@ namespace rayreplay::report {
 struct CacheContext {
   std::string trace_file;
   const experiment::CacheResult& result;
-  const experiment::Settings& settings;        ///< all that affect the result, resolved
-  const Context* launch = nullptr;             ///< of a captured launch; null: an imported memory trace
-  std::vector<StageRecord> stages{};  ///< device of each stage
+  const experiment::Settings& settings;  ///< all that affect the result, resolved
+  const Context* launch = nullptr;       ///< of a captured launch; null: an imported memory trace
+  std::vector<StageRecord> stages{};     ///< device of each stage
 };
 
 [[nodiscard]] std::string cache_text(const CacheContext& context);

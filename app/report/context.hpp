@@ -12,7 +12,6 @@
 #include "app/output/table.hpp"
 #include "base/accelerator.hpp"
 #include "capture/trace/trace.hpp"
-#include "base/accelerator.hpp"
 #include "sim/launch/resolve.hpp"
 #include "sim/settings/settings.hpp"
 
@@ -23,9 +22,9 @@ struct Context {
   const trace::Trace& trace;
   const experiment::Resolved& configuration;
   std::vector<std::pair<std::string, std::string>> more;  ///< key and value, for example the one packing replayed
-  bool replayed = true;  ///< by the configuration's policy; false: `context_text` omits the policy
+  bool replayed = true;                      ///< by the configuration's policy; false: `context_text` omits the policy
   const Accelerator* accelerator = nullptr;  ///< device of each stage; null: all on the processor
-  const experiment::Settings* settings = nullptr;     ///< all that affect the result; null: only `configuration`
+  const experiment::Settings* settings = nullptr;  ///< all that affect the result; null: only `configuration`
 
   [[nodiscard]] std::vector<StageRecord> stages() const {
     return accelerator == nullptr ? std::vector<StageRecord>() : accelerator->records();

@@ -1,7 +1,7 @@
 // What recording costs: the same scene traced with and without events, in turns, in one run.
 //
-// `ratio` is the time with events over the time without, the median over pairs of runs; at most 2 is wanted. Both are whole
-// calls less the building of the tree: "writing" ends when the file is closed, hashed and on the disk.
+// `ratio` is the time with events over the time without, the median over pairs of runs; at most 2 is wanted. Both are
+// whole calls less the building of the tree: "writing" ends when the file is closed, hashed and on the disk.
 // "recording": the events go to a sink that drops them. "writing": they go to a trace file in the temporary folder.
 #include <benchmark/benchmark.h>
 

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "bvh/bvh.hpp"
 #include "base/accelerator.hpp"
+#include "bvh/bvh.hpp"
 #include "sim/caching/hierarchy.hpp"
 #include "sim/launch/launch_schedule.hpp"
 #include "sim/machine/interleave.hpp"

@@ -25,7 +25,6 @@
 #include "base/accelerator.hpp"
 #include "base/error.hpp"
 #include "base/progress.hpp"
-#include "base/accelerator.hpp"
 #include "sim/engine/experiment.hpp"
 #include "sim/engine/store/store.hpp"
 #include "sim/engine/workbench.hpp"

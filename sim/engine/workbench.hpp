@@ -44,7 +44,8 @@ class Workbench {
   [[nodiscard]] std::vector<Made> numbers(Stage stage, std::span<const Experiment* const> members);
 
   /// The launch's columns on the device, until another launch or `free_device`; null: the processor.
-  [[nodiscard]] trace::AcceleratedLaunch* on_device(const std::shared_ptr<const InputData>& input, std::uint32_t launch);
+  [[nodiscard]] trace::AcceleratedLaunch* on_device(const std::shared_ptr<const InputData>& input,
+                                                    std::uint32_t launch);
   void free_device() {
     uploaded_.reset();
   }

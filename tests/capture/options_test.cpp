@@ -102,7 +102,7 @@ TEST_P(ObserveAll, KeepsThePictureAndSeesOpaqueGeometry) {
 INSTANTIATE_TEST_SUITE_P(Scenes, ObserveAll,
                          testing::Values(ObserveAllCase{"hall", {"--scene", "hall"}},
                                          ObserveAllCase{"hall_alpha", {"--scene", "hall", "--alpha"}},
-                                                              ObserveAllCase{"hall_recursion", {"--scene", "hall", "--recursion"}},
+                                         ObserveAllCase{"hall_recursion", {"--scene", "hall", "--recursion"}},
                                          ObserveAllCase{"cornell", {"--scene", "cornell"}},
                                          ObserveAllCase{"cornell_alpha", {"--scene", "cornell", "--alpha"}},
                                          ObserveAllCase{"cornell_recursion",

@@ -9,8 +9,8 @@
 
 #include "base/accelerator.hpp"
 #include "base/error.hpp"
-#include "sim/settings/metrics.hpp"
 #include "sim/engine/evaluator.hpp"
+#include "sim/settings/metrics.hpp"
 #include "tests/support/vulkan_device.hpp"
 
 namespace rayreplay::test {

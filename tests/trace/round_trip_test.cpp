@@ -145,8 +145,8 @@ TEST_F(RoundTripTest, SameBytesHoweverAppendsAreCut) {
     for (const std::uint32_t greatest : {1U, 3U, 40U}) {
       Writer writer(file("cut.rrt"), trace.header, trace.shaders, trace.scene, {.overwrite = true, .chunk_rows = 16});
       for (const Launch& launch : trace.launches) {
-        writer.begin_launch(launch.size, {options.geometry, options.ray, options.group, options.capture,
-                                          options.capture, launch.tlas});
+        writer.begin_launch(
+            launch.size, {options.geometry, options.ray, options.group, options.capture, options.capture, launch.tlas});
         for (std::size_t first = 0; first < launch.data.threads();) {
           const std::size_t last = std::min<std::size_t>(first + random.below(greatest + 1), launch.data.threads());
           writer.append(slice(launch.data, first, last));

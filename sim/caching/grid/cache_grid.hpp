@@ -19,9 +19,9 @@
 #include <string>
 #include <vector>
 
+#include "base/accelerator.hpp"
 #include "base/error.hpp"
 #include "base/progress.hpp"
-#include "base/accelerator.hpp"
 #include "sim/caching/grid/recorded_stream.hpp"
 #include "sim/caching/hierarchy.hpp"
 #include "sim/memory/results/analysis.hpp"
