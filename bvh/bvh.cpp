@@ -11,8 +11,8 @@
 #include "base/error.hpp"
 #include "bvh/check_options.hpp"
 #include "bvh/items.hpp"
-#include "bvh/memory_map.hpp"
 #include "bvh/refit.hpp"
+#include "bvh/reports/memory_map.hpp"
 
 namespace rayreplay::bvh {
 namespace {

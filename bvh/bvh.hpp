@@ -20,8 +20,8 @@
 
 #include "base/progress.hpp"
 #include "bvh/builder.hpp"
+#include "bvh/geometry/leaf_triangles.hpp"
 #include "bvh/layout.hpp"
-#include "bvh/leaf_triangles.hpp"
 #include "bvh/scene.hpp"
 #include "bvh/vertex_order.hpp"
 

@@ -7,8 +7,8 @@
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 
-#include "bvh/polygon.hpp"
-#include "bvh/primitive_box.hpp"
+#include "bvh/geometry/polygon.hpp"
+#include "bvh/geometry/primitive_box.hpp"
 
 namespace rayreplay::bvh {
 namespace {

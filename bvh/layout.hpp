@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "base/registry.hpp"
-#include "bvh/aligned.hpp"
-#include "bvh/box.hpp"
+#include "bvh/geometry/aligned.hpp"
+#include "bvh/geometry/box.hpp"
 #include "bvh/node_order.hpp"
 #include "bvh/tree.hpp"
 #include "capture/trace/trace.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bvh/rounding.hpp"
+#include "bvh/geometry/rounding.hpp"
 
 namespace rayreplay::bvh {
 namespace {

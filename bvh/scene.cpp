@@ -11,8 +11,8 @@
 #include <tbb/parallel_reduce.h>
 
 #include "base/error.hpp"
-#include "bvh/primitive_box.hpp"
-#include "bvh/rounding.hpp"
+#include "bvh/geometry/primitive_box.hpp"
+#include "bvh/geometry/rounding.hpp"
 
 namespace rayreplay::bvh {
 namespace {

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "bvh/box.hpp"
+#include "bvh/geometry/box.hpp"
 #include "capture/trace/trace.hpp"
 
 namespace rayreplay::bvh {

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bvh/box.hpp"
+#include "bvh/geometry/box.hpp"
 
 namespace rayreplay::bvh {
 

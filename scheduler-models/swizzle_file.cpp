@@ -12,13 +12,13 @@
 
 #include "base/error.hpp"
 #include "base/output_file.hpp"
-#include "capture/trace/column_loader.hpp"
-#include "capture/trace/file_descriptor.hpp"
-#include "capture/trace/hdf5_handle.hpp"
-#include "capture/trace/hdf5_output.hpp"
-#include "capture/trace/hdf5_read.hpp"
-#include "capture/trace/hdf5_write.hpp"
-#include "capture/trace/storage.hpp"
+#include "capture/trace/file/file_descriptor.hpp"
+#include "capture/trace/file/hdf5_handle.hpp"
+#include "capture/trace/file/hdf5_output.hpp"
+#include "capture/trace/file/hdf5_read.hpp"
+#include "capture/trace/file/hdf5_write.hpp"
+#include "capture/trace/file/storage.hpp"
+#include "capture/trace/reading/column_loader.hpp"
 
 namespace rayreplay::scheduler {
 namespace {

@@ -16,7 +16,7 @@
 #include "base/json.hpp"
 #include "base/output_file.hpp"
 #include "bvh/check_options.hpp"
-#include "bvh/vtp.hpp"
+#include "bvh/reports/vtp.hpp"
 #include "sim/engine/stage_settings.hpp"
 
 namespace rayreplay::app {

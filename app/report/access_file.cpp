@@ -8,7 +8,7 @@
 
 #include "app/report/hdf5_parts.hpp"
 #include "base/error.hpp"
-#include "capture/trace/hdf5_output.hpp"
+#include "capture/trace/file/hdf5_output.hpp"
 
 namespace rayreplay::report {
 namespace {

@@ -2,8 +2,8 @@
 //
 // Contract: rows of one layout: `all`, `top`, `bottoms` (together), then a row `bottom` for each bottom-level
 // structure, by falling SAH cost (ties: lower number first). Text shows only the first few of these for a single
-// layout, and only the row `all` for several; JSON and CSV have every row. bvh/summary.hpp explains the rows. Keys are
-// listed in docs/surfaces.md. Independent of time and machine.
+// layout, and only the row `all` for several; JSON and CSV have every row. bvh/reports/summary.hpp explains the rows.
+// Keys are listed in docs/surfaces.md. Independent of time and machine.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "app/output/table.hpp"
-#include "bvh/summary.hpp"
+#include "bvh/reports/summary.hpp"
 
 namespace rayreplay::report {
 

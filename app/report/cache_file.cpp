@@ -9,7 +9,7 @@
 #include "app/report/cache_boxes.hpp"
 #include "app/report/cache_datasets.hpp"
 #include "app/report/hdf5_columns.hpp"
-#include "capture/trace/hdf5_output.hpp"
+#include "capture/trace/file/hdf5_output.hpp"
 
 namespace rayreplay::report {
 namespace {

@@ -11,7 +11,7 @@
 #include <hdf5.h>
 
 #include "base/error.hpp"
-#include "capture/trace/hdf5_handle.hpp"
+#include "capture/trace/file/hdf5_handle.hpp"
 
 namespace rayreplay::report::hdf5 {
 

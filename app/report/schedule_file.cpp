@@ -6,7 +6,7 @@
 #include <hdf5.h>
 
 #include "app/report/hdf5_parts.hpp"
-#include "capture/trace/hdf5_output.hpp"
+#include "capture/trace/file/hdf5_output.hpp"
 
 namespace rayreplay::report {
 namespace {

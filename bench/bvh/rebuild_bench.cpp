@@ -19,7 +19,7 @@
 #include "bvh/bvh.hpp"
 #include "bvh/embree.hpp"
 #include "bvh/items.hpp"
-#include "bvh/quality.hpp"
+#include "bvh/reports/quality.hpp"
 #include "tests/support/meshes.hpp"
 
 namespace rayreplay::bvh {

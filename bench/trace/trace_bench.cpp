@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 #include "bench/trace/synthetic.hpp"
+#include "capture/trace/file/storage.hpp"
 #include "capture/trace/reader.hpp"
-#include "capture/trace/storage.hpp"
 #include "capture/trace/validate.hpp"
 
 namespace rayreplay::bench {

@@ -23,7 +23,7 @@
 #include <limits>
 #include <span>
 
-#include "bvh/box.hpp"
+#include "bvh/geometry/box.hpp"
 #include "bvh/tree.hpp"
 
 namespace rayreplay::bvh {

@@ -6,7 +6,7 @@
 #include <tbb/parallel_for.h>
 
 #include "capture/ingest/thread_decoder.hpp"
-#include "capture/trace/storage.hpp"
+#include "capture/trace/file/storage.hpp"
 
 namespace rayreplay::ingest {
 namespace {

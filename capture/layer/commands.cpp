@@ -1,6 +1,6 @@
 #include "capture/layer/commands.hpp"
 
-#include "capture/layer/device.hpp"
+#include "capture/layer/device/device.hpp"
 
 namespace rayreplay::layer {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "capture/layer/device_create.hpp"
+#include "capture/layer/device/device_create.hpp"
 #include "capture/layer/intercepts.hpp"
 #include "capture/layer/process.hpp"
 

@@ -11,7 +11,7 @@
 
 #include <vulkan/vulkan.h>
 
-#include "capture/layer/device.hpp"
+#include "capture/layer/device/device.hpp"
 
 namespace rayreplay::layer {
 

@@ -7,10 +7,10 @@
 
 #include "capture/layer/geometry/hooks.hpp"
 #include "capture/layer/launches.hpp"
-#include "capture/layer/pipelines.hpp"
+#include "capture/layer/pipelines/pipelines.hpp"
+#include "capture/layer/pipelines/shaders.hpp"
 #include "capture/layer/process.hpp"
 #include "capture/layer/queue_intercepts.hpp"
-#include "capture/layer/shaders.hpp"
 
 namespace rayreplay::layer {
 namespace {

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "capture/layer/event_memory.hpp"
-#include "capture/layer/pipelines.hpp"
+#include "capture/layer/pipelines/pipelines.hpp"
+#include "capture/layer/pipelines/selection.hpp"
+#include "capture/layer/pipelines/variants.hpp"
 #include "capture/layer/process.hpp"
-#include "capture/layer/selection.hpp"
-#include "capture/layer/variants.hpp"
 
 namespace rayreplay::layer {
 namespace {

@@ -16,7 +16,7 @@
 #include <string>
 #include <utility>
 
-#include "capture/layer/device.hpp"
+#include "capture/layer/device/device.hpp"
 #include "capture/layer/registry.hpp"
 #include "capture/spool/writer.hpp"
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "capture/layer/device.hpp"
+#include "capture/layer/device/device.hpp"
 
 namespace rayreplay::layer {
 namespace {

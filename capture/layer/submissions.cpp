@@ -7,9 +7,9 @@
 
 #include "capture/layer/event_memory.hpp"
 #include "capture/layer/geometry/hooks.hpp"
-#include "capture/layer/pipelines.hpp"
+#include "capture/layer/pipelines/pipelines.hpp"
+#include "capture/layer/pipelines/selection.hpp"
 #include "capture/layer/process.hpp"
-#include "capture/layer/selection.hpp"
 
 namespace rayreplay::layer {
 namespace {

@@ -20,7 +20,7 @@
 #include <vulkan/vulkan.h>
 
 #include "capture/layer/commands.hpp"
-#include "capture/layer/device.hpp"
+#include "capture/layer/device/device.hpp"
 #include "capture/layer/geometry/hooks.hpp"
 
 namespace rayreplay::layer {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "capture/layer/device.hpp"
+#include "capture/layer/device/device.hpp"
 
 namespace rayreplay::layer {
 namespace {

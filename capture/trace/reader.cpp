@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "capture/trace/envelope.hpp"
+#include "capture/trace/file/envelope.hpp"
+#include "capture/trace/reading/trace_parts.hpp"
 #include "capture/trace/seal.hpp"
-#include "capture/trace/trace_parts.hpp"
 #include "capture/trace/validate.hpp"
 
 namespace rayreplay::trace {

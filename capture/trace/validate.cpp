@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "capture/trace/rules.hpp"
+#include "capture/trace/rules/rules.hpp"
 
 namespace rayreplay::trace {
 namespace {

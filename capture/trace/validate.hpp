@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "capture/trace/conservation.hpp"
+#include "capture/trace/rules/conservation.hpp"
 #include "capture/trace/trace.hpp"
 
 namespace rayreplay::trace {

@@ -10,13 +10,13 @@
 
 #include "base/error.hpp"
 #include "base/output_file.hpp"
-#include "capture/trace/column_writer.hpp"
-#include "capture/trace/envelope.hpp"
-#include "capture/trace/extras_writer.hpp"
-#include "capture/trace/hdf5_sink.hpp"
-#include "capture/trace/hdf5_write.hpp"
-#include "capture/trace/rules.hpp"
-#include "capture/trace/scene_writer.hpp"
+#include "capture/trace/file/envelope.hpp"
+#include "capture/trace/file/hdf5_sink.hpp"
+#include "capture/trace/file/hdf5_write.hpp"
+#include "capture/trace/rules/rules.hpp"
+#include "capture/trace/writing/column_writer.hpp"
+#include "capture/trace/writing/extras_writer.hpp"
+#include "capture/trace/writing/scene_writer.hpp"
 
 namespace rayreplay::trace {
 namespace {

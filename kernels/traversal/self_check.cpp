@@ -11,7 +11,7 @@
 
 #include "TraversalSelfCheck.spv.hpp"
 #include "base/split_mix.hpp"
-#include "bvh/box_ray.hpp"
+#include "bvh/geometry/box_ray.hpp"
 
 namespace rayreplay::kernels::traversal {
 namespace {

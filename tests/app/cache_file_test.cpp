@@ -8,7 +8,7 @@
 #include <hdf5.h>
 
 #include "app/report/cache_datasets.hpp"
-#include "capture/trace/hdf5_handle.hpp"
+#include "capture/trace/file/hdf5_handle.hpp"
 #include "tests/app/cache_command.hpp"
 
 namespace rayreplay::test {

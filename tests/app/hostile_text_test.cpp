@@ -18,8 +18,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
-#include "capture/trace/envelope.hpp"
-#include "capture/trace/file_descriptor.hpp"
+#include "capture/trace/file/envelope.hpp"
+#include "capture/trace/file/file_descriptor.hpp"
 #include "capture/trace/reader.hpp"
 #include "capture/trace/writer.hpp"
 #include "tests/app/small_trace.hpp"

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$1"
 nouns='launches|events|rays|threads|frames|rows|runs|lines|files|words|lanes|warps|SMs|accesses|candidates|pixels|bytes'
 nouns+='|records|groups|places|blocks|instances|calls|tests|traces|points|primitives|nodes|requests|transactions|boxes|hints'
-if grep -rnE "\"[^\"]*\{\}( more)? ($nouns)\b" app capture/ingest capture/trace/notes.cpp --include=*.cpp |
+if grep -rnE "\"[^\"]*\{\}( more)? ($nouns)\b" app capture/ingest capture/trace/rules/notes.cpp --include=*.cpp |
     grep -vE '(at most|more than) \{\}'; then
   echo "these texts read wrong for a count of one: use counted() of base/count_text.hpp"
   exit 1

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "bvh/box_ray.hpp"
+#include "bvh/geometry/box_ray.hpp"
 #include "bvh/layouts/binary.hpp"
 #include "bvh/layouts/compressed_wide_8.hpp"
 #include "bvh/layouts/half_4.hpp"

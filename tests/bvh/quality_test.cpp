@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 
-#include "bvh/box_ray.hpp"
 #include "bvh/bvh.hpp"
-#include "bvh/polygon.hpp"
-#include "bvh/quality.hpp"
+#include "bvh/geometry/box_ray.hpp"
+#include "bvh/geometry/polygon.hpp"
+#include "bvh/reports/quality.hpp"
 #include "tests/support/meshes.hpp"
 
 namespace rayreplay::bvh {

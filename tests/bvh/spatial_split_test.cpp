@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "bvh/bvh.hpp"
+#include "bvh/geometry/polygon.hpp"
 #include "bvh/items.hpp"
-#include "bvh/polygon.hpp"
-#include "bvh/quality.hpp"
+#include "bvh/reports/quality.hpp"
 #include "tests/support/meshes.hpp"
 
 namespace rayreplay::bvh {

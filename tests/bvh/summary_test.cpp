@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "bvh/decoded_tree.hpp"
-#include "bvh/summary.hpp"
+#include "bvh/reports/summary.hpp"
 #include "tests/support/meshes.hpp"
 #include "tests/support/random_tree.hpp"
 

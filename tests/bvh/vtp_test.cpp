@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "bvh/vtp.hpp"
+#include "bvh/reports/vtp.hpp"
 #include "tests/support/meshes.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "capture/trace/hdf5_handle.hpp"
+#include "capture/trace/file/hdf5_handle.hpp"
 #include "capture/trace/reader.hpp"
 #include "tests/app/run_command.hpp"
 #include "traversal/classification/classify.hpp"

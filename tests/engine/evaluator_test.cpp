@@ -16,7 +16,7 @@
 #include <tbb/task_arena.h>
 
 #include "base/error.hpp"
-#include "bvh/summary.hpp"
+#include "bvh/reports/summary.hpp"
 #include "capture/import/memory_trace.hpp"
 #include "capture/trace/reader.hpp"
 #include "sim/caching/cache.hpp"

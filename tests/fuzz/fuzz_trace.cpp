@@ -14,8 +14,8 @@
 #include <hdf5.h>
 #include <tbb/global_control.h>
 
-#include "capture/trace/envelope.hpp"
-#include "capture/trace/file_descriptor.hpp"
+#include "capture/trace/file/envelope.hpp"
+#include "capture/trace/file/file_descriptor.hpp"
 #include "capture/trace/reader.hpp"
 #include "capture/trace/validate.hpp"
 #include "capture/trace/writer.hpp"

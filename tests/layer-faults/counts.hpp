@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "capture/layer/dispatch.hpp"
+#include "capture/layer/device/dispatch.hpp"
 
 namespace rayreplay::test {
 

@@ -4,9 +4,9 @@
 #include <stdexcept>
 
 #include "capture/layer/event_memory.hpp"
-#include "capture/layer/pipelines.hpp"
+#include "capture/layer/pipelines/pipelines.hpp"
+#include "capture/layer/pipelines/shaders.hpp"
 #include "capture/layer/process.hpp"
-#include "capture/layer/shaders.hpp"
 #include "capture/layer/submissions.hpp"
 #include "capture/layer/table_patch.hpp"
 #include "capture/layer/timestamps.hpp"

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "capture/layer/pipelines.hpp"
+#include "capture/layer/pipelines/pipelines.hpp"
 #include "tests/layer-geometry/fake_layer.hpp"
 
 namespace rayreplay::layer::geometry {

@@ -1,4 +1,4 @@
-#include "capture/layer/feature_chain.hpp"
+#include "capture/layer/device/feature_chain.hpp"
 
 #include <gtest/gtest.h>
 

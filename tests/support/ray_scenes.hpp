@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "bvh/box_ray.hpp"
+#include "bvh/geometry/box_ray.hpp"
 #include "bvh/scene.hpp"
 #include "capture/trace/trace.hpp"
 #include "tests/support/random_trace.hpp"

@@ -1,7 +1,7 @@
 // Files that are not what was written: each gets a message of its own before libhdf5 sees a byte.
 #include <hdf5.h>
 
-#include "capture/trace/envelope.hpp"
+#include "capture/trace/file/envelope.hpp"
 #include "tests/trace/support.hpp"
 
 namespace rayreplay::trace {

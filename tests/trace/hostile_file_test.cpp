@@ -1,7 +1,7 @@
 // Files with a valid seal whose HDF5 structure claims what it should not: made by editing sound ones through libhdf5.
 #include <hdf5.h>
 
-#include "capture/trace/envelope.hpp"
+#include "capture/trace/file/envelope.hpp"
 #include "capture/trace/seal.hpp"
 #include "tests/trace/support.hpp"
 

@@ -3,7 +3,7 @@
 #include <limits>
 #include <numeric>
 
-#include "capture/trace/event_context.hpp"
+#include "capture/trace/rules/event_context.hpp"
 #include "capture/trace/validate.hpp"
 #include "tests/support/launch_builder.hpp"
 #include "tests/trace/support.hpp"

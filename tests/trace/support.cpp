@@ -1,6 +1,6 @@
 #include "tests/trace/support.hpp"
 
-#include "capture/trace/storage.hpp"
+#include "capture/trace/file/storage.hpp"
 
 namespace rayreplay::trace {
 namespace {

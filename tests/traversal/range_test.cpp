@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "bvh/box_ray.hpp"
 #include "bvh/bvh.hpp"
+#include "bvh/geometry/box_ray.hpp"
 #include "tests/support/adversarial.hpp"
 #include "tests/support/random_trace.hpp"
 #include "traversal/traversal.hpp"

@@ -12,7 +12,7 @@
 
 #include <array>
 
-#include "bvh/box.hpp"
+#include "bvh/geometry/box.hpp"
 #include "traversal/ray.hpp"
 
 namespace rayreplay::traversal {

@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "bvh/box_ray.hpp"
+#include "bvh/geometry/box_ray.hpp"
 #include "bvh/layouts/wide.hpp"
 #include "traversal/kernels/ray_space.hpp"
 #include "traversal/kernels/triangle.hpp"

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <span>
 
-#include "bvh/box_ray.hpp"
+#include "bvh/geometry/box_ray.hpp"
 #include "bvh/layout.hpp"
 
 namespace rayreplay::traversal {

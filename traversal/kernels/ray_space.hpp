@@ -8,7 +8,7 @@
 #include <array>
 #include <cstddef>
 
-#include "bvh/box_ray.hpp"
+#include "bvh/geometry/box_ray.hpp"
 #include "traversal/kernels/triangle.hpp"
 #include "traversal/ray.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "capture/layer/device.hpp"
+#include "capture/layer/device/device.hpp"
 
 namespace rayreplay::layer::geometry {
 namespace {

@@ -1,7 +1,7 @@
 // Descriptor sets: which acceleration structures are written into them.
 #include "capture/layer/geometry/intercepts.hpp"
 #include "capture/layer/geometry/state.hpp"
-#include "capture/layer/pipelines.hpp"
+#include "capture/layer/pipelines/pipelines.hpp"
 #include "capture/layer/process.hpp"
 
 namespace rayreplay::layer::geometry {

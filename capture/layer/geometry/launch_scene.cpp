@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "capture/layer/geometry/state.hpp"
-#include "capture/layer/pipelines.hpp"
+#include "capture/layer/pipelines/pipelines.hpp"
 #include "capture/layer/process.hpp"
 
 namespace rayreplay::layer::geometry {

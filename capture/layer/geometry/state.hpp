@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "capture/instrument/instrument.hpp"
-#include "capture/layer/device.hpp"
+#include "capture/layer/device/device.hpp"
 #include "capture/layer/geometry/address_map.hpp"
 #include "capture/layer/geometry/copies.hpp"
 #include "capture/layer/geometry/descriptor_table.hpp"

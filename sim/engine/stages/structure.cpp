@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "bvh/summary.hpp"
+#include "bvh/reports/summary.hpp"
 #include "sim/engine/stage_registry.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/input.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "capture/trace/envelope.hpp"
+#include "capture/trace/file/envelope.hpp"
 
 namespace rayreplay::fuzz {
 namespace {

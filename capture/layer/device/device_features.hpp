@@ -1,0 +1,34 @@
+// What instrumented shaders need of a device, added to what the application asks for.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <vulkan/vulkan.h>
+
+#include "capture/layer/device/device.hpp"
+#include "capture/layer/device/feature_chain.hpp"
+
+namespace rayreplay::layer {
+
+/// The application's create info with our additions. `info` points into this object and into the application's memory.
+struct DeviceRequest {
+  VkDeviceCreateInfo info{};
+  bool traces = false;   ///< the application enables ray-tracing pipelines
+  bool queries = false;  ///< and ray queries
+  bool enough = false;   ///< all that instrumented shaders need is on
+  std::string lacks;     ///< if not enough: what
+  bool clock = false, sm = false;
+  bool swapchain = false, frame_boundary = false;
+
+  std::unique_ptr<FeatureChain> chain;
+  VkPhysicalDeviceFeatures features{};
+  std::vector<const char*> extensions;
+};
+
+/// Never writes into the application's memory. api_version: the lower of the instance's and the device's.
+[[nodiscard]] std::unique_ptr<DeviceRequest> extend_request(const Instance& instance, VkPhysicalDevice physical,
+                                                            const VkDeviceCreateInfo& asked);
+
+}  // namespace rayreplay::layer

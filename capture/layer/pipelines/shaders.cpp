@@ -1,0 +1,193 @@
+#include "capture/layer/pipelines/shaders.hpp"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <array>
+#include <optional>
+
+#include "capture/layer/geometry/hooks.hpp"
+#include "capture/layer/process.hpp"
+
+namespace rayreplay::layer {
+namespace {
+
+constexpr std::array<const char*, 6> kStageNames = {"raygen",     "intersection", "anyhit",
+                                                    "closesthit", "miss",         "callable"};
+
+/// `count` consecutive ids; nothing if there are not as many left.
+std::optional<std::uint16_t> reserve_ids(std::size_t count) {
+  auto& next = process().next_shader;
+  auto first = next.load();
+  do {
+    if (first + count > spool::kNoShader) {
+      return std::nullopt;
+    }
+  } while (!next.compare_exchange_weak(first, first + static_cast<std::uint32_t>(count)));
+  return static_cast<std::uint16_t>(first);
+}
+
+/// Whether a module declares a ray-tracing entry point. Reads only the words before the first function, so that modules
+/// without one cost almost nothing.
+bool names_ray_tracing(std::span<const std::uint32_t> words) {
+  constexpr std::size_t kHeader = 5;
+  constexpr std::uint32_t kOpEntryPoint = 15, kOpFunction = 54;
+  constexpr std::uint32_t kRayGeneration = 5313, kCallable = 5318;
+  for (std::size_t at = kHeader; at + 1 < words.size();) {
+    const auto op = words[at] & 0xFFFFU;
+    const auto count = words[at] >> 16U;
+    if (op == kOpFunction || count == 0) {
+      return false;
+    }
+    if (op == kOpEntryPoint && words[at + 1] >= kRayGeneration && words[at + 1] <= kCallable) {
+      return true;
+    }
+    at += count;
+  }
+  return false;
+}
+
+}  // namespace
+
+Shaders::Shaders(Device& device) : device_(device) {}
+
+void Shaders::created(VkShaderModule module, const VkShaderModuleCreateInfo& info) {
+  const std::span<const std::uint32_t> words(info.pCode, info.codeSize / sizeof(std::uint32_t));
+  if (instrument::uses_ray_queries(words)) {
+    saw(spool::Sight::RayQueryShader);
+    note("shaders trace by ray queries: those rays are not captured");
+  }
+  if (!names_ray_tracing(words)) {
+    return;
+  }
+  auto copy = std::make_shared<const Words>(words.begin(), words.end());
+  const std::scoped_lock lock(mutex_);
+  modules_[module] = std::move(copy);
+}
+
+void Shaders::destroyed(VkShaderModule module) {
+  const std::scoped_lock lock(mutex_);
+  modules_.erase(module);
+}
+
+std::shared_ptr<const Words> Shaders::words(VkShaderModule module) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = modules_.find(module);
+  return found == modules_.end() ? nullptr : found->second;
+}
+
+instrument::Options Shaders::instrument_options(bool any_hits) const {
+  const auto& wanted = options();
+  instrument::Options result;
+  result.record = device_.records;
+  result.events_address = device_.events.address;
+  result.events_words = device_.events_words;
+  result.control_address = device_.control.address;
+  result.clock = device_.has_clock;
+  result.sm = device_.has_sm;
+  result.wide_subgroups = device_.wide_subgroups;
+  result.gate = device_.gated;
+  if (wanted.window) {
+    result.window = instrument::Window{wanted.window->x, wanted.window->y, wanted.window->width, wanted.window->height};
+  }
+  result.every = wanted.every;
+  result.opacity_address = any_hits && device_.geometry ? device_.geometry->opacity_address() : 0;
+  result.ray_flags_address = device_.ray_flags.address;
+  result.ray_flags_threads = static_cast<std::uint32_t>(device_.ray_flags.bytes / sizeof(std::uint32_t));
+  // Without these the application's any-hit shaders would run on its opaque geometry.
+  result.observe_all =
+      wanted.observe_all && (!any_hits || (result.opacity_address != 0 && result.ray_flags_threads != 0));
+  if (device_.swizzle.buffer != VK_NULL_HANDLE) {
+    result.swizzle = instrument::SwizzleTable{device_.swizzle.address, wanted.swizzle_width, wanted.swizzle_height,
+                                              wanted.swizzle_depth};
+  }
+  return result;
+}
+
+std::shared_ptr<const instrument::Result> Shaders::twin(std::span<const std::uint32_t> words, const std::string& name,
+                                                        bool any_hits) {
+  const auto hash = XXH3_128bits(words.data(), words.size_bytes());
+  any_hits = any_hits && options().observe_all;
+  const Key key(hash.high64, hash.low64, any_hits);
+  std::shared_ptr<Twin> twin;
+  {
+    const std::scoped_lock lock(mutex_);
+    auto& known = twins_[key];
+    if (!known) {
+      known = std::make_shared<Twin>();
+    }
+    twin = known;
+  }
+  // Threads that compile pipelines side by side rewrite their shaders side by side.
+  const std::scoped_lock lock(twin->mutex);
+  if (twin->result) {
+    return twin->result;
+  }
+  auto result = std::make_shared<instrument::Result>();
+  const auto first = reserve_ids(instrument::entry_points(words, 0).size());
+  if (!first) {
+    result->status = instrument::Status::Refused;
+    result->reason = "all 65,535 shader numbers are used";
+    note("shaders are left alone: " + result->reason);
+    return result;
+  }
+  auto wanted = instrument_options(any_hits);
+  wanted.first_shader_id = *first;
+  *result = instrument::instrument(words, wanted);
+  if (result->entry_points.empty()) {
+    result->entry_points = instrument::entry_points(words, *first);
+  }
+  spool(words, name, *result, false);
+  twin->result = result;
+  return result;
+}
+
+std::shared_ptr<const instrument::Result> Shaders::probe() {
+  const std::scoped_lock lock(mutex_);
+  if (probe_) {
+    return probe_;
+  }
+  auto result = std::make_shared<instrument::Result>();
+  if (const auto first = reserve_ids(1)) {
+    auto wanted = instrument_options(false);
+    wanted.first_shader_id = *first;
+    result->spirv = instrument::recording_any_hit(wanted);
+    result->status = instrument::Status::Instrumented;
+    result->entry_points.push_back({instrument::Stage::AnyHit, "main", *first});
+    spool(result->spirv, "observe-all", *result, true);
+    probe_ = result;
+  }
+  return result;
+}
+
+void Shaders::spool(std::span<const std::uint32_t> words, const std::string& name, const instrument::Result& result,
+                    bool added) {
+  std::string shown = name;
+  for (const auto& entry : result.entry_points) {
+    spool::Shader block;
+    block.shader = entry.shader;
+    block.stage = static_cast<std::uint8_t>(entry.stage);
+    block.status = added                                               ? spool::ShaderStatus::Added
+                   : result.status == instrument::Status::Instrumented ? spool::ShaderStatus::Instrumented
+                                                                       : spool::ShaderStatus::LeftAlone;
+    block.entry = entry.name;
+    block.name = !name.empty() ? name : std::string(kStageNames.at(block.stage)) + " " + std::to_string(entry.shader);
+    shown = shown.empty() ? block.name : shown;
+    block.reason = result.reason;
+    block.spirv.assign(words.begin(), words.end());
+    for (const auto& site : result.sites) {
+      if (site.shader == entry.shader) {
+        block.sites.push_back({site.site, static_cast<std::uint8_t>(site.bound ? 1 : 0), site.set, site.binding});
+      }
+    }
+    spool_block(block);
+  }
+  if (result.status == instrument::Status::Refused) {
+    note("shader " + shown + " left alone: " + result.reason);
+  }
+  for (const auto& line : result.notes) {
+    note("shader " + shown + ": " + line);
+  }
+}
+
+}  // namespace rayreplay::layer

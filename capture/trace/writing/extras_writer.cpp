@@ -1,0 +1,37 @@
+#include "capture/trace/writing/extras_writer.hpp"
+
+#include "capture/trace/writing/table_writer.hpp"
+
+namespace rayreplay::trace {
+
+void write_launch_extras(hid_t group, const std::string& path, std::uint32_t tlas, const LaunchExtras& extras,
+                         ChunkPipeline& pipeline, std::uint64_t chunk_rows) {
+  if (tlas != 0) {
+    hdf5::write_attribute(group, "tlas", tlas, path);
+  }
+  if (extras.frame != 0) {
+    hdf5::write_attribute(group, "frame", extras.frame, path);
+  }
+  if (extras.duration_ns != 0) {
+    hdf5::write_attribute(group, "duration_ns", extras.duration_ns, path);
+  }
+  if (extras.dropped_events != 0) {
+    hdf5::write_attribute(group, "dropped_events", extras.dropped_events, path);
+  }
+  const auto& records = extras.shader_table;
+  if (records.empty()) {
+    return;
+  }
+  Table table(group, "shader_table", path + "/shader_table", pipeline, chunk_rows);
+  table.column<std::uint8_t>("region", records, [](const ShaderRecord& r) { return r.region; });
+  table.column<std::uint32_t>("index", records, [](const ShaderRecord& r) { return r.index; });
+  table.column<std::uint16_t>("general", records, [](const ShaderRecord& r) { return r.general; });
+  table.column<std::uint16_t>("closest_hit", records, [](const ShaderRecord& r) { return r.closest_hit; });
+  table.column<std::uint16_t>("any_hit", records, [](const ShaderRecord& r) { return r.any_hit; });
+  table.column<std::uint16_t>("intersection", records, [](const ShaderRecord& r) { return r.intersection; });
+  table.arrays<std::uint8_t>(
+      "data", "data_offset", 1, records, [](const ShaderRecord& r) -> const auto& { return r.data; });
+  table.finish();
+}
+
+}  // namespace rayreplay::trace

@@ -1,0 +1,17 @@
+// What a launch holds besides threads, rays, events and groups: attributes and the shader table. Internal to this room.
+//
+// What is not known is not written, so that a trace without it has the bytes that it always had.
+#pragma once
+
+#include <string>
+
+#include "capture/trace/writer.hpp"
+#include "capture/trace/writing/column_writer.hpp"
+
+namespace rayreplay::trace {
+
+/// `group`: the launch's, `path` its name.
+void write_launch_extras(hid_t group, const std::string& path, std::uint32_t tlas, const LaunchExtras& extras,
+                         ChunkPipeline& pipeline, std::uint64_t chunk_rows);
+
+}  // namespace rayreplay::trace
