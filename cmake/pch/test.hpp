@@ -1,4 +1,4 @@
-// As library.hpp, for the test programs.
+// As library.hpp, for the test programs. Without nlohmann-json: it costs every source that includes this, and few use it.
 #pragma once
 
 #include <fmt/format.h>
@@ -7,7 +7,6 @@
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_reduce.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
