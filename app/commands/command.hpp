@@ -24,6 +24,7 @@ void add_validate_command(CLI::App& root, Session& session);
 void add_seal_command(CLI::App& root, Session& session);
 void add_list_command(CLI::App& root, Session& session);
 void add_describe_command(CLI::App& root, Session& session);
+void add_completion_command(CLI::App& root, Session& session);
 void add_devices_command(CLI::App& root, Session& session);
 void add_bvh_command(CLI::App& root, Session& session);
 void add_whatif_command(CLI::App& root, Session& session);

@@ -287,9 +287,41 @@ std::string reference() {
     }
     text += fmt::format("\nSource: {}\n", model.source);
   }
-  text += "\n## Keys of experiments\n\nWhat `rayreplay run` and sweeps take ([experiments.md](experiments.md)).\n\n";
-  text += markdown(keys_table());
-  text += "\n## Metrics of experiments\n\nWhat they give, by the word of the key `outputs` that asks for it.\n\n";
+  return text;
+}
+
+/// The columns of `keys_table` that people read, with the key that a default comes from in place of a value.
+output::Table keys_for_people() {
+  const output::Table all = keys_table();
+  output::Table table;
+  table.columns = {{"name", "key"},     {"flag", "flag"},       {"default", "default"}, {"unit", "unit"},
+                   {"range", "values"}, {"read_by", "read by"}, {"text", "meaning"}};
+  for (const auto& row : all.rows) {
+    const std::string& from = std::get<std::string>(row[7]);
+    table.rows.push_back({row[0], row[1], from.empty() || from == kMachine ? row[3] : output::Cell(from), row[4],
+                          row[5], row[8], row[6]});
+  }
+  return table;
+}
+
+/// docs/keys.md is generated from the table of keys.
+std::string keys_reference() {
+  std::string text =
+      "# Keys and metrics of experiments\n\nMade by `rayreplay list keys --markdown`; a test compares the two. "
+      "[experiments.md](experiments.md) says how keys\nare written and where they come from.\n\n## Keys\n\n"
+      "*Flag* is what commands take that read the key ([cli.md](cli.md)); of a truth value it sets the opposite of "
+      "the\n"
+      "default. *Read by*: [stages](stages.md). A default that is a key's name is that key's value.\n\n";
+  text += markdown(keys_for_people());
+  text +=
+      "\nFlags that set several keys, both those of `machine`, whose caches time the schedule, and those of `cache`,\n"
+      "which are asked about:\n\n";
+  for (const experiment::Shorthand& shorthand : experiment::shorthands()) {
+    text += fmt::format("- `{} {}`: {}\n", shorthand.flag, shorthand.type, shorthand.text);
+  }
+  text +=
+      "\n## Metrics\n\nThe key `outputs` asks for them by the name in the second column. A metric that an experiment "
+      "does not have,\nsuch as the hit rate of an L2 that is not there, is left out.\n\n";
   return text + markdown(metrics_table());
 }
 
@@ -300,10 +332,20 @@ void add_list_command(CLI::App& root, Session& session) {
   command->group("Models");
   auto kind = std::make_shared<std::string>();
   auto format = std::make_shared<FormatOption>();
+  auto as_document = std::make_shared<bool>(false);
   command->add_option("kind", *kind, "Only models of this kind; keys, metrics: of experiments")->type_name("KIND");
+  command->add_flag("--markdown", *as_document, "Of keys: docs/keys.md");
   format->add_to(*command);
-  command->callback([&session, kind, format] {
-    session.action = [kind, format] {
+  command->callback([&session, kind, format, as_document] {
+    session.action = [kind, format, as_document] {
+      if (*as_document) {
+        if (*kind != kKeys) {
+          throw Error(ErrorKind::Usage, {"--markdown is only of keys", "list", "'" + *kind + "'", "rayreplay list keys",
+                                         "models: rayreplay describe --all --markdown"});
+        }
+        console::print(keys_reference());
+        return 0;
+      }
       const output::Table table = list_table(kind->empty() ? "" : check_kind(*kind));
       console::print(output::render(table, format->format()));
       return 0;

@@ -181,6 +181,7 @@ int parse_and_act(int argc, char** argv) {
   add_list_command(root, session);
   add_devices_command(root, session);
   add_describe_command(root, session);
+  add_completion_command(root, session);
   try {
     root.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <regex>
 #include <sstream>
 
@@ -227,11 +229,43 @@ TEST_F(CommandTest, ListAndDescribeKnowTheModels) {
   const std::string written((std::istreambuf_iterator<char>(reference)), {});
   EXPECT_EQ(run_command({"describe", "--all", "--markdown"}).output, written)
       << "make it anew: rayreplay describe --all --markdown > docs/reference.md";
+  EXPECT_EQ(run_command({"list", "keys", "--markdown"}).output, read_bytes(RAYREPLAY_SOURCE_DIR "/docs/keys.md"))
+      << "make it anew: rayreplay list keys --markdown > docs/keys.md";
+  EXPECT_THAT(run_command({"list", "packing", "--markdown"}).errors, HasSubstr("describe --all --markdown"));
   EXPECT_THAT(run_command({"describe", "random"}).output, HasSubstr("seed"));
   const Outcome unknown = run_command({"describe", "numray"});
   EXPECT_EQ(unknown.code, 2);
   EXPECT_THAT(unknown.errors, HasSubstr("'numrays'"));
   EXPECT_THAT(run_command({"list", "packng"}).errors, HasSubstr("'packing'"));
+}
+
+// What the completion script offers at the end of the line; the script's end calls it with the line.
+std::string completed(const std::string& script, const std::string& line) {
+  const std::string command = "bash '" + script + "' '" + line + "'";
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  std::string text;
+  for (int letter = std::fgetc(pipe.get()); letter != EOF; letter = std::fgetc(pipe.get())) {
+    text += static_cast<char>(letter);
+  }
+  return text;
+}
+
+TEST_F(CommandTest, CompletionKnowsCommandsOptionsKeysAndModels) {
+  const Outcome outcome = run_command({"completion", "bash"});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  const std::string script = scratch_ / "completion.bash";
+  std::ofstream(script) << outcome.output << "COMP_LINE=$1; COMP_POINT=${#1}; _rayreplay; echo \"${COMPREPLY[*]}\"\n";
+  EXPECT_EQ(completed(script, "rayreplay micr"), "microbench\n");
+  EXPECT_EQ(completed(script, "rayreplay results b"), "best\n");
+  EXPECT_EQ(completed(script, "rayreplay whatif t.rrt --pack"), "--packing\n");
+  EXPECT_EQ(completed(script, "rayreplay whatif t.rrt --packing numr"), "numrays\n");
+  EXPECT_EQ(completed(script, "rayreplay run --set cache.l1.by"), "cache.l1.bytes=\n");
+  EXPECT_EQ(completed(script, "rayreplay run --set packing=numr"), "numrays\n");  // bash keeps "packing="
+  EXPECT_EQ(completed(script, "rayreplay run --threads 4 --machine rtx40"),
+            completed(script, "rayreplay x --machine rtx40"));
+  EXPECT_THAT(completed(script, "rayreplay run --machine rtx40"), HasSubstr("rtx4090"));
+  EXPECT_EQ(completed(script, "rayreplay whatif some/"), "\n");  // files are bash's own
+  EXPECT_EQ(run_command({"completion", "tcsh"}).code, 2);
 }
 
 TEST_F(CommandTest, OrderDrawsAPictureWithOrWithoutATrace) {
@@ -245,7 +279,7 @@ TEST_F(CommandTest, TheReferenceNamesEveryCommandAndOption) {
   const std::string reference = read_bytes(std::string(RAYREPLAY_SOURCE_DIR) + "/docs/cli.md");
   const std::regex option("--[a-z][a-z-]*");
   for (const char* command : {"trace", "info", "validate", "seal", "whatif", "replay", "run", "traverse", "order",
-                              "swizzle", "list", "devices", "describe"}) {
+                              "swizzle", "list", "devices", "describe", "completion"}) {
     const std::size_t begin = reference.find(std::string("\n## ") + command + "\n");
     ASSERT_NE(begin, std::string::npos) << command;
     const std::string section = reference.substr(begin, reference.find("\n## ", begin + 1) - begin);
