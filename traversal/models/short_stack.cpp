@@ -36,7 +36,7 @@ class Trail {
     depth_ = 0;
     held_ = 0;
   }
-  /// At the root again, with the path as it is.
+  /// Returns to the root, keeping the path.
   void restart() {
     depth_ = 0;
   }

@@ -105,7 +105,8 @@ class Tokenizer {
       while (stop != end && (is_name_part(*stop) || *stop == '.')) {
         ++stop;
       }
-      fail("the number is malformed", fmt::format("'{}'", std::string_view(begin, static_cast<std::size_t>(stop - begin))),
+      fail("the number is malformed",
+           fmt::format("'{}'", std::string_view(begin, static_cast<std::size_t>(stop - begin))),
            "a number such as 12, 0.5, 1e3 or 0x1F", "");
     }
     return take(TokenKind::Number, static_cast<std::size_t>(read.ptr - begin), value);
