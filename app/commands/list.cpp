@@ -230,33 +230,13 @@ std::string describe(const std::vector<ModelDescription>& models, output::Format
   return format == output::Format::Json ? json_text(list, 2) + "\n" : text;
 }
 
-/// A cell of a Markdown table: '|' would end it.
-std::string cell(const std::string& text) {
-  std::string escaped;
-  for (const char letter : text) {
-    escaped += letter == '|' ? "\\|" : std::string(1, letter);
-  }
-  return escaped;
-}
-
-/// Titles and cells, the first column as code, without columns of detail.
-std::string markdown(const output::Table& table) {
-  std::string head, rule, rows;
-  for (const output::Column& column : table.columns) {
-    head += column.detail ? "" : fmt::format("| {} ", column.title);
-    rule += column.detail ? "" : "| --- ";
-  }
-  for (const auto& row : table.rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const output::Column& column = table.columns[i];
-      if (!column.detail) {
-        const std::string text = cell(output::cell_text(row[i], column));
-        rows += i == 0 ? fmt::format("| `{}` ", text) : fmt::format("| {} ", text);
-      }
-    }
-    rows += "|\n";
-  }
-  return head + "|\n" + rule + "|\n" + rows;
+/// "(whole number: 0 to 8, in children; default 0)"
+std::string facts(const Parameter& parameter) {
+  const std::string range = range_text(parameter);
+  const std::string standard = to_text(parameter.default_value);
+  return fmt::format("({}{}{}{})", type_name(parameter.default_value), range.empty() ? "" : ": " + range,
+                     parameter.unit.empty() ? "" : ", in " + parameter.unit,
+                     standard.empty() ? "" : "; default " + standard);
 }
 
 /// docs/reference.md is generated from the registrations.
@@ -264,7 +244,8 @@ std::string reference() {
   std::string text =
       "# Reference of models\n\nMade by `rayreplay describe --all --markdown`; a test compares the two. A model is "
       "picked as "
-      "`name` or\n`name:key=value,key=value`.\n";
+      "`name` or\n`name:key=value,key=value`. Keys and metrics of experiments: "
+      "[experiments.md](experiments.md#keys).\n";
   std::string kind;
   for (const ModelDescription& model : everything()) {
     const bool first = model.kind != kind;
@@ -277,20 +258,13 @@ std::string reference() {
       continue;
     }
     text += fmt::format("\n### {}\n\n{}\n\n{}\n", model.name, model.summary, model.text);
-    if (!model.parameters.empty()) {
-      text += "\n| parameter | type | default | unit | values | meaning |\n| --- | --- | --- | --- | --- | --- |\n";
-      for (const Parameter& parameter : model.parameters) {
-        text += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", parameter.name, type_name(parameter.default_value),
-                            to_text(parameter.default_value), parameter.unit, cell(range_text(parameter)),
-                            cell(parameter.text));
-      }
+    text += model.parameters.empty() ? "" : "\n";
+    for (const Parameter& parameter : model.parameters) {
+      text += fmt::format("- `{}` {}: {}\n", parameter.name, facts(parameter), parameter.text);
     }
     text += fmt::format("\nSource: {}\n", model.source);
   }
-  text += "\n## Keys of experiments\n\nWhat `rayreplay run` and sweeps take ([experiments.md](experiments.md)).\n\n";
-  text += markdown(keys_table());
-  text += "\n## Metrics of experiments\n\nWhat they give, by the word of the key `outputs` that asks for it.\n\n";
-  return text + markdown(metrics_table());
+  return text;
 }
 
 }  // namespace
