@@ -257,12 +257,11 @@ std::string reference() {
       text += fmt::format("{}- `{}`: {} ({})\n", first ? "\n" : "", model.name, model.summary, model.source);
       continue;
     }
-    text += fmt::format("\n### {}\n\n{}\n\n{}\n", model.name, model.summary, model.text);
-    text += model.parameters.empty() ? "" : "\n";
+    text += fmt::format("\n### {}\n{}\n\n{}\n\n", model.name, model.summary, model.text);
     for (const Parameter& parameter : model.parameters) {
       text += fmt::format("- `{}` {}: {}\n", parameter.name, facts(parameter), parameter.text);
     }
-    text += fmt::format("\nSource: {}\n", model.source);
+    text += fmt::format("- Source: {}\n", model.source);
   }
   return text;
 }
