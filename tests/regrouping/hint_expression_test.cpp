@@ -187,14 +187,14 @@ TEST_P(WrongFormula, IsRefusedWhereItIsWrong) {
 INSTANTIATE_TEST_SUITE_P(
     All, WrongFormula,
     testing::Values(Wrong{"", 1, "ends too early"}, Wrong{"1 +", 4, "ends too early"}, Wrong{"(1", 3, "not closed"},
-                    Wrong{"(1 2)", 4, "close or the formula go on"}, Wrong{"1)", 2, "goes on"},
-                    Wrong{"1 2", 3, "goes on"}, Wrong{"* 2", 1, "a value is missing"}, Wrong{"min(1)", 6, "too few"},
-                    Wrong{"min(1, 2, 3)", 11, "too many"}, Wrong{"hash()", 6, "too few"},
+                    Wrong{"(1 2)", 4, "close or the formula go on"}, Wrong{"1)", 2, "after the end"},
+                    Wrong{"1 2", 3, "after the end"}, Wrong{"* 2", 1, "a value is missing"},
+                    Wrong{"min(1)", 6, "too few"}, Wrong{"min(1, 2, 3)", 11, "too many"}, Wrong{"hash()", 6, "too few"},
                     Wrong{"hash(1, 2, 3, 4, 5)", 18, "too many"}, Wrong{"min", 1, "without its arguments"},
                     Wrong{"material(2)", 1, "field is no function"}, Wrong{"lgo2(4)", 1, "unknown function"},
                     Wrong{"1 < 2 < 3", 7, "do not chain"}, Wrong{"1 = 2", 3, "unknown character"},
                     Wrong{"~1", 1, "unknown character"}, Wrong{"1 $ 2", 3, "unknown character"},
-                    Wrong{"1x", 1, "no number"}, Wrong{"1.2.3", 1, "no number"}, Wrong{"0x", 1, "no number"},
+                    Wrong{"1x", 1, "malformed"}, Wrong{"1.2.3", 1, "malformed"}, Wrong{"0x", 1, "malformed"},
                     Wrong{"1e999", 1, "too large"}, Wrong{"0x20000000000001", 1, "too large"},
                     Wrong{"0xFFFFFFFFFFFFFFFFFF", 1, "too large"}, Wrong{"min(1,)", 7, "a value is missing"},
                     Wrong{"if(1, 2)", 8, "too few"}));
