@@ -1,10 +1,10 @@
 // Opens the devices that --device names.
 //
-// Contract: `choice`: "auto" (the fittest GPU, discrete before integrated before virtual; the processor where there is
-// none), "cpu", "vulkan" (as auto, but an error where there is none), "vulkan:N", "all" (every GPU), a part of a name
-// or a uuid, or several of the latter three between commas. Devices that are processors themselves (lavapipe) are taken
-// only by number, name or uuid. Errors: Usage for a choice that fits no device or several, with what there is; Missing
-// where a device was asked for and there is no loader, or it is unfit, or the program was built without GPU support.
+// Contract: `choice` is "auto" (the best GPU: discrete before integrated before virtual; the processor where there is
+// none), "cpu", "vulkan" (as auto, but an error where there is no GPU), "vulkan:N", "all" (every GPU), a part of a name
+// or a uuid, or several of the last three separated by commas. Software devices (lavapipe) are taken only by number,
+// name or uuid. Errors: Usage, with the list of devices, for a choice that fits none or several; Missing where a device
+// was asked for and there is no loader, the device is unfit, or the program was built without GPU support.
 #pragma once
 
 #include <memory>

@@ -1,10 +1,9 @@
-// A launch whose columns stay on the devices while it is asked about: what replays, packings and regroupings share.
+// A launch whose columns stay on the devices, for replays, packings and regroupings.
 //
-// Contract: made for one launch, which must outlive it unchanged. `column` uploads a column of that launch to a device
-// the first time it is asked for there, and keeps it; the buffer holds the column's elements one after another.
-// `derived` keeps what a stage computed from the launch alone under a name of its own ("simt.codes:…"): the second call
-// with that name gives the buffer of the first; the name must say everything that it depends on. Devices may be used
-// side by side by different threads. Errors: DeviceError, std::bad_alloc.
+// Contract: made for one launch, which must outlive it unchanged. `column` uploads a column of that launch at its first
+// use on a device and keeps it; the buffer holds the elements in order. `derived` keeps a result computed from the
+// launch alone under a name ("simt.codes:…") that states everything it depends on: later calls with the name return the
+// first buffer. Different threads may use different devices concurrently. Errors: DeviceError, std::bad_alloc.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +28,7 @@ class LaunchOnDevice {
     return *launch_;
   }
 
-  /// At least 16 bytes, also of an empty column.
+  /// At least 16 bytes, even for an empty column.
   template <class T>
   [[nodiscard]] const Buffer& column(Device& device, Stream& stream, const trace::Column<T>& column) {
     return uploaded(device, stream, column.data(), std::as_bytes(std::span(column)));
@@ -53,7 +52,7 @@ class LaunchOnDevice {
   std::map<Device*, OnOne> devices_;
 };
 
-/// What the devices hold of the launch, made at the first call. For one thread at a time.
+/// The launch's device data, made at the first call. For one thread at a time.
 [[nodiscard]] LaunchOnDevice& on_devices(trace::AcceleratedLaunch& launch);
 
 }  // namespace rayreplay::kernels

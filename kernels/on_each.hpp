@@ -1,7 +1,7 @@
-// Several devices at work side by side.
+// Runs several devices in parallel.
 //
-// Contract: runs body(i) for i < count, each in a thread of its own. When all have ended, the failure of the lowest i
-// goes on to the caller, if there is one.
+// Contract: runs body(i) for i < count, each in its own thread. After all have ended, the exception of the lowest i, if
+// any, is rethrown.
 #pragma once
 
 #include <cstddef>

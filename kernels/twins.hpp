@@ -1,7 +1,7 @@
-// How kernels register themselves as twins of the rooms' own algorithms (base/twin.hpp).
+// Registration of kernels as twins of the rooms' algorithms (base/twin.hpp).
 //
-// Contract: `first_device(f)` and `all_devices(f)` make what Twin::Kernels::run asks for of `f(Device&, arguments…)`
-// and `f(std::span<Device* const>, arguments…)`. Every ComputeDevice of this program is a Device.
+// Contract: `first_device(f)` and `all_devices(f)` make Twin::Kernels::run from `f(Device&, arguments…)` and
+// `f(std::span<Device* const>, arguments…)`. Every ComputeDevice of this program is a Device.
 #pragma once
 
 #include <utility>

@@ -1,4 +1,4 @@
-// What kernels/ is where the program was built without GPU support.
+// Replacement of kernels/ in builds without GPU support.
 #include <algorithm>
 #include <cctype>
 

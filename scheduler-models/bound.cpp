@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kRowsPerTask = std::size_t{1} << 20;
 using Range = tbb::blocked_range<std::size_t>;
 
-/// Counting neighbours apart keeps equal calls in a row from waiting for each other's addition.
+/// Four partial counts: equal calls in a row need not wait for each other's addition.
 constexpr std::size_t kLanes = 4;
 using Count = std::array<std::uint64_t, kLanes>;
 

@@ -15,7 +15,7 @@ namespace rayreplay::scheduler {
 namespace {
 
 constexpr int kWordBits = 64;
-/// Leaves room for an end mark above every object.
+/// Leaves room for an end mark that is larger than every object.
 constexpr int kMaxPackedBits = 62;
 
 bool meets_object(trace::EventKind kind) {
@@ -30,7 +30,7 @@ class Cursor {
         end_(data.event_offset.data() + 1),
         row_(data.event_offset.begin(), data.event_offset.end()) {}
 
-  /// Moves to the thread's first object from here on; false when there is none.
+  /// Moves to the thread's next object; false when there is none.
   bool seek(std::uint32_t thread) {
     std::uint64_t row = row_[thread];
     const std::uint64_t end = end_[thread];
@@ -53,7 +53,7 @@ class Cursor {
   trace::Column<std::uint64_t> row_;
 };
 
-/// Several objects a word; after the last one a mark above every object, so that longer lists go first.
+/// Several objects a word. The end mark is larger than every object, so that longer lists come first.
 class PackedObjects final : public SequenceWords {
  public:
   PackedObjects(const trace::ThreadData& data, std::uint32_t last_instance, std::uint32_t last_primitive)
@@ -89,7 +89,7 @@ class PackedObjects final : public SequenceWords {
   int objects_per_word_;
 };
 
-/// For ids too large to share a word: instance and primitive are words of their own.
+/// For ids too large to share a word: instance and primitive take a word each.
 class WideObjects final : public SequenceWords {
  public:
   explicit WideObjects(const trace::ThreadData& data)

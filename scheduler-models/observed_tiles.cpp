@@ -31,7 +31,7 @@ struct ObservedGroups {
 
 constexpr Extent kWhole{0, 0};
 
-// Fitted to the order in which one SM's warps were numbered: H200, driver 580.159.04.
+// Fitted to the order of warp numbers on one SM: H200, driver 580.159.04.
 constexpr std::array<ObservedGroups, 11> kObservedGroups{{
     {256, 256, {{4, 8}, {8, 16}, kWhole}},
     {512, 512, {{4, 8}, {8, 16}, kWhole}},

@@ -1,13 +1,12 @@
-// What was seen on real GPUs, as data: the tiles in which launches of some sizes are started (MODELS.md §5).
+// Launch tiles observed on real GPUs, by launch size (MODELS.md §5).
 //
-// Contract: `observed_z_order` gives the layout that the z-order model uses for a launch size when nothing is set by
-// hand, in this order:
-//   1. a size of the table (ReRay thesis, table 3.1, RTX 3080) has the observed tile, warp shape and quadrant order;
+// Contract: `observed_z_order` gives the layout of the z-order model under auto:
+//   1. a size of the table (ReRay thesis, table 3.1, RTX 3080): the observed tile, warp shape and quadrant order;
 //   2. width and height both powers of two: tile min(W, H)² (the thesis's rule), quadrants 2-3-1-4;
-//   3. any other size: tile 32×32, quadrants 2-3-1-4. This is our choice, not an observation: the thesis found no rule,
-//      and 32×32 is what its two sizes that few displays have (1024×520, 1600×900) were given.
-// `observed_morton_groups` does the same for the morton-groups model (H200, driver 580.159.04): a size of its table, or
-// else groups of 2×2 warps on one curve over the whole launch, as seen at the sizes 256², 512², 1000², 2048².
+//   3. any other size: tile 32×32, quadrants 2-3-1-4. Our choice: the thesis found no rule, and observed 32×32 for its
+//      two uncommon sizes (1024×520, 1600×900).
+// `observed_morton_groups` does the same for the morton-groups model (H200, driver 580.159.04): a size of its table,
+// else groups of 2×2 warps on one curve over the whole launch, as observed at 256², 512², 1000², 2048².
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ constexpr std::size_t kRowsPerTask = std::size_t{1} << 15;
 
 using Range = tbb::blocked_range<std::size_t>;
 
-/// Runs on its own whatever becomes of the caller's tasks: a part left out would go unnoticed.
+/// Isolated from the caller's tasks: if these were cancelled, missing parts would go unnoticed.
 void for_rows(std::size_t rows, const std::function<void(const Range&)>& body) {
   tbb::task_group_context context(tbb::task_group_context::isolated);
   tbb::parallel_for(Range(0, rows, kRowsPerTask), body, context);
@@ -27,7 +27,7 @@ std::size_t count_rows(std::size_t rows, const std::function<std::size_t(const R
   return tbb::parallel_reduce(Range(0, rows, kRowsPerTask), std::size_t{0}, body, std::plus<>(), context);
 }
 
-/// As many rows as threads, all threads named: then each is named once.
+/// As many rows as threads, and every thread named: then each is named once.
 bool names_each_thread(const Swizzle& swizzle, std::uint64_t threads) {
   if (swizzle.size() != threads) {
     return false;

@@ -1,11 +1,11 @@
 // Packing models: thread swizzles that repack warps (MODELS.md §6).
 //
-// Contract: a swizzle is a bijection on thread ids: swizzle[t] is the thread whose work thread t does. `compute`
-// unpacks the assignment's threads, sorts them stably by the model's key and gives the i-th place the i-th sorted
-// thread. Deterministic: the same launch, assignment and parameters give the same swizzle. Memory O(threads), time
-// O(threads · key length) or better; at 1280×720×6 samples under a second on one core. `compute_on` gives the same
-// swizzle: a device of the launch computes it where kernels/packing/twins.cpp has the model, else the processor. To add
-// a model: one .cpp file in scheduler-models/packings/ with contract, parameters, function, registration.
+// Contract: a swizzle is a bijection on thread ids: swizzle[t] is the thread whose work thread t does. `compute` sorts
+// the assignment's threads stably by the model's key; the i-th place gets the i-th sorted thread. Deterministic in
+// launch, assignment and parameters. Memory O(threads), time O(threads · key length) or better; 1280×720×6 samples take
+// less than a second on one core. `compute_on` gives the same swizzle, on a device of the launch where
+// kernels/packing/twins.cpp has the model. To add a model: one .cpp file in scheduler-models/packings/ with contract,
+// parameters, function, registration.
 #pragma once
 
 #include "base/registry.hpp"
@@ -22,7 +22,7 @@ class Packing : public HasOrigin {
   static constexpr const char* kModelKind = "packing";
   virtual ~Packing() = default;
   [[nodiscard]] virtual Swizzle compute(const trace::Launch& launch, const WarpAssignment& assignment) const = 0;
-  /// `accelerated`: of this launch; null: the processor.
+  /// `accelerated`: devices of this launch. Null: computed on the CPU.
   [[nodiscard]] Swizzle compute_on(const trace::Launch& launch, const WarpAssignment& assignment,
                                    trace::AcceleratedLaunch* accelerated) const;
 };
@@ -32,11 +32,11 @@ inline constinit Twin<Swizzle(trace::AcceleratedLaunch*, const WarpAssignment&, 
 
 using Packings = Registry<Packing>;
 
-/// The assignment after every thread t has become thread swizzle[t]. Parallel. Throws Input unless the swizzle is a
-/// bijection. Call it by its qualified name: a Swizzle is a std::vector, so that the bare name may mean std::apply.
+/// The assignment with thread t replaced by thread swizzle[t]. Parallel. Input unless the swizzle is a bijection. Call
+/// it by its qualified name: Swizzle is a std::vector, so the bare name may find std::apply.
 [[nodiscard]] WarpAssignment apply(const WarpAssignment& assignment, const Swizzle& swizzle);
 
-/// Throws Input naming the first offending row when `swizzle` is no bijection on 0…threads−1.
+/// Input with the first wrong row unless `swizzle` is a bijection on 0…threads−1.
 void check_bijection(const Swizzle& swizzle, std::uint64_t threads, const std::string& name);
 
 }  // namespace rayreplay::scheduler

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kThreadsPerTask = 4096;
 
-/// Positions [begin, end) of the list hold threads whose words have all been equal.
+/// Positions [begin, end) hold threads whose words were equal so far.
 struct TieGroup {
   std::size_t begin;
   std::size_t end;
@@ -34,8 +34,7 @@ void sort_by_sequence(ThreadList& threads, SequenceWords& words) {
   if (n > 1) {
     groups.push_back({0, n});
   }
-  // A caller's group of tasks that is being cancelled would skip the bodies below, and the ties would never be told
-  // apart.
+  // Isolated: if the caller's group of tasks were cancelled, the bodies below would be skipped and ties left unsorted.
   tbb::task_group_context context(tbb::task_group_context::isolated);
   while (!groups.empty()) {
     tbb::parallel_for(

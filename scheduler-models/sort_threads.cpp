@@ -8,7 +8,7 @@
 namespace rayreplay::scheduler {
 namespace {
 
-/// Below this insertion beats clearing eight histograms.
+/// Up to this size insertion sort beats clearing eight histograms.
 constexpr std::size_t kInsertionLimit = 48;
 constexpr std::size_t kKeyBytes = 8;
 constexpr std::size_t kBins = 256;
@@ -37,7 +37,7 @@ void append_threads(const WarpAssignment& assignment, std::size_t warp, ThreadLi
   }
 }
 
-/// First position of each tile's threads when they stand tile by tile.
+/// First position of each tile's threads in tile order.
 std::vector<std::size_t> tile_starts(const WarpAssignment& assignment) {
   std::vector<std::size_t> starts;
   for (std::size_t place = 0; place < assignment.thread_at.size(); ++place) {

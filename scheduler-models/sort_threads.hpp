@@ -1,11 +1,10 @@
-// Sorting threads: what the packing models share.
+// Sorting of threads, shared by the packing models.
 //
-// Contract: a packing starts from `threads_by_start` (the order of its ties: warps by start rank, lanes ascending),
-// sorts that list stably by its key, and hands it to `place`, which gives the i-th place of the unpacked assignment the
-// i-th sorted thread. `tiled` sorts inside each launch tile: the list is split by tile, stably, and places are taken
-// tile by tile in order of tile number, inside a tile by row-major index of the warp. Sorting is least significant
-// digit first on 64-bit keys, one byte at a time, without the bytes in which all keys agree: O(threads) time and
-// memory.
+// Contract: a packing takes `threads_by_start` (which fixes the order of ties: warps by start rank, lanes ascending),
+// sorts it stably by its key, and calls `place`, which gives the i-th place of the unpacked assignment the i-th sorted
+// thread. `tiled` sorts inside each launch tile: the list is split stably by tile, and places are taken by tile number,
+// then by row-major index of the warp. Radix sort on 64-bit keys, least significant byte first, skipping bytes in which
+// all keys agree: O(threads) time and memory.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +32,7 @@ void sort_by_key(std::span<KeyedThread> items, std::span<KeyedThread> scratch);
 /// The same for a list of threads and one key per thread id.
 void sort_by_key(ThreadList& threads, const trace::Column<std::uint64_t>& key);
 
-/// "tiled": the parameter of models that can sort inside each launch tile.
+/// The parameter "tiled" of models that can sort inside each launch tile.
 [[nodiscard]] Parameter tiled_parameter();
 
 [[nodiscard]] Swizzle place(const WarpAssignment& assignment, const ThreadList& sorted, bool tiled);

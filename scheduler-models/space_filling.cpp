@@ -25,8 +25,8 @@ std::uint64_t spread3(std::uint64_t v) {
   return (v | (v << 2)) & 0x1249'2492'4924'9249U;
 }
 
-/// Skilling's AxestoTranspose: afterwards the code's bits are those of the coordinates, interleaved, the first
-/// coordinate's on top.
+/// Skilling's AxestoTranspose: afterwards the interleaved bits of the coordinates, first coordinate on top, are the
+/// code.
 template <std::size_t N>
 void axes_to_transpose(std::array<std::uint32_t, N>& axis, int bits) {
   if (bits == 0) {

@@ -1,10 +1,9 @@
-// Space-filling curves: positions on a grid to positions along a curve.
+// Space-filling curves: grid positions to positions along a curve.
 //
-// Contract: `morton*` interleave the bits of the coordinates, x in the lowest place (Morton 1966); `hilbert*` number
-// the cells of a grid of 2^bits per axis so that consecutive cells share a side, by J. Skilling's transform
-// ("Programming the Hilbert curve", AIP Conf. Proc. 707, 2004); both are bijections from coordinates of `bits` bits to
-// codes of dimension·bits bits. Limits: two dimensions 32 bits per axis, three dimensions 21. Complexity: Morton O(1),
-// Hilbert O(bits).
+// Contract: `morton*` interleave the bits of the coordinates, x lowest (Morton 1966); `hilbert*` number the cells of a
+// grid of 2^bits per axis so that consecutive cells share a side (J. Skilling, "Programming the Hilbert curve", AIP
+// Conf. Proc. 707, 2004). Bijections from coordinates of `bits` bits to codes of dimension·bits bits. Limits: 32 bits
+// per axis in two dimensions, 21 in three. Morton O(1), Hilbert O(bits).
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
 
 using Vector = std::array<float, 3>;
 
-/// The vector of each thread's ray; NaN where there is none.
+/// The vector of each thread's ray; NaN without that ray.
 trace::Column<Vector> gather(const trace::Launch& launch, std::uint64_t ray, const trace::Column<float>& x,
                              const trace::Column<float>& y, const trace::Column<float>& z) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -36,13 +36,13 @@ bool is_finite(const Vector& v) {
   return std::isfinite(v[0]) && std::isfinite(v[1]) && std::isfinite(v[2]);
 }
 
-/// The part of [low, low + extent] that holds `value`, of 2^bits; everything is in part 0 of an empty interval.
+/// The cell of `value` among 2^bits cells of [low, low + extent]; 0 in an empty interval.
 std::uint32_t quantise(double value, double low, double extent, int bits) {
   const double parts = std::ldexp(1.0, bits);
   return extent > 0 ? static_cast<std::uint32_t>(std::min((value - low) / extent * parts, parts - 1)) : 0;
 }
 
-/// The octahedral map to [-1, 1]²; nothing for the zero vector.
+/// The octahedral map to [-1, 1]²; empty for the zero vector.
 std::optional<std::array<double, 2>> octahedral(const Vector& v) {
   const auto x = static_cast<double>(v[0]);
   const auto y = static_cast<double>(v[1]);

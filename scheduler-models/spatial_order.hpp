@@ -23,7 +23,7 @@ enum class Curve : std::uint8_t { Morton, Hilbert };
 void sort_by_origin(const trace::Launch& launch, std::uint64_t ray, int bits, Curve curve, ThreadList& threads);
 void sort_by_direction(const trace::Launch& launch, std::uint64_t ray, int bits, Curve curve, ThreadList& threads);
 
-/// "ray", "bits" (up to `most_bits`) and "tiled", which all four models of this kind take.
+/// "ray", "bits" (up to `most_bits`) and "tiled", shared by the four models of this kind.
 [[nodiscard]] std::vector<Parameter> spatial_parameters(int most_bits);
 
 }  // namespace rayreplay::scheduler

@@ -40,7 +40,7 @@ std::string size_text(std::uint64_t width, std::uint64_t height, std::uint64_t d
   return fmt::format("{}x{}x{}", width, height, depth);
 }
 
-/// Text of variable length, which numpy and h5py show as text.
+/// Variable-length text, which numpy and h5py show as text.
 void write_text_attribute(hid_t object, const char* name, const std::string& value, const std::string& where) {
   const Handle space(written(H5Screate(H5S_SCALAR), where));
   const Handle type(written(H5Tcopy(H5T_C_S1), where));
@@ -58,7 +58,7 @@ void write_hdf5(trace::hdf5::OutputHdf5& file, const Swizzle& swizzle, trace::La
   {
     const hsize_t rows = swizzle.size();
     const Handle space(written(H5Screate_simple(1, &rows, nullptr), where));
-    // No time of writing: the same swizzle gives the same bytes.
+    // No modification time: the same swizzle gives the same bytes.
     const Handle properties(written(H5Pcreate(H5P_DATASET_CREATE), where));
     written(H5Pset_obj_track_times(properties.get(), false), where);
     const Handle dataset(written(
@@ -74,7 +74,7 @@ void write_hdf5(trace::hdf5::OutputHdf5& file, const Swizzle& swizzle, trace::La
   file.commit();
 }
 
-/// The size that the file says it is for; what it leaves out, as a user's own file may, is taken from `size`.
+/// The launch size that the file states; dimensions that a user's file leaves out are taken from `size`.
 trace::LaunchSize made_for(const trace::SourceFile& source, hid_t dataset, trace::LaunchSize size) {
   const auto read = [&](const char* name, std::uint32_t& value) {
     const htri_t exists = H5Aexists(dataset, name);
@@ -104,7 +104,7 @@ Swizzle read_contiguous(const trace::SourceFile& source, hid_t dataset, std::uin
   return swizzle;
 }
 
-/// As read_contiguous for a dataset in chunks, decoded as those of a trace are.
+/// The same for a chunked dataset, decoded like a trace's columns.
 Swizzle read_chunked(const trace::SourceFile& source, std::uint64_t rows) {
   trace::ColumnLoader loader(source);
   trace::Column<std::uint32_t> column;

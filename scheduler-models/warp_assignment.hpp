@@ -1,10 +1,9 @@
-// Which thread runs in which lane of which warp, and when the warp starts.
+// Assignment of threads to lanes of warps, and the start order of warps.
 //
-// Contract: warps are numbered in row-major order of their position in the launch (the *row-major index*); a place is
-// row-major index · warp_size + lane. Every thread of the launch stands at exactly one place; lanes without a thread
-// hold kNoThread (partial warps at the edges). `start_rank` is a permutation of 0…warps−1: the place of the warp in the
-// launch order, which is the warp id of MODELS.md §6's tie breaks. Warps of one launch tile (MODELS.md §5) share a tile
-// number; tiles are numbered in row-major order.
+// Contract: warps are numbered by the *row-major index* of their position in the launch; a place is row-major index ·
+// warp_size + lane. Every thread has exactly one place; lanes without a thread hold kNoThread (partial warps at the
+// edges). `start_rank` is a permutation of 0…warps−1: the warp's position in the launch order, which is the warp id of
+// MODELS.md §6's tie breaks. Warps of one launch tile (MODELS.md §5) share a tile number; tiles are numbered row-major.
 #pragma once
 
 #include <cstdint>

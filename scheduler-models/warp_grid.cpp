@@ -52,7 +52,7 @@ WarpGrid make_warp_grid(trace::LaunchSize size, std::uint32_t warp_size, Extent 
                 {"the warp's shape does not fit the warp size", "warp", fmt::format("{}x{}", shape.width, shape.height),
                  fmt::format("a shape of {} threads", warp_size), "write warp=auto"});
   }
-  // Dividing instead of multiplying: the product of three 32-bit numbers may not fit into 64 bits.
+  // Division avoids overflow: the product of three 32-bit numbers may exceed 64 bits.
   if (size.width != 0 && size.height != 0 && size.depth != 0) {
     const std::uint64_t slice = std::uint64_t{size.width} * size.height;
     if (slice >= kNoThread + std::uint64_t{1} || size.depth > kNoThread / slice) {
@@ -74,7 +74,7 @@ WarpAssignment assign_row_major(trace::LaunchSize size, std::uint32_t warp_size,
   result.start_rank.resize(warps);
   std::iota(result.start_rank.begin(), result.start_rank.end(), 0U);
   result.tile.assign(warps, 0);
-  // Row by row of pixels: a row of one warp is consecutive in both thread ids and lanes.
+  // In the order of memory: a row of one warp is consecutive in thread ids and lanes.
   for (std::uint32_t z = 0; z < grid.slices; ++z) {
     for (std::uint32_t y = 0; y < size.height; ++y) {
       const std::size_t row_thread = (std::size_t{z} * size.height + y) * size.width;

@@ -1,8 +1,7 @@
-// Rows of an access log while it is written: a growing array that a traversal appends to without a thought.
+// Rows of an access log while it is written: a growing array with cheap appends.
 //
-// Contract: what std::vector<Access> would do, with two differences that matter where a row is written every few
-// nanoseconds: a row is written by one store of 16 bytes, and `append` makes room for rows that the caller fills in
-// later. Errors: std::bad_alloc.
+// Contract: as std::vector<Access>, but a row is written by one store of 16 bytes (a traversal writes one every few
+// nanoseconds), and `append` reserves rows that the caller fills later. Errors: std::bad_alloc.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +16,7 @@
 
 namespace rayreplay::traversal {
 
-/// What a memory access reads, or, of stack entries, writes.
+/// The target of a memory access: read, or for stack entries also written.
 enum class AccessKind : std::uint8_t { Node, Index, Vertex, Instance, Box, Stack };
 
 inline constexpr std::uint32_t kStackEntryBytes = 8;  ///< an entry distance and a record's number
@@ -89,7 +88,7 @@ class AccessRows {
   void push(std::uint64_t address, std::uint32_t bytes, AccessKind kind, bool store = false) {
     put(append(1), address, bytes, kind, store);
   }
-  /// Room for `rows` more, which the caller fills; the pointer holds until the next call.
+  /// Appends `rows` rows for the caller to fill; the pointer is valid until the next call.
   [[nodiscard]] Access* append(std::size_t rows) {
     if (size_ + rows > room_) [[unlikely]] {
       grow(std::max(size_ + rows, 2 * room_));

@@ -15,7 +15,7 @@ using trace::EventKind;
 
 constexpr std::size_t kThreadGrain = 1024;
 
-/// Where a ray stands between its events.
+/// State of a ray between its events.
 enum class Place : std::uint8_t {
   Outside,       ///< no test open
   Test,          ///< in an intersection shader that has not reported, or whose report's any-hit is over
@@ -24,7 +24,7 @@ enum class Place : std::uint8_t {
   AnyHit,        ///< in the any-hit of a triangle
 };
 
-/// A ray's place among its tests, event by event.
+/// State of a ray among its tests, event by event.
 struct RayState {
   Place place = Place::Outside;
   Candidate open;             ///< of the test in progress
@@ -48,7 +48,7 @@ void for_ray_events(const trace::ThreadData& data, std::uint64_t thread, const V
       ++begun;
     }
     const std::uint64_t ray = events.ray.empty() ? begun - 1 : events.ray[event];
-    if (ray < rays) {  // a Callable or Reorder may belong to none
+    if (ray < rays) {  // a Callable or Reorder may belong to no ray
       visit(ray, event, kind);
     }
   }
@@ -59,8 +59,8 @@ struct Step {
   bool report = false;  ///< a new one
 };
 
-/// Takes the ray to its next place. An AnyHit right after a report belongs to it only if it is of the same candidate:
-/// a refused report calls no any-hit, and the next event may be a triangle's.
+/// Advances the state by one event. An AnyHit right after a report belongs to it only for the same candidate: a refused
+/// report calls no any-hit, and the next event may be a triangle's.
 Step advance(RayState& state, const trace::Events& events, std::uint64_t event) {
   switch (events.kind[event]) {
     case EventKind::Intersection:
@@ -88,7 +88,7 @@ Step advance(RayState& state, const trace::Events& events, std::uint64_t event) 
   }
 }
 
-/// Whether a report at `a` is nearer than one at `b`: a number is nearer than none.
+/// Whether a report at `a` is nearer than one at `b`; any number is nearer than none.
 bool nearer(float a, float b) {
   return a < b || (std::isnan(b) && !std::isnan(a));
 }
@@ -165,7 +165,7 @@ class Filler {
     }
   }
 
-  /// Decides what each test of the ray came to, now that ignores and accepts are known.
+  /// Decides the results of the ray's tests, with all ignores and accepts known.
   void finish(std::uint64_t ray) {
     const float t_min = observed_->rays[ray].t_min;
     float t_max = observed_->rays[ray].t_max;
@@ -186,7 +186,7 @@ class Filler {
         const auto rank = [](bool accepted, bool in_range) { return accepted ? 2 : in_range ? 1 : 0; };
         const int now = rank(report.accepted, hit);
         const int before = found ? rank(test.accepted, test.hit) : -1;
-        // Of accepted reports the last counts, of the others the nearest.
+        // The last accepted report counts; without one, the nearest.
         if (now > before || (now == before && (now == 2 || nearer(report.t, test.t)))) {
           test.t = report.t;
           test.hit = hit;
@@ -239,7 +239,7 @@ TraceResult Observed::result() const {
 
 namespace {
 
-/// thread_at(i) for i in [0, threads), first_at(i): its first ray among `rays`.
+/// thread_at(i) for i in [0, threads); first_at(i): its first ray among `rays`.
 template <class ThreadAt, class FirstAt>
 void observe_threads(const trace::Launch& launch, std::uint64_t threads, std::uint64_t rays, const ThreadAt& thread_at,
                      const FirstAt& first_at, Observed& observed) {

@@ -1,25 +1,23 @@
-// Observed traversal: what the trace recorded of each ray's traversal, as a traversal of its own, and the shaders that
-// answer as they did then.
+// Observed traversal: the recorded tests of each ray in the form of a traversal, and shaders that answer as recorded.
 //
-// Contract: `observe` reads the events of consecutive threads of a launch. One test for each Intersection event, and
-// one for each AnyHit event that follows no report of its ray and of the same candidate: a triangle's, which stands in
-// for the test that no shader sees. Tests of a ray keep the order in which they happened, also where events of other
-// rays of the thread stand between them (Events::ray). A candidate that the hardware offered twice is two tests. Of a
-// test,
+// Contract: `observe` reads the events of consecutive threads of a launch. One test per Intersection event, and one per
+// AnyHit event that follows no report of its ray and candidate: a triangle's, which stands for the test that no shader
+// sees. Tests of a ray keep their order, also if events of other rays of the thread lie between them (Events::ray). A
+// candidate offered twice makes two tests. Of a test,
 // - `candidate`, `procedural` (made by an intersection shader) and `event` are as recorded;
-// - `t_max` is the ray's when the test was made: recorded by an Intersection; of a triangle's any-hit the lowest that
-//   was recorded for the ray before it (opaque hits leave no record, so the true one may be lower);
-// - `reports` has one row for each report of an intersection shader, in order, and one for a triangle's any-hit;
-// - `t` is that of the report that counts: the last accepted one; else the nearest that lies in [t_min, t_max]; else
-//   the nearest at all. `hit`: it lies in [t_min, t_max] or was accepted; always for a triangle. `accepted`: some was.
-// A report is accepted if the trace says so and its any-hit shader did not ignore it; a triangle's any-hit is unless it
+// - `t_max` is the ray's at the test: recorded by an Intersection; for a triangle's any-hit the lowest recorded for the
+//   ray so far (opaque hits leave no record, so the true one may be lower);
+// - `reports` has one row per report of an intersection shader, in order, and one for a triangle's any-hit;
+// - `t` is that of the report that counts: the last accepted one; else the nearest in [t_min, t_max]; else the nearest.
+//   `hit`: it lies in [t_min, t_max] or was accepted; always for a triangle. `accepted`: one was.
+// A report is accepted if the trace says so and its any-hit shader did not ignore it; a triangle's any-hit unless it
 // ignored.
 //
-// `hits`: of rays with a ClosestHit event that event's hit; of rays that skip the closest hit and never reached Miss
-// (ImplicitHit) the last accepted report's, if any was recorded: otherwise the ray hit something, but nobody knows
-// what. Barycentrics are not recorded: 0. Counters: `procedurals` are Intersection events, `any_hits` AnyHit events;
-// the rest is not observable and 0. Memory: about 70 bytes a test and 80 a ray, so callers with large launches go in
-// batches of threads (`batch_end`). O(events), parallel over threads, deterministic. Source: MODELS.md §2 and §8.
+// `hits`: for rays with a ClosestHit event that event's hit; for rays that skip the closest hit and never reached Miss
+// (ImplicitHit) the last accepted report's if recorded, otherwise an unknown hit. Barycentrics are not recorded: 0.
+// Counters: `procedurals` are Intersection events, `any_hits` AnyHit events; the rest is not observable and 0. Memory:
+// about 70 bytes a test and 80 a ray; large launches go in batches of threads (`batch_end`). O(events), parallel over
+// threads, deterministic. Source: MODELS.md §2 and §8.
 #pragma once
 
 #include <atomic>
@@ -61,7 +59,7 @@ enum class RayEnd : std::uint8_t {
   ImplicitHit,  ///< skipped the closest hit and reached no miss shader
 };
 
-/// Ray i is row first_ray + i of the launch's rays; of a list of threads, their rays one thread after the other.
+/// Ray i is row first_ray + i of the launch's rays; for a list of threads, their rays thread by thread.
 struct Observed {
   std::uint64_t first_thread = 0;  ///< 0 for a list
   std::uint64_t first_ray = 0;     ///< 0 for a list
@@ -76,7 +74,7 @@ struct Observed {
   [[nodiscard]] std::span<const ObservedReport> reports_of(const ObservedTest& test) const {
     return std::span(reports).subspan(test.first_report, test.reports);
   }
-  /// In the form in which traversals answer.
+  /// In the form of a traversal's result.
   [[nodiscard]] TraceResult result() const;
 };
 
@@ -85,26 +83,27 @@ struct Observed {
 /// A list of threads, each at most once.
 [[nodiscard]] Observed observe(const trace::Launch& launch, std::span<const std::uint32_t> threads);
 
-/// The end of the batch of threads that starts at `first_thread`: as many as have at most `rays` rays and `events`
-/// events together, but at least one.
+/// The end of the batch of threads from `first_thread` on with at most `rays` rays and `events` events, but at least
+/// one thread.
 [[nodiscard]] std::uint64_t batch_end(const trace::Launch& launch, std::uint64_t first_thread, std::uint64_t rays,
                                       std::uint64_t events);
 
-/// Shaders that answer what the trace recorded for (ray, candidate), whenever the replay comes to the candidate.
-/// - intersect: of all that the candidate's calls reported in [t_min, t_max], the nearest that was not ignored; if all
-///   were ignored, the nearest of them; a candidate without a call reports nothing.
-/// - accept: a report of an intersection shader as it was (one that any-hit never saw: accepted); a triangle, if any
-///   call for it accepted; without a call: accepted.
+/// Shaders that answer as recorded for (ray, candidate), in any order of the replay.
+/// - intersect: the nearest report of the candidate's calls in [t_min, t_max] that was not ignored; if all were
+/// ignored,
+///   the nearest of them; no report for a candidate without a call.
+/// - accept: for a report of an intersection shader as recorded (accepted if any-hit never saw it); for a triangle, if
+///   any call for it accepted; without a call: accepted.
 /// Questions about candidates without a call are counted. `observed` must outlive the shaders.
 class ObservedShaders final : public Shaders {
  public:
-  /// Place i of the rays given to `trace` is ray rays[i] of `observed`; no list: ray i.
+  /// Index i of the rays given to `trace` is ray rays[i] of `observed`; without a list ray i.
   explicit ObservedShaders(const Observed& observed, std::span<const std::uint64_t> rays = {});
 
   [[nodiscard]] Report intersect(std::size_t ray, const Candidate& candidate, float t_max) const override;
   [[nodiscard]] bool accept(std::size_t ray, const Candidate& candidate, float t, std::uint8_t hit_kind) const override;
 
-  /// Questions so far that the trace has no answer to: intersect of boxes, accept of triangles.
+  /// Questions without a recorded answer so far: intersect of boxes, accept of triangles.
   [[nodiscard]] std::uint64_t unobserved() const {
     return unobserved_.load(std::memory_order_relaxed);
   }
@@ -113,7 +112,7 @@ class ObservedShaders final : public Shaders {
     return !calls_of(ray, candidate).empty();
   }
 
-  // What the answers are made of, for traversals that give them on a device.
+  // The data of the answers, for traversals on a device.
   [[nodiscard]] const Observed& observed() const {
     return *observed_;
   }
@@ -123,13 +122,13 @@ class ObservedShaders final : public Shaders {
   [[nodiscard]] const std::vector<std::uint64_t>& by_candidate() const {
     return by_candidate_;
   }
-  /// Questions that were put elsewhere.
+  /// Adds questions that were asked on a device.
   void add_unobserved(std::uint64_t questions) const {
     unobserved_.fetch_add(questions, std::memory_order_relaxed);
   }
 
  private:
-  /// Rows of `observed`'s tests.
+  /// Rows of the tests in `observed`.
   [[nodiscard]] std::span<const std::uint64_t> calls_of(std::size_t ray, const Candidate& candidate) const;
 
   const Observed* observed_;

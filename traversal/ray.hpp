@@ -1,7 +1,7 @@
 // Rays and what traversals report of them.
 //
-// A ray is taken as the trace call gave it. Rays with a NaN, an infinity in origin or direction, a direction of zero
-// length or t_min > t_max hit nothing: they are traversed by nobody and counted as ignored (`is_traversable`).
+// A ray is as given by the trace call. Rays with a NaN, an infinity in origin or direction, a direction of length zero
+// or t_min > t_max hit nothing: they are not traversed and count as ignored (`is_traversable`).
 #pragma once
 
 #include <array>
@@ -27,14 +27,14 @@ struct Ray {
 
 [[nodiscard]] bool is_traversable(const Ray& ray);
 
-/// How many of them are not traversable. O(rays), parallel.
+/// The number of rays that are not traversable. O(rays), parallel.
 [[nodiscard]] std::uint64_t count_ignored(const trace::Rays& rays);
 
 /// Ray `row` of a launch.
 [[nodiscard]] Ray ray_of(const trace::Rays& rays, std::size_t row);
 
-/// Rays that tie in t: the hit with the lowest (instance, geometry, primitive) is the closest, so that the answer does
-/// not depend on the order of the traversal.
+/// Of hits with equal t the one with the lowest (instance, geometry, primitive) is the closest, for any order of the
+/// traversal.
 struct Hit {
   float t = std::numeric_limits<float>::infinity();
   std::uint32_t instance = trace::kNone;  ///< kNone: no hit
@@ -50,7 +50,7 @@ struct Hit {
   bool operator==(const Hit&) const = default;
 };
 
-/// What one ray's traversal did.
+/// Counters of one ray's traversal.
 struct RayCounters {
   std::uint32_t nodes = 0;        ///< records read that are nodes, both levels
   std::uint32_t boxes = 0;        ///< child boxes tested

@@ -2,14 +2,13 @@
 //
 // Contract: `trace` finds for every ray its closest accepted hit in [t_min, t_max], or, for rays that end on their
 // first hit, the hit at which the traversal ended. Closest hits are the same bits for every traversal, layout, order
-// and number of threads (ties: ray.hpp); so are the answers "hit or not" of first-hit rays. Ray flags, cull masks,
-// instance masks and flags mean what they mean in Vulkan. Which boxes and primitives are visited on the way is each
-// model's own: counters, tests and accesses say so. Batches: memory is O(rays) plus what is asked to be logged; a
-// caller with many rays goes batch by batch. Parallel over rays, same bytes for any number of threads. To add one: a
-// .cpp file in traversal/models/.
+// and number of threads (ties: ray.hpp); so is "hit or not" of first-hit rays. Ray flags, cull masks, instance masks
+// and flags have Vulkan's meaning. The visited boxes and primitives depend on the model: counters, tests and accesses
+// report them. Memory is O(rays) plus the wanted logs; callers with many rays go in batches. Parallel over rays, same
+// bytes for any number of threads. To add one: a .cpp file in traversal/models/.
 //
-// Candidates that only the application can decide on are put to `Shaders`: what an intersection shader reports, and
-// whether any-hit accepts. A null Shaders means: boxes report nothing, every candidate is accepted.
+// `Shaders` decide on candidates as the application would: reports of intersection shaders, acceptance by any-hit.
+// Null: boxes report nothing, every candidate is accepted.
 #pragma once
 
 #include <compare>
@@ -40,12 +39,12 @@ struct Report {
   std::uint8_t hit_kind = 0;
 };
 
-/// Called from several threads at once. `ray` is the ray's place in the span given to `trace`.
+/// Called from several threads concurrently. `ray` is the index in the span given to `trace`.
 class Shaders {
  public:
   virtual ~Shaders() = default;
-  /// The intersection shader of a box primitive: its hit in [t_min, t_max], t_max being the ray's current one. Must not
-  /// lie before the ray enters the box: the order of visits would matter otherwise.
+  /// The intersection shader of a box primitive: its hit in [t_min, t_max], with the ray's current t_max. The hit must
+  /// not lie before the entry into the box, or the order of visits would matter.
   [[nodiscard]] virtual Report intersect(std::size_t ray, const Candidate& candidate, float t_max) const = 0;
   /// The any-hit shader of a candidate that is not opaque: accepted or ignored.
   [[nodiscard]] virtual bool accept(std::size_t ray, const Candidate& candidate, float t,
@@ -64,7 +63,7 @@ struct PrimitiveTest {
   bool operator==(const PrimitiveTest&) const = default;
 };
 
-/// Rows of ray r: [offset[r], offset[r + 1]), in the order they happened.
+/// Rows of ray r: [offset[r], offset[r + 1]), in order.
 template <class T>
 struct RayRows {
   std::vector<std::uint64_t> offset;
@@ -75,8 +74,8 @@ struct RayRows {
   }
 };
 
-/// The accesses of a batch, in blocks of kRays rays as the workers wrote them: nothing is copied to put them in a row.
-/// Blocks, and rays within one, come in the order of the rays.
+/// The accesses of a batch in blocks of kRays rays, as the workers wrote them (never copied together). Blocks and rays
+/// are in order.
 struct AccessLog {
   static constexpr std::size_t kRays = 256;
 
@@ -88,7 +87,7 @@ struct AccessLog {
     return std::span<const Access>(blocks[ray / kRays]).subspan(begin, end[ray] - begin);
   }
   [[nodiscard]] std::uint64_t size() const;
-  /// A copy in one piece.
+  /// A contiguous copy.
   [[nodiscard]] RayRows<Access> joined() const;
 
   bool operator==(const AccessLog&) const = default;
@@ -102,12 +101,11 @@ struct TraceOptions {
   bool tests = false;
   const Shaders* shaders = nullptr;
   Progress* progress = nullptr;
-  /// The result of an earlier batch that is no longer needed: its memory is used again, and it is left empty, so that
-  /// many batches ask the system for memory once. May be null.
+  /// The result of an earlier batch, whose memory is reused; left empty. May be null.
   TraceResult* recycled = nullptr;
-  /// Devices that trace, rays divided among them; null: the processor. The result is the same.
+  /// Devices that trace, rays divided among them. Null: the CPU. The result is the same.
   Accelerator* accelerator = nullptr;
-  /// Of this Bvh alone, which must not change: devices keep it from batch to batch. Null: uploaded for this call alone.
+  /// Device copies of this Bvh, which must not change, kept between batches. Null: uploaded for each call.
   DeviceSlot* on_device = nullptr;
 };
 
@@ -123,7 +121,7 @@ class Traversal : public HasOrigin {
  public:
   static constexpr const char* kModelKind = "traversal";
   virtual ~Traversal() = default;
-  /// On the accelerator's devices where kernels/ has the model, else on the processor.
+  /// On the accelerator's devices where kernels/ has the model, else on the CPU.
   [[nodiscard]] TraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
                                   const TraceOptions& options = {}) const;
 

@@ -1,15 +1,14 @@
 // Warp traversals: how the loops of a traversal kernel keep the lanes of a warp busy (MODELS.md §10; Aila and Laine,
 // "Understanding the Efficiency of Ray Traversal on GPUs", HPG 2009).
 //
-// Contract: rays come in warps: warp w runs rays [first_ray[w], first_ray[w + 1]), lane by lane, at most 64. Every lane
-// runs a near-first stack traversal cut into steps: one node, or one reference of a leaf, which is a primitive's test
-// or, in the top level, the reading of an instance's record. The model decides which lanes take a step together; each
-// such step is one row with its active mask. Closest hits equal those of every Traversal, bit for bit. SIMT efficiency
-// of a kind of step = Σ popcount(mask) / (warp size · steps). Persistent forms fetch further rays into lanes that have
-// finished; their rows say which ray a lane runs through `ray`. Deterministic whatever the number of threads. Memory:
-// 16 bytes a step and 4 an active lane where steps are logged (twice at the moment they are put together); tallies
-// alone are O(warps). Errors: Usage for a warp size outside 1 … 64, a warp with more rays than lanes, rows that do not
-// ascend.
+// Contract: warp w runs rays [first_ray[w], first_ray[w + 1]), one a lane, at most 64. Every lane runs a near-first
+// stack traversal cut into steps: one node, or one reference of a leaf, which is a primitive's test or, in the top
+// level, the reading of an instance's record. The model decides which lanes take a step together; each such step is one
+// row with its active mask. Closest hits equal those of every Traversal, bit for bit. SIMT efficiency of a kind of step
+// = Σ popcount(mask) / (warp size · steps). Persistent forms fetch further rays into finished lanes; `ray` of their
+// rows names each lane's ray. Deterministic for any number of threads. Memory: 16 bytes a step and 4 an active lane
+// where steps are logged (twice while they are joined); tallies alone are O(warps). Errors: Usage for a warp size
+// outside 1 … 64, a warp with more rays than lanes, rows that do not ascend.
 #pragma once
 
 #include <array>
@@ -48,9 +47,9 @@ struct WarpTraceOptions {
   bool counters = true;
   bool steps = false;
   bool accesses = false;  ///< implies steps
-  /// Of a lane's stack, kept on chip; 0: all. Entries beyond them are stored when they are pushed and loaded when they
-  /// are popped, 8 bytes each, which `accesses` tells (AccessKind::Stack; the address counts from the lane's first such
-  /// entry). Both levels share the stack; the root lies on it too.
+  /// Entries of a lane's stack on chip; 0: all. Further entries are stored when pushed and loaded when popped, 8 bytes
+  /// each, logged by `accesses` (AccessKind::Stack; addresses count from the lane's first such entry). Both levels
+  /// share the stack; the root counts.
   std::uint32_t stack_entries = 0;
   const Shaders* shaders = nullptr;
   Progress* progress = nullptr;
@@ -73,11 +72,11 @@ class WarpTraversal : public HasOrigin {
  public:
   static constexpr const char* kModelKind = "warp traversal";
   virtual ~WarpTraversal() = default;
-  /// On the accelerator's devices where kernels/ has the model, else on the processor.
+  /// On the accelerator's devices where kernels/ has the model, else on the CPU.
   [[nodiscard]] WarpTraceResult trace(const bvh::Bvh& bvh, std::span<const Ray> rays,
                                       std::span<const std::uint64_t> first_ray,
                                       const WarpTraceOptions& options = {}) const;
-  /// Whether warp w runs the rays of row w of `first_ray` and no others, so that WarpStep::warp is that row.
+  /// Whether warp w runs exactly the rays of row w of `first_ray`, so that WarpStep::warp is that row.
   [[nodiscard]] virtual bool keeps_warps() const {
     return true;
   }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Are the causes of unnecessary tests found where they are known? Prints the tables of docs/validation-causes.md.
+# Does the classification find known causes of unnecessary tests? Prints the tables of docs/validation-causes.md.
 # Hardware is simulated: an order of traversal and a layout, or boxes enlarged by a known share of their diagonal.
 # usage: validation/ground_truth.sh [PATH OF rayreplay]
 set -euo pipefail

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How the gains of numrays and objects depend on what the publication does not say: prints the table of docs/validation-packings.md.
+# Effect of unpublished settings on the gains of numrays and objects: prints the table of docs/validation-packings.md.
 # usage: validation/one_weekend_sensitivity.sh [PATH OF rayreplay]
 set -euo pipefail
 program=${1:-build/release/rayreplay}

@@ -1,13 +1,13 @@
-// Did a device run a swizzled launch in the warps that a what-if assumed?
+// Did a device run a swizzled launch in the warps that the what-if assumed?
 //
 //   same_warps PLAIN.rrt SWIZZLE SWIZZLED.rrt
 //
-// Both traces hold one captured launch of the same application; the second ran with SWIZZLE (rayreplay swizzle). Thread
-// t of the hardware did the work of thread swizzle[t], and a trace names threads by their work; so swizzle[t] must
-// stand in the swizzled capture in the lane in which t stands in the plain one, and warps must correspond one to one
-// (their numbers say who wrote first and differ from run to run). Prints what was compared, and how many threads made
-// other calls than in the plain run. Exit codes: 0 if every thread stands where it must; 1 if not, with the first that
-// does not; 2 if the files cannot be compared.
+// Both traces hold one captured launch of the same application; the second ran with SWIZZLE (rayreplay swizzle).
+// Hardware thread t did the work of thread swizzle[t], and traces name threads by their work; so swizzle[t] must have
+// the lane in the swizzled capture that t has in the plain one, and warps must correspond one to one (their numbers
+// depend on the order of writing and differ between runs). Prints the comparison, and the number of threads with other
+// calls than in the plain run. Exit codes: 0 if all threads are in place; 1 if not, with the first that is not; 2 if
+// the files cannot be compared.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

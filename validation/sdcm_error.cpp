@@ -1,4 +1,4 @@
-// How far is the stack distance cache model from an exact cache?
+// Error of the stack distance cache model against exact caches.
 //
 //   sdcm_error [MEMORY_TRACE...]
 //

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# A what-if proved on the spot: captures the unmodified one_weekend, says what each packing would do, runs the same program
-# under each swizzle through the capture layer, and puts what the device then did beside what was said. Prints the tables
-# of docs/validation-swizzles.md; ends with an error if a picture changes by a bit, events were dropped, or a swizzled launch did not
-# run in the warps and lanes that the what-if assumed.
+# Validates what-if on this machine: captures the unmodified one_weekend, predicts each packing, runs the same program
+# under each swizzle through the capture layer, and compares. Prints the tables of docs/validation-swizzles.md; ends
+# with an error if a picture changes by a bit, events were dropped, or a swizzled launch did not run in the predicted
+# warps and lanes.
 #
 # usage: validation/swizzle_round_trip.sh [BUILD FOLDER] [options]       (default: build/release)
 #   --size WxH      1280x720     --spp N     6      --depth N     16

@@ -230,33 +230,13 @@ std::string describe(const std::vector<ModelDescription>& models, output::Format
   return format == output::Format::Json ? json_text(list, 2) + "\n" : text;
 }
 
-/// A cell of a Markdown table: '|' would end it.
-std::string cell(const std::string& text) {
-  std::string escaped;
-  for (const char letter : text) {
-    escaped += letter == '|' ? "\\|" : std::string(1, letter);
-  }
-  return escaped;
-}
-
-/// Titles and cells, the first column as code, without columns of detail.
-std::string markdown(const output::Table& table) {
-  std::string head, rule, rows;
-  for (const output::Column& column : table.columns) {
-    head += column.detail ? "" : fmt::format("| {} ", column.title);
-    rule += column.detail ? "" : "| --- ";
-  }
-  for (const auto& row : table.rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const output::Column& column = table.columns[i];
-      if (!column.detail) {
-        const std::string text = cell(output::cell_text(row[i], column));
-        rows += i == 0 ? fmt::format("| `{}` ", text) : fmt::format("| {} ", text);
-      }
-    }
-    rows += "|\n";
-  }
-  return head + "|\n" + rule + "|\n" + rows;
+/// "(whole number: 0 to 8, in children; default 0)"
+std::string facts(const Parameter& parameter) {
+  const std::string range = range_text(parameter);
+  const std::string standard = to_text(parameter.default_value);
+  return fmt::format("({}{}{}{})", type_name(parameter.default_value), range.empty() ? "" : ": " + range,
+                     parameter.unit.empty() ? "" : ", in " + parameter.unit,
+                     standard.empty() ? "" : "; default " + standard);
 }
 
 /// docs/reference.md is generated from the registrations.
@@ -264,7 +244,8 @@ std::string reference() {
   std::string text =
       "# Reference of models\n\nMade by `rayreplay describe --all --markdown`; a test compares the two. A model is "
       "picked as "
-      "`name` or\n`name:key=value,key=value`.\n";
+      "`name` or\n`name:key=value,key=value`. Keys and metrics of experiments: "
+      "[keys.md](keys.md).\n";
   std::string kind;
   for (const ModelDescription& model : everything()) {
     const bool first = model.kind != kind;
@@ -276,18 +257,33 @@ std::string reference() {
       text += fmt::format("{}- `{}`: {} ({})\n", first ? "\n" : "", model.name, model.summary, model.source);
       continue;
     }
-    text += fmt::format("\n### {}\n\n{}\n\n{}\n", model.name, model.summary, model.text);
-    if (!model.parameters.empty()) {
-      text += "\n| parameter | type | default | unit | values | meaning |\n| --- | --- | --- | --- | --- | --- |\n";
-      for (const Parameter& parameter : model.parameters) {
-        text += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", parameter.name, type_name(parameter.default_value),
-                            to_text(parameter.default_value), parameter.unit, cell(range_text(parameter)),
-                            cell(parameter.text));
-      }
+    text += fmt::format("\n### {}\n{}\n\n{}\n\n", model.name, model.summary, model.text);
+    for (const Parameter& parameter : model.parameters) {
+      text += fmt::format("- `{}` {}: {}\n", parameter.name, facts(parameter), parameter.text);
     }
-    text += fmt::format("\nSource: {}\n", model.source);
+    text += fmt::format("- Source: {}\n", model.source);
   }
   return text;
+}
+
+/// A Markdown table: titles and cells, the first column as code. '|' would end a cell.
+std::string markdown(const output::Table& table) {
+  std::string head, rule, rows;
+  for (const output::Column& column : table.columns) {
+    head += fmt::format("| {} ", column.title);
+    rule += "| --- ";
+  }
+  for (const auto& row : table.rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      std::string text = output::cell_text(row[i], table.columns[i]);
+      for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) {
+        text.insert(at, 1, '\\');
+      }
+      rows += i == 0 ? fmt::format("| `{}` ", text) : fmt::format("| {} ", text);
+    }
+    rows += "|\n";
+  }
+  return head + "|\n" + rule + "|\n" + rows;
 }
 
 /// The columns of `keys_table` that people read, with the key that a default comes from in place of a value.

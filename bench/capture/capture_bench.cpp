@@ -89,12 +89,12 @@ void record(const bench::Workload& workload, Measured& result) {
   }
   result.file_bytes = 0;
   for (const trace::ColumnInfo& column : trace::read_info(rrt).columns) {
-    // Geometry and shaders are there once, however many events there are.
+    // Geometry and shaders are stored once, for any number of events.
     result.file_bytes += column.dataset.rfind("/launch/", 0) == 0 ? column.stored_bytes : 0;
   }
 }
 
-/// In turn, so that what else the machine does falls on all kinds.
+/// Kinds run in turn, so that other load of the machine affects all.
 Measured measure(const std::string& program) {
   bench::Workload workload = flags.workload;
   workload.program = program;

@@ -53,7 +53,7 @@ inline constexpr std::uint32_t kGreatestChunk = kGreatestHeader + 64 * RR_MAX_FI
   return kind != RR_RAY_GENERATION && kind != RR_REPORT_REJECTED && kind != RR_EXECUTE;
 }
 
-/// A chunk's header. `words` points at the chunk; nothing behind the header has been looked at.
+/// A chunk's header. `words` points at the chunk; only the header has been read.
 struct Chunk {
   const std::uint32_t* words = nullptr;
   std::uint32_t kind = 0;

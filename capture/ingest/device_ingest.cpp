@@ -22,7 +22,7 @@ using trace::kNone;
 
 constexpr std::uint64_t kBytesAThread = 9 + 3 * 8;  ///< of an index, and of offsets
 
-/// The records of a large launch are read once in order and once by thread; what was read need not stay mapped.
+/// A large launch's records are read once in order and once by thread; pages that were read need not stay mapped.
 constexpr std::uint64_t kBatchesARelease = 4;
 
 std::string size_fault(const spool::Launch& launch) {
@@ -158,14 +158,14 @@ void DeviceIngest::remark(Plan& plan, const LaunchIndex& index) {
   }
 }
 
-/// Threads, or parts of them, that are not in the trace. The only lines about a full event buffer are made here.
+/// Notes threads, or parts of them, that are missing in the trace: the only lines about a full event buffer.
 void DeviceIngest::remark_threads(Plan& plan, const LaunchIndex& index) {
   const spool::Launch& launch = plan.spooled->launch;
   LaunchSummary& summary = plan.summary;
   const bool chosen = are_threads_chosen(contents_.process.value_or(spool::Process{}));
   const bool starts_known = index.no_warps.empty();
   const std::uint64_t absent = starts_known ? index.unrecorded_threads : 0;
-  // A thread's first record is its start: threads whose start found no room have nothing in the buffer.
+  // A thread's first record is its start: threads whose start did not fit have no records.
   const std::uint64_t crowded_out =
       std::min(absent, launch.dropped.size() > RR_RAY_GENERATION ? launch.dropped[RR_RAY_GENERATION] : 0);
   if (starts_known) {
@@ -283,8 +283,7 @@ std::vector<std::string> DeviceIngest::not_captured() const {
   return lines.finish();
 }
 
-/// With the key /capture/threads_missing: indices in the trace of launches whose threads, or parts of them, are
-/// missing.
+/// Adds the key /capture/threads_missing: indices of launches in the trace with missing threads or parts of threads.
 std::string DeviceIngest::with_missing_threads(const std::string& configuration) const {
   nlohmann::json document = nlohmann::json::parse(configuration);
   nlohmann::json missing = nlohmann::json::array();
@@ -302,7 +301,7 @@ std::string DeviceIngest::with_missing_threads(const std::string& configuration)
   return json_text(document);
 }
 
-/// False if something turned up that the header must say.
+/// False if something was found that the header must state.
 bool DeviceIngest::write(const std::filesystem::path& path, TraceSummary& summary) {
   header_.not_captured = not_captured();
   header_.configuration = with_missing_threads(header_.configuration);
@@ -324,7 +323,7 @@ TraceSummary DeviceIngest::run(const std::filesystem::path& path) {
   TraceSummary summary;
   summary.path = path;
   summary.pid = contents_.process ? contents_.process->pid : 0;
-  // The header comes first in the file, so that the walk over the records, which finds what is missing, comes before.
+  // The header is first in the file, so the pass over the records that finds missing parts comes before.
   for (Plan& plan : plans_) {
     if (plan.left_out.empty()) {
       LaunchIndex found = index(plan);
@@ -337,7 +336,7 @@ TraceSummary DeviceIngest::run(const std::filesystem::path& path) {
     options_.progress->start("ingesting", 0);
   }
   if (!write(path, summary)) {
-    // Something broke a rule. Every launch is looked at to the end before the file is begun again.
+    // A launch broke a rule. Every launch is checked to its end before the file is started again.
     for (Plan& plan : plans_) {
       while (plan.left_out.empty() && !process(plan, nullptr)) {
       }

@@ -27,8 +27,8 @@ class DeviceIngest {
   DeviceIngest(const SpoolContents& contents, const spool::SpoolReader& reader, const spool::Device& device,
                const IngestOptions& options);
 
-  /// Writes the trace. A launch whose events turn out to break a rule once the file is begun makes it start again
-  /// without that launch: what the header says of it must be known first.
+  /// Writes the trace. If a launch's events break a rule after the file was begun, the file is started again without
+  /// that launch, since the header must name it.
   TraceSummary run(const std::filesystem::path& path);
 
  private:
@@ -50,8 +50,8 @@ class DeviceIngest {
   void remark(Plan& plan, const LaunchIndex& index);
   void remark_threads(Plan& plan, const LaunchIndex& index);
   [[nodiscard]] LaunchIndex index(Plan& plan);
-  /// Decodes a launch, checks every batch, and writes it if there is a writer. False if the plan changed: what was
-  /// written is of no use.
+  /// Decodes a launch, checks every batch, and writes it if there is a writer. False if the plan changed: the output is
+  /// then invalid.
   bool process(Plan& plan, trace::Writer* writer);
   [[nodiscard]] bool write(const std::filesystem::path& path, TraceSummary& summary);
   [[nodiscard]] std::vector<std::string> not_captured() const;

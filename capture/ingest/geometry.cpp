@@ -12,8 +12,8 @@
 namespace rayreplay::ingest {
 namespace {
 
-/// Whether `count` items of `bytes`, `stride` apart, fit into `size` bytes. They are packed, so that no count is larger
-/// than the bytes that are there bear out.
+/// Whether `count` items of `bytes`, `stride` apart, fit into `size` bytes. Items are packed, so the available bytes
+/// bound the count.
 bool fits(std::uint64_t count, std::uint64_t stride, std::uint64_t bytes, std::uint64_t size) {
   return count == 0 || (bytes <= size && stride >= bytes && count - 1 <= (size - bytes) / stride);
 }

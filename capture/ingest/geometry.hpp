@@ -1,4 +1,4 @@
-// A geometry as a build read it, as a trace has it. Internal to this room.
+// Conversion of a build's geometry to that of a trace. Internal to this room.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace rayreplay::ingest {
 
-/// "" and the geometry, or why it is not known.
+/// "" and the geometry, or the reason why it is unknown.
 [[nodiscard]] std::string convert_geometry(const spool::Geometry& from, trace::Geometry& to);
 
 }  // namespace rayreplay::ingest

@@ -98,7 +98,7 @@ IngestResult ingest(const std::vector<fs::path>& spools, const fs::path& output,
       result.spools.push_back(summarize(path, spool.contents));
       open.push_back(std::move(spool));
     } catch (const Error& failure) {
-      // Among several, the others still count.
+      // With several spools a damaged one does not stop the others.
       if (spools.size() == 1 || failure.kind() != ErrorKind::Input) {
         throw;
       }
@@ -117,7 +117,7 @@ IngestResult ingest(const std::vector<fs::path>& spools, const fs::path& output,
   });
   std::size_t written = 0;
   for (const OpenSpool& spool : open) {
-    // Devices that are not described but have launches still give a trace.
+    // Devices with launches but without a description also give a trace.
     std::map<std::uint32_t, spool::Device> devices;
     for (const auto& [number, launch] : spool.contents.launches) {
       if (has_events(launch)) {

@@ -1,15 +1,14 @@
-// From spool to trace: what a captured application left behind becomes .rrt files.
+// From spool to trace: recordings of a captured application become .rrt files.
 //
 // Contract: `ingest` reads spool files and writes one trace for each device of each process that recorded events: the
 // first is `output`, further ones get "-2", "-3", … before the extension (processes by start, devices by number). The
-// bytes of a trace depend on the spool alone, not on the number of workers. Whatever is damaged or missing is recovered
-// as far as it is whole, and said in the trace's `not_captured`; a launch whose events break the rules of a trace is
-// left out with the first fault named, so that what is written always validates. Spool files that are empty, and among
-// several those that are none, are passed over (SpoolSummary::fault says so).
-// Errors: Input (no spool, another version), Output, Resource. Nothing traced is no error here: `traces` is empty.
-// Cost: one walk over the records to find them, one to sort them, and the decoding, which runs on all cores; memory is
-// 8 bytes a record (at most 1 GB for those at a time), 34 bytes a group, 9 a thread and the Writer's chunks; the spool
-// is mapped, not copied.
+// bytes of a trace depend on the spool alone, not on the number of workers. Damaged parts are recovered as far as they
+// are whole, and named in the trace's `not_captured`; a launch whose events break the rules of a trace is left out with
+// its first fault, so that written traces always validate. Spool files that are empty, and among several those that are
+// none, are skipped (SpoolSummary::fault says so). Errors: Input (no spool, another version), Output, Resource. A spool
+// without events is no error: `traces` is empty. Cost: one pass over the records to find them, one to sort them, and
+// the decoding on all cores; memory is 8 bytes a record (at most 1 GB at a time), 34 bytes a group, 9 a thread and the
+// Writer's chunks; the spool is mapped, not copied.
 #pragma once
 
 #include <array>
@@ -30,7 +29,7 @@ namespace rayreplay::ingest {
 struct IngestOptions {
   bool overwrite = false;
   Progress* progress = nullptr;
-  /// A launch whose threads need more is left out; 0: the memory that is available.
+  /// Launches whose threads need more are left out; 0: the available memory.
   std::uint64_t max_bytes = 0;
   DecodeLimits limits;
 };

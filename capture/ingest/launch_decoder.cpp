@@ -42,7 +42,7 @@ class LaunchDecoder {
   [[nodiscard]] std::uint32_t end_of(std::uint32_t first, std::uint32_t limit, std::uint64_t records) const {
     std::uint64_t sum = index_.records[first];
     std::uint32_t end = first + 1;
-    // A thread without records counts too: its offsets take memory.
+    // Threads without records count too: their offsets take memory.
     while (end < limit && sum + index_.records[end] + 1 <= records) {
       sum += index_.records[end++] + 1;
     }
@@ -106,7 +106,7 @@ class LaunchDecoder {
       first_ray.push_back(first_ray.back() + part.rays.size());
       first_event.push_back(first_event.back() + part.events.size());
     }
-    // Columns of all parts in the order of `visit`, each part's at its own place.
+    // Columns of all parts in the order of `visit`, each part at its own offset.
     using Columns = std::vector<std::pair<const char*, std::size_t>>;
     const auto columns_of = [](const trace::ThreadData& part, Columns& rays, Columns& events) {
       trace::visit_rays(part.rays, [&](const char*, const auto& column, bool) {

@@ -51,7 +51,7 @@ class Indexer {
   }
 
  private:
-  /// "" or why the stream cannot be followed further; the stream then stands before the chunk.
+  /// "" or the reason why the stream ends; it then stands before the chunk.
   std::string take_chunk() {
     const auto available = static_cast<std::uint32_t>(std::min<std::uint64_t>(stream_.left(), kGreatestChunk));
     std::array<std::uint32_t, kGreatestChunk>* copy = &scratch_;
@@ -224,7 +224,7 @@ class Indexer {
       clock_started_ = true;
       clock_low_ = clock;
     }
-    // The difference to the latest so far, as a signed number of 32 bits.
+    // Difference to the latest clock so far, as a signed 32-bit number.
     const auto step = static_cast<std::int32_t>(clock - clock_low_);
     const std::int64_t value = clock_latest_ + step;
     if (value > clock_latest_) {

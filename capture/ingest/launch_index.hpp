@@ -1,11 +1,11 @@
-// First pass over a launch's records: where every chunk is, what is wrong, how many records each thread has, and what
-// can be said of whole groups. Internal to this room.
+// First pass over a launch's records: chunks, faults, records per thread, and facts of whole groups. Internal to this
+// room.
 //
-// Contract: walks the words once, in buffer order. Every chunk is checked before anything relies on it: kind, shader
-// and its stage, lanes (not none, within the warp, as many as recorded), thread ids, length. The first chunk that is
-// not sound ends the stream there, for nothing says where the next one starts: the words behind are counted in
-// `lost_words`. Zero words at the end are no chunk and not lost. A gap between Events blocks ends the stream as well.
-// Memory: 12 bytes a chunk, 22 a group, 9 a thread. Chunks that straddle two blocks are copied.
+// Contract: reads the words once, in buffer order. Every chunk is checked before use: kind, shader and its stage, lanes
+// (not none, within the warp, as many as recorded), thread ids, length. The first invalid chunk ends the stream, since
+// the next one's start is unknown: later words are counted in `lost_words`. Zero words at the end are no chunk and not
+// lost. A gap between Events blocks ends the stream as well. Memory: 12 bytes a chunk, 22 a group, 9 a thread. Chunks
+// that straddle two blocks are copied.
 //
 // Warps: a RAY_GENERATION chunk is a warp of its own, numbered from 0 by order in the buffer; its lanes' threads get
 // warp and lane. A group has the warp of its lanes if all of them are of one warp and in the lanes they started in;

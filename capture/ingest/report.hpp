@@ -1,4 +1,4 @@
-// What a trace's header says about a capture. Internal to this room.
+// The capture's part of a trace's header. Internal to this room.
 #pragma once
 
 #include <string>
@@ -37,7 +37,7 @@ inline constexpr const char* kReplaced = "invalid bytes are replaced by U+FFFD";
 /// All of the header but `not_captured`.
 [[nodiscard]] trace::Header make_header(const SpoolContents& contents, const spool::Device& device);
 
-/// What a whole spool says is missing: notes, shaders left alone, damage, an application that did not end.
+/// Adds what the spool as a whole lacks: notes, unchanged shaders, damage, an application that did not end.
 void add_spool_lines(const SpoolContents& contents, const spool::SpoolReader& reader, const spool::Device& device,
                      Lines& lines);
 

@@ -1,11 +1,11 @@
 // The structures of a spool as a Scene: every top-level structure that launches used, with all it refers to. Internal.
 //
-// Contract: `tlas_of` adds a top-level structure when it is first asked for, and gives its index in Scene::tlases, or
-// trace::kNone if any part of it is not known; `notes` then says which and why, once for each structure. Vertices are
-// as the build read them: converted to 32-bit floats, transformed by the geometry's matrix, which the trace therefore
-// does not hold. Triangles without indices get them. An instance that is inactive (its reference is 0) or refers to a
-// structure that was never seen (noted) gets a bottom-level structure without geometries: no ray can hit it.
-// Everything in a spool is checked: formats, strides, counts, indices.
+// Contract: `tlas_of` adds a top-level structure at its first use and returns its index in Scene::tlases, or
+// trace::kNone if a part of it is unknown; `notes` then names the structure and the reason, once per structure.
+// Vertices are converted to 32-bit floats and transformed by the geometry's matrix, which the trace therefore does not
+// hold. Triangles without indices get them. An inactive instance (reference 0), or one of a structure that was never
+// seen (noted), gets a bottom-level structure without geometries: no ray can hit it. Everything in a spool is checked:
+// formats, strides, counts, indices.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class SceneBuilder {
   }
 
  private:
-  /// "" and the structure, or why there is none.
+  /// "" and the structure, or the reason why there is none.
   [[nodiscard]] std::string read_structure(std::uint32_t number, bool top_level, spool::Structure& structure) const;
   [[nodiscard]] std::uint32_t add_tlas(std::uint32_t number);
   /// Index in Scene::blases, kNone if the content is not known; then `blas_faults_` says why.

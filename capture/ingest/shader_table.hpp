@@ -10,9 +10,9 @@
 
 namespace rayreplay::ingest {
 
-/// One ShaderRecord for each record of each region that could be read. A record whose handle is not of this pipeline
-/// (or zero: no shader) names none; a shader of a stage that cannot stand in its place is left out. A record's data are
-/// the bytes behind its handle up to the next record. `missing`: regions that could not be read, a line each.
+/// One ShaderRecord per record of each readable region. A record whose handle is not of this pipeline (or zero: no
+/// shader) names none; shaders of a wrong stage for their place are left out. A record's data are the bytes between its
+/// handle and the next record. `missing`: unreadable regions, one line each.
 [[nodiscard]] std::vector<trace::ShaderRecord> read_shader_table(const spool::Launch& launch,
                                                                  const spool::Pipeline* pipeline,
                                                                  std::uint32_t handle_bytes,

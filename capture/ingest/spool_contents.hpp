@@ -1,8 +1,8 @@
-// What a spool file says, apart from the words of its events: every block decoded once. Internal to this room.
+// A spool file's content, except the words of its events: every block decoded once. Internal to this room.
 //
-// Contract: `read_contents` takes the blocks of a reader; a block whose payload is not what its type says is counted
-// and passed over, a second block of the same number replaces the first. Structures stay encoded until they are asked
-// for (they hold geometry). Views point into the reader's mapping.
+// Contract: `read_contents` takes the blocks of a reader; a block with an invalid payload is counted and skipped, a
+// second block of the same number replaces the first. Structures, which hold geometry, stay encoded until they are
+// requested. Views point into the reader's mapping.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ void ThreadDecoder::decode(std::span<const RecordReference> records) {
 }
 
 void ThreadDecoder::take(const Record& record) {
-  // An EXECUTE speaks of the very next record.
+  // An EXECUTE refers to the next record.
   const std::uint32_t executed = executing_;
   const bool without_ray = execute_without_ray_;
   executing_ = kNone;
@@ -69,7 +69,7 @@ void ThreadDecoder::take(const Record& record) {
       return event(record, EventKind::Callable, kNone);
     case RR_REORDER:
       return reorder(record);
-    default:  // RR_EXECUTE: the index lets no other kind through
+    default:  // RR_EXECUTE: the index refuses other kinds
       executing_ = ray_named(chunk.shader, chunk.field(1, record.rank));
       execute_without_ray_ = executing_ == kNone;
   }
@@ -111,7 +111,7 @@ void ThreadDecoder::end_ray(const Record& record, EventKind kind, std::uint32_t 
   const bool hit = kind == EventKind::ClosestHit;
   event(record, kind, ray, hit ? object_of(record) : Object{},
         hit ? static_cast<std::uint8_t>(record.chunk.field(4, record.rank) >> 24U) : std::uint8_t{0});
-  // Called by the call that began the ray; without one, by the outermost.
+  // The caller is the call that began the ray; without one, the outermost call.
   enter_call(ray == kNone ? open_calls_ : depth_of_ray_[ray] + std::size_t{1}, record.chunk.shader);
 }
 

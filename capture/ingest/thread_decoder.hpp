@@ -1,20 +1,20 @@
 // A thread's records as rays and events. Internal to this room.
 //
 // Contract: `ThreadDecoder::decode` takes the records of one thread in order and appends the thread to a ThreadData.
-//   TRACE             Begin or, with SkipClosestHit, OcclusionBegin; a new ray
-//   INTERSECTION, ANY_HIT, IGNORE, TERMINATE: the event of that name, of the ray begun last: traversals do not
-//   interleave REPORT            ReportIntersection, of the object of the Intersection before; accepted unless a
-//   REPORT_REJECTED
-//                     follows before the next report or Intersection
-//   CLOSEST_HIT, MISS the ray named by the EXECUTE right before, else the ray begun last
-//   CALLABLE          belongs to no ray where rays are named, else by position
-//   REORDER           Reorder, with hint and bits for the ray it names
+//   TRACE                    Begin or, with SkipClosestHit, OcclusionBegin; a new ray
+//   INTERSECTION, ANY_HIT, IGNORE, TERMINATE
+//                            the event of that name, of the ray begun last: traversals do not interleave
+//   REPORT                   ReportIntersection, of the object of the Intersection before; accepted unless a
+//                            REPORT_REJECTED follows before the next report or Intersection
+//   CLOSEST_HIT, MISS        the ray named by the EXECUTE directly before, else the ray begun last
+//   CALLABLE                 belongs to no ray where rays are named, else by position
+//   REORDER                  Reorder, with hint and bits for the ray it names
 //   RAY_GENERATION, EXECUTE, REPORT_REJECTED: no event
-// EXECUTE and REORDER count rays within a shader call; calls are followed by the records: a CLOSEST_HIT or MISS is a
-// call made by the shader call that began its ray, and a trace call, reorder or execute of shader S is made by the
-// innermost open call of S (calls inside it are over). A recursion of one closest-hit shader into itself that goes on
-// after the inner call is indistinguishable from the inner call going on; it matters to hit objects there alone.
-// A ClosestHit or Miss of a hit object that no trace call made has no ray: it is counted in `rayless` and left out.
+// EXECUTE and REORDER count rays within a shader call, and calls are inferred from the records: a CLOSEST_HIT or MISS
+// is called by the shader call that began its ray; a trace call, reorder or execute of shader S is made by the
+// innermost open call of S, which ends the calls inside it. A closest-hit shader that recurses into itself and
+// continues after the inner call cannot be told from a continuing inner call; this matters to hit objects only. A
+// ClosestHit or Miss of a hit object without a trace call has no ray: it is counted in `rayless` and left out.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ class RecordReference {
   std::uint64_t bits_ = 0;
 };
 
-/// What an event that carries a hit names.
+/// The object of an event with a hit.
 struct Object {
   float t = 0;
   std::uint32_t instance = 0, primitive = 0, geometry = 0;

@@ -13,8 +13,8 @@ struct VertexFormat {
   std::array<float, 3> (*read)(const std::byte* vertex) = nullptr;
 };
 
-/// Nothing for a VkFormat that we do not know. Formats of two components have z = 0; a fourth is ignored (Vulkan,
-/// "Ray Traversal"). Numbers of 64 bits are rounded to 32.
+/// Empty for an unknown VkFormat. Formats of two components have z = 0; a fourth is ignored (Vulkan, "Ray Traversal").
+/// 64-bit numbers are rounded to 32 bits.
 [[nodiscard]] std::optional<VertexFormat> vertex_format(std::int32_t format);
 
 }  // namespace rayreplay::ingest

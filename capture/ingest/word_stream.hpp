@@ -1,4 +1,4 @@
-// The words of a launch as one stream, though they lie in several blocks. Internal to this room.
+// The words of a launch as one stream across several blocks. Internal to this room.
 #pragma once
 
 #include <algorithm>
@@ -26,14 +26,14 @@ class WordStream {
   [[nodiscard]] std::uint64_t words() const {
     return words_;
   }
-  /// That the file holds, reachable or not.
+  /// Words in the file, reachable or not.
   [[nodiscard]] std::uint64_t received() const {
     return received_;
   }
   [[nodiscard]] std::uint64_t left() const {
     return words_ - done_;
   }
-  /// The next `count` words (at most `left`) as they lie, or copied to `copy` where they straddle two parts.
+  /// The next `count` words (at most `left`) in place, or copied to `copy` if they straddle two parts.
   const std::uint32_t* peek(std::uint32_t count, std::uint32_t* copy) const {
     const std::span<const std::uint32_t> here = parts_[part_].subspan(place_);
     if (here.size() >= count) {

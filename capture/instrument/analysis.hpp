@@ -1,5 +1,5 @@
-// What the passes must know of a module before they change it: its ray-tracing entry points, which of them reach a
-// function, and the types of its values.
+// Analysis of a module for the passes: its ray-tracing entry points, the functions that each reaches, and the types of
+// its values.
 #pragma once
 
 #include <cstddef>

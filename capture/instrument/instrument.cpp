@@ -58,7 +58,7 @@ std::vector<EntryPoint> describe(const std::vector<Shader>& shaders) {
   return points;
 }
 
-/// Empty, or why the module is left alone.
+/// Empty, or why the module stays unchanged.
 std::string unsupported(const Module& module, std::size_t shaders, const Options& options) {
   if (options.first_shader_id + shaders > 0x10000) {
     return "shader ids beyond 16 bits";
@@ -71,7 +71,7 @@ std::string unsupported(const Module& module, std::size_t shaders, const Options
   return {};
 }
 
-/// The walk over what ray-tracing shaders run.
+/// Visits the code of ray-tracing shaders.
 class Walk {
  public:
   explicit Walk(Rewriter& rewriter) : rewriter_(rewriter), sites_(rewriter), hit_objects_(rewriter) {

@@ -1,11 +1,10 @@
-// SPIR-V instrumentation: shaders that write down what they do.
+// SPIR-V instrumentation: shaders that record their events.
 //
-// Contract: `instrument` takes a module as the application gave it and returns one that does the same and appends the
-// records of probes/record.h. Pure function; never throws on any input; same input, same bytes. The module's interface,
-// names, debug information, decorations and specialisation constants stay. A module without a ray-tracing entry point,
-// or without anything that the options ask for, is Unchanged; one that cannot be rewritten is Refused, with the reason,
-// and is to be used as it is. Complexity: linear in the words. Uses the C++ standard library only: it runs inside
-// applications.
+// Contract: `instrument` returns a module that behaves as the application's and appends the records of probes/record.h.
+// Pure function; never throws on any input; same input, same bytes. The module's interface, names, debug information,
+// decorations and specialisation constants stay. A module without a ray-tracing entry point, or without code that the
+// options concern, is Unchanged; one that cannot be rewritten is Refused, with the reason, and is used as it is. Linear
+// in the words. C++ standard library only: it runs inside applications.
 #pragma once
 
 #include <array>
@@ -19,7 +18,7 @@ namespace rayreplay::instrument {
 
 enum class Stage : std::uint8_t { RayGeneration = 0, Intersection, AnyHit, ClosestHit, Miss, Callable };
 
-/// Threads whose records are kept; all others run unrecorded but still count in lane masks.
+/// Threads whose records are kept; others run unrecorded but count in lane masks.
 struct Window {
   std::uint32_t x = 0, y = 0, width = 0, height = 0;
 };
@@ -55,7 +54,7 @@ struct Options {
   std::optional<SwizzleTable> swizzle;
 };
 
-/// A static trace call: where its acceleration structure comes from.
+/// A static trace call and the source of its acceleration structure.
 struct TraceSite {
   std::uint16_t shader = 0;
   std::uint8_t site = 0;
@@ -88,7 +87,7 @@ struct Result {
 /// Whether the module declares the capability RayQueryKHR; false for anything that is no module.
 [[nodiscard]] bool uses_ray_queries(std::span<const std::uint32_t> spirv);
 
-/// An any-hit shader ("main") that only records, to stand in hit groups that have none (observe_all).
+/// An any-hit shader ("main") that only records, for hit groups without one (observe_all).
 [[nodiscard]] std::vector<std::uint32_t> recording_any_hit(const Options& options);
 
 }  // namespace rayreplay::instrument

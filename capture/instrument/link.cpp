@@ -10,7 +10,7 @@ namespace {
 
 using spv::Op;
 
-/// Which operands of an instruction are ids: words [first, last) do, apart from `skip`.
+/// The id operands of an instruction: words [first, last) without `skip`.
 struct IdWords {
   std::size_t first = 1, last = 0, skip = 0;
 };
@@ -65,7 +65,7 @@ void for_each_id(const Instruction& instruction, const Visit& visit) {
   }
 }
 
-/// Where the result id of a global stands; 0: none.
+/// The word with the result id of a global; 0: none.
 std::size_t result_word(const Instruction& instruction) {
   bool result = false;
   bool type = false;
@@ -73,7 +73,7 @@ std::size_t result_word(const Instruction& instruction) {
   return result ? (type ? 2 : 1) : 0;
 }
 
-/// Where the scope of a probe's atomic stands; 0: no atomic.
+/// The word with the scope of a probe's atomic; 0: no atomic.
 std::size_t scope_word(const Instruction& i) {
   switch (static_cast<Op>(i.op())) {
     case Op::OpAtomicStore:
@@ -86,7 +86,7 @@ std::size_t scope_word(const Instruction& i) {
   }
 }
 
-/// SPIR-V allows one of each of these, or does not mind: constants.
+/// SPIR-V requires each of these once, or allows it: constants.
 bool unique(const Instruction& instruction) {
   switch (static_cast<Op>(instruction.op())) {
     case Op::OpTypeVoid:
@@ -243,7 +243,7 @@ void Linker::decorate(Id id, std::initializer_list<Word> decoration) {
   target_.annotations.push_back(std::move(instruction));
 }
 
-/// What one import adds.
+/// Additions of one import.
 struct Linker::Import {
   std::unordered_map<Id, Id>& ids;    ///< library id -> target id
   std::unordered_set<Id> needed;      ///< library ids: globals and functions

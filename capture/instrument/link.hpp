@@ -1,10 +1,9 @@
 // Imports functions of one module (the library) into another, with the types, constants, decorations, capabilities and
-// extensions that they need; and makes types and constants of the target, each once as SPIR-V requires.
+// extensions that they need; makes types and constants of the target, each once, as SPIR-V requires.
 //
-// Contract: the library is one of our own probe modules. Specialisation constants of the library become plain constants
-// with the values of `frozen` (by SpecId). New globals go behind the target's, new functions are kept in `functions`
-// until `finish` appends them. Under the Vulkan memory model without device scope, atomics get the queue family's
-// scope.
+// Contract: the library is one of our probe modules. Its specialisation constants become plain constants with the
+// values of `frozen` (by SpecId). New globals follow the target's; `functions` keeps new functions until `finish`
+// appends them. Under the Vulkan memory model without device scope, atomics get the queue family's scope.
 #pragma once
 
 #include <cstdint>

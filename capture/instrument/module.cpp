@@ -85,7 +85,7 @@ namespace {
 
 using Section = std::vector<Instruction> Module::*;
 
-/// The section of an instruction outside functions; null: it may stand in several, so it stays where it is.
+/// The section of an instruction outside functions; null: allowed in several, so it stays in place.
 Section section_of(Word op) {
   using spv::Op;
   switch (static_cast<Op>(op)) {

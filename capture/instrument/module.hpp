@@ -1,8 +1,8 @@
 // A SPIR-V module as lists of instructions, by section.
 //
-// Contract: `parse` accepts any words and never reads outside them; `serialise(parse(x))` gives x's instructions in x's
-// order for modules in SPIR-V's logical layout. Instructions that nobody knows are kept. Words that an instruction
-// lacks read as 0, which is no id. Complexity: linear in the words.
+// Contract: `parse` accepts any words and never reads outside them; `serialise(parse(x))` keeps x's instructions and
+// their order for modules in SPIR-V's logical layout. Unknown instructions are kept. Missing words of an instruction
+// read as 0, which is no id. Linear in the words.
 #pragma once
 
 #include <array>
@@ -73,7 +73,7 @@ class Instruction {
 /// A literal string's words.
 [[nodiscard]] std::vector<Word> string_words(std::string_view text);
 
-/// OpFunction to OpFunctionEnd, and what stands before the next OpFunction.
+/// OpFunction to OpFunctionEnd, and instructions before the next OpFunction.
 struct Function {
   std::vector<Instruction> body;
 
@@ -92,7 +92,7 @@ struct Module {
   [[nodiscard]] std::vector<Word> serialise() const;
 };
 
-/// Nothing, with `reason` set, for words that are no module.
+/// Empty, with `reason` set, for words that are no module.
 [[nodiscard]] std::optional<Module> parse(std::span<const Word> words, std::string& reason);
 
 }  // namespace rayreplay::instrument

@@ -7,7 +7,7 @@
 
 namespace rayreplay::instrument {
 
-// Never destroyed: an application's threads may still make pipelines while the process exits.
+// Never destroyed: an application's threads may make pipelines while the process exits.
 const Library& events_library(bool clock) {
   static const Library* const kPlain = new Library(make_library(kEvents));
   static const Library* const kWithClock = new Library(make_library(kEventsWithClock));

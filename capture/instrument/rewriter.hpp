@@ -1,4 +1,4 @@
-// What the passes share: the module under change, the linker, and values that every probe call needs.
+// Shared by the passes: the module under change, the linker, and the values of every probe call.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace rayreplay::instrument {
 
-/// What every probe is told of the thread that calls it.
+/// Arguments of every probe about the calling thread.
 inline constexpr std::size_t kCommonArguments = 5;
 
 class Rewriter {
@@ -29,7 +29,7 @@ class Rewriter {
   Result& result;
   const Analysis analysis;
 
-  /// Says something once in the result's notes.
+  /// Adds a line to the result's notes, once.
   void note(const std::string& text);
 
   /// Instructions of a value: they go to `out`.
@@ -71,7 +71,7 @@ class Rewriter {
 
   /// The application's definition outside functions; null: none. Valid until a global is added.
   [[nodiscard]] const Instruction* global(Id id) const;
-  /// What a variable of `variables` holds.
+  /// The type of the value of a variable in `variables`.
   [[nodiscard]] Id pointee(Id variable) const;
   /// Of a vector type.
   [[nodiscard]] Id component_type(Id vector) const;
@@ -81,11 +81,11 @@ class Rewriter {
   /// The trace calls' counter of a shader invocation (hit objects); 0: not needed.
   Id trace_counter = 0;
 
-  /// Puts what was used into the interfaces of the entry points; false: one grew too long.
+  /// Adds used variables to the interfaces of the entry points; false: one grew too long.
   [[nodiscard]] bool finish_interfaces();
 
  private:
-  /// It changes while a shader runs: Vulkan wants it read as volatile.
+  /// Changes while a shader runs: Vulkan requires volatile reads.
   [[nodiscard]] bool is_volatile(spv::BuiltIn which) const;
   [[nodiscard]] Id variable_of(spv::BuiltIn which, std::uint32_t shader);
   [[nodiscard]] Id load_variable(std::vector<Instruction>& out, spv::BuiltIn which, Id variable);

@@ -1,4 +1,4 @@
-// SPIR-V's numbers, with those that are younger than the headers at hand.
+// SPIR-V's enumerators, with those newer than the installed headers.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,10 @@
-// What the layer remembers of a command buffer: the operations to complete on the host after the device ran it.
+// State of a command buffer: the operations that the host completes after the device ran it.
 //
-// A CommandRecording is made new at vkBeginCommandBuffer and dropped at a reset; the old one lives on while a
-// submission of it is being completed. Recording follows the application's external synchronisation of the command
-// buffer, so nothing here is locked. An Operation is completed once for each submission that held it, in the order of
-// recording, after the device has finished the submission and before the same recording is submitted again: what the
-// device wrote into the operation's own HostBuffers is whole. Operations of a secondary command buffer are shared by
-// the primaries that execute it.
+// A CommandRecording is made at vkBeginCommandBuffer and dropped at a reset; pending submissions keep the old one
+// alive. Recording relies on the application's external synchronisation of the command buffer: no locks. An Operation
+// is completed once for each submission that held it, in recording order, after the device has finished the submission
+// and before the same recording is submitted again: its HostBuffers then hold all that the device wrote. Operations of
+// a secondary command buffer are shared by the primaries that execute it.
 #pragma once
 
 #include <cstdint>
@@ -33,17 +32,17 @@ struct Drain {
 class Operation {
  public:
   virtual ~Operation() = default;
-  /// Called on the host right before a submission that holds it is given to its queue, for all its operations in order,
-  /// after complete() of earlier submissions of the same recording. Must not throw or call queue functions.
+  /// Called on the host directly before a submission with this operation reaches its queue, for all its operations in
+  /// order, after complete() of earlier submissions of the same recording. Must not throw or call queue functions.
   virtual void submit(Device&) {}
-  /// False: its completion may come late, so a submission that holds only such operations and launches that are not
-  /// captured is not waited for.
+  /// False: completion may be late; submissions with only such operations and launches that are not captured are not
+  /// waited for.
   [[nodiscard]] virtual bool prompt() const {
     return true;
   }
   /// Called on the host. Must not throw; must not call queue functions. Launches: see launches.cpp.
   virtual void complete(Drain& drain) = 0;
-  /// A launch with the application's own shaders, around which nothing is recorded: it is counted at submission.
+  /// A launch with the application's own shaders and nothing recorded around it: counted at submission.
   [[nodiscard]] virtual bool plain_launch() const {
     return false;
   }
@@ -65,11 +64,11 @@ struct CommandRecording {
   VkPipeline compute = VK_NULL_HANDLE;             ///< bound for compute, where the layer dispatches of its own
   bool once = false;                               ///< submitted at most once
 
-  /// Descriptor state for ray tracing, kept by geometry (descriptors.cpp): opaque here.
+  /// Descriptor state for ray tracing; its type is private to geometry (descriptors.cpp).
   std::shared_ptr<void> descriptors;
 
-  /// Appends an operation. To be called before commands are recorded that write into its HostBuffers: from then on the
-  /// command buffer must keep them alive, as otherwise the device would write into another owner's memory.
+  /// Appends an operation. Called before commands are recorded that write into its HostBuffers: the command buffer then
+  /// keeps them alive, or the device would write into another owner's memory.
   void add(std::shared_ptr<Operation> operation);
 };
 
@@ -79,10 +78,10 @@ struct KnownCommands {
   std::shared_ptr<CommandRecording> recording;  ///< null: it holds nothing that is observed
 };
 
-/// A barrier from everything before to everything after, in the middle of a command buffer.
+/// A full barrier in the middle of a command buffer.
 void full_barrier(CommandRecording& recording);
 
-/// Of a command buffer; null if it is not known (allocated before the layer, or the device does not record).
+/// The recording of a command buffer; null if unknown (allocated before the layer, or the device does not record).
 [[nodiscard]] CommandRecording* recording_of(Device& device, VkCommandBuffer commands);
 
 }  // namespace rayreplay::layer

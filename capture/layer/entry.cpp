@@ -15,10 +15,10 @@ namespace {
 
 constexpr const char* kLayerName = "VK_LAYER_RAYREPLAY_capture";
 
-/// The loader's structure of this kind in a chain that it made for us; null if it made none.
+/// The loader's structure of this kind in its chain; null if there is none.
 template <typename Info, typename Function>
 Info* loader_info(const void* chain, VkStructureType type, Function function) {
-  // The loader's structures are there for layers to step forward.
+  // Layers are meant to advance the loader's structures.
   for (auto* at = static_cast<Info*>(const_cast<void*>(chain)); at != nullptr;
        at = static_cast<Info*>(const_cast<void*>(at->pNext))) {
     if (at->sType == type && at->function == function) {
@@ -35,11 +35,11 @@ Instance* instance_of(const void* dispatchable) {
   return p.instances.find(dispatch_key(dispatchable));
 }
 
-// If a create function returns an error, the loader itself destroys the objects that the next layers created. So the
-// layer must not destroy such an object and return an error. The layer allocates everything it must have before it
-// calls the next layer; after a success there, the call succeeds.
+// If a create function returns an error, the loader destroys the objects of the next layers itself. The layer must then
+// not destroy them too. It therefore allocates all it needs before it calls the next layer; after success there, the
+// call succeeds.
 
-/// Room for an object of the layer's, given back unless it is kept.
+/// Memory for an object of the layer, freed unless it is kept.
 template <typename Object>
 class Made {
  public:
@@ -154,7 +154,7 @@ VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const Vk
   auto result = create(physical, with_additions ? &request->info : info, allocator, handle);
   if (result != VK_SUCCESS && with_additions) {
     with_additions = false;
-    link->u.pLayerInfo = next_link;  // A lower layer may have stepped it forward.
+    link->u.pLayerInfo = next_link;  // A lower layer may have advanced it.
     result = create(physical, info, allocator, handle);
   }
   if (result != VK_SUCCESS) {
@@ -255,7 +255,7 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc_addr(VkDevice handle, c
   }
   const auto next = device->vk.GetDeviceProcAddr(handle, name);
   if (next == nullptr || !device->instrumented) {
-    return next;  // Nothing of a device that is not observed passes through the layer.
+    return next;  // Calls of unobserved devices bypass the layer.
   }
   const auto* own = find_intercept(wanted);
   return own != nullptr && own->passes_on(device->vk) ? own->function : next;
@@ -299,15 +299,15 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc_addr(VkInstance handl
 
 extern "C" {
 
-/// The only symbol that the library exports.
+/// The only exported symbol.
 __attribute__((visibility("default"))) VKAPI_ATTR VkResult VKAPI_CALL
 vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface* interface) {
   if (interface == nullptr || interface->sType != LAYER_NEGOTIATE_INTERFACE_STRUCT ||
       interface->loaderLayerInterfaceVersion < 2) {
     return VK_ERROR_INITIALIZATION_FAILED;
   }
-  // The C++ library reserves memory for exceptions when it is loaded, and throws with it when the heap is exhausted. If
-  // that reservation failed, a lack of memory would end the program, so the loader continues without the layer.
+  // The C++ library reserves memory for exceptions when it is loaded and uses it when the heap is exhausted. Without
+  // that reserve, a lack of memory would end the program: the loader then continues without the layer.
   void* volatile memory = std::malloc(std::size_t{64} << 10U);
   if (memory == nullptr) {
     return VK_ERROR_INITIALIZATION_FAILED;

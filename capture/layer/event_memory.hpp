@@ -1,11 +1,10 @@
 // The device memory that instrumented shaders write to: the control block and the event buffer.
 //
-// Contract: prepare() makes it when it is first asked for, in the thread that asks, and gives the same answer ever
-// after; the others wait. It calls no queue function, so that it may be called while a command buffer is recorded: the
-// first submission with a captured launch empties the buffer (Submissions). Device::control, events and events_words
-// are written by prepare() alone, and may be read where made() or prepare() was true. If there is no memory, a note
-// says so, and launches run with the application's own shaders. Nothing throws. Thread-safe. It must not outlive its
-// device.
+// Contract: the first prepare() allocates it; other callers wait, and all get the same answer. It calls no queue
+// function, so it may be called while a command buffer is recorded: the first submission with a captured launch empties
+// the buffer (Submissions). Only prepare() writes Device::control, events and events_words; they may be read after
+// made() or prepare() returned true. Without memory a note says so, and launches run with the application's own
+// shaders. Nothing throws. Thread-safe. It must not outlive its device.
 #pragma once
 
 #include <atomic>
@@ -23,7 +22,7 @@ class EventMemory {
   EventMemory& operator=(const EventMemory&) = delete;
   ~EventMemory();
 
-  /// False: there is none, and there will be none.
+  /// False: no memory, now and later.
   [[nodiscard]] bool prepare() noexcept;
 
   [[nodiscard]] bool made() const noexcept {
@@ -33,7 +32,7 @@ class EventMemory {
     return state_.load() == State::Failed;
   }
 
-  /// Words of the event buffer, if the device has as much memory as is wanted; 0 where no events are recorded.
+  /// Words wanted for the event buffer; 0 where no events are recorded.
   [[nodiscard]] std::uint64_t wanted_words() const;
 
  private:

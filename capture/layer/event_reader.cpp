@@ -15,9 +15,9 @@ constexpr std::uint64_t kLeastPieceWords = std::uint64_t{1} << 16U;
 constexpr std::uint64_t kPatienceNs = 20'000'000'000;
 constexpr std::array<std::uint8_t, RR_KINDS> kFields = {1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2};
 constexpr std::uint64_t kMostChunkWords = RR_HEADER_WORDS + 3 + RR_MAX_FIELDS * 64;
-constexpr std::uint32_t kNoChunk = 0xFFFF'FFFFU;  // Kind 31: no chunk begins so.
+constexpr std::uint32_t kNoChunk = 0xFFFF'FFFFU;  // kind 31: not the beginning of any chunk
 
-/// Words of the chunk that begins at words[0]; 0 if none does. At least RR_HEADER_WORDS words are there.
+/// Words of the chunk at words[0]; 0 for none. At least RR_HEADER_WORDS words are readable.
 std::uint64_t chunk_words(const std::uint32_t* words) {
   const auto kind = words[0] & 31U;
   const auto lanes = (words[2] >> 20U) & 127U;
@@ -79,7 +79,7 @@ EventReader::Family* EventReader::family(std::uint32_t index) {
     VkFenceCreateInfo fence_info{};
     fence_info.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
     whole = whole && device_.vk.AllocateCommandBuffers(device_.handle, &info, &lane.commands) == VK_SUCCESS &&
-            // What the loader would have done for a command buffer of the application's.
+            // The loader does this for the application's command buffers.
             device_.set_loader_data(device_.handle, lane.commands) == VK_SUCCESS &&
             device_.vk.CreateFence(device_.handle, &fence_info, nullptr, &lane.fence) == VK_SUCCESS;
     if (!whole) {
@@ -187,7 +187,7 @@ std::uint64_t EventReader::whole_chunks(Queue& queue, std::uint64_t first, std::
   auto at = first;  // of the next chunk
   bool more = true;
   while (more && end - at >= RR_HEADER_WORDS) {
-    // A piece begins where a chunk does, so that only its last header may be cut.
+    // A piece begins at a chunk, so that only its last header may be cut.
     const auto start = at;
     const auto count = std::min(end - start, piece_words());
     const bool good = read(queue, start, count, [&](const std::uint32_t* words, std::uint64_t read_words) {

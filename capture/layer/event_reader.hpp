@@ -1,9 +1,9 @@
 // Reading the event buffer back, and emptying it.
 //
-// Contract: works on a queue of the device through small command buffers of its own; the caller serialises the calls
-// and holds the queue's mutex, and the device has finished what wrote the events. Every wait ends: after kPatience the
-// device is given up (Device::lost, noted). Pieces are copied to cached host memory while the one before is handed on.
-// Complexity: linear in the words.
+// Contract: uses small command buffers of its own on a queue of the device. The caller serialises calls, holds the
+// queue's mutex, and the device has finished writing events. Every wait ends: after kPatience the device is given up
+// (Device::lost, noted). A piece is copied to cached host memory while the previous one is processed. Linear in the
+// words.
 #pragma once
 
 #include <array>
@@ -35,16 +35,15 @@ class EventReader {
   /// Words [first, first + count) in order; false if the device failed or `sink` ended it.
   bool read(Queue& queue, std::uint64_t first, std::uint64_t count, const Sink& sink);
 
-  /// The words from `first` on, below `end`, that are whole chunks: after an overflow the buffer ends with an unwritten
-  /// one.
+  /// The whole chunks from `first` to `end`, in words: after an overflow the buffer ends with an unwritten one.
   std::uint64_t whole_chunks(Queue& queue, std::uint64_t first, std::uint64_t end);
 
-  /// Counters to 0, and the words where an unwritten chunk may lie to a value that no chunk begins with.
+  /// Sets the counters to 0, and words where an unwritten chunk may lie to a value that begins no chunk.
   bool reset(Queue& queue);
 
-  /// The same without a wait: the device does it before what is submitted to `queue` afterwards.
+  /// The same without a wait: the device does it before later submissions to `queue`.
   bool start_reset(Queue& queue);
-  /// After start_reset(): whether the device is seen to finish it within that time.
+  /// After start_reset(): whether the device finished it within the time.
   bool is_reset(std::uint64_t timeout_ns);
 
   /// Fills a buffer of the device.

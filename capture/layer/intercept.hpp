@@ -1,10 +1,10 @@
-// An intercepted command: the layer's function for it, and the member of the dispatch table that it calls on with.
+// An intercepted command: the layer's function, and the dispatch table's member for the next one.
 //
 // Contract: `intercept<body, &DeviceDispatch::Member>(name)` is one row of a table. The application calls a wrapper of
-// `body`, which is the only place that looks the device up: a device that is not observed gets its call passed on at
-// once, an unknown one an error, and nothing that `body` throws reaches the application. `body` runs for instrumented
-// devices alone; it passes the application's call on exactly once, unchanged where it can be. `passes_on` says whether
-// the device has the next function; a device without it does not get ours either (but see `keep`).
+// `body`, which alone looks up the device: calls of unobserved devices are passed on, unknown devices give an error,
+// and no exception of `body` reaches the application. `body` runs for instrumented devices only; it passes the
+// application's call on exactly once, unchanged where possible. `passes_on`: whether the device has the next function;
+// without it the device does not get the layer's function either (but see `keep`).
 #pragma once
 
 #include <exception>
@@ -19,8 +19,8 @@ struct Intercept {
   const char* name;  ///< "vkCreateBuffer"; core and extension names have a row each
   PFN_vkVoidFunction function;
   bool (*passes_on)(const DeviceDispatch&);
-  /// Keeps the function that the next layer has for devices of any kind. Our function is then also given to devices
-  /// that lack the next one.
+  /// Keeps the instance-level function of the next layer. The layer's function is then also given to devices that lack
+  /// the next one.
   void (*keep)(Instance&, PFN_vkVoidFunction next);
 };
 
@@ -44,7 +44,7 @@ struct Guarded<Body, Member> {
     if (!device->instrumented) {
       return (device->vk.*Member)(handle, arguments...);
     }
-    // A cancelled thread unwinds as well, and must not be caught.
+    // Thread cancellation also unwinds, and must not be caught.
     try {
       return Body(*device, handle, arguments...);
     } catch (const std::exception&) {

@@ -15,8 +15,8 @@
 namespace rayreplay::layer {
 namespace {
 
-// Every function passes the application's call on exactly once, unchanged where it can be; what the layer does of its
-// own is inside attempt().
+// Every function passes the application's call on exactly once, unchanged where possible; the layer's own work is
+// inside attempt().
 
 // Shader modules and pipelines.
 
@@ -81,10 +81,10 @@ VkResult set_object_name(Device& device, VkDevice handle, const VkDebugUtilsObje
 
 // Command buffers.
 
-// Recordings are destroyed after the map's mutex is free: their operations may take other locks. Forgetting one takes
-// no memory: a recording that stayed would be attributed to the command buffer's next content.
+// Recordings are destroyed outside the map's mutex: their operations may take other locks. Removal allocates nothing: a
+// recording that stayed would be attributed to the command buffer's next content.
 
-/// Takes the recordings that `wanted` chooses out of the map; `forget`: with their command buffers.
+/// Removes the recordings that `wanted` chooses from the map; `forget`: with their command buffers.
 template <typename Wanted>
 void drop_recordings(Device& device, bool forget, const Wanted& wanted) {
   std::array<std::shared_ptr<CommandRecording>, 64> old;
@@ -108,7 +108,7 @@ void drop_recordings(Device& device, bool forget, const Wanted& wanted) {
   }
 }
 
-/// A new recording, if the command buffer begins one, in place of what it held.
+/// Replaces the recording when the command buffer begins a new one.
 void renew(Device& device, VkCommandBuffer commands, bool records) {
   std::shared_ptr<CommandRecording> old;
   const std::scoped_lock lock(device.recordings_mutex);

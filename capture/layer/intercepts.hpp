@@ -1,4 +1,4 @@
-// The functions of a device that the layer sees.
+// The device functions that the layer intercepts.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace rayreplay::layer {
 
-/// The layer's function of this name, geometry's included; null if it does not see it. Allocates nothing.
+/// The layer's function of this name, geometry's included; null if it is not intercepted. Allocates nothing.
 [[nodiscard]] const Intercept* find_intercept(std::string_view name);
 
 }  // namespace rayreplay::layer

@@ -66,7 +66,7 @@ void copy_command(CommandRecording& recording, LaunchOperation& operation, const
   operation.size_known = true;
 }
 
-/// The operation of a launch around which nothing is recorded: all such launches share one object.
+/// The operation of all launches with nothing recorded around them.
 const std::shared_ptr<Operation>& plain_launch() {
   class PlainLaunch final : public Operation {
    public:
@@ -93,7 +93,7 @@ Choice choose(const CommandRecording& recording, const LaunchCommand& launch) {
   auto& device = recording.device;
   const bool wanted = !device.lazy || (may_be_chosen(device, recording.once) && device.event_memory->prepare());
   if (!choice.pipeline || !choice.pipeline->variant) {
-    // Once there are instrumented shaders, each launch sets the gate for them.
+    // Once there are instrumented shaders, each launch sets their gate.
     choice.plain = !wanted && !device.event_memory->made();
     return choice;
   }
@@ -122,7 +122,7 @@ void prepare_opacity(CommandRecording& recording) {
   }
 }
 
-/// Everything before the launch.
+/// Records everything before the launch.
 std::shared_ptr<LaunchOperation> begin(CommandRecording& recording, const LaunchCommand& launch, Choice choice) {
   auto& device = recording.device;
   auto operation = std::make_shared<LaunchOperation>(device);
@@ -175,7 +175,7 @@ std::shared_ptr<LaunchOperation> begin(CommandRecording& recording, const Launch
   return operation;
 }
 
-/// The launch, with the variant in the place of the application's pipeline.
+/// Records the launch with the variant in place of the application's pipeline.
 void call_variant(const CommandRecording& recording, const LaunchOperation& operation, LaunchCommand launch) {
   auto& device = recording.device;
   const auto& vk = device.vk;

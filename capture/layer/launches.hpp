@@ -1,10 +1,10 @@
 // Trace-rays commands: what is recorded around them, and what is read afterwards.
 //
-// Around each launch, in the application's command buffer: the gate word (if launches are chosen), the counters before,
-// the launch between two timestamps, the counters after. Barriers keep launches of one queue apart, so that a launch's
-// records are the words between its two counters. Which launches are captured is decided at submission. Where a launch
-// is of a pipeline with a variant, and may be captured, the variant is bound for it and its tables are copied with the
-// variant's handles; one that cannot be captured runs as the application wrote it, and is only counted.
+// Around each launch, in the application's command buffer: the gate word (if launches are chosen), the counters, a
+// timestamp, the launch, a timestamp, the counters. Barriers separate launches of one queue, so that a launch's records
+// are the words between its two counters. Submission decides which launches are captured. A launch that may be captured
+// and whose pipeline has a variant runs with the variant and tables copied with the variant's handles; a launch that
+// cannot be captured runs unchanged and is only counted.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@
 
 namespace rayreplay::layer {
 
-/// What the device writes for a launch; in the slot that the operation owns.
+/// The device's output for a launch, in the operation's slot.
 struct LaunchSlot {
   struct Counters {
     std::uint64_t words = 0;
@@ -47,7 +47,7 @@ struct LaunchOperation : Operation {
   void complete(Drain& /*drain*/) override {
     // The submission reads launches itself: it knows their numbers and which are captured (capture.cpp).
   }
-  /// Null if it could not be recorded to its end: then it only keeps the memory that the device writes.
+  /// Null if it could not be recorded completely: it then only keeps the memory that the device writes.
   LaunchOperation* launch() override {
     return whole ? this : nullptr;
   }
@@ -66,7 +66,7 @@ struct LaunchOperation : Operation {
   std::unique_ptr<geometry::StructureChoice> structures;  ///< null: geometry is off
 };
 
-/// The launch as the application asked for it, with what is recorded around it.
+/// The application's launch, and what is recorded around it.
 struct LaunchCommand {
   LaunchKind kind = LaunchKind::Direct;
   geometry::TableRegions regions{};  ///< Direct, Indirect

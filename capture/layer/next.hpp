@@ -1,10 +1,10 @@
-// A function of the next layer's or driver's.
+// A function of the next layer or driver.
 //
 // Contract: never jumps to address 0. If the device lacks the function (its extension is not enabled), a call goes to
-// the function that the next layer has for all devices of the instance (`fall_back`): the loader hands out such
-// functions for extensions that no device enabled, and calling them is harmless. Without either, the call does nothing
-// and returns an error. `operator bool` asks for the device's own function: only that one may be used for calls of the
-// layer's own. Calls and fall_back() may come from several threads at once.
+// the instance-level function of the next layer (`fall_back`): the loader returns such functions for extensions that no
+// device enabled, and they can be called safely. Without either, the call does nothing and returns an error. `operator
+// bool` tests the device's own function: only that one may be used for the layer's own calls. Calls and fall_back() may
+// come from several threads concurrently.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Text that is safe on a terminal. The layer's own: it must not bring libraries into applications.
+// Terminal-safe text. The layer's own copy: it must not bring libraries into applications.
 //
 // Contract: as rayreplay::text::printable (base/text.hpp): control characters, line breaks, invisible format characters
 // and bytes that are not UTF-8 become \x1b, \u{202e}, \xff. Throws nothing but what std::string throws.

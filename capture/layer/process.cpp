@@ -23,7 +23,7 @@ constexpr std::uint64_t kMostCommandLine = std::uint64_t{4} << 20U;
 
 std::atomic<Process*> current{nullptr};
 
-// Never destroyed (process.hpp). A forked child takes the one that its parent does not use.
+// Never destroyed (process.hpp). A forked child uses the other one than its parent.
 struct Room {
   alignas(Process) std::byte bytes[sizeof(Process)];
 };
@@ -45,7 +45,7 @@ void after_fork_in_parent() {
   }
 }
 
-/// The parent's locks may be held by threads that the child does not have: start anew with what is known to be whole.
+/// Other threads of the parent may hold its locks, so the child starts with a new object.
 void after_fork_in_child() {
   const auto* old = current.load();
   if (old == nullptr) {
@@ -64,7 +64,7 @@ void after_fork_in_child() {
   current = fresh;
 }
 
-/// The marker of a spool that is not whole, as far as it can be made: an empty file needs no room on most disks.
+/// Marks the spool as incomplete, if possible: an empty file needs no space on most disks.
 void mark_failed(const Process& p) noexcept {
   try {
     // No reason: a forked child that is none of ours.
@@ -83,12 +83,12 @@ void mark_failed(const Process& p) noexcept {
       [[maybe_unused]] const ssize_t ignored = write(file, reason.data(), reason.size());
     }
     close(file);
-  } catch (...) {  // No memory for the name: the line on standard error is all there is.
+  } catch (...) {  // no memory for the name: only the line on standard error remains
     return;
   }
 }
 
-/// A note that notes are missing; false if the spool cannot be written.
+/// Notes that notes are missing; false if the spool cannot be written.
 bool said_unsaid(Process& p) noexcept {
   try {
     return p.spool.append(
@@ -142,7 +142,7 @@ bool open_new(Process& p, const Instance& instance) {
   const auto start = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
           .count());
-  // If it fails, opening the file fails as well and gives the reason.
+  // If it fails, opening the file fails too, with the reason.
   [[maybe_unused]] const bool made = spool::make_private_folders(p.options.spool);
   const auto path = std::filesystem::path(p.options.spool) /
                     (std::to_string(getpid()) + "-" + std::to_string(start) + spool::kFileExtension);
@@ -251,7 +251,7 @@ void log(LogLevel level, std::string_view text) noexcept {
     return;
   }
   try {
-    // Names of devices, shaders and objects are the application's and the driver's: nothing in them may move a cursor.
+    // Names come from the application and the driver: control characters must not reach a terminal.
     write_standard_error(printable(text));
   } catch (const std::exception&) {
     write_standard_error("a line is missing here: no memory was left to write it");

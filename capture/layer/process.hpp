@@ -1,9 +1,9 @@
-// What the layer keeps once for the process: options, the spool, instances and devices.
+// The layer's state of the process: options, the spool, instances and devices.
 //
-// All of it is reached through process(), which takes no memory. A forked child gets a fresh one that knows the
-// parent's instances and devices (which stop recording there) and opens a spool of its own with its first device. Never
-// destroyed, as threads of the application may still run while the process ends; the library's destruction writes the
-// End block and closes the spool.
+// Reached through process(), which allocates nothing. A forked child gets a new object that knows the parent's
+// instances and devices (which stop recording in the child) and opens a spool of its own with its first device. Never
+// destroyed, as threads of the application may still run when the process ends; unloading the library writes the End
+// block and closes the spool.
 #pragma once
 
 #include <atomic>
@@ -50,25 +50,25 @@ struct Process {
 /// Opens the spool if it is not open yet; false if that fails (said once) or the process is inert.
 bool open_spool(const Instance& instance);
 
-/// Appends a block; false, said once, if the spool cannot be written.
+/// Appends a block; false if the spool cannot be written (logged once).
 template <typename Block>
 bool spool_block(const Block& block);
 
-/// Spools the sight, once for each kind.
+/// Writes the sight to the spool, once per kind.
 void saw(spool::Sight sight);
 
-/// After an append that failed: says so once; nothing is recorded any more.
+/// After a failed append: logs once, and recording ends.
 void spool_failed() noexcept;
 
-/// A line on standard error, if that is still the same file as when the layer was loaded.
+/// A line on standard error, if it is still the file of the layer's load time.
 void log(LogLevel level, std::string_view text) noexcept;
 
-/// What the loader finds a dispatchable object's functions by; the same for all objects of a device.
+/// The loader's key for a dispatchable object's functions; the same for all objects of a device.
 [[nodiscard]] inline const void* dispatch_key(const void* object) {
   return *static_cast<const void* const*>(object);
 }
 
-/// Runs the layer's own work so that nothing it throws reaches the application; false if something was thrown.
+/// Runs the layer's own work; no exception reaches the application. False if one was thrown.
 template <typename Work>
 bool attempt(const char* what, Work&& work) noexcept {
   try {

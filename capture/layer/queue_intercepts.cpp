@@ -45,7 +45,7 @@ bool waits_for_timeline(const VkSubmitInfo2& info) {
   return std::any_of(waits, waits + info.waitSemaphoreInfoCount, [](const auto& wait) { return wait.value != 0; });
 }
 
-/// What of the application's submission matters; empty if nothing does.
+/// The relevant parts of the application's submission; empty if there are none.
 template <typename Info, typename CommandAt>
 std::vector<Batch> batches_of(Device& device, std::uint32_t count, const Info* infos, const CommandAt& command_at) {
   std::vector<Batch> batches(count);
@@ -123,7 +123,7 @@ VkResult queue_submit2(Device& device, VkQueue queue, std::uint32_t count, const
       });
 }
 
-/// A call on a queue, apart from the layer's own on it.
+/// A call on a queue, serialised with the layer's own.
 template <typename Call>
 VkResult on_queue(Device& device, VkQueue handle, const Call& call) {
   auto* queue = device.queue_of(handle);
@@ -134,7 +134,7 @@ VkResult on_queue(Device& device, VkQueue handle, const Call& call) {
   return call();
 }
 
-/// After the application learned that something is finished.
+/// Called when the application learns that something has finished.
 void look_again(Device& device) {
   if (device.submissions) {
     device.submissions->poll();

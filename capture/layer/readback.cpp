@@ -98,7 +98,7 @@ HostBuffer ReadbackPool::allocate(VkDeviceSize bytes) {
       return result;
     }
   }
-  // All that the host needs to know a block is there before the device makes it.
+  // All host memory for a block is allocated before the device memory.
   std::map<std::size_t, Block> made;
   const auto number = next_block_++;
   auto& block = made[number];
@@ -131,7 +131,7 @@ bool ReadbackPool::make_block(VkDeviceSize bytes, Block& block) {
   }
   VkMemoryRequirements needs{};
   vk.GetBufferMemoryRequirements(device_.handle, block.buffer, &needs);
-  // Reading memory that the host does not cache is some thousand times slower; it is used only where there is no other.
+  // Reads of uncached host memory are some thousand times slower: used only if there is no other.
   const auto type = device_.memory_type(needs.memoryTypeBits, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT,
                                         VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
   VkMemoryAllocateInfo allocation{};
@@ -189,7 +189,7 @@ void ReadbackPool::release(HostBuffer& buffer) noexcept {
       range = previous;
     }
   }
-  // A large block goes back to the device at once; small ones are kept for the next command buffer.
+  // A large block is freed at once; small ones are kept for the next command buffer.
   if (range->second.bytes == found->second.bytes && range->second.bytes > kBlockBytes) {
     destroy_block(found->second);
     blocks_.erase(found);
@@ -207,7 +207,7 @@ void ReadbackPool::sync(const HostBuffer& buffer, bool to_device) {
     range.sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE;
     range.memory = found->second.memory;
     range.offset = buffer.offset;
-    // Blocks are multiples of the alignment, but the memory behind the last range may end sooner or later.
+    // Blocks are multiples of the alignment, but the memory's end may differ.
     range.size = buffer.offset + aligned(buffer.bytes) >= found->second.bytes ? VK_WHOLE_SIZE : aligned(buffer.bytes);
   }
   if (to_device) {

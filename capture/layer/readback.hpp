@@ -1,11 +1,10 @@
 // Host-visible memory that the device copies into: readback slots of operations, staging of events.
 //
 // Contract: allocate() gives `bytes` of a buffer (usage: transfer source and destination), mapped, 256-byte aligned,
-// HOST_CACHED where the device has such memory, shared by all queue families of the device. Empty (no buffer) if there
-// is no memory of the device: the caller notes what is missing; throws if there is none of the host, and then leaves
-// nothing behind. A HostBuffer gives its bytes back when it is destroyed; it must not
-// outlive its device. Thread-safe. Small requests share blocks of memory. Complexity: linear in the free ranges of the
-// blocks; a large request has a block of its own.
+// HOST_CACHED where the device has such memory, shared by all queue families. Empty (no buffer) without device memory:
+// the caller notes what is missing. Throws without host memory, and then keeps nothing. A HostBuffer releases its bytes
+// when destroyed; it must not outlive its device. Thread-safe. Small requests share blocks of memory; a large one has
+// its own. Complexity: linear in the free ranges of the blocks.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +30,9 @@ class HostBuffer {
   explicit operator bool() const {
     return buffer != VK_NULL_HANDLE;
   }
-  /// To be called after the device wrote and before the host reads.
+  /// Called after the device wrote and before the host reads.
   void invalidate() const;
-  /// To be called after the host wrote and before the device reads.
+  /// Called after the host wrote and before the device reads.
   void flush() const;
 
   VkBuffer buffer = VK_NULL_HANDLE;

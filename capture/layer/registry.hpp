@@ -1,10 +1,9 @@
-// Objects of the layer's that are found by the dispatch key of their handles: instances and devices.
+// Instances and devices, found by the dispatch key of their handles.
 //
-// Contract: `make` gives an object before the next layer creates its handle, so that nothing can fail afterwards: `add`
-// and `find` allocate nothing and do not throw. If the heap is exhausted, the library itself has room for a few
-// objects, because calls of an instance or device that the layer did not know could not be passed on. Null only if that
-// room is used up as well. Not thread-safe: its owner locks. Complexity: linear in the objects, of which programs have
-// few.
+// Contract: `make` gives an object before the next layer creates its handle; afterwards nothing can fail: `add` and
+// `find` allocate nothing and do not throw. Calls of an unknown instance or device could not be passed on, so a few
+// objects have static memory for when the heap is exhausted; null only after those. Not thread-safe: its owner locks.
+// Complexity: linear in the objects, which are few.
 #pragma once
 
 #include <cstddef>

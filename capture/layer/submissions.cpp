@@ -14,21 +14,21 @@
 namespace rayreplay::layer {
 namespace {
 
-// A submission may wait for a timeline semaphore that the application signals later: an unbounded wait would be a
-// deadlock. After a wait in vain the next ones are shorter, so that such an application is not slowed down much. Where
-// no such semaphore is used a submission that does not end is a long one, and waiting keeps the event buffer from
-// filling; it still ends, for an event that the host sets.
+// A submission may wait for a timeline semaphore that the application signals later: an unbounded wait would deadlock.
+// After a timed-out wait the next ones are shorter, so that such an application is hardly slowed down. Without such
+// semaphores a submission that does not end is a long one, and waiting keeps the event buffer from filling; the wait
+// still ends, for submissions that wait for an event set by the host.
 constexpr std::uint64_t kLongPatienceNs = 60'000'000'000;
 constexpr std::uint64_t kPatienceNs = 2'000'000'000;
 constexpr std::uint64_t kLeastPatienceNs = 50'000'000;
 
-/// Of a launch that was asked for and is not captured.
+/// Notes a launch that was asked for and is not captured.
 void miss(const char* why, std::uint32_t number) {
   saw(spool::Sight::MissedLaunch);
   note(why, number);
 }
 
-/// observe_all: empty, or why the launch may have met opaque geometry that was not observed.
+/// observe_all: empty, or why opaque geometry of the launch may be unobserved.
 std::string unobserved(const LaunchOperation& launch, const LaunchSlot& slot, const spool::Launch& block) {
   const auto* pipeline = launch.pipeline.get();
   if (pipeline != nullptr && !pipeline->may_trace) {
@@ -82,7 +82,7 @@ bool Submissions::empty_before(Queue& queue) {
     return true;
   }
   if (emptied_on_ == nullptr) {
-    // Not waited for: the queue may have work before it that waits for what this thread does next.
+    // No wait: earlier work of the queue may depend on what this thread does next.
     const std::scoped_lock lock(queue.mutex);
     emptied_on_ = reader_.start_reset(queue) ? &queue : nullptr;
     return emptied_on_ != nullptr;
@@ -96,7 +96,7 @@ bool Submissions::upload(const DeviceBuffer& to, std::span<const std::uint32_t> 
 }
 
 VkResult Submissions::submit(Queue& queue, const std::vector<Batch>& batches, VkFence fence, const Pass& pass) {
-  // A command buffer that runs more than once writes the same slots: its batches are run and read one by one.
+  // A command buffer that runs more than once reuses its slots: such batches run and are read one by one.
   bool twice = false;
   attempt("looking at a submission", [&] {
     std::unordered_set<const CommandRecording*> seen;
@@ -232,7 +232,7 @@ std::list<Submissions::Submission> Submissions::prepare(Queue& queue, const std:
                     ? patience_ns()
                     : 0);
   }
-  // Where that waited in vain the earlier run's counters are about to be overwritten.
+  // After a timed-out wait the earlier run's counters are about to be overwritten.
   for (auto& other : pending_) {
     for (auto& item : other.items) {
       if (item.captured && positions.contains(item.operation.get())) {
@@ -242,10 +242,10 @@ std::list<Submissions::Submission> Submissions::prepare(Queue& queue, const std:
       }
     }
   }
-  // Launches of one queue are kept apart by barriers; those of two queues that are on the device together are not.
+  // Barriers separate launches of one queue, but not those of two queues running at the same time.
   for (auto& other : pending_) {
     if (device_.records && other.queue != &queue && (other.captures || submission.captures)) {
-      // Where launches are chosen the gate that one opens is open to the other as well.
+      // The gate opened for one launch is also open for the other.
       const bool both = device_.gated || (other.captures && submission.captures);
       other.overlaps |= both;
       submission.overlaps |= both;
@@ -309,8 +309,7 @@ void Submissions::poll_locked(std::uint64_t timeout_ns) {
     if (timeout_ns > 0) {
       patience_ns_ = std::min(kPatienceNs, patience_ns_ * 2);
     }
-    // A thread of the application may hold the queue while it waits for what this thread is about to submit: no
-    // blocking.
+    // A thread of the application may hold the queue while it waits for this thread's submission: never block here.
     const std::unique_lock queue_lock(at->queue->mutex, std::try_to_lock);
     if (!queue_lock.owns_lock()) {
       ++at;
@@ -329,7 +328,7 @@ void Submissions::poll() {
     return;
   }
   attempt("completing submissions", [this] {
-    // If another thread is at it, it completes them.
+    // If another thread is completing, it takes these too.
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (lock.owns_lock()) {
       poll_locked(0);

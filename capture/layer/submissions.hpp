@@ -1,10 +1,10 @@
 // Submissions that hold launches or builds: chosen, waited for, read back, spooled.
 //
 // Contract: submit() passes the application's submission on and returns its result. If it holds operations, the device
-// is waited for (a minute; two seconds where signals may be late) and the operations are completed in order. What is
-// not finished by then stays pending and is looked at again by poll(): at later submissions, waits and presents, and at
-// the end. Thread-safe; operations of one device are completed by one thread at a time. Nothing throws:
-// submissions that cannot be followed for lack of memory are passed on and noted.
+// is waited for (a minute; two seconds where signals may be late) and the operations are completed in order. Unfinished
+// ones stay pending for poll(): at later submissions, waits and presents, and at the end. Thread-safe; one thread at a
+// time completes operations of a device. Nothing throws: submissions that cannot be followed for lack of memory are
+// passed on and noted.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ namespace rayreplay::layer {
 struct DeviceBuffer;
 struct Queue;
 
-/// What of one VkSubmitInfo matters here.
+/// The relevant parts of a VkSubmitInfo.
 struct Batch {
   std::vector<std::shared_ptr<CommandRecording>> recordings;  ///< those with operations
   bool frame_end = false;
@@ -35,7 +35,7 @@ struct Batch {
 class Submissions {
  public:
   /// Submits the application's batches [first, first + count), signalling `fence` at the end. Refers to a callable of
-  /// the caller's.
+  /// the caller.
   class Pass {
    public:
     template <typename Call>
@@ -57,7 +57,7 @@ class Submissions {
   Submissions& operator=(const Submissions&) = delete;
   ~Submissions();
 
-  /// Empties the event buffer for the first time, if it is there; false: the device cannot record.
+  /// Empties the event buffer for the first time, if it exists; false: the device cannot record.
   bool start();
 
   /// Fills a buffer of the device, before the application has the device.
@@ -65,13 +65,12 @@ class Submissions {
 
   VkResult submit(Queue& queue, const std::vector<Batch>& batches, VkFence fence, const Pass& pass);
 
-  /// A submission of the device waits for a timeline semaphore, which may be signalled after it: waits are short from
-  /// now on.
+  /// A submission waits for a timeline semaphore that may be signalled later: waits are short from now on.
   void expect_late_signals() {
     late_signals_ = true;
   }
 
-  /// Completes what the device has finished by now.
+  /// Completes the operations that the device has finished.
   void poll();
 
   /// As poll(), with a last wait; before the device is destroyed.
@@ -95,10 +94,10 @@ class Submissions {
 
   VkResult submit_part(Queue& queue, const std::vector<Batch>& batches, std::uint32_t first, std::uint32_t count,
                        VkFence fence, const Pass& pass);
-  /// One submission to follow, or none: a list, so that it can be moved to those that are pending without memory.
+  /// One submission to follow, or none; a list, since moving it to the pending ones must not allocate.
   std::list<Submission> prepare(Queue& queue, const std::vector<Batch>& batches, std::uint32_t first,
                                 std::uint32_t count);
-  /// Empties the event buffer before what is submitted to the queue next, unless that has been done; false: it failed.
+  /// Empties the event buffer before the queue's next submission, unless that has been done; false: it failed.
   bool empty_before(Queue& queue);
   void open_gates(const Submission& submission) const;
   /// True if the submission is finished; may wait.

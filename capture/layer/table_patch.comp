@@ -1,8 +1,8 @@
-// Copies shader binding tables with the handles of one pipeline's groups replaced by another's: a thread for each
-// record. table_patch.cpp fills these inputs and describes their layout.
+// Copies shader binding tables, replacing one pipeline's group handles by another's: one thread per record.
+// table_patch.cpp fills these inputs and describes their layout.
 //
-// The arguments of a launch are found by the base of the dispatch alone, so that neither descriptors nor push constants
-// of the application are disturbed.
+// The base of the dispatch alone selects a launch's arguments, so that the application's descriptors and push constants
+// stay untouched.
 #version 460
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
@@ -24,7 +24,7 @@ layout(buffer_reference, buffer_reference_align = 128, std430) readonly buffer A
   uint words[4];   // of the region
 };
 
-// The place of the handle at `record` in the map; 0: no group of the pipeline has this handle.
+// The position in the map of the handle at `record`; 0: no group of the pipeline has it.
 uint find(const Words map, const Words record) {
   uint mask = map.w[0];
   uint hash = 2166136261u;

@@ -73,7 +73,7 @@ HandleMap::HandleMap(Device& device, const std::vector<std::uint8_t>& from, cons
   while (entries < 2 * groups) {
     entries *= 2;
   }
-  // Word 0: entries - 1; from word 4 on the entries: 1 if there is one, the handle, what replaces it.
+  // Word 0: entries - 1; entries from word 4 on: 1 if occupied, the handle, its replacement.
   const auto entry_words = 1 + 2 * words;
   std::vector<std::uint32_t> table(4 + entries * entry_words);
   table[0] = entries - 1;
@@ -211,11 +211,11 @@ bool TablePatcher::reserve(PatchedTables& tables, VkDeviceSize bytes) {
   if (free_slots_.empty() && next_slot_ == kSlots) {
     return false;
   }
-  free_slots_.reserve(next_slot_ + 1);  // so that giving a slot back needs no memory
+  free_slots_.reserve(next_slot_ + 1);  // freeing a slot must not allocate
   const bool found =
       std::any_of(blocks_.begin(), blocks_.end(), [&](const auto& known) { return take(known.first, tables, bytes); });
   if (!found) {
-    // The blocks' addresses are aligned to more than tables need, as those of all buffers of their size.
+    // The blocks' addresses have a larger alignment than tables need, as all buffers of their size.
     const auto size = std::max(bytes, kTableBlockBytes);
     auto buffer = device_.allocate_device(size + kTableAlignment, VK_BUFFER_USAGE_SHADER_BINDING_TABLE_BIT_KHR);
     if (buffer.address == 0) {
@@ -242,7 +242,7 @@ void TablePatcher::release(const PatchedTables& tables) {
   }
   const std::scoped_lock lock(mutex_);
   free_slots_.push_back(tables.slot_);
-  // Without memory the range is not used again until the device is destroyed.
+  // Without memory the range stays unused until the device is destroyed.
   attempt("giving back the memory of a copied table", [&] {
     auto& free = blocks_.at(tables.block_).free;
     const auto place = free.emplace(tables.offset_, tables.bytes_).first;

@@ -1,13 +1,13 @@
 // Shader binding tables for the variant of a pipeline: copies of the application's with other handles.
 //
-// Tables hold handles of the application's own pipeline, and may be written at any time before the launch runs, by the
-// device too. So they are copied by a dispatch in the application's command buffer, right before the launch, which
-// looks every handle up in the HandleMap of the variant. A handle that belongs to no group of the pipeline becomes 0
-// (no shader); a valid launch does not use such a record.
+// Tables hold handles of the application's pipeline and may be written at any time before the launch runs, also by the
+// device. A dispatch in the application's command buffer, directly before the launch, therefore copies them and looks
+// up every handle in the HandleMap of the variant. A handle of no group of the pipeline becomes 0 (no shader); valid
+// launches do not use such records.
 //
-// Contract: plan() reserves what a launch needs, before anything is recorded; null, with a note, if it cannot be done.
-// record() appends the dispatch to the command buffer and binds the application's compute pipeline again; barriers
-// before and after are the caller's. The dispatch uses no descriptors and no push constants. Thread-safe.
+// Contract: plan() reserves a launch's memory before anything is recorded; null, with a note, on failure. record()
+// appends the dispatch to the command buffer and binds the application's compute pipeline again; the caller records
+// barriers before and after. No descriptors, no push constants. Thread-safe.
 #pragma once
 
 #include <array>
@@ -58,7 +58,7 @@ class HandleMap {
 
 class TablePatcher;
 
-/// The tables of one launch; gives its memory back when destroyed.
+/// The tables of one launch; frees its memory when destroyed.
 class PatchedTables {
  public:
   explicit PatchedTables(TablePatcher& patcher) : patcher_(patcher) {}

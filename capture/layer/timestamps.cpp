@@ -25,7 +25,7 @@ std::optional<TimestampPair> Timestamps::take() {
     info.queryType = VK_QUERY_TYPE_TIMESTAMP;
     info.queryCount = 2 * kPairsPerPool;
     VkQueryPool pool = VK_NULL_HANDLE;
-    // Room for all pairs, so that giving one back takes no memory.
+    // Memory for all pairs, so that freeing one does not allocate.
     pools_.reserve(pools_.size() + 1);
     free_.reserve((pools_.size() + 1) * kPairsPerPool);
     if (device_.vk.CreateQueryPool(device_.handle, &info, nullptr, &pool) != VK_SUCCESS) {
@@ -56,11 +56,11 @@ std::optional<std::pair<std::uint64_t, std::uint64_t>> Timestamps::read(const Ti
   const auto mask = valid_bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << valid_bits) - 1;
   const auto period = static_cast<double>(device_.properties.limits.timestampPeriod);
   const auto ns = [&](std::uint64_t value) {
-    // Whole numbers stay exact where a tick is a nanosecond, as large ones would not in floating point.
+    // A period of 1 stays in integers: large values would lose precision in floating point.
     return period == 1.0 ? value : static_cast<std::uint64_t>(static_cast<double>(value) * period);
   };
   const auto begin = ticks[0] & mask;
-  const auto length = (ticks[1] - ticks[0]) & mask;  // Right also where the counter wraps.
+  const auto length = (ticks[1] - ticks[0]) & mask;  // correct across a wrap of the counter
   return std::pair(ns(begin), ns(begin) + ns(length));
 }
 

@@ -1,6 +1,6 @@
 // Pairs of timestamp queries, one for each recorded launch.
 //
-// Thread-safe. A pair is the caller's until it gives it back. Complexity: constant.
+// Thread-safe. A pair belongs to the caller until it is returned. Complexity: constant.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class Timestamps {
   [[nodiscard]] std::optional<TimestampPair> take();
   void give_back(const TimestampPair& pair) noexcept;
 
-  /// Begin and end in ns of the device's clock; nothing if they are not there.
+  /// Begin and end in ns of the device's clock; empty if not available.
   [[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>> read(const TimestampPair& pair,
                                                                             std::uint32_t valid_bits) const;
 

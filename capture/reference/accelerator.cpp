@@ -45,8 +45,8 @@ bool is_identity(const std::array<float, 12>& m) {
   return m == trace::Instance{}.transform;
 }
 
-/// A few units in the last place around the box: Embree must visit every box that the exact test accepts, also where
-/// its own arithmetic on transformed rays and boxes rounds the other way.
+/// Enlarged by a few units in the last place: Embree must visit every box that the exact test accepts, although its own
+/// arithmetic on transformed rays and boxes may round the other way.
 RTCBounds padded_bounds(const float* box) {
   float largest = 0;
   for (std::size_t i = 0; i < 6; ++i) {
@@ -362,7 +362,7 @@ void Accelerator::build_top(AcceleratorOptions options) {
   for (std::uint32_t id = 0; id < instances_.size(); ++id) {
     const auto& instance = scene_->instances[id];
     if (instance.mask == 0) {
-      continue;  // no cull mask sees it; those of the modelled application see everything else
+      continue;  // no cull mask sees it; the application's masks see all other instances
     }
     const auto& blas = scene_->blases[instance.blas];
     const auto& first = scene_->geometries[blas.first_geometry].geometry;

@@ -1,4 +1,4 @@
-// The scene inside Embree: who is hit, and which shaders are called on the way.
+// The scene inside Embree: hits, and the shaders called during traversal.
 //
 // Contract: `closest` and `occluded` traverse the two-level structure for one ray and record what a Vulkan
 // implementation would call during traversal: Intersection, ReportIntersection, AnyHit, IgnoreIntersection. Embree

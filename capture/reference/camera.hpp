@@ -1,4 +1,4 @@
-// The thin-lens camera of "Ray Tracing in One Weekend" (Shirley, §12 and §13), made ready for an image size.
+// The thin-lens camera of "Ray Tracing in One Weekend" (Shirley, §12 and §13) for one image size.
 #pragma once
 
 #include <cmath>

@@ -1,8 +1,7 @@
-// Integrators: what the ray-generation shader does with one sample of a pixel.
+// Integrators: the ray-generation shader's work for one sample of a pixel.
 //
 // Contract: `radiance` makes trace calls through the pipeline and returns linear RGB. It draws random numbers only from
-// `random` and keeps no state between calls, so that a pixel depends on nothing but its own number.
-#pragma once
+// `random` and keeps no state between calls: a pixel depends only on its own number.
 
 #include "base/registry.hpp"
 #include "capture/reference/pipeline.hpp"
@@ -18,12 +17,12 @@ class Integrator {
   Integrator& operator=(const Integrator&) = delete;
   virtual ~Integrator() = default;
 
-  /// Whether it makes occlusion calls in such a scene: the pipeline then has a second miss shader.
+  /// Whether it makes occlusion calls in this scene: the pipeline then has a second miss shader.
   [[nodiscard]] virtual bool casts_shadow_rays(const Lights& lights, const PipelineSettings& settings) const = 0;
   [[nodiscard]] virtual Vec3 radiance(Ray camera_ray, Pipeline& pipeline, Random& random) const = 0;
 };
 
-/// What a ray that meets nothing brings back.
+/// Radiance of a ray that hits nothing.
 [[nodiscard]] inline Vec3 sky_radiance(const Sky& sky, Vec3 unit_direction) {
   return lerp(sky.bottom, sky.top, 0.5F * (unit_direction.y + 1));
 }

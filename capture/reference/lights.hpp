@@ -1,4 +1,4 @@
-// Emissive triangles and spheres, to be sampled by next-event estimation.
+// Emissive triangles and spheres for next-event estimation.
 //
 // Contract: a light is picked in proportion to power (area times the largest colour component), a point on it uniformly
 // over its object-space area; `inverse_density` is one over the density of that point by world area, so that

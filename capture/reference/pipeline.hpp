@@ -15,7 +15,7 @@
 
 namespace rayreplay::reference {
 
-/// What the application passes to its ray-generation shader, the same for all threads.
+/// Settings that the application passes to its ray-generation shader, the same for all threads.
 struct PipelineSettings {
   std::uint32_t depth = 16;
   bool next_event = false;

@@ -1,9 +1,8 @@
 // Ray against box, sphere and triangle in double precision.
 //
-// Contract: Embree only says which primitives a ray comes near; what an event records is decided here, with IEEE
-// operations alone. Embree's own distances rest on the processor's approximate reciprocal and differ between vendors in
-// the last bit. Scene coordinates are floats, so differences of them are exact to 2^-53 here and a sphere of radius
-// 1000 shows no cancellation.
+// Contract: Embree only finds the primitives near a ray; recorded values are computed here with IEEE operations alone.
+// Embree's distances use the processor's approximate reciprocal and differ between vendors in the last bit. Scene
+// coordinates are floats: their differences are exact to 2^-53 here, and a sphere of radius 1000 shows no cancellation.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +13,7 @@
 
 namespace rayreplay::reference {
 
-/// A ray in the space of the primitive it is tested against; t is the same in every space.
+/// A ray in the space of its primitive; t is the same in every space.
 struct PreciseRay {
   std::array<double, 3> origin{};
   std::array<double, 3> direction{};
@@ -72,7 +71,7 @@ struct PreciseRay {
   return near <= far;
 }
 
-/// What the sphere's intersection shader reports.
+/// The report of the sphere's intersection shader.
 struct SphereRoot {
   bool found = false;
   float t = 0;

@@ -1,4 +1,4 @@
-// A ray as an application passes it to a trace call, and what the call returns in its payload.
+// A ray as passed to a trace call, and the payload that the call returns.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Hit {
   std::uint8_t hit_kind = 0;
 };
 
-/// What a trace call names besides the ray.
+/// The arguments of a trace call beside the ray.
 struct TraceCall {
   std::uint16_t flags = 0;
   std::uint8_t sbt_stride = 0;

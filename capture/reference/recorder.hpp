@@ -1,8 +1,8 @@
 // Events of consecutive threads, written straight into the columns of a trace.
 //
-// Contract: `begin` opens a ray, the other calls add events to it, `end_thread` closes a thread, `take` hands out the
-// batch and starts the next one with the same memory. Columns are kept larger than they are filled, so that an event is
-// one comparison and one store a column; `finish` cuts them to size.
+// Contract: `begin` opens a ray, the other calls add events to it, `end_thread` closes a thread, `take` returns the
+// batch and starts the next one with the same memory. Columns are larger than their content, so that an event costs one
+// comparison, and one store a column; `finish` cuts them to size.
 #pragma once
 
 #include <algorithm>
@@ -61,7 +61,7 @@ class Recorder {
     return events_ - 1;
   }
 
-  /// Says that the ReportIntersection at `row` was accepted.
+  /// Marks the ReportIntersection at `row` as accepted.
   void accept(std::size_t row) {
     data_.events.accepted[row] = 1;
   }

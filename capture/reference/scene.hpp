@@ -1,10 +1,10 @@
 // The scene that the built-in tracer renders: geometry as the trace holds it, plus what only shading needs.
 //
-// Contract: plain data. geometries[i].geometry is moved into the trace unchanged, so that instance, geometry and
-// primitive ids of events point into it. Each SceneGeometry uses one material kind only, so that "one hit group per
-// material kind" is expressible by geometry, as a shader binding table does it. `check` throws Input (names geometry
-// and row) on out-of-range indices, NaN or infinite coordinates, empty geometry, bad material or texture ids and
-// singular transforms; degenerate triangles are legal and are counted, because hardware accepts them.
+// Contract: plain data. geometries[i].geometry is moved into the trace unchanged, so that the ids of events point into
+// it. Each SceneGeometry has one material kind, so that a shader binding table can hold one hit group per kind by
+// geometry. `check` throws Input (with geometry and row) on out-of-range indices, NaN or infinite coordinates, empty
+// geometry, bad material or texture ids and singular transforms; degenerate triangles are legal, as on hardware, and
+// are counted.
 #pragma once
 
 #include <cstdint>

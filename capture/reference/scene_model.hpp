@@ -1,10 +1,9 @@
-// Scenes as models: what a scene file in scenes/ implements and registers.
+// Scenes as models: the interface of the files in scenes/.
 //
 // Contract: `make` is a pure function of the model's parameters: same parameters, same bytes on every machine. Every
-// scene that make_scene returns, built in or read from a file, passes `check` and keeps one rule more: all geometries
-// of a bottom-level structure have one material kind, and instance.hit_group_offset is that kind's number. A pipeline
-// with one hit group per kind thus uses the offset as it stands (shader-binding-table stride 0), and a pipeline with a
-// single hit group ignores it.
+// scene of make_scene, built in or from a file, passes `check`, and all geometries of a bottom-level structure have one
+// material kind, whose number is instance.hit_group_offset. A pipeline with one hit group per kind uses the offset
+// directly (shader-binding-table stride 0); a pipeline with a single hit group ignores it.
 #pragma once
 
 #include "base/registry.hpp"

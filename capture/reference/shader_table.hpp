@@ -1,11 +1,10 @@
 // Shaders and the shader binding table of the modelled application.
 //
-// Contract: `make_shader_table` lists the shaders that the scene needs, and no others, in the order ray generation,
-// intersection, any-hit, closest-hit, miss; a shader's index is its id. Single: one hit group, shared by all
-// geometry. PerMaterial: one hit group per material kind and geometry type that occurs. Hit groups are numbered by
-// kind, then type. If all geometries of every bottom-level structure share one group, instances carry that group's
-// number as their offset and the stride is 0; otherwise there is one record per geometry: the offset is the structure's
-// first geometry, the stride 1.
+// Contract: `make_shader_table` lists exactly the shaders that the scene needs, in the order ray generation,
+// intersection, any-hit, closest-hit, miss; a shader's index is its id. Single: one hit group for all geometry.
+// PerMaterial: one hit group per material kind and geometry type that occurs, numbered by kind, then type. If all
+// geometries of every bottom-level structure share one group, instances have that group's number as offset and the
+// stride is 0; otherwise there is one record per geometry: the offset is the structure's first geometry, the stride 1.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// What a closest-hit shader knows about its hit, and what its material does with light.
+// The data of a hit in a closest-hit shader, and the scattering of its material.
 //
 // Contract: normals are of unit length and face the ray. `scatter` draws the next direction as in "Ray Tracing in One
 // Weekend" (§9 to §11: diffuse with a random point on the unit sphere around the normal's tip, fuzzy metal, dielectric
-// with Schlick's approximation); it draws the same numbers in the same order whatever the hit groups.
+// with Schlick's approximation); it draws the same numbers in the same order for any hit groups.
 #pragma once
 
 #include "capture/reference/accelerator.hpp"

@@ -1,8 +1,8 @@
-// Texture look-ups: where on the texture a hit lies, and what is there.
+// Texture look-ups: texture coordinates of a hit, and the texel there.
 //
 // Contract: nearest texel, repeating, row 0 at v = 0. Colours are decoded as the square of the stored value, the
-// inverse of the image's gamma of 2: exact arithmetic, and a texture comes out as it was painted. Triangles without
-// texture coordinates use their barycentric weights; spheres are mapped along z.
+// inverse of the image's gamma of 2, which is exact. Triangles without texture coordinates use their barycentric
+// weights; spheres are mapped along z.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // The checksum of a block's payload: XXH3-64 with the block's sequence number as seed. Internal to this room.
 #pragma once
 
-// The library's code becomes part of this file, hidden: nothing to link, and no symbol that an application could meet.
+// The library's code becomes part of this file, hidden: nothing to link, no symbol visible to an application.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

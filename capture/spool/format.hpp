@@ -1,4 +1,4 @@
-// The spool: what a captured application left behind, one file per process, append-only.
+// The spool: the recordings of a captured application, one file per process, append-only.
 //
 // A file is 16 bytes ("RRSPOOL\n", u32 version, u32 0) and then blocks. A block is a BlockHeader and its payload,
 // padded to 8 bytes; it counts only if it is complete and its checksum is right, so a file that ends anywhere (kill -9,
@@ -171,13 +171,13 @@ struct Events {
   std::vector<std::uint32_t> words;
 };
 
-/// What could not be captured, and why; one line. launch kNone: the whole process.
+/// Something that could not be captured, and why; one line. launch kNone: the whole process.
 struct Note {
   std::uint32_t launch = kNone;
   std::string text;
 };
 
-/// Totals, to compare with what is there.
+/// Totals, to compare with the file's content.
 struct End {
   std::uint32_t launches_seen = 0, launches_captured = 0;
 };
@@ -190,7 +190,7 @@ enum class Sight : std::uint8_t {
 };
 inline constexpr std::uint32_t kSights = 4;
 
-/// Something that is not captured, once for each kind: explains why a spool may hold no events.
+/// Something that is never captured, once per kind: explains why a spool may hold no events.
 struct Seen {
   Sight sight = Sight::DeviceWithoutRays;
 };

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kStandard = 3;  ///< descriptors of standard input, output and errors
 
-/// Holds those standard descriptors that are closed. O_PATH: reading and writing them fails with EBADF, as before.
+/// Occupies closed standard descriptors. O_PATH: reading and writing them still fails with EBADF.
 class StandardHeld {
  public:
   StandardHeld() noexcept {
@@ -39,7 +39,7 @@ class StandardHeld {
   }
 
  private:
-  /// Another thread may have put a file of its own in this place by dup2.
+  /// Another thread may have put its own file here by dup2.
   static void release(int held) noexcept {
     const int flags = held < 0 ? -1 : fcntl(held, F_GETFL);
     if (flags >= 0 && (flags & O_PATH) != 0) {
@@ -100,7 +100,7 @@ std::optional<std::string> read_regular(const std::string& path, std::uint64_t m
   std::string content;
   for (;;) {
     const auto before = content.size();
-    // One byte more than allowed shows that there are more.
+    // Reading one byte more than allowed detects larger files.
     const auto room = std::min<std::uint64_t>(most + 1 - before, std::max<std::uint64_t>(before, 65536));
     content.resize(before + room);
     const ssize_t got = read(file.number, content.data() + before, room);
@@ -130,7 +130,7 @@ bool make_private_folders(const std::string& path) {
     if (folder.empty() || mkdir(folder.c_str(), 0700) == 0) {
       continue;
     }
-    const int error = errno;  // A folder that is there may be in one that is not writable.
+    const int error = errno;  // an existing folder may lie in one that is not writable
     struct stat status {};
     if (stat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
       errno = error == EEXIST ? ENOTDIR : error;

@@ -1,11 +1,10 @@
 // The payloads of spool blocks as bytes: each struct of format.hpp field by field, written and read by one description.
 //
-// Contract: `Encoder` takes a struct apart into pieces for writev: small fields are copied into a buffer of its own,
-// arrays of kBorrowedBytes or more are only pointed at (they must stay where they are while the pieces are used).
-// `decode` takes untrusted bytes: every count is checked against the bytes that are left before anything is allocated,
-// enumerations against their values, and all bytes must be used; it returns false and says nothing more. Integers are
-// little-endian as in memory; text and arrays are a u64 count and the elements. Standard library only. May throw
-// std::bad_alloc, nothing else. Complexity: linear in the bytes.
+// Contract: `Encoder` divides a struct into pieces for writev: small fields are copied into its own buffer, arrays of
+// kBorrowedBytes or more are borrowed (they must stay valid while the pieces are used). `decode` takes untrusted bytes:
+// every count is checked against the remaining bytes before anything is allocated, enumerations against their values,
+// and all bytes must be used; otherwise it returns false. Integers are little-endian as in memory; text and arrays are
+// a u64 count and the elements. Standard library only. May throw std::bad_alloc, nothing else. Linear in the bytes.
 #pragma once
 
 #include <bit>
@@ -221,7 +220,7 @@ class Encoder {
 
 namespace detail {
 
-/// The bytes of a struct whose text and arrays are empty: the least that any takes.
+/// The bytes of a struct with empty text and arrays: the smallest valid size.
 class LeastBytes {
  public:
   template <class T>
@@ -294,7 +293,7 @@ class Decoder {
       }
     } else {
       const std::size_t count = take_count(least_bytes<T>());
-      // Grown as it goes: a count that the bytes behind it do not bear out allocates little.
+      // Grown step by step: a wrong count allocates little.
       for (std::size_t i = 0; i < count && sound_; ++i) {
         (*this)(elements.emplace_back());
       }
@@ -330,7 +329,7 @@ template <>
 
 }  // namespace detail
 
-/// False unless `payload` is exactly one T; `x` then holds nothing of use.
+/// False unless `payload` is exactly one T; `x` is then undefined.
 template <class T>
 [[nodiscard]] bool decode(std::span<const std::byte> payload, T& x) {
   detail::Decoder decoder(payload);

@@ -102,7 +102,7 @@ SpoolReader::~SpoolReader() {
 }
 
 void SpoolReader::forget_pages() const {
-  // A private mapping that nobody wrote to: the pages come back from the file.
+  // A private mapping without writes: dropped pages are read from the file again.
   madvise(const_cast<std::byte*>(bytes_.data()), bytes_.size(), MADV_DONTNEED);
 }
 
@@ -117,7 +117,7 @@ std::optional<Block> SpoolReader::block_at(std::uint64_t position) {
       header.bytes > left - sizeof header || header.sequence < next_sequence_) {
     return std::nullopt;
   }
-  // Headers made to overlap would otherwise cost the square of the file's length.
+  // Overlapping headers would otherwise cost the square of the file's length.
   if (header.bytes > kSearchFactor * bytes_.size() - checksummed_) {
     return std::nullopt;
   }

@@ -1,12 +1,11 @@
-// Reading a spool: whole blocks in order, past damage.
+// Reading a spool: whole blocks in order, skipping damage.
 //
-// Contract: the constructor maps the file and finds every block that is whole (header in range, checksum right,
-// sequence numbers rising). Where a block is damaged, the next whole one is searched for at every 8-byte boundary
-// behind; bytes between are counted as lost. A file that ends in the middle of a block is sound up to there
-// (`cut_bytes`). Payloads are spans into the mapping and live as long as the reader. A file is untrusted: nothing is
-// used before it was checked, and the search checksums at most kSearchFactor times the file's bytes. Errors: Input if
-// the file cannot be read, is empty, is no spool or one of another version. Do not change the file while it is read.
-// Cost: one pass over the bytes, on one core.
+// Contract: the constructor maps the file and finds all whole blocks (header in range, checksum right, sequence numbers
+// rising). After a damaged block the next whole one is searched at every 8-byte boundary; skipped bytes count as lost.
+// A file that ends inside a block is valid up to it (`cut_bytes`). Payloads are spans into the mapping and live as long
+// as the reader. Files are untrusted: nothing is used unchecked, and the search checksums at most kSearchFactor times
+// the file's bytes. Errors: Input if the file cannot be read, is empty, is no spool or has another version. The file
+// must not change while it is read. Cost: one pass over the bytes, on one core.
 #pragma once
 
 #include <cstddef>
@@ -29,13 +28,13 @@ struct Block {
   std::span<const std::byte> payload;  ///< 8-byte aligned
 };
 
-/// An Events block whose words stay where they are.
+/// An Events block whose words stay in the mapping.
 struct EventsView {
   std::uint32_t launch = 0;
   std::uint64_t first_word = 0;
   std::span<const std::uint32_t> words;
 };
-/// Nothing unless `payload` is exactly an Events.
+/// Empty unless `payload` is exactly an Events.
 [[nodiscard]] std::optional<EventsView> view_events(std::span<const std::byte> payload);
 
 class SpoolReader {
@@ -48,18 +47,18 @@ class SpoolReader {
   [[nodiscard]] const std::vector<Block>& blocks() const {
     return blocks_;
   }
-  /// Bytes between whole blocks that belong to none.
+  /// Skipped bytes between whole blocks.
   [[nodiscard]] std::uint64_t lost_bytes() const {
     return lost_bytes_;
   }
   [[nodiscard]] std::uint64_t damaged_places() const {
     return damaged_places_;
   }
-  /// Bytes behind the last whole block: the block that was being written, or damage to the end.
+  /// Bytes after the last whole block: an unfinished block, or damage at the end.
   [[nodiscard]] std::uint64_t cut_bytes() const {
     return cut_bytes_;
   }
-  /// Takes the file's pages out of this process's memory until they are read again. The payloads stay valid.
+  /// Releases the file's pages from memory; they are read again on use. The payloads stay valid.
   void forget_pages() const;
   [[nodiscard]] std::uint64_t file_bytes() const {
     return bytes_.size();

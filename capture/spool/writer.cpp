@@ -21,7 +21,7 @@
 namespace rayreplay::spool {
 namespace {
 
-/// What Linux takes in one write; more is cut by the kernel anyway.
+/// Linux's limit for one write.
 constexpr std::size_t kGreatestWrite = std::size_t{1} << 30;
 constexpr std::size_t kGreatestPieces = 64;  ///< below IOV_MAX everywhere
 
@@ -65,7 +65,7 @@ class SpoolWriter::Impl {
     if (!open_) {
       return false;
     }
-    // Before the lock: a child forked while another thread held it would wait for ever.
+    // Checked before the lock: a child forked while another thread held it would wait for ever.
     if (getpid() != process_) {
       return false;
     }
@@ -96,7 +96,7 @@ class SpoolWriter::Impl {
     return true;
   }
 
-  /// For failures outside `append`, such as a lack of memory.
+  /// For failures outside `append`, such as lack of memory.
   bool fail_from_outside(const char* what) {
     if (getpid() != process_) {
       return false;
@@ -139,7 +139,7 @@ class SpoolWriter::Impl {
     }
     return false;
   }
-  /// Whether the descriptor still is our file: an application may close descriptors that it did not open.
+  /// Whether the descriptor is still this file: an application may close descriptors that it did not open.
   bool is_ours() const {
     struct stat status {};
     return fstat(descriptor_, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
@@ -181,7 +181,7 @@ class SpoolWriter::Impl {
     bytes_ = position_;
     return true;
   }
-  /// Back to the last whole block. A reader copes without it, so that its failure changes nothing.
+  /// Cuts the file to the last whole block. A failure is harmless: readers skip partial blocks.
   void cut() {
     position_ = bytes_;
     [[maybe_unused]] const int ignored = ftruncate(descriptor_, static_cast<off_t>(position_));

@@ -2,13 +2,13 @@
 //
 // Contract: `open` creates the file (never an existing one) and writes its first 16 bytes; each `append` adds one whole
 // block, or nothing. All return false on failure, never throw, and may be called from any thread. After the first
-// failure (full disk, file size limit, memory) every later append returns false at once and `error` says why; the file
-// then ends with the last whole block and stays valid. What the caller passes is borrowed for the call alone; arrays
-// of 4 KiB or more are checksummed and written where they lie. Events are cut into blocks of kEventsBlockWords.
-// The file is its owner's alone (0600), as it holds command lines and shaders.
-// The application is never disturbed: none of its standard descriptors is taken (guest_files.hpp), no signal (writes
-// beyond RLIMIT_FSIZE are refused before they are tried), nothing written in a forked child (it returns false there) or
-// into a descriptor that the application closed and took for its own. Standard library and xxhash (header-only) alone.
+// failure (full disk, file size limit, memory) every later append returns false and `error` says why; the file then
+// ends with the last whole block and stays valid. Arguments are borrowed for the call only; arrays of 4 KiB or more are
+// checksummed and written in place. Events are divided into blocks of kEventsBlockWords. Only the owner can read the
+// file (0600), as it holds command lines and shaders. The application is not disturbed: no use of its standard
+// descriptors (guest_files.hpp), no signal (writes beyond RLIMIT_FSIZE are refused before they are tried), no write in
+// a forked child (returns false) or into a descriptor that the application closed and reused. Standard library and
+// xxhash (header-only) alone.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,13 @@
 
 namespace rayreplay::spool {
 
-/// What the names of spool files end with; `ingest` reads all files of a folder that do.
+/// The extension of spool files; `ingest` reads all files of a folder that have it.
 inline constexpr char kFileExtension[] = ".rrspool";
 
-/// Behind the whole name of a spool that could not be written to its end: a file that holds the reason, or nothing
-/// where even that had no room.
+/// Appended to the name of a spool that could not be completed: a file with the reason, or empty if the disk is full.
 inline constexpr char kFailedExtension[] = ".failed";
 
-/// Words in an Events block at most (16 MiB): damage costs no more than one block.
+/// Most words of an Events block (16 MiB): damage costs one block.
 inline constexpr std::uint64_t kEventsBlockWords = std::uint64_t{1} << 22;
 
 class SpoolWriter {
@@ -53,9 +52,9 @@ class SpoolWriter {
   bool append_events(std::uint32_t launch, std::uint64_t first_word, const std::uint32_t* words,
                      std::uint64_t count) noexcept;
 
-  /// "" as long as all went well. Settled before an append returns false; do not read it while others append.
+  /// "" without failures. Set before an append returns false; must not be read during other appends.
   [[nodiscard]] const std::string& error() const noexcept;
-  /// Of the file so far.
+  /// Bytes of the file so far.
   [[nodiscard]] std::uint64_t bytes() const noexcept;
   void close() noexcept;
 

@@ -1,4 +1,4 @@
-// What this device makes of doubles, one case an invocation (arithmetic_check.hpp).
+// Arithmetic samples of the device's doubles, one case per invocation (arithmetic_check.hpp).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/shaders/common.glsl"

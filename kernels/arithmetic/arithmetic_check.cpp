@@ -95,9 +95,9 @@ std::vector<std::uint64_t> arithmetic_cases() {
     const std::uint64_t b = next(state);
     cases.push_back(a);
     cases.push_back(b);
-    // Of like magnitude.
+    // Of equal magnitude.
     add(mantissa(), -mantissa());
-    // A quotient next to a double and, as b has a bit more than a's product can hold, next to a tie.
+    // A quotient next to a double and, as b has one bit more than a's product can hold, next to a tie.
     const double divisor = mantissa();
     const double quotient = mantissa();
     add(divisor * quotient, divisor);
@@ -114,7 +114,7 @@ std::vector<std::uint64_t> arithmetic_cases() {
     add(std::ldexp(mantissa(), 1000), std::ldexp(mantissa(), -static_cast<int>(b % 40)));
     add(std::ldexp(static_cast<double>(a >> 44U), -1060),
         std::ldexp(1.0, 10 + static_cast<int>(b % 16)));  // ties there
-    // What floats round to: near ties and below the least normal float.
+    // Rounding to float: near ties and below the least normal float.
     add(std::ldexp(static_cast<double>((a >> 39U) * 2 + 1), static_cast<int>(b % 250) - 170), quotient);
     add(std::bit_cast<double>(a & 0x807F'FFFFU), mantissa());
   }

@@ -1,9 +1,9 @@
 // Division, square root and conversions of doubles as IEEE 754 rounds them: to nearest, ties to even.
 //
 // Contract: equal bit for bit to a processor's, for every operand; a NaN is some NaN. Vulkan leaves the error of
-// division and square root open, and the direction of conversions: the device's own result is only a guess here, put
-// right in integers. The guess must be good to about 2^-50, which arithmetic_check.hpp asks each device once, together
-// with whether +, −, × and comparisons are exact. About 40 integer operations each. Needs float64 and common.glsl.
+// division and square root, and the direction of conversions, open: the device's result is only a guess, corrected in
+// integers. The guess must be good to about 2^-50, and +, −, × and comparisons exact; arithmetic_check.hpp checks each
+// device once. About 40 integer operations each. Needs float64 and common.glsl.
 
 const uint64_t kExactSign = 1ul << 63;
 const uint64_t kExactHidden = 1ul << 52;
@@ -69,7 +69,7 @@ double exact_divide(double a, double b) {
   const uint64_t low = kExactHidden - 1ul;
   const double guess = uint64BitsToDouble(one | (dividend & low)) / uint64BitsToDouble(one | (divisor & low));
   uint64_t quotient = exact_guess(guess);
-  // Both products modulo 2^64: their difference is far smaller, and thus right.
+  // Both products modulo 2^64: their difference is far smaller, and thus exact.
   int64_t rest = int64_t((dividend << 54) - quotient * divisor);
   for (int i = 0; i < 64 && rest < 0l; ++i) {
     --quotient;

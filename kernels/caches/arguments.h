@@ -1,14 +1,13 @@
 // What the kernels of set-associative caches take as push constants, as GLSL and as C++ compile it.
 //
-// Contract: `first_group` is the stream's (kernels/device/device.hpp); the other 32-bit numbers count elements, the
-// 64-bit ones are addresses of arrays of 32-bit words, if nothing else is said. kernels/caches/lru.hpp says what the
-// arrays hold.
+// Contract: `first_group` is the stream's (kernels/device/device.hpp); other 32-bit numbers count elements, 64-bit ones
+// are addresses of arrays of 32-bit words unless stated otherwise. kernels/caches/lru.hpp describes the arrays.
 #ifndef RAYREPLAY_KERNELS_CACHES_ARGUMENTS_H
 #define RAYREPLAY_KERNELS_CACHES_ARGUMENTS_H
 
 #define RR_LRU_THREADS 256u
-#define RR_LRU_MOST_WAYS 64u  // different numbers of ways that are counted at a time
-#define RR_LRU_ROW 65u        // and misses of all of them
+#define RR_LRU_MOST_WAYS 64u  // different numbers of ways per count
+#define RR_LRU_ROW 65u        // one per number of ways, then misses of all
 #define RR_LRU_NONE 0xFFFFFFFFu
 
 #define RR_EXACT_COUNTS 5u  // of a sequence: hits, sector misses, evictions, sectors filled and written
@@ -30,7 +29,7 @@ struct SetArguments {
   uint first_group;
   uint count;
   uint sets;
-  uint low;       // what the lines lack, modulo sets
+  uint low;       // subtracted from the lines, modulo sets
   address lines;  // 32 or 64 bits each
   address keys;
   address index;
@@ -84,8 +83,8 @@ struct ExactArguments {
   uint sequences;
   uint ways;
   uint policy;
-  uint skipped;  // accesses of each sequence that are done
-  uint most;     // that are done now
+  uint skipped;  // accesses of each sequence finished so far
+  uint most;     // accesses in this launch
   address sequence_begins;
   address order;
   address lines;   // 32 or 64 bits each

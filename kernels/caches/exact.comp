@@ -1,8 +1,8 @@
-// Sets of an exact LRU cache, one subgroup each: ways are spread over its lanes, several to a lane.
+// Sets of an exact LRU cache, one subgroup each: ways are spread over its lanes, several per lane.
 //
-// The rules are those of sim/memory/caches/set_associative.hpp. Lanes fetch as many accesses as there are lanes at once,
-// then all look at one after the other: the lane that holds the line, or the victim, does what there is to do and
-// counts it. A launch does a part of each sequence, so that none takes long; in between, sets are in memory.
+// The rules are those of sim/memory/caches/set_associative.hpp. Lanes fetch one access each, then all handle these one
+// after the other: the lane with the line, or with the victim, updates and counts it. A launch runs a part of each
+// sequence, to bound its time; between launches sets are in memory.
 #version 460
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
@@ -24,7 +24,7 @@ layout(push_constant, scalar) uniform Push {
 #endif
 
 const uint kMostSlots = 8;
-const uint kNoWay = 0xFFFFFFFFu;  // also the time of a way that is not there: never the oldest, never found
+const uint kNoWay = 0xFFFFFFFFu;  // also the time of a missing way: never the oldest, never found
 
 #ifdef LONG_LINES
 uint64_t shuffled(uint64_t line, uint from) {
@@ -37,7 +37,7 @@ uint shuffled(uint line, uint from) {
 }
 #endif
 
-/// Each subgroup has its sequence for itself.
+/// Each subgroup has its own sequence.
 void add(uint sequence, uint which, uint own) {
   const uint sum = subgroupAdd(own);
   if (gl_SubgroupInvocationID == 0) {
@@ -124,7 +124,7 @@ void main() {
           written += lane == 0 ? bitCount(wanted) : 0;
           continue;
         }
-        // Times are different but for empty ways, of which any will do.
+        // Times are different except for empty ways, which are interchangeable.
         const uvec4 candidates = subgroupBallot(oldest == subgroupMin(oldest));
         slot = lane == subgroupBallotFindLSB(candidates) ? victim : kNoWay;
       }

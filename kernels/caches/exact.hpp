@@ -1,11 +1,10 @@
 // Exact set-associative LRU caches with sectors and stores, on a device: one after the other over the same accesses.
 //
-// Contract: streams as in kernels/reuse/reuse.hpp, each with a cache of its own. The rules are those of
-// sim/memory/caches/set_associative.hpp for Lru with either way to write, stores with or without allocation: counts are
-// those of an exact cache there. Accesses are brought into the order of sets (stable sort), as often as there are
-// numbers of sets; then each set of each stream is a subgroup's, ways over its lanes: O(ways / lanes) an access, and
-// accesses to one set wait for one another, so that many sets are fast and few are slow. At most `kExactSlots` ways a
-// lane, and kMostExactWays ways of all caches together.
+// Contract: streams as in kernels/reuse/reuse.hpp, each with its own cache. Rules and counts are those of an exact Lru
+// cache of sim/memory/caches/set_associative.hpp, with any write policy, with or without allocation of stores. Accesses
+// are sorted by set (stable), once per number of sets; then a subgroup runs each set of each stream, ways over its
+// lanes: O(ways / lanes) an access. Accesses to one set are sequential: many sets are fast, few are slow. At most
+// `kExactSlots` ways a lane, and kMostExactWays ways of all caches together.
 //
 // Device memory: `exact_bytes`; 22 bytes an access with lines of 32 bits, 26 with 64, 44 a set and stream, 12 to 16 a
 // way of these. Errors: DeviceError.
@@ -25,16 +24,16 @@ inline constexpr std::uint16_t kExactStore = 256;  ///< flag of a store, above t
 /// Of a set of a stream: hits, sector misses, evictions, sectors filled, sectors written; 64 bits each.
 inline constexpr std::size_t kExactCounts = 5;
 
-/// Lanes of the subgroups that it runs in.
+/// Lanes of the subgroups in use.
 [[nodiscard]] std::uint32_t exact_lanes(const Device& device);
 [[nodiscard]] std::uint64_t exact_bytes(std::uint64_t accesses, unsigned line_bytes);
 
 class ExactPasses {
  public:
-  /// `line_bytes`: of the lines as they are given, 4 or 8. Below 2^30 accesses.
+  /// `line_bytes`: size of a given line number, 4 or 8. Below 2^30 accesses.
   ExactPasses(Device& device, std::uint64_t accesses, unsigned line_bytes);
 
-  /// To be filled: the lines, less `low`; and a 16-bit word for each access, sectors and kExactStore.
+  /// The caller writes the lines, less `low`, and a 16-bit word per access: sectors and kExactStore.
   [[nodiscard]] const Buffer& lines() const {
     return lines_;
   }
@@ -42,11 +41,11 @@ class ExactPasses {
     return flags_;
   }
 
-  /// By line mod sets. `begins`: of streams. Waits for the stream.
+  /// Sorts by line mod sets. `begins`: of streams. Waits for the stream.
   void order_by_sets(Stream& stream, std::uint64_t sets, std::uint64_t low, const Buffer& begins,
                      std::uint32_t streams);
-  /// After it: the counts of set s of stream t are entries kExactCounts · (s · streams + t) and on. The buffer is this
-  /// object's.
+  /// After `order_by_sets`. Counts of set s of stream t start at entry kExactCounts · (s · streams + t). The buffer
+  /// belongs to this object.
   [[nodiscard]] const Buffer& run(Stream& stream, std::uint32_t ways, bool write_back, bool allocate);
   [[nodiscard]] std::uint64_t sequences() const {
     return sequences_;

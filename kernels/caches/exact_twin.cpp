@@ -1,4 +1,4 @@
-// Exact caches with sectors and stores (sim/memory/caches/exact_counts.hpp) on devices, which share the caches.
+// Exact caches with sectors and stores (sim/memory/caches/exact_counts.hpp) on devices; each takes some of the caches.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace {
 
 using kernels::Device;
 
-/// Runs caches which[first], which[first + step], …: those of one number of sets stand together.
+/// Runs caches[first], caches[first + step], …; caches with the same number of sets are adjacent.
 class OnDevice {
  public:
   OnDevice(Device& device, const ExactStreams& streams) : device_(&device), streams_(&streams) {

@@ -30,7 +30,7 @@ constexpr std::uint64_t threads(std::uint64_t count) {
 }  // namespace
 
 std::uint64_t lru_bytes(std::uint64_t accesses, unsigned line_bytes) {
-  // Beside what distances need: the lines, places, and links once more.
+  // In addition to the distances: lines, places, and a second set of links.
   return reuse_bytes(accesses, line_bytes) + accesses * (line_bytes + 2 * sizeof(std::uint32_t)) + accesses / 4 + 4096;
 }
 

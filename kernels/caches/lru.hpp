@@ -1,11 +1,11 @@
 // Hits of many set-associative LRU caches over the same streams, on a device.
 //
-// Contract: streams as in kernels/reuse/reuse.hpp, each with caches of its own (an L1 for each SM). Every access uses
-// its line, and takes it into the cache if it is not there. A cache of s sets and w ways has the line of an access if
-// fewer than w other lines of its set were used since its last use: the reuse distance within the stream of the set. So
-// one pass for each number of sets gives all numbers of ways (inclusion: Mattson et al., IBM Systems Journal 1970), and
-// a pass costs the same whatever the sets: accesses are brought into the order of sets (stable sort by set), their
-// links to the next use, which were found once, are renamed, and distances are counted as in kernels/reuse.
+// Contract: streams as in kernels/reuse/reuse.hpp, each with its own caches (an L1 per SM). Every access uses its line
+// and allocates it on a miss. A cache of s sets and w ways holds the line of an access if fewer than w other lines of
+// its set were used since its last use: the reuse distance within the set. One pass per number of sets therefore gives
+// all numbers of ways (inclusion: Mattson et al., IBM Systems Journal 1970). The cost of a pass does not depend on the
+// sets: accesses are sorted by set (stable), their links to the next use, found once, are renumbered, and distances are
+// counted as in kernels/reuse.
 //
 // Device memory: `lru_bytes`; 33 bytes an access with lines of 32 bits (32 million accesses a GiB), 45 with 64.
 // Errors: DeviceError.
@@ -26,20 +26,20 @@ inline constexpr std::uint64_t kMostLruSets = (std::uint64_t{1} << 31U) - 1;
 
 class LruPasses {
  public:
-  /// `line_bytes`: of the lines as they are given, 4 or 8.
+  /// `line_bytes`: size of a given line number, 4 or 8.
   LruPasses(Device& device, std::uint64_t accesses, unsigned line_bytes);
 
-  /// To be filled before `link`: the lines, less `low`.
+  /// The caller writes the lines, less `low`, before `link`.
   [[nodiscard]] const Buffer& lines() const {
     return lines_;
   }
-  /// Once. `end_bit`: bits of lines from it on are the same in all; `begins`: of streams, as of link_uses.
+  /// Called once. `end_bit`: bits from it on are equal in all lines; `begins`: of streams, as for link_uses.
   void link(Stream& stream, unsigned end_bit, const Buffer& begins, std::uint32_t streams);
 
-  /// Distances within sets. `low`: what was taken off the lines.
+  /// Distances within sets. `low`: the amount subtracted from the lines.
   void count_sets(Stream& stream, std::uint64_t sets, std::uint64_t low);
-  /// After it, as often as wanted: adds to rows of `counts` (kMostLruWays + 1 words each) how many accesses of a piece
-  /// have as the first hit ways[i], in entry i; and those that have none, behind. `ways`: 32-bit words, ascending.
+  /// After it, any number of times: adds to rows of `counts` (kMostLruWays + 1 words each) in entry i the accesses of a
+  /// piece whose first hit is at ways[i], in the last entry those without a hit. `ways`: 32-bit words, ascending.
   void count_ways(Stream& stream, const Buffer& ways, std::uint32_t ways_count, const Buffer& pieces,
                   std::uint64_t piece_count, const Buffer& counts);
 

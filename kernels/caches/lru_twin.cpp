@@ -1,7 +1,7 @@
 // Hits of many LRU caches (sim/memory/caches/lru_hits.hpp) on devices.
 //
-// Contract: streams go in batches, as many whole ones as fit; numbers of sets are shared among devices. Errors:
-// DeviceError, Memory where one stream alone is too long.
+// Contract: streams go in batches of as many whole ones as fit; numbers of sets are divided among devices. Errors:
+// DeviceError; Memory if a single stream is too long.
 #include <algorithm>
 
 #include <fmt/format.h>

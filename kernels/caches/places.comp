@@ -1,4 +1,4 @@
-// Where every access went: the inverse of the order by sets.
+// The position of every access in the order by sets: the inverse of that order.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/shaders/common.glsl"

@@ -1,4 +1,4 @@
-// Next uses, first and last ones, in the order by sets: the next access to a line is in the line's set.
+// Next, first and last uses in the order by sets: the next access to a line is in the line's set.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/shaders/common.glsl"

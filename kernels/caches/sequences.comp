@@ -1,4 +1,4 @@
-// Where the accesses of each stream to each set begin, in the order by sets; and the most that a sequence has.
+// The beginnings of the accesses of each stream to each set, in the order by sets, and the longest sequence.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/shaders/common.glsl"

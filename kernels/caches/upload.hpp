@@ -1,4 +1,4 @@
-// Words made of the processor's items on all cores, and uploaded a piece at a time.
+// Uploads words that all cores compute from host items, piece by piece.
 #pragma once
 
 #include <algorithm>

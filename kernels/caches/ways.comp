@@ -1,4 +1,4 @@
-// How many accesses of a piece of a stream hit first with so many ways: a cache of w ways has those of distance < w.
+// Accesses of a piece by the number of ways at which they hit first: a cache of w ways holds distances < w.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/shaders/common.glsl"
@@ -10,7 +10,7 @@ layout(push_constant, scalar) uniform Push {
   WaysArguments arguments;
 };
 
-const uint kCopies = 32;  // one a memory bank: threads that run together do not meet
+const uint kCopies = 32;  // one per memory bank, to avoid conflicts
 shared uint ways[RR_LRU_MOST_WAYS];
 shared uint bins[RR_LRU_ROW * kCopies];
 
@@ -29,7 +29,7 @@ void main() {
   for (uint i = Words(arguments.pieces).at[piece + 1] + self; i < end; i += RR_LRU_THREADS) {
     const uint at = arguments.in_place != 0 ? i : Words(arguments.place).at[i];
     const uint distance = Words(arguments.distances).at[at];
-    // The first number of ways above the distance; none of a first use.
+    // The first number of ways above the distance; none for a first use.
     uint low = 0;
     uint high = arguments.ways_count;
     while (low < high) {

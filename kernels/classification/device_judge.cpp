@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kGrain = 4096;
 
-// The kernel knows them by number.
+// The kernel uses the kinds' numbers.
 static_assert(kTestKinds == kernels::kJudgedKinds);
 static_assert(static_cast<unsigned>(TestKind::Necessary) == kernels::kJudgedNecessary);
 static_assert(static_cast<unsigned>(TestKind::BoxMiss) == kernels::kJudgedBoxMiss);
@@ -92,7 +92,7 @@ DeviceJudge::DeviceJudge(kernels::Device& device, const bvh::PreparedScene& scen
 }
 
 kernels::JudgeScene DeviceJudge::describe() {
-  // Boxes of structures that an active instance uses; the others' primitives are asked for by nobody.
+  // Only boxes of structures that an active instance uses are ever read.
   std::vector<bool> used(scene_->blases.size(), false);
   for (const bvh::SceneInstance& instance : scene_->instances) {
     if (instance.active) {

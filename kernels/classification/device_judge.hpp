@@ -1,8 +1,8 @@
 // Tests judged on a device, batch by batch: the BatchJudge of kernels/classification.
 //
-// Contract: that of traversal/classification/batch_judge.hpp. `set_test` refuses tests whose numbers are not those that
-// the kernel is exact for, or that name no primitive that the scene knows. Memory: 68 bytes a test and ray of the batch
-// beside the device's (judge_tests.hpp). Errors: DeviceError.
+// Contract: that of traversal/classification/batch_judge.hpp. `set_test` refuses tests whose numbers are outside the
+// kernel's exact range, or whose primitive the scene does not hold. Memory: 68 bytes a test and ray of the batch beside
+// the device's (judge_tests.hpp). Errors: DeviceError.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace rayreplay::traversal {
 
 class DeviceJudge final : public BatchJudge {
  public:
-  /// Why the kernel cannot take any test of this configuration; empty: it can.
+  /// Why the kernel cannot judge tests of this configuration; empty: it can.
   [[nodiscard]] static std::string unfit(const EnlargedBoxes& enlarged, const Judge& judge);
 
   /// All must outlive it.
@@ -34,7 +34,7 @@ class DeviceJudge final : public BatchJudge {
     return (tests_[place].flags & kernels::kTestLeftOut) == 0;
   }
   [[nodiscard]] Verdict verdict(std::uint64_t place) const override;
-  /// Counted by the device, or by this from the verdicts.
+  /// Whether the device counts objects; otherwise this object counts them from the verdicts.
   [[nodiscard]] bool counts_objects() const {
     return kernel_->counts_objects();
   }

@@ -1,4 +1,4 @@
-// The kind of one test an invocation (judge_tests.hpp): traversal/classification/judge.cpp, rule by rule.
+// The kind of one test per invocation (judge_tests.hpp), by the rules of traversal/classification/judge.cpp.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -75,8 +75,8 @@ VerdictRecord judge(TestRecord test, RayRecord ray, InstanceRecord instance) {
   uint flags = 0u;
   uint t_enter = kNowhere;
   bool late = false;
-  // The primitive's own box decides, unless the ray enters it behind t*: then the models of enlarged boxes do. One loop,
-  // so that the code of `enter` is there once.
+  // The primitive's own box decides unless the ray enters it behind t*; then the enlarged boxes do. One loop, so that
+  // `enter` is inlined once.
   for (uint model = 0u; model <= models; ++model) {
     const BoxRecord box = box_at(model * boxes_a_model + row);
     SlabEntry found = enter(box, slab, t_min, t_max, model == 0u ? unit : enlarged_unit);
@@ -111,7 +111,7 @@ VerdictRecord judge(TestRecord test, RayRecord ray, InstanceRecord instance) {
   return VerdictRecord(t_enter, kind | flags | (late ? kVerdictLate : 0u));
 }
 
-// Adds one for every invocation that has `row`, once for each row of the subgroup.
+// Adds one for every invocation that has `row`, with one atomic per row of the subgroup.
 void count_rows(bool has, uint row) {
   bool open = has;
   while (subgroupAny(open)) {

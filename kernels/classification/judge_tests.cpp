@@ -32,7 +32,7 @@ struct Push {
   double enlarged_unit = 0;
 };
 
-/// Memory that grows when a batch is larger than those before it.
+/// Memory that grows with the largest batch so far.
 class Growing {
  public:
   explicit Growing(const char* what) : what_(what) {}
@@ -97,7 +97,7 @@ struct TestJudge::State {
     }
   }
 
-  /// Sums by the keys that the kernel wrote for each test, into a buffer that is downloaded to `to`.
+  /// Sums by the keys that the kernel wrote for each test, downloaded to `to`.
   void count(const Buffer& keys, std::uint64_t items, std::uint64_t rows, Growing& sums,
              std::vector<std::uint64_t>& to) {
     to.resize(rows * kJudgedKinds);

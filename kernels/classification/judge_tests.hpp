@@ -2,16 +2,16 @@
 //
 // Contract: the twin of traversal/classification/judge.*, equal bit for bit in kind, flags and t_enter (NaN is one
 // pattern), as long as
-// - rays, t, t_max and t_star are no NaN, t_max, t_star and a test's t and t_max may be +infinity, all else is finite;
+// - rays, t, t_max and t_star are no NaN; t_max, t_star and a test's t and t_max may be +infinity; all else is finite;
 // - every entry of an active instance's to_object is 0 or between kLeastEntry and kGreatestEntry in magnitude;
 // - boxes are finite, or empty with low[0] infinite;
 // - the units of rounding are at most 1.
-// The caller sees to that and judges the rest itself (kTestLeftOut). Counts of kinds per thread, ray and object are
-// whole numbers, summed by kernels/reduction/sum_by_key.hpp. Objects are counted over all batches, until `objects`
-// asks. Memory on the device: 120 bytes an instance, 24 a box, 56 an object, and of the largest batch 44 a ray, 36 a
-// test, 56 a thread (and ray). Bytes moved at least: a test's 24 and one for each of its keys (8), verdict (8) and box
-// (24); instances, rays and counts stay in the caches. About 1500 operations a box. Errors: Missing when the device's
-// doubles are not exact (kernels/arithmetic); DeviceError.
+// The caller ensures this and judges other tests itself (kTestLeftOut). Counts of kinds per thread, ray and object are
+// integers, summed by kernels/reduction/sum_by_key.hpp; objects are counted over all batches until `objects` is called.
+// Device memory: 120 bytes an instance, 24 a box, 56 an object, and for the largest batch 44 a ray, 36 a test, 56 a
+// thread (and ray). Bytes moved at least: per test 24, 8 for each of its keys, 8 for the verdict and 24 for the box;
+// instances, rays and counts stay in the caches. About 1500 operations a box. Errors: Missing when the device's doubles
+// are not exact (kernels/arithmetic); DeviceError.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ inline constexpr double kGreatestEntry = 0x1p202;
 
 struct JudgeScene {
   std::span<const InstanceRecord> instances;
-  /// Writes rows first, first + 1, … of the boxes: the primitives' own, then those of each model of enlarged ones.
+  /// Writes rows first, first + 1, … of the boxes: the primitives' own, then those of each enlarged model.
   std::function<void(std::uint64_t first, std::span<BoxRecord> to)> fill_boxes;
   std::uint64_t boxes_a_model = 0;
   std::uint32_t models = 0;
@@ -66,7 +66,7 @@ class TestJudge {
   TestJudge(const TestJudge&) = delete;
   TestJudge& operator=(const TestJudge&) = delete;
 
-  /// Whether objects are counted: their numbers and counts have room. Otherwise the caller takes the verdicts.
+  /// Whether the device has room for the counts of objects. Otherwise the caller counts from the verdicts.
   [[nodiscard]] bool counts_objects() const;
   /// Waits for the result, which is valid until the next call.
   [[nodiscard]] const JudgedBatch& judge(const JudgeBatch& batch);

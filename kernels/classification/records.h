@@ -1,4 +1,4 @@
-// What the classification's kernel reads and writes, the same for C++ and GLSL.
+// Records of the classification's kernel, shared by C++ and GLSL.
 //
 // Infinite distances are allowed where the contract (judge_tests.hpp) says so; all else is finite.
 #ifndef RAYREPLAY_KERNELS_CLASSIFICATION_RECORDS_H
@@ -47,7 +47,7 @@ RR_CONSTANT kVerdictKind = 7u;  // VerdictRecord::kind_and_flags
 RR_CONSTANT kVerdictInactive = 8u;
 RR_CONSTANT kVerdictLate = 16u;
 
-// Rows of the small sums: (goal · 2 + type) · kJudgedKinds + kind, as the classification splits its tests; then these.
+// Rows of the small sums: (goal · 2 + type) · kJudgedKinds + kind, then the following ones.
 RR_CONSTANT kSmallInactive = 4u * kJudgedKinds;
 RR_CONSTANT kSmallLate = kSmallInactive + 1u;
 RR_CONSTANT kSmallAssumed = kSmallInactive + 2u;

@@ -1,7 +1,7 @@
-// Where a ray enters a box, rounded outward: traversal/classification/box_entry.cpp, operation by operation.
+// Entry of a ray into a box, rounded outward: traversal/classification/box_entry.cpp, operation by operation.
 //
-// Contract: equal bit for bit to the processor's `enter` on what judge_tests.hpp lets through. Every variable that is
-// computed is `precise`; minima and maxima are the standard library's, of whose equal operands the first is taken.
+// Contract: equal bit for bit to the processor's `enter` in the range of judge_tests.hpp. Every computed variable is
+// `precise`; minima and maxima are the standard library's, which return the first of equal operands.
 
 struct SlabRay {
   double origin[3];
@@ -17,7 +17,7 @@ struct SlabEntry {
   bool met_from_origin;
 };
 
-// Stands for infinity: larger than every distance, and exact to compute with.
+// Replaces infinity: larger than every distance, and exact in arithmetic.
 const double kVeryFar = 1.0715086071862673e301LF;  // 2^1000
 
 double least(double a, double b) {
@@ -107,7 +107,7 @@ SlabEntry enter(BoxRecord box, SlabRay ray, double t_min, double t_max, double u
   precise const double min_slack = abs(t_min) * unit;
   precise const double max_slack = abs(t_max) * unit;
   precise const double lowered = t_min - min_slack;
-  double line = -kVeryFar;  // where the ray's line enters the box
+  double line = -kVeryFar;  // entry of the ray's line into the box
   precise double far = t_max + max_slack;
   [[unroll]] for (uint axis = 0u; axis < 3u; ++axis) {
     const double d = ray.direction[axis];

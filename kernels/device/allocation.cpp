@@ -1,4 +1,4 @@
-// Device memory: buffers of one or, where one allocation is too small, of several; what is given back is used again.
+// Device memory: buffers of one allocation, or of several where one is too small; freed memory is reused.
 #include <algorithm>
 #include <bit>
 
@@ -15,7 +15,7 @@ constexpr std::uint64_t kPage = 65536;
 constexpr auto kUsage = vk::BufferUsageFlagBits::eStorageBuffer | vk::BufferUsageFlagBits::eShaderDeviceAddress |
                         vk::BufferUsageFlagBits::eTransferSrc | vk::BufferUsageFlagBits::eTransferDst;
 
-/// To an eighth of a power of two, so that buffers of nearly one size replace each other; a ninth is wasted at most.
+/// Rounds up to an eighth of a power of two, so that buffers of similar size can replace each other; wastes a ninth.
 std::uint64_t size_class(std::uint64_t bytes) {
   if (bytes <= kLeastBytes) {
     return kLeastBytes;
@@ -162,7 +162,7 @@ Allocation DeviceState::allocate(std::uint64_t wanted, const char* what) {
 
 void DeviceState::give_back(Allocation allocation) {
   allocation.busy_until = recorded;
-  // Commands of one stream come one after the other, so the next user may be recorded at once.
+  // Commands of one stream run in order, so the next user may be recorded at once.
   pooled_bytes += allocation.bytes;
   if (streams.size() <= 1) {
     pool.emplace(allocation.bytes, std::move(allocation));

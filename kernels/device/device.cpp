@@ -28,7 +28,7 @@ bool Device::is_lost() const {
 Buffer Device::allocate(std::uint64_t bytes, const char* what) {
   constexpr std::uint64_t kLeast = 16;
   Buffer buffer;
-  // Made first: should it throw, nothing is held yet.
+  // Allocated first: if it throws, nothing is held.
   auto state = std::make_unique<detail::BufferState>();
   detail::Allocation allocation = state_->allocate(std::max(bytes, kLeast), what);
   state->device = state_;

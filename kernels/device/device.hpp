@@ -1,25 +1,24 @@
-// A Vulkan device that runs compute kernels: memory, programs, and streams of commands.
+// A Vulkan device for compute kernels: memory, programs, and streams of commands.
 //
-// Contract: no Vulkan type crosses this header. Buffers are addressed by 64-bit device addresses, which kernels take in
-// their push constants (GL_EXT_buffer_reference), so no binding limit applies; a buffer larger than one allocation may
-// be is made of several where the device can, else `allocate` throws Memory. All of one Device may be used by one
-// thread at a time; several Devices work side by side. Errors: DeviceError.
+// Contract: no Vulkan type crosses this header. Kernels take 64-bit device addresses of buffers in their push constants
+// (GL_EXT_buffer_reference), so no binding limit applies. A buffer larger than the largest allocation consists of
+// several where the device supports it, else `allocate` throws Memory. One Device serves one thread at a time; several
+// Devices work in parallel. Errors: DeviceError.
 //
-// A Stream runs its commands as if one after the other, each seeing what those before it wrote.
-//   upload    the bytes are taken at once; the caller may change them afterwards
+// A Stream runs its commands in order; each sees the writes of those before.
+//   upload    copies the bytes at the call; the caller may change them afterwards
 //   download  `to` is filled when `wait` returns
-//   run       `groups` workgroups of the program. Its push constants begin with `std::uint32_t first_group`, which the
-//             stream fills in: the kernel's workgroup number is gl_WorkGroupID.x + first_group. A launch that would
-//             take long is cut into several, so that a display's watchdog never ends it and no other program waits long
-//             (DeviceOptions::batch_seconds); kernels may therefore not wait for other workgroups. What a program costs
-//             is measured as it runs.
-// Large uploads go through a copy queue, where the device has one: beside commands that run, if nothing was recorded
-// since the buffer was allocated or the caller says so (`upload_beside`). Copies between staging memory and the
-// caller's go beside the device's own, in both directions.
+//   run       `groups` workgroups of the program. Push constants begin with `std::uint32_t first_group`, set by the
+//             stream: the kernel's workgroup number is gl_WorkGroupID.x + first_group. Long launches are divided, for
+//             display watchdogs and other programs (DeviceOptions::batch_seconds); kernels must therefore not wait for
+//             other workgroups. The cost of a program is measured while it runs.
+// Large uploads use a copy queue where the device has one, in parallel to commands, if nothing was recorded since the
+// buffer was allocated or the caller promises independence (`upload_beside`). Copies between staging memory and the
+// caller's overlap with the device's own, in both directions.
 //
 // Kernels: GLSL in kernels/, compiled for Vulkan 1.2 at build time. Every device has 64-bit integers, 8- and 16-bit
 // storage and arithmetic, scalar layout, buffer addresses, and subgroup basic, vote, ballot, shuffle and arithmetic
-// operations; the rest is asked for by Needs.
+// operations; kernels ask for more by Needs.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +36,7 @@
 
 namespace rayreplay::kernels {
 
-/// A kernel as it was compiled at build time. `code` must live as long as the program does (arrays of rr_shader do).
+/// A kernel compiled at build time. `code` must live as long as the program (arrays of rr_shader do).
 struct Shader {
   const char* name = "";  ///< in tables and messages
   std::span<const std::uint32_t> code;
@@ -48,11 +47,11 @@ struct DeviceOptions {
   std::uint64_t memory_limit = 0;  ///< bytes of device memory at most; 0: what the device has
   double batch_seconds = 0.2;      ///< one submission should take no longer
   std::string cache_folder{};      ///< where compiled pipelines are kept; empty: nowhere
-  /// Faults on purpose, for tests: the device is lost at the N-th submission; 0: never.
+  /// Fault injection for tests: the device is lost at the N-th submission; 0: never.
   std::uint64_t lose_at_submission = 0;
 };
 
-/// What a program took on the device, by its own clock.
+/// Time of a program on the device, by the device's clock.
 struct ProgramTime {
   std::uint64_t launches = 0;
   double seconds = 0;
@@ -65,8 +64,7 @@ struct ProgramState;
 struct StreamState;
 }  // namespace detail
 
-/// Memory of the device. Move-only; given back when destroyed, which waits for nothing: wait for the streams that use
-/// it first.
+/// Memory of the device. Move-only; the destructor frees without waiting: wait first for the streams that use it.
 class Buffer {
  public:
   Buffer();
@@ -90,7 +88,7 @@ class Buffer {
   std::uint64_t bytes_ = 0;
 };
 
-/// A pipeline. Belongs to its device; copies are the same program.
+/// A pipeline of one device; copies are the same program.
 class Program {
  private:
   friend class Device;
@@ -114,23 +112,23 @@ class Device final : public ComputeDevice {
   }
   [[nodiscard]] bool is_lost() const override;
 
-  /// Contents are undefined; at least 16 bytes long, aligned to 256. `what` names it in messages.
+  /// Contents are undefined; at least 16 bytes, aligned to 256. `what` names it in messages.
   [[nodiscard]] Buffer allocate(std::uint64_t bytes, const char* what);
   template <class T>
   [[nodiscard]] Buffer allocate_array(std::uint64_t count, const char* what) {
     return allocate(count * sizeof(T), what);
   }
-  /// What `allocate` can still give, about: of the limit and of what the driver says is free.
+  /// Estimate of what `allocate` can still provide: from the limit and from the driver's free memory.
   [[nodiscard]] std::uint64_t free_bytes() const;
   [[nodiscard]] std::uint64_t allocated_bytes() const;
   [[nodiscard]] std::uint64_t peak_bytes() const;
 
-  /// `constants`: specialization constants 0, 1, …. `subgroup`: the size its subgroups must have, full; 0: the device's
-  /// own choice. Kept: asking again for the same costs a lookup.
+  /// `constants`: specialization constants 0, 1, …. `subgroup`: the required size of full subgroups; 0: the device's
+  /// choice. Cached.
   [[nodiscard]] Program program(const Shader& shader, std::span<const std::uint32_t> constants = {},
                                 std::uint32_t subgroup = 0);
 
-  /// By program name; since the device was opened or `clear_times`.
+  /// By program name, since the device was opened or `clear_times`.
   [[nodiscard]] const std::map<std::string, ProgramTime>& times() const;
   void clear_times();
 
@@ -142,13 +140,13 @@ class Device final : public ComputeDevice {
 class Stream {
  public:
   explicit Stream(Device& device);
-  /// Does what was recorded and waits for it; what was to be downloaded is lost. Where that fails the device is lost.
+  /// Finishes recorded commands; pending downloads are lost. If that fails, the device is lost.
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
   void upload(const Buffer& to, std::span<const std::byte> bytes, std::uint64_t offset = 0);
-  /// The same for bytes that no command recorded so far touches, which the caller promises: goes beside those that run.
+  /// Upload in parallel to running commands: the caller promises that no recorded command uses the bytes.
   void upload_beside(const Buffer& to, std::span<const std::byte> bytes, std::uint64_t offset = 0);
   template <class Range>
   void upload_array(const Buffer& to, const Range& items, std::uint64_t first_item = 0) {
@@ -181,7 +179,7 @@ class Stream {
     run_bytes(program, groups, std::as_bytes(std::span(&push, 1)));
   }
 
-  /// Until everything is done and downloaded.
+  /// Waits for all commands and downloads.
   void wait();
 
   static constexpr std::size_t kMostPushBytes = 128;

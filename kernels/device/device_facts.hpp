@@ -1,4 +1,4 @@
-// What a physical device says of itself, and which of it the kernels need. Internal to this folder.
+// Properties of a physical device that the kernels need. Internal to this folder.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace rayreplay::kernels {
 struct DeviceFacts {
   DeviceInfo info;
   std::optional<std::uint32_t> compute_family;
-  /// A family for copies alone, whose queue runs beside the compute queue.
+  /// A copy-only queue family, which runs in parallel to the compute queue.
   std::optional<std::uint32_t> transfer_family;
   bool has_subgroup_size_control = false;
   bool has_memory_budget = false;

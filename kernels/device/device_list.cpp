@@ -32,7 +32,7 @@ std::string version_text(std::uint32_t version) {
                      VK_API_VERSION_PATCH(version));
 }
 
-/// Whoever needs more says so.
+/// Required by all kernels; some need more (Needs).
 std::string missing_subgroup_operations(const vk::PhysicalDeviceVulkan11Properties& properties) {
   if (!(properties.subgroupSupportedStages & vk::ShaderStageFlagBits::eCompute)) {
     return "subgroup operations in compute shaders";
@@ -56,7 +56,7 @@ void find_families(const vk::raii::PhysicalDevice& physical, DeviceFacts& facts)
   for (std::uint32_t i = 0; i < families.size(); ++i) {
     const vk::QueueFlags flags = families[i].queueFlags;
     if (flags & vk::QueueFlagBits::eCompute) {
-      // A family without graphics, where there is one: its queues do not wait for a desktop's frames.
+      // Prefers a family without graphics: its queues do not wait for a desktop's frames.
       const bool alone = !(flags & vk::QueueFlagBits::eGraphics);
       const bool first = !facts.compute_family;
       const bool better =

@@ -1,9 +1,8 @@
-// The Vulkan devices of this machine, and what each can do for the kernels.
+// The Vulkan devices of this machine and their features for the kernels.
 //
-// Contract: `list_devices` asks the Vulkan loader, found at run time; devices come in the loader's order, which is what
-// N of `vulkan:N` counts. `unfit` says why a device cannot run any kernel; empty: it can. Features beyond that are
-// needed by some kernels alone, which say so (Needs). Errors: Missing when there is no Vulkan loader (`fix` says what
-// to install); no device at all is an empty list.
+// Contract: `list_devices` asks the Vulkan loader, found at run time; the loader's order is that of N in `vulkan:N`.
+// `unfit` says why a device cannot run any kernel; empty: it can. Some kernels need further features (Needs). Errors:
+// Missing without a Vulkan loader (`fix` says what to install); without devices the list is empty.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +38,7 @@ struct DeviceInfo {
   Needs has;
   std::string unfit;
 
-  /// What of `needs` the device lacks, in words; empty: nothing.
+  /// The features of `needs` that the device lacks, in words; empty: none.
   [[nodiscard]] std::string lacks(const Needs& needs) const;
 };
 

@@ -80,7 +80,7 @@ DeviceState::DeviceState(const DeviceInfo& wanted, const DeviceOptions& given) :
     throw DeviceError(Fault::Unsupported,
                       {"the device cannot run the kernels: " + facts.info.unfit, facts.info.name, "", "", ""});
   }
-  // What a caller narrowed, for tests and shared machines.
+  // Limits set by the caller, for tests and shared machines.
   facts.info.most_allocation = std::min(facts.info.most_allocation, wanted.most_allocation);
   guard("opening the device", [&] {
     device = make_device(physical, facts);

@@ -1,4 +1,4 @@
-// What a Device, its buffers, programs and streams share. Internal to this folder.
+// State shared by a Device, its buffers, programs and streams. Internal to this folder.
 #pragma once
 
 #include <map>
@@ -14,17 +14,17 @@
 
 namespace rayreplay::kernels::detail {
 
-/// A buffer with its memory, in use or waiting in the pool to be used again.
+/// A buffer with its memory, in use or in the pool for reuse.
 struct Allocation {
   std::vector<vk::raii::DeviceMemory> memory;  ///< several: a sparse buffer
   vk::raii::Buffer buffer = nullptr;
   std::uint64_t bytes = 0;
   std::uint64_t address = 0;
-  /// Commands that were recorded before it was given back may still use it: those up to this number.
+  /// Commands up to this number may still use the memory after it was freed.
   std::uint64_t busy_until = 0;
 };
 
-/// Memory that both the processor and the device see, on its way between them.
+/// Memory visible to processor and device, for copies.
 struct StagingChunk {
   static constexpr std::uint64_t kBytes = std::uint64_t{16} << 20U;
   vk::raii::DeviceMemory memory = nullptr;
@@ -78,12 +78,12 @@ struct DeviceState : std::enable_shared_from_this<DeviceState> {
 
   [[nodiscard]] Allocation allocate(std::uint64_t bytes, const char* what);
   void give_back(Allocation allocation);
-  /// Frees what waits in the pool; what commands in flight use is waited for.
+  /// Frees the pool, after waiting for commands that use it.
   void empty_pool();
   [[nodiscard]] std::uint64_t free_bytes() const;
   [[nodiscard]] StagingChunk take_chunk();
   [[nodiscard]] StagingChunk make_chunk() const;
-  /// Vulkan's exceptions as DeviceError. `what` is a clause.
+  /// Converts Vulkan's exceptions to DeviceError. `what` is a clause.
   template <class F>
   auto guard(const char* what, const F& call) {
     try {
@@ -92,8 +92,8 @@ struct DeviceState : std::enable_shared_from_this<DeviceState> {
       throw_as_device_error(what, error);
     }
   }
-  /// The same for recording and submitting: commands that were recorded and are not done leave memory behind that
-  /// others take for written, so a device that refuses them counts as lost.
+  /// The same for recording and submitting: a failure leaves memory unwritten that others take for written, so the
+  /// device counts as lost.
   template <class F>
   auto guard_commands(const F& call) {
     try {
@@ -109,7 +109,7 @@ struct DeviceState : std::enable_shared_from_this<DeviceState> {
 
  private:
   [[noreturn]] void throw_as_device_error(const char* what, const vk::SystemError& error);
-  /// For all queues that the device has been opened with.
+  /// For all queues of the device.
   [[nodiscard]] vk::raii::Buffer make_buffer(std::uint64_t bytes, vk::BufferUsageFlags usage,
                                              vk::BufferCreateFlags flags) const;
   [[nodiscard]] Allocation create(std::uint64_t bytes);
@@ -119,7 +119,7 @@ struct DeviceState : std::enable_shared_from_this<DeviceState> {
   [[nodiscard]] std::string cache_file() const;
 };
 
-/// Until everything that the stream has recorded is done.
+/// Waits for all recorded commands of the stream.
 void finish(StreamState& stream);
 
 }  // namespace rayreplay::kernels::detail

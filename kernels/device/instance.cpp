@@ -37,7 +37,7 @@ std::unique_ptr<Process> make_process() {
 }  // namespace
 
 const vk::raii::Instance& vulkan_instance() {
-  // Never destroyed: drivers' own global objects may be gone by the time ours would be.
+  // Never destroyed: the drivers' global objects may be destroyed first.
   static const Process* const process = make_process().release();
   return process->instance;
 }
@@ -46,7 +46,7 @@ std::vector<vk::raii::PhysicalDevice> physical_devices() {
   const vk::raii::Instance& instance = vulkan_instance();
   try {
     return vk::raii::PhysicalDevices(instance);
-  } catch (const vk::SystemError&) {  // as this loader says that there is none
+  } catch (const vk::SystemError&) {  // this loader's answer for "none"
     return {};
   }
 }

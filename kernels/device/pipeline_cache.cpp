@@ -1,8 +1,8 @@
 // Compiled pipelines, kept on disk between runs.
 //
-// Contract: one file a device and driver, named after both. A file that is damaged, of another driver or not readable
-// is as good as none; one that cannot be written is not written: the cache saves time and nothing else. The header's
-// sum comes before the driver sees a byte, since drivers trust what they wrote.
+// Contract: one file per device and driver, named after both. A damaged or unreadable file, or one of another driver,
+// is ignored; failed writes are ignored: the cache only saves time. The checksum is verified before the driver sees the
+// data, since drivers trust it.
 #include <array>
 #include <cstring>
 #include <filesystem>
@@ -77,7 +77,7 @@ void DeviceState::save_pipeline_cache() const noexcept {
     std::memcpy(bytes.data(), &header, sizeof(header));
     std::memcpy(bytes.data() + sizeof(header), data.data(), data.size());
     if (read_cache(cache_file()).size() == data.size()) {
-      return;  // nothing was compiled that it does not hold
+      return;  // no new pipelines
     }
     std::filesystem::create_directories(options.cache_folder);
     write_file(cache_file(), bytes, true);

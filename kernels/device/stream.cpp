@@ -11,10 +11,10 @@ namespace rayreplay::kernels {
 namespace detail {
 namespace {
 
-/// Below this a copy of its own costs more than it saves.
+/// Smaller uploads are not worth a transfer of their own.
 constexpr std::uint64_t kSmallUpload = std::uint64_t{256} << 10U;
 constexpr std::uint64_t kAlignment = 16;
-/// Of a chunk: nothing more goes into it.
+/// Marks a chunk as full.
 constexpr std::uint64_t kFull = StagingChunk::kBytes;
 
 void copy_parallel(std::byte* to, const std::byte* from, std::size_t bytes) {
@@ -27,7 +27,7 @@ void copy_parallel(std::byte* to, const std::byte* from, std::size_t bytes) {
                     [&](const auto& range) { std::memcpy(to + range.begin(), from + range.begin(), range.size()); });
 }
 
-/// Groups of a program's first launch, from which it is learnt what a group costs.
+/// Groups of a program's first launch, which measures the cost of a group.
 std::uint64_t probe_groups(const DeviceInfo& info) {
   return info.type == DeviceType::Cpu ? 64 : 4096;
 }
@@ -45,7 +45,7 @@ void require_inside(const Buffer& buffer, std::uint64_t offset, std::uint64_t by
 StreamState::StreamState(std::shared_ptr<DeviceState> state) : state_(std::move(state)) {
   state_->require_alive();
   if (!state_->streams.empty()) {
-    // What is in the pool may be in use by the other stream's commands.
+    // Pooled memory may be in use by commands of another stream.
     state_->empty_pool();
   }
   state_->guard("opening a stream", [&] {
@@ -86,8 +86,8 @@ StreamState::StreamState(std::shared_ptr<DeviceState> state) : state_(std::move(
 
 StreamState::~StreamState() {
   try {
-    // What was recorded is done even where its caller gave up: others may rely on it, as on a column that was uploaded
-    // to stay. Neither the processor nor the pool may have memory back before.
+    // Recorded commands run even if their caller failed: other code may rely on them, as on an uploaded column that
+    // stays. Their memory must not be reused before.
     if (!state_->lost) {
       submit();
     }
@@ -108,7 +108,7 @@ StreamState::~StreamState() {
 }
 
 void StreamState::note_completed() {
-  if (state_->streams.size() <= 1) {  // what another has recorded may be on its way still
+  if (state_->streams.size() <= 1) {  // another stream's commands may still run
     state_->completed = state_->recorded;
   }
 }
@@ -217,7 +217,7 @@ void StreamState::take_times(Frame& frame) {
     ProgramTime& time = state_->times[stamp.program->name];
     ++time.launches;
     time.seconds += seconds;
-    // The dearest launch of late: a slice that is too short costs little, one that is too long ends in a watchdog.
+    // The most expensive recent launch: short slices cost little, long ones end in a watchdog.
     constexpr double kForget = 0.9;
     stamp.program->seconds_per_group =
         std::max(kForget * stamp.program->seconds_per_group, seconds / static_cast<double>(stamp.groups));
@@ -276,7 +276,7 @@ void StreamState::upload(const Buffer& to, std::span<const std::byte> bytes, std
     return;
   }
   const BufferState& buffer = *to.state_;
-  // Memory that was used before may still be in use by commands of its last owner.
+  // Reused memory may still be in use by its previous owner's commands.
   const bool idle = buffer.allocation.busy_until <= state_->completed;
   const bool untouched = beside || buffer.recorded_before == state_->recorded;
   if (state_->facts.transfer_family && bytes.size() > kSmallUpload && idle && untouched) {
@@ -292,7 +292,7 @@ Frame& StreamState::frame_with_room(std::uint64_t bytes) {
   if (fits) {
     return next_command();
   }
-  // First the chunk: where memory is short, getting it submits what is recorded, and another frame takes commands.
+  // Chunk first: if memory is short, getting it submits the recorded commands and starts another frame.
   StagingChunk chunk = state_->take_chunk();
   Frame& frame = next_command();
   frame.chunks.push_back(std::move(chunk));
@@ -354,7 +354,7 @@ void StreamState::upload_by_copy_queue(const Buffer& to, std::span<const std::by
 
 void StreamState::download(const Buffer& from, std::span<std::byte> to, std::uint64_t offset) {
   require_inside(from, offset, to.size(), "a download");
-  constexpr std::size_t kMostChunks = 2;  // of a frame: so that copying out goes beside the next frames' copies
+  constexpr std::size_t kMostChunks = 2;  // per frame, so that copying out overlaps the next frames' copies
   while (!to.empty()) {
     const bool small = to.size() <= kSmallUpload;
     Frame& frame = frame_with_room(small ? to.size() : StagingChunk::kBytes);

@@ -1,7 +1,7 @@
-// A stream's commands on their way: recorded, submitted, done. Internal to this folder.
+// A stream's commands: recorded, submitted, finished. Internal to this folder.
 //
-// Commands are recorded into frames; a frame is submitted as a whole and retired when the device has done it: then its
-// time stamps are read, what it downloaded is copied out, and its staging chunks are free again.
+// Commands are recorded into frames. A frame is submitted as a whole and retired when the device has finished it: time
+// stamps are read, downloads copied out, and its staging chunks freed.
 #pragma once
 
 #include <array>
@@ -61,9 +61,9 @@ struct StreamState {
   static constexpr std::size_t kFrames = 4;
   static constexpr std::size_t kTransfers = 4;
 
-  /// The frame that takes commands, with a barrier after what was recorded before.
+  /// The current frame, with a barrier after earlier commands.
   Frame& next_command();
-  /// The same, with so many bytes free in its last staging chunk.
+  /// The same, with this many bytes free in its last staging chunk.
   Frame& frame_with_room(std::uint64_t bytes);
   void begin(Frame& frame);
   void submit();
@@ -74,7 +74,7 @@ struct StreamState {
   void upload_by_copy_queue(const Buffer& to, std::span<const std::byte> bytes, std::uint64_t offset);
   void dispatch(ProgramState& program, std::uint64_t first, std::uint64_t groups, std::span<const std::byte> push);
   void wait_for(const vk::raii::Semaphore& semaphore, std::uint64_t value);
-  /// Called when all that this stream has recorded is done.
+  /// Called when all commands of this stream have finished.
   void note_completed();
 
   std::shared_ptr<DeviceState> state_;

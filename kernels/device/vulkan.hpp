@@ -1,5 +1,4 @@
-// Vulkan-Hpp as this folder uses it: RAII handles, the loader found at run time. Slow to compile: not for headers that
-// others include.
+// Vulkan-Hpp for this folder: RAII handles, the loader found at run time. Slow to compile: not for public headers.
 #pragma once
 
 #define VULKAN_HPP_DISPATCH_LOADER_DYNAMIC 1

@@ -1,6 +1,6 @@
 // The threads in the order in which their warps start, lanes ascending; and each thread's tile.
 //
-// Contract: by_start holds one entry per place, kNoThread where nobody stands. One thread a place.
+// Contract: by_start holds one entry per place, kNoThread for empty lanes. One thread per place.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/packing/packing.glsl"

@@ -1,8 +1,8 @@
 // How often each call (kind, shader) happens.
 //
 // Contract: adds the number of events [first, first + count) with kind k and shader s to to[k · shaders + s] (32-bit:
-// count is below 2^32, to is 0 before). `groups` workgroups share them. Up to 1024 bins are counted in shared memory, in
-// several copies, so that subgroups do not wait for each other; more of them directly.
+// count is below 2^32; `to` starts at 0). `groups` workgroups divide the events. Up to 1024 bins are counted in shared
+// memory, in several copies to reduce contention between subgroups; more of them in global memory.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/packing/packing.glsl"

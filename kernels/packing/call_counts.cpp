@@ -19,9 +19,9 @@ const Shader kMaxOf16{"packing.column_max 16", kColumnMax16};
 const Shader kMaxOf32{"packing.column_max 32", kColumnMax32};
 const Shader kCounts{"packing.call_counts", kCallCounts};
 
-/// Enough for every GPU; more would only add more often to the same counts.
+/// Fills every GPU; more groups would only add more often to the same counts.
 constexpr std::uint64_t kMostGroups = 2048;
-/// Events whose counts fit 32 bits.
+/// Events of a piece, so that counts fit 32 bits.
 constexpr std::uint64_t kPieceEvents = std::uint64_t{1} << 31;
 
 std::uint32_t groups_for(std::uint64_t entries) {

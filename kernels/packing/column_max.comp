@@ -1,7 +1,7 @@
 // The greatest entry of a column.
 //
-// Contract: *to is the greatest of what it was and entries [first, first + count) of the column of 16-bit (HALVES) or
-// 32-bit numbers. `groups` workgroups share them; reads every entry once.
+// Contract: *to becomes the greatest of its value and entries [first, first + count) of a column of 16-bit (HALVES) or
+// 32-bit numbers. `groups` workgroups divide the entries; every entry is read once.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/packing/packing.glsl"

@@ -1,5 +1,5 @@
-// The threads of a list without the places where nobody stands: thread from[i] goes to to[with[i]], where `with` holds
-// the exclusive sums of present.comp.
+// Removes the empty places from a list of threads: thread from[i] goes to to[with[i]], where `with` holds the exclusive
+// sums of present.comp.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/packing/packing.glsl"

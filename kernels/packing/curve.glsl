@@ -1,11 +1,11 @@
-// What the kernels of the curves share: a vector of one of the thread's rays.
+// Shared by the kernels of the curves: a vector of one of the thread's rays.
 #include "kernels/packing/packing.glsl"
 
 layout(push_constant, scalar) uniform Push {
   KeyPush push;
 };
 
-/// The bits of the vector of the thread's ray; false where there is no such ray, or infinity or NaN in it.
+/// The bits of the vector of the thread's ray; false without such a ray, or with infinity or NaN in it.
 bool vector_of(uint thread, out uvec3 bits) {
   const uint64_t begin = long_at(push.offset, thread).at[0];
   const uint64_t end = long_at(push.offset, uint64_t(thread) + 1).at[0];

@@ -32,7 +32,7 @@ void main() {
     }
   }
   barrier();
-  // All workgroups add to the same six words: once each.
+  // One atomic per workgroup: all add to the same six words.
   if (gl_LocalInvocationIndex < 3) {
     atomicMin(Words(push.bounds).at[gl_LocalInvocationIndex], box[gl_LocalInvocationIndex]);
   } else if (gl_LocalInvocationIndex < 6) {

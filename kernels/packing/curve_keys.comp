@@ -1,4 +1,4 @@
-// Where on a curve the origin or the direction of a thread's ray is.
+// Position on a curve of the origin or direction of a thread's ray.
 //
 // Contract: as scheduler-models/spatial_order.cpp and space_filling.cpp, number by number. Specialization constants 0:
 // directions, 1: Hilbert. Threads without a place get 1 << (axes · bits), behind all others. One thread a list entry.

@@ -1,7 +1,8 @@
-// Float64 arithmetic that is the same everywhere.
+// Float64 arithmetic with the same results on every device.
 //
-// Contract: Vulkan rounds sums, differences and products correctly, but not quotients, and may flush what is too small
-// for a normal number: `widen` is exact for every finite float, `divide` is the correctly rounded quotient, where
+// Contract: Vulkan rounds sums, differences and products correctly, but not quotients, and may flush subnormal numbers:
+// `widen` is exact for every finite float, `divide` is the correctly rounded quotient for normal operands and results,
+// or a dividend of 0. O(54 steps).
 // operands and result are normal numbers or the dividend is 0. O(54 steps).
 
 /// The float with these bits.
@@ -41,7 +42,7 @@ double divide(double dividend, double divisor) {
     rest <<= 1;
     exponent -= 1;
   }
-  // 53 bits of the quotient, the first of which is 1, and the one behind them.
+  // The 53 bits of the quotient, the first of which is 1, and the next bit.
   uint64_t quotient = 0;
   for (uint i = 0; i < 54; ++i) {
     quotient <<= 1;
@@ -51,8 +52,8 @@ double divide(double dividend, double divisor) {
     }
     rest <<= 1;
   }
-  // Never half way: that quotient would have 54 bits, and times the divisor more than the dividend's 53.
+  // Never a tie: that quotient would have 54 bits, and times the divisor more than the dividend's 53.
   const uint64_t rounded = (quotient >> 1) + (quotient & 1);
-  // The leading 1 adds itself to the exponent, as does what rounding carries over.
+  // The leading 1 adds itself to the exponent, as does the carry of rounding.
   return from_bits(sign | (((exponent - 1) << 52) + rounded));
 }

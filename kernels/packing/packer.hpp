@@ -1,6 +1,6 @@
-// What the parts of a packing on a device share: the stream, sorts and sums, and lists of threads.
+// Shared parts of packings on a device: the stream, sorts and sums, and lists of threads.
 //
-// Contract: of one call of `pack`; everything is recorded on one stream.
+// Contract: lives for one call of `pack`; everything is recorded on one stream.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ struct Packer {
   Device& device;
   Sorter sorter{device};
   Summer summer{device};
-  /// Last, so that it is waited for before the others are gone.
+  /// Last member: its destructor waits before the others are freed.
   Stream stream{device};
 
-  /// One thread an item.
+  /// One thread per item.
   template <class Push>
   void run_items(const Shader& shader, std::uint64_t items, const Push& push,
                  std::span<const std::uint32_t> constants = {}) {
@@ -33,7 +33,7 @@ struct Packer {
   }
 };
 
-/// A list of threads, and memory of the same size to sort it with.
+/// A list of threads, and scratch memory of the same size.
 struct ThreadBuffer {
   std::uint64_t count = 0;
   Buffer threads;
@@ -45,7 +45,7 @@ void sort_by_key(Packer& packer, const PackingRequest& request, ThreadBuffer& li
 /// By the sequences of objects or calls.
 void sort_by_sequence(Packer& packer, PackingKey key, ThreadBuffer& list);
 
-/// The greatest entry of each column; 0 of an empty one. Waits.
+/// The greatest entry of each column; 0 for an empty one. Waits for the stream.
 [[nodiscard]] std::uint32_t last_shader(LaunchOnDevice& launch, Device& device, Stream& stream);
 /// Keys of tiles: thread_keys.comp.
 void run_tile_keys(Packer& packer, const packing_types::KeyPush& push);

@@ -1,4 +1,4 @@
-// What the packings' kernels share: one thread an item, and arrays with more than 2^31 entries.
+// Shared by the packings' kernels: one thread per item, and arrays with more than 2^31 entries.
 #include "kernels/shaders/common.glsl"
 #include "kernels/packing/packing_types.h"
 
@@ -12,7 +12,7 @@ const uint kAnyHit = 4;
 const uint kMiss = 7;
 const uint kClosestHit = 8;
 
-/// An index is taken for a signed number by the shader's machine: large ones go into the address.
+/// Shader access chains take an index as signed: the address takes large ones.
 uint byte_at(uint64_t array, uint64_t index) {
   return uint(Bytes(array + index).at[0]);
 }

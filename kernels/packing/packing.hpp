@@ -1,14 +1,14 @@
-// Packings on a device: threads sorted by a key of what they did, as the models in scheduler-models/packings/ say.
+// Packings on a device: the sorts of the models in scheduler-models/packings/.
 //
-// Contract: `pack` returns the swizzle (scheduler-models/packing.hpp) of the launch's threads: those of `places` in the
-// order in which their warps start, sorted stably by the key, the i-th of them given to the i-th place; inside each
-// tile if `tiled`. Equal bit for bit to what the models compute on the processor; coordinates are quantised with sums
-// and differences in float64 and exact quotients, so that no device's rounding shows. Columns come from the
-// LaunchOnDevice, which keeps them there; the places go up and 4 bytes a thread come down. At most 2^32 − 1 threads.
-// Errors: DeviceError; Memory when columns, or about 80 bytes a thread, do not fit.
+// Contract: `pack` returns the swizzle (scheduler-models/packing.hpp) of the launch's threads: those of `places`, warps
+// in start order, sorted stably by the key; the i-th place gets the i-th thread; inside each tile if `tiled`. Equal bit
+// for bit to the models on the processor: coordinates are quantised by float64 sums and differences and exact
+// quotients, which no device rounds differently. LaunchOnDevice keeps the columns on the device; places are uploaded
+// and 4 bytes a thread downloaded. At most 2^32 − 1 threads. Errors: DeviceError; Memory when columns, or about 80
+// bytes a thread, do not fit.
 //
-// Sequences (objects, calls) are sorted word by word: a key is the number of the thread's group of ties, then as many
-// symbols as fit into 64 bits. Threads that are alone behind a word are done; the others go on with the next symbols.
+// Sequences (objects, calls) are sorted word by word: a key is the number of the thread's tie group, then as many
+// symbols as fit into 64 bits. Threads with a unique key are finished; the others continue with the next symbols.
 #pragma once
 
 #include <cstdint>

@@ -69,7 +69,7 @@ struct WordPush {
   uint64_t count;     // threads that are tied
   uint64_t threads;   // u32 [count]
   uint64_t group_of;  // u32 [count]; 0: all are of one group
-  uint64_t cursor;    // u64 [threads of the launch]: two times the next event's row, + 1 if its primitive is due
+  uint64_t cursor;    // u64 [threads of the launch]: 2 · row of the next event, + 1 if its primitive comes next
   uint64_t offset;    // u64 [threads of the launch + 1]
   uint64_t kinds;     // u8
   uint64_t first;     // shaders, u16, or instances, u32
@@ -82,11 +82,11 @@ struct TiePush {
   uint first_group;
   uint symbol_bits;
   uint64_t count;
-  uint64_t end_symbol;  // the last symbol of a word behind which nothing comes
+  uint64_t end_symbol;  // the last symbol of a sequence's last word
   uint64_t keys;        // u64 [count], sorted
   uint64_t threads;     // u32 [count], in their order
   uint64_t slots;       // u32 [count]: places in the list; 0: 0, 1, …
-  uint64_t list;        // u32 [threads of the launch]: what is made
+  uint64_t list;        // u32 [threads of the launch]: the result
   uint64_t keep;        // u32 [count]: 1 if the thread is still tied; then the sums before it
   uint64_t heads;       // u32 [count]: 1 for the first of a group that is still tied; then the sums before it
   uint64_t keep_sums;

@@ -1,4 +1,4 @@
-// Where threads stand: to[i] is 1 if from[i] is a thread, else 0.
+// Occupied places: to[i] is 1 if from[i] is a thread, else 0.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/packing/packing.glsl"

@@ -1,4 +1,4 @@
-// Packings whose keys are sequences: word by word, ties alone going on (packing.hpp).
+// Packings whose keys are sequences: word by word, for threads that are still tied (packing.hpp).
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -26,10 +26,10 @@ constexpr std::uint32_t kObjects = 1;
 constexpr std::uint32_t kObjectsInTwo = 2;
 
 constexpr std::uint32_t kWordBits = 64;
-/// What is left of a word beside the number of a group: there are at most 2^31 groups, of two threads at least.
+/// The bits of a word beside the number of a group: there are at most 2^31 groups of two or more threads.
 constexpr std::uint32_t kMostSymbolBits = 33;
 
-/// What a sequence is made of, and where the kernel finds it.
+/// The symbols of a sequence and the addresses of their data.
 struct Symbols {
   std::uint32_t which = kCalls;
   std::uint32_t bits = 1;
@@ -77,7 +77,7 @@ Symbols object_symbols(Packer& packer) {
   symbols.first = packer.launch.column(packer.device, packer.stream, events.instance).address();
   symbols.second = packer.launch.column(packer.device, packer.stream, events.primitive).address();
   const std::uint32_t primitive_bits = bits_for(last.primitive);
-  // One above the last object, so that a symbol of ones is above all.
+  // Plus one, so that a symbol of ones is above all objects.
   if (bits_for(last.instance) + primitive_bits < kMostSymbolBits) {
     symbols.which = kObjects;
     symbols.primitive_bits = primitive_bits;
@@ -113,7 +113,7 @@ class SequenceSort {
     spare_ = words("the threads that are tied");
   }
 
-  /// Sorts the ties' threads by their next word, puts them into `list`, and leaves those that are tied still.
+  /// Sorts the tied threads by their next word, writes them into `list`, and keeps those that are still tied.
   void round(Ties& ties, const Buffer& list, bool is_first) {
     const std::uint32_t group_bits = bits_for(ties.groups - 1);
     const std::uint32_t word_symbols = (kWordBits - group_bits) / symbols_.bits;
@@ -181,7 +181,7 @@ class SequenceSort {
       push.to_slots = next.slots.address();
       push.to_group_of = next.group_of.address();
       packer_.run_items(kKeep, ties.count, push);
-      packer_.stream.wait();  // the old lists are about to be given back
+      packer_.stream.wait();  // the old lists are freed next
     }
     ties = std::move(next);
   }

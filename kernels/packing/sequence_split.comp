@@ -1,7 +1,7 @@
-// Puts threads that were sorted by another word into their places, and finds those that are still tied.
+// Writes threads sorted by another word to their places, and marks those that are still tied.
 //
-// Contract: the j-th thread goes to list[slots[j]]. keep[j] is 1 if a neighbour has the same key and the sequence goes
-// on behind this word, heads[j] if it is besides the first with that key. One thread a list entry.
+// Contract: the j-th thread goes to list[slots[j]]. keep[j] is 1 if a neighbour has the same key and the sequence
+// continues behind this word; heads[j] is 1 for the first of these with its key. One thread per list entry.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/packing/packing.glsl"

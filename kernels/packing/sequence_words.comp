@@ -1,11 +1,11 @@
 // The next word of each thread's sequence, behind the number of its group.
 //
-// Contract: specialization constant 0 says what the sequence is of: 0 calls, numbered from 1 by the table `second`
-// (entry kind · shaders + shader; 0: no call), 1 objects as one symbol (instance << primitive_bits | primitive), 2
-// objects as two symbols, instance and primitive. A word holds `symbols` symbols of symbol_bits bits, first symbol on
-// top; behind a sequence of calls stand zeros, below every number, behind one of objects symbols of ones, above every
-// object. The key is group << (symbols · symbol_bits) | word, 64 bits at most. Threads whose words have all been equal
-// are at the same place of their sequences, so that they end together. One thread a list entry.
+// Contract: specialization constant 0 selects the sequence: 0 calls, numbered from 1 by the table `second` (entry kind
+// · shaders + shader; 0: no call), 1 objects as one symbol (instance << primitive_bits | primitive), 2 objects as two
+// symbols, instance and primitive. A word holds `symbols` symbols of symbol_bits bits, first symbol on top. Calls are
+// padded with zeros, below every number; objects with ones, above every object. The key is group << (symbols ·
+// symbol_bits) | word, 64 bits at most. Tied threads are at the same position of their sequences and end together. One
+// thread per list entry.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/packing/packing.glsl"

@@ -60,7 +60,7 @@ std::uint64_t curve_keys(Packer& packer, const PackingRequest& request, KeyPush 
   }
   packer.run_items(kKeysOfCurve, push.count, push, std::array{directions ? 1U : 0U, hilbert ? 1U : 0U});
   const std::uint32_t axes = directions ? 2 : 3;
-  // One bit more for those without a place on the curve: at most 64.
+  // One bit more marks threads without a place on the curve: at most 64 bits.
   return kAllBits >> (63 - axes * request.bits);
 }
 

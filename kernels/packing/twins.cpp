@@ -36,7 +36,7 @@ PackingRequest random(const Parameters& given) {
           .seed = static_cast<std::uint64_t>(given.get_int("seed"))};
 }
 
-/// Null: there is no kernel.
+/// Null: the model has no kernel.
 const Request* find_request(const ModelOrigin& origin) {
   static const std::map<std::string_view, Request> kRequests{
       {"direction-hilbert", in_space(PackingKey::DirectionHilbert)},
@@ -69,7 +69,7 @@ Swizzle pack_launch(Device& device, trace::AcceleratedLaunch* launch, const Warp
   return pack(on_devices(*launch), device, assignment, (*request)(origin.parameters));
 }
 
-// One sort does not gain from several devices.
+// A single sort does not gain from several devices.
 const decltype(scheduler::packing_twin)::Registrar kPackingTwin(
     scheduler::packing_twin, {.run = first_device(pack_launch), .only_first = true, .needs = needs_of});
 

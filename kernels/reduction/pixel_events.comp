@@ -41,7 +41,7 @@ void main() {
     const uint64_t thread = slice * pixels + pixel;
     const uint64_t begin = Longs(offsets + 8ul * thread).at[0];
     const uint64_t end = Longs(offsets + 8ul * thread).at[1];
-    // Words of four events; what lies outside of the thread's in the first and the last is shifted out of sight.
+    // Words of four events; events of other threads in the first and last word are shifted out.
     for (uint64_t word = begin & ~3ul; word < end; word += 4ul) {
       const uint four = word_at(word);
       const uint first = word < begin ? uint(begin - word) : 0u;

@@ -1,8 +1,7 @@
 // Sums per pixel on the device.
 //
 // Contract: a launch's threads are slices of `pixels` threads each, one slice after the other (trace.hpp); pixel p sums
-// over the threads p, p + pixels, … . Integers: the same bits as the processor's. Nothing is waited for. Errors:
-// DeviceError.
+// over the threads p, p + pixels, … . Integers: the same bits as the processor's. Does not wait. Errors: DeviceError.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Sums of values by key (sum_by_key.hpp): a workgroup adds up a range of items in a table of its own, then adds that to
+// Sums of values by key (sum_by_key.hpp): a workgroup adds a range of items in its own table, then adds the table to
 // the sums in memory.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -34,7 +34,7 @@ void add_to_memory(uint key, uint64_t value) {
 #ifdef RR_INT64_ATOMICS
   atomicAdd(Longs(sums + 8ul * key).at[0], value);
 #else
-  // The low word wraps as often as it must, whatever the order, and each wrap is seen by the one who caused it.
+  // Each wrap of the low word is seen by the invocation that caused it, in any order.
   const uint low = uint(value);
   const uint old = atomicAdd(Words(sums + 8ul * key).at[0], low);
   const uint high = uint(value >> 32) + (old + low < old ? 1u : 0u);
@@ -87,7 +87,7 @@ uint64_t subgroup_sum(uint64_t value) {
   return value;
 }
 
-// Four items, those beyond the end with a key that is left out.
+// Four items; those beyond the end get an ignored key.
 void load(uint64_t item, uint64_t end, out uint key[4], out uint64_t value[4]) {
   if (item + kLaneItems <= end) {
     const uvec4 four = Quads(keys + 4ul * item).at[0];
@@ -124,7 +124,7 @@ void main() {
     uint key[4];
     uint64_t value[4];
     load(base + kLaneItems * lane, end, key, value);
-    // Neighbours with one key become one item.
+    // Neighbours with the same key become one item.
     uint run = key[0];
     uint64_t sum = value[0];
     for (uint k = 1u; k < kLaneItems; ++k) {

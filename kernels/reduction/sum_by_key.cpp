@@ -12,7 +12,7 @@ namespace rayreplay::kernels {
 namespace {
 
 constexpr std::uint32_t kTableKeys = 2048;        // as kSlots of the kernel
-constexpr std::uint64_t kLeastGroupItems = 8192;  // so that the table's own cost, 2048 slots, is small beside it
+constexpr std::uint64_t kLeastGroupItems = 8192;  // makes the table's cost, 2048 slots, small in comparison
 constexpr std::uint64_t kRound = 1024;            // items of one round of a workgroup
 constexpr std::uint64_t kGroups = 4096;           // enough to fill the largest device several times
 

@@ -1,4 +1,4 @@
-// Elements of arrays by address, for indices of all 32 bits: an access chain would take them as signed.
+// Elements of arrays by address, for all 32-bit indices: access chains take them as signed.
 #include "kernels/shaders/common.glsl"
 #include "kernels/regrouping/shared.h"
 
@@ -24,6 +24,6 @@ bool bit_at(uint64_t array, uint i) {
   return (word_at(array, i >> 5) >> (i & 31) & 1) != 0;
 }
 
-/// Number of the workgroup's first thread in the launch; of the invocation where each takes one element.
+/// The workgroup's first thread in the launch, or the invocation where each takes one element.
 #define GROUP_NUMBER (gl_WorkGroupID.x + push.first_group)
 #define THREAD_NUMBER (GROUP_NUMBER * kGroup + gl_LocalInvocationID.x)

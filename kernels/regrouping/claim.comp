@@ -1,10 +1,10 @@
-// Who continues whose warp: every warp formed, in order, takes the earlier warp that gives it most and that no warp
-// before it has taken.
+// The continued warps: every new warp, in order, takes the earlier warp that gives it most threads among those not yet
+// taken.
 //
-// That order is a matter of the result alone. It is the one stable matching in which every earlier warp prefers the
-// lowest of the warps formed (Gale and Shapley, American Mathematical Monthly 1962), and deferred acceptance finds it
-// whoever proposes when: a warp that is turned out proposes to the next on its list, by the invocation that turned it
-// out (McVitie and Wilson, Communications of the ACM 1971). Nobody waits.
+// The result is the one stable matching in which every earlier warp prefers the lowest new warp (Gale and Shapley,
+// American Mathematical Monthly 1962); deferred acceptance finds it for any order of proposals. A refused warp proposes
+// to the next on its list, by the invocation that refused it (McVitie and Wilson, Communications of the ACM 1971). No
+// invocation waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/regrouping/claims.glsl"

@@ -1,4 +1,4 @@
-// The warps formed and the lists of those that give them threads, as form.comp leaves them.
+// The new warps and the lists of their givers, as written by form.comp.
 #include "kernels/regrouping/access.glsl"
 
 layout(local_size_x = kGroup) in;

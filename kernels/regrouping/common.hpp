@@ -1,4 +1,4 @@
-// What the hosts of the regrouping kernels share.
+// Shared host code of the regrouping kernels.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace rayreplay::kernels::regrouping {
   return (items + items_a_group - 1) / items_a_group;
 }
 
-/// The `which`-th word, once everything before it is done.
+/// Reads a word of the buffer after all earlier commands. Waits.
 [[nodiscard]] inline std::uint32_t read_word(Stream& stream, const Buffer& buffer, std::uint64_t which) {
   std::uint32_t word = 0;
   stream.download(buffer, std::as_writable_bytes(std::span(&word, 1)), which * sizeof(word));

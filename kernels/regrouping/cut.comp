@@ -1,5 +1,5 @@
-// Segments of every path: the first pass counts them, the second writes where they begin (scheduler-models/regrouping/
-// segments.hpp says where paths are cut). An invocation walks one path.
+// Segments of every path: the first pass counts them, the second writes their beginnings (rules:
+// scheduler-models/regrouping/segments.hpp). One invocation per path.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/regrouping/access.glsl"
@@ -20,7 +20,7 @@ bool is_pending(uint kind) {
   return kind == kMiss || kind == kClosestHit;
 }
 
-/// EveryCall, of an event that is not its thread's first.
+/// EveryCall, for an event that is not the first of its thread.
 bool starts_anew(uint row, uint kind, uint before) {
   if (kind <= kOcclusionBegin) {
     const bool entered = is_pending(before) || before == kCallable;
@@ -29,7 +29,7 @@ bool starts_anew(uint row, uint kind, uint before) {
   return !(flag(kCutInlineAnyHit) && kind == kAnyHit && before == kReportIntersection);
 }
 
-/// Whether a reorder call was made for the ray before the row.
+/// Whether the ray had a reorder call before the row.
 bool was_reordered(uint begin, uint row, uint ray) {
   for (uint i = begin; i < row; ++i) {
     if (byte_at(push.kind, i) == kReorder) {

@@ -1,4 +1,4 @@
-// Units that would not need fewer warps by regrouping stay as they are.
+// Units that would not save warps by regrouping stay unchanged.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/regrouping/access.glsl"

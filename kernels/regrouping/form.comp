@@ -1,6 +1,7 @@
-// Warps of sorted threads (scheduler-models/regrouping/warp_former.hpp): in its warp a thread keeps its lane if no thread
-// before it has taken it, the others fill what is free, ascending. Beside it the earlier warps that give threads, those
-// that give most first, ties to the lowest. One invocation a thread and a lane; a warp takes 2^log_lanes of them.
+// Warps of sorted threads (scheduler-models/regrouping/warp_former.hpp): a thread keeps its lane unless an earlier
+// thread of the warp has taken it; the others fill free lanes in ascending order. Also lists the earlier warps that
+// give threads, most threads first, ties to the lowest. One invocation per thread and lane; a warp takes 2^log_lanes of
+// them.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/regrouping/access.glsl"

@@ -1,5 +1,5 @@
-// The threads that go on, in order of their places. The first pass marks and counts them, block by block; the second
-// writes their keys and places behind those of the blocks before.
+// The continuing threads in order of their places. The first pass marks and counts them by block; the second writes
+// their keys and places behind those of earlier blocks.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/regrouping/access.glsl"
@@ -18,7 +18,7 @@ uint lowest_bit(uint64_t mask) {
   return halves.x != 0 ? uint(findLSB(halves.x)) : 32 + uint(findLSB(halves.y));
 }
 
-/// The bits of `key` that `mask` names, closed up.
+/// The bits of `key` in `mask`, compacted.
 uint64_t closed_up(uint64_t key, uint64_t mask) {
   uint64_t result = 0;
   uint to = 0;
@@ -46,7 +46,7 @@ void main() {
     barrier();
     for (uint i = lane; i < kPlacesAGroup; i += kGroup) {
       const uint place = block * kPlacesAGroup + i;
-      // Behind nobody comes segment 0, which is the first of its thread: as good as nobody.
+      // An empty lane leads to segment 0, a first segment: it counts as no continuation.
       if (place < push.places && !bit_at(push.starts, word_at(push.segment_at, place) + 1)) {
         atomicOr(marks[i >> 5], 1u << (i & 31));
       }

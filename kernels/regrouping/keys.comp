@@ -1,5 +1,5 @@
-// Reorder keys of shader and hint (scheduler-models/regrouping/reorder_key.hpp). An invocation takes the segments of one
-// thread.
+// Reorder keys of shader and hint (scheduler-models/regrouping/reorder_key.hpp). One invocation per thread of the
+// launch.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/regrouping/access.glsl"
@@ -11,7 +11,7 @@ layout(push_constant, scalar) uniform Block {
 
 #include "kernels/regrouping/pending_ray.glsl"
 
-/// The hint as a number of hint_width bits, most significant in front.
+/// The hint as a number of hint_width bits, most significant first.
 uint captured_hint(uint ray) {
   const uint given = min(byte_at(push.hint_bits_of, ray), 32u);
   const uint64_t value = uint64_t(word_at(push.hint, ray)) & ((1ul << given) - 1);

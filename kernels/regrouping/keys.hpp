@@ -1,9 +1,9 @@
-// Reorder keys on the device: shader and hint (scheduler-models/regrouping/reorder_key.hpp says what they are).
+// Reorder keys on the device: shader and hint (scheduler-models/regrouping/reorder_key.hpp).
 //
-// Contract: a 64-bit key for every segment, as `scheduler::reorder_keys` makes it of the same parts without a place.
-// The hint is the launch's captured one, or a value for each segment that somebody has computed (formulas, files). Room
-// is left for a place (places.hpp). O(segments), 8 bytes written each; an invocation takes one thread's. Limits are
-// those of `cut_paths`. Errors: DeviceError.
+// Contract: a 64-bit key for every segment, equal to `scheduler::reorder_keys` of the same parts without a place. The
+// hint is the launch's captured one, or a given value per segment (formulas, files). Room is left for a place
+// (places.hpp). O(segments), 8 bytes written each; one invocation per thread of the launch. Limits are those of
+// `cut_paths`. Errors: DeviceError.
 #pragma once
 
 #include <cstdint>

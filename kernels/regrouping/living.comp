@@ -1,4 +1,4 @@
-// Which warps have a thread that goes on.
+// Marks warps with a continuing thread.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/regrouping/access.glsl"

@@ -1,4 +1,4 @@
-// How many threads of each warp moved: all but those of the earlier warp that it continues.
+// Moved threads of each warp: all except those of the earlier warp that it continues.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/regrouping/claims.glsl"

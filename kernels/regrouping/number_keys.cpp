@@ -52,7 +52,7 @@ Buffer number_keys(Device& device, Stream& stream, const Buffer& keys, std::uint
   stream.run(device.program(kIota), groups_of(count), iota);
   SortArrays arrays{&sorted.front(), &segments.front(), &sorted.back(), &segments.back()};
   radix_sort(device, stream, count, sizeof(std::uint64_t), 0, 64, arrays);
-  // The numbers go where the sort no longer needs its values.
+  // The ranks go into memory that the sort no longer needs.
   const Buffer flags = device.allocate_array<std::uint32_t>(count, "keys that are new");
   StretchPush heads{};
   heads.count = static_cast<uint>(count);

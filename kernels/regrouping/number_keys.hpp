@@ -1,8 +1,8 @@
-// Which bits of reorder keys matter for sorting, and keys of fewer bits where those are too many.
+// The relevant bits of reorder keys, and shorter keys where these are too many.
 //
-// Contract: `varying_bits` names the bits in which keys of segments that are not their thread's first differ; the host
-// waits for it. `number_keys` gives every segment the number of its key among all keys, ascending: at most 32 bits, for
-// one radix sort of all segments and 28 bytes a segment while it works. Errors: DeviceError.
+// Contract: `varying_bits` gives the bits in which keys of segments that are not their thread's first differ; it waits.
+// `number_keys` gives every segment the rank of its key among all keys: at most 32 bits, by one radix sort of all
+// segments and 28 bytes a segment of scratch. Errors: DeviceError.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The first round: the launch order itself, every thread with its first segment.
+// The first round: the launch order, every thread with its first segment.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/regrouping/access.glsl"

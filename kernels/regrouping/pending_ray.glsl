@@ -1,4 +1,4 @@
-// The ray of a pending call. After the push constants, whose columns it reads.
+// The ray of a pending call. Included after the push constants, whose columns it reads.
 /// The row of the pending ray. `row` is the event, `begin` the thread's first.
 uint ray_of(uint thread, uint segment, uint row, uint begin) {
   const uint first_ray = uint(long_at(push.ray_offset, thread));

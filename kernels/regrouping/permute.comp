@@ -1,4 +1,4 @@
-// From rounds of all units to units, each with its rounds.
+// Reorders from rounds of all units to units with their rounds.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/regrouping/access.glsl"

@@ -1,4 +1,4 @@
-// Where a pending call is (scheduler-models/regrouping/reorder_key.hpp), in doubles as the processor computes them.
+// The place of a pending call (scheduler-models/regrouping/reorder_key.hpp), in the processor's double arithmetic.
 #include "kernels/regrouping/access.glsl"
 #include "kernels/arithmetic/exact.glsl"
 
@@ -20,7 +20,7 @@ bool is_finite(Point point) {
   return is_finite(point.at[0]) && is_finite(point.at[1]) && is_finite(point.at[2]);
 }
 
-/// Of a miss that goes by its direction no box is needed.
+/// A miss may go by its direction, which needs no box.
 bool is_direction(uint kind) {
   return push.place == kPlaceHit && kind == kMiss;
 }

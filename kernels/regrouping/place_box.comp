@@ -1,4 +1,4 @@
-// The box of all points of the launch, workgroup by workgroup. An invocation takes every so manieth thread.
+// The box of all points of the launch, per workgroup. Invocations stride over the launch's threads.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/regrouping/place.glsl"

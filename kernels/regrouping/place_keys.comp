@@ -1,5 +1,5 @@
-// The place of every pending call as a Morton code, put into the low bits of its key. An invocation takes the segments of
-// one thread.
+// Writes the place of every pending call as a Morton code into the low bits of its key. One invocation per thread of
+// the launch.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/regrouping/place.glsl"
@@ -14,7 +14,7 @@ uint64_t spread(uint value) {
   return (v | (v << 2)) & 0x1249249249249249ul;
 }
 
-/// Which of the 2^bits cells between low and high.
+/// The cell among 2^bits between low and high.
 uint cell(double value, double low, double high) {
   precise const double extent = high - low;
   if (!(extent > 0.0LF)) {

@@ -20,7 +20,7 @@ const Shader kPlaces{"regroup: places", kRegroupPlaceKeys, {.float64 = true}};
 
 constexpr std::uint32_t kMostGroups = 1024;
 
-/// The columns' addresses in device memory, and all of the push constants but what only one pass takes.
+/// The columns' device addresses, and the push constants common to both passes.
 std::pair<PlacePush, Buffer> prepare(Device& device, Stream& stream, LaunchOnDevice& launch,
                                      const SegmentsOnDevice& segments, Place place) {
   const trace::ThreadData& data = launch.launch().data;
@@ -86,7 +86,7 @@ void add_places(Device& device, Stream& stream, LaunchOnDevice& launch, const Se
   push.box = on_device.address();
   push.keys = keys.address();
   stream.run(device.program(kPlaces), groups_of(segments.threads), push);
-  stream.wait();  // for what it was given
+  stream.wait();  // the uploaded table must live until then
 }
 
 }  // namespace rayreplay::kernels

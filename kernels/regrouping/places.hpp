@@ -1,10 +1,9 @@
 // Places in reorder keys on the device: Morton codes of hit points, directions or origins.
 //
-// Contract: the lowest bits of keys as `scheduler::reorder_keys` makes them, bit for bit: doubles are added and
-// multiplied as the device does and divided by kernels/arithmetic/exact.glsl, which is right where `doubles_are_exact`
-// says so; callers ask. `find_box` goes over all pending calls and waits for the device; `add_places` goes over them
-// again. The launch must have its rays. O(segments); an invocation takes one thread's. Needs float64. Errors:
-// DeviceError.
+// Contract: fills the lowest bits of keys equal to `scheduler::reorder_keys`, bit for bit: the device adds and
+// multiplies doubles, kernels/arithmetic/exact.glsl divides; callers check `doubles_are_exact`. `find_box` reads all
+// pending calls and waits for the device; `add_places` reads them again. The launch must have its rays. O(segments);
+// one invocation per thread of the launch. Needs float64. Errors: DeviceError.
 #pragma once
 
 #include <array>
@@ -20,7 +19,7 @@ enum class Place : std::uint8_t {
   Ray,
 };
 
-/// Of all points that are finite; upside down where there is none.
+/// Box of all finite points; inverted where there is none.
 struct PlaceBox {
   std::array<double, 3> low, high;
   bool any_hit = false;  ///< one of the points is where a ray hit something
@@ -29,7 +28,7 @@ struct PlaceBox {
 [[nodiscard]] PlaceBox find_box(Device& device, Stream& stream, LaunchOnDevice& launch,
                                 const SegmentsOnDevice& segments, Place place);
 
-/// `bits` an axis, which `keys` (u64 by segment) has left free.
+/// `bits` an axis, left free in `keys` (u64 by segment).
 void add_places(Device& device, Stream& stream, LaunchOnDevice& launch, const SegmentsOnDevice& segments, Place place,
                 std::uint32_t bits, const PlaceBox& box, const Buffer& keys);
 

@@ -1,4 +1,4 @@
-// Keys numbered by value: after a sort of all segments, the number of each one's stretch.
+// Ranks of keys: after a sort of all segments, the number of each segment's stretch.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/regrouping/access.glsl"

@@ -53,12 +53,12 @@ constexpr std::uint64_t kMostWarps = std::uint64_t{1} << 26;
 constexpr std::uint64_t kMostPlaces = (std::uint64_t{1} << 32) - kPlacesAGroup;
 constexpr std::uint64_t kLeastBins = 1024;  ///< of the histogram: as many as threads.comp has of its own
 
-/// Memory that is made larger when it is too small, with something to spare.
+/// Memory that grows on demand, with reserve.
 class Growing {
  public:
   explicit Growing(const char* what) : what_(what) {}
 
-  /// At least `bytes`; of what was in it, the first `keep`.
+  /// At least `bytes`; keeps the first `keep` bytes.
   void need(Device& device, Stream& stream, std::uint64_t bytes, std::uint64_t keep = 0) {
     if (buffer_ && buffer_->bytes() >= bytes) {
       return;
@@ -151,14 +151,14 @@ class Rounds {
     summer_.exclusive_sum(stream_, from, to, count, SumBits::Of32);
   }
 
-  /// How many threads go on in each round, and which segments are their thread's first.
+  /// Counts the continuing threads of each round and marks the first segments of threads.
   void count_threads() {
     const std::uint64_t bins = std::max<std::uint64_t>(segments_.most_of_a_thread + std::uint64_t{1}, kLeastBins);
     const Buffer histogram = device_.allocate_array<std::uint32_t>(bins, "threads by segments");
     starts_ = device_.allocate_array<std::uint32_t>(segments_.size / 32 + 1, "first segments");
     stream_.fill(histogram, 0);
     stream_.fill(starts_, 0);
-    // Behind the last segment nobody goes on.
+    // The last segment has no successor.
     const std::uint64_t end = segments_.size / 32 * kWord;
     stream_.fill(starts_, 1U << (segments_.size % 32), end, kWord);
     ThreadsPush push{};
@@ -178,7 +178,7 @@ class Rounds {
     }
   }
 
-  /// What has to be sorted.
+  /// Finds the bits to sort by.
   void look_at(const Buffer* keys) {
     unit_bits_ = by_unit_ ? static_cast<uint>(std::bit_width(units_ - 1)) : 0;
     if (keys != nullptr) {
@@ -195,7 +195,7 @@ class Rounds {
     wide_ = sort_bits_ > 32;
   }
 
-  /// How many stretches there can be at most.
+  /// Upper bound for the number of stretches.
   [[nodiscard]] std::uint64_t most_stretches(std::uint64_t threads) const {
     const uint bits = spec_.split_keys ? key_bits_ : 0;
     return bits + unit_bits_ > 31 ? threads : std::min(threads, units_ << bits);
@@ -211,7 +211,7 @@ class Rounds {
     givers_ = device_.allocate(most * kWord, "earlier warps of warps");
     std::uint64_t warps = spec_.warps.size();
     for (std::size_t round = 1; round < waiting_.size(); ++round) {
-      constexpr std::uint64_t kRagged = 4096;  // more than that will have to ask again
+      constexpr std::uint64_t kRagged = 4096;  // more need another request
       const std::uint64_t threads = waiting_[round];
       warps += threads / spec_.warp_size + std::min({threads, most_stretches(threads), kRagged}) + 1;
     }
@@ -243,7 +243,7 @@ class Rounds {
     return by_unit_ ? unit_.address() + warp * kWord : 0;
   }
 
-  /// The round of `warps` warps that follows is there; `begin_[0]` says where its units begin.
+  /// Adds the round of `warps` warps; `begin_[0]` holds the first warps of its units.
   void add_round(std::uint64_t warps) {
     if (by_unit_) {
       const std::uint64_t row = (round_begin_.size() - 1) * (units_ + 1) * kWord;
@@ -288,7 +288,7 @@ class Rounds {
       }
     }
     add_round(warps);
-    stream_.wait();  // for the list
+    stream_.wait();  // the uploaded list must live until then
   }
 
   void next_round(std::uint64_t threads) {
@@ -343,7 +343,7 @@ class Rounds {
     stream_.run(program, blocks, push);
   }
 
-  /// Where warps begin, and how many the next round has.
+  /// Finds the beginnings of warps and the number of warps of the next round.
   std::uint64_t find_warps(const Buffer& keys) {
     if (by_stretch_) {
       cut_stretches(keys);
@@ -438,7 +438,7 @@ class Rounds {
     sum(unit_warps_, begin_[1], units_);
   }
 
-  /// Lanes, and who continues whose warp.
+  /// Assigns lanes and finds the continued warps.
   void form(const Buffer& places) {
     claims_.need(device_, stream_, warps_ * kWord);
     stream_.fill(claims_.get(), kNobody, 0, warps_ * kWord);
@@ -498,7 +498,7 @@ class Rounds {
     stream_.run(device_.program(kStay), groups_of(push.places), push);
   }
 
-  /// From round after round of all units to unit after unit.
+  /// Reorders from rounds of all units to units with their rounds.
   void order_by_unit(ScheduleOnDevice& result) {
     const std::size_t rounds = round_begin_.size() - 1;
     std::vector<std::uint32_t> rows(rounds * (units_ + 1));
@@ -561,12 +561,12 @@ class Rounds {
   uint key_bits_ = 0, unit_bits_ = 0, sort_bits_ = 0;
   bool wide_ = false;
 
-  /// Round by round, of all units.
+  /// By round, for all units.
   Growing segment_at_{"segments by place"}, moved_{"threads that moved"}, unit_{"units of warps"};
   std::vector<std::uint64_t> round_begin_{0};
   Buffer rows_;  ///< by round and unit: first warp in the round
 
-  /// The round on its way to the next: warps [first_, first_ + warps_), of which threads_ go on in formed_ warps.
+  /// The current round: warps [first_, first_ + warps_), of which threads_ continue in formed_ warps.
   std::uint64_t first_ = 0, warps_ = 0, threads_ = 0, formed_ = 0;
   std::array<Buffer, 2> places_, sort_keys_;
   Buffer givers_;

@@ -1,16 +1,15 @@
-// All rounds of a regrouped launch on the device (scheduler-models/regrouping/regroup.hpp says what they are).
+// All rounds of a regrouped launch on the device (scheduler-models/regrouping/regroup.hpp).
 //
-// Contract: what `scheduler::schedule_rounds` gives for the same units, keys and options, place by place. Round by
-// round the threads that go on are gathered in order of their places, sorted stably by (unit, key) and cut into warps;
-// who continues whose warp is found by deferred acceptance (claim.comp), which gives what asking warp after warp gives.
-// Of the keys only the bits that differ are sorted; where those and the unit need more than 64, keys are numbered
-// first.
+// Contract: equal to `scheduler::schedule_rounds` for the same units, keys and options, place by place. In each round
+// the continuing threads are gathered in order of their places, sorted stably by (unit, key) and cut into warps;
+// deferred acceptance (claim.comp) finds the continued warps, equal to asking warp after warp. Only varying bits of the
+// keys are sorted; if those and the unit need more than 64 bits, keys are numbered first.
 //
-// How many threads go on in which round is known from the segments, so that the host waits for the device once a round
-// where warps end at borders of units or keys or where a unit may stay as it is, and not at all in between elsewhere.
-// A round moves about 100 bytes a thread, and takes a dozen launches. Device memory: 4 bytes a place of the schedule
-// (twice that for several units), 4 a warp, 40 a thread at most beside the segments and keys. Limits: less than 2^26
-// warps and less than 2^32 − 1024 places a round; above them a DeviceError says Memory. Errors: DeviceError.
+// The number of continuing threads of each round follows from the segments, so the host waits once a round only where
+// warps end at borders of units or keys, or where a unit may stay unchanged. A round moves about 100 bytes a thread in
+// a dozen launches. Device memory: 4 bytes a place of the schedule (twice that for several units), 4 a warp, at most 40
+// a thread beside the segments and keys. Limits: less than 2^26 warps and less than 2^32 − 1024 places a round; beyond
+// them DeviceError (Memory). Errors: DeviceError.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +42,7 @@ struct ScheduleOnDevice {
   std::vector<std::uint32_t> unit;         ///< by unit: which of the spec's; those without warps are left out
 };
 
-/// `keys`: u64 by segment; null: all the same. `thread_at`: u32 by place of the assignment.
+/// `keys`: u64 by segment; null: equal keys. `thread_at`: u32 by place of the assignment.
 [[nodiscard]] ScheduleOnDevice schedule_rounds(Device& device, Stream& stream, const SegmentsOnDevice& segments,
                                                const Buffer* keys, const Buffer& thread_at, const RoundsSpec& spec);
 

@@ -1,11 +1,10 @@
-// Segments of a launch's paths on the device: cut there, or brought there.
+// Segments of a launch's paths on the device: cut there, or uploaded.
 //
-// Contract: what scheduler-models/regrouping/segments.hpp says of segments, column by column, in device memory. The
-// launch's columns are asked of LaunchOnDevice and stay there. `cut_paths` takes two passes over the kinds of the
-// events, each 1 byte an event, and writes 10 bytes a segment and 4 a thread; an invocation walks one path, so that a
-// single path of very many events is walked by one. It does not check whether the launch has what the cut asks for
-// (sites, reorder calls): callers do. Limits: less than 2^32 − 2 events and 2^32 − 2 threads (`can_cut`). The host
-// waits once, for the number of segments. Errors: DeviceError.
+// Contract: the columns of scheduler-models/regrouping/segments.hpp in device memory. LaunchOnDevice keeps the launch's
+// columns there. `cut_paths` reads the events' kinds twice, 1 byte an event, and writes 10 bytes a segment and 4 a
+// thread; an invocation walks one path, however long. It does not check the launch for data that the cut needs (sites,
+// reorder calls): callers do. Limits: less than 2^32 − 2 events and 2^32 − 2 threads (`can_cut`). The host waits once,
+// for the number of segments. Errors: DeviceError.
 #pragma once
 
 #include <cstdint>
@@ -35,13 +34,13 @@ struct SegmentsOnDevice {
 [[nodiscard]] SegmentsOnDevice cut_paths(Device& device, Stream& stream, LaunchOnDevice& launch,
                                          const scheduler::Cut& cut);
 
-/// From the processor's memory; the spans may go when it returns.
+/// Uploads; the spans may be freed afterwards.
 [[nodiscard]] SegmentsOnDevice bring_segments(Device& device, Stream& stream,
                                               std::span<const std::uint64_t> event_offset,
                                               std::span<const std::uint32_t> first,
                                               std::span<const std::uint16_t> bounce, std::uint32_t most_of_a_thread);
 
-/// The segments in this device's memory: those that are there already, or a copy.
+/// The segments in this device's memory: existing ones, or an upload.
 [[nodiscard]] std::shared_ptr<const SegmentsOnDevice> segments_on(Device& device, Stream& stream,
                                                                   const scheduler::Segments& segments);
 

@@ -1,7 +1,7 @@
-// What the regrouping kernels are given: push constants and constants shared by C++ and GLSL.
+// Push constants and constants of the regrouping kernels, shared by C++ and GLSL.
 //
-// Contract: scalar layout; 64-bit members are addresses of arrays in device memory unless they say otherwise, 0 where
-// there is none. Every array has less than 2^32 elements.
+// Contract: scalar layout; 64-bit members are addresses of arrays in device memory unless stated otherwise, 0 for none.
+// Every array has less than 2^32 elements.
 #ifndef RAYREPLAY_KERNELS_REGROUPING_SHARED_H
 #define RAYREPLAY_KERNELS_REGROUPING_SHARED_H
 
@@ -68,7 +68,7 @@ struct ThreadsPush {
   uint64_t starts;     // a bit by segment: it is its thread's first
 };
 
-// Where hints come from.
+// Sources of hints.
 RR_CONSTANT kHintNone = 0;
 RR_CONSTANT kHintCaptured = 1;
 RR_CONSTANT kHintGiven = 2;
@@ -95,7 +95,7 @@ struct KeysPush {
   uint64_t keys;            // out, u64 by segment
 };
 
-// Whoever looks at where the pending calls are: place.glsl.
+// Kernels that read the places of pending calls: place.glsl.
 RR_CONSTANT kPlaceHit = 1;  // of a miss: its direction
 RR_CONSTANT kPlaceRay = 2;
 RR_CONSTANT kBoxWords = 7;  // of 64 bits, by workgroup: low x y z, high x y z, whether there is a hit
@@ -172,7 +172,7 @@ struct GatherPush {
   uint64_t out_places;  // warp << 6 | lane
 };
 
-// Whatever goes over threads in sorted order to find where stretches that warps do not cross begin, and where warps do.
+// Kernels over sorted threads that find stretches, which warps do not cross, and the beginnings of warps.
 struct StretchPush {
   uint first_group;
   uint count;     // threads
@@ -228,7 +228,7 @@ struct DecidePush {
   uint64_t warps;        // out, u32 by unit
 };
 
-// Warps formed of sorted threads; what `stays` names is left out.
+// Forms warps of sorted threads, except units in `stays`.
 struct FormPush {
   uint first_group;
   uint log_lanes;  // lanes of a warp, rounded up to a power of two
@@ -243,7 +243,7 @@ struct FormPush {
   uint64_t givers;  // out, u32 by thread: of its warp, those that give most first; 0 behind the last
   uint64_t out_segment_at;
   uint64_t warp_unit;     // or 0
-  uint64_t stays;         // u32 by unit, or 0: nobody does
+  uint64_t stays;         // u32 by unit, or 0: no unit stays
   uint64_t formed_begin;  // u32 by unit
   uint64_t out_begin;     // u32 by unit
   uint64_t out_unit;      // or 0

@@ -1,4 +1,4 @@
-// In units that stay as they are everybody keeps warp and lane; warps without threads are gone.
+// In unchanged units threads keep warp and lane; warps without threads are dropped.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/regrouping/access.glsl"

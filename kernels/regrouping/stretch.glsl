@@ -1,4 +1,4 @@
-// Of a thread in sorted order: its key, and whether it begins a stretch that warps do not cross.
+// The key of a thread in sorted order, and whether it begins a stretch that warps do not cross.
 #include "kernels/regrouping/access.glsl"
 
 layout(local_size_x = kGroup) in;

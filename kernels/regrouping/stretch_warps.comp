@@ -1,4 +1,4 @@
-// How many warps each stretch takes.
+// The number of warps of each stretch.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/regrouping/access.glsl"

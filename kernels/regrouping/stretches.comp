@@ -1,4 +1,4 @@
-// Where each stretch begins.
+// The beginning of each stretch.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/regrouping/stretch.glsl"

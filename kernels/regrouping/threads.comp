@@ -1,5 +1,5 @@
-// How many threads have how many segments, and which segments are their thread's first. An invocation takes several
-// threads, a workgroup adds to a histogram of its own first.
+// Histogram of threads by number of segments, and marks for first segments. An invocation takes several threads; a
+// workgroup first adds to its own histogram.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/regrouping/access.glsl"

@@ -1,4 +1,4 @@
-// Which bits of the keys differ: those of segments that wait for an exchange, that is all but their threads' first.
+// The varying bits of the keys of all segments but their threads' first.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/regrouping/access.glsl"
@@ -22,7 +22,7 @@ void main() {
   any = subgroupOr(any);
   all = subgroupAnd(all);
   if (subgroupElect()) {
-    // Most find everything known already, and leave the one word that all share alone.
+    // Most invocations find no new bits and skip the atomic on the shared word.
     for (uint i = 0; i < 2; ++i) {
       if ((any[i] & ~word_at(push.masks, i)) != 0) {
         atomicOr(Words(push.masks + 4ul * i).at[0], any[i]);

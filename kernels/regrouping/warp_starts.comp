@@ -1,4 +1,4 @@
-// Where each warp begins among the sorted threads, how many it has, of which unit it is, and how many each unit forms.
+// For each new warp: its beginning among the sorted threads, size and unit; and the number of new warps of each unit.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/regrouping/stretch.glsl"

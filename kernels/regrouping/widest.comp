@@ -1,4 +1,4 @@
-// The greatest of many bytes.
+// The maximum of a byte array.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/regrouping/access.glsl"

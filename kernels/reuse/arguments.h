@@ -1,8 +1,7 @@
-// What the kernels of reuse distances take as push constants, as GLSL and as C++ compile it; sizes of a tile.
+// Push constants of the kernels of reuse distances, shared by GLSL and C++; sizes of a tile.
 //
-// Contract: `first_group` is the stream's (kernels/device/device.hpp); the other 32-bit numbers count elements, the
-// 64-bit ones are addresses of arrays of 32-bit words, if nothing else is said. kernels/reuse/reuse.hpp says what the
-// arrays hold.
+// Contract: `first_group` is the stream's (kernels/device/device.hpp); other 32-bit numbers count elements, 64-bit ones
+// are addresses of arrays of 32-bit words unless stated otherwise. kernels/reuse/reuse.hpp describes the arrays.
 #ifndef RAYREPLAY_KERNELS_REUSE_ARGUMENTS_H
 #define RAYREPLAY_KERNELS_REUSE_ARGUMENTS_H
 
@@ -14,7 +13,7 @@
 #define RR_REUSE_DIGITS 16u
 #define RR_REUSE_NONE 0xFFFFFFFFu
 
-// Histograms: as sim/memory/reuse/histogram.hpp has them.
+// Histograms as in sim/memory/reuse/histogram.hpp.
 #define RR_REUSE_EXACT_BITS 12u
 #define RR_REUSE_OCTAVE_BITS 6u
 #define RR_REUSE_BINS 5376u        // below 4096 one each, then 64 for each of 20 octaves

@@ -1,4 +1,4 @@
-// counts[w]: bits that are set in word w.
+// counts[w]: number of set bits of word w.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/shaders/common.glsl"

@@ -1,4 +1,4 @@
-// How often each digit occurs in a tile: counts[node][digit][tile of the node].
+// Counts of each digit in a tile: counts[node][digit][tile of the node].
 #version 460
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
@@ -10,7 +10,7 @@ layout(push_constant, scalar) uniform Push {
   DigitArguments arguments;
 };
 
-const uint kCopies = 32;  // one a memory bank: threads that run together do not meet
+const uint kCopies = 32;  // one per memory bank, to avoid conflicts
 shared uint bins[RR_REUSE_DIGITS * kCopies];
 
 void main() {
@@ -20,7 +20,7 @@ void main() {
     bins[i] = 0;
   }
   barrier();
-  if (tile < arguments.tiles) {  // the last node lacks some
+  if (tile < arguments.tiles) {  // the last node has fewer
     [[unroll]] for (uint k = 0; k < RR_REUSE_ITEMS; ++k) {
       const uint value = Words(arguments.values).at[tile * RR_REUSE_TILE + k * RR_REUSE_THREADS + self];
       const uint digit = (value >> arguments.shift) % RR_REUSE_DIGITS;

@@ -1,9 +1,9 @@
-// One digit of all elements, from the highest on: sums take up how many elements of the node before are smaller by this
-// digit, and elements go to the nodes of their digits, in order.
+// One digit of all elements, highest first: adds to each element's sum the smaller digits before it in its node, and
+// moves elements to the nodes of their digits, in order.
 //
-// A node is the elements whose higher digits are the same. As values are a permutation, a node's elements stand where
-// its values would: nodes and the nodes of their digits begin at multiples of powers of two, and `counts`, summed up
-// over everything, say both where a tile's elements of a digit go and how many of them come before in the node.
+// A node holds the elements with equal higher digits. As values are a permutation, a node's elements occupy the
+// positions of their values: nodes begin at multiples of powers of two, and the sums of `counts` give both the target
+// of a tile's elements of a digit and the number of them before the tile in the node.
 #version 460
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require

@@ -1,4 +1,4 @@
-// From sums, which stand in the order of accesses that are not first ones, to the distance of every access.
+// From sums, in the order of accesses that are not first ones, to the distance of every access.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/shaders/common.glsl"

@@ -1,8 +1,8 @@
-// The permutation whose inversions are counted: elements are accesses p that have a next one, in order; an element's
+// The permutation whose inversions are counted: elements are the accesses p with a next one, in order; an element's
 // value is the number of the next access among those that are not first ones.
 //
-// Accesses without a next one, and what fills the last tile, come behind all with values above all: they are in nobody's
-// way, and tiles and nodes are whole. A sum starts at −1 − p, which is what a distance lacks in the end.
+// Accesses without a next one, and the padding of the last tile, come last with values above all: they change no count,
+// and tiles and nodes are full. Sums start at −1 − p, a term of the distance.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/shaders/common.glsl"

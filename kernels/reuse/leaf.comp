@@ -1,4 +1,4 @@
-// The lowest 11 bits: nodes of one tile, whose elements are counted in shared memory. Sums come out in order of values.
+// The lowest 11 bits: nodes of one tile, counted in shared memory. Sums come out in order of values.
 #version 460
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
@@ -51,7 +51,7 @@ void main() {
   }
   split(7, 0);
   split(3, self / 16 * 16);
-  // Eight elements of a thread are left, with eight values in a row.
+  // Each thread has eight elements with eight consecutive values left.
   [[unroll]] for (uint k = 1; k < RR_REUSE_ITEMS; ++k) {
     [[unroll]] for (uint j = 0; j < k; ++j) {
       sum[k] += value[j] < value[k] ? 1 : 0;

@@ -1,8 +1,7 @@
-// From accesses sorted by line: the next access to each one's line, and bits of first and last accesses.
+// From accesses sorted by line: the next access to each access's line, and bits of first and last accesses.
 //
-// The sort is stable, so that the accesses to a line follow one another in order, stream after stream: neighbours of
-// one line in one stream are an access and the next. Only first and last accesses are atomic additions to bits: few,
-// as a rule.
+// The sort is stable: accesses to a line follow each other in order, stream after stream, so neighbours of one line in
+// one stream are an access and the next one. Only first and last accesses, usually few, set bits by atomics.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/shaders/common.glsl"
@@ -21,7 +20,7 @@ layout(push_constant, scalar) uniform Push {
 
 /// j < i
 bool one_stream(uint j, uint i) {
-  // The first stream that begins behind j; the last one ends behind everything.
+  // The first stream that begins behind j; the end of the last one is behind all accesses.
   uint low = 1;
   uint high = arguments.streams;
   while (low < high) {

@@ -58,7 +58,7 @@ struct Level {
   std::uint64_t nodes = 0;
 };
 
-/// From the highest digit down to those that a leaf counts.
+/// From the highest digit to those that a leaf counts.
 std::vector<Level> levels_of(std::uint64_t accesses) {
   std::vector<Level> levels;
   const std::uint64_t tiles = tiles_of(accesses);
@@ -109,7 +109,7 @@ ReuseSpace make_reuse_space(Device& device, std::uint64_t accesses, unsigned key
 std::uint64_t reuse_bytes(std::uint64_t accesses, unsigned key_bytes) {
   const std::uint64_t arrays = padded(accesses) * (std::uint64_t{2} * key_bytes + 3 * sizeof(std::uint32_t));
   const std::uint64_t words = 5 * words_of(accesses) + 2 * digit_counts_of(accesses) + 3;
-  constexpr std::uint64_t kScratch = std::uint64_t{5} << 20U;  // of the sort, and of sums
+  constexpr std::uint64_t kScratch = std::uint64_t{5} << 20U;  // for the sort and for sums
   return arrays + words * sizeof(std::uint32_t) + kScratch;
 }
 
@@ -175,7 +175,7 @@ const Buffer& reuse_distances(Device& device, Stream& stream, std::uint64_t acce
                               .values = values->address(),
                               .sums = sums->address()});
   const std::uint64_t tiles = tiles_of(accesses);
-  // Rows are summed up by whole subgroups.
+  // Rows are summed by whole subgroups.
   constexpr std::uint32_t kUsual = 32;
   const std::uint32_t subgroup = std::clamp(kUsual, device.info().least_subgroup, device.info().greatest_subgroup);
   DigitArguments arguments{};

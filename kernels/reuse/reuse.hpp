@@ -1,24 +1,24 @@
 // Exact reuse distances of whole streams on a device.
 //
 // Contract: accesses are numbered through all streams, stream after stream, below kMostReuseAccesses; the distance of
-// an access is that within its own stream (sim/memory/reuse/reuse_engine.hpp), kNoReuse the first time. Integers: the
-// same on every device, however launches are sliced. Errors: DeviceError. Two steps, to be called in turn:
+// an access is that within its own stream (sim/memory/reuse/reuse_engine.hpp), kNoReuse for the first. Integers: the
+// same on every device, for any division of launches. Errors: DeviceError. Two steps, called in this order:
 //
-//   link_uses         from the accesses' keys (lines): each access's next one in its stream, and which are first and
-//                     last ones. A stable radix sort by key makes them neighbours; streams need no bits of the key, as
-//                     they follow one another in the sorted order too.
+//   link_uses         from the accesses' keys (lines): the next access in the stream, and bits of first and last
+//                     accesses. A stable radix sort by key makes them neighbours; streams stay in order in the sorted
+//                     list and need no bits of the key.
 //   reuse_distances   d(i) = i − p(i) − 1 − #{q > p(i) : n(q) < i}, with p and n the previous and the next use (the
 //                     published #{j < i : p(j) > p(i)}, seen from p). With c(i) cold accesses before i that is
-//                     c(i) − p(i) − 1 + #{q < p(i) : n(q) < i}: what comes before with a smaller value in a permutation
-//                     of numbers. It is counted digit by digit, from the highest: elements go to the nodes of their
-//                     digit (a wavelet tree of 16 children, in order), and each counts those of smaller digits before
-//                     it in its node. As values are a permutation, all nodes are whole and begin at multiples of powers
-//                     of two; below 2048 values a workgroup counts the rest in shared memory.
+//                     c(i) − p(i) − 1 + #{q < p(i) : n(q) < i}: the smaller values before an element of a permutation.
+//                     They are counted digit by digit, highest first: elements go to the nodes of their digit (a
+//                     wavelet tree of 16 children, in order), and each counts those of smaller digits before it in its
+//                     node. As values are a permutation, nodes are full and begin at multiples of powers of two; below
+//                     2048 values a workgroup counts the rest in shared memory.
 //
 // Work O(n · (bits of lines / 8 + log n / 4)). Device memory: `reuse_bytes`; 21 bytes an access with keys of 32 bits
-// (51 million accesses a GiB), 29 with 64 (37 million). Moved: 20 bytes an access a level; for 100 million accesses of
-// 24-bit lines about 200 bytes an access in all. Sources: the formula: Olken, LBL-12370 1981; wavelet trees: Grossi,
-// Gupta, Vitter, SODA 2003; tiles of a permutation that need no borders: rayreplay.
+// (51 million accesses a GiB), 29 with 64 (37 million). Moved: 20 bytes an access and level; about 200 bytes an access
+// in all for 100 million accesses of 24-bit lines. Sources: the formula: Olken, LBL-12370 1981; wavelet trees: Grossi,
+// Gupta, Vitter, SODA 2003; tiles of a permutation without borders: rayreplay.
 #pragma once
 
 #include <cstdint>
@@ -36,14 +36,14 @@ inline constexpr std::uint64_t kMostReuseAccesses = std::uint64_t{1} << 30U;
 /// Bins of a histogram on the device: those of sim/memory/reuse/histogram.hpp, then cold accesses.
 inline constexpr std::uint32_t kReuseBins = 5376;
 
-/// Bit i of word i / 32: access i is the first or the last one of its stream to its line.
+/// Bit i of word i / 32: access i is the first, or last, one of its stream to its line.
 struct UseLinks {
   Buffer next;  ///< 32-bit words: number of the next access; kNoReuse: none
   Buffer cold;
   Buffer last;
 };
 
-/// What is worked in. Four arrays of accesses change their roles: what they hold is said where it matters.
+/// Working memory. Four arrays of accesses change their contents; comments say what they hold.
 struct ReuseSpace {
   Buffer keys, other_keys;            ///< of `key_bytes`
   Buffer index, other_index;          ///< 32-bit words
@@ -59,15 +59,15 @@ struct ReuseSpace {
 [[nodiscard]] UseLinks make_use_links(Device& device, std::uint64_t accesses);
 /// `key_bytes`: 4 or 8.
 [[nodiscard]] ReuseSpace make_reuse_space(Device& device, std::uint64_t accesses, unsigned key_bytes);
-/// Of both, and of what the sort takes.
+/// Bytes of both, and of the sort.
 [[nodiscard]] std::uint64_t reuse_bytes(std::uint64_t accesses, unsigned key_bytes);
 
-/// `space.keys` holds the keys, which are lost; bits from `end_bit` on are the same in all. `begins`: the first access
-/// of each of `streams` streams, 32-bit words.
+/// `space.keys` holds the keys, which are overwritten; bits from `end_bit` on are equal in all. `begins`: the first
+/// access of each of `streams` streams, 32-bit words.
 void link_uses(Device& device, Stream& stream, std::uint64_t accesses, unsigned end_bit, const Buffer& begins,
                std::uint32_t streams, ReuseSpace& space, const UseLinks& links);
 
-/// The distances, 32-bit words; the array is one of `space`, and holds them until that is used again.
+/// The distances, 32-bit words, in an array of `space`: valid until its next use.
 [[nodiscard]] const Buffer& reuse_distances(Device& device, Stream& stream, std::uint64_t accesses,
                                             const UseLinks& links, ReuseSpace& space);
 
@@ -77,7 +77,7 @@ struct HistogramPiece {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
 };
-/// Appends [begin, end), cut so that workgroups have alike to do.
+/// Appends [begin, end), divided into pieces of similar work for workgroups.
 void add_pieces(std::uint32_t row, std::uint64_t begin, std::uint64_t end, std::vector<HistogramPiece>& pieces);
 /// Adds to rows of kReuseBins + 1 words each. `pieces`: HistogramPiece, on the device.
 void count_histograms(Device& device, Stream& stream, const Buffer& distances, const Buffer& pieces,

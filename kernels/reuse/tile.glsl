@@ -1,15 +1,15 @@
-// One digit of a tile's elements: how many of those before are equal, and how many are smaller.
+// One digit of a tile's elements: how many of those before are equal, and how many smaller.
 //
-// Contract: thread t has elements 8t … 8t + 7 of the tile. Elements before `first` · 8 do not count: those are of other
-// nodes. `words` is free afterwards. Shared memory: words, totals (packed: digit 2q in the low half of totals[q]).
+// Contract: thread t has elements 8t … 8t + 7 of the tile. Elements before `first` · 8 belong to other nodes and do not
+// count. `words` is free afterwards. Shared memory: words, totals (packed: digit 2q in the low half of totals[q]).
 // Three steps: within the thread by 4-bit counters in one 64-bit number; over threads by sums along rows (one for two
-// digits, 16 bits each); over digits by each thread for itself.
+// digits, 16 bits each); over digits by each thread.
 
 const uint kPadded = RR_REUSE_TILE + RR_REUSE_TILE / 8;
 shared uint words[2 * kPadded];
 shared uint totals[RR_REUSE_DIGITS / 2];
 
-/// Where element i stands in `words`: so that threads which read 8 in a row each do not meet in memory banks.
+/// Index of element i in `words`, without bank conflicts for threads that read 8 in a row each.
 uint slot(uint i) {
   return i + i / 8;
 }
@@ -46,7 +46,7 @@ void count_digit(const uint digit[RR_REUSE_ITEMS], uint first, out uint same[RR_
   barrier();
   uint pair[RR_REUSE_DIGITS / 2];
   [[unroll]] for (uint q = 0; q < RR_REUSE_DIGITS / 2; ++q) {
-    // Sums only grow: no half borrows from the other.
+    // Sums only grow: neither half borrows from the other.
     pair[q] = words[q * RR_REUSE_THREADS + self] - words[q * RR_REUSE_THREADS + first];
   }
   barrier();

@@ -1,9 +1,9 @@
 // Exact reuse distances of several LRU stacks (sim/memory/reuse/reuse_stacks.hpp) on devices.
 //
-// Contract: a call is worked on in batches as large as fit on the device: before the new accesses of a stack go its
-// live lines in order of last use, oldest first, which is all that the past means to them; their own distances are
-// dropped. That costs as much as so many accesses: where calls are short against what lives, the processor takes over.
-// Memory: a bit an access of a batch; a device's is in reuse.hpp. Errors: DeviceError.
+// Contract: a call runs in batches as large as fit on the device. A stack's live lines, oldest use first, precede its
+// new accesses in the batch: they are all of the past that matters, and their own distances are dropped. They cost as
+// much as that many accesses: where calls are short against the live lines, the processor takes over. Memory: a bit an
+// access of a batch; device memory: reuse.hpp. Errors: DeviceError.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -69,7 +69,7 @@ struct OnDevice {
 
 class StackBatches {
  public:
-  /// Until nothing is left; false: it does not pay.
+  /// Runs until all accesses are done; false: the processor is faster.
   bool work(std::span<Device* const> devices, memory::StackState& state) {
     state_ = &state;
     while (state.any_left()) {
@@ -294,7 +294,7 @@ class StackBatches {
     }
   }
 
-  /// Distances of new accesses; where nobody wants them but histograms are to be counted here, to `unwanted`.
+  /// Distances of new accesses; to `unwanted` if only histograms are needed and counted here.
   void download(Stream& stream, const Buffer& found, const std::vector<Part>& parts, bool counted,
                 std::vector<std::uint32_t>& unwanted) const {
     if (state_->out.empty()) {

@@ -1,4 +1,4 @@
-// What every kernel begins with: extensions, references to arrays in memory, and its number in the launch.
+// The beginning of every kernel: extensions, references to arrays in memory, and its number in the launch.
 //
 // Contract: push constants begin with `uint first_group` (kernels/device/device.hpp). Arrays are given by address;
 // Words(a).at[i] is element i of the array of 32-bit words at address a.

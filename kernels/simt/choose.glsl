@@ -1,11 +1,11 @@
-// The policies as choices of a call among the heads of a warp (sim/simt/replayer.hpp defines them).
+// The policies' choice of a call among the heads of a warp (defined in sim/simt/replayer.hpp).
 //
 //   majority  favoured calls first, then the one of most lanes, then the lowest code
 //   lowest    the lowest code: min-shader and trace-barrier, each with its own order of codes
 //   oldest    the call of the lane that popped least recently; ties to the lowest lane
-//   apart     groups that part stay apart until all wait at favoured calls: independent
+//   apart     groups that diverge stay apart until all wait at favoured calls: independent
 //
-// Of several seats in a subgroup each chooses for itself, in loops that all of them run through.
+// Each seat in a subgroup chooses for itself, in loops that all of them execute together.
 
 /// Lanes whose head's code is below `limit`.
 Lanes waiting_below(uint limit) {
@@ -88,7 +88,7 @@ void choose_majority(out uint code, out Lanes lanes) {
       lanes = others;
     }
     open &= ~others;
-    // Nobody who is left can have so many.
+    // No remaining call can have as many lanes.
     open = size(open) < most ? 0 : open;
   }
 }
@@ -113,7 +113,7 @@ void choose_oldest(out uint code, out Lanes lanes) {
   lanes = waiting_for(code);
 }
 
-// Which group goes first changes no sum; the one of the lowest lane does, and that lane leads it.
+// The order of groups changes no sum; the group of the lowest lane goes first, and that lane leads it.
 void choose_apart(out uint code, out Lanes lanes) {
   const Lanes alive = waiting_below(RR_SIMT_NO_CALL);
   Lanes running = alive & ~stopped;
@@ -136,7 +136,7 @@ void choose_apart(out uint code, out Lanes lanes) {
   parted = members & ~lanes;
 }
 
-/// The call that is made next and the lanes that make it; none where the warp has ended.
+/// The next call and its lanes; none where the warp has ended.
 void choose(out uint code, out Lanes lanes) {
   if (kChoice == RR_SIMT_MAJORITY) {
     choose_majority(code, lanes);

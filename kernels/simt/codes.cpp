@@ -10,7 +10,7 @@ namespace rayreplay::kernels::simt {
 namespace {
 
 constexpr Shader kEncode{"simt encode", kSimtEncode};
-/// Of a piece, where the columns do not fit: large enough to keep the device busy.
+/// Rows of a piece where the columns do not fit: enough to keep the device busy.
 constexpr std::uint64_t kMostPieceRows = std::uint64_t{1} << 25;
 constexpr std::uint64_t kLeastPieceRows = std::uint64_t{1} << 16;
 constexpr std::uint64_t kBytesOfRow = 3;
@@ -22,7 +22,7 @@ void run_encoder(Device& device, Stream& stream, std::uint32_t code_bytes, const
   stream.run(program, (push.rows + kRowsOfGroup - 1) / kRowsOfGroup, push);
 }
 
-/// Runs the encoder over all events; `push` has the tables and where the codes of row 0 go.
+/// Runs the encoder over all events; `push` has the tables and the address of row 0's codes.
 void over_columns(LaunchOnDevice& launch, Device& device, Stream& stream, std::uint32_t code_bytes, EncodePush push) {
   const trace::Events& events = launch.launch().data.events;
   const std::uint64_t rows = events.size();
@@ -36,7 +36,7 @@ void over_columns(LaunchOnDevice& launch, Device& device, Stream& stream, std::u
     run_encoder(device, stream, code_bytes, push);
     return;
   }
-  // Half of what is free, in whole rounds of the encoder.
+  // Half of the free memory, in whole rounds of the encoder.
   const std::uint64_t fitting = device.free_bytes() / 2 / kBytesOfRow;
   const std::uint64_t piece =
       std::clamp(fitting, kLeastPieceRows, kMostPieceRows) / RR_SIMT_ENCODED_ROWS * RR_SIMT_ENCODED_ROWS;

@@ -1,10 +1,10 @@
 // The calls of a launch's events on a device: which occur, and all of them as codes.
 //
-// Contract: an entry of a table stands for (shader, kind) at shader << 4 | kind. The codes of a launch stay on the
-// device, one column for each table that was asked for (LaunchOnDevice): a byte an event where all codes are below 255,
-// else two; all ones in events that are no call. The kind and shader columns stay there too if there is room for them,
-// else they pass through in pieces. Requires a sound launch whose shader ids are below `shaders`. O(events) the first
-// time, and one upload of 3 bytes an event. Errors: DeviceError.
+// Contract: a table's entry for (shader, kind) is shader << 4 | kind. The codes of a launch stay on the device, one
+// column per table (LaunchOnDevice): a byte an event where all codes are below 255, else two; all ones for events that
+// are no calls. The kind and shader columns stay there too if they fit, else they pass through in pieces. Requires a
+// sound launch whose shader ids are below `shaders`. O(events) the first time, and one upload of 3 bytes an event.
+// Errors: DeviceError.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace rayreplay::kernels::simt {
 inline constexpr unsigned kKindBits = 4;
 inline constexpr std::uint16_t kNoCall = RR_SIMT_NO_CALL;
 
-/// By table entry: not 0 where the launch has such an event. Waits for the stream.
+/// By table entry: nonzero where the launch has such an event. Waits for the stream.
 [[nodiscard]] std::vector<std::uint8_t> find_pairs(LaunchOnDevice& launch, Device& device, Stream& stream,
                                                    std::size_t shaders);
 

@@ -1,9 +1,9 @@
-// What a replay counts: sums by call for all, and what kOutputs asks for beyond them.
+// Results of a replay: sums by call, and those that kOutputs adds.
 //
-// Sums that all warps share are 32-bit counters in the workgroup's shared memory, one atomic add a warp event and sum
-// by one invocation; they go to the 64-bit sums in memory when the workgroup ends, and before they could overflow. With
-// more calls than shared memory has room for (kCounters = 0) each event goes to memory at once. A 64-bit sum is two
-// words and a carry, so no device needs 64-bit atomics.
+// Sums of all warps are 32-bit counters in the workgroup's shared memory, one atomic add per warp event and sum by one
+// invocation; they are added to the 64-bit sums in memory at the end of the workgroup and before they could overflow.
+// If the calls do not fit into shared memory (kCounters = 0), each event goes to memory directly. A 64-bit sum is two
+// words and a carry, so 64-bit atomics are not needed.
 
 shared uint counters[kCounters + 1];
 
@@ -24,7 +24,7 @@ void count(uint index, uint value) {
   }
 }
 
-/// Empties those of the counters that fall to the `player`-th of `players`.
+/// Empties the counters of the `player`-th of `players`.
 void flush(uint player, uint players) {
   for (uint i = player; i < kCounters; i += players) {
     const uint value = atomicExchange(counters[i], 0u);
@@ -72,7 +72,7 @@ void start_counts() {
   }
 }
 
-/// A warp event counts once for every bounce that takes part in it: their lanes are looked at bounce by bounce.
+/// A warp event counts once for every bounce in it: its lanes are counted bounce by bounce.
 void count_bounces(uint code, Lanes lanes, uint lane_count, uint begins) {
   uint bounce[kLanesEach];
   for (uint k = 0; k < kLanesEach; ++k) {
@@ -96,7 +96,7 @@ void count_bounces(uint code, Lanes lanes, uint lane_count, uint begins) {
   }
 }
 
-/// One warp event of each seat; none where there are no lanes.
+/// One warp event of each seat; none for empty sets of lanes.
 void count_event(uint code, Lanes lanes) {
   const uint lane_count = size(lanes);
   const bool happens = lane_count != 0;
@@ -132,7 +132,7 @@ void count_event(uint code, Lanes lanes) {
   }
 }
 
-/// What was asked for by warp and by place.
+/// Stores the wanted results by warp and by place.
 void store_counts(uint64_t warp) {
   if ((kOutputs & RR_SIMT_BY_WARP) != 0 && lane == 0) {
     store(push.by_warp, warp, of_warp);

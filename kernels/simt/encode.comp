@@ -1,5 +1,5 @@
-// Calls of events as codes: one pass over the kind and shader columns. With kCodeBytes = 0 nothing is encoded: the
-// entries of `seen` that occur are set instead.
+// Calls of events as codes: one pass over the kind and shader columns. With kCodeBytes = 0 it only marks the entries
+// that occur in `seen`.
 //
 // Each invocation takes 16 rows: 16 bytes of kinds and 32 of shaders, 16 or 32 bytes of codes. The table of codes is
 // small and stays in the nearest cache. Bytes moved: 3 read, 1 or 2 written an event.
@@ -14,13 +14,13 @@ layout(push_constant, scalar) uniform Constants {
   EncodePush push;
 };
 
-/// The code, or RR_SIMT_NO_CALL; 0 where nothing is encoded.
+/// The code, or RR_SIMT_NO_CALL; 0 if nothing is encoded.
 uint code_of(uint kind, uint shader) {
   const uint index = shader << 4 | kind;
   if (kCodeBytes != 0) {
     return uint(Halves(push.code_of).at[index]);
   }
-  // Every writer writes the same, and reads first: few lines change hands.
+  // All writers write the same value, and check first: cache lines rarely change owner.
   if (Words(push.seen).at[index] == 0) {
     Words(push.seen).at[index] = 1;
   }

@@ -1,7 +1,7 @@
-// What the replay's kernels and their callers share: compiled as C++ and as GLSL (scalar layout).
+// Records shared by the replay's kernels and their callers, for C++ and GLSL (scalar layout).
 //
-// Contract: addresses are 64-bit device addresses of arrays; sizes and offsets are asserted below. All 64-bit counters
-// are stored low word first, so that C++ reads them as std::uint64_t and kernels add to them word by word.
+// Contract: addresses are 64-bit device addresses of arrays; sizes and offsets are asserted below. 64-bit counters are
+// stored low word first: C++ reads them as std::uint64_t, kernels add to them by words.
 #ifndef RAYREPLAY_KERNELS_SIMT_LAYOUT_H
 #define RAYREPLAY_KERNELS_SIMT_LAYOUT_H
 
@@ -16,7 +16,7 @@ using uint64_t = std::uint64_t;
 
 /// Invocations of a workgroup; a multiple of every subgroup size.
 #define RR_SIMT_THREADS 128
-/// No call, of a table of codes and of a head.
+/// No call, in a table of codes and as a head.
 #define RR_SIMT_NO_CALL 0xFFFFU
 /// Rows that an invocation of the encoder takes.
 #define RR_SIMT_ENCODED_ROWS 16
@@ -27,19 +27,19 @@ using uint64_t = std::uint64_t;
 /// A queue of more rows than this could overflow the kernel's 32-bit sums over a warp.
 #define RR_SIMT_MOST_ROWS (1U << 26)
 
-// The policies' ways to choose a call (kernels/simt/choose.glsl).
+// The policies' rules for the next call (kernels/simt/choose.glsl).
 #define RR_SIMT_MAJORITY 0U
 #define RR_SIMT_LOWEST 1U
 #define RR_SIMT_OLDEST 2U
 #define RR_SIMT_APART 3U
 
-// What a replay counts beyond the sums by call: bits of a specialization constant.
+// Results beyond the sums by call: bits of a specialization constant.
 #define RR_SIMT_BY_WARP 1U
 #define RR_SIMT_BY_PLACE 2U
 #define RR_SIMT_WEIGHTS 4U
 #define RR_SIMT_DETAIL 8U
 
-// What is wrong with the input: bits of the word of faults.
+// Faults of the input: bits of the word of faults.
 #define RR_SIMT_UNKNOWN_PIECE 1U
 #define RR_SIMT_LONG_PIECE 2U
 
@@ -72,7 +72,7 @@ struct ReplayPush {
   uint64_t pieces;
   uint64_t codes;     ///< by row, aligned to 16 and readable up to a multiple of 16
   uint64_t offsets;   ///< pieces + 1 rows, 64-bit
-  uint64_t piece_at;  ///< by place, a word; all ones where nobody runs
+  uint64_t piece_at;  ///< by place, a word; all ones for empty lanes
   uint64_t sums;      ///< see below
   uint64_t call_rows;
   uint64_t by_warp;          ///< four 64-bit sums a warp

@@ -1,7 +1,7 @@
-// The queues of the lanes: each stands in the column of codes, in the trace's order, holes and all.
+// The queues of the lanes: ranges of the column of codes, in the trace's order, with entries that are no calls.
 //
-// A lane holds the 16 bytes of its queue that it is at in registers, with a bit for each code that is a call and is
-// still to be made: the next is found without looking at the holes, and memory is asked once for 8 or 16 rows.
+// A lane keeps the current 16 bytes of its queue in registers, with a bit for each remaining call: the next one is
+// found without reading other entries, and memory is read once for 8 or 16 rows.
 
 const uint kRows = 16 / kCodeBytes;       ///< of a chunk
 const uint kRowsOfWord = 4 / kCodeBytes;
@@ -33,7 +33,7 @@ void load_chunk(uint k, uint64_t begin) {
   chunk[k] = codes;
 }
 
-/// Goes on to the next chunk that has calls, of lanes whose chunk has none; then names the heads.
+/// Loads the next chunk with calls for lanes whose chunk has none left; then sets the heads.
 void find_heads() {
   for (uint k = 0; k < kLanesEach; ++k) {
     bool empty = to_come[k] == 0 && row[k] + kRows < end_row[k];
@@ -53,7 +53,7 @@ void find_heads() {
   }
 }
 
-/// The queue of nobody.
+/// The queue of an empty lane.
 void start_empty(uint k) {
   to_come[k] = 0;
   row[k] = 0;
@@ -70,7 +70,7 @@ void start_queue(uint k, uint64_t begin, uint64_t end) {
   }
 }
 
-/// The lanes make the call at their head.
+/// The lanes execute the call at their head.
 void pop(Lanes lanes) {
   for (uint k = 0; k < kLanesEach; ++k) {
     to_come[k] = holds(lanes, k) ? to_come[k] & to_come[k] - 1 : to_come[k];

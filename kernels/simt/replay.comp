@@ -1,7 +1,7 @@
 // The replayer (MODELS.md §4): every subgroup replays a warp of the model, or several small ones, step by step.
 //
-// What bounds it on a large GPU is memory: a byte an event (two with more than 255 calls) in the order of the threads,
-// 16 bytes at a time and lane, and 4 + 16 bytes a thread; a step is some tens of instructions on registers.
+// Bound by memory on a large GPU: a byte an event (two with more than 255 calls) in thread order, 16 bytes at a time
+// and lane, and 4 + 16 bytes a thread; a step is some tens of instructions on registers.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/shaders/common.glsl"
@@ -74,7 +74,7 @@ void main() {
   start_choices();
   start_counts();
 
-  // Counters gain at most 64 a step and seat, of 128 seats at most in a workgroup.
+  // Counters grow by at most 64 a step and seat, with at most 128 seats in a workgroup.
   const uint kStepsBetweenFlushes = 1u << 17;
   uint steps = 0;
   for (;;) {

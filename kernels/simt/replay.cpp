@@ -13,12 +13,12 @@ namespace {
 
 constexpr Shader kReplay{"simt replay", kSimtReplay};
 constexpr Shader kReplayLarge{"simt replay", kSimtReplayLarge};
-/// Sets of lanes are one word up to here, two beyond.
+/// Sets of lanes take one word up to this size, two beyond.
 constexpr std::uint32_t kWordLanes = 32;
-/// 32-bit counters of a workgroup in shared memory, at most: 16 KiB leave room for several workgroups.
+/// Most 32-bit counters of a workgroup in shared memory: 16 KiB leave room for several workgroups.
 constexpr std::uint32_t kMostCounters = 4096;
 
-/// The device's own size, or the least that holds a warp where it can be asked for.
+/// The device's own size, or the least that holds a warp where sizes can be requested.
 std::uint32_t fitting_subgroup(const DeviceInfo& info, std::uint32_t warp_size) {
   std::uint32_t size = info.subgroup_size;
   while (size < warp_size && size < info.greatest_subgroup) {
@@ -27,7 +27,7 @@ std::uint32_t fitting_subgroup(const DeviceInfo& info, std::uint32_t warp_size) 
   return size;
 }
 
-/// Counters that the kernel keeps in shared memory, rounded so that few programs differ; 0: too many calls.
+/// Counters that the kernel keeps in shared memory, rounded to limit the number of programs; 0: too many calls.
 std::uint32_t shared_counters(std::uint32_t calls) {
   const std::uint64_t needed = std::uint64_t{2} * calls + RR_SIMT_LANE_COUNTS;
   return needed <= kMostCounters ? std::bit_ceil(static_cast<std::uint32_t>(needed)) : 0;
@@ -79,7 +79,7 @@ Sums replay(Device& device, Stream& stream, const Warps& warps, const Places& gi
       std::min(std::max<std::uint64_t>(most_places / warps.warp_size, 1), std::max<std::uint64_t>(count, 1));
   const std::uint64_t words = sums_words(warps.calls);
 
-  // Of what is not asked for the least that can be allocated.
+  // The smallest allocation for unwanted outputs.
   const auto room = [&](bool asked, std::uint64_t bytes, const char* what) {
     return asked ? device.allocate(bytes, what) : Buffer();
   };

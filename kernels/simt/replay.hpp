@@ -1,11 +1,11 @@
-// Warps replayed on a device: the loops behind simt::replay and simt::replay_segments (MODELS.md §4).
+// Warps replayed on a device: the loops of simt::replay and simt::replay_segments (MODELS.md §4).
 //
 // Contract: a piece (a thread, or a segment) is a run of rows of the launch's codes (codes.hpp); a place holds a piece
-// or nobody; warp_size places are a warp, of 1 to 64. One subgroup replays one warp, several if they fit, or with
-// several lanes an invocation. Warps are taken in batches of at most `most_places` places, and beside the launch's
-// codes only the places (4 bytes each) and the output of one batch are in device memory: 32 bytes a warp or place,
-// 8 a warp and table. Exact integers, the same whatever the subgroup size, the batches and the slices of a launch.
-// O(events + warp events · distinct heads). Errors: DeviceError; Unsupported for a piece of more than 2^26 rows.
+// or is empty; a warp is warp_size places, 1 to 64. One subgroup replays one warp, several if they fit, or with several
+// lanes an invocation. Warps go in batches of at most `most_places` places; device memory beside the launch's codes is
+// the places (4 bytes each) and the output of one batch: 32 bytes a warp or place, 8 a warp and table. Exact integers,
+// the same for any subgroup size, batches and division of launches. O(events + warp events · distinct heads). Errors:
+// DeviceError; Unsupported for a piece of more than 2^26 rows.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace rayreplay::kernels::simt {
 
-/// How a policy chooses among the heads of a warp (choose.glsl).
+/// The rule by which a policy chooses among the heads of a warp (choose.glsl).
 enum class Choice : std::uint32_t {
   Majority = RR_SIMT_MAJORITY,
   Lowest = RR_SIMT_LOWEST,
@@ -28,7 +28,7 @@ enum class Choice : std::uint32_t {
   Apart = RR_SIMT_APART,
 };
 
-/// What is replayed; arrays are addresses on the device.
+/// The input of a replay; arrays are device addresses.
 struct Warps {
   Codes codes;
   std::uint64_t offsets = 0;  ///< pieces + 1 rows, 64-bit
@@ -43,7 +43,7 @@ struct Warps {
   std::uint32_t subgroup = 0;     ///< size to be used, one that the device has; 0: what fits the warps best
 };
 
-/// Where the results of one launch of the kernel go: addresses on the device, 0 of what is not asked for.
+/// Outputs of one launch of the kernel: device addresses, 0 for unwanted ones.
 struct Results {
   std::uint64_t sums = 0;  ///< sums_words(calls) words, added to
   std::uint64_t by_warp = 0;
@@ -53,7 +53,7 @@ struct Results {
 };
 [[nodiscard]] std::uint64_t sums_words(std::uint32_t calls);
 
-/// Everything is on the device, the result too: warps [0, count) of `piece_at` (addresses, as those of `warps`).
+/// For input and results on the device: warps [0, count) of `piece_at` (addresses, like those of `warps`).
 void replay_resident(Device& device, Stream& stream, const Warps& warps, std::uint64_t piece_at, std::uint64_t count,
                      const Results& results);
 
@@ -67,7 +67,7 @@ struct Sums {
 /// Bytes of a row of sums by warp or place: warp events, active lanes, and both weighted by cost, 64 bits each.
 inline constexpr std::uint64_t kTallyBytes = 32;
 
-/// Empty: not asked for.
+/// Empty spans: unwanted.
 struct HostResults {
   std::span<std::byte> by_warp;   ///< kTallyBytes each
   std::span<std::byte> by_place;  ///< kTallyBytes each
@@ -76,13 +76,13 @@ struct HostResults {
 
 inline constexpr std::uint64_t kMostPlaces = std::uint64_t{1} << 22;
 
-/// The pieces by place: uploaded, or there already.
+/// The pieces by place: to upload, or on the device.
 struct Places {
   std::span<const std::uint32_t> piece_at;
   std::uint64_t resident = 0;  ///< address of the same on the device; 0: upload them
 };
 
-/// `advance` is told of warps that are done; may be empty. Waits for the stream.
+/// `advance` receives finished warps; may be empty. Waits for the stream.
 [[nodiscard]] Sums replay(Device& device, Stream& stream, const Warps& warps, const Places& given,
                           const HostResults& host, const std::function<void(std::uint64_t)>& advance,
                           std::uint64_t most_places = kMostPlaces);

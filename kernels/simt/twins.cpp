@@ -64,7 +64,7 @@ struct Plan {
 
 CallDictionary find_dictionary(LaunchOnDevice& launch, Device& device, const std::vector<trace::Shader>& shaders,
                                Policy policy) {
-  // Up to the number of narrow codes, all possible calls are taken.
+  // Narrow codes: all possible calls fit, so the calls that occur need not be found.
   constexpr std::size_t kMaxUnseen = 255;
   if (possible_calls(shaders.size()) <= kMaxUnseen) {
     return order_calls(shaders, policy, {});
@@ -113,7 +113,7 @@ void split(Devices devices, std::uint64_t warps,
   }
 }
 
-/// Throws the processor's error for the first place that names no piece, if there is one.
+/// Throws the processor's error for the first place with an unknown piece.
 void check_pieces(std::span<const std::uint32_t> piece_at, std::uint64_t pieces) {
   const auto unknown = std::find_if(piece_at.begin(), piece_at.end(), [&](std::uint32_t piece) {
     return piece >= pieces && piece != scheduler::kNoThread;

@@ -1,9 +1,9 @@
 // Replays on devices: the twins of simt::replay and simt::replay_segments.
 //
-// Contract: the same result as on the processor, bit for bit. Inputs are checked (job.hpp). Several devices take runs
-// of consecutive warps, alike in number, each in a thread of its own, and their sums are added; each holds the whole
-// launch. `on_device` of the options is of `launch`, else Internal. O(events) a device the first time, then
-// O(places + warp events · distinct heads). Errors: those of the replayer, and DeviceError.
+// Contract: the same result as on the processor, bit for bit. Inputs are checked (job.hpp). Several devices take equal
+// runs of consecutive warps, each in its own thread, and their sums are added; each holds the whole launch. `on_device`
+// of the options must be of `launch`, else Internal. O(events) a device the first time, then O(places + warp events ·
+// distinct heads). Errors: those of the replayer, and DeviceError.
 #pragma once
 
 #include <cstdint>

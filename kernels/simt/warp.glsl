@@ -1,10 +1,10 @@
-// Where the lanes of the model's warps sit in a subgroup, and sets of them.
+// Mapping of the model's warps to subgroups, and sets of lanes.
 //
-// A subgroup of no fewer invocations than the warp has lanes plays as many whole warps as fit, side by side: its
-// *seats*, which run in step until the last has ended. A smaller one plays one warp, each invocation several lanes:
-// lane + kSubgroup · k for k below kLanesEach. A set of lanes, bit l is lane l, is one word (Lanes), or two where the
-// file is compiled for warps of more than 32 (RR_SIMT_LARGE_WARPS); every invocation of a seat holds the same. Subgroup
-// operations below are reached by all invocations of the subgroup together.
+// A subgroup with at least as many invocations as the warp has lanes runs as many whole warps as fit: its *seats*, in
+// lockstep until the last has ended. A smaller one runs one warp, several lanes an invocation: lane + kSubgroup · k for
+// k below kLanesEach. A set of lanes (bit l is lane l) is one word (Lanes), or two where the file is compiled for warps
+// of more than 32 (RR_SIMT_LARGE_WARPS); all invocations of a seat hold the same. All invocations of the subgroup reach
+// the subgroup operations below together.
 
 #ifdef RR_SIMT_LARGE_WARPS
 #define Lanes uint64_t
@@ -45,7 +45,7 @@ bool holds(Lanes set, uint k) {
   return (set >> (lane + k * kSubgroup) & 1) != 0;
 }
 
-/// The lanes whose players said yes, of the k-th lanes of all.
+/// The lanes whose invocations voted yes, among the k-th lanes of all.
 Lanes lanes_of(uvec4 votes, uint k) {
   if (kLanesEach > 1) {
     return Lanes(votes.x) << k * kSubgroup;

@@ -1,13 +1,13 @@
-// One pass of the sort: every key and value to the place that its digit gives it. Stable.
+// One pass of the sort: moves every key and value to the place of its digit. Stable.
 //
-// Contract: workgroup b takes the tiles of block b one after another. A tile is sorted by digit in shared memory, then
-// written out in that order, so that neighbouring threads write to neighbouring places. `counts` is what scan_rows
-// made of it. Reads and writes every key and value once.
+// Contract: workgroup b takes the tiles of block b in order. A tile is sorted by digit in shared memory, then written
+// in that order, so that neighbouring threads write to neighbouring places. `counts` is the output of scan_rows. Reads
+// and writes every key and value once.
 //
-// Ranks inside a tile: the keys of a subgroup stand one after another in memory; each takes its keys row by row. The
-// lanes with equal digits in a row find each other by ballots over the digit's bits (Merrill and Grimshaw, "High
-// performance and scalable radix sorting", Parallel Processing Letters 2011, count by digit; matching by ballot as in
-// Adinets and Merrill, "Onesweep", 2022); the first of them adds their number to the subgroup's count of that digit.
+// Ranks inside a tile: the keys of a subgroup are contiguous in memory, taken row by row. Lanes with equal digits in a
+// row find each other by ballots over the digit's bits (Merrill and Grimshaw, "High performance and scalable radix
+// sorting", Parallel Processing Letters 2011, count by digit; matching by ballot as in Adinets and Merrill, "Onesweep",
+// 2022); the first of them adds their number to the subgroup's count of the digit.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/sort/keys.glsl"
@@ -22,7 +22,7 @@ const uint kPoolKeys = kTile * kKeyWords;
 shared uint pool[kPoolCounts > kPoolKeys ? kPoolCounts : kPoolKeys];
 /// Of a digit: its first place in the sorted tile.
 shared uint first_place[kBins];
-/// Of a digit: what is added to a place in the sorted tile to have that in the output. Wraps around.
+/// By digit: difference between the place in the output and in the sorted tile. Wraps around.
 shared uint to_next_place[kBins];
 
 /// The number of lanes with the same digit before this one, and of all of them; `leader` is the first of them.
@@ -34,7 +34,7 @@ uint match(uint digit, out uint peers, out uint leader) {
       const uint set = subgroupBallot(is_set).x;
       same &= is_set ? set : ~set;
     }
-    // Lanes that are not there answered nothing: they look like clear bits.
+    // Inactive lanes answer as clear bits.
     same &= 0xFFFFFFFFu >> (32 - kSubgroup);
     peers = bitCount(same);
     leader = findLSB(same);
@@ -61,7 +61,7 @@ void main() {
   const uint first_bin = thread * kBinsPerThread;
   const bool has_bins = first_bin < kBins;
 
-  // Of the thread's digits: where the block's next key with it goes.
+  // For the thread's digits: the place of the block's next key.
   uint next_place[kBinsPerThread];
   {
     uint total[kBinsPerThread];
@@ -94,7 +94,7 @@ void main() {
         key[i] = from.at[i * kSubgroup];
       }
     } else {
-      // Behind the last key stand keys of ones, which have the last digit and so keep behind all others.
+      // The last key is followed by keys of ones, which have the last digit and stay behind all others.
       EACH for (uint i = 0; i < kItems; ++i) {
         const uint item = first_item + i * kSubgroup;
         key[i] = ~Key(0);
@@ -119,7 +119,7 @@ void main() {
     }
     barrier();
 
-    // Counts per subgroup become the sums of the subgroups before.
+    // Counts per subgroup become sums over earlier subgroups.
     uint total[kBinsPerThread];
     uint sum = 0;
     EACH for (uint b = 0; b < kBinsPerThread; ++b) {
@@ -152,7 +152,7 @@ void main() {
     }
     uint value[kItems];
     if (kValues) {
-      // Asked for here, so that they arrive while the keys are written.
+      // Loaded here, to arrive while the keys are written.
       if (full) {
         Words from = word_at(push.values, base + first_item);
         EACH for (uint i = 0; i < kItems; ++i) {

@@ -5,7 +5,7 @@
 // `from`. At most 2^40 items. Three launches: sums of up to 2048 blocks, their prefix sums, and the items'; moves two
 // reads and one write per item. Errors: DeviceError.
 //
-// A Summer keeps its scratch memory (16 KiB) until it is destroyed, before which the stream must have been waited for.
+// A Summer owns its scratch memory (16 KiB): wait for the stream before destroying it.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class Summer {
   Buffer sums_;
 };
 
-/// With scratch memory of its own; waits for the stream.
+/// With its own scratch memory; waits for the stream.
 void exclusive_sum(Device& device, Stream& stream, const Buffer& from, const Buffer& to, std::uint64_t count,
                    SumBits bits = SumBits::Of32);
 

@@ -1,9 +1,9 @@
-// What the sort's kernels share: shapes, digits, and sums over the bins of a workgroup.
+// Shared by the sort's kernels: shapes, digits, and sums over the bins of a workgroup.
 //
-// Contract: specialization constants 0: threads of a workgroup, 1: keys a thread takes of each tile, 2: the size of a
-// subgroup, all of which are full. A workgroup of 8 subgroups has 32 to 1024 threads, a power of two. KEY64 is defined
-// for 64-bit keys. ROLLED keeps the loops over a thread's keys as loops, for devices that are processors: unrolled,
-// they take their compilers many seconds and bring nothing there; elsewhere they keep the keys in registers.
+// Contract: specialization constants 0: threads of a workgroup, 1: keys a thread takes of each tile, 2: the size of the
+// subgroups, all full. A workgroup of 8 subgroups has 32 to 1024 threads, a power of two. KEY64: 64-bit keys. ROLLED
+// keeps loops over a thread's keys, for software devices: unrolled, they take their compilers many seconds without
+// gain; on GPUs unrolling keeps the keys in registers.
 #extension GL_EXT_control_flow_attributes : require
 #include "kernels/shaders/common.glsl"
 #include "kernels/sort/sort_types.h"
@@ -16,7 +16,7 @@ layout(constant_id = 2) const uint kSubgroup = 32;
 const uint kBins = 256;
 const uint kSubgroups = kThreads / kSubgroup;
 const uint kTile = kThreads * kItems;
-/// Bins that a thread looks after: one, or several where there are fewer threads than bins.
+/// Bins of a thread: one, or several where there are fewer threads than bins.
 const uint kBinsPerThread = kThreads < kBins ? kBins / kThreads : 1;
 
 #ifdef ROLLED
@@ -42,12 +42,12 @@ uint digit_of(Key key) {
   return uint(key >> push.shift) & push.digit_mask;
 }
 
-/// The thread's number: of its subgroup, then of the lane. (Nothing says that gl_LocalInvocationIndex counts so.)
+/// The thread's number by subgroup, then lane (gl_LocalInvocationIndex need not count that way).
 uint thread_number() {
   return gl_SubgroupID * kSubgroup + gl_SubgroupInvocationID;
 }
 
-/// An index is taken for a signed number by the shader's machine: large ones go into the address.
+/// Shader access chains take an index as signed: the address takes large ones.
 Keys key_at(uint64_t array, uint index) {
   return Keys(array + uint64_t(index) * kKeyBytes);
 }
@@ -57,8 +57,8 @@ Words word_at(uint64_t array, uint index) {
 
 shared uint subgroup_sums[kSubgroups];
 
-/// Sum of `mine` over the threads before this one. Begins and ends such that `subgroup_sums` may be used again after
-/// the next barrier.
+/// Sum of `mine` over the threads before this one. Has barriers at begin and end: `subgroup_sums` may be reused after
+/// the next one.
 uint sum_before(uint mine, out uint total) {
   const uint in_subgroup = subgroupExclusiveAdd(mine);
   if (gl_SubgroupInvocationID == kSubgroup - 1) {

@@ -38,7 +38,7 @@ const Shader kVaryingOf64{"sort.varying_bits 64", kVaryingBits64};
 
 constexpr std::uint32_t kBins = 256;
 constexpr std::uint32_t kUsualSubgroup = 32;
-// What was fastest on an H200 of the shapes that bench/gpu tries: with values, larger tiles in larger workgroups.
+// The fastest shapes of bench/gpu on an H200: with values, larger tiles in larger workgroups.
 constexpr std::uint32_t kSubgroups = 8;  // of a workgroup
 constexpr std::uint32_t kUsualItems = 16;
 constexpr std::uint32_t kSubgroupsWithValues = 16;
@@ -145,7 +145,7 @@ void Sorter::sort_by_mask(Stream& stream, std::uint64_t count, std::uint32_t key
   mask &= ones_below(8 * key_bytes);
   while (mask != 0) {
     const auto shift = static_cast<std::uint32_t>(std::countr_zero(mask));
-    // Bits of the digit that are not in the mask are cut out of it; those above the key's end are not there.
+    // Bits of the digit outside the mask are dropped, as are those above the key's end.
     const auto digit = static_cast<std::uint32_t>(mask >> shift & (kBins - 1));
     pass(stream, static_cast<std::uint32_t>(count), key_bytes, shift, digit, arrays);
     mask &= ~(std::uint64_t{kBins - 1} << shift);

@@ -1,4 +1,4 @@
-// What the kernels of the prefix sums share: a scan of 64-bit numbers over a workgroup.
+// Shared by the kernels of the prefix sums: a scan of 64-bit numbers over a workgroup.
 //
 // Contract: 256 threads; a tile is 1024 items, four neighbouring ones a thread.
 #include "kernels/shaders/common.glsl"
@@ -14,8 +14,8 @@ const uint kTile = 4 * kThreads;
 
 shared uint64_t partial[2][kThreads];
 
-/// Sums of `mine` over the threads before this one, and over all (Hillis and Steele 1986). Subgroup operations on
-/// 64-bit numbers are not to be had everywhere. Ends with a barrier.
+/// Sums of `mine` over the threads before this one, and over all (Hillis and Steele 1986): 64-bit subgroup operations
+/// are not available everywhere. Ends with a barrier.
 uint64_t sum_before(uint64_t mine, out uint64_t total) {
   const uint thread = gl_LocalInvocationIndex;
   uint at = 0;

@@ -1,8 +1,7 @@
-// How often each digit occurs in each block of keys.
+// Counts of each digit in each block of keys.
 //
-// Contract: workgroup b counts the digits of the keys of block b, tiles_per_block tiles long (the last block may be
-// ragged), into counts[digit][b]. Every subgroup counts into bins of its own, so that subgroups do not wait for each
-// other's additions. Reads every key once, coalesced.
+// Contract: workgroup b counts the digits of block b, tiles_per_block tiles long (the last block may be partial), into
+// counts[digit][b]. Every subgroup has its own bins, to avoid contention. Reads every key once, coalesced.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/sort/keys.glsl"

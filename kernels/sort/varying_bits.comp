@@ -1,7 +1,7 @@
-// Which bits differ between the keys.
+// The bits in which keys differ.
 //
-// Contract: ones[0], ones[1] gather the bits that are set in some key, ones[2], ones[3] those that are clear in some
-// key (low words first); all begin as 0. `groups` workgroups share the keys; reads every key once.
+// Contract: ones[0], ones[1] gather the bits set in some key, ones[2], ones[3] those clear in some key (low words
+// first); all start at 0. `groups` workgroups divide the keys; reads every key once.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/shaders/common.glsl"
@@ -38,7 +38,7 @@ void main() {
     }
   }
   barrier();
-  // All workgroups add to the same four words: once each.
+  // One atomic per workgroup: all add to the same four words.
   if (gl_LocalInvocationIndex < 4) {
     atomicOr(Words(push.ones).at[gl_LocalInvocationIndex], gathered[gl_LocalInvocationIndex]);
   }

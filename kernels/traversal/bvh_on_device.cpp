@@ -27,7 +27,7 @@ std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + kBoundary - 1) / kBoundary * kBoundary;
 }
 
-/// What the kernels must know of one level before they traverse it.
+/// Properties of one level that decide on the kernel.
 struct LevelFacts {
   std::uint32_t most_references = 0;  ///< of a leaf
   std::uint32_t most_waiting = 0;     ///< entries on the stack
@@ -148,7 +148,7 @@ BvhOnDevice::BvhOnDevice(const bvh::Bvh& bvh) : bvh_(&bvh) {
     in_range = in_range && facts[i].planes_in_range;
   }
   most_waiting_ = facts[0].most_waiting + bottom_waiting;
-  // The same for all structures that do not need every bit, so that they share pipelines.
+  // Equal for all structures that do not need every bit, so that they share pipelines.
   count_bits_ = nodes_ == NodeKind::Compressed8 ? 2 : 6;
   if (largest >= std::uint64_t{1} << (32U - count_bits_)) {
     count_bits_ = std::max(1U, static_cast<std::uint32_t>(std::bit_width(most_references)));
@@ -233,8 +233,8 @@ std::uint64_t BvhOnDevice::on(Device& device, Stream& stream, bool for_logs) con
                   .top_empty = bvh.top.empty() ? 1U : 0U,
                   .own_boxes = bvh.own_boxes ? 1U : 0U};
     stream.upload(one.scene, std::as_bytes(std::span(&one.record, 1)));
-    // A caller whose next request fails drops its stream and what is recorded there: it has to be on the device by
-    // then.
+    // If the caller's next request fails, it drops its stream with the recorded upload; the structure must be complete
+    // by then.
     stream.wait();
     one.uploaded = true;
   }

@@ -1,18 +1,16 @@
-// A traced scene's acceleration structures in the memory of devices, kept there from batch to batch.
+// A traced scene's acceleration structures in device memory, kept between batches.
 //
-// Contract: made for one Bvh, which must outlive it unchanged, and kept in a DeviceSlot from trace to trace
-// (TraceOptions::on_device). `on` uploads it to a device when it is asked for there first, and keeps it; the device
-// must outlive it. Layouts binary, wide-8 and compressed-wide-8. `unfit` says why no kernel can traverse this one
-// (another layout; more references or records than a stack entry's word can number, which begins at 2^26, with smaller
-// leaves at up to 2^30; a grid whose planes leave the range of floats): empty means that some can. Device memory: the
-// nodes, 48 bytes a reference of a leaf, 128 an instance; with `for_logs` also index triples and vertex orders.
-// Different threads may ask for different devices.
+// Contract: made for one Bvh, which must outlive it unchanged, and kept in a DeviceSlot (TraceOptions::on_device). `on`
+// uploads it at its first use on a device, which must outlive it. Layouts binary, wide-8 and compressed-wide-8. `unfit`
+// says why no kernel can traverse it (another layout; more references or records than a stack entry's word can number,
+// from 2^26, with smaller leaves up to 2^30; a grid whose planes leave the range of floats); empty: some kernel can.
+// Device memory: the nodes, 48 bytes a reference of a leaf, 128 an instance; with `for_logs` also index triples and
+// vertex orders. Different threads may use different devices.
 //
-// The first `on` for a device asks whether it computes as the kernels need (sums, products and conversions rounded to
-// nearest, minima with NaNs, quotients after correction); one that does not is refused: DeviceError, Unsupported.
-// Devices that flush denormals to zero are taken. On those results equal the processor's as long as no denormal float
-// arises: no coordinate, difference of coordinates or slab distance between 0 and 2^-126, no direction above 2^125.
-// Errors: DeviceError, std::bad_alloc.
+// The first `on` checks the device's arithmetic (sums, products and conversions rounded to nearest, minima with NaNs,
+// quotients after correction) and throws DeviceError, Unsupported, if it differs. Devices may flush denormals to zero:
+// their results equal the processor's as long as no denormal float arises: no coordinate, difference of coordinates or
+// slab distance between 0 and 2^-126, no direction above 2^125. Errors: DeviceError, std::bad_alloc.
 #pragma once
 
 #include <array>
@@ -45,11 +43,11 @@ class BvhOnDevice {
   [[nodiscard]] NodeKind nodes() const {
     return nodes_;
   }
-  /// Of a child's word: how many are the number of references (nodes.glsl).
+  /// The bits of a child's word for the number of references (nodes.glsl).
   [[nodiscard]] std::uint32_t count_bits() const {
     return count_bits_;
   }
-  /// Most entries that can wait on the stack of a depth-first traversal.
+  /// Upper bound of entries on the stack of a depth-first traversal.
   [[nodiscard]] std::uint32_t most_waiting() const {
     return most_waiting_;
   }

@@ -1,8 +1,8 @@
-// One ray's depth-first traversal, cut into steps: traversal/warp/lane.hpp in GLSL, without speculation. Its sequence of
-// steps is that of traversal/kernels/stack_traversal.hpp.
+// One ray's depth-first traversal in steps: traversal/warp/lane.hpp in GLSL, without speculation, with the steps of
+// traversal/kernels/stack_traversal.hpp.
 //
-// Constants asked for besides those of search.glsl and nodes.glsl: kSorted, kStack (entries of local memory), kThreads.
-// What waits: an entry distance and a child's word. The first kOnChip entries of a lane lie in shared memory.
+// Further constants beside those of search.glsl and nodes.glsl: kSorted, kStack (entries of local memory), kThreads. A
+// stack entry is an entry distance and a child's word. The first kOnChip entries of a lane are in shared memory.
 const uint kOnChip = 6u;
 
 shared uvec2 near_stack[kOnChip * kThreads];
@@ -74,7 +74,7 @@ bool wants_leaf() {
   return leaf_next != leaf_end;
 }
 
-// Makes `space` that of the level. In one place of a kernel, before a step: the code is long.
+// Makes `space` that of the level. Called in one place of a kernel, before a step: the code is long.
 void refresh_space() {
   if (space_is_stale) {
     space_is_stale = false;
@@ -82,7 +82,7 @@ void refresh_space() {
   }
 }
 
-// Finds what the lane can do next.
+// Finds the lane's next possible step.
 void settle() {
   while (true) {
     if (done) {
@@ -100,7 +100,7 @@ void settle() {
     if (has_node || wants_leaf() || !in_instance) {
       return;
     }
-    // The instance is done: back to the leaf of the top level that it was in.
+    // The instance is finished: back to its leaf of the top level.
     in_instance = false;
     space_is_stale = !visit.identity;
     visit.identity = true;
@@ -113,7 +113,7 @@ void settle() {
   }
 }
 
-// To the child that comes first, the others onto the stack.
+// Moves to the first child and pushes the others.
 void descend() {
   const uint count = uint(bitCount(met));
   if (count == 0u) {
@@ -125,7 +125,7 @@ void descend() {
     take_child(child_word(findLSB(met)));
     return;
   }
-  // How many of the met come before each: by entry, of equals by slot. Four bits for each slot.
+  // Ranks of the met children by entry, ties by slot. Four bits per slot.
   uint ranks = 0x76543210u;
   if (kSorted != 0u) {
     ranks = 0u;
@@ -152,7 +152,7 @@ void descend() {
   held += count - 1u;
 }
 
-// The caller has refreshed the space, and settles.
+// The caller refreshes the space before and settles afterwards.
 void step_node() {
   has_node = false;
   ++counters.nodes;

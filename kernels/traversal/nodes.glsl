@@ -1,9 +1,9 @@
-// How a node is read: its children's boxes tested, and what each met child is.
+// Reading of nodes: tests of the children's boxes, and the words of met children.
 //
 // Contract: after `meet_node(nodes, record)`, bit s of `met` is set if slot s is met, `entry_of[s]` is its entry (else
-// infinity), and `child_word(s)` packs what a met child is: the low bits a record or the first reference, the
-// high kCountBits bits the number of references. `boxes` is how many children there are. Layouts: bvh/layouts/.
-// Constants asked for: kLayout, kCountBits, kBackward.
+// infinity), and `child_word(s)` packs a met child: the low bits a record or the first reference, the high kCountBits
+// bits the number of references. `boxes` is the number of children. Layouts: bvh/layouts/. Constants of the including
+// file: kLayout, kCountBits, kBackward.
 const uint kBinary = 0u;
 const uint kWide8 = 1u;
 const uint kCompressed8 = 2u;
@@ -14,7 +14,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer Nod
 float entry_of[8];
 uint met;
 uint boxes;
-// The node's words that child_word needs.
+// The node's words for child_word.
 uvec4 node_words;
 uvec2 meta_words;
 

@@ -1,11 +1,10 @@
-// Floating point as the processor does it, where a device may do otherwise.
+// Floating point equal to the processor's, where a device may differ.
 //
-// Contract: `divided` is the quotient rounded to nearest, whatever the device's division is good for, as long as it has
-// 20 bits: Vulkan promises no more. It holds for operands and quotients in the range of normal doubles; beyond that it
-// is the device's. std_min and std_max are those of C++, which keep their first operand where the second is a NaN or
-// equal. n_min and n_max give the operand that is a number; of −0 and +0 they may give either. round_down and round_up:
-// box_ray.hpp. All else that is used, sums, products and conversions, Vulkan wants correctly rounded; self_check.comp
-// asks the device whether it does so, denormals included.
+// Contract: `divided` is the quotient rounded to nearest for any device division of at least 20 bits (Vulkan promises
+// no more), for operands and quotients in the range of normal doubles; beyond it is the device's. std_min and std_max
+// are those of C++, which keep their first operand if the second is a NaN or equal. n_min and n_max return the operand
+// that is a number; of −0 and +0 either. round_down and round_up: box_ray.hpp. Vulkan requires sums, products and
+// conversions to be correctly rounded; self_check.comp checks the device, denormals included.
 #extension GL_EXT_spirv_intrinsics : require
 
 spirv_instruction(set = "GLSL.std.450", id = 79) float n_min(float a, float b);
@@ -52,8 +51,8 @@ double remainder_of(double a, double b, double q) {
   return r;
 }
 
-// On significands: two corrections make an approximate quotient one of the two doubles around the true one (q errs by
-// 2^-20, then 2^-40, then by rounding alone), the exact remainder says which is nearer. No quotient lies half way.
+// On significands: two corrections bring an approximate quotient (error 2^-20, then 2^-40, then rounding) to one of the
+// two doubles around the true one; the exact remainder decides which is nearer. No quotient is a tie.
 double divided(double a, double b) {
   const uint64_t kSign = 0x8000000000000000ul;
   const uint64_t kFraction = 0x000FFFFFFFFFFFFFul;
@@ -75,14 +74,14 @@ double divided(double a, double b) {
   const double rest = remainder_of(x, y, q);
   const bool low = rest < 0.0LF;
   const uint64_t q_bits = bits_of(q);
-  // Half a step to the next double on the side of the rest; steps below a power of two are half as long.
+  // Half a step to the next double on the side of the remainder; steps below a power of two are half as long.
   const bool half_step = q < 1.0LF || (low && q == 1.0LF);
   precise double half_way = y * (half_step ? 5.551115123125783e-17LF : 1.1102230246251565e-16LF);
   const uint64_t nearest = abs(rest) > half_way ? (low ? q_bits - 1ul : q_bits + 1ul) : q_bits;
   return double_of((nearest + (uint64_t(int64_t(exponent)) << 52)) | ((a_bits ^ b_bits) & kSign));
 }
 
-// The float as a double, by integers: compilers take double(float(x)) for x, and devices flush denormals.
+// The float as a double, by integers: compilers replace double(float(x)) by x, and devices flush denormals.
 double widened(float x) {
   const uint bits = floatBitsToUint(x);
   const uint64_t sign = uint64_t(bits & 0x80000000u) << 32;

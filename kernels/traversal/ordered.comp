@@ -1,8 +1,8 @@
-// Ordered traversal: instances, nodes and single primitives of both levels wait in one queue of the ray's own
+// Ordered traversal: instances, nodes and single primitives of both levels wait in one queue per ray
 // (traversal/kernels/pending_traversal.hpp, traversal/models/ordered.cpp).
 //
-// The queue is a heap in device memory, by entry, then by when an entry joined; slot i of all rays of the launch lie
-// side by side. A ray whose queue is too short says so and is traced again by the host with a longer one.
+// The queue is a heap in device memory, by entry, then by arrival; slot i of all rays of the launch is contiguous. A
+// ray whose queue overflows is marked, and the host traces it again with a longer one.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -28,14 +28,14 @@ const uint kChild = 0u;
 const uint kInstance = 1u;
 const uint kPrimitive = 2u;
 
-const uint kNowhere = 0xFFFFFFFEu;  // of visit.instance: `space` is not made yet
+const uint kNowhere = 0xFFFFFFFEu;  // in visit.instance: `space` is not computed yet
 
 uint waiting;
 uint joined;
 uint overflowed;
 
-// An entry's distance; in the second word when it joined, and in the low two bits its kind; the instance that it
-// belongs to or opens (kNone: the top level); a child's word, or a primitive's place.
+// Words: entry distance; arrival, and the kind in the low two bits; the instance that it belongs to or opens (kNone:
+// the top level); a child's word, or a primitive's place.
 uvec4 heap_get(uint slot) {
   return Quads(push.heap_at + (uint64_t(slot) * push.rays + row) * 16ul).at[0];
 }
@@ -102,7 +102,7 @@ void go_to(uint instance) {
   if (visit.instance == instance) {
     return;
   }
-  // Of the top level first; an instance's entry is met there.
+  // First of the top level, where an instance's entry is tested.
   bool stale = visit.instance == kNowhere || !visit.identity;
   visit.instance = instance;
   visit.identity = true;

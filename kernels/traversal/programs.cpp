@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint32_t kOnChip = 6;  ///< of lane.glsl
 
-/// Entries of local memory; in steps, so that like structures share a pipeline.
+/// Entries of local memory, in steps, so that similar structures share a pipeline.
 std::uint32_t local_stack(const BvhOnDevice& bvh) {
   constexpr std::uint32_t kStep = 64;
   const std::uint32_t most = bvh.most_waiting() > kOnChip ? bvh.most_waiting() - kOnChip : 1;

@@ -1,4 +1,4 @@
-// The programs of the traversal kernels, specialised for a structure and what is asked for.
+// The programs of the traversal kernels, specialised for a structure and the wanted results.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Variant {
 };
 
 [[nodiscard]] Program scalar_program(Device& device, const BvhOnDevice& bvh, Order order, const Variant& variant);
-/// `filter` and `counters` are of no concern here.
+/// `filter` and `counters` are ignored.
 [[nodiscard]] Program warp_program(Device& device, const BvhOnDevice& bvh, std::uint32_t warp_size,
                                    const Variant& variant);
 
@@ -31,7 +31,7 @@ struct Variant {
   return (rays + kThreads - 1) / kThreads;
 }
 
-/// Answers in the memory of a device.
+/// Answers in device memory.
 class AnswersOnDevice {
  public:
   AnswersOnDevice(Device& device, Stream& stream, const Answers& answers);

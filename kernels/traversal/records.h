@@ -1,8 +1,8 @@
-// What host and kernels of the traversal write for each other, compiled as GLSL and as C++ (scalar layout).
+// Records of the traversal's host and kernels, for GLSL and C++ (scalar layout).
 //
-// Contract: Ray, Hit and Counters are the bytes of traversal::Ray, traversal::Hit and traversal::RayCounters, so that
-// arrays of those travel as they are; a row of the access log is traversal::Access, one of steps traversal::WarpStep.
-// Addresses are those of device memory, `memory_…` those of bvh::MemoryMap. Little-endian.
+// Contract: Ray, Hit and Counters are the bytes of traversal::Ray, traversal::Hit and traversal::RayCounters, whose
+// arrays are copied directly; a row of the access log is traversal::Access, one of steps traversal::WarpStep. Addresses
+// are device addresses, `memory_…` those of bvh::MemoryMap. Little-endian.
 #ifndef RAYREPLAY_KERNELS_TRAVERSAL_RECORDS_H
 #define RAYREPLAY_KERNELS_TRAVERSAL_RECORDS_H
 
@@ -40,7 +40,7 @@ struct LevelRecord {
   uint32_t unused;
 };
 
-// What a leaf's reference refers to: a triangle's vertices, or a box (low in a, high in b).
+// The primitive of a leaf's reference: a triangle's vertices, or a box (low in a, high in b).
 struct PrimitiveRecord {
   float a_x, a_y, a_z;
   uint32_t primitive;
@@ -57,7 +57,7 @@ struct InstanceRecord {
   uint32_t bits;  // mask, from bit 8 flags, bit 16: the transform is the identity
 };
 
-// Where the arrays of a geometry lie: for access logs.
+// Addresses of a geometry's arrays, for access logs.
 struct GeometryRecord {
   uint64_t indices;  // of triangles, in device memory
   uint64_t places;   // of vertices; 0: as given
@@ -73,7 +73,7 @@ struct SceneRecord {
   uint32_t own_boxes;
 };
 
-// What the trace observed (ObservedShaders), by candidate.
+// Recorded answers (ObservedShaders), by candidate.
 struct AnswerRecord {
   uint64_t ray_of_place;  // u64 each; 0: the place itself
   uint64_t offset;        // u64 per observed ray and one more: its calls
@@ -105,7 +105,7 @@ struct StepRecord {
   uint32_t kind;
 };
 
-// Of one warp. Rows of steps, active lanes and accesses.
+// Per warp: rows of steps, active lanes and accesses.
 struct WarpTally {
   uint64_t node_lanes, leaf_lanes, accesses;
   uint32_t node_steps, leaf_steps;

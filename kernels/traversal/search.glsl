@@ -1,8 +1,8 @@
-// One ray's search: traversal/kernels/search.hpp in GLSL. What the including kernel has declared before: push constants
-// `push` with scene, ray_at, hit_at and the answers; the constants kCounters, kLog, kAnswers.
+// One ray's search: traversal/kernels/search.hpp in GLSL. The including kernel declares before: push constants `push`
+// with scene, ray_at, hit_at and the answers; the constants kCounters, kLog, kAnswers.
 //
-// The closest hit so far lies in the hit's record in memory, its distance in `limit`: few rays change it often, and
-// registers decide how many rays are in flight.
+// The closest hit so far is in the hit's record in memory, its distance in `limit`: few rays change it often, and
+// registers limit the number of rays in flight.
 #include "kernels/traversal/space.glsl"
 
 const uint kFlagOpaque = 0x01u;
@@ -86,7 +86,7 @@ PreciseRay world_ray() {
                     dvec3(ray.direction_x, ray.direction_y, ray.direction_z));
 }
 
-// The ray in the space of the instance that is visited.
+// The ray in the space of the visited instance.
 PreciseRay visited_ray() {
   PreciseRay ray = world_ray();
   if (!visit.identity) {
@@ -114,7 +114,7 @@ bool is_zero(float x) {
   return (floatBitsToUint(x) << 1) == 0u;
 }
 
-// False if the ray hits nothing without being traversed. Else `done` may be set already: its t range is beyond floats.
+// False if the ray hits nothing without traversal. Otherwise `done` may be set: its t range is beyond floats.
 bool begin_search(uint ray_row) {
   row = ray_row;
   done = true;
@@ -258,7 +258,7 @@ bool ask_any_hit(uint instance, uint geometry, uint primitive, float t, uint hit
 
 // --- candidates ------------------------------------------------------------------------------------------------------
 
-// Whether a hit in reach is nearer than the present one, or as near and of a lower candidate.
+// Whether a hit in reach is nearer than the present one, or equally near and of a lower candidate.
 bool counts(float t, uint instance, uint geometry, uint primitive) {
   if (t < limit || !found) {
     return true;
@@ -278,7 +278,7 @@ bool is_accepted(uint instance, uint geometry, uint primitive, float t, uint hit
   return ask_any_hit(instance, geometry, primitive, t, hit_kind);
 }
 
-// As on the processor, −0 becomes 0. By its bits: x + 0 may be taken for x.
+// −0 becomes 0 as on the processor. By bits: compilers may replace x + 0 by x.
 float without_sign_of_zero(float t) {
   return floatBitsToUint(t) == 0x80000000u ? 0.0 : t;
 }
@@ -308,7 +308,7 @@ bool is_left_out(bool is_box, bool opaque) {
   return has(is_box ? kFlagSkipBoxes : kFlagSkipTriangles) || has(opaque ? kFlagCullOpaque : kFlagCullNoOpaque);
 }
 
-// Whether the pierced triangle lies in [t_min, limit]; mends t by the entries of the boxes.
+// Whether the pierced triangle lies in [t_min, limit]; raises t to the entries of the boxes.
 bool is_reached(const vec3 a, const vec3 b, const vec3 c, inout float t) {
   if (!(t <= limit)) {
     return false;
@@ -320,7 +320,7 @@ bool is_reached(const vec3 a, const vec3 b, const vec3 c, inout float t) {
   }
   BoxRay line = space;
   if (!(t >= t_min)) {
-    // Where the whole line enters the box; then as any other.
+    // Entry of the whole line into the box; then as for any other.
     line.t_min = -kInfinity;
   }
   [[dont_unroll]] while (true) {
@@ -430,7 +430,7 @@ void test_primitive(uint64_t primitives, uint place) {
   }
 }
 
-// How many rows test_primitive will log.
+// The number of rows that test_primitive will log.
 uint rows_of_test(uint64_t primitives, uint place) {
   const uint bits = Words(primitives + uint64_t(place) * 48ul).at[7];
   const bool is_box = (bits & RAYREPLAY_GEOMETRY_BOX) != 0u;
@@ -446,7 +446,7 @@ vec3 world_high(uint instance) {
   return vec3(instances.at[instance].world[3], instances.at[instance].world[4], instances.at[instance].world[5]);
 }
 
-// Reads the instance's record; false if the ray, whose world space is `space`, does not enter it.
+// Reads the instance's record; false if the ray, with its world space in `space`, does not enter it.
 bool enter(uint instance) {
   SceneRef scene = SceneRef(push.scene);
   InstanceRef instances = InstanceRef(scene.it.instances);

@@ -1,4 +1,4 @@
-// Does the device compute as the traversal's kernels need it? The host compares (bvh_on_device.cpp).
+// Arithmetic samples of the device; the host compares them (self_check.cpp).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/shaders/common.glsl"

@@ -34,7 +34,7 @@ double significand(std::uint64_t bits) {
   return std::bit_cast<double>((bits >> 12U) | std::uint64_t{1023} << 52U);
 }
 
-/// Quotients of all kinds, and such as lie as near to the middle of two doubles as quotients can.
+/// Quotients of all kinds, and those as near to the middle of two doubles as quotients can be.
 std::vector<Pair> cases() {
   std::vector<Pair> pairs;
   constexpr std::uint64_t kRandom = 2048;
@@ -70,7 +70,7 @@ std::uint32_t word(float x) {
   return std::bit_cast<std::uint32_t>(x);
 }
 
-/// What differs, in words; empty: nothing.
+/// The difference in words; empty: none.
 std::string difference(const Pair& pair, const Answer& answer) {
   const auto joined = [&](std::size_t i) { return answer[i] | std::uint64_t{answer[i + 1]} << 32U; };
   const auto x = static_cast<float>(pair.a);

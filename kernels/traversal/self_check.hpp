@@ -1,8 +1,8 @@
-// Whether a device computes as the kernels of the traversal need it.
+// Check of a device's arithmetic for the traversal's kernels.
 //
-// Contract: compares a few thousand sums, products, conversions, minima and quotients, hard ones among them, with the
-// processor's. Throws DeviceError (Unsupported) that names the first kind that differs. Results that a device may flush
-// to zero, because they or their operands are denormal, are not compared. A few milliseconds.
+// Contract: compares a few thousand sums, products, conversions, minima and quotients, hard ones included, with the
+// processor's. Throws DeviceError (Unsupported) with the first kind that differs. Results that a device may flush to
+// zero (denormal results or operands) are not compared. A few milliseconds.
 #pragma once
 
 #include "kernels/device/device.hpp"

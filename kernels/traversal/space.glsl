@@ -1,5 +1,5 @@
-// A ray in the space of what it is tested against, and the slab test: bvh/box_ray.hpp and traversal/kernels/ray_space.hpp
-// in GLSL, operation by operation.
+// A ray in the space of its tests, and the slab test: bvh/box_ray.hpp and traversal/kernels/ray_space.hpp in GLSL,
+// operation by operation.
 #include "kernels/traversal/numbers.glsl"
 
 struct PreciseRay {
@@ -68,7 +68,7 @@ BoxRay make_box_ray(const PreciseRay ray, float t_min) {
   return result;
 }
 
-// bvh::meet, with the order of its operands: for entries that become a hit's t.
+// bvh::meet, with the same order of operands: for entries that become a hit's t.
 BoxEntry meet(const vec3 low, const vec3 high, const BoxRay ray, float t_max) {
   float near = ray.t_min;
   float far = t_max;
@@ -89,8 +89,8 @@ BoxEntry meet(const vec3 low, const vec3 high, const BoxRay ray, float t_max) {
   return BoxEntry(near <= far, near);
 }
 
-// The same for boxes of nodes, whose entries are compared alone: the sign of a zero may differ. `near` and `far` are
-// those planes of the box that the ray enters and leaves through. kBackward: t_min may be below 0.
+// The same for boxes of nodes, whose entries are only compared: the sign of a zero may differ. `near` and `far` are the
+// planes through which the ray enters and leaves. kBackward: t_min may be below 0.
 void meet_planes(const vec3 planes_near, const vec3 planes_far, const BoxRay ray, inout float near, inout float far) {
   precise vec3 to_near = planes_near - ray.origin_near;
   precise vec3 to_far = planes_far - ray.origin_far;

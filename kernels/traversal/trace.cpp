@@ -9,9 +9,9 @@
 namespace rayreplay::kernels::traversal {
 namespace {
 
-/// Of one download: large enough that its start costs nothing.
+/// Size of a download: large enough to hide its start-up cost.
 constexpr std::uint64_t kLogBytes = std::uint64_t{1} << 28U;
-/// Rays that are uploaded, traced and downloaded beside the neighbouring pieces.
+/// Rays of a piece: uploaded, traced and downloaded in parallel to the neighbouring pieces.
 constexpr std::uint64_t kRaysOfPiece = std::uint64_t{1} << 19U;
 constexpr std::uint32_t kFirstQueue = 256;  ///< entries of a ray's queue (ordered)
 constexpr std::uint64_t kQueueEntryBytes = 16;
@@ -20,7 +20,7 @@ std::uint64_t multiple_of(std::uint64_t count, std::uint64_t piece) {
   return std::max(piece, count / piece * piece);
 }
 
-/// Some of the rays, with all their arrays on the device.
+/// A range of rays with all its arrays on the device.
 class Part {
  public:
   Part(Device& device, const BvhOnDevice& bvh, Order order, const TraceInput& input, TraceOutput& output)
@@ -36,7 +36,7 @@ class Part {
     }
   }
 
-  /// Rays that fit into the device's memory together.
+  /// Rays that fit into device memory together.
   [[nodiscard]] std::uint64_t capacity() const {
     constexpr std::uint64_t kBytes = sizeof(RayRecord) + sizeof(HitRecord) + sizeof(CounterRecord) + 24;
     return multiple_of(device_->free_bytes() / 2 / kBytes, output_->piece);
@@ -72,7 +72,7 @@ class Part {
   }
 
  private:
-  /// Where the rows of a run's log go.
+  /// Targets of a run's log rows.
   struct LogPlace {
     std::uint64_t first = 0;  ///< address of u64 per ray
     std::uint64_t rows = 0;
@@ -110,7 +110,7 @@ class Part {
     run_ordered(push);
   }
 
-  /// In pieces whose queues fit, with longer queues until all fit.
+  /// In pieces whose queues fit; rays with overflows are repeated with longer queues.
   void run_ordered(const TracePush& all) {
     const Program program = scalar_program(*device_, *bvh_, order_, variant_);
     std::uint64_t done = 0;
@@ -151,7 +151,7 @@ class Part {
     }
   }
 
-  /// Traces again, pieces of rays whose rows fit, and hands the rows on.
+  /// Traces again in pieces whose rows fit, and passes the rows on.
   void write_logs(const std::vector<std::uint32_t>& row_counts) {
     const std::uint64_t most_rows =
         std::max<std::uint64_t>(1, std::min(kLogBytes, device_->free_bytes() / 4) / sizeof(AccessRecord));
@@ -202,7 +202,7 @@ class Part {
 
   Device* device_;
   const BvhOnDevice* bvh_ = nullptr;
-  // Buffers are given back after the stream that uses them has waited: it is destroyed first.
+  // Declared before the stream: its destructor, which waits, runs first.
   std::optional<AnswersOnDevice> answers_;
   Buffer rays_, hits_, counters_, row_counts_, unobserved_, heap_, overflow_;
   Stream stream_;

@@ -1,11 +1,11 @@
 // Rays through acceleration structures on a device: hits, counters, access logs, and warps' steps.
 //
-// Contract: what traversal::Traversal and traversal::WarpTraversal of the same names give, bit for bit, under the bound
-// that bvh_on_device.hpp states; the structure must be fit. Records are those of records.h, which are the bytes of the
-// rooms' own types. Rays: less than 2^32 in a call. Device memory: 100 bytes a ray, or pieces of the rays where that is
-// too much; logs in pieces of at most kLogBytes; `Ordered` 4 KiB a ray and more in pieces of at most a quarter of what
-// is free. Logs are written by a second run, once a first has counted their rows. Deterministic, however launches are
-// sliced. One call at a time a device. Errors: DeviceError, std::bad_alloc.
+// Contract: equal bit for bit to traversal::Traversal and traversal::WarpTraversal of the same names, under the bound
+// of bvh_on_device.hpp; the structure must be fit. Records (records.h) are the bytes of the rooms' types. Less than
+// 2^32 rays in a call. Device memory: 100 bytes a ray, or pieces of the rays where that is too much; logs in pieces of
+// at most kLogBytes; `Ordered` 4 KiB a ray and more, in pieces of at most a quarter of the free memory. A first run
+// counts the rows of logs, a second writes them. Deterministic for any division of launches. One call at a time per
+// device. Errors: DeviceError, std::bad_alloc.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ inline constexpr Needs kNeeds{.float64 = true};
 
 enum class Order : std::uint8_t { BySlot, NearFirst, Ordered };
 
-/// What the shaders of a trace answered (traversal::ObservedShaders), of all rays of a batch.
+/// Recorded answers of shaders (traversal::ObservedShaders) for all rays of a batch.
 struct Answers {
   std::vector<std::uint64_t> ray_of_place;  ///< empty: the place itself
   std::vector<std::uint64_t> offset;
@@ -38,7 +38,7 @@ struct TraceInput {
   const Answers* answers = nullptr;  ///< null: every candidate is accepted, boxes report nothing
 };
 
-/// Rows of accesses of rays [first, first + ends.size()): ray i's end at ends[i]. Valid during the call.
+/// Access rows of rays [first, first + ends.size()): those of ray i end at ends[i]. Valid during the call.
 using AccessSink =
     std::function<void(std::uint64_t first, std::span<const std::uint64_t> ends, std::span<const AccessRecord> rows)>;
 
@@ -46,7 +46,7 @@ struct TraceOutput {
   std::span<HitRecord> hits;
   std::span<CounterRecord> counters;  ///< empty: not asked for
   AccessSink accesses;                ///< empty: not asked for; pieces come in the order of the rays
-  /// Every piece begins at a multiple of this many rays.
+  /// Pieces begin at multiples of this many rays.
   std::uint64_t piece = 1;
   std::uint64_t unobserved = 0;  ///< questions that the answers do not know
 };
@@ -68,14 +68,14 @@ struct WarpOutput {
   std::uint64_t unobserved = 0;
 };
 
-/// Warp w runs rays [first_ray[w], first_ray[w + 1]) of the batch and is number first_warp + w in the steps. The
+/// Warp w runs rays [first_ray[w], first_ray[w + 1]) of the batch and has number first_warp + w in the steps. The
 /// input's rays are those of all these warps.
 void trace_warps(Device& device, const BvhOnDevice& bvh, Schedule schedule, std::uint32_t warp_size,
                  std::uint32_t first_warp, std::span<const std::uint64_t> first_ray, const TraceInput& input,
                  WarpOutput& output);
 
-/// Rays, hits and counters that are in the device's memory already: for measurements, and for stages that make rays
-/// there. Depth-first orders without answers and logs; no t_min below 0.
+/// For rays, hits and counters in device memory: measurements, and stages that make rays there. Depth-first orders
+/// without answers and logs; no t_min below 0.
 struct RaysOnDevice {
   std::uint64_t rays = 0, hits = 0, counters = 0;  ///< addresses; counters 0: not asked for
   std::uint32_t count = 0;

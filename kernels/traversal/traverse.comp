@@ -1,4 +1,4 @@
-// Depth-first traversal, near-first or in the order of the slots: one ray a thread (traverse.hpp).
+// Depth-first traversal, near-first or in the order of the slots: one ray per thread (trace.hpp).
 //
 // A loop over nodes until the thread has a leaf, a loop over primitives until it has none (while-while: Aila and Laine,
 // "Understanding the Efficiency of Ray Traversal on GPUs", HPG 2009).

@@ -1,4 +1,4 @@
-// Ray against triangle: traversal/kernels/triangle.hpp in GLSL, and a filter in 32-bit floats before it.
+// Ray against triangle: traversal/kernels/triangle.hpp in GLSL, with a preceding filter in 32-bit floats.
 
 struct TrianglePoint {
   bool front;
@@ -39,7 +39,7 @@ bool pierces(const PreciseRay ray, const vec3 a, const vec3 b, const vec3 c, out
   return true;
 }
 
-// t, u and v. One division in the code: it is long.
+// t, u and v. One division in the code, which is long.
 vec3 distance_and_weights(const TrianglePoint point) {
   precise double length = point.sum * point.length2;
   vec3 result;
@@ -49,11 +49,10 @@ vec3 distance_and_weights(const TrianglePoint point) {
   return result;
 }
 
-// False only where `pierces` surely is: kernels/avx2.hpp, may_pierce, says why, with two differences. The shear comes
-// from the inverse of the direction, whose factor 1 − 2^-21 all axes share, and by a division of 2.5 ulp: X and Y then
-// err by at most 13·u·m, within e = 32·u·m + slack. And denormals may be flushed to 0, which costs less than
-// 2^-120 ≤ slack². An origin between floats is off by an ulp of the farthest coordinate and its sheared image by
-// another: slack is four.
+// False only where `pierces` certainly is; proof: kernels/avx2.hpp, may_pierce, with two differences. The shear comes
+// from the inverse of the direction, whose factor 1 − 2^-21 all axes share, and from a division of 2.5 ulp: X and Y err
+// by at most 13·u·m, within e = 32·u·m + slack. Denormals may be flushed to 0, which costs less than 2^-120 ≤ slack².
+// An origin between floats is off by an ulp of the farthest coordinate, its sheared image by another: slack is four.
 bool may_pierce(const vec3 a, const vec3 b, const vec3 c) {
   const vec3 inverse = abs(space.inverse_near);
   const int longest = inverse.x < inverse.y ? (inverse.x < inverse.z ? 0 : 2) : (inverse.y < inverse.z ? 1 : 2);

@@ -1,9 +1,9 @@
 // Traversals of traversal/ on devices: rays, or warps, are divided into contiguous parts, one a device.
 //
-// Contract: the same bits as on the processor for hits, counters, accesses and steps, under the bound on denormals of
-// bvh_on_device.hpp. There is no kernel for: logs of tests; layouts but binary, wide-8 and compressed-wide-8; shaders
-// that are neither null nor ObservedShaders; `ordered` without Bvh::own_boxes; accesses of warps whose stack does not
-// fit on chip. Questions that ObservedShaders could not answer are counted there as if they had been put.
+// Contract: hits, counters, accesses and steps equal the processor's bit for bit, under the bound on denormals of
+// bvh_on_device.hpp. No kernel for: logs of tests; layouts but binary, wide-8 and compressed-wide-8; shaders that are
+// neither null nor ObservedShaders; `ordered` without Bvh::own_boxes; accesses of warps whose stack does not fit on
+// chip. Unanswered questions are counted in the ObservedShaders as on the processor.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -52,7 +52,7 @@ static_assert(static_cast<int>(AccessKind::Node) == 0 && static_cast<int>(Access
               static_cast<int>(AccessKind::Vertex) == 2 && static_cast<int>(AccessKind::Instance) == 3 &&
               static_cast<int>(AccessKind::Box) == 4);
 
-/// Another view of the same bytes, for copies alone.
+/// A view of the same bytes as another type, for copies only.
 template <class To, class From>
 std::span<To> seen_as(std::span<From> items) {
   static_assert(sizeof(To) == sizeof(From) && std::is_trivially_copyable_v<From>);
@@ -103,7 +103,7 @@ std::uint64_t count_ignored_rays(std::span<const Ray> rays) {
       std::plus<>{});
 }
 
-/// Where part i of `parts` begins, a multiple of `grain`.
+/// Beginning of part i of `parts`, a multiple of `grain`.
 std::size_t part_begin(std::size_t items, std::size_t parts, std::size_t i, std::size_t grain) {
   const std::size_t grains = (items + grain - 1) / grain;
   return std::min(items, grains * i / parts * grain);
@@ -138,7 +138,7 @@ const kernels::BvhOnDevice& structure_of(const bvh::Bvh& bvh, DeviceSlot* slot, 
   return structure;
 }
 
-/// Rows of the log as they arrive, into the blocks of AccessLog. `first`: of the part, a multiple of kRays.
+/// Writes arriving log rows into the blocks of AccessLog. `first`: of the part, a multiple of kRays.
 void put_accesses(AccessLog& log, std::size_t first, std::span<const std::uint64_t> ends,
                   std::span<const device::AccessRecord> rows) {
   constexpr std::size_t kRays = AccessLog::kRays;
@@ -207,7 +207,7 @@ TraceResult trace_on(std::span<kernels::Device* const> devices, device::Order or
   return result;
 }
 
-/// Rows as the kernels wrote them, behind those that are there.
+/// Appends rows as the kernels wrote them.
 template <class T, class Record>
 void append(std::vector<T>& to, const std::vector<Record>& rows) {
   static_assert(sizeof(T) == sizeof(Record) && std::is_trivially_copyable_v<T>);

@@ -1,7 +1,7 @@
-// Warps of a kernel model: which lanes take each step together (traversal/warp/schedule.hpp), one workgroup a warp.
+// Warps of a kernel model: which lanes take each step together (traversal/warp/schedule.hpp), one workgroup per warp.
 //
-// The model's warp has a size of its own, so its lanes are a workgroup's threads: what they want is put together in
-// shared memory, each step between two barriers, and every thread decides for the warp.
+// The model's warp size is independent of the subgroup's, so its lanes are a workgroup's threads: their wishes are
+// combined in shared memory, each step between two barriers, and every thread decides for the warp.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -31,7 +31,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) buffer TallyRef { W
 const uint kNodeStep = 0u;
 const uint kLeafStep = 1u;
 
-// Three turns: one is filled, one read, one cleared.
+// Three buffers: one is filled, one read, one cleared.
 shared uint wanted[3][4];
 shared uint rows_of_lane[kThreads];
 shared uint all_rows;
@@ -84,13 +84,13 @@ void main() {
   barrier();
 
   TallyRef tally = TallyRef(push.tally_at + uint64_t(warp) * 32ul);
-  // Where the next rows go; before they are written, how many there have been.
+  // The next rows; in the counting run, the number of rows so far.
   uint64_t step_row = 0ul;
   uint64_t lane_row = 0ul;
   uint64_t access_row = 0ul;
   const bool writes_steps = push.step_at != 0ul;
   if (writes_steps) {
-    step_row = tally.it.node_lanes;  // the host has put starts there
+    step_row = tally.it.node_lanes;  // holds the starts from the host
     lane_row = tally.it.leaf_lanes;
     access_row = tally.it.accesses;
   }
@@ -128,7 +128,7 @@ void main() {
       }
     } else {
       node_step = node_is_next ? nodes_wanted : !leaves_wanted;
-      // The turn that found nobody passes too.
+      // A turn without lanes passes too.
       node_is_next = !node_step;
     }
     const uvec2 mask = node_step ? node_mask : leaf_mask;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kRowsBytes = std::uint64_t{1} << 28U;
 
-/// Bytes that a warp's rows take.
+/// Bytes of a warp's rows.
 std::uint64_t bytes_of(const WarpTally& tally, bool accesses) {
   const std::uint64_t lanes = tally.node_lanes + tally.leaf_lanes;
   return (std::uint64_t{tally.node_steps} + tally.leaf_steps) * sizeof(StepRecord) + lanes * sizeof(std::uint32_t) +

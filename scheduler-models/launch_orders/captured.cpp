@@ -1,11 +1,10 @@
 // The launch order as the device ran it: each thread's captured warp and lane.
 //
 // Contract: warps are numbered by their lowest thread id, which is row-major for warps that are rectangles of pixels;
-// start_rank is the rank of the captured warp id. Captured warps do not say which launch tile they were of, so `tile`
-// gives it: by the pixel of the warp's lowest thread, with the sizes of the z-order model under auto
-// (observed_tiles.hpp); tiles in which no warp begins have no number. Errors: Missing when the launch has no captured
-// warps; Usage when the warp size is too small for the captured lanes; Input when a thread has no warp or two threads
-// share a lane. O(places + warps · log warps).
+// start_rank is the rank of the captured warp id. Captures do not hold launch tiles: `tile` is that of the pixel of the
+// warp's lowest thread, with the sizes of the z-order model under auto (observed_tiles.hpp); empty tiles get no number.
+// Errors: Missing when the launch has no captured warps; Usage when the warp size is too small for the captured lanes;
+// Input when a thread has no warp or two threads share a lane. O(places + warps · log warps).
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -62,7 +61,7 @@ std::vector<CapturedWarp> warps_of(const trace::Launch& launch, const ThreadList
   return warps;
 }
 
-/// Numbers without gaps, in the same order.
+/// Renumbers without gaps, keeping the order.
 void close_gaps(trace::Column<std::uint32_t>& numbers) {
   trace::Column<std::uint32_t> used = numbers;
   std::sort(used.begin(), used.end());

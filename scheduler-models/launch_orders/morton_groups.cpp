@@ -70,7 +70,7 @@ class MortonGroups final : public LaunchOrder {
   }
 
  private:
-  /// The H200's warps stand upright where the default lie: 4×8 instead of 8×4.
+  /// The H200's warps are upright where the default is lying: 4×8 instead of 8×4.
   [[nodiscard]] static Extent unseen_warp(trace::LaunchSize size, std::uint32_t warp_size) {
     const Extent shape = default_warp_shape(size, warp_size);
     return warp_size == 32 && shape == Extent{8, 4} ? Extent{4, 8} : shape;
@@ -78,7 +78,7 @@ class MortonGroups final : public LaunchOrder {
 
   [[nodiscard]] Extent group_in_warps(const std::optional<MortonGroupLayout>& observed, Extent shape) const {
     Extent group{2 * shape.width, 2 * shape.height};
-    // A shape set by hand need not divide the observed group.
+    // A warp shape set by the user need not divide the observed group.
     if (observed && !warp_) {
       group = observed->group;
     }

@@ -1,14 +1,13 @@
 // Z-order launch: tiles in row-major order, inside each a Z-like curve over the warps (ReRay thesis §3.2.2, table 3.1).
 //
-// Contract: a tile is halved in both directions again and again, until one side is as short as a warp, then in the
-// other direction alone; at each halving the quadrants are visited in the order of `quadrants`. Quadrants are numbered
-// as in mathematics, with the picture's first row at the top: 1 upper right, 2 upper left, 3 lower left, 4 lower right.
-// So 2-3-1-4 visits upper left, lower left, upper right, lower right; 2-1-3-4 is the letter Z. Where only one direction
-// is left to halve, the first (upper or left) half goes before or after the second as quadrant 2 does before or after 3
-// or
-// 1. Tiles at the edges are cut off: positions outside the launch are skipped. Slices one after the other. `auto`
-// takes what was observed for the launch size (observed_tiles.hpp), rounded up to whole warps. Sides that are no power
-// of two warps are halved as the next power of two would be. O(places + warps · log warps of a tile).
+// Contract: a tile is halved in both directions until one side is as short as a warp, then in the other direction
+// alone. At each halving the quadrants are visited in the order of `quadrants`, numbered as in mathematics with the
+// first row on top: 1 upper right, 2 upper left, 3 lower left, 4 lower right. 2-3-1-4 visits upper left, lower left,
+// upper right, lower right; 2-1-3-4 is the letter Z. With one direction left, the upper or left half takes the place of
+// quadrant 2, the other that of quadrant 3 (vertical) or 1 (horizontal). Positions outside the launch are skipped;
+// slices follow each other. `auto` takes the values observed for the launch size (observed_tiles.hpp), rounded up to
+// whole warps. Sides that are no power of two warps are halved as the next power of two. O(places + warps · log warps
+// of a tile).
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -25,7 +24,7 @@
 namespace rayreplay::scheduler {
 namespace {
 
-/// visit[2 · lower + right]: when this quadrant is visited, 0 to 3.
+/// visit[2 · lower + right]: position of this quadrant in the order, 0 to 3.
 using QuadrantOrder = std::array<std::uint32_t, 4>;
 
 QuadrantOrder parse_quadrants(const std::string& text) {
@@ -55,13 +54,13 @@ struct Cell {
   std::uint32_t row;
 };
 
-/// The warps of one tile, counted from its upper left, in the order of the curve; `kept` cuts off what no tile of the
-/// launch has.
+/// The warps of one tile in the order of the curve, counted from its upper left; limited to `kept`, the part inside the
+/// launch.
 std::vector<Cell> curve_through(Extent tile_warps, Extent kept, const QuadrantOrder& visit) {
   const int column_bits = static_cast<int>(std::bit_width(tile_warps.width - 1));
   const int row_bits = static_cast<int>(std::bit_width(tile_warps.height - 1));
   const int levels = std::max(column_bits, row_bits);
-  // Aligned at the top, so that both directions are halved from the first level on.
+  // Codes are aligned at the top: both directions are halved from the first level on.
   const auto code = [&](const Cell& cell) {
     const std::uint64_t x = std::uint64_t{cell.column} << (levels - column_bits);
     const std::uint64_t y = std::uint64_t{cell.row} << (levels - row_bits);

@@ -20,7 +20,7 @@ const Packings::Registrar kRegistrar(
     {.kind = {},
      .name = "numrays",
      .summary = "Threads sorted by the number of rays they traced",
-     .text = "Ascending; ties keep the order in which the warps started. Threads with equally much to do share a warp.",
+     .text = "Ascending; ties keep the order in which the warps started. Threads with equal work share a warp.",
      .source = "ReRay thesis, section 3.3",
      .parameters = {}},
     [](const Parameters&) { return std::make_unique<NumRays>(); });

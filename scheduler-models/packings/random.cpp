@@ -1,7 +1,7 @@
 // Random packing: a seeded permutation of the threads (ReRay thesis §3.3).
 //
-// Contract: threads are sorted by 64 bits drawn for each thread id by SplitMix64 (Steele, Lea, Flood 2014), so that the
-// permutation depends on nothing but seed and number of threads, and on the tiles when `tiled`. O(threads).
+// Contract: threads are sorted by 64 bits drawn per thread id by SplitMix64 (Steele, Lea, Flood 2014): the permutation
+// depends only on the seed, the number of threads and, when `tiled`, the tiles. O(threads).
 #include "base/split_mix.hpp"
 #include "scheduler-models/packing.hpp"
 #include "scheduler-models/sort_threads.hpp"
@@ -33,7 +33,7 @@ const Packings::Registrar kRegistrar(
     {.kind = {},
      .name = "random",
      .summary = "A seeded random permutation of the threads",
-     .text = "What warps are worth when nothing speaks for their threads being together.",
+     .text = "SIMT efficiency of warps whose threads have nothing in common: a lower reference.",
      .source = "ReRay thesis, section 3.3",
      .parameters = {{.name = "seed",
                      .default_value = std::int64_t{1},

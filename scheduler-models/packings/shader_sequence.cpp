@@ -1,8 +1,8 @@
 // Shader-sequence packing: threads sorted by all shader calls of their path (MODELS.md §6).
 //
 // Contract: the key is the thread's sequence of warp events as calls (kind, shader), kind before shader, compared at
-// the first difference; a sequence that ends goes before one that continues it; ties by original warp id, then lane.
-// Calls are numbered densely in their order, so that many share a 64-bit word. O(events), as sequence_sort.hpp.
+// the first difference; a prefix comes before its continuation; ties by original warp id, then lane. Calls get dense
+// numbers in their order, so that several share a 64-bit word. O(events), as sequence_sort.hpp.
 #include <algorithm>
 #include <bit>
 #include <vector>
@@ -64,7 +64,7 @@ class CallWords final : public SequenceWords {
       }
     }
     row_[thread] = row;
-    // A full word may be the last: the next one is then 0, the end.
+    // If the last word is full, the next one is 0, the end.
     return free_bits < calls_.bits;
   }
 
@@ -97,7 +97,7 @@ const Packings::Registrar kRegistrar(
      .summary = "Threads sorted by all shader calls of their path",
      .text = "The key is the sequence of (kind, shader) of the thread's warp events, compared at the first difference; "
              "a sequence that ends goes before one that continues it; ties keep the order in which the warps started. "
-             "Knows the whole path, which no real scheduler does: a high mark for packings, not a proposal.",
+             "Uses the whole path, unknown to a real scheduler: an upper reference for packings.",
      .source = "rayreplay",
      .parameters = {tiled_parameter()}},
     [](const Parameters& parameters) { return std::make_unique<ShaderSequence>(parameters); });

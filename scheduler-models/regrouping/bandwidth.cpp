@@ -10,7 +10,7 @@ Parameter bandwidth_parameter(const std::string& what) {
   return {.name = "bandwidth",
           .default_value = 0.0,
           .unit = "bytes/cycle",
-          .text = "At which one SM moves " + what + "; 0: the machine's.",
+          .text = "Bandwidth at which one SM moves " + what + "; 0: the machine's.",
           .minimum = 0,
           .maximum = 1e6,
           .choices = {}};
@@ -19,9 +19,9 @@ Parameter bandwidth_parameter(const std::string& what) {
 double get_bandwidth(const Parameters& parameters) {
   const double bandwidth = parameters.get_double("bandwidth");
   if (bandwidth > 0 && bandwidth < kLeastBandwidth) {
-    throw Error(ErrorKind::Usage, {"the bandwidth is too small to tell times by", "bandwidth",
-                                   fmt::format("{} bytes per cycle", bandwidth),
-                                   fmt::format("at least {}, or 0 for the machine's", kLeastBandwidth), ""});
+    throw Error(ErrorKind::Usage,
+                {"the bandwidth is too small", "bandwidth", fmt::format("{} bytes per cycle", bandwidth),
+                 fmt::format("at least {}, or 0 for the machine's", kLeastBandwidth), ""});
   }
   return bandwidth;
 }

@@ -1,11 +1,10 @@
-// An exchange: where the threads of one unit wait between two segments while time passes (asynchronous models).
+// An exchange: holds the waiting threads of one unit between two segments (timed models).
 //
-// Contract: the machine (sim/machine) tells the exchange of every thread that arrives, and asks it for warps: `release`
-// appends those that may start at `now`. Time never goes backwards. `starved` says that nothing that is running will
-// bring more threads before a warp is released, or that all warp slots are held by waiting threads: an exchange that
-// has threads waiting must then release at least one warp, or the machine stops with an Internal error. `deadline` is
-// when the exchange wants to be asked although nothing has arrived. A released segment never comes back. Deterministic:
-// depends on the order of calls alone. Not thread-safe: the machine calls one exchange from one thread.
+// Contract: the machine (sim/machine) reports every thread that arrives, and asks for warps: `release` appends those
+// that may start at `now`. Time never decreases. `starved` means that no running warp will bring more threads before a
+// release, or that waiting threads hold all warp slots: an exchange with waiting threads must then release at least one
+// warp, or the machine throws Internal. `deadline` is the time at which the exchange must be asked without an arrival.
+// A released segment never returns. Deterministic: depends on the order of calls alone. Not thread-safe.
 #pragma once
 
 #include <array>

@@ -37,7 +37,7 @@ bool is_reserved(std::string_view name) {
   return name == "none" || name == "captured" || name == "auto";
 }
 
-/// Splits "NAME:BITS=TEXT". `option` and `form` for messages.
+/// Splits "NAME:BITS=TEXT". `option` and `form` appear in messages.
 std::pair<std::string, HintSource> split_hint(std::string_view text, const char* option, const char* form) {
   const auto fail = [&](const char* what, std::string_view found, const std::string& expected) {
     throw Error(ErrorKind::Usage, {what, option, fmt::format("'{}'", found), expected, ""});
@@ -45,28 +45,28 @@ std::pair<std::string, HintSource> split_hint(std::string_view text, const char*
   const std::size_t colon = text.find(':');
   const std::size_t equals = text.find('=');
   if (colon == std::string_view::npos || equals == std::string_view::npos || equals < colon) {
-    fail("a hint is named, sized and given", text, form);
+    fail("the hint is not of the form NAME:BITS=VALUE", text, form);
   }
   const std::string_view name = text.substr(0, colon);
   if (!is_name(name)) {
-    fail("no name for a hint", name, "a lower-case letter, then lower-case letters, digits, '_' and '-'");
+    fail("the hint's name is not valid", name, "a lower-case letter, then lower-case letters, digits, '_' and '-'");
   }
   if (is_reserved(name)) {
-    fail("this name has a meaning already", name, "another name than none, captured and auto");
+    fail("the hint's name is reserved", name, "another name than none, captured and auto");
   }
   const std::string_view bits = text.substr(colon + 1, equals - colon - 1);
   HintSource source;
   const auto read = std::from_chars(bits.data(), bits.data() + bits.size(), source.bits);
   if (read.ec != std::errc() || read.ptr != bits.data() + bits.size() || source.bits < 1 ||
       source.bits > kMostHintBits) {
-    fail("no number of bits", bits, fmt::format("1 to {}", kMostHintBits));
+    fail("the hint's number of bits is out of range", bits, fmt::format("1 to {}", kMostHintBits));
   }
   source.text = std::string(text.substr(equals + 1));
   return {std::string(name), std::move(source)};
 }
 
-/// Calls value(pending call, segment's value) for every pending call; the lowest segment for which it says false, or
-/// kNoSegment.
+/// Calls value(pending call, segment's value) for every pending call. Returns the lowest segment for which it returns
+/// false, or kNoSegment.
 template <class Value>
 std::uint32_t fill(const trace::Launch& launch, const Segments& segments, trace::Column<std::uint32_t>& out,
                    const Value& value) {
@@ -193,7 +193,7 @@ const HintSource& find_source(std::string_view name, const HintSources& sources)
 
 void check_bits(std::uint32_t bits, const std::string& owner) {
   if (bits < 1 || bits > kMostHintBits) {
-    throw Error(ErrorKind::Usage, {"a hint has no such number of bits", owner, std::to_string(bits),
+    throw Error(ErrorKind::Usage, {"the hint's number of bits is out of range", owner, std::to_string(bits),
                                    fmt::format("1 to {}", kMostHintBits), ""});
   }
 }

@@ -1,17 +1,16 @@
 // Coherence hints: what an application would tell the hardware about a thread's pending call (MODELS.md §7).
 //
 // Contract: a hint is a number of `bits` bits for every segment that opens with a pending ClosestHit or Miss; 0 for the
-// others. It comes from one of three sources:
+// others. Three sources:
 //   captured    the trace's hint column: the low rays.hint_bits bits of rays.hint, narrowed or widened to `bits` so
-//   that
-//               the most significant stay in front ("captured" by name: as many bits as the launch's widest hint)
+//               the most significant bits stay ("captured" by name: as many bits as the launch's widest hint)
 //   expression  a formula over fields of the pending event (hints/expression.hpp: operators and functions;
 //               hints/fields.hpp: fields)
-//   file        flat little-endian uint32, one per ray of the launch in the order of the trace's rays; those of rays
-//               without a pending call are not looked at
-// Deterministic; O(segments · length of the formula), parallel. Errors: Usage for a formula that cannot be read (the
-// message shows it and points at the column); Input for a value that does not fit the bits (names ray and thread, value
-// and largest allowed, and how to widen or wrap) and for a file of the wrong size; Missing when the trace has no hints.
+//   file        flat little-endian uint32, one per ray of the launch in the order of the trace's rays; values of rays
+//               without a pending call are ignored
+// Deterministic; O(segments · length of the formula), parallel. Errors: Usage for a malformed formula (the message
+// marks the column); Input for a value that does not fit the bits (names ray, thread, value, limit and fix) and for a
+// file of the wrong size; Missing when the trace has no hints.
 #pragma once
 
 #include <cstdint>
@@ -36,17 +35,17 @@ struct HintSource {
   HintOrigin origin = HintOrigin::Captured;
   std::uint32_t bits = 8;
   std::string text{};  ///< the formula, or the file's path
-  /// What `make_hints` would make of it for the very segments it is asked for, where somebody has that already.
+  /// The result of `make_hints` for the same segments, where the caller has it already.
   std::shared_ptr<const Hints> ready{};
 };
 
-/// By the names that models refer to. "none", "captured" and "auto" are always known and cannot be redefined.
+/// By the names that models use. "none", "captured" and "auto" are predefined and cannot be redefined.
 using HintSources = std::map<std::string, HintSource, std::less<>>;
 
-/// "NAME:BITS=FORMULA" (as in `--hint material:4=material%16`). Usage for anything else; the formula is parsed too.
+/// "NAME:BITS=FORMULA" (`--hint material:4=material%16`); the formula is parsed too. Errors: Usage.
 [[nodiscard]] std::pair<std::string, HintSource> parse_hint(std::string_view text);
 
-/// "NAME:BITS=FILE" (as in `--hint-file mine:8=hints.bin`).
+/// "NAME:BITS=FILE" (`--hint-file mine:8=hints.bin`).
 [[nodiscard]] std::pair<std::string, HintSource> parse_hint_file(std::string_view text);
 
 struct Hints {
@@ -54,17 +53,17 @@ struct Hints {
   trace::Column<std::uint32_t> value;  ///< by segment; empty when bits is 0
 };
 
-/// Where `make_hints` takes the values of a name from.
+/// The source of the values of a name.
 struct HintPlace {
   enum class From : std::uint8_t { Nowhere, Captured, Made } from = From::Nowhere;
   std::uint32_t bits = 0;  ///< of Captured; 0: as many as the launch's widest has
 };
 
-/// The same errors as `make_hints`, but for those of values.
+/// Errors as `make_hints`, except those of values.
 [[nodiscard]] HintPlace find_hints(const trace::Launch& launch, std::string_view name, const HintSources& sources);
 
-/// `name`: "none", "captured", "auto" (captured where the trace has hints, else none) or a key of `sources`; Usage
-/// names the nearest.
+/// `name`: "none", "captured", "auto" (captured where the trace has hints, else none) or a key of `sources`. Usage with
+/// the nearest name for others.
 [[nodiscard]] Hints make_hints(const trace::Trace& trace, const trace::Launch& launch, const Segments& segments,
                                std::string_view name, const HintSources& sources);
 

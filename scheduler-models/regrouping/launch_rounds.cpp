@@ -23,7 +23,7 @@ constexpr std::size_t kThreadsPerTask = 4096;
 constexpr std::size_t kBlockWarps = 64;
 constexpr std::size_t kWarpsPerTask = 512;
 
-/// The keys seen, by a hash of theirs: most look-ups end at the first place.
+/// The keys seen so far, in a hash table: most look-ups end at the first slot.
 struct SeenKeys {
   static constexpr std::size_t kSlots = 256;
   struct Slot {
@@ -70,7 +70,7 @@ std::vector<std::uint64_t> find_values(const Segments& segments, const Keys& key
   return {all.begin(), all.end()};
 }
 
-/// One round on its way to the next.
+/// State of one round.
 class LaunchRun {
  public:
   LaunchRun(const PlanContext& context, const Ranks& ranks, const Regrouping& regrouping)
@@ -97,14 +97,14 @@ class LaunchRun {
   }
 
  private:
-  /// A run is what a block has of one rank; runs are numbered rank by rank, in a rank block by block.
+  /// A run: the threads of one block and rank. Runs are numbered by rank, then by block.
   struct Cursor {
     std::size_t run;
     std::size_t at;  ///< in the run
   };
 
-  /// For the most warps that there can be, so that nothing moves: a round is full but for its last warp, or the last of
-  /// each rank. What is not used is never touched.
+  /// For the largest possible number of warps, so that no column moves: every warp is full except the last, or the last
+  /// of each rank. Unused memory is never touched.
   void reserve() {
     const std::size_t segments = context_.segments.size();
     const std::size_t ragged = regrouping_.split_keys ? ranks_.count : 1;
@@ -129,7 +129,7 @@ class LaunchRun {
     return context_.segments.first[thread];
   }
 
-  /// Warps without a segment are left out.
+  /// Omits warps without a segment.
   void open(std::span<const std::uint32_t> warps) {
     const std::size_t blocks = (warps.size() + kBlockWarps - 1) / kBlockWarps;
     std::vector<std::size_t> begin(blocks + 1, 0);
@@ -199,7 +199,7 @@ class LaunchRun {
     }
   }
 
-  /// Block by block, the threads that go on, by rank.
+  /// Sorts the continuing threads of each block by rank.
   void gather(std::size_t first_warp, std::size_t warps) {
     const std::size_t block_places = kBlockWarps * warp_size_;
     blocks_ = (warps + kBlockWarps - 1) / kBlockWarps;
@@ -221,7 +221,7 @@ class LaunchRun {
         const std::size_t before = size;
         for (std::uint32_t lane = 0; lane < warp_size_; ++lane, ++segment) {
           __builtin_prefetch(ranks_.of.data() + static_cast<std::uint32_t>(*std::min(segment + kAhead, last) + 1));
-          // Behind kNoSegment comes segment 0, which is the first of its thread: as good as nobody.
+          // kNoSegment + 1 is segment 0, a first segment: it counts as no continuation.
           const std::uint32_t next = *segment + 1;
           const std::uint8_t its = ranks_.of[next];
           found[size] = Waiting::at(next, static_cast<std::uint32_t>(warp), lane);
@@ -250,7 +250,7 @@ class LaunchRun {
     }
   }
 
-  /// Where each run begins among all threads in order, where it stands, and where each rank's warps begin.
+  /// The start and cursor of each run in the order of all threads, and the first warp of each rank.
   void number_runs() {
     const std::size_t runs = blocks_ * ranks_.count;
     run_begin_.resize(runs + 1);
@@ -280,7 +280,7 @@ class LaunchRun {
     }
   }
 
-  /// Which of the stretches that warps do not cross holds the warp: a rank's, or all.
+  /// The stretch that holds the warp: its rank with split keys, else the whole round. Warps do not cross stretches.
   [[nodiscard]] std::size_t stretch_of(std::size_t warp) const {
     return static_cast<std::size_t>(std::upper_bound(warp_begin_.begin(), warp_begin_.end(), warp) -
                                     warp_begin_.begin()) -
@@ -301,7 +301,7 @@ class LaunchRun {
         1;
     return {run, thread - run_begin_[run]};
   }
-  /// Copies the next `count` threads and moves the cursor behind them.
+  /// Copies the next `count` threads and advances the cursor.
   std::size_t take(Cursor& cursor, std::size_t count, Waiting* out) const {
     for (std::size_t left = count; left > 0;) {
       const std::size_t in_run = run_begin_[cursor.run + 1] - run_begin_[cursor.run] - cursor.at;
@@ -318,7 +318,7 @@ class LaunchRun {
     return count;
   }
 
-  /// Everybody stays where they are; warps without threads are gone.
+  /// Threads keep their places; warps without threads are dropped.
   void go_on(std::size_t first_warp, std::size_t warps) {
     const std::size_t next = schedule_.moved.size();
     grow(living_.back());

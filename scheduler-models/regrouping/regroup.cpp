@@ -23,7 +23,7 @@ namespace {
 using Keys = trace::Column<std::uint64_t>;
 using Lasts = trace::Column<std::uint8_t>;  ///< by segment: 1 for the last one of a thread
 
-/// Sorts threads that wait, in order of their places, by key, and says where warps end.
+/// Sorts waiting threads by key, stably in the order of their places, and finds the ends of warps.
 class Sorter {
  public:
   Sorter(const Keys& keys, std::uint32_t warp_size, bool split_keys)
@@ -53,7 +53,7 @@ class Sorter {
   [[nodiscard]] const std::vector<Waiting>& sorted() const {
     return sorted_;
   }
-  /// One for each warp.
+  /// One end per warp.
   [[nodiscard]] const std::vector<std::size_t>& ends() const {
     return ends_;
   }
@@ -67,14 +67,14 @@ class Sorter {
   std::vector<std::size_t> ends_;
 };
 
-/// Returns how many threads moved.
+/// Returns the number of moved threads.
 std::uint32_t form(std::span<const Waiting> threads, std::uint32_t warp_size, bool keep_lanes, Claims& claims,
                    std::uint32_t* segment_at) {
   place_threads(threads, warp_size, keep_lanes, segment_at);
   return claims.moved(static_cast<std::uint32_t>(threads.size()), find_givers(threads), [&] { return threads; });
 }
 
-/// The rounds of one or more units, one after another.
+/// The rounds of one or more units.
 struct Part {
   trace::Column<std::uint32_t> segment_at;
   trace::Column<std::uint32_t> moved;
@@ -131,7 +131,7 @@ class UnitRun {
 
   void next_round(std::size_t first_warp, Part& part) {
     waiting_.clear();
-    std::uint32_t living = 0;  // warps of which a thread goes on
+    std::uint32_t living = 0;  // warps with a continuing thread
     const std::size_t warps = part.moved.size() - first_warp;
     for (std::size_t warp = 0; warp < warps; ++warp) {
       const std::size_t before = waiting_.size();
@@ -163,7 +163,7 @@ class UnitRun {
     }
   }
 
-  /// Everybody stays where they are; warps without threads are gone.
+  /// Threads keep their places; warps without threads are dropped.
   void go_on(std::uint32_t living, Part& part) const {
     const std::size_t place = part.segment_at.size();
     part.segment_at.resize(place + std::size_t{living} * warp_size_, kNoSegment);
@@ -199,7 +199,7 @@ Lasts find_last_segments(const Segments& segments) {
   return last;
 }
 
-/// Appends what the parts hold; units without segments are left out.
+/// Appends the parts' columns; units without segments are omitted.
 SegmentSchedule join(std::vector<Part>& parts, const Units& units, std::uint32_t warp_size) {
   SegmentSchedule schedule;
   schedule.warp_size = warp_size;
@@ -266,7 +266,7 @@ SegmentSchedule rounds_on_cpu(const PlanContext& context, const Keys& keys, cons
   }
   const Lasts last = find_last_segments(context.segments);
   const std::size_t count = units.begin.size() - 1;
-  // Some thousand warps a task, whatever a unit is.
+  // A few thousand warps a task, for units of any size.
   constexpr std::size_t kWarpsPerTask = 4096;
   const std::size_t units_per_task =
       std::max<std::size_t>(1, kWarpsPerTask * count / std::max<std::size_t>(1, units.warps.size()));

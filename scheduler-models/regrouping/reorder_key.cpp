@@ -40,7 +40,7 @@ bool is_finite(const Point& point) {
   return std::isfinite(point[0]) && std::isfinite(point[1]) && std::isfinite(point[2]);
 }
 
-/// Finite points alone; the order in which they are added makes no difference.
+/// Box of finite points; independent of their order.
 struct Box {
   Point low = filled(std::numeric_limits<double>::infinity());
   Point high = filled(-std::numeric_limits<double>::infinity());
@@ -64,8 +64,8 @@ struct Box {
   }
 };
 
-/// The cell of `point`, of 2^bits an axis; all in cell 0 of an axis without extent, and in the last one of all where it
-/// is not finite.
+/// The cell of `point` in a grid of 2^bits cells an axis: cell 0 on an axis without extent, the last cell of all for
+/// points that are not finite.
 std::uint64_t cell(const Point& point, const Box& box, std::uint32_t bits) {
   const double parts = std::ldexp(1.0, static_cast<int>(bits));
   std::array<std::uint32_t, 3> at{};
@@ -82,7 +82,7 @@ std::uint64_t cell(const Point& point, const Box& box, std::uint32_t bits) {
   return morton3(at[0], at[1], at[2]);
 }
 
-/// Where the pending calls of a launch are.
+/// The places of a launch's pending calls.
 class Places {
  public:
   Places(const trace::Launch& launch, const Segments& segments, SpatialKey spatial)
@@ -98,7 +98,7 @@ class Places {
       }
     }
   }
-  /// Of a miss under `Hit` that is a direction, which no box is needed for.
+  /// With `Hit` the place of a miss is a direction, which needs no box.
   [[nodiscard]] bool is_direction(std::uint64_t row) const {
     return spatial_ == SpatialKey::Hit && data_.events.kind[row] == EventKind::Miss;
   }
@@ -112,7 +112,7 @@ class Places {
     }
     return data_.ray_offset[thread] + ray;
   }
-  /// The index of the event's ray, however large.
+  /// The index of the event's ray, of any size.
   [[nodiscard]] std::uint64_t count_rays(std::size_t thread, std::uint64_t event) const {
     if (!data_.events.ray.empty()) {
       return data_.events.ray[event];

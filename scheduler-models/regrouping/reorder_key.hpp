@@ -1,18 +1,18 @@
-// Reorder keys: by what waiting threads are sorted (MODELS.md §7; NVIDIA's SER white paper for the order of the parts).
+// Reorder keys of waiting threads (MODELS.md §7; NVIDIA's SER white paper for the order of the parts).
 //
-// Contract: a key is, from the most significant part: shader (the kind and shader id of the pending call), hint, place
-// in space. Segments that open with no pending ClosestHit or Miss have key 0. Each part takes only as many bits as
-// asked:
-//   shader   the low `shader_bits` bits of the call's number: calls are numbered by kind (Miss before ClosestHit), then
-//   shader id hint     the high `hint_bits` bits of the hint space    Morton code of `spatial_bits` bits an axis over
-//   the box of all points of the launch: `hit`: the hit point
-//            (origin + t · direction of the pending ray; a miss goes by its direction), `ray`: the pending ray's origin
-// Parts that would exceed 64 bits together are a Usage error. O(segments), parallel; 8 bytes a segment. Errors: Missing
-// when hit points are asked for and the trace has none (its hits carry no finite t > 0, or its rays were not captured).
+// Contract: a key holds, from the most significant part: shader, hint, place in space. Segments that open with no
+// pending ClosestHit or Miss have key 0.
+//   shader   the low `shader_bits` bits of the call's number; calls are numbered by kind (Miss before ClosestHit), then
+//            shader id
+//   hint     the high `hint_bits` bits of the hint
+//   space    Morton code of `spatial_bits` bits an axis over the box of all points of the launch: `hit`: the hit point
+//            (origin + t · direction of the pending ray; a miss: its direction), `ray`: the pending ray's origin
+// Usage for parts of more than 64 bits together. O(segments), parallel; 8 bytes a segment. Missing when places are
+// wanted and the trace has none (hits without a finite t > 0, or rays not captured); `check_rays` and `check_hits`
+// throw it.
 //
-// Where the context names a device, keys are made there, but for the values of hints that are formulas or files; places
-// if its doubles are exact. `keys_on_cpu` gives the same on the processor, whatever the context names. `check_rays` and
-// `check_hits` throw Missing where places are asked for and the launch has none.
+// On a device where the context names one, except values of hints from formulas or files, and places if its doubles are
+// not exact. `keys_on_cpu` gives the same on the CPU for any context.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,7 @@ struct KeyParts {
   std::uint32_t spatial_bits = 8;  ///< an axis, 1 to 16
 };
 
-/// How many bits the place takes beside `hint_bits` bits of a hint. Usage for parts that are out of range or do not
-/// fit.
+/// Bits of the place beside `hint_bits` bits of a hint. Usage for parts that are out of range or do not fit.
 [[nodiscard]] std::uint32_t place_bits(const KeyParts& parts, std::uint32_t hint_bits);
 
 /// By segment.

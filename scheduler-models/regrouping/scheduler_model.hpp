@@ -1,12 +1,12 @@
 // Scheduler models: how a GPU regroups threads into warps while they run (MODELS.md §7).
 //
-// Contract: a model says where paths are cut (`cut`), what an exchange costs (`charges`), how much memory the waiting
-// threads take
-// (`state_bytes`), and then one of three things, by `grouping`:
-//   Static  `schedule`: all warps of segments, known without time (plain, SER with everybody arriving together,
-//           compaction, wavefront)
+// Contract: a model gives the cut of paths (`cut`), the cost of an exchange (`charges`), the memory of waiting threads
+// (`state_bytes`), and by `grouping`:
+//   Static  `schedule`: all warps of segments, computed without time (plain, SER with arrival all, compaction,
+//           wavefront)
 //   Timed   `exchanges`: objects that form warps while the machine runs (SER with full pools or time-outs, bindless
-//   dispatch) Bound   neither: what no model with this cut can beat (oracle); MODELS.md §7
+//           dispatch)
+//   Bound   neither: a lower bound for all models with this cut (oracle); MODELS.md §7
 // Deterministic. Static schedules: O(segments · key bytes), parallel, memory linear in segments. Errors: Missing when
 // the trace lacks what the model needs, Usage when parameters do not fit together. To add a model: one .cpp file in
 // scheduler-models/regrouping/models/ with contract, parameters, function, registration.
@@ -26,7 +26,7 @@
 
 namespace rayreplay::scheduler {
 
-/// What a model may know of the machine.
+/// The machine's properties that models may use.
 struct MachineFacts {
   std::uint32_t sms = 1;
   std::uint32_t resident_warps = 32;    ///< of an SM, at the workload's occupancy
@@ -43,21 +43,21 @@ struct PlanContext {
   const Segments& segments;     ///< cut as `cut` says
   MachineFacts machine;
   const HintSources& hints;
-  /// Of the same launch: static schedules, and the keys that they need, are made on its devices; exchanges
-  /// are not, since machines run side by side. Null: on the processor.
+  /// Devices of the launch, for static schedules and their keys; exchanges run on the CPU, since machines run in
+  /// parallel. Null: everything on the CPU.
   trace::AcceleratedLaunch* on_device = nullptr;
 };
 
 enum class Grouping : std::uint8_t { Static, Timed, Bound };
 
-/// Whose live state goes through memory when warps are formed.
+/// The threads whose live state goes through memory when warps are formed.
 enum class StateTraffic : std::uint8_t {
   None,
   Moved,  ///< of threads that moved: `bytes_per_moved`
   All,    ///< of every thread of a formed warp: `bytes_per_thread`
 };
 
-/// What the machine charges, beyond running the warp events.
+/// Costs that the machine adds to those of warp events.
 struct Charges {
   double cycles_per_warp = 0;   ///< latency of every warp formed after the first of its threads
   double cycles_per_cut = 0;    ///< latency of every warp formed, moved or not: what splitting the call costs
@@ -77,14 +77,13 @@ class SchedulerModel {
   [[nodiscard]] virtual Grouping grouping() const = 0;
   [[nodiscard]] virtual Charges charges(const MachineFacts& machine) const = 0;
 
-  /// Most bytes of ray state that wait in memory at once (wavefront's queues, a model's buffers); 0: none.
+  /// Most bytes of ray state in memory at once (wavefront's queues, a model's buffers); 0: none.
   [[nodiscard]] virtual std::uint64_t state_bytes(const PlanContext&) const {
     return 0;
   }
-  /// Static models; the others throw Internal.
+  /// Static models; others throw Internal.
   [[nodiscard]] virtual SegmentSchedule schedule(const PlanContext& context) const;
-  /// Timed models; the others throw Internal. One exchange for each of the machine's shading SMs, or a single one for
-  /// all of them.
+  /// Timed models; others throw Internal. One exchange per shading SM, or a single one for all of them.
   [[nodiscard]] virtual std::vector<std::unique_ptr<Exchange>> exchanges(const PlanContext& context) const;
 };
 

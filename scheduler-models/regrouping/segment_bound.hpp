@@ -1,11 +1,10 @@
 // The fewest warp events that regrouping can need: the bound of MODELS.md §6, segment by segment (§7).
 //
-// Contract: round r is made of the r-th segments of all threads that have so many. Σ over rounds and calls (kind,
-// shader) of ceil(calls in the round / warp_size). No model in which a warp holds segments of one round alone needs
-// fewer warp events: every static one with the same cut. Models whose threads meet whenever they happen to come
-// (arrival full or timeout, bindless dispatch) put segments of different rounds into one warp: what they cannot beat is
-// the case of one round (CutAt::Nothing), which is §6's bound. O(events) time, parallel; memory O(shaders · rounds), at
-// most 8 MB a worker where that is more. Exact.
+// Contract: round r holds the r-th segments of all threads that have so many. Σ over rounds and calls (kind, shader) of
+// ceil(calls in the round / warp_size). It is a lower bound for every model whose warps hold segments of one round: all
+// static models with the same cut. Warps of timed models (arrival full or timeout, bindless dispatch) mix rounds; their
+// lower bound is that of one round (CutAt::Nothing), which is §6's bound. O(events) time, parallel; memory O(shaders ·
+// rounds), at most 8 MB a worker where that is more. Exact.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ namespace {
                                     std::move(expected), "report this: the scheduler model is at fault"});
 }
 
-/// Offsets from 0 to `last`, never falling.
+/// Checks for offsets from 0 to `last`, ascending.
 void check_offsets(const trace::Column<std::uint64_t>& offsets, std::uint64_t last, const char* name) {
   if (offsets.empty() || offsets.front() != 0 || offsets.back() != last) {
     broken(name, offsets.empty() ? "nothing" : fmt::format("{} to {}", offsets.front(), offsets.back()),

@@ -29,8 +29,8 @@ constexpr bool is_pending_call(EventKind kind) {
   return kind == EventKind::ClosestHit || kind == EventKind::Miss;
 }
 
-/// Looks at eight events at once, a byte each; their kinds are far below 128, so that no sum carries into the next
-/// byte. A set is the highest bits of its members' bytes.
+/// Compares eight events at once, one byte each. Kinds are far below 128, so sums never carry into the next byte. A set
+/// is the highest bits of its members' bytes.
 class EightKinds {
  public:
   explicit EightKinds(const EventKind* kinds) {
@@ -59,7 +59,7 @@ class EightKinds {
 };
 static_assert(std::endian::native == std::endian::little, "EightKinds counts events from the lowest byte");
 
-/// The first row of the thread that makes a warp event, or `end`.
+/// The thread's first warp event, or `end`.
 std::uint64_t first_call(const trace::Events& events, std::uint64_t row, std::uint64_t end) {
   while (row < end && !trace::is_warp_event(events.kind[row])) {
     ++row;
@@ -67,7 +67,7 @@ std::uint64_t first_call(const trace::Events& events, std::uint64_t row, std::ui
   return row;
 }
 
-/// Where nothing but the kinds decides: every pending call but one that opens its thread.
+/// Cuts that depend on kinds alone: at every pending call except one that opens its thread.
 class PlainCuts {
  public:
   explicit PlainCuts(const trace::ThreadData& data) : data_(data) {}
@@ -141,7 +141,7 @@ class ChosenCuts {
     const bool named = !events.ray.empty();
     std::vector<std::uint64_t> reordered;  // rays for which a reorder call was made, in order of the calls
     std::uint64_t begun = 0;
-    bool opened = false;  // a warp event has been seen
+    bool opened = false;  // a warp event was seen
     for (std::uint64_t row = data_.event_offset[thread]; row < data_.event_offset[thread + 1]; ++row) {
       const EventKind kind = events.kind[row];
       begun += trace::begins_ray(kind) ? 1U : 0U;
@@ -172,7 +172,7 @@ class ChosenCuts {
   }
 
  private:
-  /// EveryCall, for a warp event that is not its thread's first.
+  /// EveryCall: for a warp event that is not the first of its thread.
   [[nodiscard]] bool starts_anew(std::uint64_t row) const {
     const trace::Events& events = data_.events;
     const EventKind before = events.kind[row - 1];
@@ -215,11 +215,11 @@ void check_reorder_calls(const trace::Launch& launch) {
   }
 }
 
-/// first[t] … of the counts, in one sweep: each thread with events has one segment more than cuts.
+/// Computes first[t] in one pass: a thread with events has one segment more than cuts.
 template <class Cuts>
 void number_segments(const trace::ThreadData& data, const Cuts& cuts, Segments& segments) {
   const std::size_t threads = data.threads();
-  // The counts stand where their sums will, one further on.
+  // Counts are stored one entry later, where their sums belong.
   segments.first.resize(threads + 1);
   segments.first[0] = 0;
   segments.most_of_a_thread = tbb::parallel_reduce(

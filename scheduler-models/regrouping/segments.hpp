@@ -1,27 +1,24 @@
-// Segments: the pieces into which a scheduler model cuts the paths of threads (MODELS.md §7).
+// Segments: the parts into which a scheduler model cuts the paths of threads (MODELS.md §7).
 //
-// Contract: a thread's warp events are cut at *reorder points*; what lies between two is one segment, which a lane runs
-// without leaving its warp. Segments are numbered thread by thread, in order: thread t has segments
-// [first[t], first[t + 1]), segment s the event rows [event_offset[s], event_offset[s + 1]). So a launch's segments
-// look like the threads of a launch with more of them, and whatever replays threads replays segments. The event at
-// which a segment opens, the *pending call*, is its first warp event; a thread's first segment opens with its first
-// event. Every thread with events has at least one segment, one without has none. Rows are never left out, doubled or
-// reordered.
+// Contract: a thread's warp events are cut at *reorder points*; the part between two points is a segment, which a lane
+// runs without leaving its warp. Segments are numbered by thread, in order: thread t has segments [first[t], first[t +
+// 1]), segment s the event rows [event_offset[s], event_offset[s + 1]). Code that replays threads thus replays
+// segments. The *pending call* of a segment is its first warp event; a thread's first segment starts with its first
+// event. A thread with events has at least one segment, others none. Rows are never omitted, doubled or reordered.
 //
-// Cuts: `PendingCall` cuts before ClosestHit and Miss (SER, wavefront, compaction); `EveryCall` before every
-// warp event at which a shader starts anew (bindless dispatch: each call and each return); that is every one but a
-// trace call right after the entry (ClosestHit, Miss, Callable) of the shader that makes it, which goes on, and, with
-// `inline_any_hit`, an AnyHit right after a ReportIntersection. `first_bounce`, `site` and `captured_only` leave
-// pending calls uncut: their threads run on in their warp. The bounce of an event is the index of its ray in the
-// thread.
+// Cuts: `PendingCall` cuts before ClosestHit and Miss (SER, wavefront, compaction). `EveryCall` cuts before every warp
+// event at which a shader starts or resumes (bindless dispatch: each call and return): all except a trace call right
+// after the entry (ClosestHit, Miss, Callable) of the shader that makes it and, with `inline_any_hit`, an AnyHit right
+// after a ReportIntersection. `first_bounce`, `site` and `captured_only` leave some pending calls uncut. The bounce of
+// an event is the index of its ray in the thread.
 //
 // O(events), parallel over threads, two passes; memory 8 + 2 bytes a segment and 4 a thread. Errors: Missing when
-// `site` or `captured_only` asks for what the trace lacks (trace call sites; reorder calls); Resource above 2^32 − 2
+// `site` or `captured_only` needs data that the trace lacks (trace call sites; reorder calls); Resource above 2^32 − 2
 // segments.
 //
-// With `accelerated`, which is of the launch, a device cuts: the segments are brought to the processor, too, and stay
-// in the device's memory as long as a copy of them lives, for the stages that follow. Code that changes a column must
-// reset `on_device`. Launches of 2^32 − 2 events or more are cut on the processor.
+// With `accelerated` (of the same launch) a device cuts: the segments are copied to the CPU and also stay in device
+// memory for later stages while a copy exists. Code that changes a column must reset `on_device`. Launches of 2^32 − 2
+// events or more are cut on the CPU.
 #pragma once
 
 #include <cstdint>
@@ -64,7 +61,7 @@ struct Segments {
 
 inline constinit Twin<Segments(trace::AcceleratedLaunch*, const Cut&)> cut_paths_twin{"cut paths"};
 
-/// The thread of every segment: 4 bytes each, for those who cannot go by `first`.
+/// The thread of every segment: 4 bytes each, for code that cannot use `first`.
 [[nodiscard]] trace::Column<std::uint32_t> thread_of_segments(const Segments& segments);
 
 }  // namespace rayreplay::scheduler

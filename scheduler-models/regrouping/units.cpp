@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t kNoWarp = 0xFFFF'FFFFU;
 
-/// The first thread of the warp that has segments; kNoThread: none of them has.
+/// The warp's first thread with segments; kNoThread if there is none.
 std::uint32_t first_thread(const PlanContext& context, std::uint32_t warp) {
   const auto begin = context.order.thread_at.begin() + std::ptrdiff_t{warp} * context.order.warp_size;
   const auto end = begin + context.order.warp_size;
@@ -21,7 +21,7 @@ std::uint32_t first_thread(const PlanContext& context, std::uint32_t warp) {
   return found == end ? kNoThread : *found;
 }
 
-/// Those that have segments, in the order in which they start.
+/// Warps with segments, in the order in which they start.
 std::vector<std::uint32_t> warps_by_start(const PlanContext& context) {
   std::vector<std::uint32_t> warps(context.order.warps());
   constexpr std::size_t kWarpsPerTask = 4096;
@@ -35,8 +35,7 @@ std::vector<std::uint32_t> warps_by_start(const PlanContext& context) {
   return warps;
 }
 
-/// The SM of each of the warps as captured, by its first thread with segments; empty unless all are known and below
-/// `sms`.
+/// The captured SM of each warp, by its first thread with segments; empty unless all are known and below `sms`.
 std::vector<std::uint32_t> captured_sms(const PlanContext& context, std::span<const std::uint32_t> warps,
                                         std::uint32_t sms) {
   const trace::Launch& launch = context.launch;

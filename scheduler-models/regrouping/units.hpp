@@ -1,8 +1,8 @@
-// Units: which warps of the launch exchange threads among themselves, by scope (regroup.hpp).
+// Units: the groups of warps that exchange threads, by scope (regroup.hpp).
 //
-// Contract: the assignment's warps that have segments, unit by unit, each in the order in which they start. A capture
-// of a window of the launch has made-up warps of threads that were not recorded: they take no part, must not fill
-// pools, nor count in whose turn it is. Units of scope Sm may be empty. O(threads), parallel; 4 bytes a warp.
+// Contract: the assignment's warps that have segments, by unit, each in the order in which they start. A capture of a
+// window has artificial warps for unrecorded threads: they are omitted, so that they neither fill pools nor count in
+// the order. Units of scope Sm may be empty. O(threads), parallel; 4 bytes a warp.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// From sorted threads to warps: lanes kept, and who continues whose warp (regroup.hpp states both rules).
+// From sorted threads to warps: kept lanes and continued warps (regroup.hpp states both rules).
 //
-// Contract: threads that wait in one unit were sorted and cut into warps. `place_threads` finds the lanes of one warp's
-// threads. `Claims`, asked for warp after warp, finds how many threads moved; earlier warps are numbered from 0 without
-// gaps. O(threads); for warps of threads from many earlier warps in mixed order O(warp size · log) each.
+// Contract: input are the sorted threads of one unit, cut into warps. `place_threads` finds the lanes of one warp's
+// threads. `Claims`, called for one warp after another, counts the moved threads; earlier warps are numbered from 0
+// without gaps. O(threads); O(warp size · log) for a warp with threads of many earlier warps in mixed order.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace rayreplay::scheduler {
 
-/// A thread that waits, and where it ran last.
+/// A waiting thread and its last place.
 struct Waiting {
   std::uint32_t segment;
   std::uint32_t place;  ///< warp · 64 + lane
@@ -38,7 +38,7 @@ struct Waiting {
 inline void place_threads(std::span<const Waiting> threads, std::uint32_t warp_size, bool keep_lanes,
                           std::uint32_t* segment_at) {
   std::fill_n(segment_at, warp_size, kNoSegment);
-  // Whether a lane is taken is not to be foretold: no branch.
+  // Branch-free: whether a lane is taken cannot be predicted.
   std::array<std::uint32_t, kMaxWarpSize + 1> homeless;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   std::uint64_t taken = 0;
   std::size_t count = 0;
@@ -57,7 +57,7 @@ inline void place_threads(std::span<const Waiting> threads, std::uint32_t warp_s
   }
 }
 
-/// The earlier warps from which a warp's threads come, those that give most first, ties to the lowest.
+/// The earlier warps of a warp's threads, most threads first, ties to the lowest.
 struct Givers {
   static constexpr std::size_t kListed = 4;
   std::array<std::uint32_t, kListed> warp;
@@ -117,7 +117,7 @@ class Claims {
   void start(std::size_t earlier_warps) {
     claimed_.assign(earlier_warps, 0);
   }
-  /// How many of the warp's threads moved. `threads()` lists them, where the givers listed do not decide.
+  /// The number of moved threads. `threads()` is called only where the listed givers do not decide.
   template <class Threads>
   std::uint32_t moved(std::uint32_t count, const Givers& givers, Threads threads) {
     for (std::size_t i = 0; i < Givers::kListed && givers.threads[i] > 0; ++i) {

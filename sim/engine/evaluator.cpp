@@ -26,7 +26,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// One result that configurations of a call want.
+/// One result that configurations of this call need.
 struct Leaf {
   Stage stage{};
   Key key;
@@ -39,7 +39,7 @@ struct Leaf {
   double seconds = 0;
 };
 
-/// What one configuration is about, or why it is about nothing.
+/// The results that one configuration needs, or the error that rules it out.
 struct Asked {
   Experiment experiment;
   std::vector<std::size_t> leaves;
@@ -68,14 +68,14 @@ std::shared_ptr<const std::string> configuration_text(KeptResults& kept, const E
   });
 }
 
-/// The leaves of one call, from claim to value.
+/// The results of one call: claimed, computed, handed out.
 class Leaves {
  public:
   Leaves(KeptResults& kept, Store* store) : kept_(&kept), store_(store) {}
   Leaves(const Leaves&) = delete;
   Leaves& operator=(const Leaves&) = delete;
   ~Leaves() {
-    // Only when something was thrown: others who wait are told, and may try for themselves.
+    // Claims are left only after an exception: other waiting calls are told and may compute the results themselves.
     for (Leaf& leaf : leaves_) {
       if (leaf.open) {
         kept_->abandon(
@@ -94,7 +94,7 @@ class Leaves {
     ++leaves_[place->second].uses;
     return place->second;
   }
-  /// Takes what is there. The others of `pending` are this call's to make.
+  /// Claims the missing results; `pending` lists those that this call must compute.
   std::vector<std::size_t> claim_all() {
     std::vector<std::size_t> pending;
     for (std::size_t i = 0; i < leaves_.size(); ++i) {
@@ -128,7 +128,7 @@ class Leaves {
     }
     keep(leaf, std::move(metrics));
   }
-  /// What other calls were computing.
+  /// Waits for the results that other calls compute.
   void wait_for_others() {
     for (Leaf& leaf : leaves_) {
       if (leaf.metrics == nullptr && !leaf.failure) {
@@ -165,7 +165,7 @@ void add_device(std::string& devices, const std::string& device) {
   }
 }
 
-/// The numbers of a configuration's leaves, or the first failure among them.
+/// The metrics of a configuration, or the first failure among its results.
 void fill(Outcome& outcome, const Asked& asked, Leaves& leaves) {
   std::vector<std::pair<std::uint16_t, double>> values;
   for (const std::size_t index : asked.leaves) {
@@ -191,13 +191,13 @@ std::vector<Stage> by_position(std::vector<Stage> stages) {
   return stages;
 }
 
-/// The stages that the outputs need, by position, and which of their results are there.
+/// The stages that the outputs need, by position, and which of their results are kept already.
 std::vector<StageForecast> forecast_stages(const Experiment& experiment, const KeptResults& kept, const Store* store) {
   const auto takes = [memory = experiment.facts->memory](Stage one) {
     return memory && code(one).reads_of_accesses != nullptr ? bit(stage("input")) : taken_by(one);
   };
-  StageMask listed = 0;  // what the outputs need, were nothing there
-  StageMask needed = 0;  // what they need as it is
+  StageMask listed = 0;  // needed by the outputs, if no result were kept
+  StageMask needed = 0;  // needed with the results kept now
   std::vector<StageForecast> all(stage_count());
   for (std::size_t i = stage_count(); i-- > 0;) {
     const auto stage = static_cast<Stage>(i);
@@ -205,7 +205,7 @@ std::vector<StageForecast> forecast_stages(const Experiment& experiment, const K
     if (!leaf && (listed & bit(stage)) == 0) {
       continue;
     }
-    // A structure is asked for its numbers, and used by others.
+    // A structure may be a leaf (its metrics) and an input of other stages at once.
     const bool used = (needed & bit(stage)) != 0;
     const bool numbers = leaf && !used;
     const Key key = numbers ? numbers_key(stage, experiment) : experiment.key(stage);
@@ -219,7 +219,7 @@ std::vector<StageForecast> forecast_stages(const Experiment& experiment, const K
       one.needed = true;
       needed |= takes(stage);
     }
-    // The numbers of a stage that are there take a few hundred bytes.
+    // Metrics that are kept take a few hundred bytes only.
     if ((leaf || used) && !(numbers && (one.kept || one.stored))) {
       one.memory_bytes = code(stage).estimate_bytes(experiment);
     }
@@ -306,7 +306,7 @@ class Evaluator::Impl {
         if (error.kind() == ErrorKind::Internal) {
           throw;
         }
-        // What cannot be named now was not kept under that name, or goes in its time.
+        // An input that cannot be named any more: its results are evicted in their turn.
       }
     }
   }
@@ -320,7 +320,7 @@ class Evaluator::Impl {
   }
 
  private:
-  /// Facts by name, so that a file is asked for once a call, and one that cannot be read is not read again.
+  /// Facts by input name: one call reads each file once, also if the read fails.
   struct FactsOfCall {
     Impl* impl;
     std::map<std::pair<std::string, std::string>, std::pair<std::shared_ptr<const InputFacts>, std::exception_ptr>>
@@ -364,7 +364,7 @@ class Evaluator::Impl {
     }
   }
 
-  /// Group by group: first what shares an input, then stage by stage, in the order in which they were asked for.
+  /// Computes group by group: configurations with one input first, then stage by stage, in request order.
   void make(Leaves& leaves, const std::vector<Asked>& asked, Accelerator* accelerator, Progress* progress) {
     static const Stage kInput = stage("input");
     std::map<Key, std::size_t> inputs;
@@ -388,7 +388,7 @@ class Evaluator::Impl {
         experiments.push_back(&asked[leaves[index].experiment].experiment);
       }
       std::vector<Made> made;
-      // While this waits for its own tasks it must not begin another call, which might wait for what is claimed here.
+      // Isolated: a thread that waits here must not start another call, which could wait for the claims of this one.
       tbb::this_task_arena::isolate([&] { made = bench.numbers(stage, experiments); });
       const double each = seconds_since(start) / static_cast<double>(members.size());
       for (std::size_t i = 0; i < members.size(); ++i) {

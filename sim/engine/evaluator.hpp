@@ -1,15 +1,13 @@
-// From settings to metrics: the stages of experiments, each computed once for all that share it.
+// Evaluator: from settings to metrics. Each stage's result is computed once for all experiments that share it.
 //
-// Contract: `evaluate` gives one outcome for each settings, in their order. A configuration that fails is an outcome
-// with its error; it never throws for one (but for Internal errors, and for a cancelled run). Stages are pure
-// functions: each result is kept by the hash of everything it depends on (trace content, settings that it reads, tool
-// version, format of the stage), in memory while `memory_bytes` allows (least recently used out) and, where it is worth
-// it (recorded streams, packings, metrics), in the store on disk. Many configurations of one call are evaluated by the
-// cheapest way that gives the same numbers, as their stages know it: all scheduler models of one launch by one
-// comparison, all caches of one recorded stream by shared passes (StageCode::numbers). Thread-safe: calls from
-// several threads share results; a stage that several want is computed once, by the first, in isolation
-// (tbb::this_task_arena::isolate), while the others wait. Metrics do not depend on how configurations are grouped, on
-// threads, device or store. `accelerator`: one caller at a time each (base/accelerator.hpp).
+// Contract: `evaluate` returns one outcome per configuration, in order. A configuration that fails gives an outcome
+// with its error; only Internal errors and cancelled runs are thrown. Stages are pure functions: a result is kept under
+// the hash of all it depends on (trace content, settings read, tool version, stage format), in memory up to
+// `memory_bytes` (least recently used evicted) and, where worth it (recorded streams, packings, metrics), in the store
+// on disk. Configurations of one call are computed together where a stage can (StageCode::numbers): all scheduler
+// models of a launch in one comparison, all caches of a stream in shared passes. Metrics do not depend on the grouping,
+// threads, device or store. Thread-safe: a result that several calls need is computed by the first, in isolation
+// (tbb::this_task_arena::isolate); the others wait. `accelerator`: one caller at a time (base/accelerator.hpp).
 #pragma once
 
 #include <array>
@@ -46,7 +44,7 @@ struct EvaluatorOptions {
   std::uint64_t memory_bytes = std::uint64_t{2} << 30U;
 };
 
-/// A stage that an experiment needs, and whether it is there already.
+/// A stage that an experiment needs, and whether its result is kept already.
 struct StageForecast {
   Stage stage{};
   std::string key;                 ///< hash, 32 hexadecimal digits
@@ -56,7 +54,7 @@ struct StageForecast {
   std::uint64_t memory_bytes = 0;  ///< estimate: its result and what it works with; 0 where its numbers are there
 };
 
-/// Of one experiment at a time: all its stages together.
+/// Memory of one experiment: all its stages together.
 [[nodiscard]] std::uint64_t memory_of(std::span<const StageForecast> stages);
 
 class Evaluator {
@@ -66,30 +64,30 @@ class Evaluator {
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
 
-  /// `complete` settings.
+  /// `configurations` are complete settings.
   [[nodiscard]] std::vector<Outcome> evaluate(std::span<const Settings> configurations,
                                               Accelerator* accelerator = nullptr, Progress* progress = nullptr);
 
-  /// Decodes nothing of the trace: one pass over its bytes for the hash, once in the life of the evaluator. How good
-  /// the estimates are: docs/stages.md. Usage and Input errors of the settings and the file are thrown.
+  /// Decodes nothing: one pass over the trace's bytes for its hash, once per evaluator. Accuracy of the estimates:
+  /// docs/stages.md. Throws Usage and Input errors of the settings and the file.
   [[nodiscard]] std::vector<StageForecast> forecast(const Settings& complete);
 
-  /// For commands that show more of a stage than its numbers: a trace that is loaded already as the input of complete
-  /// settings, which must outlive the experiment, and a workbench for the functions of the stages' headers.
+  /// For commands that show more than metrics: an experiment on a loaded trace, for a workbench and the functions of
+  /// the stages' headers. `complete` must outlive it.
   [[nodiscard]] static Experiment open(const Settings& complete, std::shared_ptr<const InputData> data,
                                        const std::string& name);
   [[nodiscard]] Workbench workbench(Accelerator* accelerator, Progress* progress);
 
-  /// In place of EvaluatorOptions::memory_bytes from now on, and for what stages work with too, all calls together: a
-  /// configuration that finds no room beside the others fails (Failure::needed_bytes).
+  /// Replaces EvaluatorOptions::memory_bytes, and includes the working memory of stages of all calls: a configuration
+  /// whose reservation does not fit fails (Failure::needed_bytes).
   void limit_memory(std::uint64_t bytes);
 
-  /// Nobody will ask for what these configurations share with others: for their structures and streams and, where they
-  /// are `of_input` the last, for what comes from their inputs. Numbers stay. Costs time alone where somebody does.
+  /// Hint that the structures and streams that these configurations share are no longer needed; with `of_input`
+  /// also all results of their inputs. Metrics stay. A wrong hint costs time only.
   void forget(std::span<const Settings> complete, bool of_input);
 
-  /// Content hash of the trace or workload of complete settings; a file is hashed once while its size and time of
-  /// change stay the same.
+  /// Content hash of the trace or workload of complete settings; a file is hashed again only if its size or time of
+  /// change differs.
   [[nodiscard]] std::string input_hash(const Settings& complete);
 
  private:

@@ -1,8 +1,7 @@
-// One experiment as the stages see it: settings, what is known of the input, and the names of its results.
+// One experiment as the stages see it: settings, facts of the input, and the keys of its results.
 //
-// Contract: an experiment refers to its settings, which must outlive it. `facts` come from the input without decoding
-// it; `opened` is the decoded input where a command has it already, otherwise it is loaded when a stage needs it.
-// A `Failure` is the outcome of an experiment that cannot be computed: an error that belongs to it alone.
+// Contract: the settings must outlive the experiment. `facts` come from the input without decoding it; `opened` is the
+// decoded input where a command has loaded it, otherwise a stage loads it. A `Failure` is the error of one experiment.
 #pragma once
 
 #include <cstdint>
@@ -41,14 +40,14 @@ struct Failure {
       0;  ///< 0, or: `limit_memory` was in the way, and at least so much would have been needed
 };
 
-/// What a stage gives for one experiment.
+/// The result of a stage for one experiment.
 using Made = std::variant<MetricSet, Failure>;
 
-/// What was thrown, as a failure of an experiment; rethrown where it is none (Internal, a cancelled run).
+/// An exception as a failure of one experiment; Internal errors and cancellation are rethrown.
 [[nodiscard]] Failure failure_of(const std::exception_ptr& thrown);
 [[nodiscard]] std::exception_ptr thrown_of(const Failure& failure);
 
-/// Under which a stage's numbers are kept.
+/// The key under which a stage's metrics are kept.
 [[nodiscard]] Key numbers_key(Stage stage, const Experiment& experiment);
 
 }  // namespace rayreplay::experiment

@@ -12,7 +12,7 @@
 namespace rayreplay::experiment {
 namespace {
 
-constexpr std::uint64_t kSlotBytes = 200;  // of the containers
+constexpr std::uint64_t kSlotBytes = 200;  // overhead of the containers for one result
 constexpr std::uint64_t kLargeBytes = std::uint64_t{1} << 20U;
 constexpr std::uint64_t kWorthTrimming = std::uint64_t{8} << 20U;
 
@@ -89,7 +89,7 @@ std::uint64_t KeptResults::bytes() const {
 }
 
 void KeptResults::forget(const Key& key) {
-  std::shared_ptr<Slot> gone;  // after the lock: others need not wait until a large value is taken apart
+  std::shared_ptr<Slot> gone;  // destroyed after the lock: freeing a large value takes time
   const std::lock_guard lock(mutex_);
   const auto found = slots_.find(key);
   if (found != slots_.end() && found->second->state == State::Kept) {
@@ -166,11 +166,11 @@ void KeptResults::settle(Lock& lock, bool large) {
       continue;
     }
     lock.unlock();
-    old.reset();  // large values take their time
+    old.reset();  // freed without the lock: large values take time
     lock.lock();
-    place = used_.end();  // it may have used others
+    place = used_.end();  // its destructor may have used other results
   }
-  // Room that is not there as long as malloc holds it. Not all that is worked with has been touched yet.
+  // Memory that malloc still holds is no room. Part of the reserved memory has not been touched yet.
   const std::uint64_t working = working_;
   const std::uint64_t most = limited_ ? most_bytes_ : std::numeric_limits<std::uint64_t>::max();
   const bool freed = freed_ >= kWorthTrimming && freed_ > less(most, counted());
@@ -185,7 +185,7 @@ void KeptResults::settle(Lock& lock, bool large) {
 
 std::shared_ptr<KeptResults::Slot> KeptResults::evict(std::list<Key>::iterator place) {
   const auto found = slots_.find(*place);
-  // Who waits for the slot has it, and will have its value.
+  // A thread that waits for the slot holds it and will receive its value.
   if (found->second.use_count() > 1 || found->second->value.use_count() > 1) {
     return nullptr;
   }

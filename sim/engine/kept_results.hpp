@@ -1,15 +1,13 @@
 // Results in memory, found by key, each computed once however many threads want it.
 //
-// Contract: the first who asks computes, in isolation (tbb::this_task_arena::isolate: while it waits for its own tasks
-// it takes up none of others, which might wait for it), the others wait. A failure is thrown to all who wait and is not
-// kept. Results stay within `most_bytes` by the sizes that their makers state: the least recently used is evicted
-// first. Results in use are never evicted, so that none is ever there twice. For many results made at one time: `claim`
-// each, then `fulfil` or `abandon` those that are `Mine`, and only then `wait` for those that are `Others`, so that
-// nobody waits for a claim that waits for his. Thread-safe.
+// Contract: the first caller computes, in isolation (tbb::this_task_arena::isolate: while it waits for its own tasks it
+// starts no others, which could wait for it); other callers wait. A failure is thrown to all waiting callers and is not
+// kept. Results stay within `most_bytes`, by the sizes that their makers state; the least recently used is evicted
+// first. Results in use are never evicted. To compute many results at once: `claim` each, `fulfil` or `abandon` those
+// that are `Mine`, and only then `wait` for those of `Others`; this order excludes deadlock. Thread-safe.
 //
-// With `limit_to` the number holds for all memory that is reserved here, `Working` included: a reservation for which
-// there is no room once all results that are not in use are evicted throws MemoryShort, and malloc gives back what was
-// freed before it would be too much.
+// After `limit_to` the limit covers all memory reserved here, `Working` included: a reservation that does not fit after
+// all evictions throws MemoryShort. Memory that malloc holds back is returned to the system before the limit is passed.
 #pragma once
 
 #include <condition_variable>
@@ -29,12 +27,12 @@
 
 namespace rayreplay::experiment {
 
-/// Kind Resource: a limit that was set, not the machine's.
+/// Kind Resource: the set limit is exceeded, not the machine's memory.
 class MemoryShort : public Error {
  public:
   MemoryShort(ErrorInfo info, std::uint64_t needed_bytes)
       : Error(ErrorKind::Resource, std::move(info)), needed_bytes_(needed_bytes) {}
-  /// With all that cannot be dropped: at least so much.
+  /// A lower bound: includes all that cannot be evicted.
   [[nodiscard]] std::uint64_t needed_bytes() const {
     return needed_bytes_;
   }
@@ -68,8 +66,8 @@ class KeptResults {
     std::shared_ptr<Slot> slot_;
   };
 
-  /// A reservation of memory that a computation works with, results that are being made included: made before the
-  /// memory is taken, and given back after it was freed.
+  /// A reservation for the working memory of a computation, results being made included: reserved before the memory is
+  /// allocated, released after it is freed.
   class Working {
    public:
     explicit Working(KeptResults& kept, std::uint64_t bytes = 0) : kept_(&kept) {
@@ -81,7 +79,7 @@ class KeptResults {
     Working(const Working&) = delete;
     Working& operator=(const Working&) = delete;
 
-    /// In all from now on. Throws MemoryShort, and leaves it as it was.
+    /// Total bytes from now on. Throws MemoryShort and then changes nothing.
     void set(std::uint64_t bytes);
     [[nodiscard]] bool try_set(std::uint64_t bytes);
     [[nodiscard]] std::uint64_t bytes() const {
@@ -96,7 +94,7 @@ class KeptResults {
 
   explicit KeptResults(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}
 
-  /// `make(working)` returns the value and its bytes; they take the place of what it was working with.
+  /// `make(working)` returns the value and its bytes; these replace the reservation `working`.
   template <class T, class Make>
   [[nodiscard]] std::shared_ptr<const T> get(const Key& key, const Make& make) {
     const Claim mine = claim(key);
@@ -125,27 +123,27 @@ class KeptResults {
   [[nodiscard]] Claim claim(const Key& key);
   void fulfil(const Key& key, const Claim& claim, Value value, std::uint64_t bytes, Working* working = nullptr);
   void abandon(const Key& key, const Claim& claim, std::exception_ptr failure);
-  /// Of what is kept at once.
+  /// Waits for a result that another caller claimed.
   [[nodiscard]] Value wait(const Claim& claim);
-  /// Of results.
+  /// Bytes of all kept results.
   [[nodiscard]] std::uint64_t bytes() const;
-  /// Nobody will ask for it again: evicted now, or first of all where it is in use. Nothing where it is not kept.
+  /// Evicts the result now, or as the first one after its last use. Unknown keys are ignored.
   void forget(const Key& key);
-  /// From now on, and for all memory.
+  /// From now on, for all memory: results and reservations.
   void limit_to(std::uint64_t bytes);
   [[nodiscard]] bool limited() const;
 
  private:
   using Lock = std::unique_lock<std::mutex>;
 
-  /// 0: done; otherwise what would have been needed.
+  /// 0: done; otherwise the bytes that would have been needed.
   [[nodiscard]] std::uint64_t change(std::uint64_t from, std::uint64_t to);
   void give_back(std::uint64_t bytes) noexcept;
   [[nodiscard]] std::uint64_t counted() const;
-  /// Evicts what is too much, and gives back what malloc holds of it. Gives the lock up meanwhile, and at the end.
-  /// `large`: the change was.
+  /// Evicts down to the limit and returns freed memory from malloc. Releases the lock meanwhile and at the end.
+  /// `large`: the change of the reservation was large.
   void settle(Lock& lock, bool large);
-  /// Null where it is in use.
+  /// Null where the result is in use.
   [[nodiscard]] std::shared_ptr<Slot> evict(std::list<Key>::iterator place);
 
   std::uint64_t most_bytes_;

@@ -20,14 +20,14 @@
 namespace rayreplay::experiment {
 namespace {
 
-// Decoded columns of a ray and of an event, with their optional ones, and of a primitive with its share of vertices.
+// Decoded columns of one ray and one event, optional columns included; of one primitive with its share of vertices.
 constexpr std::uint64_t kRayBytes = 48;
 constexpr std::uint64_t kEventBytes = 24;
 constexpr std::uint64_t kThreadBytes = 16;
 constexpr std::uint64_t kPrimitiveBytes = 48;
 constexpr std::uint64_t kRecordBytes = 19;
 constexpr std::uint64_t kAddressBytes = 8;
-/// Of all workloads together that are made and not loaded yet: they count in no budget.
+/// Limit for all workloads that are made and not loaded yet; no memory budget counts them.
 constexpr std::uint64_t kAheadBytes = std::uint64_t{32} << 20U;
 
 void add_up(InputFacts& facts) {
@@ -165,12 +165,12 @@ std::shared_ptr<const InputFacts> InputCatalogue::known_trace(const std::string&
   return found == traces_.end() || found->second.stamp != stamp ? nullptr : found->second.value;
 }
 
-/// The oldest go: whoever asked and did not load them yet will hardly do so.
+/// The oldest are evicted first: they are the least likely to be loaded.
 void InputCatalogue::keep_ahead(const InputFacts& facts) {
   if (facts.made == nullptr) {
     return;
   }
-  std::vector<std::optional<InputData>> gone;  // taken apart after the lock
+  std::vector<std::optional<InputData>> gone;  // destroyed after the lock
   const std::lock_guard lock(mutex_);
   ahead_.push_back(facts.made);
   std::uint64_t bytes = 0;
@@ -199,7 +199,7 @@ std::shared_ptr<const InputFacts> InputCatalogue::facts(const Settings& complete
     if (auto known = known_workload(spec)) {
       return known;
     }
-    // Whoever waits for its own tasks with the gate in hand must not begin others, which may want the gate.
+    // Isolated: a thread that waits with the gate held must not start a task that wants the gate.
     tbb::this_task_arena::isolate([&] { made = std::make_shared<const InputFacts>(facts_of_workload(spec)); });
     keep_ahead(*made);
     const std::lock_guard lock(mutex_);
@@ -260,7 +260,7 @@ std::string InputCatalogue::content_of(const std::string& path) {
       return found->second.value;
     }
   }
-  // Machines, and files of hints: a number a ray.
+  // Limit for machine files and files of hints (one number per ray).
   constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 30U;
   std::string hash = hex(KeyMaker().add(read_text_file(path, kMostBytes)).key());
   if (stamp) {

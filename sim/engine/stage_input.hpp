@@ -1,11 +1,10 @@
-// What an experiment starts from: a trace, a memory trace, or a synthetic workload of either kind.
+// Input of an experiment: a trace, a memory trace, or a synthetic workload of either kind.
 //
-// Contract: `facts` says what can be known without decoding: the content hash (that of the trace's own envelope,
-// checked against its bytes; of a memory trace the hash of everything in it; of a workload that of its resolved spec
-// and version), sizes, and what the trace decides. A file is read for it once while its size and time of change stay
-// the same: of several threads that ask at once the first reads, the others wait. A workload has to be made for it;
-// what was made waits for the first `load`, unless it is large. `load` reads the whole; Input where the file is no
-// longer the one that `facts` described. Thread-safe. Errors: those of the readers and the workloads.
+// Contract: `facts` gives what is known without decoding: content hash (of a trace: its envelope's, checked against the
+// bytes; of a memory trace: of all records; of a workload: of its completed spec and version), sizes, and the values
+// that the trace decides. A file is read for it once while size and time of change stay the same; concurrent callers
+// wait for the first. A workload is made for it and kept for the first `load`, unless it is large. `load` decodes all;
+// Input where the file differs from the `facts`. Thread-safe. Errors: those of the readers and the workloads.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +51,7 @@ struct InputData {
   std::uint64_t bytes = 0;
 };
 
-/// Of a trace that is loaded already.
+/// Facts of a loaded trace.
 [[nodiscard]] InputFacts facts_of(const std::string& name, const trace::Trace& trace);
 
 /// A workload that was made to learn its facts.
@@ -60,7 +59,7 @@ class MadeAhead {
  public:
   explicit MadeAhead(InputData data) : data_(std::move(data)) {}
   [[nodiscard]] std::uint64_t bytes() const;  ///< 0: taken
-  /// The first time; nothing afterwards.
+  /// The input at the first call; empty afterwards.
   [[nodiscard]] std::optional<InputData> take();
 
  private:
@@ -71,10 +70,10 @@ class MadeAhead {
 class InputCatalogue {
  public:
   [[nodiscard]] std::shared_ptr<const InputFacts> facts(const Settings& complete);
-  /// The same hash; a workload is not made for it.
+  /// The same hash as in `facts`, without making a workload.
   [[nodiscard]] std::string hash(const Settings& complete);
   [[nodiscard]] static InputData load(const InputFacts& facts, Progress* progress);
-  /// Hash of any file's content; read once as above.
+  /// Hash of any file's content; cached like `facts`.
   [[nodiscard]] std::string content_of(const std::string& path);
 
  private:
@@ -88,9 +87,9 @@ class InputCatalogue {
     Stamp stamp;
     Value value;
   };
-  /// Input where there is no such file. Empty of what is no regular file.
+  /// Empty for anything but regular files. Input where the file does not exist.
   static std::optional<Stamp> stamp_of(const std::string& path);
-  /// Held by the one who reads.
+  /// Held while the input `name` is read.
   [[nodiscard]] std::mutex& gate_of(const std::string& name);
   [[nodiscard]] std::shared_ptr<const InputFacts> known_workload(const std::string& spec);
   [[nodiscard]] std::shared_ptr<const InputFacts> known_trace(const std::string& path, const Stamp& stamp);

@@ -17,7 +17,7 @@
 namespace rayreplay::experiment {
 namespace {
 
-/// Which stages read a key, without a walk through the list.
+/// Stages that read a key, from a map.
 StageMask readers_of(const std::string& key) {
   static const auto known = [] {
     std::unordered_map<std::string, StageMask> map;
@@ -41,12 +41,12 @@ bool varies(const StageInfo& stage, const std::string& key) {
   return std::ranges::any_of(stage.varies, [&key](const std::string& name) { return name == "*" || name == key; });
 }
 
-/// Not what results depend on: their content is hashed instead.
+/// Keys that hold a name or path: their content is hashed instead.
 bool is_a_name(std::string_view key) {
   return key == "trace" || key == "workload" || key == "outputs" || key == "machine.name";
 }
 
-/// As results depend on it: what the trace decides is resolved, files count by content. `text`: as it was set.
+/// The value as results depend on it: values that the trace decides are filled in, files count by content.
 std::string value_of(const std::string& key, std::string text,
                      const std::function<std::string(const std::string& path)>& content_of,
                      const TraceDecisions& decided) {

@@ -1,9 +1,9 @@
-// Names of results: hashes of all that they depend on.
+// Keys of results: hashes of all they depend on.
 //
-// Contract: a stage's key is XXH3-128 over its name, the version of its format, the tool's version, the keys of the
-// stages whose results it takes, and every setting that it reads (parameter_table.hpp) as key and value. Of the input
-// it is the content that counts, not the path; of a machine its figures, not its name; files of hints count by content.
-// What the trace decides (warp size, order "auto") stands resolved. Texts are hashed with their lengths.
+// Contract: a stage's key is XXH3-128 over its name, format version, tool version, the keys of the stages it takes, and
+// every setting it reads (parameter_table.hpp) as key and value. Inputs and files of hints count by content, not path;
+// a machine by its figures, not its name. Values that the trace decides (warp size, order "auto") are filled in. Texts
+// are hashed with their lengths.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct KeyHash {
   }
 };
 
-/// Fields one after another, then their hash.
+/// Hash of a sequence of fields.
 class KeyMaker {
  public:
   KeyMaker& add(std::string_view field);
@@ -44,10 +44,10 @@ class KeyMaker {
   std::string bytes_;
 };
 
-/// What one experiment's results are found by.
+/// Keys of one experiment's results.
 struct ExperimentKeys {
   std::vector<Key> stages;  ///< by stage: its result, or its numbers where it gives no result (numbers_key)
-  /// By stage: what experiments share that are computed together: all that the stage depends on, but for what varies.
+  /// By stage: hash of what the stage depends on without what it varies; equal for experiments computed together.
   std::vector<Key> groups;
   Key whole;  ///< every setting, as text of the resolved configuration
 };

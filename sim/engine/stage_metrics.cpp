@@ -29,7 +29,7 @@ std::optional<std::uint16_t> index_of(std::string_view name) {
   return found == known.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// The line in front, which is taken off; nothing where none ends.
+/// Removes and returns the first line; empty where no line ends.
 std::optional<std::string_view> take_line(std::string_view& text) {
   const auto end = text.find('\n');
   if (end == std::string_view::npos) {

@@ -1,8 +1,8 @@
-// The numbers of one stage's result: made from what the stage gives, kept and stored as a small text.
+// The metrics of one stage's result, kept and stored as a small text.
 //
-// Contract: names are those of metrics.hpp; what a result does not have is left out. `write_metrics` and `read_metrics`
-// are the form in the store: versioned, every number as its bits; `read_metrics` gives nothing for bytes that are not
-// whole, of another version, or that name what is not known.
+// Contract: names are those of metrics.hpp; metrics that a result does not have are absent. `write_metrics` and
+// `read_metrics` are the form in the store: versioned, each number as its bits. `read_metrics` returns nothing for
+// truncated bytes, another version, or unknown names.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace rayreplay::experiment {
 
 class MetricSet {
  public:
-  /// Internal where there is no such metric.
+  /// Internal for an undeclared metric.
   void add(std::string_view name, double value);
   void add_count(std::string_view name, std::uint64_t count) {
     add(name, static_cast<double>(count));

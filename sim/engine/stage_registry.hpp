@@ -1,10 +1,10 @@
 // The code of a stage, beside its description (sim/settings/stage.hpp).
 //
-// Contract: a stage's file ends with a static `StageRegistrar`, which gives a `StageInfo` and the address of a
-// `StageCode`; nothing else has to be edited. What a stage gives to other stages is a function of its header, which
-// finds or makes the result under the stage's key (Workbench::shared). `numbers` gives the metrics of several
-// experiments that share all that the stage depends on, but for `StageInfo::varies`: one result for each, in their
-// order. If it throws, the experiments are computed one by one, so that each gets what it would get alone.
+// Contract: a stage's file ends with a static `StageRegistrar` of a `StageInfo` and the address of a `StageCode`;
+// nothing else has to be edited. Other stages take the result through a function of the stage's header, which finds or
+// makes it under the stage's key (Workbench::shared). `numbers` returns the metrics of several experiments that share
+// all the stage depends on, except `StageInfo::varies`: one result each, in order. If it throws, the experiments are
+// computed one by one, so that each gets its own outcome.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace rayreplay::experiment {
 class Workbench;
 
 struct StageCode {
-  /// Memory of the result and of what computing it works with, from the sizes of the input.
+  /// Memory of the result and of its computation, from the sizes of the input.
   std::uint64_t (*estimate_bytes)(const Experiment&) = nullptr;
   std::vector<Made> (*numbers)(Workbench&, std::span<const Experiment* const>) = nullptr;
   bool alone = false;            ///< `numbers` takes one experiment at a time
@@ -29,9 +29,9 @@ struct StageCode {
   bool gives_result = false;     ///< to other stages, under the stage's key; its numbers have a key of their own
   const char* stored = nullptr;  ///< kind of the result in the store; null: it is not stored
   bool kept_with_input = false;  ///< in memory until nobody needs the input; otherwise until nobody needs the structure
-  /// What else it keeps in memory while it computes, by key.
+  /// Keys of other results that stay in memory after the computation.
   std::vector<Key> (*by_products)(const Experiment&) = nullptr;
-  /// What it reads of the settings if the input is a memory trace, in place of its keys and of all it takes but
+  /// For memory traces: the settings that the stage reads, in place of its keys and of all stages it takes but
   /// `input`.
   std::string (*reads_of_accesses)(const Settings&) = nullptr;
 };

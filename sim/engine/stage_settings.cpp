@@ -22,7 +22,7 @@ constexpr std::uint32_t kDefaultWarpSize = 32;
 constexpr std::uint32_t kWord = 4;
 constexpr const char* kHints = "scheduler.hints";
 constexpr const char* kHintFiles = "scheduler.hint_files";
-/// In the order of machine::CostSource.
+/// Order of machine::CostSource.
 constexpr std::array<std::string_view, 3> kCostSources = {"default", "spirv", "captured"};
 constexpr std::string_view kCosts = "costs.";
 constexpr std::string_view kShaderCosts = "shader_costs.";
@@ -85,7 +85,7 @@ double instructions(const Settings& settings, const std::string& key, std::strin
   return value;
 }
 
-/// Where the geometry of a cache was asked for: its keys, and those that they inherit; the machine where none was set.
+/// Place of the settings of a cache's geometry, inherited keys included; the machine where none was set.
 std::string place_of_cache(const Settings& settings, const std::string& level) {
   std::vector<std::string> places;
   for (const char* part : {"bytes", "line_bytes", "ways", "sector_bytes"}) {

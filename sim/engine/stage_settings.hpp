@@ -1,8 +1,8 @@
 // From complete settings to what the stages' code takes.
 //
-// Contract: one function for each; they check what no single key can say (sizes that are no number of words, geometries
-// that do not fit, costs of shaders that are no numbers), with the place of the setting where it is known. Errors:
-// Usage.
+// Contract: one function per option struct. They check combinations that no single key can check (sizes that are no
+// number of words, geometries that do not fit, malformed shader costs) and name the setting's place where known.
+// Errors: Usage.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@
 
 namespace rayreplay::experiment {
 
-/// What settings leave to the trace.
+/// Values that the trace decides where settings leave them open.
 struct TraceDecisions {
   std::uint32_t warp_size = 32;
   std::string order;  ///< resolved spec
@@ -32,25 +32,25 @@ struct TraceDecisions {
 
 [[nodiscard]] TraceDecisions decisions(const Settings& complete, const InputFacts& facts);
 
-/// Launch, warp size, order, packing and policy; `costs`: those of shader calls too. Errors as resolve's.
+/// Launch, warp size, order, packing and policy; with `costs` also those of shader calls. Errors as resolve's.
 [[nodiscard]] Resolved resolved_of(const Settings& complete, const trace::Trace& trace, bool costs);
 
-/// The same for packings and swizzle files that are compared; no packing: all of them.
+/// The same for the packings and swizzle files to compare; none: all packings.
 [[nodiscard]] Resolved resolved_of(const Settings& complete, const trace::Trace& trace, bool costs,
                                    const std::vector<std::string>& packings, const std::vector<std::string>& swizzles);
 
-/// Of `scheduler.hints` and `scheduler.hint_files`.
+/// From `scheduler.hints` and `scheduler.hint_files`.
 [[nodiscard]] scheduler::HintSources hints_of(const Settings& complete);
 
-/// The structure's options.
+/// Options of the acceleration structure.
 [[nodiscard]] bvh::BvhOptions structure_of(const Settings& complete);
 
-/// Without models, assignment and accelerator; no break-even.
+/// Without models, assignment, accelerator and break-even.
 [[nodiscard]] CompareOptions compare_of(const Settings& complete);
-/// The files that "NAME:BITS=FILE;…" names.
+/// Paths in "NAME:BITS=FILE;…".
 [[nodiscard]] std::vector<std::string> hint_file_paths(std::string_view hint_files);
 
-/// The machine that schedules and coalesces: the asked one with line and sector of the L1 that is asked about.
+/// The machine for scheduling and coalescing: the chosen one with line and sector of the L1 under study.
 [[nodiscard]] machine::Machine stream_machine(const Settings& complete);
 [[nodiscard]] memory::CoalesceOptions coalescing_of(const Settings& complete);
 [[nodiscard]] memory::StreamOptions stream_of(const Settings& complete, std::uint32_t warp_size);
@@ -59,7 +59,7 @@ struct TraceDecisions {
 
 [[nodiscard]] Hierarchy hierarchy_of(const Settings& complete);
 
-/// All that an experiment about caches takes; the warp size is for the trace to say.
+/// All options of a cache experiment but the warp size, which the trace decides.
 [[nodiscard]] CacheOptions cache_of(const Settings& complete);
 
 }  // namespace rayreplay::experiment

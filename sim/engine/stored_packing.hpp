@@ -1,7 +1,7 @@
 // A launch's warps as bytes: the form of packings in the store.
 //
-// Contract: little-endian, versioned; `read_packing` gives nothing for bytes that are not whole, or that do not put
-// each of `threads` threads at one place.
+// Contract: little-endian, versioned; `read_packing` returns nothing for truncated bytes, or if a thread is missing or
+// doubled.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@
 namespace rayreplay::experiment {
 namespace {
 
-/// Which devices ran something since, by name.
+/// Finds the devices that ran something since the start of the watch.
 class DeviceWatch {
  public:
   explicit DeviceWatch(const Accelerator* accelerator) : accelerator_(accelerator) {
@@ -28,7 +28,7 @@ class DeviceWatch {
     if (accelerator_ != nullptr) {
       for (const StageRecord& record : accelerator_->records()) {
         if (std::ranges::find(before_, record) != before_.end()) {
-          continue;  // it ran no more often than before
+          continue;  // nothing ran since
         }
         if (record.device == kProcessor) {
           processor = true;

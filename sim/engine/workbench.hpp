@@ -1,10 +1,9 @@
 // What a stage computes with: results of other stages, memory, devices, the store.
 //
-// Contract: a workbench serves one call of the evaluator, or one command. `shared` takes a result from memory, or has
-// it made; a result that cannot be made fails again for everybody who wants it of this workbench, without being tried
-// again. `numbers` gives the metrics of one stage for several experiments that share what the stage's group says
-// (ExperimentKeys::groups), one result each, in their order. Thrown: Internal errors and what is no error of rayreplay
-// (a cancelled run).
+// Contract: a workbench serves one call of the evaluator or one command. `shared` takes a result from memory or makes
+// it; a result that failed fails again for every user of this workbench without a new attempt. `numbers` returns the
+// metrics of one stage for experiments of one group (ExperimentKeys::groups), one result each, in order. Throws only
+// Internal errors and exceptions that are no rayreplay::Error (a cancelled run).
 #pragma once
 
 #include <exception>
@@ -43,7 +42,7 @@ class Workbench {
 
   [[nodiscard]] std::vector<Made> numbers(Stage stage, std::span<const Experiment* const> members);
 
-  /// The launch's columns on the device, until another launch or `free_device`; null: the processor.
+  /// The launch's columns on the device, until another launch or `free_device`. Null: computed on the CPU.
   [[nodiscard]] trace::AcceleratedLaunch* on_device(const std::shared_ptr<const InputData>& input,
                                                     std::uint32_t launch);
   void free_device() {
@@ -73,7 +72,7 @@ class Workbench {
   std::unique_ptr<trace::AcceleratedLaunch> uploaded_;
 };
 
-/// The same input with another value of a key: `settings` receives the settings, and must outlive the experiment.
+/// A copy of the experiment with another value of one key. `settings` receives the settings and must outlive it.
 [[nodiscard]] Experiment with(const Experiment& experiment, const std::string& key, const ParameterValue& value,
                               Settings& settings);
 

@@ -1,4 +1,4 @@
-// What was asked for, in full: `complete`.
+// Complete settings: `complete`.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -16,12 +16,12 @@
 
 namespace rayreplay::experiment {
 
-/// Fills settings in without checking what is known to be right.
+/// Fills in settings; values that are known to be valid are not checked again.
 class Completer {
  public:
   using Values = std::map<std::string, Setting, std::less<>>;
 
-  /// Every declared key as it is where nothing is set, on this machine.
+  /// Every declared key of a machine where no other key is set.
   static Values standard(const std::string& machine) {
     Values values;
     for (const ExperimentParameter& parameter : experiment_parameters()) {
@@ -56,7 +56,7 @@ class Completer {
   }
 
  private:
-  /// Key, and the key that it takes its value from.
+  /// Pairs of a key and the key that it inherits its value from.
   static const std::vector<std::pair<const std::string*, const std::string*>>& inheritance() {
     static const std::vector<std::pair<const std::string*, const std::string*>> list = [] {
       std::vector<std::pair<const std::string*, const std::string*>> result;
@@ -114,7 +114,7 @@ void require_input(const Settings& settings) {
   }
 }
 
-/// "name:key=value" with one parameter replaced or added.
+/// Replaces or adds one parameter of "name:key=value".
 std::string with_parameter(const std::string& spec, const std::string& name, const std::string& value) {
   const ModelSpec parsed = parse_spec(spec);
   std::string result = parsed.name;
@@ -128,7 +128,7 @@ std::string with_parameter(const std::string& spec, const std::string& name, con
   return replaced ? result : result + fmt::format("{}{}={}", separator, name, value);
 }
 
-/// Parameters of the key's spec, and the spec completed.
+/// Applies set parameters to the key's spec and completes it.
 void complete_spec(const ExperimentParameter& parameter, const Values& given, Setting& setting) {
   const std::string& key = parameter.declared.name;
   const std::string prefix = key + ":";
@@ -141,7 +141,7 @@ void complete_spec(const ExperimentParameter& parameter, const Values& given, Se
     }
     setting.value = completed_text(parameter, spec);
   } catch (const Error& error) {
-    // Whichever is wrong by itself; else all of them together.
+    // An error of a single parameter is reported first; then one of their combination.
     for (auto it = first; it != last; ++it) {
       try {
         static_cast<void>(
@@ -155,7 +155,7 @@ void complete_spec(const ExperimentParameter& parameter, const Values& given, Se
   }
 }
 
-/// A complete experiment names both: the standard number says nothing beside counted steps.
+/// Both keys stand in complete settings; the default number of steps does not exclude counted ones.
 void check_steps(const Values& values, const Values& given) {
   constexpr const char* kSteps = "scheduler.steps_per_ray";
   constexpr const char* kReplay = "scheduler.replay_steps";

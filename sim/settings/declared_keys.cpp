@@ -73,7 +73,7 @@ constexpr double kMostRequests = 9e18;
 constexpr double kMostShare = 1e6;
 constexpr double kMostUlps = 1e6;
 
-/// How a flag's value is called in the help.
+/// The name of a flag's value in the help.
 std::string type_of(const ExperimentParameter& parameter) {
   const ParameterValue& value = parameter.declared.default_value;
   return std::holds_alternative<bool>(value)           ? ""
@@ -83,7 +83,7 @@ std::string type_of(const ExperimentParameter& parameter) {
                                                        : "SPEC";
 }
 
-/// What one key has beside type, default and range.
+/// Builder of one key: all but type, default and range.
 class Key {
  public:
   explicit Key(ExperimentParameter& parameter) : parameter_(&parameter) {}
@@ -115,7 +115,7 @@ class Key {
   ExperimentParameter* parameter_;
 };
 
-/// What the list is written with: one call a key.
+/// Builder of the list: one call per key.
 class List {
  public:
   Key text(const char* key, std::string value, const Readers& read_by, const char* meaning) {
@@ -137,7 +137,7 @@ class List {
   Key truth(const char* key, bool value, const Readers& read_by, const char* meaning) {
     return Key(add(key, value, "", meaning, read_by));
   }
-  /// With the range of the key that it inherits.
+  /// Takes the range of the inherited key.
   void inherit(const char* key, const char* from, const Readers& read_by, const char* meaning) {
     Parameter declared = (*this)[from].declared;
     declared.name = key;

@@ -1,4 +1,4 @@
-// The list itself. Internal to this room: parameter_table.hpp hands it out.
+// The table of keys. Internal to this room; parameter_table.hpp is its interface.
 #pragma once
 
 #include <vector>

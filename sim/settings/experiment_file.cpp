@@ -23,7 +23,7 @@ bool is_machine_path(const std::string& text) {
   return text.find('/') != std::string::npos || text.ends_with(".toml");
 }
 
-/// Relative to the file's folder, where it is relative.
+/// Joins a relative path with the file's folder.
 std::string in_folder(const std::string& path, const std::string& folder) {
   return path.empty() || folder.empty() || std::filesystem::path(path).is_absolute()
              ? path
@@ -96,7 +96,7 @@ class Reader {
            });
   }
 
-  /// As the text that the key holds: "40:400".
+  /// The text form of the key: "40:400".
   [[nodiscard]] static std::string hand_cost(const std::string& shader, const toml::table& table,
                                              const std::string& place) {
     std::ostringstream text;
@@ -105,7 +105,7 @@ class Reader {
     try {
       cost = machine::parse_shader_costs(text.str(), place).front();
     } catch (const Error& error) {
-      ErrorInfo info = error.info();  // its lines are those of this table alone
+      ErrorInfo info = error.info();  // line numbers count from this table
       info.where = place;
       throw Error(error.kind(), info);
     }
@@ -113,7 +113,7 @@ class Reader {
            (cost.latency < 0 ? std::string() : fmt::format(":{}", cost.latency));
   }
 
-  /// Some key lies in it: an empty table of a wrong name is an error too.
+  /// Refuses names that no key starts with: an empty table of a wrong name is an error too.
   static void require_table(const std::string& path, const std::string& where) {
     const std::string prefix = path + ".";
     const auto within = [&](const ExperimentParameter& parameter) {
@@ -221,7 +221,7 @@ std::string to_toml(const Settings& complete, bool commented) {
                  parameter, commented);
     }
     if (!parameter.model_kind.empty()) {
-      // Of settings that are not complete: parameters of the spec.
+      // Settings that are not complete may hold parameters of specs.
       const std::string prefix = name + ":";
       for (auto it = complete.all().lower_bound(prefix); it != complete.all().end() && it->first.starts_with(prefix);
            ++it) {

@@ -1,4 +1,4 @@
-// Who reads a key, for tables: "assignment", "model, stream".
+// The stages that read a key, as text for tables: "assignment, model".
 #pragma once
 
 #include <string>

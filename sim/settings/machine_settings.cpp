@@ -28,7 +28,7 @@ struct Field {
   double maximum = 0;
 };
 
-// Ranges are those of machine files (a test compares).
+// The same ranges as in machine files; a test compares them.
 const std::vector<Field>& fields() {
   static const std::vector<Field> list = {
       {"machine.sms", &Machine::sms, kTimeAndStream, "SMs", "SMs of the machine", 1, 4096},

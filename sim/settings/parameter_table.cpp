@@ -31,7 +31,7 @@ const Index& index() {
   return result;
 }
 
-/// Keys of former configuration files, and what is said instead.
+/// Message for a key of older configuration files; "" for others.
 std::string renamed_key(std::string_view key) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kRenamed = {{
       {"packings", "the key is packing; to compare several, say rayreplay whatif --packing A --packing B"},
@@ -67,7 +67,7 @@ bool names(const std::vector<std::string>& keys, std::string_view key) {
   });
 }
 
-/// Of "costs.*": "costs.".
+/// "costs." for "costs.*".
 std::string_view prefix_of(const ExperimentParameter& open) {
   return std::string_view(open.declared.name).substr(0, open.declared.name.size() - 1);
 }
@@ -106,7 +106,7 @@ const ExperimentParameter* find_parameter(std::string_view key) {
   if (const auto found = known.by_key.find(key); found != known.by_key.end()) {
     return found->second;
   }
-  // Before a parameter of a spec: a shader's name may hold a colon.
+  // Open tables come before parameters of specs: a shader's name may hold a colon.
   for (const ExperimentParameter* open : known.open) {
     if (key.starts_with(prefix_of(*open)) && key.size() > prefix_of(*open).size()) {
       return open;
@@ -121,8 +121,8 @@ const ExperimentParameter* find_parameter(std::string_view key) {
 }
 
 void unknown_key(std::string_view key, const std::string& where) {
-  // What the key would be without a spec's parameter, and its last part alone: "l1.bytes" is near "cache.l1.bytes", and
-  // "cache.builder" near "bvh.builder".
+  // The nearest name is sought for the key without its parameter, and for its last part alone: "l1.bytes" is near
+  // "cache.l1.bytes", "cache.builder" near "bvh.builder".
   const std::string word(key.substr(0, key.find(':')));
   std::vector<std::string> known;
   std::string behind, beside;

@@ -1,14 +1,13 @@
-// Every key of an experiment: one flat list, from which files, `--set`, sweep axes, database columns, checks and the
-// reference documentation are made.
+// The table of keys of experiments, from which files, `--set`, flags, sweep axes, database columns, checks and the
+// reference are made.
 //
 // Contract: keys are dotted ("cache.l1.bytes"); in a file the parts before the last dot are tables. A key is declared
-// once, with type, unit, range and text (base/parameters.hpp), the stages that read it, and where its default comes
-// from: a value of its own, or, where `inherits` is not empty, another key ("cache.l1.bytes" inherits
-// "machine.l1_bytes"), or the machine that `machine.name` names (keys "machine.…"). A key with a `model_kind` holds a
-// spec of that registry. Open tables ("costs.*", "shader_costs.*") take anything for the last part: names of shaders.
-// Lists are texts, with the key's `separator` between their items. Order of the list is the order of files and columns.
-// Every command that reads a key takes its `flag`: with a value; of a truth value without one, for the opposite of the
-// default. A shorthand is a flag that sets several keys at once.
+// once: type, unit, range and text (base/parameters.hpp), the stages that read it, and its default: a value; with
+// `inherits` another key ("cache.l1.bytes" inherits "machine.l1_bytes") or the machine ("machine.…" keys). A key with a
+// `model_kind` holds a spec of that registry. Open tables ("costs.*", "shader_costs.*") take any last part: names of
+// shaders. Lists are texts with `separator` between items. The list's order is that of files and columns. Every command
+// that reads a key has its `flag`; the flag of a truth value takes no value and sets the opposite of the default. A
+// shorthand is a flag that sets several keys.
 #pragma once
 
 #include <cstdint>
@@ -48,14 +47,14 @@ struct Shorthand {
 };
 
 [[nodiscard]] const std::vector<ExperimentParameter>& experiment_parameters();
-/// Declared or of an open table; null otherwise. `key` may end in ":PARAM", which is looked up without it.
+/// Declared or of an open table; null otherwise. A final ":PARAM" is ignored.
 [[nodiscard]] const ExperimentParameter* find_parameter(std::string_view key);
-/// Of a flag that sets several keys at once: what it is, in the order of the help. `set_shorthand` (settings.hpp) sets.
+/// Flags that set several keys, in the order of the help; `set_shorthand` (settings.hpp) sets them.
 [[nodiscard]] const std::vector<Shorthand>& shorthands();
 [[nodiscard]] inline bool is_read(const ExperimentParameter& parameter, StageMask stages) {
   return (parameter.read_by & stages) != 0;
 }
-/// With the text of an unknown key: Usage, naming the key that took its place, or the nearest known one.
+/// Throws Usage with the key that replaced `key`, or the nearest known one.
 [[noreturn]] void unknown_key(std::string_view key, const std::string& where);
 
 }  // namespace rayreplay::experiment

@@ -9,7 +9,7 @@
 namespace rayreplay::experiment {
 namespace {
 
-/// Experiments are TOML, and TOML is UTF-8: other bytes could be neither written nor read again.
+/// TOML is UTF-8: other bytes could be neither written nor read again.
 void require_utf8(std::string_view key, const ParameterValue& value, const std::string& where) {
   const auto* written = std::get_if<std::string>(&value);
   for (const std::string_view text : {key, written == nullptr ? std::string_view() : std::string_view(*written)}) {
@@ -32,7 +32,7 @@ void Settings::set(std::string_view key, const ParameterValue& value, const std:
     values_.insert_or_assign(std::string(key), Setting{checked_value(*parameter, key, value, where), where});
     return;
   }
-  // A parameter of a spec: its model, and so its type, is known when all is.
+  // The type of a spec's parameter is known only when the spec is complete.
   if (parameter->model_kind.empty()) {
     throw Error(ErrorKind::Usage,
                 {"the key has no parameters", place_of(where, parameter->declared.name), "'" + std::string(key) + "'",
@@ -47,7 +47,7 @@ void Settings::set(std::string_view key, const ParameterValue& value, const std:
 }
 
 void Settings::set_text(std::string_view assignment, const std::string& where) {
-  // "KEY:PARAM=VALUE" has its '=' first; no key holds one, but a shader's name may.
+  // The first '=' ends the key in "KEY:PARAM=VALUE"; in open tables a shader's name may hold one.
   const bool open = assignment.starts_with("costs.") || assignment.starts_with("shader_costs.");
   const auto equals = open ? assignment.rfind('=') : assignment.find('=');
   if (equals == std::string_view::npos || equals == 0) {

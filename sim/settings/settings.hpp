@@ -1,19 +1,18 @@
-// Settings of one experiment: what was asked for, and what that means in full.
+// Settings of one experiment, as set and completed.
 //
-// Contract: `Settings` holds the keys that were set, checked one by one when they are set (known key, type, range; a
-// text where a number is declared is read as one; "64KiB", "4MiB", "2GiB" where the unit is bytes), with where they
-// came from, for messages. `set("scheduler.model:pool_warps", …)` sets one parameter of the spec that the key holds (or
-// will hold: settings of parameters are applied when the whole is completed, so that order does not matter). `complete`
-// gives every declared key a value: inherited values are filled in, specs have all their parameters, the machine's own
-// figures stand where they were not replaced. It is what a result says about itself and what hashes are made of;
-// completing it again changes nothing. It needs no trace; what only the trace knows stays as asked ("auto", warp_size
-// 0). Errors: Usage, with the place and the nearest known key or value.
+// Contract: `Settings` holds the keys that were set and their places for messages. A key is checked when it is set:
+// known name, type, range; texts are read as numbers where numbers are declared, "64KiB", "4MiB", "2GiB" where the unit
+// is bytes. `set("scheduler.model:pool_warps", …)` sets one parameter of the key's spec, before or after the spec
+// itself. `complete` gives every declared key a value: inherited values, specs with all parameters, the machine's
+// figures. A complete experiment is the provenance of a result and the base of its hashes; completing it again changes
+// nothing. No trace is needed: values that the trace decides stay as set ("auto", warp_size 0). Errors: Usage, with the
+// place and the nearest known key or value.
 //
-// `set_shorthand` sets the keys of a flag such as "--l1"; what its text leaves out is as the settings so far say.
-// `of_keys` keeps those of which `keep` says yes: what a result says about itself.
+// `set_shorthand` sets the keys of a flag such as "--l1"; parts that its text leaves out keep their values. `of_keys`
+// keeps the keys that `keep` accepts.
 //
-// `parse_experiment` reads a TOML file; relative paths in it are relative to `folder`. `to_toml` writes tables in the
-// order of the list, each key with its unit as a comment where `commented`; reading it back gives the same settings.
+// `parse_experiment` reads a TOML file; relative paths are relative to `folder`. `to_toml` writes tables in the order
+// of the list, with units as comments where `commented`; reading its text gives the same settings.
 #pragma once
 
 #include <functional>
@@ -37,11 +36,11 @@ class Settings {
  public:
   /// Checks, converts, replaces. Usage names `where`.
   void set(std::string_view key, const ParameterValue& value, const std::string& where);
-  /// "KEY=VALUE", as after `--set`.
+  /// "KEY=VALUE", the form of `--set`.
   void set_text(std::string_view assignment, const std::string& where);
 
   [[nodiscard]] bool has(std::string_view key) const;
-  /// Of complete settings, or a declared default. Internal for undeclared keys.
+  /// The value in complete settings, or the declared default. Internal for undeclared keys.
   [[nodiscard]] const ParameterValue& at(std::string_view key) const;
   [[nodiscard]] std::int64_t integer(std::string_view key) const;
   [[nodiscard]] double real(std::string_view key) const;
@@ -52,7 +51,7 @@ class Settings {
   [[nodiscard]] const std::map<std::string, Setting, std::less<>>& all() const {
     return values_;
   }
-  /// Whether `outputs` names it.
+  /// Whether `outputs` holds the word.
   [[nodiscard]] bool wants(std::string_view output) const;
 
  private:
@@ -60,7 +59,7 @@ class Settings {
   std::map<std::string, Setting, std::less<>> values_;
 };
 
-/// Whether an experiment must name a trace or a workload; a command has its own.
+/// Whether settings must name a trace or a workload, or the caller provides the input.
 enum class NamedInput : std::uint8_t { Needed, Elsewhere };
 
 [[nodiscard]] Settings complete(const Settings& settings, NamedInput input = NamedInput::Needed);
@@ -69,10 +68,10 @@ void set_shorthand(Settings& settings, const Shorthand& shorthand, const std::st
 
 [[nodiscard]] Settings of_keys(const Settings& settings, const std::function<bool(const ExperimentParameter&)>& keep);
 
-/// "e.toml:3, cache.l1.bytes"; the key's own flag stands for itself: "--packing".
+/// "e.toml:3, cache.l1.bytes"; for the key's own flag the flag alone: "--packing".
 [[nodiscard]] std::string place_of(const std::string& where, std::string_view key);
 
-/// What an open table holds, without its name: {"metal", 20} of "costs.metal". By name.
+/// Entries of an open table without its name ({"metal", 20} for "costs.metal"), sorted by name.
 [[nodiscard]] std::vector<std::pair<std::string, ParameterValue>> open_table(const Settings& settings,
                                                                              std::string_view table);
 

@@ -43,14 +43,14 @@ std::string of_registry(const std::string& text) {
   return Registry<Interface>::create(text).spec;
 }
 
-/// Checked, and as it was asked for: what a spec leaves out is not what it says by default.
+/// Checks the spec and returns it as written: parameters left out are the experiment's to decide.
 template <class Interface>
 std::string checked_spec(const std::string& text) {
   static_cast<void>(of_registry<Interface>(text));
   return text;
 }
 
-/// Specs with ';' between them, each once.
+/// Specs separated by ';', without repetitions.
 std::string spec_list(const std::string& text, const Completion& complete) {
   std::vector<std::string> specs;
   std::string_view rest = text;
@@ -71,7 +71,7 @@ std::string auto_or_registry(const std::string& text) {
   return text == kAuto ? text : of_registry<Interface>(text);
 }
 
-/// By what is registered in this program, without making one: whoever links no workloads has none.
+/// A program without workloads keeps the text; the registry is asked without creating it.
 std::string of_workload(const std::string& text) {
   std::vector<std::string> names;
   for (const ModelDescription& model : all_models()) {
@@ -94,7 +94,7 @@ std::string of_workload(const std::string& text) {
                near.empty() ? "" : "did you mean '" + near + "'?"});
 }
 
-/// Each item without blanks around it; no name twice.
+/// Items without surrounding blanks; a repeated name is an error.
 template <class Parse>
 std::string checked_hints(const std::string& text, Parse parse) {
   std::set<std::string> names;
@@ -147,7 +147,7 @@ const std::map<std::string, Completion, std::less<>>& completions() {
       {"cache.reuse_engine", of_registry<memory::ReuseEngine>},
       {"explain.enlarged_layouts",
        [](const std::string& text) { return text == kNone ? text : spec_list(text, of_registry<bvh::Layout>); }},
-      // Their leaves hold one primitive unless the spec itself sets leaf_size.
+      // These builders' leaves hold one primitive unless the spec sets leaf_size.
       {"explain.enlarged_builders",
        [](const std::string& text) { return spec_list(text, checked_spec<bvh::Builder>); }},
       {"explain.hardware_builder", checked_spec<bvh::Builder>},
@@ -158,7 +158,7 @@ const std::map<std::string, Completion, std::less<>>& completions() {
   return list;
 }
 
-/// Texts and their completions, by key. Emptied when it holds too many: a sweep may draw numbers.
+/// Completed texts by key. Emptied when full: a sweep may sample numbers without end.
 class Remembered {
  public:
   std::string get(const std::string& key, const std::string& text, const Completion& complete) {

@@ -1,9 +1,9 @@
-// Texts that name models, in full. Internal to this room.
+// Completion of texts that name models. Internal to this room.
 //
-// Contract: the spec with every parameter, as the key's registry completes it; "auto" where the key knows it stays, a
-// key without a model kind is checked where it has a grammar of its own (hints). The answer to a text is remembered: a
-// sweep asks for the same ones again and again. Workloads are looked up where their library is linked; elsewhere their
-// text stays as it is. Errors of the registries, without a place. Thread-safe.
+// Contract: returns the spec with every parameter, as completed by the key's registry. "auto" stays where the key
+// allows it; a key without a model kind but with a grammar (hints) is checked. Results are cached by text, since a
+// sweep repeats them. Programs without workloads keep the text of workloads. Errors of the registries, without a place.
+// Thread-safe.
 #pragma once
 
 #include <string>

@@ -23,7 +23,7 @@ std::vector<Entry>& registered() {
   throw Error(ErrorKind::Internal, {what, name, "", "", ""});
 }
 
-/// Registered stages in the order of all_stages(), with what is derived from it.
+/// Registered stages in the order of all_stages(), and derived tables.
 struct Stages {
   std::vector<StageInfo> infos;
   std::vector<const void*> codes;

@@ -1,10 +1,10 @@
-// What the stages of an experiment are: what each takes, which keys it reads, which numbers it gives.
+// Stages of an experiment: the results each takes, the keys it reads, the metrics it gives.
 //
-// Contract: a stage is one file of sim/engine/stages, which registers its description and its code
-// (sim/engine/stage_registry.hpp); nothing else lists stages. A stage is named in text ("stream"); `Stage` is its place
-// in `all_stages()`, by position and name, whatever the order of registration. Programs that link no engine have no
-// stages: all masks are 0 there. Errors: Internal for a stage that is not registered, for two of one name, and for one
-// that does not come after what it takes.
+// Contract: a stage is one file of sim/engine/stages, which registers its description and code
+// (sim/engine/stage_registry.hpp); no other list exists. In text a stage is its name ("stream"); `Stage` is its
+// position in `all_stages()`, which does not depend on the order of registration. A program without the engine has no
+// stages: all masks are 0. Errors: Internal for an unregistered stage, a doubled name, or a stage before one that it
+// takes.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace rayreplay::experiment {
 
 enum class Goal { Less, More, None };  ///< what is better
 
-/// A number that an experiment can give (metrics.hpp).
+/// One metric of experiments (metrics.hpp).
 struct Metric {
   std::string name;
   std::string output{};  ///< the stage that gives it: a word of the key `outputs`
@@ -30,17 +30,17 @@ struct StageInfo {
   std::string text;                  ///< one line: what it gives
   int position = 0;                  ///< in lists of stages: above those of the stages it takes
   std::vector<std::string> takes{};  ///< stages whose results it takes
-  /// Keys that it reads, beside those whose entries in the table of keys name it; "machine.*": all of a table.
+  /// Keys read in addition to those whose entries in the table of keys name this stage; "machine.*": a whole table.
   std::vector<std::string> reads{};
-  /// Goes up when the same settings give other numbers, or stored results another form.
+  /// Increased when the same settings give other numbers, or stored results change their form.
   std::uint32_t format = 1;
   std::vector<Metric> metrics{};
   int rank = 0;  ///< place of its metrics in tables
-  /// Keys that it reads and in which experiments may differ that are computed together; "*": all that it reads itself.
+  /// Keys in which experiments computed together may differ; "*": all keys that this stage reads itself.
   std::vector<std::string> varies{};
-  /// Runs of a sweep that want it form one unit if they share the result of this stage; "": its own, but for `varies`.
+  /// Runs of a sweep form one unit if they share the result of this stage; "": of this stage itself, except `varies`.
   std::string unit_shares{};
-  /// Of the stages that a run wants, the one with the largest weight decides on its unit.
+  /// The stage with the largest weight among those that a run wants decides on its unit.
   int unit_weight = 0;
   std::string command{};     ///< that shows what the stage gives, where it has no metrics
   bool large_units = false;  ///< what runs of a unit share is worth more than many small units
@@ -50,7 +50,7 @@ enum class Stage : std::uint8_t {};
 using StageMask = std::uint32_t;
 inline constexpr std::size_t kMostStages = 32;
 
-/// A stage's registration; `code` is the engine's (sim/engine/stage_registry.hpp).
+/// Registers a stage; `code` belongs to the engine (sim/engine/stage_registry.hpp).
 class StageRegistrar {
  public:
   StageRegistrar(StageInfo info, const void* code);
@@ -63,7 +63,7 @@ class StageRegistrar {
 [[nodiscard]] Stage stage(std::string_view name);
 [[nodiscard]] const StageInfo& info_of(Stage stage);
 [[nodiscard]] const void* code_of(Stage stage);
-/// Stages with metrics, in the order in which their metrics are listed.
+/// Stages with metrics, in the listed order of metrics.
 [[nodiscard]] const std::vector<Stage>& output_stages();
 
 [[nodiscard]] constexpr std::size_t index_of(Stage stage) {
@@ -72,16 +72,16 @@ class StageRegistrar {
 [[nodiscard]] constexpr StageMask bit(Stage stage) {
   return StageMask{1} << index_of(stage);
 }
-/// "assignment, model"; "" has none. A stage that is not registered is left out where `strict` is false.
+/// Mask of "assignment, model"; 0 for "". Unregistered names are ignored if `strict` is false.
 [[nodiscard]] StageMask stages_named(std::string_view list, bool strict = true);
 [[nodiscard]] const char* to_string(Stage stage);
-/// The stages that it names in `takes`.
+/// The stages in `takes`.
 [[nodiscard]] StageMask taken_by(Stage stage);
-/// The stages whose results a stage takes, and those of these: without itself.
+/// All stages whose results a stage takes, directly or not; without itself.
 [[nodiscard]] StageMask inputs_of(Stage stage);
-/// The command of a stage whose keys decide on no metric: "cache". "": they do, or no stage reads them.
+/// The command ("cache") of a stage whose keys affect no metric; "" where they do, or no stage reads them.
 [[nodiscard]] std::string command_of(StageMask readers);
-/// `mask`, and every stage that takes a result of one of them.
+/// `mask` and all stages that take a result of one of them, directly or not.
 [[nodiscard]] StageMask with_dependents(StageMask mask);
 
 }  // namespace rayreplay::experiment

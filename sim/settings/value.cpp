@@ -14,7 +14,7 @@
 namespace rayreplay::experiment {
 namespace {
 
-constexpr double kExact = 9007199254740992.0;  // 2^53: whole numbers below are whole as doubles
+constexpr double kExact = 9007199254740992.0;  // 2^53: doubles hold all whole numbers up to here
 
 [[noreturn]] void usage(std::string what, std::string where, std::string found, std::string expected,
                         std::string fix = "") {
@@ -33,7 +33,7 @@ std::string type_text(const Parameter& declared) {
   return type;
 }
 
-/// "64KiB" as bytes; what has no such unit stays as it is.
+/// "64KiB" as bytes; other texts unchanged.
 std::string without_unit(const std::string& text) {
   struct Unit {
     std::string_view word;
@@ -41,7 +41,7 @@ std::string without_unit(const std::string& text) {
   };
   static constexpr std::array kUnits = {Unit{"KiB", std::uint64_t{1} << 10U}, Unit{"MiB", std::uint64_t{1} << 20U},
                                         Unit{"GiB", std::uint64_t{1} << 30U}, Unit{"TiB", std::uint64_t{1} << 40U}};
-  constexpr std::size_t kMostDigits = 6;  // with a unit: never beyond 64 bits
+  constexpr std::size_t kMostDigits = 6;  // with any unit the value fits into 64 bits
   for (const Unit& unit : kUnits) {
     if (!text.ends_with(unit.word)) {
       continue;
@@ -55,13 +55,13 @@ std::string without_unit(const std::string& text) {
   return text;
 }
 
-/// -0 as 0: one value, one text, one hash.
+/// -0 becomes 0, so that equal values have equal texts and hashes.
 ParameterValue without_sign_of_zero(const ParameterValue& value) {
   const auto* number = std::get_if<double>(&value);
   return number == nullptr ? value : *number + 0.0;
 }
 
-/// A text as the declared type, by the rules of specs.
+/// Reads a text as the declared type, by the rules of specs.
 ParameterValue read_text(const Parameter& declared, const std::string& text, const std::string& place) {
   try {
     const std::string plain = declared.unit == "bytes" ? without_unit(text) : text;
@@ -103,7 +103,7 @@ std::string checked_shader_cost(const ParameterValue& value, const std::string& 
   return text;
 }
 
-/// Each word once, in the order of the stages.
+/// Drops repetitions and sorts the words in the order of the stages.
 std::string checked_outputs(const std::string& text, const std::string& place) {
   static const std::vector<std::string> kKnown = [] {
     std::vector<std::string> names;

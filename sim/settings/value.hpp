@@ -1,4 +1,4 @@
-// One value of one key: type, range, units. Internal to this room.
+// Checks one value of one key: type, range, units. Internal to this room.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace rayreplay::experiment {
 
-/// The value as the key's type: texts are read as numbers and truth values where those are declared, whole numbers are
-/// numbers, "64KiB" is bytes. Usage at `where` for anything else and for what is out of range. `key` for messages.
+/// The value in the key's type: texts are read as numbers and truth values where declared, whole numbers become
+/// numbers, "64KiB" becomes bytes. Usage at `where` for other types and values out of range. `key` for messages.
 [[nodiscard]] ParameterValue checked_value(const ExperimentParameter& parameter, std::string_view key,
                                            const ParameterValue& value, const std::string& where);
 

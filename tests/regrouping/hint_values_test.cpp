@@ -341,13 +341,13 @@ TEST_F(Refusals, ValuesThatDoNotFit) {
 
 TEST_F(Refusals, ValuesThatAreNoNumbers) {
   const ErrorInfo log = refused(ErrorKind::Input, "p:8=1 + log2(distance - 4)");
-  EXPECT_EQ(log.what, "no number comes of this for thread 0, ray 0");
+  EXPECT_EQ(log.what, "the formula gives no number for thread 0, ray 0");
   EXPECT_EQ(log.where, "hint 'p', column 5:\n  1 + log2(distance - 4)\n      ^");
   EXPECT_EQ(log.found, "log2(-3.75) is not a number");
   EXPECT_EQ(log.expected, "a number above 0");
   const ErrorInfo quotient = refused(ErrorKind::Input, "p:8=1 / (1 - miss)");
   EXPECT_EQ(quotient.found, "1 / 0 is infinite");
-  EXPECT_EQ(quotient.what, "no number comes of this for thread 2, ray 0");
+  EXPECT_EQ(quotient.what, "the formula gives no number for thread 2, ray 0");
 }
 
 TEST_F(Refusals, FieldsThatTheTraceLacks) {

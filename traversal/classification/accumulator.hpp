@@ -1,7 +1,7 @@
 // Sums of a classification while several workers make it. Internal to this folder.
 //
 // Contract: workers count tests of different threads (by_thread and by_ray are written without locks); `finish` adds
-// what each worker holds. The sums do not depend on who counted what.
+// the counts of all workers. The sums do not depend on the distribution of threads.
 #pragma once
 
 #include <cstdint>
@@ -38,10 +38,10 @@ class Accumulator {
     return workers_.local();
   }
   void count(Worker& worker, const CountedTest& test, const Verdict& verdict);
-  /// Counts of a batch that were made elsewhere, kind fastest: of threads, and of rays where they are asked for.
+  /// Adds counts of a batch made elsewhere, kind fastest: by thread, and by ray where wanted.
   void add_rows(std::span<const std::uint64_t> by_thread, std::uint64_t first_thread,
                 std::span<const std::uint64_t> by_ray, std::uint64_t first_ray);
-  /// `others`: counts of objects that were made elsewhere.
+  /// `others`: counts of objects made elsewhere.
   void finish(std::vector<ObjectCounts> others = {});
 
   [[nodiscard]] bool per_ray() const {

@@ -1,8 +1,9 @@
-// Tests judged batch by batch by something other than the Judge (judge.hpp): what kernels/classification implements.
+// Interface for judging tests in batches elsewhere than in the Judge (judge.hpp); implemented by
+// kernels/classification.
 //
-// Contract: `begin`, then `set_ray` of every ray with a test and `set_test` of every test, from several threads if each
-// has its own rays; then `judge`. A test that `set_test` refuses has to be judged by the caller; so do tests never set.
-// Kinds, flags and t_enter are the Judge's bit for bit.
+// Contract: `begin`, then `set_ray` for every ray with a test and `set_test` for every test, from several threads with
+// different rays; then `judge`. The caller judges tests that `set_test` refuses or that were not set. Kinds, flags and
+// t_enter equal the Judge's bit for bit.
 #pragma once
 
 #include <cstdint>
@@ -31,21 +32,21 @@ class BatchJudge {
     bool verdicts = false;  ///< wanted
   };
   virtual void begin(const Batch& batch) = 0;
-  /// `place`: of the batch; `thread`: of the launch. `assumed`: t* rests on an assumption (ClassifyOptions).
+  /// `place`: in the batch; `thread`: of the launch. `assumed`: t* rests on an assumption (ClassifyOptions).
   virtual void set_ray(std::uint64_t place, std::uint64_t thread, const Ray& ray, float t_star, bool assumed) = 0;
-  /// Numbers of the batch; the ray was set. False: the caller judges it.
+  /// Numbers within the batch; the ray was set. False: the caller judges the test.
   [[nodiscard]] virtual bool set_test(std::uint64_t test_number, std::uint64_t ray_number, const JudgedTest& test) = 0;
   virtual void judge(Accumulator& sums) = 0;
 
   /// Whether test `place` was judged here.
   [[nodiscard]] virtual bool judged(std::uint64_t place) const = 0;
-  /// Of a test that was, where verdicts were wanted.
+  /// The verdict of a test judged here, if verdicts were wanted.
   [[nodiscard]] virtual Verdict verdict(std::uint64_t place) const = 0;
-  /// Counts of objects of all batches, ascending; none where `judge` has added them to the sums.
+  /// Counts of objects of all batches, ascending; empty if `judge` has added them to the sums.
   [[nodiscard]] virtual std::vector<ObjectCounts> objects() = 0;
 };
 
-/// Makes a judge, which lives during the call of `classify`.
+/// Makes a judge that lives during the call of `classify`.
 inline constinit Twin<void(const bvh::PreparedScene&, const EnlargedBoxes&, const Judge&,
                            const std::function<void(BatchJudge*)>& classify)>
     judge_twin{"classification"};

@@ -56,12 +56,12 @@ SlabEntry enter(const bvh::Box& box, const SlabRay& ray, double t_min, double t_
     high[axis] = static_cast<double>(box.high[axis]) - ray.origin[axis];
     reach += std::max(std::abs(low[axis]), std::abs(high[axis]));
   }
-  double line = -std::numeric_limits<double>::infinity();  // where the ray's line enters the box
+  double line = -std::numeric_limits<double>::infinity();  // entry of the ray's line into the box
   double far = t_max + std::abs(t_max) * unit;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const double d = ray.direction[axis];
-    // What an error of the direction moves a plane by: in proportion to its distance, but no more than at the farthest
-    // corner, behind which nothing matters.
+    // Movement of a plane by an error of the direction: proportional to its distance, at most that of the farthest
+    // corner.
     const double terms = ray.direction_terms[axis];
     const double at_corner = ray.speed > 0 ? reach * terms / ray.speed : reach;
     const auto pad = [&](double plane, double distance) {

@@ -1,13 +1,12 @@
-// Where a ray enters a box, in double precision and rounded outward: what tells overlap from enlargement and order.
+// Entry of a ray into a box, in double precision and rounded outward: separates overlap from enlargement and order.
 //
-// Contract: `enter` says whether the ray meets the box within [t_min, t_max] and where it enters it, allowing for what
-// float hardware may have rounded on the way: every plane is moved outward by `unit` times the sum of the magnitudes
-// that enter its distance (the terms of the origin, the plane, and what an error of the direction's terms makes of the
-// distance, at most at the box's farthest corner), and t_min and t_max by `unit` of themselves. So a box that is met in
-// exact arithmetic is met here, at no later a distance; touching a face, an edge or a corner is meeting, also for rays
-// parallel to an axis and boxes of no extent. `entry` is never below the lowered t_min. `met_from_origin` says the same
-// of [0, t_max]: with it and without `met` the ray meets the box before t_min alone. An empty box is not met. Rays must
-// be traversable.
+// Contract: `enter` says whether the ray meets the box within [t_min, t_max] and at which distance, allowing for the
+// rounding of float hardware: every plane moves outward by `unit` times the sum of the magnitudes in its distance (the
+// terms of the origin, the plane, and the effect of an error of the direction, at most at the box's farthest corner);
+// t_min and t_max move by `unit` of themselves. A box met in exact arithmetic is thus met here, at no later distance.
+// Touching a face, edge or corner is meeting, also for rays parallel to an axis and boxes without extent. `entry` is
+// never below the lowered t_min. `met_from_origin` is the same for [0, t_max]: if it holds without `met`, the ray meets
+// the box before t_min alone. Empty boxes are not met. Rays must be traversable.
 #pragma once
 
 #include <array>
@@ -17,7 +16,7 @@
 
 namespace rayreplay::traversal {
 
-/// A ray in some space; t is the same in every space.
+/// A ray in world or object space; t is the same in both.
 struct SlabRay {
   std::array<double, 3> origin{};
   std::array<double, 3> direction{};

@@ -28,7 +28,7 @@ constexpr std::uint64_t kBatchRays = 1U << 19U;
 constexpr std::uint64_t kBatchEvents = 1U << 21U;
 constexpr std::size_t kThreadGrain = 256;
 
-/// Whether a t* further away could have made the test another kind.
+/// Whether a more distant t* could change the kind of the test.
 bool rests_on_t_star(TestKind kind) {
   return kind == TestKind::Overlap || kind == TestKind::Order || kind == TestKind::EnlargementOrOrder;
 }
@@ -67,7 +67,7 @@ class Classifier {
   }
 
  private:
-  /// From the beginning, whatever was counted before. `elsewhere`: judges what it can; null: all is judged here.
+  /// Discards earlier counts. `elsewhere` judges the tests that it can; null: all are judged here.
   Classification run_with(BatchJudge* elsewhere) {
     begin(elsewhere);
     const std::uint64_t threads = launch_->data.threads();
@@ -85,7 +85,7 @@ class Classifier {
     }
     sums_->finish(elsewhere_ != nullptr ? elsewhere_->objects() : std::vector<ObjectCounts>{});
     if (!launch_->data.events.ray.empty()) {
-      // Events of other rays may stand between those of one.
+      // A ray's events may be interleaved with those of other rays.
       tbb::parallel_sort(result_.tests.begin(), result_.tests.end(),
                          [](const ClassifiedTest& a, const ClassifiedTest& b) { return a.event < b.event; });
     }
@@ -157,7 +157,7 @@ class Classifier {
     result_.unobserved += shaders.unobserved();
   }
 
-  /// Whether the hit is one that an any-hit shader would have decided on, had the hardware come to it.
+  /// Whether an any-hit shader would have decided on the hit, had the hardware tested it.
   [[nodiscard]] bool is_assumed(const ObservedShaders& shaders, std::size_t place, const Ray& ray,
                                 const Hit& hit) const {
     const trace::Geometry& geometry = scene_.geometry(scene_.instances[hit.instance].blas, hit.geometry);
@@ -192,7 +192,7 @@ class Classifier {
     }
   }
 
-  /// Of the tests of the batch that were judged elsewhere.
+  /// Takes the verdicts of tests judged elsewhere.
   void take_verdicts(std::size_t first_test) {
     tbb::parallel_for(tbb::blocked_range<std::size_t>(first_test, result_.tests.size()), [&](const auto& tests) {
       for (std::size_t i = tests.begin(); i < tests.end(); ++i) {

@@ -46,7 +46,7 @@ bool contradicts(Cause cause, TestKind kind) {
     case TestKind::Overlap:
       return cause != Cause::Overlap;
     case TestKind::Enlargement:
-    case TestKind::BeforeTMin:  // no simulated test is of this kind (simulate.hpp); exact boxes are clipped to t_min
+    case TestKind::BeforeTMin:  // never simulated (simulate.hpp): exact boxes are clipped to t_min
       return cause != Cause::Enlargement && cause != Cause::Joint;
     case TestKind::Order:
       return cause != Cause::Order && cause != Cause::Joint;

@@ -1,14 +1,14 @@
-// The ground truth of simulated tests: causes that are known, against the classes that were found (MODELS.md §8).
+// The ground truth of simulated tests: known causes against found classes (MODELS.md §8).
 //
 // Contract: a test's truth is
 //   Necessary, BoxMiss, Overlap   the ideal order over exact boxes makes it, and the ray hits the primitive at or
 //                                 before t*, not at all, or behind t*
-//   Enlargement  not so, but ideal order with the hardware's boxes does, and the hardware's order with exact boxes not
+//   Enlargement  made by the ideal order with the hardware's boxes, not by the hardware's order with exact boxes
 //   Order        the other way round
-//   Either       each of the two alone makes it
-//   Joint        neither alone does
-// The first three are told apart by `brute_force_hit`, which looks at the ray and the primitive alone: no traversal, no
-// limit of the moment, no slack, nothing that the classification is computed from.
+//   Either       made by each of the two alone
+//   Joint        made by neither alone
+// `brute_force_hit` separates the first three by the ray and the primitive alone: no traversal, no current limit, no
+// slack, and no result of the classification.
 #pragma once
 
 #include <array>
@@ -23,16 +23,16 @@ namespace rayreplay::traversal {
 enum class Cause : std::uint8_t { Necessary = 0, BoxMiss, Overlap, Enlargement, Order, Either, Joint };
 inline constexpr std::size_t kCauses = 7;
 [[nodiscard]] const char* to_string(Cause cause);
-/// One of the three that every order which goes by boxes makes.
+/// Whether the cause is one of the three that every box-based order makes.
 [[nodiscard]] bool is_base(Cause cause);
 
 /// Whether a class contradicts the truth. Right are: each base kind for itself, R2 for Enlargement, R3 for Order, and
-/// "R2 or R3" for any truth that is not base; for Either nothing else; for Joint R2 and R3 too, as it takes both.
+/// "R2 or R3" for every truth that is not base; for Either nothing else, for Joint also R2 and R3.
 [[nodiscard]] bool contradicts(Cause cause, TestKind kind);
 
 struct GroundTruth {
   std::array<KindCounts, kCauses> tests{};  ///< truth, then class
-  /// Of the wrong ones: those that are right without slack for the original boxes, so that rounding has decided.
+  /// Wrong classes that are right without slack for the original boxes: decided by rounding.
   std::uint64_t rounding = 0;
 
   void add(const GroundTruth& other);
@@ -42,8 +42,8 @@ struct GroundTruth {
   [[nodiscard]] std::uint64_t joint() const;      ///< truth Joint
 };
 
-/// Where ray `ray` of `observed` hits the candidate in [t_min, t_max] of its trace call: of a box primitive the nearest
-/// of all reports that count, of a triangle where it pierces it, unless its facing is culled. O(tests of the ray).
+/// The hit of ray `ray` of `observed` on the candidate in [t_min, t_max] of its trace call: for a box primitive the
+/// nearest report that counts, for a triangle the pierced point, unless its facing is culled. O(tests of the ray).
 [[nodiscard]] ReportedHit brute_force_hit(const bvh::PreparedScene& scene, const Observed& observed, std::uint64_t ray,
                                           const Candidate& candidate);
 

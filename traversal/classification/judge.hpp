@@ -1,10 +1,9 @@
-// The kind of one test (MODELS.md §8), whoever made it: a GPU, the built-in tracer, a simulated traversal.
+// The kind of one test (MODELS.md §8), of a GPU, the built-in tracer or a simulated traversal.
 //
-// Contract: a JudgedRay belongs to one thread at a time and remembers the ray in the space it was last asked about.
-// Primitives that are inactive (bvh/scene.hpp) have no box, so that a test of theirs that is not necessary is an
-// enlargement. A triangle that is hit has its box entered there at the latest, however the hardware rounded; a box
-// primitive's shader may report hits outside the box. Comparisons are rounded outward as classify.hpp says. O(1) a
-// test, O(models) where t* < t_enter.
+// Contract: a JudgedRay belongs to one thread at a time and caches the ray in the last object space. Inactive
+// primitives (bvh/scene.hpp) have no box: their tests are enlargements unless necessary. The box of a hit triangle is
+// entered at the hit at the latest, for any rounding; a box primitive's shader may report hits outside the box.
+// Comparisons are rounded outward as in classify.hpp. O(1) a test, O(models) where t* < t_enter.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@
 
 namespace rayreplay::traversal {
 
-/// What was found out about a test.
+/// The result for one test.
 struct Verdict {
   TestKind kind = TestKind::Necessary;
   float t_enter = 0;      ///< where the ray enters the original box; NaN if it does not
@@ -55,8 +54,8 @@ class JudgedRay {
 
 class Judge {
  public:
-  /// Both must outlive it. Slacks in units of 2^-24: of the original boxes and of the enlarged ones, the same for all
-  /// but experiments.
+  /// Both must outlive the judge. Slacks in units of 2^-24, of the original and of the enlarged boxes; they differ in
+  /// experiments only.
   Judge(const bvh::PreparedScene& scene, const EnlargedBoxes& enlarged, double slack, double enlarged_slack,
         const KnownHardware& known);
 

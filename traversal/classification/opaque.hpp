@@ -1,4 +1,4 @@
-// Whether any-hit shaders are left out for a geometry, as Vulkan decides it: the ray's flags, then the instance's, then
+// Whether a geometry is opaque (skips any-hit shaders), by Vulkan's rules: the ray's flags, then the instance's, then
 // the geometry's own.
 #pragma once
 

@@ -1,10 +1,9 @@
-// Where a ray hits the primitive of a test, as the trace's shaders reported it (MODELS.md §8).
+// The hit of a ray on a test's primitive, as reported by the trace's shaders (MODELS.md §8).
 //
 // Contract: a report counts if it was accepted, is of a triangle's any-hit, or lies in [t_min, t_max] of the trace
-// call; of several the nearest. `RayReports` takes together all calls of intersection shaders that the trace has for
-// (ray, candidate): what it answers does not depend on how far the ray reached when a simulated test was made. A
-// candidate without a call, or whose calls reported nothing that counts, is not hit. assign: O(n log n) in the ray's
-// tests; of: O(log n).
+// call; the nearest of several is taken. `RayReports` joins all calls of intersection shaders for (ray, candidate), so
+// that the answer does not depend on the ray's limit at a simulated test. A candidate without a report that counts is
+// not hit. assign: O(n log n) in the ray's tests; of: O(log n).
 #pragma once
 
 #include <cstdint>
@@ -22,7 +21,7 @@ struct ReportedHit {
   bool operator==(const ReportedHit&) const = default;
 };
 
-/// Of one test.
+/// The nearest report of one test.
 [[nodiscard]] ReportedHit nearest_report(const Observed& observed, const ObservedTest& test, const Ray& ray);
 
 class RayReports {

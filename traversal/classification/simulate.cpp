@@ -34,7 +34,7 @@ bvh::BvhOptions hardware_options(const SimulateOptions& options) {
   return structure;
 }
 
-/// The same tree in exact boxes: the hardware's builder with the children that its layout takes.
+/// The same tree in exact boxes: the hardware's builder with the branching of its layout.
 bvh::BvhOptions exact_options(const SimulateOptions& options, const bvh::Bvh& hardware) {
   bvh::BvhOptions structure;
   structure.builder = with_setting(options.structure.builder, "branching", hardware.traits.width);
@@ -93,7 +93,7 @@ class Simulator {
         judge_(exact_.scene, enlarged_, options.classify.slack, options.classify.slack, known_hardware(options)),
         strict_(exact_.scene, enlarged_, 0, options.classify.slack, known_hardware(options)) {
     hardware_.own_boxes = false;
-    exact_.own_boxes = false;  // leaves of one primitive: the leaf's box is its own
+    exact_.own_boxes = false;  // leaves hold one primitive: the leaf's box is its own
   }
 
   Simulation run() {
@@ -105,7 +105,7 @@ class Simulator {
   }
 
  private:
-  /// From the beginning, whatever was counted before. `elsewhere`: judges what it can; null: all is judged here.
+  /// Discards earlier counts. `elsewhere` judges the tests that it can; null: all are judged here.
   Simulation run_with(BatchJudge* elsewhere) {
     begin(elsewhere);
     const std::uint64_t threads = launch_->data.threads();
@@ -286,13 +286,13 @@ class Simulator {
     }
   }
 
-  /// Where the ray pierces the triangle, in reach of the moment or not.
+  /// Where the ray pierces the triangle, within the current limit or beyond.
   [[nodiscard]] static ReportedHit pierced(const PrimitiveTest& test, const Ray& ray) {
     return test.t >= ray.t_min && test.t <= ray.t_max && std::isfinite(test.t) ? ReportedHit{true, test.t}
                                                                                : ReportedHit{};
   }
 
-  /// Of a test that the ideal order over exact boxes does not make.
+  /// The cause of a test that the ideal order over exact boxes does not make.
   [[nodiscard]] static Cause cause_of(const Candidate& candidate, const Workspace& workspace) {
     const bool by_boxes = workspace.ideal_enlarged.has(candidate);
     const bool by_order = workspace.hardware_exact.has(candidate);

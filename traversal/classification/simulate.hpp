@@ -1,27 +1,25 @@
-// Simulated observation: a traversal over a layout plays the hardware on a trace's rays, and its tests are classified
-// by the same code as a GPU's (classify.hpp). As everything about this hardware is known, so is the cause of every
-// test: the ground truth for the classification.
+// Simulated observation: a traversal over a layout simulates hardware on a trace's rays, and the code for GPUs
+// (classify.hpp) classifies its tests. The cause of every simulated test is known: the ground truth of the
+// classification.
 //
-// Contract: each ray of the launch is traced by `traversal` over the structure that `structure` describes, with the
-// trace's reports and any-hit decisions as shaders (ObservedShaders) and without own-box tests: this hardware calls an
-// intersection shader whenever it enters the leaf, as hardware that does not keep the application's boxes must. Every
-// triangle and every box primitive it tests is an observed test; with `any_hit_only` of the triangles only those that
-// were hit and are not opaque to the ray, which is all that a capture would see. t* is the closest accepted hit that
-// the ordered traversal finds over exact boxes. Whether and where the ray hits the primitive is asked of the ray and
-// the primitive alone, whatever the ray's limit was when the test was made: a triangle where it is pierced in [t_min,
-// t_max] of the trace call, a box primitive by all reports that the trace has for (ray, candidate) (reported.hpp). So
-// the base kinds of a test are the same for every order and layout that makes it. No test is of the kind before t_min:
-// all traversals clip boxes to t_min, so they test a box left before t_min only if it was enlarged.
+// Contract: `traversal` traces each ray of the launch over the structure of `structure`, with the trace's reports and
+// any-hit decisions as shaders (ObservedShaders) and without own-box tests: the intersection shader is called whenever
+// a leaf is entered, as by hardware that does not store the application's boxes. Every tested triangle and box
+// primitive is an observed test; with `any_hit_only` only triangles that were hit and are not opaque, as a capture
+// sees. t* is the closest accepted hit of the ordered traversal over exact boxes. Hits are those of the ray and
+// primitive alone, independent of the ray's limit at the test: a triangle pierced in [t_min, t_max] of the trace call,
+// a box primitive by all reports for (ray, candidate) (reported.hpp). The base kinds of a test are thus the same for
+// every order and layout. The kind "before t_min" does not occur: traversals clip boxes to t_min, so such a box is
+// tested only if enlarged.
 //
-// Ground truth of a test (ground_truth.hpp), by counterfactual replays of its ray: in the ideal order or the
-// hardware's, over exact boxes or the hardware's (leaves of one primitive in the exact structure; leaves of several
-// share a box, which is an enlargement).
-// The ideal order looks for the closest hit also where a ray ends on its first (classify.hpp).
+// Ground truth (ground_truth.hpp) comes from counterfactual replays of the ray: ideal order or the hardware's, exact
+// boxes or the hardware's (exact leaves hold one primitive; larger leaves share a box, which is an enlargement). The
+// ideal order looks for the closest hit also for rays that end on their first (classify.hpp).
 //
-// Simulated tests are no events of the trace: `tests` of the classification stays empty, and so do its any-hit counts.
-// Memory: a batch of rays with their tests. Four traversals a ray with ground truth, else two. Deterministic. Errors:
-// those of classify; Usage for unknown models, and for a ground truth of the builder `high`, whose spatial splits make
-// leaves that have no exact counterpart. A launch without observed tests can be simulated: its boxes then report
+// Simulated tests are no events of the trace: `tests` and any-hit counts of the classification stay empty. Memory: a
+// batch of rays with their tests. Four traversals a ray with ground truth, else two. Deterministic. Errors: those of
+// classify; Usage for unknown models, and for a ground truth of the builder `high`, whose split leaves have no exact
+// counterpart. A launch without observed tests can be simulated: boxes report nothing, any-hit shaders accept all.
 // nothing and its any-hit shaders accept everything.
 #pragma once
 
@@ -39,8 +37,8 @@ struct SimulateOptions {
   bvh::BvhOptions structure;  ///< of the hardware; leaves of one primitive unless its builder's spec sets leaf_size
   bool any_hit_only = false;
   bool ground_truth = false;
-  /// The classification is not told what structure the hardware has. Otherwise the hardware's own boxes are one of the
-  /// models that separate "R2 or R3" from R3, beside those of `classify`.
+  /// The classification does not know the hardware's boxes. Otherwise they are one of the models that separate "R2 or
+  /// R3" from R3, in addition to those of `classify`.
   bool blind = false;
   ClassifyOptions classify;  ///< its accelerator, too
 };
@@ -51,7 +49,7 @@ struct Simulation {
   std::string traversal, builder, layout;  ///< resolved
 };
 
-/// Throws what simulate does about options that no ground truth exists for.
+/// Throws simulate's error for options without a ground truth.
 void require_ground_truth(const SimulateOptions& options);
 
 [[nodiscard]] Simulation simulate(const trace::Trace& trace, std::uint32_t launch, const std::string& name,

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kFirstSlots = 64;  // powers of two
 
 std::size_t mix(std::uint64_t a, std::uint64_t b) {
-  // Two rounds of a multiply and fold, as splitmix64 does.
+  // Two rounds of multiply and fold, as in splitmix64.
   std::uint64_t z = a * 0x9E37'79B9'7F4A'7C15U + b;
   z = (z ^ (z >> 30)) * 0xBF58'476D'1CE4'E5B9U;
   return static_cast<std::size_t>(z ^ (z >> 27));

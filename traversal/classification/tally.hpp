@@ -1,7 +1,7 @@
 // Counts per object while a launch is classified by several workers.
 //
 // Contract: each worker has a tally of its own; `merge` gives the objects of all, ascending by (instance, geometry,
-// primitive), so that the answer does not depend on who counted what. Memory: 64 to 128 bytes an object and worker.
+// primitive), for any distribution of threads. Memory: 64 to 128 bytes an object and worker.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct ObjectCounts {
   bool operator==(const ObjectCounts&) const = default;
 };
 
-/// Hash table with open addressing; grows at half full.
+/// Hash table with open addressing; grows when half full.
 class ObjectTally {
  public:
   void count(const Candidate& candidate, TestKind kind);

@@ -31,7 +31,7 @@ using KindCounts = std::array<std::uint64_t, kTestKinds>;
   return total;
 }
 
-/// R1, R2, R3, "R2 or R3" and before t_min: tests that the ideal order of hits along the ray would not have made.
+/// R1, R2, R3, "R2 or R3" and before t_min: tests that the ideal order of hits along the ray does not make.
 [[nodiscard]] constexpr std::uint64_t beyond(const KindCounts& counts) {
   return counts[static_cast<std::size_t>(TestKind::Overlap)] + counts[static_cast<std::size_t>(TestKind::Enlargement)] +
          counts[static_cast<std::size_t>(TestKind::Order)] +

@@ -1,8 +1,8 @@
 // The AVX2 forms of the slab test on a wide-8 node and of the triangle test, four triangles at a time.
 //
-// Contract: the same bits as bvh::meet (rays whose t_min is not below 0) and as kernels/triangle.hpp: the same IEEE
-// operations in the same order, no approximations, no fused ones. Callers have asked `has_avx2`. Elsewhere than on x86
-// there is nothing here, and RAYREPLAY_AVX2 is 0.
+// Contract: the same bits as bvh::meet (rays with t_min ≥ 0) and as kernels/triangle.hpp: the same IEEE operations in
+// the same order, no approximations, none fused. Callers check `has_avx2`. Empty and RAYREPLAY_AVX2 is 0 on other
+// processors than x86.
 #pragma once
 
 #if defined(__x86_64__)
@@ -24,12 +24,12 @@
 #include "traversal/ray.hpp"
 
 #define RAYREPLAY_TARGET_AVX2 __attribute__((target("avx2")))
-/// Must be a part of its caller, which has the same target: vectors then stay in registers.
+/// Inlined into callers with the same target, so that vectors stay in registers.
 #define RAYREPLAY_INLINE_AVX2 __attribute__((target("avx2"), always_inline)) inline
 
 namespace rayreplay::traversal::avx2 {
 
-/// A BoxRay as the node test wants it: every value eight times, and where in a node the near and far planes are.
+/// A BoxRay in the form of the node test: values eightfold, and the offsets of near and far planes in a node.
 struct alignas(32) WideRay {
   std::array<std::array<float, 8>, 3> origin_near, origin_far, inverse_near, inverse_far;
   std::array<float, 8> t_min;
@@ -48,11 +48,11 @@ RAYREPLAY_INLINE_AVX2 void widen(const bvh::BoxRay& ray, WideRay& wide) {
   _mm256_store_ps(wide.t_min.data(), _mm256_set1_ps(ray.t_min));
 }
 
-/// traversal::world_space, the same bits, with one division for three. Rays at the ends of the range of floats go to
-/// that one itself.
+/// traversal::world_space, the same bits, with one division for three. Rays near the ends of the range of floats use
+/// that function.
 RAYREPLAY_INLINE_AVX2 void world_space(const Ray& ray, RaySpace& space) {
   constexpr auto kFarOrigin = static_cast<float>(bvh::kFarOrigin);
-  constexpr float kFast = 0x1p125F;  // the inverse of anything slower is no denormal
+  constexpr float kFast = 0x1p125F;  // the inverse of smaller values is no denormal
   const auto largest = [](const std::array<float, 3>& v) {
     return std::max(std::max(std::abs(v[0]), std::abs(v[1])), std::abs(v[2]));
   };
@@ -62,7 +62,7 @@ RAYREPLAY_INLINE_AVX2 void world_space(const Ray& ray, RaySpace& space) {
   }
   constexpr double kSlack = 0x1p-21;
   constexpr auto kLargest = static_cast<double>(bvh::kFarthest);
-  for (std::size_t axis = 0; axis < 3; ++axis) {  // floats: there is nothing to round
+  for (std::size_t axis = 0; axis < 3; ++axis) {  // floats: exact
     space.precise.origin[axis] = static_cast<double>(ray.origin[axis]);
     space.precise.direction[axis] = static_cast<double>(ray.direction[axis]);
     space.box.origin_near[axis] = ray.origin[axis];
@@ -85,7 +85,7 @@ RAYREPLAY_INLINE_AVX2 void world_space(const Ray& ray, RaySpace& space) {
   space.box.t_min = ray.t_min;
 }
 
-/// Slots that are met; `used`: how many children there are; `entry`: 8 floats on a boundary of 32 bytes.
+/// Mask of slots that are met; `used`: number of children; `entry`: 8 floats, aligned to 32 bytes.
 RAYREPLAY_INLINE_AVX2 std::uint32_t meet(const bvh::Wide8Node& node, const WideRay& ray, float t_max, float* entry,
                                          std::uint32_t& used) {
   static_assert(offsetof(bvh::Wide8Node, low) == 0 && offsetof(bvh::Wide8Node, high) == 96);
@@ -99,7 +99,7 @@ RAYREPLAY_INLINE_AVX2 std::uint32_t meet(const bvh::Wide8Node& node, const WideR
         _mm256_sub_ps(_mm256_load_ps(planes + ray.far[axis]), _mm256_load_ps(ray.origin_far[axis].data()));
     const __m256 enter = _mm256_mul_ps(to_near, _mm256_load_ps(ray.inverse_near[axis].data()));
     const __m256 leave = _mm256_mul_ps(to_far, _mm256_load_ps(ray.inverse_far[axis].data()));
-    // The second operand is what a NaN in the first leaves.
+    // A NaN in the first operand gives the second.
     near = _mm256_max_ps(enter, near);
     far = _mm256_min_ps(leave, far);
   }
@@ -111,8 +111,8 @@ RAYREPLAY_INLINE_AVX2 std::uint32_t meet(const bvh::Wide8Node& node, const WideR
   return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(near, far, _CMP_LE_OQ))) & slots;
 }
 
-/// For each slot in `mask`: how many others in it come before, by entry and then by slot. Arrays of 8 on boundaries of
-/// 32 bytes; what slots outside the mask get means nothing.
+/// For each slot in `mask`: the number of its slots that come before, by entry, then slot. Arrays of 8, aligned to 32
+/// bytes; results of other slots are undefined.
 RAYREPLAY_INLINE_AVX2 void rank(const float* entry, std::uint32_t mask, std::uint32_t* ranks) {
   const __m256 entries = _mm256_load_ps(entry);
   const __m256i slots = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -129,8 +129,8 @@ RAYREPLAY_INLINE_AVX2 void rank(const float* entry, std::uint32_t mask, std::uin
   _mm256_store_si256(reinterpret_cast<__m256i*>(ranks), sum);
 }
 
-/// What `may_pierce` knows of a ray: axes with the one along which it moves most last, and the shear that makes it the
-/// line x = y = 0.
+/// The ray data of `may_pierce`: axes with that of largest direction last, and the shear that makes the ray the line x
+/// = y = 0.
 struct ShearedRay {
   std::array<std::size_t, 3> axis{};
   std::array<float, 3> origin{};
@@ -160,8 +160,8 @@ struct ShearedRay {
   return result;
 }
 
-/// Which of `count` (1 … 8) triangles `pierce` may find pierced: never fewer than it does. Memory as there, eight
-/// floats from every vertices[c · stride].
+/// The triangles among `count` (1 … 8) that `pierce` may find pierced: a superset. Memory as there, eight floats from
+/// every vertices[c · stride].
 ///
 /// In coordinates relative to the ray's origin (P, exact) and sheared, X = Px − Sx·Pz and Y = Py − Sy·Pz, the edge
 /// function of p and q is 2·dz·(Xp·Yq − Yp·Xq), up to a sign that all three edges share. Let u = 2^-24, M the largest
@@ -170,8 +170,8 @@ struct ShearedRay {
 /// division), product 1, difference 2, all second orders within the other 8; an origin that is no float shifts X and Y
 /// by 2·u·|origin| ≤ slack / 2. A cross product is then wrong by at most 4·e·(M + e) for its factors and 4·u·M² ≤ e·M
 /// for its own roundings; underflow stays below slack². The double test is wrong by at most 2^-46·m² on the same scale,
-/// which is less than e² = 2^-40·m². Beyond b = 8·e·(M + e), a sign is that of the double test, too: two edges beyond b
-/// on different sides are no hit there. Above 2^60 nothing is left out: products might overflow.
+/// which is less than e² = 2^-40·m². Beyond b = 8·e·(M + e) a sign equals that of the double test: two edges beyond b
+/// on different sides exclude a hit. Above 2^60 all triangles are kept: products might overflow.
 RAYREPLAY_INLINE_AVX2 std::uint32_t may_pierce(const ShearedRay& ray, const float* vertices, std::size_t stride,
                                                std::size_t count) {
   const __m256 sign = _mm256_set1_ps(-0.0F);
@@ -211,7 +211,7 @@ RAYREPLAY_INLINE_AVX2 std::uint32_t may_pierce(const ShearedRay& ray, const floa
   return ~static_cast<std::uint32_t>(_mm256_movemask_ps(missed)) & ((1U << count) - 1);
 }
 
-/// What is needed of the pierced ones of four triangles.
+/// Results of the pierced ones among four triangles.
 struct alignas(32) FourTriangles {
   std::array<double, 4> wa, wb, wc, ta, tb, tc;
 
@@ -244,8 +244,8 @@ RAYREPLAY_INLINE_AVX2 __m256d relative(__m128 points, double origin) {
 
 }  // namespace detail
 
-/// Which of `count` (1 … 4) triangles the ray pierces; `result` is filled if it is any. Coordinate c of triangle i is
-/// vertices[c · stride + i], and four floats may be read from every vertices[c · stride].
+/// Mask of pierced triangles among `count` (1 … 4); fills `result` unless it is 0. Coordinate c of triangle i is
+/// vertices[c · stride + i]; four floats are readable from every vertices[c · stride].
 RAYREPLAY_INLINE_AVX2 std::uint32_t pierce(const PreciseRay& ray, const float* vertices, std::size_t stride,
                                            std::size_t count, FourTriangles& result) {
   using detail::Vec4;

@@ -1,9 +1,9 @@
-// A batch of rays in parallel: what every Traversal::trace does around its own way of visiting.
+// Batches of rays in parallel: the common part of every Traversal::trace.
 //
 // Contract: `make(observer)` makes a traverser for one worker: an object with `Hit trace(row, ray)` for traversable
-// rays. Rays are cut into chunks of AccessLog::kRays; a chunk is traced by one worker in order, and logs belong to
-// chunks, so that results do not depend on the number of threads. Memory: hits, counters and accesses of all rays once,
-// tests twice at the moment they are put together. Errors: those of the traverser and the shaders, and std::bad_alloc.
+// rays. A worker traces chunks of AccessLog::kRays rays in order, and logs belong to chunks: results do not depend on
+// the number of threads. Memory: hits, counters and accesses of all rays once, tests twice while they are joined.
+// Errors: those of the traverser and the shaders, and std::bad_alloc.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct ChunkLog {
   std::uint64_t ignored_rays = 0;
 };
 
-/// `offset[r + 1]` holds the rows of ray r in its chunk up to and with itself.
+/// `offset[r + 1]`: rows of the chunk up to and including ray r.
 inline void join_tests(RayRows<PrimitiveTest>& result, std::vector<ChunkLog>& logs, std::size_t rays) {
   std::vector<std::uint64_t> first(logs.size() + 1, 0);
   for (std::size_t chunk = 0; chunk < logs.size(); ++chunk) {
@@ -47,7 +47,7 @@ inline void join_tests(RayRows<PrimitiveTest>& result, std::vector<ChunkLog>& lo
   });
 }
 
-/// An empty result for so many rays, in the memory of the recycled one.
+/// An empty result for this many rays, in the memory of the recycled one.
 inline TraceResult prepare_result(std::size_t rays, bool counters, bool accesses, bool tests, TraceResult* recycled) {
   TraceResult result = recycled != nullptr ? std::exchange(*recycled, {}) : TraceResult{};
   result.hits.assign(rays, {});
@@ -116,7 +116,7 @@ TraceResult trace_batch_with(const bvh::Bvh& bvh, std::span<const Ray> rays, con
 
 }  // namespace detail
 
-/// Picks the leanest observer that reports what is asked for. `make` is called with observers of several types.
+/// Chooses the smallest observer that reports all that is wanted. `make` is called with observers of several types.
 template <class Make>
 TraceResult trace_batch(const bvh::Bvh& bvh, std::span<const Ray> rays, const TraceOptions& options, const Make& make) {
   if (options.tests && options.accesses) {

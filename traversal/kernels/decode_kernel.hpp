@@ -1,10 +1,10 @@
-// How a traversal reads nodes: the kernel concept, and the kernel that runs any layout through its virtual `decode`.
+// How a traversal reads nodes: the concept of a kernel, and the kernel for every layout by its virtual `decode`.
 //
 // Contract: a kernel has
 //   unsigned meet(const bvh::Level&, std::uint32_t record, const bvh::BoxRay&, float t_max, NodeMeeting&)
-// which reads the node `record`, tests all its children's boxes as bvh::meet does, and returns how many children there
-// are. The bits of `mask` are the slots that are met, `entry` their entries. `child(slot)` then says where a met child
-// is. Kernels of a layout give the same bits as this one. A kernel serves one ray at a time.
+// which reads node `record`, tests the boxes of all children as bvh::meet does, and returns the number of children.
+// `mask` holds the slots that are met, `entry` their entries; `child(slot)` is the place of a met child. Kernels of a
+// layout give the same bits as this one. A kernel serves one ray at a time.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ struct NodeMeeting {
   std::array<float, bvh::kMaxWidth> entry{};  ///< of the slots in mask
 };
 
-/// A child to be visited: bvh::ChildView without its box.
+/// A child to visit: bvh::ChildView without its box.
 struct ChildPlace {
   std::uint32_t index = 0;
   std::uint32_t count = 0;

@@ -1,10 +1,10 @@
-// What a traversal reports while it runs: counters, memory accesses, tests. Template parameters, so that what nobody
-// asked for costs nothing.
+// Observers of a running traversal: counters, memory accesses, tests. Template parameters, so that unused ones cost
+// nothing.
 //
-// Contract: one observer serves one worker; `start` begins a ray. Accesses and tests are appended to the vectors given.
-// Addresses are those of bvh::MemoryMap: a node is read whole (node_bytes), and so is a leaf block; an instance is its
-// record of 64 bytes, read where a leaf of the top level refers to it; a triangle test reads its index triple and its
-// three vertices; a box primitive its box.
+// Contract: one observer serves one worker; `start` begins a ray. Accesses and tests are appended to the given vectors.
+// Addresses are those of bvh::MemoryMap: nodes (node_bytes) and leaf blocks are read whole; an instance is its record
+// of 64 bytes, read where a leaf of the top level refers to it; a triangle test reads its index triple and three
+// vertices; a box primitive its box.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class Observer {
     return counters_;
   }
 
-  /// Where the nodes of a level lie, for `node` and `leaf`.
+  /// Base address of a level's nodes, for `node` and `leaf`.
   [[nodiscard]] std::uint64_t top_nodes() const {
     return kAccesses ? bvh_->memory.top_nodes : 0;
   }
@@ -94,8 +94,8 @@ class Observer {
       TriangleMemory(*bvh_, row).put(primitive, accesses_->append(4));
     }
   }
-  /// Keeps the place of so many triangles' accesses in the log, for `put_triangles`, which says what they are: the
-  /// indices need not have come from memory yet.
+  /// Reserves rows of the log for the accesses of `count` triangles, filled by `put_triangles` when their indices have
+  /// arrived from memory.
   [[nodiscard]] std::size_t keep_triangles(std::uint32_t count) {
     triangles(count);
     if constexpr (kAccesses) {
@@ -113,7 +113,7 @@ class Observer {
       }
     }
   }
-  /// Counts tests alone; their accesses are told one by one.
+  /// Counts tests only; their accesses are logged one by one.
   void triangles(std::uint32_t count) {
     if constexpr (kCounters) {
       counters_.triangles += count;
@@ -146,7 +146,7 @@ class Observer {
   }
 
  private:
-  /// Where the triangles of a geometry lie.
+  /// Base addresses of a geometry's triangles.
   struct TriangleMemory {
     TriangleMemory(const bvh::Bvh& bvh, std::size_t row)
         : indices(bvh.memory.geometries[row].indices),
@@ -186,9 +186,8 @@ class Observer {
   RayCounters counters_;
 };
 
-/// Logs accesses as the others do, and besides the stack entries for which there is no room on chip: an entry with
-/// `on_chip` or more entries below it is stored when it is pushed and loaded when it is popped. Entries that are
-/// thrown away together when a ray ends are not loaded.
+/// Logs accesses, and also those of stack entries that do not fit on chip: an entry above `on_chip` others is stored
+/// when pushed and loaded when popped. Entries dropped at the end of a ray are not loaded.
 class SpillingObserver : public Observer<true, true, false> {
  public:
   static constexpr bool kLogsStack = true;
@@ -197,7 +196,7 @@ class SpillingObserver : public Observer<true, true, false> {
   void keep_on_chip(std::uint32_t on_chip) {
     on_chip_ = on_chip;
   }
-  /// `below`: entries below it.
+  /// `below`: number of entries below it.
   void push(std::size_t below) {
     log(below, true);
   }

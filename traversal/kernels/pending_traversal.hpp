@@ -1,14 +1,12 @@
-// Traversal over everything that waits, both levels alike: instances, nodes and single primitives are entries of one
-// set, and a policy says which is next.
+// Traversal over one set of pending entries of both levels (instances, nodes, single primitives), in a policy's order.
 //
-// Contract: an entry has the distance at which the ray enters its box: of a child, the one that the layout holds; of an
-// instance, its own world box; of a primitive, its own tight box (a leaf box that holds several says little about
-// each); without Bvh::own_boxes, of either the leaf's. A primitive whose own box is not met within [t_min, limit] is
-// not tested, nor is anything that is entered beyond the limit. The policy has `start(row)`, `push(entry,
-// instance)`, `pop()`, `empty()` and `size()`; `instance` is the one that the entry belongs to or opens, kTopLevel of
-// the top level's nodes. `stack_depth` is the most entries that waited at once. Leaves are read when they come up:
-// their primitives then join the set. Reading the own box of a primitive is no access and no box test: it stands for
-// what ideal hardware would know.
+// Contract: an entry has the distance at which the ray enters its box: for a child that of the layout; for an instance
+// its world box; for a primitive its own tight box (a leaf's box says little about each of several primitives); without
+// Bvh::own_boxes the leaf's box for both. Primitives whose own box is not met within [t_min, limit] are not tested, nor
+// is anything entered beyond the limit. The policy has `start(row)`, `push(entry, instance)`, `pop()`, `empty()` and
+// `size()`; `instance` is the one that the entry belongs to or opens, kTopLevel for the top level's nodes.
+// `stack_depth` is the largest number of pending entries. A leaf is read when it is popped: its primitives then join
+// the set. Reading a primitive's own box is neither access nor box test: ideal hardware would know it.
 #pragma once
 
 #include <bit>

@@ -1,8 +1,8 @@
-// A ray as the tests of one space see it: world space, or the object space of an instance.
+// A ray in the space of its tests: world space, or the object space of an instance.
 //
-// Contract: in object space the ray *is* the double that the instance's inverse transform gives; boxes and triangles
-// there are all tested against that one ray, so that no rounding of the transform opens a gap between them. t is the
-// same in both spaces.
+// Contract: in object space the ray *is* the double result of the instance's inverse transform; all boxes and triangles
+// there are tested against it, so that the rounding of the transform opens no gap between them. t is the same in both
+// spaces.
 #pragma once
 
 #include <array>

@@ -1,25 +1,24 @@
-// One ray's search: which instances it enters, which candidates count, and what is closest so far. Every traversal
-// decides the order of visits and leaves all else to this.
+// The search of one ray: which instances it enters, which candidates count, and the closest hit. A traversal decides
+// only the order of visits.
 //
-// Contract: as Vulkan has it.
+// Contract: Vulkan's rules.
 // - An instance is entered if its mask and the ray's cull mask share a bit and the ray meets the instance's own world
-//   box (SceneInstance::world) within [t_min, limit], whatever larger box a layout holds (or without that:
-//   Bvh::own_boxes).
-// - A geometry is opaque as its instance forces it (FORCE_OPAQUE, FORCE_NO_OPAQUE), above that as the ray forces it
-//   (Opaque, NoOpaque). Ray flags SkipTriangles, SkipBoxes, CullOpaque and CullNoOpaque leave candidates out before any
-//   test. Facing culls follow a triangle's test, unless the instance has TRIANGLE_FACING_CULL_DISABLE;
-//   TRIANGLE_FLIP_FACING turns facing round, for culls and hit kinds.
+//   box (SceneInstance::world) within [t_min, limit], whatever larger box the layout holds (without Bvh::own_boxes that
+//   box is not tested).
+// - Opacity: the ray's flags (Opaque, NoOpaque) override the instance's (FORCE_OPAQUE, FORCE_NO_OPAQUE), which override
+//   the geometry's. Ray flags SkipTriangles, SkipBoxes, CullOpaque and CullNoOpaque drop candidates before any test.
+//   Facing culls follow a triangle's test, unless the instance has TRIANGLE_FACING_CULL_DISABLE; TRIANGLE_FLIP_FACING
+//   inverts facing for culls and hit kinds.
 // - A triangle is hit if kernels/triangle.hpp says so, the ray meets the triangle's own tight box, and t (as a float)
-//   lies in [t_min, limit]. Should rounding have put t before the entry of that box or of the instance's, t is the
-//   entry: also before t is held against t_min, so that a ray which starts in the plane of a face, t_min = 0, hits it
-//   at 0. A box primitive is tested if the ray meets its own box in [t_min, limit]
-//   (or without that: Bvh::own_boxes): then its intersection shader is
-//   called, and what it reports counts if it lies in [t_min, limit].
+//   lies in [t_min, limit]. A t that rounding put before the entry of that box or of the instance's is raised to the
+//   entry, before the comparison with t_min: a ray that starts in the plane of a face with t_min = 0 hits it at 0.
+// - A box primitive is tested if the ray meets its own box in [t_min, limit] (without Bvh::own_boxes always): its
+//   intersection shader is called, and reports in [t_min, limit] count.
 // - A hit at the present closest t counts only if its (instance, geometry, primitive) is lower. Hits that count and are
-//   not opaque are put to any-hit; accepted ones become the limit. Rays with TerminateOnFirstHit are done then.
-// As every layout's box contains the own box of what is in it, and the slab test is monotone, a candidate that counts
-// is always met, and entered no later than its t: that is why the closest hit is the same bits for all traversals,
-// layouts, orders and builders. Of box primitives this asks that the shader reports no t before the ray enters the box.
+//   not opaque are put to any-hit; accepted ones become the limit and end rays with TerminateOnFirstHit.
+// Every layout's box contains the own boxes of its contents, and the slab test is monotone: a candidate that counts is
+// always met, and entered no later than its t. The closest hit is therefore the same bits for all traversals, layouts,
+// orders and builders, if shaders of box primitives report no t before the ray enters the box.
 #pragma once
 
 #include <algorithm>
@@ -58,14 +57,14 @@ class Search {
   Search(const bvh::Bvh& bvh, const Shaders* shaders, Observer& observer)
       : bvh_(&bvh), shaders_(shaders), observer_(&observer) {}
 
-  /// The ray must be traversable. `row`: its place among the rays of the batch, for the shaders.
+  /// The ray must be traversable. `row`: its index in the batch, for the shaders.
   void begin(std::size_t row, const Ray& ray) {
     begin(row, ray, world_space(ray));
   }
   void begin(std::size_t row, const Ray& ray, const RaySpace& world) {
     start(row, ray) = world;
   }
-  /// The same for a caller that fills in the ray's world space itself, which is returned.
+  /// The same for a caller that fills the returned world-space ray itself.
   [[nodiscard]] RaySpace& start(std::size_t row, const Ray& ray) {
     row_ = row;
     ray_ = &ray;
@@ -82,7 +81,7 @@ class Search {
   [[nodiscard]] const RaySpace& world() const {
     return world_;
   }
-  /// The current t_max: nothing that is entered beyond it need be visited.
+  /// The current t_max: anything entered beyond it need not be visited.
   [[nodiscard]] float limit() const {
     return limit_;
   }
@@ -138,8 +137,7 @@ class Search {
     }
   }
 
-  /// A triangle that is already known to be pierced, not to be culled, and opaque: what `test` would make of it.
-  /// `corner` are its vertices.
+  /// `test` for a triangle known to be pierced, opaque and not culled. `corner`: its vertices.
   void offer_opaque(const InstanceVisit& visit, const TrianglePoint& point, const std::array<const float*, 3>& corner,
                     std::uint32_t number) {
     float t = static_cast<float>(point.t);
@@ -153,8 +151,8 @@ class Search {
     }
   }
 
-  /// Whether every triangle of the visited structure is a candidate that counts by its distance alone, so that
-  /// `offer_opaque` may stand for `test`. `opaque`: all its geometries are.
+  /// Whether all triangles of the visited structure count by their distance alone, so that `offer_opaque` replaces
+  /// `test`. `opaque`: all its geometries are opaque.
   [[nodiscard]] bool takes_all_triangles(const InstanceVisit& visit, bool opaque) const {
     constexpr unsigned kOthers = trace::kRayFlagNoOpaque | trace::kRayFlagCullBackFacing |
                                  trace::kRayFlagCullFrontFacing | trace::kRayFlagCullOpaque |
@@ -164,7 +162,7 @@ class Search {
     return all_opaque && (ray_->flags & kOthers) == 0;
   }
 
-  /// Where the ray enters the own box of a primitive, in [t_min, limit].
+  /// Entry of the ray into the own box of a primitive, in [t_min, limit].
   [[nodiscard]] bvh::BoxEntry enter_primitive(const InstanceVisit& visit, std::uint32_t number) const {
     return bvh::meet(bvh_->scene.primitive_box(visit.blas, number), visit.space.box, limit_);
   }
@@ -201,7 +199,7 @@ class Search {
     return point.front != ((visit.flags & kInstanceFlipFacing) != 0);
   }
 
-  /// Whether the pierced triangle lies in [t_min, limit]; mends t by the entries of the boxes (contract).
+  /// Whether the pierced triangle lies in [t_min, limit]; raises t to the entries of the boxes (contract).
   [[nodiscard]] bool is_reached(const InstanceVisit& visit, const std::array<const float*, 3>& corner, float& t) const {
     if (!(t <= limit_)) {
       return false;
@@ -243,7 +241,7 @@ class Search {
 
   void take(const Hit& hit) {
     hit_ = hit;
-    hit_.t += 0.0F;  // which of two equal zeros a maximum gives is the machine's choice: −0 becomes 0
+    hit_.t += 0.0F;  // −0 becomes 0: a maximum of zeros may return either
     limit_ = hit.t;
     done_ = ray_->ends_on_first_hit();
   }

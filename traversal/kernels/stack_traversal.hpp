@@ -1,10 +1,9 @@
 // Depth-first traversal with a full stack: near-first (sorted) or in the order of the slots.
 //
-// Contract: a node's met children are put on the stack so that the first comes out first: the one with the nearest
-// entry, ties by slot, or, not sorted, the one in the lowest slot. What comes out and is entered beyond the current
-// limit is left out. A leaf's references are handled one after the other; an instance is traversed to its end before
-// the next one. The stack is shared by both levels: `stack_depth` is the most entries that waited at once while
-// something else was visited.
+// Contract: a node's met children are pushed in reverse order of visit: nearest entry first, ties by slot, or, not
+// sorted, lowest slot first. Popped entries beyond the current limit are skipped. References of a leaf are handled in
+// order; an instance is traversed to its end before the next one. Both levels share the stack: `stack_depth` is the
+// largest number of entries that waited while another was visited.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +18,13 @@
 
 namespace rayreplay::traversal {
 
-/// What waits to be visited.
+/// A waiting entry.
 struct StackEntry {
   float entry = 0;
   ChildPlace place;
 };
 
-/// Slots of a mask, the first to be visited first. Returns how many.
+/// Slots of a mask in the order of visits. Returns their number.
 [[nodiscard]] inline std::size_t order_slots(const NodeMeeting& meeting, bool sorted,
                                              std::array<std::uint8_t, bvh::kMaxWidth>& slots) {
   std::size_t count = 0;

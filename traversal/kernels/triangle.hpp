@@ -1,17 +1,17 @@
 // Ray against triangle.
 //
 // Contract: the three edge functions of Plücker's test (Davidovič, Engelhardt, Georgiev, Slusallek and Dachsbacher, "3D
-// Rasterization: A Bridge between Rasterization and Ray Tracing", GI 2012; written with edge and sum of its ends as in
-// Embree's robust mode), in double precision on the trace's floats. There is no epsilon: the ray pierces the triangle
-// if no two edge functions have opposite signs and their sum is not 0, so that neither scale nor shape of the triangle
-// matters. The function of an edge seen from the other side is its exact negative, and 0 belongs to both sides: no ray
-// passes between two triangles that share an edge. Triangles without area and rays in the triangle's plane are never
-// hit. The distance is that of the hit point which the edge functions, as weights of the vertices, give along the ray:
-// a mean of the distances of the vertices, so it never leaves the triangle, however thin. No overflow or underflow for
-// any floats. IEEE operations alone, in this order; the SIMD forms repeat it and give the same bits.
+// Rasterization: A Bridge between Rasterization and Ray Tracing", GI 2012; with edge and sum of its ends as in Embree's
+// robust mode), in double precision on the trace's floats. No epsilon: the ray pierces the triangle if no two edge
+// functions have opposite signs and their sum is not 0, independent of the triangle's scale and shape. The function of
+// an edge seen from the other side is its exact negative, and 0 belongs to both sides: no ray passes between two
+// triangles that share an edge. Degenerate triangles and those whose plane holds the ray are never hit. The distance is
+// that of the hit point given by the edge functions as weights of the vertices: a mean of the vertices' distances, so
+// it never leaves the triangle, however thin. No overflow or underflow for any floats. IEEE operations alone, in this
+// order; the SIMD forms repeat it and give the same bits.
 //
-// Front is where the vertices run counterclockwise in right-handed coordinates (precise.hpp of the reference tracer,
-// and Vulkan without VK_GEOMETRY_INSTANCE_TRIANGLE_FLIP_FACING_BIT).
+// Front faces have counterclockwise vertices in right-handed coordinates (precise.hpp of the reference tracer, and
+// Vulkan without VK_GEOMETRY_INSTANCE_TRIANGLE_FLIP_FACING_BIT).
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace rayreplay::traversal {
 
-/// A ray in the space of what it is tested against; t is the same in every space.
+/// A ray in the space of its test; t is the same in every space.
 struct PreciseRay {
   std::array<double, 3> origin{};
   std::array<double, 3> direction{};
@@ -56,7 +56,7 @@ using Vec = std::array<double, 3>;
   return dot(direction, product);
 }
 
-/// What the SIMD forms share with the scalar one once a triangle is known to be pierced.
+/// The hit point of a pierced triangle, shared by the scalar and the SIMD forms.
 [[nodiscard]] inline TrianglePoint pierced_point(double wa, double wb, double wc, double ta, double tb, double tc,
                                                  double length2) {
   const double sum = wa + wb + wc;

@@ -1,7 +1,7 @@
-// Pending entries of a traversal in the order of a key, ties in the order in which they joined.
+// Pending entries of a traversal ordered by a key, ties by arrival.
 //
-// Contract: a heap; `pop` gives the entry with the least key, and of equal keys the one that joined first, so that the
-// order depends on nothing but keys and pushes. Empty after `clear`. O(log entries) a push or pop.
+// Contract: a heap; `pop` gives the entry with the least key, of equal keys the earliest: the order depends only on
+// keys and pushes. Empty after `clear`. O(log entries) a push or pop.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // The fast form of near-first: wide-8 nodes by AVX2, and leaves of opaque triangles eight at a time.
 //
 // Contract: the same hits, counters and accesses, bit for bit, as StackTraversal<DecodeKernel, …, true> over the same
-// structure; kernels/stack_traversal.hpp says what they are. Rays with t_min below 0 are left to that one. Leaves whose
-// candidates need more than "pierced, within reach" (not opaque, culls by facing, boxes) go through Search::test one
-// by one, and so does everything where tests are logged.
+// structure (kernels/stack_traversal.hpp), which takes rays with t_min below 0. Leaves whose candidates need more than
+// "pierced, within reach" (not opaque, facing culls, boxes) go through Search::test one by one, as does everything
+// where tests are logged.
 #pragma once
 
 #include "traversal/kernels/avx2.hpp"
@@ -79,7 +79,7 @@ class Wide8NearFirst {
     }
   }
 
-  /// To the nearest child that is met, the others onto the stack. False if none is.
+  /// Moves to the nearest met child and pushes the others. False if none is met.
   RAYREPLAY_INLINE_AVX2 bool visit_node(const bvh::Level& level, std::uint32_t record, const avx2::WideRay& ray,
                                         StackEntry& next) {
     Observer& observer = search_.observer();
@@ -112,7 +112,7 @@ class Wide8NearFirst {
     if (held_ + 8 > stack_.size()) {
       stack_.resize(2 * stack_.size());
     }
-    // Each to the place that its rank gives, the nearest on top: no branches that depend on the distances.
+    // The rank is the index on the stack, nearest on top: no branches that depend on the distances.
     alignas(32) std::array<std::uint32_t, 8> rank;
     avx2::rank(entry.data(), mask, rank.data());
     const auto last = static_cast<std::size_t>(std::popcount(mask)) - 1;
@@ -127,8 +127,8 @@ class Wide8NearFirst {
     return true;
   }
 
-  /// What a child will read, as soon as it is met: most of the time goes by waiting for memory. No branches; an address
-  /// that makes no sense, a leaf's without gathered triangles, is no harm to a prefetch.
+  /// Prefetches the data of a child that was met: waiting for memory dominates. No branches; the address of a leaf
+  /// without gathered triangles is meaningless, but harmless in a prefetch.
   RAYREPLAY_INLINE_AVX2 void prefetch(const bvh::Level& level, std::uint32_t index, std::uint32_t count) const {
     const auto nodes = reinterpret_cast<std::uintptr_t>(level.nodes.data()) + std::uintptr_t{index} * 256;
     const auto leaf = reinterpret_cast<std::uintptr_t>(gathered_) + std::uintptr_t{index} * 36;
@@ -189,7 +189,7 @@ class Wide8NearFirst {
 
   RAYREPLAY_INLINE_AVX2 void visit_piece(const bvh::Level& level, std::uint32_t first, std::uint32_t count) {
     const std::uint32_t* const references = level.references.data() + first;
-    // Wanted if one is hit: to come while the vertices do.
+    // Needed if a triangle is hit: arrives together with the vertices.
     __builtin_prefetch(references);
     __builtin_prefetch(references + count - 1);
     if constexpr (Observer::kLogsAccesses) {
@@ -199,7 +199,7 @@ class Wide8NearFirst {
     }
     const float* const vertices = gathered_ + std::size_t{first} * 9;
     std::uint32_t tested = count;
-    // Up to four are tested at once anyway: a filter saves nothing there.
+    // Up to four triangles are tested at once: a filter saves nothing.
     std::uint32_t candidates = (1U << count) - 1;
     if (count > kUnfiltered) {
       if (!is_sheared_) {
@@ -221,8 +221,8 @@ class Wide8NearFirst {
     }
   }
 
-  /// Those of the piece from `offset` on that are in `candidates`. How many of the piece have been tested then: all
-  /// but if the search ends in between.
+  /// Tests the triangles of the piece from `offset` on that are in `candidates`. Returns the number tested: all unless
+  /// the search ends.
   RAYREPLAY_INLINE_AVX2 std::uint32_t test_four(const std::uint32_t* references, const float* vertices,
                                                 std::uint32_t count, std::uint32_t offset, std::uint32_t candidates) {
     if (candidates == 0) {
@@ -267,7 +267,7 @@ class Wide8NearFirst {
     kept_.clear();
   }
 
-  /// A leaf's triangles whose accesses are filled in when the instance has been traversed.
+  /// A leaf whose triangle accesses are filled in after the instance.
   struct Kept {
     std::size_t place;
     const std::uint32_t* references;

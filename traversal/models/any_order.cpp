@@ -1,13 +1,12 @@
-// Any-order traversal: what is visited next is decided by lot among everything that waits.
+// Any-order traversal: a random choice among all pending entries is visited next.
 //
-// Contract: kernels/pending_traversal.hpp with lots: whatever joins what waits draws one, and the lowest is next. A lot
-// is a hash (splitmix64) of the parameter `seed`, the ray's place in the batch, and what the entry is: its kind, its
-// instance, and the set of primitives (of the top level: instances) that lie below it. It depends neither on what else
-// waits or was met before, nor on how boxes are encoded or nodes numbered: of two structures whose trees part the
-// primitives in the same way, each ray visits what both have in the same order, and one more box that is met moves no
-// other. Equal lots (one primitive in several leaves): in the order in which they joined. What lies beyond the closest
-// hit when its turn comes is left out. The same for any number of threads. Sets are summed once a call of `trace`:
-// O(records + references), 8 bytes a record.
+// Contract: kernels/pending_traversal.hpp with random keys: every entry draws one, and the lowest is next. A key is a
+// hash (splitmix64) of the parameter `seed`, the ray's index in the batch, and the entry: its kind, its instance, and
+// the set of primitives (top level: instances) below it. It depends neither on other entries nor on the encoding of
+// boxes or the numbers of nodes: two structures that partition the primitives alike are visited in the same order as
+// far as they agree, and an additional box that is met changes the order of no other. Equal keys (one primitive in
+// several leaves): in order of arrival. Entries beyond the closest hit are skipped in their turn. The same for any
+// number of threads. Sets are summed once a call of `trace`: O(records + references), 8 bytes a record.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -28,7 +27,7 @@ std::uint64_t mix(std::uint64_t z) {
   return split_mix(z, 0);
 }
 
-/// A number for a set of references: the sum of their hashes, so that it does not matter how a tree parts them.
+/// A number for a set of references: the sum of their hashes, independent of the tree's partition.
 std::uint64_t set_of(const bvh::Level& level, std::uint32_t first, std::uint32_t count) {
   std::uint64_t sum = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -37,7 +36,7 @@ std::uint64_t set_of(const bvh::Level& level, std::uint32_t first, std::uint32_t
   return sum;
 }
 
-/// For each node of a level the set below it.
+/// The set below each node of a level.
 std::vector<std::uint64_t> sets_below(const bvh::Layout& layout, const bvh::Level& level) {
   struct Met {
     std::uint32_t record;
@@ -91,7 +90,7 @@ class ByLot : public WaitingLine<std::uint64_t> {
   }
 
  private:
-  /// Within kind and instance.
+  /// Identity within kind and instance.
   [[nodiscard]] std::uint64_t identity(const Pending& entry, std::uint32_t instance) const {
     if (entry.kind != Pending::Kind::Child) {
       return entry.place.index;  // a primitive's number; an instance is known already
@@ -130,18 +129,21 @@ class AnyOrder final : public Traversal {
 const Traversals::Registrar kRegistrar(
     {.kind = {},
      .name = "any-order",
-     .summary = "What is visited next is decided by lot among everything that waits",
+     .summary = "Pending entries are visited in random order",
      .text =
-         "The pessimistic end, and a known scramble for experiments: instances, nodes and single primitives of both "
-         "levels wait in one set; each has a lot, drawn when it joins, and the lowest is next. A lot depends on the "
-         "seed, the ray and the set of primitives below the entry alone, so that one more box that is met moves "
-         "nothing else, and layouts of one tree are visited in the same order. A primitive is tested only if its own "
-         "tight box is met; what lies beyond the closest hit when its turn comes is left out.",
+         "The pessimistic extreme, with a reproducible order for experiments: instances, nodes and single primitives "
+         "of "
+         "both levels wait in one set; each draws a random key when it joins, and the lowest key is next. A key "
+         "depends "
+         "only on the seed, the ray and the set of primitives below the entry: one more box that is met changes the "
+         "order of no other entry, and layouts of one tree are visited in the same order. A primitive is tested only "
+         "if "
+         "its own tight box is met; entries beyond the closest hit in their turn are skipped.",
      .source = "rayreplay",
      .parameters = {{.name = "seed",
                      .default_value = std::int64_t{1},
                      .unit = "",
-                     .text = "Of the lots; each ray draws its own.",
+                     .text = "Seed of the random keys; each ray draws its own.",
                      .minimum = 0,
                      .maximum = 9e18,
                      .choices = {}}}},

@@ -1,4 +1,4 @@
-// Near-first traversal: depth-first, nearest child first, with a stack as deep as it takes.
+// Near-first traversal: depth-first, nearest child first, with an unlimited stack.
 //
 // Contract: kernels/stack_traversal.hpp, sorted.
 #include "traversal/kernels/batch.hpp"
@@ -33,10 +33,10 @@ const Traversals::Registrar kRegistrar(
     {.kind = {},
      .name = "near-first",
      .summary = "Depth-first with a stack, the nearest child first",
-     .text = "What most kernels on GPUs and CPUs do: of the children that the ray meets, the one it enters first is "
-             "visited next, the others wait on a stack with the distance of their entry, and those that lie beyond "
-             "the closest hit when they come up are left out. Ties go to the lower slot. All primitives of a leaf are "
-             "tested.",
+     .text =
+         "The order of most kernels on GPUs and CPUs: of the children that the ray meets, the one it enters first "
+         "is visited next; the others wait on a stack with the distance of their entry, and are skipped if they lie "
+         "beyond the closest hit in their turn. Ties go to the lower slot. All primitives of a leaf are tested.",
      .source = "Aila and Laine, \"Understanding the Efficiency of Ray Traversal on GPUs\", HPG 2009",
      .parameters = {{.name = "kernel",
                      .default_value = std::string("fastest"),

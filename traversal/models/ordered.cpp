@@ -1,9 +1,8 @@
-// Ordered traversal: the ideal. Whatever the ray enters first is visited next, in all levels at once.
+// Ordered traversal, the ideal: the entry with the nearest box is visited next, across both levels.
 //
-// Contract: kernels/pending_traversal.hpp with a priority queue on the entry distance; ties in the order in which
-// entries joined. Nothing that is entered beyond the closest hit is ever visited or tested, so the tests of a ray that
-// looks for its closest hit are exactly those of the primitives whose own boxes it enters at or before that hit (and
-// whose leaf boxes it meets). O(n log n) in the entries of a ray.
+// Contract: kernels/pending_traversal.hpp with a priority queue on the entry distance; ties by arrival. Nothing entered
+// beyond the closest hit is visited or tested: a ray that looks for its closest hit tests exactly the primitives whose
+// own boxes it enters at or before that hit (and whose leaf boxes it meets). O(n log n) in the entries of a ray.
 #include <cstdint>
 
 #include "traversal/kernels/batch.hpp"
@@ -37,7 +36,7 @@ class Ordered final : public Traversal {
 const Traversals::Registrar kRegistrar(
     {.kind = {},
      .name = "ordered",
-     .summary = "The ideal: whatever is entered first is visited next, by a priority queue",
+     .summary = "The ideal order: the nearest entry is visited next, by a priority queue",
      .text =
          "Instances, nodes and single primitives of both levels wait in one queue, ordered by the distance at which "
          "the ray enters their boxes; a primitive by its own tight box. Nothing beyond the closest hit is visited. "

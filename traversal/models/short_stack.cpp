@@ -1,13 +1,12 @@
-// Short-stack traversal: near-first with a stack of few entries, and restarts from the root where it ran dry.
+// Short-stack traversal: near-first with a stack of few entries, and restarts from the root when the stack runs empty.
 //
-// Contract: the restart trail of Laine 2010, for wide nodes as in Vaidyanathan and others 2019. The trail keeps, for
-// each level of the path from the root, how many children of the node there are done with, in the order of near-first,
-// and whether the one in progress is the last. The stack holds the `entries` deepest children that wait; a full one
-// loses its oldest. When the stack is empty but the trail says that something waits, the traversal starts again at the
-// root and follows the trail. A shrinking limit takes children off the end of a node's order only, so that the counts
-// stay true. Primitives are tested in the very order of near-first; nodes on the way of a restart are read and tested
-// again. The levels of a two-level structure have a stack and a trail each; a restart goes to the root of the level
-// that is being traversed.
+// Contract: the restart trail of Laine 2010, for wide nodes as in Vaidyanathan and others 2019. For each level of the
+// path from the root the trail counts the finished children of the node, in the order of near-first, and marks whether
+// the current one is the last. The stack holds the `entries` deepest waiting children; a full stack drops its oldest.
+// When the stack is empty and the trail has waiting children, the traversal restarts at the root and follows the trail.
+// A shrinking limit removes children only from the end of a node's order, so the counts stay valid. Primitives are
+// tested in the order of near-first; nodes on the way of a restart are read and tested again. Each level of a two-level
+// structure has its own stack and trail; a restart goes to the root of the current level.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -37,11 +36,11 @@ class Trail {
     depth_ = 0;
     held_ = 0;
   }
-  /// At the root again, with the path as it is.
+  /// Returns to the root, keeping the path.
   void restart() {
     depth_ = 0;
   }
-  /// Children of the node here that are done with.
+  /// Finished children of the current node.
   [[nodiscard]] std::size_t done_here() {
     if (depth_ == path_.size()) {
       path_.push_back({});
@@ -56,7 +55,7 @@ class Trail {
     ring_[top_] = waiting;
     held_ = std::min(held_ + 1, ring_.size());
   }
-  /// On to the next child that waits anywhere on the path: false if there is none.
+  /// Advances to the next waiting child on the path: false if there is none.
   [[nodiscard]] bool advance() {
     path_.resize(depth_);
     while (!path_.empty() && path_.back().in_last) {
@@ -69,7 +68,7 @@ class Trail {
     ++path_.back().done;
     return true;
   }
-  /// The child to which `advance` went, if the stack still has it.
+  /// The child reached by `advance`, if the stack still holds it.
   [[nodiscard]] bool pop(StackEntry& entry) {
     if (held_ == 0) {
       return false;
@@ -164,7 +163,7 @@ class ShortStackTraversal {
     }
   }
 
-  /// From a node to the first child that is not done with; the rest waits. False if there is none.
+  /// Descends to the first unfinished child of a node; the rest waits. False if there is none.
   bool descend(const bvh::Level& level, const bvh::BoxRay& ray, Trail& trail, StackEntry& next) {
     Observer& observer = search_.observer();
     const std::uint32_t record = next.place.index;

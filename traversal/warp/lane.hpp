@@ -1,11 +1,12 @@
 // One lane of a warp: a ray's near-first stack traversal, cut into steps.
 //
-// Contract: a step is one node (read, its children tested, the met ones pushed) or one reference of a leaf: a primitive
-// that is tested or an instance whose record is read and which is entered if the ray meets it. Between steps the lane
-// takes from its stack what is next; entries beyond the current limit are left out and cost nothing. `wants_node` and
-// `wants_leaf` say what it could do. Without speculation never both: the sequence of its steps is that of the scalar
-// `near-first` traversal (kernels/stack_traversal.hpp), with the same nodes, boxes, tests, accesses and stack depth.
-// With speculation a lane that has found a leaf may also take the node on top of its stack, of the same level, before
+// Contract: a step is one node (read, its children tested, the met ones pushed) or one reference of a leaf: a
+// primitive's test, or an instance whose record is read and which is entered if the ray meets it. Between steps the
+// lane pops its next entry; entries beyond the current limit are skipped without cost. `wants_node` and `wants_leaf`
+// say which step is possible; without speculation never both: the steps are then those of the scalar `near-first`
+// traversal (kernels/stack_traversal.hpp), with the same nodes, boxes, tests, accesses and stack depth. With
+// speculation a lane with a leaf may also take the top node of its stack, of the same level, before the leaf's
+// references are done; that node is dropped if a hit of the leaf lies in front of it. A second leaf waits.
 // the leaf's references are done; that node is left out if a hit of the leaf lies in front of it. A second leaf waits.
 #pragma once
 
@@ -22,7 +23,7 @@ namespace rayreplay::traversal {
 template <class Kernel, class Observer>
 class Lane {
  public:
-  /// stack_entries: kept on chip, for observers that log the others.
+  /// stack_entries: kept on chip, for observers that log the spilled ones.
   Lane(const bvh::Bvh& bvh, Kernel kernel, const Shaders* shaders, bool speculative, AccessRows* accesses,
        std::uint32_t stack_entries)
       : bvh_(&bvh),
@@ -137,7 +138,7 @@ class Lane {
     has_node_ = false;
   }
 
-  /// Finds what the lane can do next.
+  /// Finds the lane's next possible steps.
   void settle() {
     while (true) {
       if (search_.done()) {
@@ -150,7 +151,7 @@ class Lane {
       if (wants_node() || wants_leaf() || !in_instance_) {
         return;
       }
-      // The instance is done: back to the leaf of the top level that it was in.
+      // The instance is finished: back to its leaf of the top level.
       in_instance_ = false;
       base_ = 0;
       leaf_ = suspended_;
@@ -159,7 +160,7 @@ class Lane {
     }
   }
 
-  /// Takes entries of this level from the stack until one is a node or a leaf for which there is room.
+  /// Pops entries of this level until one is a node or a leaf that the lane can hold.
   void take() {
     while (!has_node_ && stack_.size() > base_ && (speculative_ || !wants_leaf())) {
       const StackEntry top = stack_.back();

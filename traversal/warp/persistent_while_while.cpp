@@ -1,16 +1,16 @@
 // Persistent while-while: a fixed number of resident warps takes rays from a queue.
 //
-// By default as in 2009: a warp fetches when all of its lanes have finished, and nobody speculates. Dynamic fetch
-// (2012; threshold above 1) and speculation are parameters.
+// Defaults as in 2009: a warp fetches when all of its lanes have finished, without speculation. Dynamic fetch (2012;
+// threshold above 1) and speculation are parameters.
 //
-// Contract: `warps` warps are resident (fewer if there are not enough rays to fill them at the start). The queue holds
-// all rays from first_ray.front() to first_ray.back() in order; the limits of the warps in between do not matter. When
-// a round of searching and testing has ended, and fewer than `threshold` lanes are still busy or none is, the warp
-// fetches: its free lanes, lowest first, take the next rays (a Fetch step). Rays that cannot be traversed are fetched
-// too, and leave their lane free. With queue `global` the warps share one queue and are executed in turns, one step
-// each, lowest warp first, as if every step took equally long: this order decides who fetches what, so it runs on one
-// thread. With queue `share` each warp has an equal part of consecutive rays to itself: warps run in parallel. Both are
-// deterministic. WarpStep::warp is the resident warp. Memory: the lanes of all resident warps.
+// Contract: `warps` warps are resident (fewer if the rays do not fill them at the start). The queue holds all rays from
+// first_ray.front() to first_ray.back() in order; limits between warps are ignored. When a round of searching and
+// testing has ended, and fewer than `threshold` lanes are busy or none is, the warp fetches: its free lanes, lowest
+// first, take the next rays (a Fetch step). Untraversable rays are fetched too and leave their lane free. With queue
+// `global` the warps share one queue and execute one step each in turn, lowest warp first, as if all steps took equally
+// long: this order decides on the fetched rays, so it runs on one thread. With queue `share` each warp has an equal
+// part of consecutive rays, and warps run in parallel. Both are deterministic. WarpStep::warp is the resident warp.
+// Memory: the lanes of all resident warps.
 #include <bit>
 #include <deque>
 
@@ -42,7 +42,7 @@ class Resident {
         threshold_(settings.threshold),
         index_(index) {}
 
-  /// Executes one step. False: nothing is left to do.
+  /// Executes one step. False: no work is left.
   bool turn(Queue& queue) {
     const int busy = std::popcount(warp_.busy());
     const bool too_few = busy == 0 || (busy < threshold_ && busy < static_cast<int>(warp_.size()));

@@ -1,7 +1,7 @@
-// Schedules: which of a warp's lanes take the next step together.
+// Schedules: the lanes of a warp that take the next step together.
 //
-// Contract: `choose(warp)` says what the warp executes next; a mask of 0 means that no lane wants anything. Schedules
-// are small state machines, so that several warps can be executed in turns. Source: Aila and Laine, HPG 2009.
+// Contract: `choose(warp)` gives the next step of the warp; a mask of 0 means that no lane has work. Schedules are
+// small state machines, so that several warps can be executed in turns. Source: Aila and Laine, HPG 2009.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct Choice {
   std::uint64_t mask = 0;
 };
 
-/// All lanes search until each has a leaf or is done; then all test until none has anything left to test. Speculative:
-/// lanes that have a leaf search on as long as others still need theirs.
+/// All lanes search until each has a leaf or is finished; then all test until no leaf is left. Speculative: lanes with
+/// a leaf search on while others need theirs.
 class WhileWhile {
  public:
   explicit WhileWhile(bool speculative) : speculative_(speculative) {}
@@ -36,7 +36,7 @@ class WhileWhile {
     searching_ = true;
     return {StepKind::Node, warp.nodes()};
   }
-  /// Whether the loop is about to start over: a round of searching and testing has ended.
+  /// Whether a round of searching and testing has ended.
   template <class Warp>
   [[nodiscard]] bool at_start(const Warp& warp) const {
     return warp.leaves() == 0 && (!searching_ || warp.nodes() == 0);
@@ -47,7 +47,7 @@ class WhileWhile {
   bool searching_ = true;
 };
 
-/// In turns one node for all lanes that need one, and one reference for all that have a leaf.
+/// Alternates: one node for all lanes that need one, one reference for all lanes with a leaf.
 class IfIf {
  public:
   template <class Warp>

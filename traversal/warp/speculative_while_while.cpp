@@ -1,8 +1,8 @@
 // Speculative while-while: lanes that have found a leaf search on while others still need theirs.
 //
-// Contract: schedule.hpp and lane.hpp, with speculation: one leaf is put off, and nodes of the same level are visited
-// ahead of it. Those may turn out not to have been needed, so nodes and boxes of a ray can exceed those of the scalar
-// near-first traversal; its hit is the same.
+// Contract: schedule.hpp and lane.hpp, with speculation: one leaf is postponed, and nodes of the same level are visited
+// before it. These may prove unnecessary: nodes and boxes of a ray can exceed those of the scalar near-first traversal;
+// its hit is the same.
 #include "traversal/warp/warp_batch.hpp"
 
 namespace rayreplay::traversal {

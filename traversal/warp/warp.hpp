@@ -1,8 +1,8 @@
-// A warp of lanes, and the log of the steps that they take together.
+// A warp of lanes, and the log of their common steps.
 //
-// Contract: `load` puts a ray into a lane; `step` makes the lanes of a mask take a step, lowest lane first, and logs
-// it. `nodes` and `leaves` are the lanes that want a node, a leaf's reference. Hits and counters of a ray are stored
-// when its lane has nothing left to do. One warp serves one worker.
+// Contract: `load` puts a ray into a lane; `step` executes a step of the lanes of a mask, lowest first, and logs it.
+// `nodes` and `leaves` are the lanes that can take a node or a leaf's reference. A ray's hit and counters are stored
+// when its lane is finished. One warp serves one worker.
 #pragma once
 
 #include <array>
@@ -53,7 +53,7 @@ class Warp {
     return static_cast<std::uint32_t>(lanes_.size());
   }
 
-  /// Rays that cannot be traversed are counted and leave the lane idle.
+  /// An untraversable ray is counted and leaves the lane idle.
   void load(std::uint32_t lane, std::size_t row) {
     if (!is_traversable(rays_[row])) {
       ++log_->ignored_rays;

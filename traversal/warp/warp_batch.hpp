@@ -1,8 +1,8 @@
-// Warps in parallel: what every WarpTraversal::trace does around its schedule.
+// Warps in parallel: the common part of every WarpTraversal::trace.
 //
-// Contract: warps are cut into chunks, a chunk is executed by one worker in order, and logs are put together chunk by
-// chunk, so that results do not depend on the number of threads. Errors: Usage for a warp size outside 1 … 64, warps
-// that are larger than it, or rows that do not ascend within the rays.
+// Contract: a worker executes chunks of warps in order, and logs are joined by chunk: results do not depend on the
+// number of threads. Errors: Usage for a warp size outside 1 … 64, larger warps, or rows that do not ascend within the
+// rays.
 #pragma once
 
 #include <algorithm>
@@ -22,11 +22,11 @@ namespace rayreplay::traversal {
 
 void check_warps(std::span<const Ray> rays, std::span<const std::uint64_t> first_ray, const WarpTraceOptions& options);
 
-/// Puts the logs behind each other into the result.
+/// Joins the logs into the result.
 void join_logs(std::vector<StepLog>& logs, const WarpTraceOptions& options, WarpTraceResult& result);
 
-/// Calls run.operator()<Observer>(result) with the observer that reports what is asked for; hits and counters of the
-/// result have their size.
+/// Calls run.operator()<Observer>(result) with the smallest observer that reports what is wanted; hits and counters of
+/// the result have their size.
 template <class Run>
 WarpTraceResult trace_with_observer(std::span<const Ray> rays, const WarpTraceOptions& options, const Run& run) {
   WarpTraceResult result;
@@ -44,7 +44,7 @@ WarpTraceResult trace_with_observer(std::span<const Ray> rays, const WarpTraceOp
   return result;
 }
 
-/// Every warp for itself, by a schedule that `make_schedule()` makes afresh for each.
+/// Each warp alone, with a new schedule from `make_schedule()`.
 template <class MakeSchedule>
 WarpTraceResult trace_warps(const bvh::Bvh& bvh, std::span<const Ray> rays, std::span<const std::uint64_t> first_ray,
                             const WarpTraceOptions& options, bool speculative, const MakeSchedule& make_schedule) {

@@ -3,8 +3,8 @@
 //   memory_image TRACE.rrt OUT.bin [BUILDER [VERTEX_ORDER]]
 //
 // For launches of one ray a thread through one untransformed instance of one triangle geometry. Layout binary,
-// depth-first, one primitive a leaf: a leaf's index is then its primitive itself, so that no list of references has to
-// be read. Prints where each array lies. Exit codes: 0, or 2 if the trace is not of this kind.
+// depth-first, one primitive a leaf: a leaf's index is its primitive, so no list of references is read. Prints the
+// offset of each array. Exit codes: 0, or 2 for other traces.
 #include <cstdio>
 #include <cstring>
 #include <exception>

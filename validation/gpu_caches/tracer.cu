@@ -1,6 +1,6 @@
-// A software ray tracer on the GPU (persistent threads, Aila and Laine 2009) that visits what rayreplay's warp
-// traversals visit, at the same addresses: its cache counters and its recorded accesses are what our models are held
-// against.
+// A software ray tracer on the GPU (persistent threads, Aila and Laine 2009) with the visits of rayreplay's warp
+// traversals at the same addresses: its cache counters and recorded accesses validate our models.
+//
 //
 //   tracer IMAGE [--form while-while|if-if] [--schedule scanline|scanline-per-sm] [--warps N] [--trace OUT.rrm]
 //
@@ -314,7 +314,7 @@ __device__ void trace_all(const Scene& scene, const Shared& shared, bool if_if, 
       if ((wants_node | wants_leaf) == 0) {
         break;
       }
-      // While-while: search until nobody wants a node, then test until nobody has a leaf. If-if: in turns.
+      // While-while: search until no lane wants a node, then test until none has a leaf. If-if: in turns.
       const bool node_now = wants_leaf == 0 || (node_is_next && wants_node != 0);
       node_is_next = if_if ? !node_now : (node_now ? true : wants_leaf == 0);
       if (node_now) {

@@ -44,7 +44,7 @@ Buffer make_storage(const Device& device, VkDeviceSize size) {
           VK_BUFFER_USAGE_ACCELERATION_STRUCTURE_STORAGE_BIT_KHR | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
 }
 
-/// The device may ask for an aligned scratch address, which a buffer's need not be.
+/// The device may require an alignment of scratch memory that buffers do not have.
 Buffer make_scratch(const Device& device, VkDeviceSize size) {
   return {device, size + device.limits().scratch_alignment,
           VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
@@ -68,7 +68,7 @@ VkAccelerationStructureKHR make_structure(const Device& device, const Buffer& st
   return structure;
 }
 
-/// Between builds that share scratch memory, and before anything that reads a structure.
+/// Between builds that share scratch memory, and before reads of a structure.
 void build_barrier(VkCommandBuffer commands, VkPipelineStageFlags readers) {
   VkMemoryBarrier barrier{};
   barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
@@ -267,7 +267,7 @@ TopLevel::~TopLevel() {
 }
 
 void TopLevel::create(const std::vector<VkAccelerationStructureInstanceKHR>& instances) {
-  // Instances lie in host memory: an application that moves them every frame would write them there too.
+  // Instances are in host memory, as in an application that moves them every frame.
   instances_ = Buffer(*device_, std::max<VkDeviceSize>(1, count_) * sizeof(VkAccelerationStructureInstanceKHR),
                       kBuildInputUsage, MemoryKind::Upload);
   std::memcpy(instances_.mapped(), instances.data(), count_ * sizeof(VkAccelerationStructureInstanceKHR));

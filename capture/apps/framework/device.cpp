@@ -9,7 +9,7 @@
 namespace rayreplay::apps {
 namespace {
 
-/// A family that computes; one that draws too is the usual main queue.
+/// A family with compute, preferably also graphics: the usual main queue.
 std::uint32_t choose_queue_family(VkPhysicalDevice device, bool* has_timestamps) {
   std::uint32_t count = 0;
   vkGetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);

@@ -35,7 +35,7 @@ struct DeviceFunctions {
   PFN_vkCmdTraceRaysKHR cmd_trace_rays = nullptr;
 };
 
-/// What programs need to know of the device's limits.
+/// The device's limits that programs need.
 struct DeviceLimits {
   std::string name;
   std::uint32_t handle_size = 0;

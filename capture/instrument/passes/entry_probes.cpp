@@ -1,6 +1,6 @@
-// Every ray-tracing entry point gets a function of its own in front: it sets private variables, calls the probe, then
-// what the application gave. The application's function stays whole: no block is split, its variables stay first, and
-// one function may serve several entry points.
+// Every ray-tracing entry point gets a function in front: it sets private variables, calls the probe, then the
+// application's function. That function stays whole: no block is split, its variables stay first, and it may serve
+// several entry points.
 #include <array>
 #include <set>
 
@@ -56,7 +56,7 @@ void record_entry(Rewriter& r, std::vector<Instruction>& out, std::uint32_t s) {
   r.probe(out, probe_name(stage), shaders, arguments);
 }
 
-/// What a private copy of a built-in variable holds: what the application sees.
+/// The value of a private copy of a built-in variable: the one that the application sees.
 Id value_of(Rewriter& r, std::vector<Instruction>& out, BuiltIn which, std::uint32_t shader) {
   if (which == BuiltIn::LaunchIdKHR && r.options.swizzle) {
     return swizzled_launch_id(r, out, shader);
@@ -106,7 +106,7 @@ std::string wrap_entry_points(Rewriter& r, const ReplacedBuiltins& replaced) {
   std::set<Id> wrapped;
   std::vector<std::pair<Id, Id>> wrappers;  // the application's function, ours
   std::vector<Function> functions;
-  // All entries are recorded first: they may ask for private variables, which every shader then sets.
+  // Entries are recorded first: they may request private variables, which every shader then sets.
   std::vector<std::vector<Instruction>> records(r.analysis.shaders.size());
   replaced.ask_for_copies(r);
   for (std::uint32_t s = 0; s < r.analysis.shaders.size(); ++s) {

@@ -9,7 +9,7 @@ using spv::Op;
 
 namespace {
 
-/// Where a shadow holds the ray's flags.
+/// Bit of a shadow where the ray's flags begin.
 constexpr std::uint32_t kShadowFlags = 24;
 
 bool is_hit_object_type(Word op) {
@@ -127,7 +127,7 @@ void HitObjects::before(const Place& place, const Instruction& i, Id flags) {
     const Id ray = r.load(place.out, type, r.trace_counter);
     r.store(place.out, r.trace_counter, combine(place, Op::OpIAdd, ray, r.linker.constant(1)));
     if (layout.hit_object && keeps_flags_) {
-      // The flags that culling by opacity and opacity itself need are in the low eight bits.
+      // The flags for opacity and culling by opacity are in the low eight bits.
       const Id high =
           combine(place, Op::OpShiftLeftLogical, r.as_uint(place.out, flags), r.linker.constant(kShadowFlags));
       set_shadow(place, i[1], combine(place, Op::OpBitwiseOr, combine(place, Op::OpBitwiseAnd, ray, no_ray_), high));
@@ -154,7 +154,7 @@ void HitObjects::before(const Place& place, const Instruction& i, Id flags) {
       keep_ray_flags(place, combine(place, Op::OpShiftRightLogical, shadow, r.linker.constant(kShadowFlags)));
     }
   } else if (i.is(Op::OpStore) && shadows_.contains(i[1])) {
-    // A copy of a hit object that was loaded: what made that one made this one.
+    // A copy of a loaded hit object has the same origin.
     const auto loaded = loaded_.find(i[2]);
     set_shadow(place, i[1], loaded == loaded_.end() ? no_ray_ : loaded->second);
   }

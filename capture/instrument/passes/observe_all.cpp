@@ -1,9 +1,9 @@
-// observe_all: any-hit shaders run for what is opaque, too.
+// observe_all: any-hit shaders also run for opaque geometry.
 //
-// The NoOpaque ray flag overrules the flags of geometries and instances. An any-hit shader sees only the flags that the
-// call was given, so a ray that the application made opaque, or not opaque, cannot be told from one that changed here:
-// each trace call keeps the application's flags in a word of its thread. Without a table (the pipeline has no any-hit
-// shader of the application) nobody but reads of the incoming ray flags needs it.
+// The NoOpaque ray flag overrides the flags of geometries and instances. An any-hit shader sees only the flags of the
+// call, so it cannot tell a ray that the application made opaque, or not opaque, from one changed here: each trace call
+// keeps the application's flags in a word of its thread. Without a table (no any-hit shader of the application in the
+// pipeline) only reads of the incoming ray flags need it.
 #include <algorithm>
 #include <array>
 

@@ -1,5 +1,5 @@
-// The rewriting passes. Each looks at one kind of instruction of a function that ray-tracing shaders reach, or at the
-// entry points; `instrument.cpp` runs them in one walk.
+// The rewriting passes. Each handles one kind of instruction in functions that ray-tracing shaders reach, or the entry
+// points; `instrument.cpp` runs them in one pass over the module.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace rayreplay::instrument {
 
-/// Where a function's new instructions go, and who runs it.
+/// Target of a function's new instructions, and the shaders that run it.
 struct Place {
   Rewriter& rewriter;
   std::span<const std::uint32_t> shaders;
@@ -24,14 +24,14 @@ struct Place {
 
 // --- trace_calls.cpp: records of trace calls, and their static sites
 
-/// Where a trace call's operands stand.
+/// Operand positions of a trace call.
 struct TraceLayout {
   std::size_t acceleration_structure = 0;  ///< word index; ray flags to t_max follow it. 0: no trace call
   bool hit_object = false;                 ///< word 1 is a hit object, which the call makes
 };
 [[nodiscard]] TraceLayout trace_layout(Word op);
 
-/// Numbers for the trace calls, such that no shader has one twice. In the order of `next`, one for each call.
+/// Numbers of trace calls, unique within each shader. In the order of `next`, one per call.
 class TraceSites {
  public:
   explicit TraceSites(Rewriter& rewriter);
@@ -47,18 +47,18 @@ class TraceSites {
 
 void record_trace_call(const Place& place, const Instruction& call, std::uint8_t site);
 
-// --- reports.cpp: records of what intersection and any-hit shaders decide
+// --- reports.cpp: records of decisions of intersection and any-hit shaders
 
 void record_before(const Place& place, const Instruction& instruction);
 void record_after(const Place& place, const Instruction& instruction);
 
 // --- hit_objects.cpp: which trace call made a hit object; reorder and execute calls
 
-/// An instruction, or the parts that a fused one is defined as, so that each part's record stands at its place.
+/// An instruction, or the parts of a fused one, so that each part's record has its own place.
 [[nodiscard]] std::vector<Instruction> unfused(const Instruction& instruction);
 
-/// A shadow variable behind every hit-object variable holds the number of the trace call that made the object; where
-/// ray flags are kept, also the application's flags, from bit 24 on.
+/// Every hit-object variable gets a shadow variable with the number of the trace call that made the object and, where
+/// ray flags are kept, the application's flags from bit 24 on.
 class HitObjects {
  public:
   explicit HitObjects(Rewriter& rewriter);
@@ -113,10 +113,10 @@ class ReplacedBuiltins {
 
 // --- observe_all.cpp
 
-/// With observe_all: whether the shaders keep ray flags or look at them, and so at their thread.
+/// With observe_all: whether the shaders store or read ray flags, and so need their thread's index.
 [[nodiscard]] bool looks_at_ray_flags(const Rewriter& rewriter);
 void change_ray_flags(const Place& place, Instruction& call);
-/// The thread's word holds these flags from here on.
+/// Stores the flags in the thread's word.
 void keep_ray_flags(const Place& place, Id flags);
 /// The flags as the application gave them to the trace call; the launch id's private copy, if any, is set before.
 [[nodiscard]] Id incoming_ray_flags(Rewriter& rewriter, std::vector<Instruction>& out, std::uint32_t shader);

@@ -9,8 +9,8 @@ using spv::Op;
 
 namespace {
 
-/// Instructions beyond those that `rewrite` changes that may hold a pointer to a variable as an operand. Those of
-/// debug information, which may stay with the variable, are none of them.
+/// Further instructions that may hold a pointer to a variable, except debug information, which may stay with the
+/// variable.
 bool may_use_pointer(Word op) {
   switch (static_cast<Op>(op)) {
     case Op::OpStore:
@@ -38,7 +38,7 @@ bool may_use_pointer(Word op) {
   }
 }
 
-/// The words of such an instruction that are ids, at most: memory operands are not.
+/// End of the words of such an instruction that can be ids; memory operands are not.
 std::size_t id_end(const Instruction& i) {
   return i.is(Op::OpStore) || i.is(Op::OpCopyMemory) ? std::min<std::size_t>(i.size(), 3) : i.size();
 }

@@ -28,8 +28,8 @@ void record_before(const Place& place, const Instruction& instruction) {
 }
 
 void record_after(const Place& place, const Instruction& instruction) {
-  // The probe looks at the result, so that the block stays whole. After an accepted report under
-  // terminate-on-first-hit nothing runs any more on some drivers; so only rejections are recorded here.
+  // The probe reads the result, so the block stays whole. Some drivers run nothing after an accepted report under
+  // terminate-on-first-hit; so only rejections are recorded here.
   if (instruction.is(Op::OpReportIntersectionKHR)) {
     const std::array<Id, 1> arguments = {instruction[2]};
     place.rewriter.probe(place.out, "rr_report_result", place.shaders, arguments);

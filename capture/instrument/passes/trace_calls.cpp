@@ -28,12 +28,12 @@ TraceLayout trace_layout(Word op) {
 
 namespace {
 
-/// Operand 3 is where the value or pointer comes from.
+/// Instructions whose operand 3 is the source of the value or pointer.
 bool passes_on(const Instruction& i) {
   return i.is(Op::OpLoad) || i.is(Op::OpAccessChain) || i.is(Op::OpInBoundsAccessChain) || i.is(Op::OpCopyObject);
 }
 
-/// A load, a chain and a parameter or two; more is no application's.
+/// Bound on the chain from an operand to its variable; real ones are a few instructions long.
 constexpr int kLongestOrigin = 64;
 
 /// Sites are eight bits.

@@ -1,8 +1,8 @@
 // Probes that append the records of record.h.
 //
-// Every function is linked into instrumented modules as it is, of any stage, so it knows nothing of a stage: what comes
-// from built-in variables arrives as arguments ("place" is w2's SM and warp bits). Specialisation constants become plain
-// constants there. `main` only keeps the functions alive in this module.
+// Functions are linked unchanged into modules of any stage, so they use no stage's features: values of built-in
+// variables are arguments ("place" is w2's SM and warp bits). Specialisation constants become plain constants there.
+// `main` only keeps the functions in this module.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_buffer_reference : require
@@ -44,7 +44,7 @@ uint thread_of(const uvec3 id, const uvec3 size) {
   return id.x + size.x * (id.y + size.y * id.z);
 }
 
-// Without branches, so that the group is whole at the ballot behind it.
+// Branch-free, so that the group is whole at the following ballot.
 bool sampled(const uvec3 id, const uvec3 size) {
   uint misses = uint(id.x - kWindowX >= kWindowWidth) | uint(id.y - kWindowY >= kWindowHeight) |
                 uint(thread_of(id, size) % kEvery != 0u);
@@ -59,7 +59,7 @@ uint device_clock() {
 #endif
 }
 
-// A lane's place in the chunk of its group: field k goes to word k · n behind `first`. first 0: nothing to write.
+// A lane's place in its group's chunk: field k goes to word k · n after `first`. first 0: nothing to write.
 struct Chunk {
   uint64_t first;
   uint n;
@@ -86,7 +86,7 @@ Chunk open_chunk(const uint kind, const uint fields, const uint name, const uint
   bool partial = recorded.x != together.x || (kWide && recorded.y != together.y);
   uint header = uint(RR_HEADER_WORDS) + (kWide ? 1u : 0u) + (partial ? (kWide ? 2u : 1u) : 0u);
   uint words = header + fields * n;
-  // The leader is found from the ballot, and its value fetched by shuffle: subgroupBroadcastFirst is wrong on lavapipe.
+  // The leader comes from the ballot, its value from a shuffle: subgroupBroadcastFirst is wrong on lavapipe.
   uint leader = !kWide || together.x != 0u ? uint(findLSB(together.x)) : 32u + uint(findLSB(together.y));
   uint64_t base = 0ul;
   if (subgroupElect()) {

@@ -1,10 +1,10 @@
 // Functions that change what a module does: the launch id by table (swizzle), ray flags and opacity (observe_all).
 // Linked like the probes of events.comp.
 //
-// Ray flags: a word of each thread holds the flags that the application gave to the trace call that the thread is in or
-// was in last. Traversal does not nest, so in any-hit and intersection shaders, and on entry to closest-hit and miss
-// shaders, it is that of the shader's ray. Shaders of one thread hand it on through relaxed atomics of device scope:
-// what a shader did before it called another comes before what that one does.
+// Ray flags: a word of each thread holds the application's flags of the current or last trace call of the thread.
+// Traversal does not nest, so in any-hit and intersection shaders, and on entry to closest-hit and miss shaders, it is
+// that of the shader's ray. The shaders of one thread pass it on by relaxed atomics of device scope: writes of a shader
+// are ordered before those of the shaders that it calls.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_buffer_reference : require
@@ -67,7 +67,7 @@ uint kept_flags(const uint thread) {
                     gl_SemanticsRelaxed);
 }
 
-// Culling by opacity must stay; CullNoOpaque leaves opaque candidates that nobody sees.
+// Culling by opacity must stay; CullNoOpaque leaves opaque candidates unobserved.
 bool culls_by_opacity(const uint flags) {
   return (flags & (kCullOpaque | kCullNoOpaque)) != 0u;
 }
@@ -78,15 +78,15 @@ void count_culling(const uint flags) {
   }
 }
 
-// No any-hit shader of the application can see the ray: it may lose its Opaque flag.
+// Without any-hit shaders of the application the ray may lose its Opaque flag.
 uint rr_flags_all(const uvec3 id, const uvec3 size, const uint flags) {
   rr_keep_flags(id, size, flags);
   count_culling(flags);
   return culls_by_opacity(flags) ? flags : (flags & ~kOpaque) | kNoOpaque;
 }
 
-// The application's any-hit shaders tell opaque candidates by the ray's own flags and the table (rr_opaque). Without
-// room for the flags the ray stays as it is.
+// The application's any-hit shaders identify opaque candidates by the ray's own flags and the table (rr_opaque).
+// Without memory for the flags the ray stays unchanged.
 uint rr_flags_by_table(const uvec3 id, const uvec3 size, const uint flags) {
   rr_keep_flags(id, size, flags);
   count_culling(flags);
@@ -96,7 +96,7 @@ uint rr_flags_by_table(const uvec3 id, const uvec3 size, const uint flags) {
   return change ? (flags & ~kOpaque) | kNoOpaque : flags;
 }
 
-// What the application's shaders see of the flags that the above changed.
+// The flags as the application's shaders must see them.
 uint rr_incoming_flags(const uvec3 id, const uvec3 size, const uint flags) {
   uint result = flags;
   uint thread = thread_of(id, size);
@@ -117,7 +117,7 @@ bool opaque_in_table(const uint instance, const uint geometry) {
   return result;
 }
 
-// Is the candidate opaque to the application, so that its any-hit shader must not run?
+// Whether the candidate is opaque to the application, so that its any-hit shader must not run.
 bool rr_opaque(const uvec3 id, const uvec3 size, const uint instance, const uint geometry) {
   bool result = false;
   uint thread = thread_of(id, size);
@@ -125,7 +125,7 @@ bool rr_opaque(const uvec3 id, const uvec3 size, const uint instance, const uint
   if (how != RR_OPACITY_AS_GIVEN && thread < kRayFlagsThreads) {
     uint flags = kept_flags(thread);
     if (culls_by_opacity(flags)) {
-      result = false;  // the ray is as it was
+      result = false;  // the ray is unchanged
     } else if ((flags & (kOpaque | kNoOpaque)) != 0u) {
       result = (flags & kOpaque) != 0u;
     } else if (how == RR_OPACITY_TABLE) {

@@ -1,8 +1,8 @@
-// Everything the layer keeps of a VkDevice.
+// The layer's state of a VkDevice.
 //
 // Made at vkCreateDevice, destroyed at vkDestroyDevice. `instrumented` is false where the device cannot or must not be
-// observed, also for lack of memory: then its calls are only passed on (intercept.hpp). Members are written before
-// vkCreateDevice returns and read-only afterwards, unless they say which mutex guards them.
+// observed, also for lack of memory: its calls are then only passed on (intercept.hpp). Members are written before
+// vkCreateDevice returns and read-only afterwards, unless a mutex is named.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,7 @@ class TablePatcher;
 class Timestamps;
 class Submissions;
 
-/// One for each VkInstance.
+/// State of a VkInstance.
 struct Instance {
   VkInstance handle = VK_NULL_HANDLE;
   InstanceDispatch vk;
@@ -51,7 +51,7 @@ struct Queue {
   std::mutex mutex;
 };
 
-/// A buffer of the layer's own in device memory.
+/// A buffer of the layer in device memory.
 struct DeviceBuffer {
   VkBuffer buffer = VK_NULL_HANDLE;
   VkDeviceMemory memory = VK_NULL_HANDLE;
@@ -134,12 +134,12 @@ struct Device {
 /// The device of any of its dispatchable objects (VkDevice, VkQueue, VkCommandBuffer); null if unknown.
 [[nodiscard]] Device* device_of(const void* dispatchable);
 
-/// The resolved options of the process.
+/// The completed options of the process.
 [[nodiscard]] const Options& options();
 
-/// A line for the spool's reader (once for each text and launch; a process writes at most 1,000) and, by the log level,
-/// for stderr (once for each text). A note for which there is no memory is lost, and the spool says that. `launch`:
-/// spool::kNone for the whole process.
+/// A line for the spool's reader (once per text and launch; at most 1,000 per process) and, by the log level, for
+/// stderr (once per text). If memory is short the note is lost, and the spool says so. `launch`: spool::kNone for the
+/// whole process.
 void note(std::string_view text, std::uint32_t launch = 0xFFFF'FFFFU) noexcept;
 
 }  // namespace rayreplay::layer

@@ -40,7 +40,7 @@ void find_queues(Device& device, const VkDeviceCreateInfo& created) {
         device.vk.GetDeviceQueue2(device.handle, &info, &queue->handle);
       }
       if (queue->handle != VK_NULL_HANDLE && device.set_loader_data(device.handle, queue->handle) == VK_SUCCESS) {
-        // Our own work goes to the first queue, which should be able to do all of it.
+        // The layer's own commands go to the first queue, which should support all of them.
         const bool computes = (device.families[queue->family].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0;
         device.queues.insert(computes ? device.queues.begin() : device.queues.end(), std::move(queue));
       }
@@ -128,7 +128,7 @@ std::vector<std::uint32_t> read_swizzle() {
   }
   std::vector<std::uint32_t> table(threads);
   std::memcpy(table.data(), content->data(), bytes);
-  // A thread that is named twice or is none would make the application write where it never does.
+  // Not a permutation: the application would write where it never does without the swizzle.
   std::vector<bool> seen(threads);
   for (const auto thread : table) {
     if (thread >= threads || seen[thread]) {
@@ -155,9 +155,9 @@ void load_swizzle(Device& device) {
   }
 }
 
-/// Whether pipelines can be the application's own until a launch of one is to be recorded. Not with options that change
-/// every launch; not where tables are named in device memory, or where compute is bound by other means than a pipeline:
-/// then tables cannot be copied before a launch.
+/// Whether pipelines can stay the application's own until a launch of one is recorded. Not with options that change
+/// every launch, nor where tables are named in device memory or compute is bound without a pipeline: tables then cannot
+/// be copied before a launch.
 bool can_be_lazy(const Device& device, const VkDeviceCreateInfo& created) {
   const auto* names = created.ppEnabledExtensionNames;
   const auto* maintenance = find_in_chain<VkPhysicalDeviceRayTracingMaintenance1FeaturesKHR>(
@@ -207,7 +207,7 @@ void prepare(Device& device, const DeviceRequest& request, bool with_additions, 
   if (wanted.observe_all) {
     allocate_ray_flags(device);
   }
-  // Launches may be recorded for any family that computes.
+  // Launches of any family that computes may be recorded.
   if (std::all_of(device.family_indices.begin(), device.family_indices.end(), [&](auto family) {
         const auto& properties = device.families[family];
         return (properties.queueFlags & VK_QUEUE_COMPUTE_BIT) == 0 || properties.timestampValidBits > 0;

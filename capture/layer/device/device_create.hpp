@@ -1,4 +1,4 @@
-// Making a Device ready to record, and taking it down.
+// Preparation of a Device for recording, and its end.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace rayreplay::layer {
 
-/// After the next layer made the device with what `request` asked for. The device can always be used; `records` and
-/// `instrumented` say how far it got, a Note what is missing.
+/// Called after the next layer made the device of `request`. The device can always be used; `records` and
+/// `instrumented` state what works, a Note what is missing.
 void set_up(Device& device, const DeviceRequest& request, bool with_additions, const VkDeviceCreateInfo& created);
 
 /// Before the next layer destroys the device.

@@ -10,7 +10,7 @@ bool contains(const std::vector<const char*>& names, const char* name) {
   return std::any_of(names.begin(), names.end(), [name](const char* other) { return std::strcmp(other, name) == 0; });
 }
 
-/// What a device has and what is asked of it.
+/// Compares the device's features with the required ones and extends the request.
 class Extender {
  public:
   Extender(const Instance& instance, VkPhysicalDevice physical, DeviceRequest& request)

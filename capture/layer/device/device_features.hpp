@@ -1,4 +1,4 @@
-// What instrumented shaders need of a device, added to what the application asks for.
+// The device features of instrumented shaders, added to the application's request.
 #pragma once
 
 #include <memory>

@@ -7,7 +7,7 @@
 namespace rayreplay::layer {
 namespace {
 
-/// `name` without suffix first, then with those under which older versions had it.
+/// Looks up `name` without suffix, then with the suffixes of older versions.
 template <typename Look>
 PFN_vkVoidFunction find(std::string_view name, const Look& look) {
   for (const std::string_view suffix : {"KHR", "EXT"}) {

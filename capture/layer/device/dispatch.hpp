@@ -1,8 +1,7 @@
 // The next layer's (or driver's) functions, as tables.
 //
-// A member is false if the next layer has no such function. Functions that became core under the same semantics are
-// looked up under their core name first, then with KHR and EXT. All are called under their core or KHR name written
-// here. Loading allocates nothing.
+// Contract: a member is false if the next layer lacks the function. Functions promoted to core without change are
+// looked up by core name, then with KHR and EXT; they are called by the name written here. Loading allocates nothing.
 #pragma once
 
 #include <vulkan/vulkan.h>
@@ -121,7 +120,7 @@
   X(WaitSemaphores)                              \
   X(WriteAccelerationStructuresPropertiesKHR)
 
-/// Those that the headers may not have yet, with their types.
+/// Functions that the headers may not have yet, with their types.
 #define RR_NEWER_DEVICE_FUNCTIONS(X)                                             \
   X(CmdBindDescriptorSets2, geometry::BindDescriptorSets2)                       \
   X(CmdPushDescriptorSet2, geometry::PushDescriptorSet2)                         \

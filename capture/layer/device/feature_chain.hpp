@@ -1,10 +1,10 @@
-// A copy of VkDeviceCreateInfo's chain of structures in which features can be switched on.
+// A copy of the chain of structures in VkDeviceCreateInfo in which features can be enabled.
 //
 // Contract: the application's memory is never written. Structures of known size are copied in order; at the first
-// unknown one copying ends and the chain goes on in the application's memory ("tail", read-only). What is only in the
-// tail cannot be switched on; enable() says so by returning false unless the application has it on already.
-// Standard Vulkan rules are kept: a feature is set in the structure that the application gave (core 1.2 aggregate or
-// the extension's own), and only if there is neither is one added in front.
+// unknown one copying ends and the chain continues in the application's memory (read-only "tail"). Features of the tail
+// cannot be enabled; enable() returns false unless the application enabled them. Vulkan's rules are kept: a feature is
+// set in the structure that the application gave (core 1.2 aggregate or the extension's own); only without either is
+// one added in front.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class FeatureChain {
 
   [[nodiscard]] const void* head() const;
 
-  /// The structure's copy; null if the chain has none that can be written.
+  /// The structure's writable copy; null if there is none.
   template <typename Struct>
   [[nodiscard]] Struct* find(VkStructureType type) {
     return static_cast<Struct*>(find_copy(type));
@@ -37,8 +37,8 @@ class FeatureChain {
     return static_cast<Struct*>(add_front(type, sizeof(Struct)));
   }
 
-  /// Switches `member` of `Struct` on; adds the structure if the chain has none. If the chain has the aggregate
-  /// structure of a core version with the same feature, pass it to enable_in instead.
+  /// Enables `member` of `Struct`; adds the structure if the chain has none. If the chain has a core version's
+  /// aggregate structure with the same feature, use enable_in for that one.
   template <typename Struct>
   bool enable(VkStructureType type, VkBool32 Struct::*member) {
     if (auto* copy = find<Struct>(type)) {

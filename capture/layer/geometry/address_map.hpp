@@ -1,10 +1,10 @@
-// Which buffer a device address lies in.
+// The buffer at a device address.
 //
-// Contract: buffers come with their handle, size and device address, if that is known, and go when they are destroyed.
-// `find` names a live buffer that holds `address`, and how many bytes of it follow from there; of several (aliased
-// memory) the one with most bytes left. Addresses and sizes come from the application and its driver: no arithmetic on
-// them overflows. Not thread-safe: its owner locks. Complexity: add, remove O(log n); find O(log n + a), a the number
-// of buffers that begin less than the largest size below the address (few, unless buffers are aliased).
+// Contract: buffers are added with handle, size and device address (if known) and removed when destroyed. `find` names
+// a live buffer that holds `address`, and the bytes from there to its end; of several (aliased memory) the one with
+// most bytes left. Addresses and sizes are untrusted: no arithmetic on them overflows. Not thread-safe: its owner
+// locks. Complexity: add, remove O(log n); find O(log n + a), a the number of buffers that begin less than the largest
+// size below the address (few, unless buffers are aliased).
 #pragma once
 
 #include <vulkan/vulkan.h>

@@ -1,10 +1,10 @@
-// Buffers that the capture will read get the usage that lets it.
+// Extra usage flags for buffers that the capture will read.
 //
-// Contract: `AmendedBuffer` copies what must change of an application's VkBufferCreateInfo; info() is valid as long as
+// Contract: `AmendedBuffer` copies the changed parts of an application's VkBufferCreateInfo; info() is valid as long as
 // both live. Buffers with a device address, build inputs, shader binding tables and indirect buffers get TRANSFER_SRC,
-// in VkBufferUsageFlags2CreateInfo (VK_KHR_maintenance5) where the chain has one, for it then replaces the old field.
-// The chain before such a structure must be copied, so its structures must be known; if one is not, nothing is changed
-// and readable() says so. The application's memory is never written.
+// in VkBufferUsageFlags2CreateInfo (VK_KHR_maintenance5) where the chain has one, since it replaces the old field. The
+// structures before it in the chain must be known to be copied; otherwise nothing is changed and readable() says so.
+// The application's memory is never written.
 #pragma once
 
 #include <vulkan/vulkan.h>
@@ -22,7 +22,7 @@ class AmendedBuffer {
   [[nodiscard]] const VkBufferCreateInfo& info() const {
     return info_;
   }
-  /// Effective usage flags (the low 32 bits), as they are now.
+  /// Effective usage flags (low 32 bits), with the additions.
   [[nodiscard]] VkBufferUsageFlags usage() const {
     return usage_;
   }

@@ -23,7 +23,7 @@ BuildPlan plan_without_ranges(const VkAccelerationStructureBuildGeometryInfoKHR&
   return plan;
 }
 
-/// Its instances have another layout.
+/// Motion instances have another layout.
 constexpr VkBuildAccelerationStructureFlagsKHR kMotion = VK_BUILD_ACCELERATION_STRUCTURE_MOTION_BIT_NV;
 
 void add_instances(const VkAccelerationStructureGeometryKHR& geometry, const Range& range, const Window& window,
@@ -42,7 +42,7 @@ void add_instances(const VkAccelerationStructureGeometryKHR& geometry, const Ran
   for (std::uint32_t i = 0; i < range.primitiveCount; ++i) {
     TopInstance& instance = content.instances[i];
     if (is_pointers(geometry)) {
-      // Of a host build, as add_copies names no others: the application's own pointers.
+      // A host build: add_copies adds nothing, the pointers are the application's own.
       const RawInstance* raw = nullptr;
       std::memcpy(&raw, from + std::size_t{i} * sizeof raw, sizeof raw);
       std::memcpy(&instance.raw, raw, sizeof(RawInstance));

@@ -1,12 +1,11 @@
-// One structure's build: what to copy while it is recorded, and the content that the copies make.
+// The build of one structure: memory to copy while it is recorded, and the content of the copies.
 //
-// Contract: `BuildPlan` keeps copies of what the application passed (geometries, ranges); `add_copies` names all that
-// the build reads to a CopyBatch; `content_of` makes the Content from the windows afterwards (or, for host builds, from
-// the application's own memory). An indirect build's ranges are read by the device, so what it reads is not known when
-// it is recorded: everything from each base address on is copied, up to kIndirectMost bytes. Instances behind an array
-// of pointers that the device reads may lie in any buffer, and buffers that the build does not use may be destroyed
-// before it runs: they are copied for host builds only.
-// What was not copied is said in the content. Complexity: linear in what is read.
+// Contract: `BuildPlan` copies the application's arguments (geometries, ranges); `add_copies` adds all memory that the
+// build reads to a CopyBatch; `content_of` makes the Content from the windows afterwards (for host builds from the
+// application's own memory). The device reads an indirect build's ranges, so its reads are unknown during recording:
+// everything from each base address on is copied, up to kIndirectMost bytes. Instances behind an array of pointers on
+// the device may lie in any buffer, and unrelated buffers may be destroyed before the build runs: they are copied for
+// host builds only. The content names what was not copied. Complexity: linear in the bytes read.
 #pragma once
 
 #include <vulkan/vulkan.h>
@@ -38,7 +37,7 @@ struct BuildPlan {
   std::size_t ranges_part = 0;
 };
 
-/// The parts of `info` and `ranges` that matter; target is left null.
+/// The relevant parts of `info` and `ranges`; target is null.
 [[nodiscard]] BuildPlan plan_of(const VkAccelerationStructureBuildGeometryInfoKHR& info,
                                 const VkAccelerationStructureBuildRangeInfoKHR* ranges);
 [[nodiscard]] BuildPlan indirect_plan_of(const VkAccelerationStructureBuildGeometryInfoKHR& info,
@@ -47,10 +46,10 @@ struct BuildPlan {
 
 void add_copies(BuildPlan& plan, const AddressMap& map, CopyBatch& batch);
 
-/// What the copies of a completed batch hold for this plan.
+/// The plan's content from a completed batch.
 [[nodiscard]] Content content_of(const BuildPlan& plan, const CopyBatch& batch, const StructureTable& table);
 
-/// For host builds: the application's memory is read now.
+/// For host builds: reads the application's memory now.
 [[nodiscard]] Content content_of_host(const BuildPlan& plan, const StructureTable& table);
 
 }  // namespace rayreplay::layer::geometry

@@ -21,7 +21,7 @@ std::uint64_t span_bytes(std::uint64_t count, std::uint64_t stride, std::uint64_
   return count == 0 ? 0 : sum(product(count - 1, stride), element);
 }
 
-/// How many whole elements so many bytes hold, at most `most`.
+/// The number of whole elements in so many bytes, at most `most`.
 std::uint64_t whole_elements(std::uint64_t bytes, std::uint64_t stride, std::uint64_t element, std::uint64_t most) {
   if (bytes < element || element == 0) {
     return 0;
@@ -115,7 +115,7 @@ std::string fill_triangles(const VkAccelerationStructureGeometryTrianglesDataKHR
       return short_of(Input::Indices, windows[index_input]);
     }
     out.indices.assign(indices, indices + inputs[index_input].bytes);
-    // Geometries often share one large vertex buffer: only what lies between the least and the largest index is kept.
+    // Geometries often share one large vertex buffer: only vertices between the least and the largest index are kept.
     const IndexBounds bounds = rebase(out.indices, index_size);
     first = bounds.least;
     wanted = bounds.most - bounds.least + 1;

@@ -1,13 +1,13 @@
-// What a build of an acceleration structure reads, and what the bytes it read mean.
+// The memory that a build of an acceleration structure reads, and the meaning of its bytes.
 //
-// Contract: pure functions of VkAccelerationStructureGeometryKHR and its build range, for device and host builds alike
-// (a host pointer is an address here). `inputs_of` gives the stretches of memory that are read, the vertices of indexed
-// triangles as an upper bound (maxVertex; the bytes a buffer has may end earlier). `assemble` makes a spool::Geometry
-// of copies of them: packed (a stride is the element's size), vertices cut to those between the least and the largest
-// index (then subtracted from the indices: index 0 is the first vertex kept); what was not copied, or not enough, is
-// said in `missing`. Offsets as the Vulkan specification has them (1.3, "Acceleration Structure Building",
-// VkAccelerationStructureBuildRangeInfoKHR): primitiveOffset moves indices, or vertices where there are none;
-// firstVertex moves vertices. Complexity: linear in the bytes.
+// Contract: pure functions of VkAccelerationStructureGeometryKHR and its build range, for device and host builds (a
+// host pointer is an address here). `inputs_of` gives the stretches that are read; for the vertices of indexed
+// triangles an upper bound (maxVertex; the buffer may end earlier). `assemble` makes a spool::Geometry of copies of
+// them: packed (a stride is the element's size), vertices cut to those between the least and the largest index
+// (subtracted from the indices: index 0 is the first vertex kept); `missing` names inputs without, or with too short,
+// copies. Offsets as in Vulkan 1.3 ("Acceleration Structure Building", VkAccelerationStructureBuildRangeInfoKHR):
+// primitiveOffset moves indices, or vertices where there are none; firstVertex moves vertices. Complexity: linear in
+// the bytes.
 #pragma once
 
 #include <vulkan/vulkan.h>
@@ -31,7 +31,7 @@ struct Stretch {
 };
 using Inputs = std::array<Stretch, kInputs>;
 
-/// A copy of memory: bytes [address, address + bytes) as they were when the build ran.
+/// A copy of memory: bytes [address, address + bytes) at the time of the build.
 struct Window {
   std::uint64_t address = 0, bytes = 0;
   const std::uint8_t* data = nullptr;
@@ -39,15 +39,15 @@ struct Window {
 };
 using Windows = std::array<Window, kInputs>;
 
-/// Bytes of a vertex of an acceleration structure; 0: a format not known here.
+/// Bytes of a vertex in a build; 0: unknown format.
 [[nodiscard]] std::uint32_t vertex_bytes(VkFormat format);
-/// 0 for VK_INDEX_TYPE_NONE_KHR and types not known here.
+/// 0 for VK_INDEX_TYPE_NONE_KHR and unknown types.
 [[nodiscard]] std::uint32_t index_bytes(VkIndexType type);
 
 [[nodiscard]] Inputs inputs_of(const VkAccelerationStructureGeometryKHR& geometry,
                                const VkAccelerationStructureBuildRangeInfoKHR& range);
 
-/// Triangles and boxes; `missing` says so of other types.
+/// Triangles and boxes; `missing` names other types.
 [[nodiscard]] spool::Geometry assemble(const VkAccelerationStructureGeometryKHR& geometry,
                                        const VkAccelerationStructureBuildRangeInfoKHR& range, const Windows& windows);
 

@@ -36,7 +36,7 @@ class Hasher {
     value(std::uint64_t{array.size()});
     bytes(array.data(), array.size());
   }
-  /// low = high = 0: could not be computed.
+  /// low = high = 0: hashing failed.
   [[nodiscard]] Hash digest() const {
     if (state_ == nullptr) {
       return {};
@@ -123,13 +123,13 @@ std::shared_ptr<Content> ContentStore::intern(Content content) {
     content.instances = {};
     content.missing = why;
   }
-  // Its deleter gives back what is still held then: a written content's bytes are gone before.
+  // The deleter releases bytes that are still held; those of a written content are released already.
   std::shared_ptr<Content> kept(new Content(std::move(content)), [held_by = held_](Content* dead) {
     held_by->fetch_sub(bytes_of(*dead));
     delete dead;
   });
   held_->fetch_add(bytes_of(*kept));
-  // Contents without their bytes are equal to no other.
+  // Contents without their bytes equal no other.
   kept->hash = fits ? hash : Hash{0, ++dropped_};
   if (fits && hashed) {
     known_[hash] = kept;

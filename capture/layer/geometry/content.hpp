@@ -1,10 +1,9 @@
-// What acceleration structures hold, kept until a captured launch needs it.
+// Contents of acceleration structures, kept until a captured launch needs them.
 //
-// Contract: a Content is what one build left in a structure; structures that were copied share it, and so do builds of
-// the same bytes. `ContentStore::intern` finds such an equal one (by XXH3-128 over everything that the spool would
-// hold) or keeps the new one; its bytes count as held until it is written or dropped. If they would exceed the limit
-// they are not kept and `missing` says so. A Content's fields change only under its owner's lock: `written`, its bytes
-// then freed.
+// Contract: a Content is the result of one build; copied structures share it, and so do builds of the same bytes.
+// `ContentStore::intern` finds an equal one (by XXH3-128 over all that the spool would hold) or keeps the new one; its
+// bytes count as held until it is written or dropped. Beyond the limit they are not kept and `missing` says so. A
+// Content's fields change only under its owner's lock: `written`, which frees its bytes.
 #pragma once
 
 #include <vulkan/vulkan.h>
@@ -55,7 +54,7 @@ class ContentStore {
   explicit ContentStore(std::uint64_t limit_bytes);
 
   [[nodiscard]] std::shared_ptr<Content> intern(Content content);
-  /// Frees the bytes of a content that the spool holds now.
+  /// Frees the bytes of a content that the spool holds.
   void release_bytes(Content& content);
   [[nodiscard]] std::uint64_t held_bytes() const {
     return held_->load();

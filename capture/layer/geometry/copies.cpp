@@ -132,7 +132,7 @@ bool CopyBatch::record(CommandRecording& recording) {
       regions.clear();
     }
   }
-  // What follows may write the memory that was read; the host reads what was written.
+  // Later commands may overwrite the memory that was read; the host reads the copies.
   barrier(recording, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
           VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
   return true;

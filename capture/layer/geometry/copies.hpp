@@ -1,11 +1,10 @@
 // Copies of the application's memory, made in the command stream and read on the host afterwards.
 //
-// Contract: name the stretches with `add` (or `add_rest`), then `record` them into a command buffer once: overlapping
-// stretches are copied once, with a barrier before (after whatever wrote the memory) and one behind (before anything
-// that comes after writes it, and before the host reads). When the submission has completed, `window` gives each
-// stretch. A stretch whose address is unknown, whose end lies outside its buffer (the bytes up to there are copied),
-// that is too large, or for which there was no memory, says so in Window::missing. The memory of the copies counts
-// against `Budget` until the batch is destroyed. Not thread-safe. Complexity: O(n log n) for n stretches.
+// Contract: `add` (or `add_rest`) all stretches, then `record` once into a command buffer: overlapping stretches are
+// copied once, with barriers after earlier writes of the memory, and before later ones and the host's reads. After the
+// submission `window` gives each stretch. Window::missing names the reason for a stretch of unknown address, one that
+// ends outside its buffer (copied up to there), is too large, or found no memory. The copies' memory counts against
+// `Budget` until the batch is destroyed. Not thread-safe. Complexity: O(n log n) for n stretches.
 #pragma once
 
 #include <atomic>
@@ -20,7 +19,7 @@
 
 namespace rayreplay::layer::geometry {
 
-/// Bytes that copies may take together.
+/// Limit for the bytes of all copies.
 struct Budget {
   std::uint64_t limit = 0;
   std::atomic<std::uint64_t> used{0};
@@ -37,14 +36,14 @@ class CopyBatch {
   std::size_t add(const AddressMap& map, const Stretch& stretch);
   /// From `address` to the end of its buffer, at most `most` bytes.
   std::size_t add_rest(const AddressMap& map, std::uint64_t address, std::uint64_t most);
-  /// A stretch that is not to be copied, and why.
+  /// A stretch that is not copied, with the reason.
   std::size_t add_missing(std::string why);
 
-  /// False if nothing could be recorded (noted in the windows). What owns the batch must belong to the recording
-  /// already. Throws before the first command or not at all.
+  /// False if nothing could be recorded (the windows say why). The owner of the batch must already belong to the
+  /// recording. Throws before the first command or not at all.
   bool record(CommandRecording& recording);
 
-  /// To be called once after the device wrote, before window().
+  /// Called once after the device wrote, before window().
   void invalidate() const;
   [[nodiscard]] Window window(std::size_t part) const;
   [[nodiscard]] std::size_t size() const {

@@ -31,7 +31,7 @@ class Cursor {
  private:
   void settle() {
     if (layout_ == nullptr) {
-      return;  // not known: as if the binding had room for all
+      return;  // unknown: taken as large enough for all
     }
     auto found = layout_->bindings.find(binding_);
     while (found != layout_->bindings.end() && element_ >= found->second.count) {

@@ -1,9 +1,9 @@
-// Which acceleration structures descriptor sets hold.
+// The acceleration structures in descriptor sets.
 //
 // Contract: follows descriptor writes (VkWriteDescriptorSetAccelerationStructureKHR), copies, update templates and push
-// descriptors; bindings overflow into the next as the specification has it ("Descriptor Set Updates", consecutive
-// binding updates). Only sets whose layout can hold a structure are kept; everything else costs one look at its type.
-// Not thread-safe: its owner locks. Complexity: O(log n) for each structure written.
+// descriptors; bindings overflow into the next one (Vulkan, "Descriptor Set Updates", consecutive binding updates).
+// Only sets whose layout can hold a structure are kept; other writes cost one comparison. Not thread-safe: its owner
+// locks. Complexity: O(log n) for each structure written.
 #pragma once
 
 #include <vulkan/vulkan.h>
@@ -49,7 +49,7 @@ class DescriptorTable {
 
   void add_template(VkDescriptorUpdateTemplate handle, const VkDescriptorUpdateTemplateCreateInfo& info);
   void remove_template(VkDescriptorUpdateTemplate handle);
-  /// True if the template pushes acceleration structures for ray tracing.
+  /// Whether the template pushes acceleration structures for ray tracing.
   [[nodiscard]] bool pushes_structures(VkDescriptorUpdateTemplate handle) const;
   void write_template(VkDescriptorSet set, VkDescriptorUpdateTemplate handle, const void* data);
 
@@ -58,7 +58,7 @@ class DescriptorTable {
   void push_template(SetStructures& to, VkPipelineLayout layout, std::uint32_t set, VkDescriptorUpdateTemplate handle,
                      const void* data) const;
 
-  /// Null if the set is not known or its layout holds no structures.
+  /// Null if the set is unknown or its layout holds no structures.
   [[nodiscard]] const SetStructures* get(VkDescriptorSet set) const;
 
  private:
@@ -85,7 +85,7 @@ class DescriptorTable {
 /// The structures of a write; null if it writes other things.
 [[nodiscard]] const VkWriteDescriptorSetAccelerationStructureKHR* structures_of(const VkWriteDescriptorSet& write);
 
-/// The descriptor sets that are bound for ray tracing at a place in a command buffer.
+/// The descriptor sets bound for ray tracing at a point of a command buffer.
 struct BoundSets {
   struct Slot {
     VkDescriptorSet set = VK_NULL_HANDLE;

@@ -1,15 +1,12 @@
-// What the layer asks of geometry, and geometry of the layer.
+// The interface between the layer and geometry.
 //
-// Geometry owns its intercepts: functions of buffers, acceleration structures and descriptors (intercepts()), which
-// are given their Device, find their CommandRecording by recording_of(), call the next layer through Device::vk,
-// and add Operations that copy out what a build reads. The layer (launches.cpp, device creation) calls the Tracker
-// below.
+// Geometry owns its intercepts: functions of buffers, acceleration structures and descriptors (intercepts()). They get
+// their Device, find their CommandRecording by recording_of(), call the next layer through Device::vk, and add
+// Operations that copy a build's inputs. The layer (launches.cpp, device creation) calls the Tracker below.
 //
-// Every function may be called from several threads at once; none throws; a failure is note()d and leaves the
-// application's own call as it was. `Tracker` exists only where Device::geometry is not null: intercepts must pass
-// through otherwise (option geometry off, a device that does not record).
-#pragma once
-
+// All functions may be called from several threads concurrently; none throws; a failure is noted and leaves the
+// application's call unchanged. `Tracker` exists only where Device::geometry is not null: elsewhere intercepts pass
+// calls through (option geometry off, a device that does not record).
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -29,8 +26,8 @@ struct PipelineRecord;
 
 namespace rayreplay::layer::geometry {
 
-/// Device-level functions. None of: command buffers (begin, end, reset, free, execute), pipelines and shader modules,
-/// trace-rays commands, queues, vkSetDebugUtilsObjectNameEXT (all the layer's own).
+/// Device-level functions, except those of the layer itself: command buffers (begin, end, reset, free, execute),
+/// pipelines and shader modules, trace-rays commands, queues, vkSetDebugUtilsObjectNameEXT.
 [[nodiscard]] std::array<std::span<const Intercept>, 5> intercepts();
 
 /// Part of an application's buffer.
@@ -40,8 +37,7 @@ struct BufferRange {
   VkDeviceSize bytes = 0;  ///< to the end of the buffer
 };
 
-/// The four regions of a launch, as given; for indirect launches that carry them in memory see
-/// snapshot_tables_indirect.
+/// The four regions of a launch, as given; for indirect launches with regions in memory see snapshot_tables_indirect.
 struct TableRegions {
   VkStridedDeviceAddressRegionKHR region[4];  ///< in order of spool::TableRegion
 };
@@ -50,11 +46,11 @@ struct TableRegions {
 class TableSnapshot {
  public:
   virtual ~TableSnapshot() = default;
-  /// On the host, after the submission: what the launch saw.
+  /// On the host, after the submission: the tables of the launch.
   [[nodiscard]] virtual std::vector<spool::Table> read() = 0;
 };
 
-/// The acceleration structures a launch may have used: found while recording (descriptor state), resolved after.
+/// The possible acceleration structures of a launch: found while recording (descriptor state), resolved afterwards.
 class StructureChoice {
  public:
   virtual ~StructureChoice() = default;
@@ -65,7 +61,7 @@ class StructureChoice {
 
 class Tracker {
  public:
-  /// At device creation, before the application has any object of the device. Null: no memory (noted).
+  /// Called at device creation, before the application has any object of the device. Null: no memory (noted).
   [[nodiscard]] static std::unique_ptr<Tracker> create(Device& device);
   virtual ~Tracker() = default;
 
@@ -73,27 +69,26 @@ class Tracker {
   /// observe_all is off.
   [[nodiscard]] virtual VkDeviceAddress opacity_address() const = 0;
 
-  /// In the command buffer before a launch, with observe_all: fills the opacity table for the structures that it uses
-  /// and sets RR_CONTROL_OPACITY of the control block. The caller has put a full barrier before and puts one after.
+  /// Before a launch, with observe_all: fills the opacity table for the launch's structures and sets RR_CONTROL_OPACITY
+  /// of the control block. The caller records a full barrier before and after.
   virtual void prepare_opacity(CommandRecording& recording) = 0;
 
-  /// The application's buffer that a device address lies in; nothing if it is unknown or cannot be copied from.
+  /// The application's buffer at a device address; empty if it is unknown or cannot be copied from.
   [[nodiscard]] virtual std::optional<BufferRange> find(VkDeviceAddress address) = 0;
 
-  /// Copies the tables in the command buffer, before the launch (the caller has put a full barrier before).
-  /// pipeline may be null (unknown). Never null.
+  /// Copies the tables in the command buffer, before the launch (the caller has recorded a full barrier). pipeline may
+  /// be null (unknown). Never null.
   [[nodiscard]] virtual std::unique_ptr<TableSnapshot> snapshot_tables(CommandRecording& recording,
                                                                        const PipelineRecord* pipeline,
                                                                        const TableRegions& regions) = 0;
 
-  /// The same for a launch whose regions lie in a VkTraceRaysIndirectCommand2KHR on the device, of which `command` is
-  /// the layer's copy: known to the host only afterwards. Nothing is recorded, as the buffers are unknown until then
-  /// and all others may be destroyed: the tables have their regions and strides, and `missing` says that they were not
-  /// copied.
+  /// For a launch whose regions are in a VkTraceRaysIndirectCommand2KHR on the device; `command` is the layer's copy of
+  /// it, known to the host only afterwards. Nothing is recorded, since the buffers are unknown until then and others
+  /// may be destroyed: the tables have their regions and strides, and `missing` says that they were not copied.
   [[nodiscard]] virtual std::unique_ptr<TableSnapshot> snapshot_tables_indirect(const HostBuffer& command) = 0;
 
-  /// The structures of the launch that is about to be recorded, by the descriptor sets bound now and the static trace
-  /// sites of the pipeline's shaders. Never null.
+  /// The structures of the next recorded launch, by the descriptor sets bound now and the static trace sites of the
+  /// pipeline's shaders. Never null.
   [[nodiscard]] virtual std::unique_ptr<StructureChoice> launch_structures(CommandRecording& recording,
                                                                            const PipelineRecord* pipeline) = 0;
 };

@@ -1,4 +1,4 @@
-// Command buffers: which descriptor sets are bound for ray tracing.
+// Command buffers: the descriptor sets bound for ray tracing.
 #include "capture/layer/geometry/intercepts.hpp"
 #include "capture/layer/geometry/state.hpp"
 #include "capture/layer/process.hpp"
@@ -21,7 +21,7 @@ void follow(Device& device, VkCommandBuffer commands, Work&& work) {
     work(*state, *std::static_pointer_cast<BoundSets>(recording->descriptors));
   });
   if (!followed) {
-    recording->descriptors.reset();  // Unknown sets are better than outdated ones.
+    recording->descriptors.reset();  // unknown is better than outdated
   }
 }
 
@@ -31,7 +31,7 @@ void bind(BoundSets& bound, std::uint32_t first, std::uint32_t count, const VkDe
   }
 }
 
-/// The pushed state of a set, from nothing if another kind of set was bound there.
+/// The pushed state of a set; empty if another kind of set was bound there.
 SetStructures& pushed(BoundSets& bound, std::uint32_t set) {
   BoundSets::Slot& slot = bound.slots[set];
   if (slot.set != VK_NULL_HANDLE || slot.unknown) {

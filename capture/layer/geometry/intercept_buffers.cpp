@@ -1,4 +1,4 @@
-// Buffers: made readable, and found by their device address.
+// Buffers: extra usage flags, and their device addresses.
 #include "capture/layer/geometry/buffer_usage.hpp"
 #include "capture/layer/geometry/intercepts.hpp"
 #include "capture/layer/geometry/state.hpp"
@@ -7,7 +7,7 @@
 namespace rayreplay::layer::geometry {
 namespace {
 
-/// Asks for the address of a buffer that has memory now. The mutex is not held.
+/// Asks for the address of a buffer with bound memory. The mutex is not held.
 void learn_address(State& state, VkBuffer buffer) {
   attempt("learning a buffer's address", [&] {
     bool wanted = false;

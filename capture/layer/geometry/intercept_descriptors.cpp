@@ -1,4 +1,4 @@
-// Descriptor sets: which acceleration structures are written into them.
+// Descriptor sets: acceleration structures written into them.
 #include "capture/layer/geometry/intercepts.hpp"
 #include "capture/layer/geometry/state.hpp"
 #include "capture/layer/pipelines/pipelines.hpp"
@@ -16,7 +16,7 @@ void follow(Device& device, Work&& work) {
   }
   const std::scoped_lock lock(state->mutex);
   if (!attempt("following descriptors", [&] { work(state->descriptors); })) {
-    state->descriptors.forget_sets();  // A set that missed one change may name a structure that it does not hold.
+    state->descriptors.forget_sets();  // a missed change may leave a wrong structure in a set
   }
 }
 

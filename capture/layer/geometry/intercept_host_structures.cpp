@@ -1,5 +1,5 @@
-// Acceleration structures built and copied by the host. A deferred one's inputs stay as they are until it is done, so
-// that they are read when it is asked for; the content counts from then on, for nothing may use the structure before.
+// Acceleration structures built and copied by the host. The inputs of a deferred build stay unchanged until it is done:
+// they are read when it is requested, and the content counts from then on, as nothing may use the structure before.
 #include <utility>
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// Which top-level structures a launch used.
+// The top-level structures of a launch.
 #include <algorithm>
 
 #include "capture/layer/geometry/state.hpp"
@@ -14,7 +14,7 @@ void add_unique(std::vector<StructurePointer>& to, const StructurePointer& struc
   }
 }
 
-/// Looks at the descriptors when the launch is submitted.
+/// Reads the descriptors when the launch is submitted.
 class SceneOperation final : public Operation {
  public:
   SceneOperation(State& state, std::shared_ptr<LaunchScene> scene) : state_(state), scene_(std::move(scene)) {}
@@ -28,7 +28,7 @@ class SceneOperation final : public Operation {
   [[nodiscard]] bool prompt() const override {
     return false;
   }
-  void complete(Drain&) override {}  // StructureChoice::resolve does it, for launches that are captured
+  void complete(Drain&) override {}  // done by StructureChoice::resolve for captured launches
 
  private:
   State& state_;
@@ -42,7 +42,7 @@ class Choice final : public StructureChoice {
   std::vector<std::uint32_t> resolve() override {
     std::vector<std::uint32_t> numbers;
     if (scene_ == nullptr) {
-      return numbers;  // no memory when the launch was recorded: noted then
+      return numbers;  // no memory when the launch was recorded (noted)
     }
     attempt("writing the structures of a launch", [&] {
       const std::scoped_lock lock(state_.mutex);
@@ -101,7 +101,7 @@ void State::evaluate(LaunchScene& scene) {
     scene.exact = scene.exact && found;
   }
   if (!scene.exact) {
-    // A shader that was not looked at, or an address: what is bound anywhere is likelier than what is not.
+    // Unknown shader or address: any bound structure is likelier than an unbound one.
     for (const auto& [number, slot] : scene.bound.slots) {
       if (const SetStructures* held = structures_in(slot)) {
         for (const auto& [place, handle] : *held) {

@@ -7,10 +7,10 @@
 namespace rayreplay::layer::geometry {
 namespace {
 
-/// Serialised structures larger than this are not recognised again.
+/// Larger serialised structures are not recognised when deserialised.
 constexpr std::uint64_t kSerializedMost = std::uint64_t{1} << 30U;
 
-/// An operation that gives structures new contents: they are pending while a submission is under way.
+/// An operation that gives structures new contents; the structures are pending during a submission.
 class ContentOperation : public Operation {
  public:
   explicit ContentOperation(State& state) : state_(state) {}
@@ -26,7 +26,7 @@ class ContentOperation : public Operation {
     });
     const std::scoped_lock lock(state_.mutex);
     if (!taken) {
-      for_each_target([](StructureObject& target) { target.content = nullptr; });  // Unknown rather than outdated.
+      for_each_target([](StructureObject& target) { target.content = nullptr; });  // unknown is better than outdated
     }
     for_each_target([](StructureObject& target) { target.pending -= target.pending != 0 ? 1 : 0; });
   }

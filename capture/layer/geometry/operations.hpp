@@ -1,9 +1,8 @@
-// Recording of builds and copies of acceleration structures: the copies that the capture needs, and their completion.
+// Recording of builds and copies of acceleration structures: the copies for the capture, and their completion.
 //
-// Contract: each function is called while the application records the command of the same name. `record_builds` copies
-// what the builds read and is called before the application's command is passed on; so is `record_deserialize`.
-// `record_serialize` reads what the command wrote and is called after it. Nothing thrown leaves them; what fails is
-// noted.
+// Contract: each function is called while the application records the command of the same name. `record_builds` and
+// `record_deserialize` copy what the command reads: called before it is passed on. `record_serialize` reads what the
+// command wrote: called after it. They throw nothing; failures are noted.
 #pragma once
 
 #include <vector>
@@ -13,7 +12,7 @@
 
 namespace rayreplay::layer::geometry {
 
-/// False when no launch to come can be captured: builds are not copied any more.
+/// False if no later launch can be captured: builds are then not copied.
 [[nodiscard]] bool still_wanted(const State& state);
 
 void record_builds(State& state, CommandRecording& recording, std::vector<BuildPlan> plans);
@@ -21,7 +20,7 @@ void record_copy(State& state, CommandRecording& recording, StructurePointer fro
 void record_serialize(State& state, CommandRecording& recording, StructurePointer from, VkDeviceAddress to);
 void record_deserialize(State& state, CommandRecording& recording, VkDeviceAddress from, StructurePointer to);
 
-/// What deserialising these bytes into `to` gives. The mutex is held.
+/// Sets the content of deserialising these bytes into `to`. The mutex is held.
 void set_deserialized(State& state, StructureObject& to, const Window& window);
 /// The mutex is held.
 void set_copied(State& state, const StructureObject& from, StructureObject& to);

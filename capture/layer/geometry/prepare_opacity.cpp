@@ -1,5 +1,5 @@
-// observe_all's opacity table of a launch: written by the host when the launch is submitted, if it knows then what the
-// structure will hold, and compared afterwards with what it held.
+// The opacity table of a launch (observe_all): the host writes it at submission if it knows the structure's content
+// then, and compares it with the actual content afterwards.
 #include <algorithm>
 #include <cstring>
 
@@ -43,7 +43,7 @@ class OpacityOperation final : public Operation {
   }
 
   void complete(Drain&) override {
-    // Should it run again without submit() (recording has stopped), it must not find the old table.
+    // If it runs again without submit() (recording has stopped), it must not find the old table.
     clear();
     attempt("checking the opacity table", [&] {
       const std::scoped_lock lock(state_.mutex);
@@ -57,14 +57,14 @@ class OpacityOperation final : public Operation {
   }
 
  private:
-  /// No table holds.
+  /// Marks the table as invalid.
   void clear() {
     const std::uint32_t how = RR_OPACITY_RAYS;
     std::memcpy(host_.data, &how, sizeof how);
     host_.flush();
   }
 
-  /// Why not, or empty. The mutex is held.
+  /// Empty, or the reason for failure. The mutex is held.
   std::string fill() {
     if (!scene_.exact && scene_.candidates.empty()) {
       const auto all = state_.structures.top_levels();

@@ -10,7 +10,7 @@
 namespace rayreplay::layer::geometry {
 namespace {
 
-/// Room for 2 Mi words: instances and geometries of a top level with observe_all.
+/// 2 Mi words for instances and geometries of a top level (observe_all).
 constexpr VkDeviceSize kOpacityBytes = VkDeviceSize{8} << 20U;
 
 /// Contents may hold half of the machine's memory, copies in flight a quarter.

@@ -1,7 +1,7 @@
-// Geometry's state of a device: the Tracker that the layer calls, and what the intercepts keep.
+// Geometry's state of a device: the Tracker for the layer, and the tables of the intercepts.
 //
-// Lives as long as its Device. `mutex` guards all tables; nothing is called with it held but the spool and, while
-// recording copies, the next layer's vkCmd… functions.
+// Lives as long as its Device. `mutex` guards all tables; with it held only the spool and, while recording copies, the
+// next layer's vkCmd… functions are called.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,7 @@
 
 namespace rayreplay::layer::geometry {
 
-/// The structures that a launch may trace against: what was bound when it was recorded, and what that held when it was
-/// submitted.
+/// The structures that a launch may trace: bound at recording, with their contents at submission.
 struct LaunchScene {
   std::vector<instrument::TraceSite> sites;
   bool sites_known = false;
@@ -46,13 +45,13 @@ class State final : public Tracker {
   [[nodiscard]] std::unique_ptr<StructureChoice> launch_structures(CommandRecording& recording,
                                                                    const PipelineRecord* pipeline) override;
 
-  /// What is bound in the recording now, for a pipeline's sites (null: unknown).
+  /// The sets bound in the recording now, for a pipeline's sites (null: unknown).
   [[nodiscard]] static LaunchScene scene_of(const CommandRecording& recording, const PipelineRecord* pipeline);
-  /// Fills candidates and exact from what the descriptor sets hold now. The mutex is held.
+  /// Fills candidates and exact from the descriptor sets' present content. The mutex is held.
   void evaluate(LaunchScene& scene);
 
-  /// The number in the spool of what a structure holds, written if it was not; kNone if the spool cannot be written.
-  /// The mutex is held.
+  /// The spool number of a structure's content, written now if needed; kNone if the spool cannot be written. The mutex
+  /// is held.
   [[nodiscard]] std::uint32_t write(StructureObject& object);
   /// Notes the gaps of a content and gives it to a structure. The mutex is held.
   void set_content(StructureObject& object, Content content);

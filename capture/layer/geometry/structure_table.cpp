@@ -20,7 +20,7 @@ std::uint64_t number_at(std::span<const std::uint8_t> bytes, std::size_t offset)
 
 StructurePointer StructureTable::create(VkAccelerationStructureKHR handle, VkAccelerationStructureTypeKHR type,
                                         std::uint64_t address) {
-  destroy(handle);  // a handle that comes again was destroyed unseen
+  destroy(handle);  // a reused handle was destroyed without being seen
   auto object = std::make_shared<StructureObject>();
   object->handle = handle;
   object->top_level = type == VK_ACCELERATION_STRUCTURE_TYPE_TOP_LEVEL_KHR;

@@ -1,11 +1,10 @@
-// The acceleration structures of a device, and what each holds.
+// The acceleration structures of a device, and their contents.
 //
-// Contract: structures come and go with the application's handles; an object outlives its handle as long as an
-// operation that is still to be completed points at it. `find` resolves a reference of an instance: a device address or
-// (host builds) a handle; of several structures created at one address the one that was built last, of none alive the
-// one that died last (its memory may still be read by submissions that have not been completed here). Serialised data
-// is recognised by its bytes, wherever they were moved. Not thread-safe: its owner locks. Complexity: O(log n) each.
-#pragma once
+// Contract: structures follow the application's handles; pending operations keep an object alive beyond its handle.
+// `find` resolves a reference of an instance: a device address or (host builds) a handle. Of several structures at one
+// address it takes the one built last, if none is alive the one destroyed last (pending submissions may still read its
+// memory). Serialised data is recognised by its bytes, wherever they were moved. Not thread-safe: its owner locks.
+// Complexity: O(log n) each.
 
 #include <vulkan/vulkan.h>
 
@@ -48,7 +47,7 @@ class StructureTable {
 
   void set_content(StructureObject& object, std::shared_ptr<Content> content);
 
-  /// Contents given so far.
+  /// Number of contents so far.
   [[nodiscard]] std::uint64_t builds() const {
     return builds_;
   }
@@ -60,7 +59,7 @@ class StructureTable {
   [[nodiscard]] std::vector<StructurePointer> top_levels() const;
 
  private:
-  /// Structures that died, of which the latest are kept for submissions that are still to be completed.
+  /// Destroyed structures that are kept for pending submissions, the latest ones.
   static constexpr std::size_t kGraves = 64;
 
   void forget_address(const StructurePointer& object);
@@ -71,22 +70,22 @@ class StructureTable {
   std::uint64_t builds_ = 0;
 };
 
-/// The bytes that vkCopyAccelerationStructureToMemoryKHR writes: UUIDs, sizes, handles (Vulkan 1.3, "Copying
-/// Acceleration Structures"), and opaque data.
+/// Output of vkCopyAccelerationStructureToMemoryKHR: UUIDs, sizes, handles (Vulkan 1.3, "Copying Acceleration
+/// Structures"), and opaque data.
 struct SerializedView {
   std::uint64_t size = 0;              ///< of all of it
   std::vector<std::uint64_t> handles;  ///< bottom levels that a top level refers to
   Hash hash;                           ///< of all but the handles, which the application may replace
 };
-/// Nothing if the bytes are no whole serialised structure.
+/// Empty if the bytes are not a whole serialised structure.
 [[nodiscard]] std::optional<SerializedView> view_serialized(std::span<const std::uint8_t> bytes);
 
 /// Contents by their serialised bytes.
 class SerializedStore {
  public:
   void put(const SerializedView& view, std::shared_ptr<Content> content);
-  /// The content that deserialising these bytes gives: a top level's references are renamed as the handles were and
-  /// looked up in `table`. Null if the bytes were not serialised in this process.
+  /// The content of deserialising these bytes: a top level's references are renamed like the handles and looked up in
+  /// `table`. Null if the bytes were not serialised in this process.
   [[nodiscard]] std::shared_ptr<Content> get(const SerializedView& view, const StructureTable& table,
                                              ContentStore& store) const;
 

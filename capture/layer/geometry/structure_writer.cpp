@@ -31,7 +31,7 @@ std::uint32_t write_structure(Content& content, std::uint32_t device, ContentSto
     return content.id;
   }
   for (const TopInstance& instance : content.instances) {
-    // A bottom level refers to nothing, so this goes no deeper; a top level in a top level is no valid structure.
+    // One level only: a bottom level has no references, and a top level in a top level is invalid.
     if (instance.bottom != nullptr && !instance.bottom->top_level && instance.bottom->id == spool::kNone &&
         write_structure(*instance.bottom, device, store, name_of, sink) == spool::kNone) {
       return spool::kNone;
@@ -48,7 +48,7 @@ std::uint32_t write_structure(Content& content, std::uint32_t device, ContentSto
   for (const TopInstance& instance : content.instances) {
     block.instances.push_back(instance_of(instance));
   }
-  std::swap(block.geometries, content.geometries);  // lent to the block for the write
+  std::swap(block.geometries, content.geometries);  // moved into the block during the write
   const bool written = sink(block);
   std::swap(block.geometries, content.geometries);
   if (!written) {

@@ -1,8 +1,8 @@
 // Contents into the spool, when a captured launch first needs them.
 //
-// Contract: `write_structure` appends a Structure block for a content that was not written yet, for a top level after
-// those of all bottom levels that it refers to, and frees the bytes; ids count over the process. Returns the id, or
-// spool::kNone if the spool could not be written. Complexity: linear in what is written.
+// Contract: `write_structure` appends a Structure block for an unwritten content, for a top level after those of all
+// its bottom levels, and frees the bytes; ids count over the process. Returns the id, or spool::kNone if the spool
+// could not be written. Complexity: linear in the bytes written.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Shader binding tables as a launch saw them.
+// Shader binding tables of a launch.
 #include <cstring>
 
 #include "capture/layer/geometry/state.hpp"
@@ -63,9 +63,9 @@ class DirectSnapshot final : public TableSnapshot {
   CopyBatch batch_;
 };
 
-/// The regions lie in memory, so that the host knows them only afterwards. What they name could be copied while
-/// recording only together with every buffer that may hold tables, but the application may destroy those that its
-/// launch does not name before the device runs it. Nothing is copied but the command, which is the application's own.
+/// The regions are in memory, so the host knows them only afterwards. Copying the tables during recording would need
+/// all buffers that may hold tables, but the application may destroy those that its launch does not use. Only the
+/// command, which belongs to the application, is copied.
 class IndirectSnapshot final : public TableSnapshot {
  public:
   explicit IndirectSnapshot(const HostBuffer& command) : command_(command) {}
@@ -101,7 +101,7 @@ class IndirectSnapshot final : public TableSnapshot {
   const HostBuffer& command_;
 };
 
-/// For launches whose snapshot could not be made: noted when that happened.
+/// For launches whose snapshot failed (noted then).
 class NoSnapshot final : public TableSnapshot {
  public:
   std::vector<spool::Table> read() override {

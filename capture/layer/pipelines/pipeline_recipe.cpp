@@ -17,7 +17,7 @@ struct CreateFlags2 {
   std::uint64_t flags;
 };
 
-// Flags that concern the first creation alone: derivation, failing early, replayed group handles, capture of data.
+// Flags of the first creation only: derivation, failing early, replayed group handles, capture of data.
 constexpr std::uint64_t kDropped = VK_PIPELINE_CREATE_DERIVATIVE_BIT |
                                    VK_PIPELINE_CREATE_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT |
                                    VK_PIPELINE_CREATE_EARLY_RETURN_ON_FAILURE_BIT |
@@ -87,7 +87,7 @@ bool PipelineRecipe::take_stage(const VkPipelineShaderStageCreateInfo& given) {
       case VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO:
       case VK_STRUCTURE_TYPE_SHADER_MODULE_VALIDATION_CACHE_CREATE_INFO_EXT:
       case VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT:
-        // The words and the name are in the source. What extends an inline module's create info is not copied.
+        // Words and name are in the source. Extensions of an inline module's create info are not copied.
         if (at->sType == VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO &&
             reinterpret_cast<const VkShaderModuleCreateInfo*>(at)->flags != 0) {
           return false;

@@ -1,10 +1,9 @@
-// The create info of a ray-tracing pipeline, kept beyond the call that created it.
+// The create info of a ray-tracing pipeline, kept after the call that created it.
 //
-// Contract: sources_of() names the words of every stage. keep() copies a create info deeply, so that the same pipeline
-// can be made again later, when the application's memory, shader modules and pipeline cache may be gone; null where it
-// holds something that the layer cannot copy. What only concerns the first creation is left out: caches, feedback,
-// derivation, replayed handles, failing early. The layout is the application's own handle: see
-// Pipelines::destroy_layout. Complexity: linear in the create info; words of modules are shared.
+// Contract: sources_of() gives the words of every stage. keep() copies a create info deeply, so that the pipeline can
+// be made again after the application's memory, shader modules and pipeline cache are gone; null if some part cannot be
+// copied. Omitted: caches, feedback, derivation, replayed handles, failing early. The layout stays the application's
+// handle: see Pipelines::destroy_layout. Linear in the create info; words of modules are shared.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // One create info with instrumented stages.
 //
-// Contract: `info()` asks for the pipeline that the original asks for, with instrumented shaders where that is
-// possible, and points into this object and into what the original points at. `record()` describes it. Shader modules
-// that were made for it are destroyed with the object.
+// Contract: `info()` describes the original pipeline with instrumented shaders where possible, and points into this
+// object and into the original's data. `record()` describes the result. Shader modules made for it are destroyed with
+// it.
 #pragma once
 
 #include <cstdint>
@@ -39,13 +39,12 @@ class PipelineRewrite {
   }
 
  private:
-  /// False: the shader stays as it is, although it needs a change.
+  /// False: the shader stays unchanged, although it needs a change.
   bool rewrite_stage(std::size_t index, const StageSource& source);
   /// Takes the inline module out of the stage's chain, copying the structures before it.
   bool unlink(VkPipelineShaderStageCreateInfo& stage, const VkShaderModuleCreateInfo* module);
   bool use(VkPipelineShaderStageCreateInfo& stage, const std::shared_ptr<const instrument::Result>& twin);
-  /// For a stage that stays as it is. Stages of a recipe have no module, so one is created from the application's
-  /// words.
+  /// For an unchanged stage. Stages of a recipe have no module, so one is created from the application's words.
   void use_given(VkPipelineShaderStageCreateInfo& stage, const StageSource& source);
   void add_probes();
   void link(const VkPipelineLibraryCreateInfoKHR& original, const LibraryRecords& libraries);

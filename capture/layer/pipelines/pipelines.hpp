@@ -1,11 +1,10 @@
 // Ray-tracing pipelines: instrumented stages, group handles, stack sizes.
 //
-// Contract: create() does what vkCreateRayTracingPipelinesKHR does. Where every launch is recorded (and wherever
-// Device::lazy is false) the pipeline gets instrumented stages where that is possible; if the device refuses those, the
-// application's own. Elsewhere the application gets its own pipeline, with a Variant that makes the instrumented one
-// when a launch needs it; a pipeline whose create info cannot be kept for that is instrumented at once. A deferred
-// operation is not used: the call then returns VK_OPERATION_NOT_DEFERRED_KHR, as a driver may, so that nothing of the
-// application's must outlive it. Thread-safe.
+// Contract: create() implements vkCreateRayTracingPipelinesKHR. Where every launch is recorded (Device::lazy is false)
+// the pipeline gets instrumented stages where possible, or the application's own if the device refuses those. Elsewhere
+// the application gets its own pipeline, with a Variant that makes the instrumented one when a launch needs it; a
+// pipeline whose create info cannot be kept is instrumented at once. Deferred operations are not used: the call returns
+// VK_OPERATION_NOT_DEFERRED_KHR, as a driver may, so that the application's data need not outlive it. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +47,8 @@ struct PipelineRecord {
   std::shared_ptr<Variant> variant;  ///< null: the pipeline itself is recorded
   // Of pipelines with variants.
   std::uint32_t group_count = 0;  ///< with those of the libraries that it is linked from
-  /// group_handles() of a linked pipeline, read when it was made: a driver was seen to crash when it was asked after
-  /// the libraries had been destroyed. Empty for others.
+  /// group_handles() of a linked pipeline, read when it was made: a driver crashed when asked after its libraries had
+  /// been destroyed. Empty for others.
   std::vector<std::uint8_t> early_handles;
 };
 
@@ -61,7 +60,7 @@ struct PipelineRecord {
 void describe_pipeline(Device& device, PipelineRecord& record, const std::vector<std::uint8_t>& handles,
                        std::uint32_t recursion_depth);
 
-/// vkDestroyPipelineLayout: at once, or when no pipeline needs the layout any more.
+/// vkDestroyPipelineLayout, delayed while a pipeline needs the layout.
 void drop_pipeline_layout(Device& device, VkPipelineLayout layout, const VkAllocationCallbacks* allocator);
 
 class Pipelines {
@@ -80,7 +79,7 @@ class Pipelines {
   void destroy_layout(VkPipelineLayout layout, const VkAllocationCallbacks* allocator);
 
  private:
-  /// No records if one of the pipelines has to be instrumented at once.
+  /// Empty if one of the pipelines must be instrumented at once.
   std::vector<std::shared_ptr<PipelineRecord>> plain_records(std::uint32_t count,
                                                              const VkRayTracingPipelineCreateInfoKHR* infos);
   VkResult create_instrumented(VkPipelineCache cache, std::uint32_t count,

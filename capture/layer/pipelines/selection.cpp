@@ -7,9 +7,9 @@
 namespace rayreplay::layer {
 namespace {
 
-// Bounds on the frames and launches between the writing of a launch and its submission. Command buffers that are
-// submitted once: a few frames in flight, with room for programs that record many before they submit the first. Others
-// may be kept for the whole run: a hundred thousand frames are half an hour at 60 a second.
+// Bounds on the frames and launches between recording and submission. Command buffers submitted once: a few frames in
+// flight, with reserve for programs that record many before they submit the first. Others may be kept for the whole
+// run: a hundred thousand frames are half an hour at 60 a second.
 constexpr std::uint64_t kFramesAheadOnce = 64;
 constexpr std::uint64_t kFramesAhead = 100'000;
 constexpr std::uint64_t kLaunchesAheadOnce = 4'096;
@@ -41,7 +41,7 @@ bool may_be_chosen(const Device& device, bool once) {
       !near(*wanted.launch, process().next_launch.load(), once ? kLaunchesAheadOnce : kLaunchesAhead)) {
     return false;
   }
-  // The file may appear at any time, but a command buffer that is submitted once is submitted soon.
+  // The file may appear at any time, but a command buffer submitted once is submitted soon.
   return !once || triggered();
 }
 

@@ -1,4 +1,4 @@
-// Which launches are captured: the decision for a submitted launch, and the guess for one that is not submitted yet.
+// The choice of captured launches: the decision at submission, and a prediction at recording.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,8 @@ struct Device;
 /// Whether a launch is among those to capture.
 [[nodiscard]] bool chosen(std::uint32_t frame, std::uint32_t number, bool triggered);
 
-/// Whether a launch that is written into a command buffer now may be chosen when it is submitted. `once`: the buffer is
-/// submitted at most once, so soon. False for launches of the far future. This is a guess; if such a launch is chosen
-/// nevertheless, its submission notes that.
+/// Prediction at recording whether a launch may be chosen at submission. `once`: the buffer is submitted at most once,
+/// so soon. False for launches far ahead. If such a launch is chosen nevertheless, its submission notes that.
 [[nodiscard]] bool may_be_chosen(const Device& device, bool once);
 
 }  // namespace rayreplay::layer

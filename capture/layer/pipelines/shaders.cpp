@@ -118,7 +118,7 @@ std::shared_ptr<const instrument::Result> Shaders::twin(std::span<const std::uin
     }
     twin = known;
   }
-  // Threads that compile pipelines side by side rewrite their shaders side by side.
+  // Threads that compile pipelines in parallel also rewrite their shaders in parallel.
   const std::scoped_lock lock(twin->mutex);
   if (twin->result) {
     return twin->result;

@@ -1,9 +1,9 @@
 // Shader modules: the application's words, and their instrumented twins.
 //
-// Contract: modules with ray-tracing entry points are remembered from creation to destruction. twin() rewrites a module
-// once for each content (shader ids are given then, and its Shader blocks spooled) and returns the same result for the
-// same words ever after. Thread-safe; several threads make the twins of several modules at once. Complexity: twin() is
-// linear in the words the first time, a hash afterwards.
+// Contract: modules with ray-tracing entry points are kept from creation to destruction. twin() rewrites a module once
+// per content (assigning shader ids and spooling its Shader blocks) and returns the same result for the same words.
+// Thread-safe; several modules are rewritten in parallel. twin() is linear in the words the first time, a hash
+// afterwards.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,7 @@ void KeptLayouts::destroy(VkPipelineLayout layout, const VkAllocationCallbacks* 
       records.swap(found->second.records);
     }
   }
-  // The application's allocator may be gone later: the variants that need the layout are made now.
+  // The application's allocator may be gone later: variants that need the layout are made now.
   for (const auto& weak : records) {
     attempt("making a variant before its layout is destroyed", [&] {
       if (const auto record = weak.lock(); record && device_.event_memory->prepare()) {

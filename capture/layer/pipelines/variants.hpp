@@ -1,10 +1,10 @@
-// The instrumented variant of a pipeline, which the application itself keeps without instrumentation.
+// The instrumented variant of a pipeline that the application keeps without instrumentation.
 //
-// Contract: get() makes the variant when it is first asked for, in the thread that asks, and gives the same answer ever
-// after. A variant has the application's layout, groups and dynamic state, so that it can be bound in the application's
-// place; only the handles of its groups differ, and tables are rewritten for it (table_patch.hpp). If it cannot be
-// made, a note says so, and launches run with the application's own pipeline, whose shaders record nothing.
-// Destroyed with the last record that refers to it, never before the application destroys its own pipeline.
+// Contract: the first get() makes the variant; later calls return the same. A variant has the application's layout,
+// groups and dynamic state, so it can be bound in place of the application's pipeline; only the handles of its groups
+// differ, and tables are rewritten for it (table_patch.hpp). On failure a note says so, and launches run with the
+// application's pipeline, which records nothing. Destroyed with the last record that refers to it, never before the
+// application destroys its own pipeline.
 #pragma once
 
 #include <memory>
@@ -25,9 +25,9 @@ class KeptLayouts {
  public:
   explicit KeptLayouts(Device& device) : device_(device) {}
 
-  /// To be called with each record whose variant is not made yet.
+  /// Called with each record whose variant is not made yet.
   void watch(const std::shared_ptr<const PipelineRecord>& record);
-  /// To be called when the variant is made, or will never be made.
+  /// Called when the variant is made, or never will be.
   void release(VkPipelineLayout layout);
   /// As the application destroys it.
   void destroy(VkPipelineLayout layout, const VkAllocationCallbacks* allocator);
@@ -57,7 +57,7 @@ class Variant {
   Variant& operator=(const Variant&) = delete;
   ~Variant();
 
-  /// `plain`: the record of the application's pipeline. Device::event_memory is prepared: its addresses are in the
+  /// `plain`: the record of the application's pipeline. Device::event_memory must be prepared: its addresses are in the
   /// shaders. May throw for lack of memory.
   [[nodiscard]] const Made& get(const PipelineRecord& plain);
 

@@ -1,4 +1,4 @@
-// Ambient occlusion: how much of the hemisphere over the first hit is free.
+// Ambient occlusion: the free share of the hemisphere over the first hit.
 //
 // Source: Zhukov, Iones and Kronin, An Ambient Light Illumination Model (1998), in its usual form: cosine-distributed
 // rays of bounded length.

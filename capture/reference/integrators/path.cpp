@@ -48,7 +48,7 @@ class PathIntegrator final : public Integrator {
   }
 
  private:
-  /// Light that reaches the surface straight from one sampled point of a light, as reflected to the viewer.
+  /// Light that the surface receives from one sampled point of a light and reflects to the viewer.
   static Vec3 direct_light(const Surface& surface, Pipeline& pipeline, Random& random) {
     const LightSample light = pipeline.lights().sample(random);
     const Vec3 way = light.point - surface.point;
@@ -56,7 +56,7 @@ class PathIntegrator final : public Integrator {
     const Vec3 direction = normalize(way);
     const float cosine_surface = dot(surface.normal, direction);
     const float cosine_light = light.two_sided ? std::abs(dot(light.normal, direction)) : -dot(light.normal, direction);
-    // The light itself must not stand in the way of its own sample.
+    // Ends before the light, which must not occlude its own sample.
     const float t_max = distance * (1 - 1e-4F);
     if (!(cosine_surface > 0) || !(cosine_light > 0) || !(dot(surface.geometric_normal, direction) > 0) ||
         !(t_max > pipeline.settings().t_min)) {

@@ -26,7 +26,7 @@ class GltfMaterials {
 
  private:
   std::uint32_t convert(const tinygltf::Material& from, const std::string& name);
-  /// Decodes the picture of a texture; empty, with a note, when there is none.
+  /// Decodes a texture's picture; empty, with a note, if it has none.
   Texture decode(int texture, const std::string& name);
   std::uint32_t texture_id(int texture, const std::string& name, bool* transparent);
 

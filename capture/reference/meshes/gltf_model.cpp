@@ -1,4 +1,4 @@
-// The one place where tinygltf is compiled. Its assertions would end the program on a bad file.
+// Compiles tinygltf, without its assertions, which would end the program on a bad file.
 #ifndef NDEBUG
 #define NDEBUG
 #endif
@@ -23,7 +23,7 @@
 namespace rayreplay::reference {
 namespace {
 
-// What is understood, or only changes how things look close up.
+// Supported, or of small visual effect.
 constexpr std::array<std::string_view, 6> kSupported{"KHR_materials_transmission",      "KHR_materials_ior",
                                                      "KHR_materials_emissive_strength", "KHR_mesh_quantization",
                                                      "KHR_texture_transform",           "KHR_materials_unlit"};
@@ -95,7 +95,7 @@ std::uint64_t whole(const nlohmann::json& object, const char* key, std::uint64_t
   return found->get<std::uint64_t>();
 }
 
-/// What a uri means once %XX is decoded, as tinygltf does before it opens the file.
+/// A uri with %XX decoded, as tinygltf does before it opens the file.
 std::string decoded(std::string_view uri) {
   std::string text;
   for (std::size_t i = 0; i < uri.size(); ++i) {
@@ -113,7 +113,7 @@ std::string decoded(std::string_view uri) {
   return text;
 }
 
-/// A file from a stranger may name only files that came with it: what lies elsewhere is not its to read.
+/// Untrusted files may only name files below their own folder.
 void check_uris(const nlohmann::json& items, const char* list, const std::filesystem::path& path) {
   for (std::size_t i = 0; i < items.size(); ++i) {
     const auto uri = items[i].is_object() ? items[i].find("uri") : items[i].end();
@@ -122,7 +122,7 @@ void check_uris(const nlohmann::json& items, const char* list, const std::filesy
     }
     const auto text = uri->get<std::string>();
     if (text.starts_with("data:") && text.find("..") == std::string::npos) {
-      continue;  // base64 has no dots; what only looks like data is opened as a file
+      continue;  // base64 has no dots; other data-like uris are opened as files
     }
     const std::string name = decoded(text);
     const std::filesystem::path file(name);
@@ -135,9 +135,9 @@ void check_uris(const nlohmann::json& items, const char* list, const std::filesy
   }
 }
 
-/// What tinygltf would open, recurse or index into without looking.
+/// Checks what tinygltf opens, recurses into or indexes without a check of its own.
 void check_before_parsing(std::string_view text, const std::filesystem::path& path) {
-  // Not by a callback of the parser: for each object it would look through the whole list around it.
+  // The parser's callback is not used: it would search the whole list around each object.
   if (is_json_deeper_than(text, kMaxDepth)) {
     bad_mesh(path, "", "the JSON is nested too deeply", fmt::format("more than {} levels", kMaxDepth),
              fmt::format("at most {}", kMaxDepth));

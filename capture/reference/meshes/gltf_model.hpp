@@ -1,9 +1,8 @@
 // A glTF file as tinygltf parses it, and its accessors with every range checked.
 //
-// Contract: tinygltf trusts offsets and counts; here they are checked before a byte is read. `load_gltf` throws Input
-// on JSON that does not parse, a feature that is required but not supported, a missing buffer, a uri that leaves the
-// file's folder, and buffer views that reach past their buffer. Pictures are left undecoded: their bytes are found by
-// `image_bytes`.
+// Contract: tinygltf trusts offsets and counts; here they are checked before any access. `load_gltf` throws Input on
+// JSON that does not parse, a required feature that is not supported, a missing buffer, a uri that leaves the file's
+// folder, and buffer views beyond their buffer. Pictures are not decoded: `image_bytes` finds their bytes.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,8 @@ namespace {
 
 }  // namespace
 
-// The one place where stb_image is compiled, and only its decoders of the formats that meshes use: less code that
-// reads untrusted bytes. Internal linkage keeps it apart from a libstb that others may link.
+// Compiles stb_image with only the decoders that meshes use: less code that reads untrusted bytes. Internal linkage
+// separates it from a linked libstb.
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_STATIC
 #define STBI_ONLY_PNG

@@ -1,9 +1,9 @@
 // Mesh files as scenes.
 //
-// Contract: `import_mesh` reads an .obj, .ply, .gltf or .glb file, whatever the case of its extension, into a scene
-// that keeps its materials and instances; what has no counterpart here is dropped or replaced and noted in
-// RenderScene::notes. The camera is the file's own or frames the bounding box. Files are untrusted: every offset, count
-// and index is checked before it is used, and a bad file is an Input error that names the file and the place.
+// Contract: `import_mesh` reads an .obj, .ply, .gltf or .glb file (extension in any case) into a scene with its
+// materials and instances; features without a counterpart are dropped or replaced and noted in RenderScene::notes. The
+// camera is the file's own or frames the bounding box. Files are untrusted: every offset, count and index is checked
+// before use; a bad file is an Input error with the file and the place.
 #pragma once
 
 #include <filesystem>

@@ -69,7 +69,7 @@ std::optional<float> parse_float(std::string_view text) {
     return std::nullopt;
   }
   if (error == std::errc::result_out_of_range) {
-    // Too small or too large for a double; the exponent's sign tells.
+    // Out of a double's range; the exponent's sign tells too small from too large.
     const bool tiny = text.find("e-") != std::string_view::npos || text.find("E-") != std::string_view::npos;
     return tiny ? 0.0F : std::numeric_limits<float>::infinity();
   }

@@ -1,4 +1,4 @@
-// What the importers of mesh files share: reading the file, failing with a place in it, numbers, the end of an import.
+// Shared by the importers of mesh files: reading, errors with a place, numbers, and the end of an import.
 //
 // Contract: `read_file` takes regular files only and throws Input with the reason. `finish_import` throws Input when
 // nothing was placed, notes degenerate triangles and frames the bounding box when the file has no camera.
@@ -19,10 +19,10 @@ namespace rayreplay::reference {
 [[noreturn]] void bad_mesh(const std::filesystem::path& path, const std::string& place, std::string what,
                            std::string found, std::string expected);
 
-/// Decimal text as a float: "nan" and "inf" are read as such, and what is too large for a float becomes infinite.
+/// Decimal text as a float: "nan" and "inf" are read as such; numbers too large for a float become infinite.
 [[nodiscard]] std::optional<float> parse_float(std::string_view text);
 
-/// Corner normals for a mesh that lacks them next to parts that have them: flat ones, on vertices of their own.
+/// Flat normals on separate vertices, for a mesh without normals beside parts that have them.
 void give_flat_normals(TriangleMesh& mesh);
 
 [[nodiscard]] RenderScene finish_import(SceneBuilder& builder, const std::filesystem::path& path,

@@ -5,7 +5,7 @@
 #include <map>
 #include <sstream>
 
-// The one place where tinyobjloader is compiled.
+// Compiles tinyobjloader.
 #define TINYOBJLOADER_IMPLEMENTATION
 #include <tiny_obj_loader.h>
 

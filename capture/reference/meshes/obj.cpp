@@ -1,6 +1,6 @@
 // Wavefront OBJ: v, vt, vn, f with polygons and negative indices, mtllib, usemtl. Polygons become fans; o, g and s are
-// ignored, because the file has no instances. Read here rather than by tinyobjloader, which takes "nan" for 0 and only
-// warns, without a line, of an index out of range; the materials are tinyobjloader's.
+// ignored: the file has no instances. Own parser, because tinyobjloader reads "nan" as 0 and only warns, without a
+// line, of an index out of range; materials are read by tinyobjloader.
 #include <array>
 #include <charconv>
 #include <map>
@@ -36,8 +36,7 @@ std::string_view trimmed(std::string_view text) {
                                          : text.substr(start, text.find_last_not_of(kBlank) - start + 1);
 }
 
-/// Rows of v, vt and vn; kNone where a corner gives none. `flat` tells apart corners that need the normal of their
-/// face.
+/// Rows of v, vt and vn; kNone where a corner gives none. `flat`: the corner needs the normal of its face.
 struct Corner {
   std::uint32_t position = trace::kNone, uv = trace::kNone, normal = trace::kNone, flat = trace::kNone;
   bool operator==(const Corner&) const = default;

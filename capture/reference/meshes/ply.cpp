@@ -1,7 +1,6 @@
-// PLY (Stanford polygon file): ascii, binary little-endian and big-endian. Read are the vertex element's x y z,
-// nx ny nz and u v (or s t, texture_u texture_v), and the face element's vertex list; polygons become fans. Other
-// elements and properties are skipped. The header's counts are compared with the bytes that there are before any
-// memory is taken.
+// PLY (Stanford polygon file): ascii, binary little-endian and big-endian. Reads the vertex element's x y z, nx ny nz
+// and u v (or s t, texture_u texture_v), and the face element's vertex list; polygons become fans. Other elements and
+// properties are skipped. The header's counts are checked against the file's size before memory is allocated.
 #include <array>
 #include <bit>
 #include <charconv>
@@ -175,7 +174,7 @@ class PlyImport {
     }
   }
 
-  /// The least room an element can take: a byte and a blank for a number in text.
+  /// Checks the least size of the element: a number in text takes a byte and a blank.
   void require_bytes_for(const Element& element) const {
     std::uint64_t row = 0;
     for (const Property& property : element.properties) {

@@ -1,6 +1,6 @@
 // The Cornell box with the dimensions (mm) measured at the Cornell Program of Computer Graphics. The walls meet exactly
-// along their shared edges; the box is open towards the camera and nothing lights it but its lamp. The lamp hangs half
-// a millimetre under the ceiling, which has no hole here.
+// along their shared edges; the box is open towards the camera, and the lamp is the only light. The lamp hangs half a
+// millimetre under the ceiling, which has no hole here.
 #include <array>
 #include <memory>
 

@@ -1,7 +1,7 @@
-// A two-storey atrium in the manner of the well-known palace courtyards: arcades on both sides of a nave that is open
-// to the sky between its beams, vaulted aisles below, galleries above, curtains, lanterns and alpha-tested foliage. All
-// of it is made from parts (hall_parts.hpp) and numbers; what repeats is instanced. Lengths in metres; the nave runs
-// along x, the floor is y = 0.
+// A two-storey atrium in the style of palace courtyards: arcades on both sides of a nave that is open to the sky
+// between its beams, vaulted aisles below, galleries above, curtains, lanterns and alpha-tested foliage. Procedural
+// throughout (hall_parts.hpp); repeated parts are instances. Lengths in metres; the nave runs along x, the floor is y =
+// 0.
 #include <array>
 #include <memory>
 #include <numbers>
@@ -40,7 +40,7 @@ class Hall final : public SceneModel {
   std::uint64_t seed_;
 };
 
-/// One making of the scene.
+/// Construction of the scene.
 class Construction {
  public:
   Construction(double detail, float sun, std::uint64_t seed)
@@ -199,8 +199,8 @@ class Construction {
     backing();
   }
 
-  /// Joints between stones stand open by the difference of their heights. What shows there is mortar: one plain box
-  /// without a lid, closely behind the deepest stone of walls and floor, its corners shared.
+  /// Joints between stones are open by the difference of the stones' heights. They show mortar: one plain box without a
+  /// lid, closely behind the deepest stone of walls and floor, with shared corners.
   void backing() {
     constexpr float kBehind = 0.03F;
     const float x = kHalfLength + 0.3F + kBehind;

@@ -1,4 +1,4 @@
-// The parts of the hall, each in its own frame: metres, y up, standing on y = 0 at the origin unless said otherwise.
+// The parts of the hall, each in its own frame: metres, y up, standing on y = 0 at the origin unless stated otherwise.
 //
 // Contract: `Detail` scales every number of segments, so that triangles grow in proportion to the `detail` parameter.
 #pragma once

@@ -1,9 +1,9 @@
 // Puts a RenderScene together from materials, triangle meshes, spheres and their placements.
 //
-// Contract: an *object* is what is placed as a whole. `add_object` splits a mesh by material kind and by whether the
-// material is alpha-tested: one bottom-level structure per kind, in it one geometry per opacity, triangles in the given
-// order, unused vertices dropped. `place` adds an instance per bottom-level structure, so that the rule of
-// scene_model.hpp holds. Linear in the size of the mesh.
+// Contract: an *object* is placed as a whole. `add_object` splits a mesh by material kind and by alpha test: one
+// bottom-level structure per kind, with one geometry per opacity, triangles in the given order, unused vertices
+// dropped. `place` adds an instance per bottom-level structure, so that the rule of scene_model.hpp holds. Linear in
+// the size of the mesh.
 #pragma once
 
 #include <span>

@@ -8,7 +8,7 @@ namespace {
 constexpr double kTurn = 2 * std::numbers::pi;
 constexpr float kSharp = 0.77F;  // cosine of 40 degrees
 
-/// The normals at a grid's poles and at zero-length steps are empty: take the neighbour's.
+/// A grid's poles and zero-length steps have no normals: they take their neighbours'.
 void repair_normals(TriangleMesh& mesh, std::size_t first) {
   for (std::size_t i = first; i < mesh.normals.size(); ++i) {
     if (dot(mesh.normals[i], mesh.normals[i]) == 0) {

@@ -45,7 +45,7 @@ struct Tube {
 };
 void add_tube(TriangleMesh& mesh, std::span<const Vec3> path, const Tube& tube);
 
-/// An axis-aligned box with chamfered edges around its front (+z): what a wall is laid of.
+/// An axis-aligned box with chamfered edges around its front (+z): a stone of a wall.
 void add_chamfered_slab(TriangleMesh& mesh, Vec3 low, Vec3 high, float chamfer, std::uint32_t material, Vec2 uv_offset);
 
 // ---

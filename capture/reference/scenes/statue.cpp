@@ -1,6 +1,5 @@
-// A weathered boulder of a statue as a scanner would have seen it: one closed mesh of many small triangles, finer in
-// some regions than in others. Noise is made of additions, multiplications and square roots alone, so that every
-// machine makes the same mesh.
+// A weathered boulder like a scanned statue: one closed mesh of many small triangles of varying density. The noise uses
+// additions, multiplications and square roots alone, so that every machine makes the same mesh.
 #include <array>
 #include <cmath>
 #include <memory>
@@ -97,9 +96,9 @@ class Surface {
   Noise noise_;
 };
 
-/// An octahedron, each of its sides cut into 4^level triangles, pressed onto the surface. A point with whole
-/// coordinates, |x| + |y| + |z| = 2^level, is one vertex. Triangles come quarter by quarter, so that those that are
-/// close in the list are close in space; vertices as triangles first use them.
+/// An octahedron, each side divided into 4^level triangles, displaced onto the surface. A point with whole coordinates,
+/// |x| + |y| + |z| = 2^level, is one vertex. Triangles are listed quarter by quarter, so that neighbours in the list
+/// are close in space; vertices in order of first use.
 class Mesher {
  public:
   Mesher(std::uint32_t level, std::uint64_t seed)

@@ -34,7 +34,7 @@ class QueueExchange final : public Exchange {
   void release(double, bool starved, std::vector<FormedWarp>& out) override {
     const std::size_t before = out.size();
     for (const std::uint64_t record : full_) {
-      // A queue may be on the list more than once, but never for threads that it does not have.
+      // A queue may be listed more than once, but never with more threads than it holds.
       dispatch(record, out);
     }
     full_.clear();

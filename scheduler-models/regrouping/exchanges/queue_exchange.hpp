@@ -1,14 +1,13 @@
-// The queues of a thread-sorting unit: threads wait by the record of the shader that they are to run.
+// The queues of a thread-sorting unit: threads wait by the record of the shader that they will run.
 //
-// Contract: one queue per key (record); inside a queue threads wait in order of arrival. A queue that has `simd_width`
-// threads gives them, the longest waiting, to one warp, whose lanes they fill from 0 in order of where they come from;
-// of several such queues the one that got its last thread first goes first. At most `most_threads` threads are held
-// (0: no limit) when `release` returns; while there are more, the longest queue gives a warp of all it has (ties to the
-// queue whose first thread waits longest). Warps that were given wait for a slot elsewhere, and do not count. When the
-// machine is starved and nothing else was released, the longest queue gives a warp too. There is no deadline. `moved`
-// is as in regroup.hpp, of each warp on its own. O(log queues) a thread; memory linear in threads that wait and queues
-// in use. Source: docs/assumptions.md; the talk on Intel's implementation (XDC 2021) names the parts, not how they
-// choose.
+// Contract: one queue per key (record), in order of arrival. A queue with `simd_width` threads forms a warp of the
+// longest waiting ones, which fill lanes from 0 in order of their last places; of several such queues the one that was
+// filled first comes first. After `release` at most `most_threads` threads wait (0: no limit): beyond it the longest
+// queue forms a warp of all its threads (ties: the queue whose first thread waits longest). Formed warps wait for a
+// slot elsewhere and do not count. If the machine is starved and nothing else was released, the longest queue forms a
+// warp too. No deadline. `moved` as in regroup.hpp, per warp. O(log queues) a thread; memory linear in waiting threads
+// and used queues. Source: docs/assumptions.md; the talk on Intel's implementation (XDC 2021) names the parts, not
+// their selection rules.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Threads that wait in order of arrival, and how a batch of them becomes warps: what exchanges share.
+// Threads that wait in order of arrival, and the batches taken from them; shared by exchanges.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace rayreplay::scheduler {
 
-/// `ticket` numbers arrivals, so that lines can be compared by whose first thread waits longest.
+/// `ticket` numbers arrivals, to compare lines by the arrival of their first threads.
 struct Waiter {
   Arrival arrival;
   double since_cycles = 0;
@@ -21,7 +21,7 @@ struct Waiter {
 
 using WaitingLine = std::deque<Waiter>;
 
-/// Takes the first `count` threads and lists them as `form_warps` wants them: in order of where they come from.
+/// Takes the first `count` threads, in order of their last places, as `form_warps` needs them.
 inline void take_first(WaitingLine& line, std::size_t count, std::vector<Arrival>& batch) {
   const auto end = line.begin() + static_cast<std::ptrdiff_t>(std::min(count, line.size()));
   batch.clear();

@@ -68,7 +68,7 @@ class Parser {
   Expression run() {
     binary(0);
     if (token().kind != TokenKind::End) {
-      fail(token(), "the formula goes on where it should end", "an operator such as + or %, or the end",
+      fail(token(), "unexpected text after the end of the formula", "an operator such as + or %, or the end",
            token().text == ")" ? "there is one ')' too many" : "");
     }
     return std::move(result_);
@@ -121,7 +121,7 @@ class Parser {
     }
   }
 
-  /// Counts how deep the parser is in itself.
+  /// Counts the recursion depth of the parser.
   class Deeper {
    public:
     explicit Deeper(Parser& parser) : parser_(parser) {
@@ -202,7 +202,7 @@ class Parser {
         const std::uint32_t argument = binary(0);
         ++count;
         if (node.operation == Operation::Hash && node.operand_count == 1) {
-          // hash(a, b, …): what is hashed so far becomes an operand.
+          // hash(a, b, …): the hash so far becomes an operand.
           const std::uint32_t hashed = add(node);
           node = {.operation = Operation::HashMore, .operand_count = 1, .operands = {hashed}, .column = name.column};
         } else if (node.operation == Operation::HashMore && node.operand_count == 2) {
@@ -300,7 +300,7 @@ std::string point_at(std::string_view text, std::size_t column, const std::strin
     ++end;
   }
   std::string shown = begin > 0 ? "…" : "";
-  std::size_t before = begin > 0 ? 1 : 0;  // characters left of the mark
+  std::size_t before = begin > 0 ? 1 : 0;  // characters before the mark
   for (std::size_t i = begin; i < end; ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     shown += byte < ' ' || byte == 0x7F ? ' ' : text[i];

@@ -1,12 +1,11 @@
 // Formulas of coherence hints: text to a tree of operations over fields of the pending call.
 //
-// Contract: one expression over numbers (12, 0.5, 1e3, 0x1F), fields (fields.hpp), and, from the one that binds least:
+// Contract: one expression over numbers (12, 0.5, 1e3, 0x1F) and fields (fields.hpp) with the operators, weakest first:
 //   ||   &&   == != < <= > >= (do not chain)   |   ^ (exclusive or)   &   << >>   + -   * / %   unary - !
-// with functions if(c, a, b), min(a, b), max(a, b), clamp(a, low, high), abs(a), floor(a), sqrt(a), log2(a) (rounded
-// down), bits(a, high, low), hash(a, …) of one to four values. operations.hpp says what each computes. Nodes stand in
-// postorder: operands before what uses them, the root last; so nothing that goes through a tree has to recurse. Errors:
-// Usage, which shows the formula with a mark under the column. O(length); at most kMostCharacters, nested at most
-// kMostNesting deep.
+// and the functions if(c, a, b), min(a, b), max(a, b), clamp(a, low, high), abs(a), floor(a), sqrt(a), log2(a) (rounded
+// down), bits(a, high, low), hash(a, …) of one to four values. operations.hpp defines each. Nodes are in postorder,
+// operands first and the root last, so that a pass over the tree needs no recursion. Errors: Usage, with the formula
+// and a mark under the column. O(length); at most kMostCharacters, nesting at most kMostNesting.
 #pragma once
 
 #include <array>
@@ -42,10 +41,10 @@ struct Expression {
 /// `owner` names the formula in messages: "hint 'material'".
 [[nodiscard]] Expression parse_expression(std::string_view text, const std::string& owner);
 
-/// "in hint 'material', column 5:", then the formula, then a mark under byte `column`: what an error's `where` shows.
+/// "in hint 'material', column 5:", the formula, and a mark under byte `column`: the `where` of errors.
 [[nodiscard]] std::string point_at(std::string_view text, std::size_t column, const std::string& owner);
 
-/// A node's operator or name as it is written: "%", "log2", "distance".
+/// A node's operator or name as written: "%", "log2", "distance".
 [[nodiscard]] std::string name_of(const Node& node);
 
 }  // namespace rayreplay::scheduler::formula

@@ -1,9 +1,9 @@
-// Fields: what a formula may know of a pending call, and how they are read from the trace.
+// Fields: the properties of a pending call that a formula may use, read from the trace.
 //
-// Contract: every field is a number (kFields says which). Of a pending Miss, whatever belongs to a hit is 0.
-// `FieldReader` reads them for batches of pending calls; it is made once per launch, with the fields it must be able to
-// read, and may be used from several threads. Errors: Missing when the trace lacks what a field needs. O(1) a value;
-// `object` takes a sort of the launch's hits when the reader is made, and 4 bytes a segment.
+// Contract: every field is a number (kFields lists them). For a pending Miss all fields of the hit are 0. A
+// `FieldReader` reads batches of pending calls; it is made once per launch for a set of fields and may be used from
+// several threads. Errors: Missing when the trace lacks a field. O(1) a value; `object` sorts the launch's hits when
+// the reader is made, and takes 4 bytes a segment.
 #pragma once
 
 #include <array>
@@ -102,13 +102,13 @@ struct PendingCall {
   std::uint64_t ray = 0;    ///< row
 };
 
-/// Calls visit(PendingCall) for those of threads [first, last), in order.
+/// Calls visit(PendingCall) for the pending calls of threads [first, last), in order.
 template <class Visit>
 void for_each_pending(const trace::Launch& launch, const Segments& segments, std::size_t first, std::size_t last,
                       const Visit& visit) {
   const trace::Events& events = launch.data.events;
   for (std::size_t thread = first; thread < last; ++thread) {
-    // Without the column the ray is the one begun last.
+    // Without the column the ray is the one that began last.
     std::uint64_t next_ray = launch.data.ray_offset[thread];
     for (std::uint32_t s = segments.first[thread]; s < segments.first[thread + 1]; ++s) {
       const std::uint64_t row = segments.event_offset[s];
@@ -132,7 +132,7 @@ class FieldReader {
 
   void read(Field field, std::span<const PendingCall> calls, double* out) const;
 
-  /// Which fields this trace has all it takes to read.
+  /// The fields that can be read from this trace.
   [[nodiscard]] static FieldSet available(const trace::Trace& trace, const trace::Launch& launch);
 
   [[nodiscard]] const trace::Launch& launch() const {

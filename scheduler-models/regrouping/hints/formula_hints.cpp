@@ -42,7 +42,7 @@ class Piece {
   Extent run(const Range& threads) {
     const Segments& segments = fields_.segments();
     if (segments.first[threads.begin()] > first_bad_.load()) {
-      return {};  // only what comes before the lowest bad one matters now
+      return {};  // only values before the lowest bad one matter now
     }
     std::fill(value_.begin() + segments.first[threads.begin()], value_.begin() + segments.first[threads.end()], 0U);
     for_each_pending(fields_.launch(), segments, threads.begin(), threads.end(), [&](const PendingCall& call) {
@@ -98,7 +98,7 @@ PendingCall pending_call_of(const FieldReader& fields, std::uint32_t segment) {
   return found;
 }
 
-/// "log2(0)", "-1 << 3": what the culprit was asked to do.
+/// The failing operation with its operands: "log2(0)", "-1 << 3".
 std::string show(const Node& node, const std::array<double, 3>& operands) {
   const std::string name = name_of(node);
   if (node.operation == Operation::Field || node.operation == Operation::Number) {
@@ -182,7 +182,7 @@ void refuse(const FieldReader& fields, const Expression& expression, std::uint32
     const Node& node = expression.nodes[result.culprit];
     throw Error(
         ErrorKind::Input,
-        {fmt::format("no number comes of this for {}", whose), point_at(expression.text, node.column, owner),
+        {fmt::format("the formula gives no number for {}", whose), point_at(expression.text, node.column, owner),
          fmt::format("{} is {}", show(node, result.operands), std::isnan(result.value) ? "not a number" : "infinite"),
          rule_of(node.operation), "keep such values out, as in if(miss, 0, …) or max(…, 1)"});
   }

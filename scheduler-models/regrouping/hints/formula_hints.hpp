@@ -1,9 +1,9 @@
 // Hints of a whole launch from a formula.
 //
 // Contract: the formula's value for every segment that opens with a pending call, truncated toward zero; 0 for the
-// others. Values must then lie in [0, 2^bits). `hints_of` stops early at values that do not and says at which segment,
-// the lowest one; `refuse` throws the Input error about it: thread, ray, value and largest allowed, or the operation
-// that gives no number. O(segments · nodes), parallel; the same for any number of workers.
+// others. Values must lie in [0, 2^bits). `hints_of` returns the lowest segment whose value does not; `refuse` throws
+// its Input error: thread, ray, value and limit, or the operation that gives no number. O(segments · nodes), parallel;
+// the same for any number of workers.
 #pragma once
 
 #include <cstdint>

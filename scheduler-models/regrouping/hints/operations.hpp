@@ -1,11 +1,10 @@
-// What each operator and function of a formula computes, one value at a time.
+// The operators and functions of formulas, one value at a time.
 //
-// Contract: values are IEEE doubles; nothing here depends on the machine: sums, differences, products, quotients and
-// square roots are rounded correctly by IEEE 754, the rest is exact (no function of the mathematics library whose last
-// digit differs between libraries). Truth is 1 or 0; anything but 0 is true. A NaN operand makes the result NaN, in
-// comparisons too; the branch that `if` does not choose is the one exception. Operations on bits truncate their
-// operands toward zero and give NaN where one is negative or 2^53 or more, or the result would be. docs/hints.md lists
-// them for users.
+// Contract: values are IEEE doubles and do not depend on the machine: sums, differences, products, quotients and square
+// roots are correctly rounded, the rest is exact (no mathematics library, whose last digits differ). Truth is 1 or 0;
+// any value but 0 is true. A NaN operand makes the result NaN, also in comparisons; only the branch that `if` does not
+// choose is ignored. Bit operations truncate their operands toward zero and give NaN where an operand or the result is
+// negative or 2^53 or more. docs/hints.md lists all for users.
 #pragma once
 
 #include <bit>
@@ -56,7 +55,7 @@ enum class Operation : std::uint8_t {
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kTwo53 = 9007199254740992.0;
 
-/// What an operation on bits takes: truncated toward zero, below 2^53.
+/// A valid operand of bit operations: after truncation from 0 to 2^53 − 1.
 [[nodiscard]] inline bool is_whole_operand(double x) {
   return x > -1.0 && x < kTwo53;
 }
@@ -88,7 +87,7 @@ inline constexpr double kTwo53 = 9007199254740992.0;
     return rest;
   }
   const double sum = rest + b;
-  return sum == b ? std::nextafter(b, 0.0) : sum;  // rounding must not leave the range
+  return sum == b ? std::nextafter(b, 0.0) : sum;  // rounding could leave the range
 }
 
 [[nodiscard]] inline double shift_left(double a, double b) {
@@ -135,7 +134,7 @@ template <class Combine>
   return static_cast<double>((whole(a) >> whole(low)) & ((std::uint64_t{1} << count) - 1));
 }
 
-/// 32 bits.
+/// A hash of 32 bits.
 [[nodiscard]] inline double hash(double a) {
   return a != a ? kNaN
                 : static_cast<double>(split_mix_finish(std::bit_cast<std::uint64_t>(a + 0.0) + kSplitMixGamma) >> 32U);
@@ -148,7 +147,7 @@ template <class Combine>
                                    32U);
 }
 
-/// Any operation but Number and Field, whose values the caller has. Those that take fewer operands ignore the rest.
+/// All operations but Number and Field, whose values the caller has. Surplus operands are ignored.
 template <Operation kOperation>
 [[nodiscard]] inline double apply(double a, [[maybe_unused]] double b, [[maybe_unused]] double c) {
   using enum Operation;

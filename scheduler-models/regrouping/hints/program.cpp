@@ -28,7 +28,7 @@ Program::Program(const Expression& expression) {
     }
   }
   const std::uint32_t first_free = registers_;
-  std::vector<std::uint32_t> free;  // registers whose values were used
+  std::vector<std::uint32_t> free;  // registers whose values are no longer needed
   std::vector<std::uint32_t> place(expression.nodes.size());
   for (std::size_t i = 0; i < expression.nodes.size(); ++i) {
     const Node& node = expression.nodes[i];
@@ -43,7 +43,7 @@ Program::Program(const Expression& expression) {
     Instruction instruction{.operation = node.operation, .to = 0, .from = {}};
     for (std::size_t k = 0; k < node.operand_count; ++k) {
       instruction.from[k] = place[node.operands[k]];
-      // Each value is used once: its place may be written in the very step that reads it, element by element.
+      // Each value is read once: its register may be the target of the same instruction, element by element.
       if (instruction.from[k] >= first_free) {
         free.push_back(instruction.from[k]);
       }

@@ -1,10 +1,9 @@
-// Programs: formulas made ready to be computed for many pending calls at once.
+// Programs: formulas compiled for batches of pending calls.
 //
-// Contract: a program is a list of instructions over registers, each of which holds one value per call of a batch. The
-// result is, bit by bit, what `evaluate_tree` (tree.hpp) gives for each call alone, but that the branch which `if` does
-// not choose is computed too. Numbers stand in registers of their own, filled once. O(nodes) to compile, O(nodes ·
-// calls) to run; registers take kBatch · 8 bytes each, of which there are as many as fields, numbers, and values alive
-// at once.
+// Contract: a program is a list of instructions over registers that hold one value per call of a batch. Results equal
+// `evaluate_tree` (tree.hpp) bit by bit; both branches of `if` are computed. Constants have registers of their own,
+// filled once. O(nodes) to compile, O(nodes · calls) to run; a register takes kBatch · 8 bytes, and there is one for
+// each field, constant, and value alive at once.
 #pragma once
 
 #include <cstdint>

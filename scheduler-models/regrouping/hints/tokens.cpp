@@ -72,7 +72,7 @@ class Tokenizer {
       return take(TokenKind::Sign, 1);
     }
     const auto byte = static_cast<unsigned char>(c);
-    fail("a formula has no such character",
+    fail("the formula holds an unknown character",
          byte > ' ' && byte < 0x7F ? fmt::format("'{}'", c) : fmt::format("byte 0x{:02X}", byte),
          "numbers, fields, functions and operators",
          c == '='               ? "equality is written =="
@@ -105,7 +105,8 @@ class Tokenizer {
       while (stop != end && (is_name_part(*stop) || *stop == '.')) {
         ++stop;
       }
-      fail("this is no number", fmt::format("'{}'", std::string_view(begin, static_cast<std::size_t>(stop - begin))),
+      fail("the number is malformed",
+           fmt::format("'{}'", std::string_view(begin, static_cast<std::size_t>(stop - begin))),
            "a number such as 12, 0.5, 1e3 or 0x1F", "");
     }
     return take(TokenKind::Number, static_cast<std::size_t>(read.ptr - begin), value);

@@ -1,4 +1,4 @@
-// Tokens of formulas: numbers, names and signs with where they stand.
+// Tokens of formulas: numbers, names and signs, with their positions.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Token {
   std::uint32_t column = 0;  ///< byte
 };
 
-/// The last one is End. Usage for what is no token. `owner` as in expression.hpp. O(length).
+/// The last token is End. Usage for malformed tokens. `owner` as in expression.hpp. O(length).
 [[nodiscard]] std::vector<Token> tokenize(std::string_view text, const std::string& owner);
 
 }  // namespace rayreplay::scheduler::formula

@@ -1,8 +1,8 @@
-// One value of a formula, computed as it is written: slow, obvious, and able to say what went wrong.
+// One value of a formula by direct evaluation: the reference implementation, which also finds the failing operation.
 //
 // Contract: as programs (program.hpp), for one call, whose fields `value_of` gives. `culprit` is the first node,
-// operands first, that made a NaN or an infinity of finite operands (a field that is not finite itself included), among
-// those that the result depends on; kNoNode when the result is finite. O(nodes) time and stack.
+// operands first, that the result depends on and that made a NaN or infinity from finite operands (or a field that is
+// not finite); kNoNode for a finite result. O(nodes) time and stack.
 #pragma once
 
 #include <cstdint>

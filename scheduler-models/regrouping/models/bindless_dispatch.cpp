@@ -1,10 +1,9 @@
 // Bindless dispatch: every shader call and every return is a spawn of a continuation (MODELS.md §7; Intel's Xe-HPG).
 //
-// Contract: timed; paths are cut at every call, and each of the machine's shading SMs has queues of its own
-// (exchanges/queue_exchange.hpp), one per record. The record of a segment is the kind and shader of the call that opens
-// it, and for a trace call, which stands for its caller's going on, the site of the ray that the thread began before
-// (the trace call to which it returns) where sites were captured. Its records take O(events), parallel over threads,
-// and 8 bytes a segment.
+// Contract: timed; paths are cut at every call, and each shading SM has its own queues (exchanges/queue_exchange.hpp),
+// one per record. The record of a segment is the kind and shader of the call that opens it. A trace call stands for the
+// rest of its caller; its record adds the site of the thread's previous ray (the trace call to which it returns) where
+// sites were captured. Records take O(events), parallel over threads, and 8 bytes a segment.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -83,7 +82,7 @@ class BindlessDispatch final : public SchedulerModel {
     return charges;
   }
   [[nodiscard]] std::uint64_t state_bytes(const PlanContext& context) const override {
-    // Threads that wait hold the warp slots that they would fill (sim/machine): no more are in flight than would run.
+    // Waiting threads hold the warp slots that they would fill (sim/machine), so the threads in flight are bounded.
     const std::uint64_t slots = std::uint64_t{context.machine.sms} * context.machine.resident_warps;
     const std::uint64_t threads =
         std::min<std::uint64_t>(context.launch.data.threads(), slots * context.order.warp_size);

@@ -1,7 +1,7 @@
 // Compaction: at each bounce the threads that are done are squeezed out (Wald 2011; MODELS.md §7).
 //
-// Contract: paths are cut at every pending ClosestHit and Miss; where the threads of the scope that go on need fewer
-// warps than they stand in, they close ranks in the order of their places; else all stay. Nobody is sorted.
+// Contract: paths are cut at every pending ClosestHit and Miss; where the continuing threads of the scope fit into
+// fewer warps than they occupy, they close ranks in the order of their places; else all stay. Threads are not sorted.
 #include "scheduler-models/regrouping/bandwidth.hpp"
 #include "scheduler-models/regrouping/models/scopes.hpp"
 #include "scheduler-models/regrouping/regroup.hpp"
@@ -53,7 +53,7 @@ const SchedulerModels::Registrar kRegistrar(
      .text =
          "At every pending closest-hit or miss call, threads whose path has ended leave gaps. Where the living of "
          "the scope fit into fewer warps, they close ranks in the order in which they stand; otherwise everyone "
-         "stays. Nobody is sorted, so compaction mends warps that run dry, not warps that diverge.\n\n"
+         "stays. Threads are not sorted: compaction helps warps with idle lanes, not diverging ones.\n\n"
          "Assumes that the scope meets at each bounce. A thread that changes warps writes and reads its live state; "
          "finding places (a scan) is charged as cycles a warp, none by default. Cost: linear in segments.",
      .source = "Wald, Active Thread Compaction for GPU Path Tracing (HPG 2011)",

@@ -1,6 +1,6 @@
-// Oracle: the bound that no round-by-round model with the same cut can beat (MODELS.md §6, §7).
+// Oracle: the lower bound on warp events for all round-by-round models with the same cut (MODELS.md §6, §7).
 //
-// Contract: neither schedule nor exchanges; whoever runs it takes segment_bound (segment_bound.hpp) of its cut.
+// Contract: has neither schedule nor exchanges; its caller computes segment_bound (segment_bound.hpp) of its cut.
 #include "scheduler-models/regrouping/scheduler_model.hpp"
 
 namespace rayreplay::scheduler {
@@ -37,13 +37,14 @@ const SchedulerModels::Registrar kRegistrar(
     {.kind = {},
      .name = "oracle",
      .summary = "The fewest warp events that any regrouping can need",
-     .text = "For each round and call the number of threads that make it, divided by the warp size and rounded up; "
-             "summed. Round r is the r-th segment of every thread that has so many. No model that forms its warps of "
-             "segments of one round (ser with arrival all, compaction, wavefront) can need fewer warp events, whatever "
-             "it knows. Models whose threads meet when they happen to come (ser with arrival full or timeout, "
-             "bindless-dispatch) mix rounds; what they cannot beat is cut=nothing, one round for all.\n\n"
-             "A bound, not a schedule: nobody may reach it, and moving threads costs nothing. Cost: one pass over the "
-             "events.",
+     .text =
+         "For each round and call the number of threads that make it, divided by the warp size and rounded up; "
+         "summed. Round r is the r-th segment of every thread that has so many. No model that forms its warps of "
+         "segments of one round (ser with arrival all, compaction, wavefront) can need fewer warp events, whatever "
+         "it knows. Models whose threads meet when they happen to come (ser with arrival full or timeout, "
+         "bindless-dispatch) mix rounds; what they cannot beat is cut=nothing, one round for all.\n\n"
+         "A bound, not a schedule: it need not be reachable, and moving threads costs nothing. Cost: one pass over the "
+         "events.",
      .source = "rayreplay",
      .parameters = {{.name = "cut",
                      .default_value = std::string("pending-calls"),

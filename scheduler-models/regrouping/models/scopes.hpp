@@ -1,4 +1,4 @@
-// The parameters "scope" and "pool_warps", which models that exchange threads share.
+// The parameters "scope" and "pool_warps" of models that exchange threads.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ inline constexpr std::int64_t kMostPoolWarps = 1 << 20;
           .default_value = std::string(default_value),
           .unit = "",
           .text =
-              "Which threads may be exchanged: of one warp (nobody is), of a pool of warps that start one after "
+              "Which threads may be exchanged: of one warp (no exchange), of a pool of warps that start one after "
               "another, of an SM, of the whole launch.",
           .choices = {"warp", "pool", "sm", "launch"}};
 }

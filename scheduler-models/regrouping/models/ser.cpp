@@ -1,9 +1,9 @@
 // SER: shader execution reordering (MODELS.md §7; ReRay thesis §3.7.4; NVIDIA's SER white paper).
 //
-// Contract: paths are cut at pending ClosestHit and Miss calls; the threads that wait there are sorted by reorder key
-// (reorder_key.hpp) and cut into new warps (regroup.hpp). Arrival "all": round by round, nobody goes on before all of
-// the scope have come; "full" and "timeout": exchanges that the machine fills as it runs. What it costs is in the
-// charges. Usage where parameters do not fit together.
+// Contract: paths are cut at pending ClosestHit and Miss calls; the waiting threads are sorted by reorder key
+// (reorder_key.hpp) and cut into new warps (regroup.hpp). Arrival "all": round by round, all threads of the scope wait
+// for each other; "full" and "timeout": exchanges that the machine fills while it runs. Costs are in the charges. Usage
+// for combinations of parameters that do not fit.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -101,7 +101,7 @@ class Ser final : public SchedulerModel {
     if (arrival_ == When::All) {
       return SchedulerModel::exchanges(context);
     }
-    // Machines of one launch run side by side, and a device is for one thread at a time.
+    // Machines of one launch run in parallel, and a device serves one thread at a time.
     PlanContext own = context;
     own.on_device = nullptr;
     const auto keys = std::make_shared<const trace::Column<std::uint64_t>>(reorder_keys(own, key_));
@@ -152,7 +152,7 @@ std::vector<Parameter> parameters() {
       {.name = "timeout",
        .default_value = 2000.0,
        .unit = "cycles",
-       .text = "How long a thread waits at most for its pool to fill (arrival timeout). The default is a choice "
+       .text = "Longest wait of a thread for its pool to fill (arrival timeout). The default is a choice "
                "(docs/assumptions.md).",
        .minimum = 0,
        .maximum = 1e12,
@@ -263,7 +263,7 @@ const SchedulerModels::Registrar kRegistrar(
          "times for several sizes of it ask for (docs/validation.md), or by those alone that moved.\n\n"
          "Assumes: a thread is exchanged when its ray has ended, whatever the others of its warp do; the scope, when "
          "threads are sorted, and what it costs are parameters, for no vendor documents them; a hit object is executed "
-         "where the trace executes it. With arrival all, nobody goes on before the last thread of the scope has come, "
+         "where the trace executes it. With arrival all, every thread waits for the last one of the scope, "
          "which no hardware would wait for at launch scope: the upper end of what sorting can do for efficiency, not "
          "for time. withheld says how many SMs trace and sort but do not shade, seen on one laptop GPU.\n\n"
          "Cost: linear in segments and in bytes of the key.",

@@ -1,8 +1,8 @@
 // Wavefront: one global queue for each shader, path state in memory (Laine, Karras, Aila 2013; MODELS.md §7).
 //
-// Contract: paths are cut at every pending ClosestHit and Miss; each round the threads of the launch stand in a queue
-// for their shader, in the order of their last places, and every queue is cut into warps of its own, which fill lanes
-// from the first. State is read and written by every thread of every warp after the first round.
+// Contract: paths are cut at every pending ClosestHit and Miss; each round the threads of the launch wait in a queue
+// for their shader, in the order of their last places, and every queue is cut into warps of its own, lanes filled from
+// the first. Every thread reads and writes its state in each round after the first.
 #include "scheduler-models/regrouping/bandwidth.hpp"
 #include "scheduler-models/regrouping/regroup.hpp"
 #include "scheduler-models/regrouping/reorder_key.hpp"
@@ -32,7 +32,7 @@ class Wavefront final : public SchedulerModel {
             .bytes_per_cycle = bandwidth_,
             .state_traffic = StateTraffic::All};
   }
-  /// Of the paths that go on after the first round; never more wait.
+  /// Paths that continue after the first round: an upper bound for later rounds.
   [[nodiscard]] std::uint64_t state_bytes(const PlanContext& context) const override {
     const auto& first = context.segments.first;
     std::uint64_t paths = 0;

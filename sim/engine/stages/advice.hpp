@@ -6,8 +6,7 @@
 
 namespace rayreplay::experiment {
 
-/// `wanted` says how long to search, the model, and the machine's facts; hints, device and progress are the
-/// experiment's.
+/// `wanted` gives the time limit, model and machine; hints, device and progress come from the experiment.
 [[nodiscard]] AdviseResult advise_hints(Workbench& bench, const Experiment& experiment, AdviseOptions wanted);
 
 }  // namespace rayreplay::experiment

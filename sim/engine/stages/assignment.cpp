@@ -57,7 +57,7 @@ std::shared_ptr<const WarpAssignment> assignment(Workbench& bench, const Experim
   static const Stage self = stage("assignment");
   const Key& key = experiment.key(self);
   return bench.shared<WarpAssignment>(key, [&] {
-    // Neighbours are packed faster than files are read.
+    // Identity is cheaper to compute than to read from the store.
     const std::string& packing = experiment.settings->text("packing");
     Store* const store = packing == kIdentity ? nullptr : bench.store();
     std::optional<WarpAssignment> packed;

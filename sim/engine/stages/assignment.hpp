@@ -1,8 +1,8 @@
 // Stage "assignment": which thread runs in which lane of which warp: launch order, then packing.
 //
-// Contract: `launch_order` is the assignment before packing, `assignment` the one after it; `bound` the fewest warp
-// events that any assignment makes of the launch's calls. `swizzle_of` is the packing as a permutation. Errors: those
-// of orders and packings (sim/launch/warps.hpp), and of `resolve`.
+// Contract: `launch_order` is the assignment before packing, `assignment` the one after it; `bound` is the fewest warp
+// events of any assignment of the launch's calls. `swizzle_of` is the packing as a permutation. Errors: those of orders
+// and packings (sim/launch/warps.hpp) and of `resolve`.
 #pragma once
 
 #include <memory>

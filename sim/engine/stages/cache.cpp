@@ -14,16 +14,16 @@ namespace {
 
 constexpr std::uint64_t kTableBytes = std::uint64_t{64} << 20U;
 
-/// Beside a stream while it goes through caches: their accesses in order, those of some SMs, or what comes to L2s.
+/// Working memory beside the stream: its accesses in order, those of some SMs, or the requests to the L2s.
 std::uint64_t pass_bytes(const RecordedStream& stream, std::uint64_t below) {
-  constexpr std::uint64_t kBatchBytes = std::uint64_t{16} << 20U;  // on their way through passes
+  constexpr std::uint64_t kBatchBytes = std::uint64_t{16} << 20U;  // batches in flight between passes
   const std::uint64_t transactions = stream.transactions.size();
   const std::uint64_t all = transactions * sizeof(memory::LineAccess);
   const std::uint64_t l1s = std::min(all, std::max(kGridBytes / 2, all / std::max(1U, stream.sms)));
   return transactions * sizeof(std::uint32_t) + kBatchBytes + std::max(l1s, below);
 }
 
-/// What the caches of a level make of its accesses; models of probabilities do not know sectors and bytes.
+/// Metrics of one level; probabilistic models give no sectors or bytes.
 void add_level(MetricSet& metrics, const std::string& level, const memory::CacheCounts& counts,
                const memory::CacheGeometry& geometry, const std::string& model) {
   if (geometry.bytes == 0) {
@@ -48,7 +48,7 @@ void add_level(MetricSet& metrics, const std::string& level, const memory::Cache
 MetricSet metrics_of(const HierarchyCounts& counts, const Hierarchy& hierarchy, const RecordedStream& stream) {
   MetricSet metrics;
   metrics.add_count("stream_transactions", stream.transactions.size());
-  if (stream.instructions > 0) {  // memory traces were not interleaved here
+  if (stream.instructions > 0) {  // memory traces come without them
     metrics.add_count("stream_instructions", stream.instructions);
     metrics.add_count("stream_cycles", stream.cycles);
   }

@@ -1,4 +1,4 @@
-// Stage "classification": why each observed intersection test was made (traversal/classification/), or those of a
+// Stage "classification": why each observed intersection test was made (traversal/classification/), or each test of a
 // simulated hardware.
 #pragma once
 
@@ -17,7 +17,7 @@ struct ClassificationWanted {
 /// Usage where the settings of the simulated hardware do not go together.
 [[nodiscard]] traversal::SimulateOptions classification_of(const Settings& complete);
 
-/// Of the trace's own tests only `classification` is filled in.
+/// For the trace's own tests only `classification` is filled in.
 [[nodiscard]] traversal::Simulation classify_launch(Workbench& bench, const Experiment& experiment,
                                                     const ClassificationWanted& wanted);
 

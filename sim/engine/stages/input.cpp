@@ -13,7 +13,7 @@ std::shared_ptr<const InputData> input(Workbench& bench, const Experiment& exper
   }
   static const Stage self = stage("input");
   return bench.shared<InputData>(experiment.key(self), [&](Workbench::Working& working) {
-    // A file's columns have their size; those of a workload grow.
+    // A file's columns are allocated at their final size; those of a workload grow.
     working.set((experiment.facts->is_workload ? 2 : 1) * experiment.facts->memory_bytes);
     auto data = std::make_shared<const InputData>(InputCatalogue::load(*experiment.facts, bench.progress()));
     const std::uint64_t bytes = data->bytes;

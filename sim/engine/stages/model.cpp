@@ -29,7 +29,7 @@ Key steps_key(const Experiment& experiment) {
       .key();
 }
 
-/// Visits of every ray in a rebuilt structure.
+/// Visits of each ray in a rebuilt structure.
 std::shared_ptr<const std::vector<std::uint32_t>> ray_steps(Workbench& bench, const Experiment& experiment) {
   using Steps = std::vector<std::uint32_t>;
   return bench.shared<Steps>(steps_key(experiment), [&] {
@@ -51,7 +51,7 @@ MetricSet metrics_of(const CompareRow& row, const CompareResult& result) {
   if (row.rounds > 0) {  // timed models and bounds have none
     metrics.add_count("model_rounds", row.rounds);
   }
-  if (row.grouping != scheduler::Grouping::Bound) {  // a bound has no warps and waits for nothing
+  if (row.grouping != scheduler::Grouping::Bound) {  // a bound has no warps
     const double all = row.timing.cycles * result.machine.sms;
     const auto share = [all](double part) { return all > 0 ? part / all : 0.0; };
     metrics.add_count("model_warps", row.warps);

@@ -6,8 +6,8 @@
 
 namespace rayreplay::experiment {
 
-/// `wanted` says which models, and what of them beside times (break-even, response, placement, observe); machine,
-/// costs, hints, device and progress are the experiment's.
+/// `wanted` gives the models and the extra results (break-even, response, placement, observe); machine, costs, hints,
+/// device and progress come from the experiment.
 [[nodiscard]] CompareResult compare_models(Workbench& bench, const Experiment& experiment, CompareOptions wanted);
 
 }  // namespace rayreplay::experiment

@@ -1,5 +1,5 @@
-// Stage "reuse": a launch's stream, as it is made, through one hierarchy of caches in full detail: reuse distances,
-// windows of time, sums by kind of data, SM, element and pixel (sim/caching/cache.hpp).
+// Stage "reuse": a launch's stream through one hierarchy of caches in full detail, without recording it: reuse
+// distances, time windows, sums by kind of data, SM, element and pixel (sim/caching/cache.hpp).
 #pragma once
 
 #include "sim/caching/cache.hpp"
@@ -7,7 +7,7 @@
 
 namespace rayreplay::experiment {
 
-/// `wanted` says what is summed beside totals, and who takes elements and instructions; all else is the experiment's.
+/// `wanted` gives the sums beside totals and the consumers of elements and instructions; the rest is the experiment's.
 [[nodiscard]] CacheResult analyse_caches(Workbench& bench, const Experiment& experiment, CacheOptions wanted);
 
 }  // namespace rayreplay::experiment

@@ -53,7 +53,7 @@ double relative_change(double value, double baseline) {
   return baseline > 0 ? value / baseline - 1 : 0;
 }
 
-/// No assignment makes fewer than ceil(calls / S) warp events of one call, and each costs what its shader costs.
+/// A call of c threads makes at least ceil(c / S) warp events, each at the cost of its shader.
 double weighted_bound(const simt::ReplayResult& replay, const std::vector<std::uint32_t>& costs) {
   simt::Tally sum;
   for (const simt::CallTally& call : replay.by_call) {
@@ -132,7 +132,7 @@ WhatIfResult what_if(Workbench& bench, const Experiment& experiment, const WhatI
       progress->advance(1);
     }
   };
-  // One after another: a row needs several arrays of one entry per thread, and the work inside it is parallel already.
+  // Sequential: a row needs several arrays of one entry per thread, and its work is parallel already.
   for (const std::string& packing : configuration.packings) {
     Settings settings;
     add(make_row(packing, *assignment(bench, with(experiment, "packing", packing, settings))));

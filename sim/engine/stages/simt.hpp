@@ -1,10 +1,9 @@
 // Stage "simt": launches replayed: warp events and SIMT efficiency; packings compared.
 //
-// Contract: `replay` replays the launch as the experiment's assignment packs it. `what_if` replays it once for each
-// packing and each swizzle file: row 0 is identity, the baseline of `change`. Exact integers, the same whatever the
-// number of threads. Rows come one after another, so that memory beside the trace is a few arrays of one entry per
-// thread, however many rows or cores there are; the trace's columns are never copied. Source: MODELS.md §3–§6. Errors:
-// those of the settings, the models, the swizzle files and the replayer.
+// Contract: `replay` replays the launch with the experiment's assignment. `what_if` replays it once for each packing
+// and each swizzle file; row 0 is identity, the baseline of `change`. Exact integers for any number of threads. Rows
+// are computed one after another: memory beside the trace is a few arrays of one entry per thread for any number of
+// rows and cores. Source: MODELS.md §3–§6. Errors: those of the settings, models, swizzle files and the replayer.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +18,7 @@
 
 namespace rayreplay::experiment {
 
-/// `options` says what is summed beside totals; policy, costs and device are the experiment's.
+/// `options` gives the sums beside totals; policy, costs and device come from the experiment.
 [[nodiscard]] simt::ReplayResult replay(Workbench& bench, const Experiment& experiment, simt::ReplayOptions options);
 
 struct WhatIfWanted {
@@ -38,7 +37,7 @@ struct WhatIfRow {
   PixelMap efficiency_map;  ///< percent; empty unless asked for
 };
 
-/// What no packing changes.
+/// Maps that no packing changes.
 struct LaunchMaps {
   PixelCounts counts;
   PixelMap order;

@@ -22,11 +22,11 @@ using Working = Workbench::Working;
 
 constexpr const char* kStoredStream = "stream";
 constexpr std::uint64_t kMostStoredBytes = std::uint64_t{1} << 30U;
-/// More transactions than these change the reservation of memory.
+/// The reservation changes in steps of this many transactions.
 constexpr std::uint64_t kReserveStep = std::uint64_t{1} << 16U;
 
-/// Reserves memory as a stream grows: what is recorded; a part while parts are joined; chunks of warps before they are
-/// coalesced; and warps that are resident, whose transactions were made and are with their instructions twice as large.
+/// Reserves memory while a stream grows: recorded parts; a part twice while parts are joined; chunks of warps before
+/// coalescing; and resident warps, whose transactions take twice their size with their instructions.
 class StreamMemory {
  public:
   explicit StreamMemory(Working& working) : working_(&working) {}
@@ -129,7 +129,7 @@ RecordedStream record_memory_trace(Workbench& bench, const Experiment& experimen
   return recorded;
 }
 
-/// Nothing where the stored stream cannot be read.
+/// Empty where the stored stream cannot be read.
 std::optional<RecordedStream> stored_stream(Store& store, const Key& key, Working& working) {
   const auto bytes = store.get(kStoredStream, hex(key));
   if (!bytes) {
@@ -146,7 +146,7 @@ std::optional<RecordedStream> stored_stream(Store& store, const Key& key, Workin
   }
 }
 
-/// Nothing but the sizes of the coalescer is read of what makes a launch's stream.
+/// For a memory trace only the sizes of the coalescer count.
 std::string reads_of_accesses(const Settings& complete) {
   const memory::CoalesceOptions coalescing = coalescing_of(complete);
   return fmt::format("{} {} {}", coalescing.line_bytes, coalescing.sector_bytes, coalescing.coalesce);
@@ -182,7 +182,7 @@ std::shared_ptr<const RecordedStream> stream(Workbench& bench, const Experiment&
     if (!recorded) {
       recorded = experiment.facts->memory ? record_memory_trace(bench, experiment, working)
                                           : record_launch(bench, experiment, working);
-      // Of what cannot be written for want of memory the numbers are kept all the same.
+      // A stream that does not fit into memory for writing is not stored; its metrics are.
       if (store != nullptr && recorded->bytes() <= kMostStoredBytes && working.try_set(2 * recorded->bytes())) {
         store->put(kStoredStream, hex(key), write_stream(*recorded));
       }

@@ -1,8 +1,7 @@
 // Stage "stream": the memory accesses of a launch as the machine issues them, or those of a memory trace.
 //
-// Contract: `prepare_stream` decides what a launch's stream is made of: structure, warps by SM, what lanes access and
-// how warps are interleaved. `stream` plays it once and records every transaction. Errors: those of the parts.
-#pragma once
+// Contract: `prepare_stream` gives the parts of a launch's stream: structure, warps by SM, accesses of lanes, and the
+// interleaving of warps. `stream` runs it once and records every transaction. Errors: those of the parts.
 
 #include <memory>
 
@@ -29,8 +28,7 @@ struct PreparedStream {
 
 [[nodiscard]] std::shared_ptr<const RecordedStream> stream(Workbench& bench, const Experiment& experiment);
 
-/// Transactions that a stream probably has: 12 a ray, 8 a record of a memory trace. Scenes whose boxes overlap have a
-/// hundred times as many.
+/// Expected transactions: 12 a ray, 8 a record of a memory trace. Overlapping boxes can make a hundred times as many.
 [[nodiscard]] std::uint64_t likely_transactions(const Experiment& experiment);
 
 }  // namespace rayreplay::experiment

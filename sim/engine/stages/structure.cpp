@@ -15,7 +15,7 @@ namespace rayreplay::experiment {
 namespace {
 
 constexpr std::uint64_t kPrimitiveBytes = 300;
-/// Nodes and geometry once for the device's memory map, once for what builders and traversals keep beside them.
+/// Nodes and geometry: once for the device's memory map, once for builders and traversals.
 constexpr std::uint64_t kCopies = 2;
 
 std::uint64_t estimated_bytes(const Experiment& experiment) {
@@ -70,7 +70,7 @@ std::vector<Made> make_numbers(Workbench& bench, std::span<const Experiment* con
   std::vector<bvh::Tree> trees;
   const auto built = structure_and(&trees, bench, experiment);
   std::vector<Made> made;
-  if (trees.empty()) {  // it was there already, without its trees
+  if (trees.empty()) {  // the structure was kept, without its trees
     const bvh::Bvh again = build(bench, experiment, *built->input, &trees);
     made.emplace_back(metrics_of(again, trees));
   } else {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kRayBytes = 2400;
 
-/// Place of `spec` in the list, where it is put if it is not there.
+/// Position of `spec` in the list; appended if it is missing.
 std::size_t place_in(std::vector<std::string>& specs, const std::string& spec) {
   const auto found = std::ranges::find(specs, spec);
   const auto place = static_cast<std::size_t>(found - specs.begin());
@@ -63,7 +63,7 @@ std::vector<Made> make_numbers(Workbench& bench, std::span<const Experiment* con
   const std::uint32_t warp_size = decisions(*first.settings, *first.facts).warp_size;
   std::vector<Made> made;
   made.reserve(rows.size());
-  for (const auto& [ray, warp] : rows) {  // row 0 is the trace's own
+  for (const auto& [ray, warp] : rows) {  // row 0 is the recorded traversal
     made.emplace_back(metrics_of(result.rows[1 + ray], result.rows[1 + wanted.traversals.size() + warp], warp_size));
   }
   return made;

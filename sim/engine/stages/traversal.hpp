@@ -6,7 +6,7 @@
 
 namespace rayreplay::experiment {
 
-/// `wanted` names the traversals, and takes accesses; structure, warps, device and progress are the experiment's.
+/// `wanted` names traversals and takes accesses; structure, warps, device and progress come from the experiment.
 [[nodiscard]] TraverseResult traverse_launch(Workbench& bench, const Experiment& experiment, TraverseOptions wanted);
 
 }  // namespace rayreplay::experiment

@@ -28,7 +28,7 @@ bool is_key(std::string_view key) {
   return key.size() == kKeyDigits && std::ranges::all_of(key, is_digit);
 }
 
-/// Two digits a byte.
+/// Two hexadecimal digits per byte.
 void put_key(std::string_view key, char* into) {
   const auto value = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
   for (std::size_t i = 0; i < key.size() / 2; ++i) {
@@ -53,7 +53,7 @@ std::array<char, kSumBytes> checksum(const ResultHeader& header, std::string_vie
   return result;
 }
 
-/// All but the checksum.
+/// The header without its checksum.
 ResultHeader start_header(std::string_view kind, std::string_view key, std::uint64_t length) {
   ResultHeader header{};
   std::ranges::copy(kMagic, header.begin());
@@ -86,7 +86,7 @@ bool is_result_name(std::string_view name) {
 }
 
 bool is_part_name(std::string_view name) {
-  // Earlier versions wrote ".part-HOST-PROCESS-NUMBER".
+  // Older versions wrote ".part-HOST-PROCESS-NUMBER".
   const auto part = name.find(".part-");
   return part != std::string_view::npos && is_result_name(name.substr(0, part));
 }

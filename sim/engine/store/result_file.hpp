@@ -21,13 +21,14 @@ inline constexpr std::size_t kKeyDigits = 32;
 using ResultHeader = std::array<char, kHeaderBytes>;
 
 /// "stream-0123….rrs". Internal where kind or key are not of their form.
+/// "stream-0123….rrs". Internal where kind or key are malformed.
 [[nodiscard]] std::string result_name(std::string_view kind, std::string_view key);
-/// Whether a file of this name is a result, or the beginning of one that is being written.
+/// Whether the name is that of a result or of one being written.
 [[nodiscard]] bool is_result_name(std::string_view name);
 [[nodiscard]] bool is_part_name(std::string_view name);
 
 [[nodiscard]] ResultHeader make_header(std::string_view kind, std::string_view key, std::string_view bytes);
-/// "" where the header fits a file of this size; else what does not.
+/// "" where the header fits a file of this size; else the reason.
 [[nodiscard]] std::string header_fault(const ResultHeader& header, std::string_view kind, std::string_view key,
                                        std::uint64_t file_bytes);
 [[nodiscard]] bool checksum_fits(const ResultHeader& header, std::string_view bytes);

@@ -31,8 +31,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kLockName = "store.lock";
-constexpr std::uint64_t kRoomParts = 16;    // how much is freed when it is full: one part of so many
-constexpr std::uint64_t kUnseenParts = 64;  // how much is written before the folder is looked at again
+constexpr std::uint64_t kRoomParts = 16;    // a full store frees one part of this many
+constexpr std::uint64_t kUnseenParts = 64;  // the folder is read again after one part of this many
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
 
 bool read_all(int file, char* into, std::size_t count) {
@@ -47,7 +47,7 @@ bool read_all(int file, char* into, std::size_t count) {
   return true;
 }
 
-/// Does not wait for a FIFO of this name; its reader refuses it.
+/// Non-blocking: a FIFO of this name must not hang; the reader refuses it.
 FileDescriptor open_result(const fs::path& path) {
   return FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY));
 }
@@ -88,7 +88,7 @@ class Store::Impl {
       try {
         bytes.resize(size - kHeaderBytes);
       } catch (const std::bad_alloc&) {
-        return {};  // what cannot be held is as good as not there
+        return {};  // a result that does not fit into memory counts as missing
       }
       if (!read_all(file.get(), bytes.data(), bytes.size())) {
         fault = "it cannot be read";
@@ -129,7 +129,7 @@ class Store::Impl {
     if (const int error = write(name, make_header(kind, key, bytes), bytes); error != 0) {
       const std::scoped_lock lock(mutex_);
       total_ -= std::min(total_, size);
-      if (error == EISDIR) {  // of this one alone
+      if (error == EISDIR) {  // concerns this result alone
         if (told_.insert(name).second) {
           log(fmt::format("a result is not kept, a folder has its name: {}", (options_.folder / name).string()));
         }
@@ -159,7 +159,7 @@ class Store::Impl {
   }
 
  private:
-  /// What is wrong with it; "" where it may be read.
+  /// "" where the header is right, else the reason.
   static std::string read_header(int file, std::string_view kind, std::string_view key, ResultHeader& header,
                                  std::uint64_t& size) {
     struct stat status {};
@@ -173,7 +173,7 @@ class Store::Impl {
     return header_fault(header, kind, key, size);
   }
 
-  /// Later than every time before, so that two results of one tick keep their order.
+  /// A time later than all before, so that two results of one clock tick keep their order.
   void touch(int file) {
     timespec now{};
     ::clock_gettime(CLOCK_REALTIME, &now);
@@ -183,7 +183,7 @@ class Store::Impl {
       time = last_used_ = std::max(last_used_ + 1, time);
     }
     const std::array<timespec, 2> times = {timespec{time / kNanoseconds, time % kNanoseconds}, timespec{0, UTIME_OMIT}};
-    // Of somebody else's file, or on a read-only disk, it stays as it was.
+    // May fail for other users' files or on a read-only disk; the time then stays.
     static_cast<void>(::futimens(file, times.data()));
   }
 
@@ -202,7 +202,7 @@ class Store::Impl {
     if (error == 0) {
       touch(file);
       if (::rename(part.c_str(), (options_.folder / name).c_str()) != 0 && errno != ENOENT) {
-        error = errno;  // ENOENT: somebody took it for an orphan, or cleared the store
+        error = errno;  // ENOENT: another process removed it
       }
     }
     if (error != 0) {
@@ -224,7 +224,7 @@ class Store::Impl {
     }
   }
 
-  /// Parts whose writer is gone: nobody holds their lock.
+  /// Removes unfinished files without a writer: their lock is free.
   void remove_orphans() const {
     for_each([](const fs::path& path) {
       if (is_part_name(path.filename().string())) {
@@ -266,12 +266,12 @@ class Store::Impl {
     return total;
   }
 
-  /// For `size` bytes more. Under the mutex.
+  /// Evicts for `size` more bytes. Called under the mutex.
   void make_room(std::uint64_t size) {
     if (total_ + size <= options_.most_bytes && unseen_ <= options_.most_bytes / kUnseenParts) {
       return;
     }
-    // One process at a time: two would free twice as much. Where that cannot be had, they do.
+    // One process at a time, or two would free twice as much. If locking fails, all proceed.
     const FileDescriptor lock(
         ::open((options_.folder / kLockName).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
     if (lock.valid()) {
@@ -313,13 +313,13 @@ class Store::Impl {
 
 fs::path default_store_folder() {
   const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets it
+    const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): never set
     return fs::path(value == nullptr ? "" : value);
   };
   if (fs::path own = variable("RAYREPLAY_STORE"); !own.empty()) {
     return own;
   }
-  // As its specification has it: a relative path is ignored.
+  // XDG specification: relative paths are ignored.
   if (const fs::path cache = variable("XDG_CACHE_HOME"); cache.is_absolute()) {
     return cache / "rayreplay";
   }

@@ -1,14 +1,12 @@
 // The store: results of stages on disk, found by the hash of what they depend on.
 //
-// Contract: a folder of files, one a result, named by kind and key; written aside and renamed, so that a result is
-// whole or not there, whoever else writes; several processes and machines may share a folder. Each file holds its kind,
-// key, length and checksum: one that does not fit is removed and counts as not there (told to `log` once). `put` keeps
-// the whole below `most_bytes`: least recently used out (a file's time of access, which `get` sets itself), a sixteenth
-// of the whole at a time; a result larger than that is not kept. Of several processes each may be ahead by a 64th
-// before it sees what the others wrote. Files that are not the store's stay. A full or read-only disk is told to `log`
-// once and nothing more is kept: never an error of the experiment. What a killed process was writing is removed by the
-// next one that opens the folder. Results are not flushed to disk: one that a power failure tears is one that does not
-// fit. Thread-safe.
+// Contract: a folder with one file per result, named by kind and key, shared by any number of processes and machines. A
+// file is written aside and renamed: a result is whole or absent. Each file holds kind, key, length and checksum; a
+// file that does not fit is removed, counts as missing and is told to `log` once. `put` keeps the total below
+// `most_bytes`: the least recently used sixteenth is evicted (by access time, which `get` sets); a larger result is not
+// kept. Each process may exceed the limit by a 64th before it sees what others wrote. Other files in the folder stay. A
+// full or read-only disk is told to `log` once and ends keeping, never the experiment. Opening the folder removes files
+// of killed writers. Results are not flushed: after a power failure a torn file does not fit its checksum. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +25,7 @@ struct StoreOptions {
   std::function<void(const std::string&)> log{};
 };
 
-/// $RAYREPLAY_STORE, else $XDG_CACHE_HOME/rayreplay, else ~/.cache/rayreplay; "" where none of them is known.
+/// $RAYREPLAY_STORE, else $XDG_CACHE_HOME/rayreplay, else ~/.cache/rayreplay; "" where none is set.
 [[nodiscard]] std::filesystem::path default_store_folder();
 
 class Store {
@@ -38,7 +36,7 @@ class Store {
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
-  /// `kind`: "stream", "metrics", …: part of the file's name. `key`: 32 hexadecimal digits.
+  /// `kind`: "stream", "metrics", …: part of the file name. `key`: 32 hexadecimal digits.
   [[nodiscard]] std::optional<std::string> get(std::string_view kind, std::string_view key);
   [[nodiscard]] bool has(std::string_view kind, std::string_view key) const;
   void put(std::string_view kind, std::string_view key, std::string_view bytes);
