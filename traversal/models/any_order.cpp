@@ -16,6 +16,7 @@
 
 #include <tbb/parallel_for.h>
 
+#include "base/declare_parameters.hpp"
 #include "base/split_mix.hpp"
 #include "traversal/kernels/batch.hpp"
 #include "traversal/kernels/pending_traversal.hpp"
@@ -138,13 +139,7 @@ const Traversals::Registrar kRegistrar(
          "nothing else, and layouts of one tree are visited in the same order. A primitive is tested only if its own "
          "tight box is met; what lies beyond the closest hit when its turn comes is left out.",
      .source = "rayreplay",
-     .parameters = {{.name = "seed",
-                     .default_value = std::int64_t{1},
-                     .unit = "",
-                     .text = "Of the lots; each ray draws its own.",
-                     .minimum = 0,
-                     .maximum = 9e18,
-                     .choices = {}}}},
+     .parameters = {declare::whole("seed", 1, "", "Of the lots; each ray draws its own.", 0, 9e18)}},
     [](const Parameters& parameters) {
       return std::make_unique<AnyOrder>(static_cast<std::uint64_t>(parameters.get_int("seed")));
     });
