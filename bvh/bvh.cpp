@@ -9,6 +9,7 @@
 #include <tbb/parallel_for.h>
 
 #include "base/error.hpp"
+#include "base/report_progress.hpp"
 #include "bvh/check_options.hpp"
 #include "bvh/items.hpp"
 #include "bvh/refit.hpp"
@@ -144,9 +145,7 @@ std::vector<Tree> build_trees(const PreparedScene& scene, const Builder& builder
   tbb::parallel_for(std::size_t{0}, levels.size(), [&](std::size_t i) {
     trees[levels[i]] = build_tree(scene, levels[i], builder, limits, enlarge, progress);
   });
-  if (progress != nullptr) {
-    progress->finish();
-  }
+  report_finish(progress);
   return trees;
 }
 

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/declare_parameters.hpp"
+
 namespace rayreplay::scheduler {
 namespace {
 
@@ -124,11 +126,7 @@ void sort_by_key(ThreadList& threads, const trace::Column<std::uint64_t>& key) {
 }
 
 Parameter tiled_parameter() {
-  return {.name = "tiled",
-          .default_value = false,
-          .unit = "",
-          .text = "Sort inside each launch tile instead of over the whole launch.",
-          .choices = {}};
+  return declare::flag("tiled", false, "Sort inside each launch tile instead of over the whole launch.");
 }
 
 Swizzle place(const WarpAssignment& assignment, const ThreadList& sorted, bool tiled) {

@@ -6,6 +6,8 @@
 #include <limits>
 #include <optional>
 
+#include "base/declare_parameters.hpp"
+#include "scheduler-models/sorting_packing.hpp"
 #include "scheduler-models/space_filling.hpp"
 
 namespace rayreplay::scheduler {
@@ -111,22 +113,19 @@ void sort_by_direction(const trace::Launch& launch, std::uint64_t ray, int bits,
 
 std::vector<Parameter> spatial_parameters(int most_bits) {
   return {
-      {.name = "ray",
-       .default_value = std::int64_t{0},
-       .unit = "",
-       .text = "Which ray of each thread gives the key, counted from 0.",
-       .minimum = 0,
-       .maximum = 4294967295.0,
-       .choices = {}},
-      {.name = "bits",
-       .default_value = std::int64_t{10},
-       .unit = "bits",
-       .text = "Each axis is divided into two to the power of this many parts.",
-       .minimum = 1,
-       .maximum = static_cast<double>(most_bits),
-       .choices = {}},
+      declare::whole("ray", 0, "", "Which ray of each thread gives the key, counted from 0.", 0, 4294967295.0),
+      declare::whole("bits", 10, "bits", "Each axis is divided into two to the power of this many parts.", 1,
+                     static_cast<double>(most_bits)),
       tiled_parameter(),
   };
+}
+
+std::unique_ptr<Packing> curve_packing(const Parameters& parameters, decltype(sort_by_origin)& sort, Curve curve) {
+  const auto ray = static_cast<std::uint64_t>(parameters.get_int("ray"));
+  const auto bits = static_cast<int>(parameters.get_int("bits"));
+  return std::make_unique<SortingPacking>(
+      [=, &sort](const trace::Launch& launch, ThreadList& threads) { sort(launch, ray, bits, curve, threads); },
+      parameters.get_bool("tiled"));
 }
 
 }  // namespace rayreplay::scheduler

@@ -39,6 +39,11 @@ struct StepTally {
   [[nodiscard]] double efficiency(std::uint32_t warp_size) const {
     return steps == 0 ? 0 : static_cast<double>(lanes) / (static_cast<double>(steps) * warp_size);
   }
+  StepTally& operator+=(const StepTally& other) {
+    steps += other.steps;
+    lanes += other.lanes;
+    return *this;
+  }
   bool operator==(const StepTally&) const = default;
 };
 

@@ -22,6 +22,7 @@
 
 #include "base/error.hpp"
 #include "base/memory.hpp"
+#include "base/report_progress.hpp"
 #include "bvh/builders/build_record.hpp"
 #include "bvh/builders/record_memory.hpp"
 #include "bvh/layout.hpp"
@@ -397,9 +398,7 @@ Tree embree_build(std::vector<BuildItem> items, BuildLimits limits, const Embree
     build.items = std::move(items);
     tree = run(build, settings);
   }
-  if (progress != nullptr) {
-    progress->advance(all - build.done);
-  }
+  report_advance(progress, all - build.done);
   return tree;
 }
 

@@ -13,6 +13,7 @@
 
 #include <tbb/parallel_for.h>
 
+#include "base/report_progress.hpp"
 #include "bvh/builders/build_record.hpp"
 #include "bvh/builders/builder_parameters.hpp"
 #include "bvh/builders/record_memory.hpp"
@@ -56,9 +57,7 @@ class MedianBuild {
       made->references()[i] = items[i].reference;
     }
     std::sort(made->references(), made->references() + count);
-    if (progress_ != nullptr) {
-      progress_->advance(count);
-    }
+    report_advance(progress_, count);
     return made;
   }
 
@@ -115,9 +114,7 @@ class Median final : public Builder {
   [[nodiscard]] Tree build(std::vector<BuildItem> items, BuildLimits limits, const SplitFunction* /*split*/,
                            Progress* progress) const override {
     const std::size_t empty = std::erase_if(items, [](const BuildItem& item) { return item.box.empty(); });
-    if (progress != nullptr) {
-      progress->advance(empty);
-    }
+    report_advance(progress, empty);
     if (items.empty()) {
       return {};
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/declare_parameters.hpp"
 #include "base/split_mix.hpp"
 #include "bvh/orders/vertices.hpp"
 #include "bvh/vertex_order.hpp"
@@ -41,12 +42,7 @@ const VertexOrders::Registrar kRegistrar(
      .summary = "A seeded random permutation of the vertices",
      .text = "What a cache is worth when neighbours on the mesh are no neighbours in memory.",
      .source = "rayreplay",
-     .parameters = {{.name = "seed",
-                     .default_value = std::int64_t{1},
-                     .unit = "",
-                     .text = "Other seeds give other permutations.",
-                     .minimum = 0,
-                     .choices = {}}}},
+     .parameters = {declare::whole("seed", 1, "", "Other seeds give other permutations.", 0)}},
     [](const Parameters& parameters) { return std::make_unique<Random>(parameters); });
 
 }  // namespace

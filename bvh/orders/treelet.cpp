@@ -8,6 +8,7 @@
 #include <deque>
 #include <queue>
 
+#include "base/declare_parameters.hpp"
 #include "bvh/node_order.hpp"
 #include "bvh/orders/units.hpp"
 
@@ -121,13 +122,7 @@ const NodeOrders::Registrar kRegistrar(
          "full; what hangs below then starts treelets of its own, largest first. A ray that enters a treelet is likely "
          "to visit much of it. Layouts that need siblings side by side grow by groups of siblings.",
      .source = "Aila and Karras 2010, section 4",
-     .parameters = {{.name = "nodes",
-                     .default_value = std::int64_t{64},
-                     .unit = "nodes",
-                     .text = "Size of a treelet.",
-                     .minimum = 1,
-                     .maximum = 1 << 24,
-                     .choices = {}}}},
+     .parameters = {declare::whole("nodes", 64, "nodes", "Size of a treelet.", 1, 1 << 24)}},
     [](const Parameters& parameters) { return std::make_unique<Treelet>(parameters); });
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 
+#include "base/report_progress.hpp"
 #include "bvh/geometry/polygon.hpp"
 #include "bvh/geometry/primitive_box.hpp"
 #include "bvh/reports/quality.hpp"
@@ -238,9 +239,7 @@ double end_point_overlap(const PreparedScene& scene, std::size_t level, const Tr
   const Membership membership(tree);
   const Descent descent(tree, membership, costs);
   std::vector<Sums> sums((membership.items() + kChunk - 1) / kChunk);
-  if (progress != nullptr) {
-    progress->start("measuring overlap", membership.items());
-  }
+  report_start(progress, "measuring overlap", membership.items());
   // Sums of fixed chunks, added in order: the same for any number of threads.
   tbb::parallel_for(std::size_t{0}, sums.size(), [&](std::size_t chunk) {
     const std::size_t end = std::min((chunk + 1) * kChunk, membership.items());
@@ -252,13 +251,9 @@ double end_point_overlap(const PreparedScene& scene, std::size_t level, const Tr
           },
           surface_of(scene, level, membership.reference(item)));
     }
-    if (progress != nullptr) {
-      progress->advance(end - chunk * kChunk);
-    }
+    report_advance(progress, end - chunk * kChunk);
   });
-  if (progress != nullptr) {
-    progress->finish();
-  }
+  report_finish(progress);
   Sums all;
   for (const Sums& sum : sums) {
     all.paid += sum.paid;

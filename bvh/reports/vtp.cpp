@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/report_progress.hpp"
 #include "base/write_failure.hpp"
 #include "bvh/decoded_tree.hpp"
 
@@ -150,9 +151,7 @@ class Writer {
 
   std::uint64_t run() {
     constexpr std::uint64_t kPasses = 10;
-    if (options_.progress != nullptr) {
-      options_.progress->start("writing boxes", boxes_ * kPasses);
-    }
+    report_start(options_.progress, "writing boxes", boxes_ * kPasses);
     const bool faces = options_.shape == VtpShape::Faces;
     out_ << "<?xml version=\"1.0\"?>\n"
          << comment()
@@ -176,9 +175,7 @@ class Writer {
     out_ << "\n </AppendedData>\n</VTKFile>\n";
     out_.flush();
     check();
-    if (options_.progress != nullptr) {
-      options_.progress->finish();
-    }
+    report_finish(options_.progress);
     return boxes_;
   }
 
@@ -292,9 +289,7 @@ class Writer {
 
   void advance(std::uint64_t boxes) {
     check();
-    if (options_.progress != nullptr) {
-      options_.progress->advance(boxes);
-    }
+    report_advance(options_.progress, boxes);
   }
 
   void check() const {

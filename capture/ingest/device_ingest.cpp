@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/memory.hpp"
+#include "base/report_progress.hpp"
 #include "capture/ingest/shader_table.hpp"
 #include "capture/trace/validate.hpp"
 #include "capture/trace/writer.hpp"
@@ -244,9 +245,7 @@ bool DeviceIngest::process(Plan& plan, trace::Writer* writer) {
         if (++batches % kBatchesARelease == 0) {
           reader_.forget_pages();
         }
-        if (options_.progress != nullptr) {
-          options_.progress->advance(part.data.events.size());
-        }
+        report_advance(options_.progress, part.data.events.size());
         return true;
       },
       options_.limits);
@@ -332,9 +331,7 @@ TraceSummary DeviceIngest::run(const std::filesystem::path& path) {
       }
     }
   }
-  if (options_.progress != nullptr) {
-    options_.progress->start("ingesting", 0);
-  }
+  report_start(options_.progress, "ingesting", 0);
   if (!write(path, summary)) {
     // A launch broke a rule. Every launch is checked to its end before the file is started again.
     for (Plan& plan : plans_) {
@@ -345,9 +342,7 @@ TraceSummary DeviceIngest::run(const std::filesystem::path& path) {
       throw Error(ErrorKind::Internal, {"a launch's check changed its mind", path.string(), "", "", ""});
     }
   }
-  if (options_.progress != nullptr) {
-    options_.progress->finish();
-  }
+  report_finish(options_.progress);
   summary.header = header_;
   for (const Plan& plan : plans_) {
     if (plan.left_out.empty()) {

@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/memory.hpp"
+#include "base/report_progress.hpp"
 #include "capture/reference/accelerator.hpp"
 #include "capture/reference/camera.hpp"
 #include "capture/reference/integrator.hpp"
@@ -199,9 +200,7 @@ class Launch {
         if (sink != nullptr) {
           sink->append(state->recorder->finish());
         }
-        if (progress != nullptr) {
-          progress->advance(state->threads);
-        }
+        report_advance(progress, state->threads);
         pool_.give_back(state);
       };
       tbb::parallel_pipeline(tokens,
@@ -291,15 +290,11 @@ TracerResult trace_scene(const RenderScene& scene, const TracerOptions& options,
   if (sink != nullptr) {
     sink->begin(size, {.geometry = prepared.table.several_geometries, .ray = false, .group = false});
   }
-  if (progress != nullptr) {
-    progress->start("tracing", size.threads());
-  }
+  report_start(progress, "tracing", size.threads());
   Launch launch(scene, options, prepared, accelerator, sink != nullptr);
   TracerResult result = launch.run(sink, progress);
   result.build_seconds = build_seconds;
-  if (progress != nullptr) {
-    progress->finish();
-  }
+  report_finish(progress);
   return result;
 }
 

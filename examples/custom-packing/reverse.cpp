@@ -2,34 +2,23 @@
 //
 // Contract: descending thread id, over the whole launch or inside each launch tile. O(threads). An example: see
 // docs/adding-a-model.md.
-#include "scheduler-models/sort_threads.hpp"
+#include "scheduler-models/sorting_packing.hpp"
 
 namespace {
 
 using rayreplay::Parameters;
-using rayreplay::scheduler::Packing;
 using rayreplay::scheduler::Packings;
-using rayreplay::scheduler::Swizzle;
-using rayreplay::scheduler::WarpAssignment;
+using rayreplay::scheduler::SortingPacking;
+using rayreplay::scheduler::ThreadList;
+using rayreplay::trace::Launch;
 
-class Reverse final : public Packing {
- public:
-  explicit Reverse(const Parameters& parameters) : tiled_(parameters.get_bool("tiled")) {}
-
-  [[nodiscard]] Swizzle compute(const rayreplay::trace::Launch& launch,
-                                const WarpAssignment& assignment) const override {
-    rayreplay::trace::Column<std::uint64_t> key(launch.size.threads());
-    for (std::size_t thread = 0; thread < key.size(); ++thread) {
-      key[thread] = key.size() - thread;
-    }
-    rayreplay::scheduler::ThreadList threads = rayreplay::scheduler::threads_by_start(assignment);
-    rayreplay::scheduler::sort_by_key(threads, key);
-    return rayreplay::scheduler::place(assignment, threads, tiled_);
+void sort_in_reverse(const Launch& launch, ThreadList& threads) {
+  rayreplay::trace::Column<std::uint64_t> key(launch.size.threads());
+  for (std::size_t thread = 0; thread < key.size(); ++thread) {
+    key[thread] = key.size() - thread;
   }
-
- private:
-  bool tiled_;
-};
+  rayreplay::scheduler::sort_by_key(threads, key);
+}
 
 const Packings::Registrar kRegistrar(
     {.kind = {},
@@ -38,6 +27,8 @@ const Packings::Registrar kRegistrar(
      .text = "Shows how a packing is written; warps keep their threads but for the launch's edges.",
      .source = "rayreplay, an example",
      .parameters = {rayreplay::scheduler::tiled_parameter()}},
-    [](const Parameters& parameters) { return std::make_unique<Reverse>(parameters); });
+    [](const Parameters& parameters) {
+      return std::make_unique<SortingPacking>(sort_in_reverse, parameters.get_bool("tiled"));
+    });
 
 }  // namespace

@@ -11,9 +11,8 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
-#include "kernels/device/device.hpp"
+#include "kernels/device/growing.hpp"
 #include "kernels/sort/radix_sort.hpp"
 
 namespace rayreplay::kernels {
@@ -59,7 +58,8 @@ class ExactPasses {
   Buffer keys_, other_keys_, index_, other_index_;
   Buffer* order_ = nullptr;
   Sorter sorter_;
-  Buffer sequence_begins_, longest_there_, counts_, tags_, states_;
+  Growing sequence_begins_{"beginnings of sets"}, longest_there_{"the longest set"}, counts_{"counts of sets"};
+  Growing tags_{"tags"}, states_{"states of ways"};
   std::uint64_t sequences_ = 0;
   std::uint32_t longest_ = 0;
 };

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "kernels/caches/exact.hpp"
-#include "kernels/caches/upload.hpp"
 #include "kernels/on_each.hpp"
 #include "kernels/reuse/reuse.hpp"
+#include "kernels/reuse/upload.hpp"
 #include "kernels/twins.hpp"
 #include "sim/memory/caches/exact_counts.hpp"
 #include "sim/memory/caches/line_range.hpp"
@@ -16,81 +16,61 @@ namespace {
 
 using kernels::Device;
 
-/// Runs caches[first], caches[first + step], …; caches with the same number of sets are adjacent.
-class OnDevice {
- public:
-  OnDevice(Device& device, const ExactStreams& streams) : device_(&device), streams_(&streams) {
-    const LineRange range =
-        line_range(streams.accesses.size(), [&](std::size_t i) { return streams.accesses[i].line; });
-    low_ = range.low;
-    wide_ = range.bits() > 32;
-  }
-
-  void run(std::span<const ExactCache> caches, const std::vector<std::size_t>& which, std::size_t first,
-           std::size_t step, ExactCounts& counts) {
-    const std::size_t size = streams_->accesses.size();
-    if (size >= kernels::kMostReuseAccesses) {
-      throw DeviceError(Fault::Memory,
-                        {"there are too many accesses for one pass", "exact caches", fmt::format("{}", size),
-                         fmt::format("less than {}", kernels::kMostReuseAccesses), "--device cpu"});
-    }
-    std::vector<std::uint32_t> begins(streams_->begins.begin(), streams_->begins.end() - 1);
-    std::vector<std::uint64_t> found;
-    kernels::ExactPasses passes(*device_, size, wide_ ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
-    const kernels::Buffer begins_there = device_->allocate_array<std::uint32_t>(begins.size(), "beginnings of streams");
-    kernels::Stream stream(*device_);
-    stream.upload_array(begins_there, begins);
-    const std::span<const LineAccess> accesses = streams_->accesses;
-    if (wide_) {
-      kernels::upload_made<std::uint64_t>(stream, passes.lines(), size,
-                                          [&](std::size_t i) { return accesses[i].line - low_; });
-    } else {
-      kernels::upload_made<std::uint32_t>(stream, passes.lines(), size, [&](std::size_t i) {
-        return static_cast<std::uint32_t>(accesses[i].line - low_);
-      });
-    }
-    kernels::upload_made<std::uint16_t>(stream, passes.flags(), size, [&](std::size_t i) {
-      return static_cast<std::uint16_t>(accesses[i].sectors | (accesses[i].store ? kernels::kExactStore : 0));
-    });
-    std::uint64_t sets = 0;
-    for (std::size_t i = first; i < which.size(); i += step) {
-      const ExactCache& one = caches[which[i]];
-      if (one.geometry.sets() != sets) {
-        sets = one.geometry.sets();
-        passes.order_by_sets(stream, sets, low_, begins_there, static_cast<std::uint32_t>(begins.size()));
-      }
-      const kernels::Buffer& there = passes.run(stream, static_cast<std::uint32_t>(one.geometry.associativity()),
-                                                one.policy.write_back, one.policy.allocate);
-      found.resize(passes.sequences() * kernels::kExactCounts);
-      stream.download_array(there, found);
-      stream.wait();
-      sum_up(found, counts[which[i]]);
+/// `found`: counts of every set of every stream.
+void sum_up(const ExactStreams& streams, const std::vector<std::uint64_t>& found, std::vector<CacheCounts>& counts) {
+  const std::size_t step = streams.count();
+  for (std::size_t s = 0; s < step; ++s) {
+    CacheCounts& sum = counts[s];
+    sum = {};
+    sum.accesses = streams.begins[s + 1] - streams.begins[s];
+    for (std::size_t sequence = s; sequence < found.size() / kernels::kExactCounts; sequence += step) {
+      const std::uint64_t* const one = &found[sequence * kernels::kExactCounts];
+      sum.hits += one[0] * kOne;
+      sum.sector_misses += one[1];
+      sum.evictions += one[2];
+      sum.sectors_filled += one[3];
+      sum.sectors_written += one[4];
     }
   }
+}
 
- private:
-  void sum_up(const std::vector<std::uint64_t>& found, std::vector<CacheCounts>& counts) const {
-    const std::size_t streams = streams_->count();
-    for (std::size_t s = 0; s < streams; ++s) {
-      CacheCounts& sum = counts[s];
-      sum = {};
-      sum.accesses = streams_->begins[s + 1] - streams_->begins[s];
-      for (std::size_t sequence = s; sequence < found.size() / kernels::kExactCounts; sequence += streams) {
-        const std::uint64_t* const one = &found[sequence * kernels::kExactCounts];
-        sum.hits += one[0] * kOne;
-        sum.sector_misses += one[1];
-        sum.evictions += one[2];
-        sum.sectors_filled += one[3];
-        sum.sectors_written += one[4];
-      }
-    }
+/// Runs caches which[first], which[first + step], …: those of one number of sets stand together.
+void run_caches(Device& device, const ExactStreams& streams, std::span<const ExactCache> caches,
+                const std::vector<std::size_t>& which, std::size_t first, std::size_t step, ExactCounts& counts) {
+  const std::span<const LineAccess> accesses = streams.accesses;
+  const std::size_t size = accesses.size();
+  if (size >= kernels::kMostReuseAccesses) {
+    throw DeviceError(Fault::Memory,
+                      {"there are too many accesses for one pass", "exact caches", fmt::format("{}", size),
+                       fmt::format("less than {}", kernels::kMostReuseAccesses), "--device cpu"});
   }
-
-  Device* device_;
-  const ExactStreams* streams_;
-  std::uint64_t low_ = 0;
-  bool wide_ = false;
-};
+  const auto line_of = [&](std::size_t i) { return accesses[i].line; };
+  const LineRange range = line_range(size, line_of);
+  std::vector<std::uint32_t> begins(streams.begins.begin(), streams.begins.end() - 1);
+  std::vector<std::uint64_t> found;
+  kernels::ExactPasses passes(device, size, kernels::bytes_of_line(range));
+  const kernels::Buffer begins_there = device.allocate_array<std::uint32_t>(begins.size(), "beginnings of streams");
+  kernels::Stream stream(device);
+  stream.upload_array(begins_there, begins);
+  kernels::upload_lines(stream, passes.lines(), size, range, line_of);
+  kernels::upload_made<std::uint16_t>(stream, passes.flags(), size, [&](std::size_t i) {
+    return static_cast<std::uint16_t>(accesses[i].sectors | (accesses[i].store ? kernels::kExactStore : 0));
+  });
+  std::uint64_t sets = 0;
+  for (std::size_t i = first; i < which.size(); i += step) {
+    const ExactCache& one = caches[which[i]];
+    if (one.geometry.sets() != sets) {
+      sets = one.geometry.sets();
+      passes.order_by_sets(stream, sets, range.low, begins_there, static_cast<std::uint32_t>(begins.size()));
+    }
+    const kernels::Buffer& there = passes.run(stream, static_cast<std::uint32_t>(one.geometry.associativity()),
+                                              one.policy.write_back, one.policy.allocate);
+    found.resize(passes.sequences() * kernels::kExactCounts);
+    stream.download_array(there, found);
+    stream.wait();
+    sum_up(streams, found, counts[which[i]]);
+  }
+}
 
 bool has_kernel(const ExactCache& one, std::size_t streams, std::uint64_t most_ways) {
   const std::uint64_t ways = one.geometry.associativity();
@@ -119,7 +99,7 @@ std::vector<bool> exact_counts_on(std::span<Device* const> devices, const ExactS
                    [&](std::size_t a, std::size_t b) { return caches[a].geometry.sets() < caches[b].geometry.sets(); });
   const std::size_t step = std::min(devices.size(), which.size());
   kernels::on_each(
-      step, [&](std::size_t number) { OnDevice(*devices[number], streams).run(caches, which, number, step, counts); });
+      step, [&](std::size_t number) { run_caches(*devices[number], streams, caches, which, number, step, counts); });
   return done;
 }
 

@@ -1,31 +1,21 @@
 #include "kernels/caches/lru.hpp"
 
-#include <bit>
-
 #include "LruPlaces.spv.hpp"
 #include "LruRelink.spv.hpp"
-#include "LruSets.spv.hpp"
-#include "LruSetsLong.spv.hpp"
 #include "LruWays.spv.hpp"
 
-#include "kernels/caches/arguments.h"
+#include "kernels/caches/set_order.hpp"
 
 namespace rayreplay::kernels {
 namespace {
 
 using namespace lru;
 
-constexpr Shader kSets{.name = "caches: sets", .code = kLruSets};
-constexpr Shader kSetsLong{.name = "caches: sets, 64-bit lines", .code = kLruSetsLong};
 constexpr Shader kPlaces{.name = "caches: places", .code = kLruPlaces};
 constexpr Shader kRelink{.name = "caches: next uses by set", .code = kLruRelink};
 constexpr Shader kWays{.name = "caches: ways", .code = kLruWays};
 
 static_assert(kMostLruWays == RR_LRU_MOST_WAYS && RR_LRU_ROW == RR_LRU_MOST_WAYS + 1 && kNoReuse == RR_LRU_NONE);
-
-constexpr std::uint64_t threads(std::uint64_t count) {
-  return (count + RR_LRU_THREADS - 1) / RR_LRU_THREADS;
-}
 
 }  // namespace
 
@@ -56,23 +46,14 @@ void LruPasses::count_sets(Stream& stream, std::uint64_t sets, std::uint64_t low
     return;
   }
   const auto count = static_cast<std::uint32_t>(accesses_);
-  stream.run(device_->program(line_bytes_ == sizeof(std::uint64_t) ? kSetsLong : kSets), threads(accesses_),
-             SetArguments{.first_group = 0,
-                          .count = count,
-                          .sets = static_cast<std::uint32_t>(sets),
-                          .low = static_cast<std::uint32_t>(low % sets),
-                          .lines = lines_.address(),
-                          .keys = space_.keys.address(),
-                          .index = space_.index.address()});
   SortArrays arrays{&space_.keys, &space_.index, &space_.other_keys, &space_.other_index};
-  space_.sorter->sort(stream, accesses_, sizeof(std::uint32_t), 0, static_cast<std::uint32_t>(std::bit_width(sets - 1)),
-                      arrays);
+  sort_by_set(*device_, stream, {&lines_, accesses_, line_bytes_, low}, sets, *space_.sorter, arrays);
   stream.run(
-      device_->program(kPlaces), threads(accesses_),
+      device_->program(kPlaces), groups_of(accesses_),
       PlaceArguments{.first_group = 0, .count = count, .order = arrays.values->address(), .place = place_.address()});
   stream.fill(links_by_set_.cold, 0);
   stream.fill(links_by_set_.last, 0);
-  stream.run(device_->program(kRelink), threads(accesses_),
+  stream.run(device_->program(kRelink), groups_of(accesses_),
              RelinkArguments{.first_group = 0,
                              .count = count,
                              .place = place_.address(),

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "kernels/caches/lru.hpp"
-#include "kernels/caches/upload.hpp"
 #include "kernels/on_each.hpp"
+#include "kernels/reuse/upload.hpp"
 #include "kernels/twins.hpp"
 #include "sim/memory/caches/line_range.hpp"
 #include "sim/memory/caches/lru_hits.hpp"
@@ -55,7 +55,6 @@ void run_batch(Device& device, const LruStreams& streams, const Batch& batch, co
   }
   const std::size_t count = batch.last - batch.first;
   const LineRange range = line_range(lines.size(), [&](std::size_t i) { return lines[i]; });
-  const bool wide = range.bits() > 32;
 
   // The buffers outlive the device stream, also when an exception is thrown.
   std::vector<std::uint32_t> begins;
@@ -67,20 +66,13 @@ void run_batch(Device& device, const LruStreams& streams, const Batch& batch, co
   }
   std::vector<std::uint32_t> counts(count * kRow);
   std::vector<std::uint32_t> ways;
-  kernels::LruPasses passes(device, lines.size(), wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
+  kernels::LruPasses passes(device, lines.size(), kernels::bytes_of_line(range));
   const kernels::Buffer begins_there = device.allocate_array<std::uint32_t>(count, "beginnings of streams");
   const kernels::Buffer pieces_there = device.allocate_array<kernels::HistogramPiece>(pieces.size(), "pieces");
   const kernels::Buffer counts_there = device.allocate_array<std::uint32_t>(counts.size(), "hits by ways");
   const kernels::Buffer ways_there = device.allocate_array<std::uint32_t>(kernels::kMostLruWays, "ways");
   kernels::Stream stream(device);
-  if (wide) {
-    kernels::upload_made<std::uint64_t>(stream, passes.lines(), lines.size(),
-                                        [&](std::size_t i) { return lines[i] - range.low; });
-  } else {
-    kernels::upload_made<std::uint32_t>(stream, passes.lines(), lines.size(), [&](std::size_t i) {
-      return static_cast<std::uint32_t>(lines[i] - range.low);
-    });
-  }
+  kernels::upload_lines(stream, passes.lines(), lines.size(), range, [&](std::size_t i) { return lines[i]; });
   stream.upload_array(begins_there, begins);
   stream.upload_array(pieces_there, pieces);
   passes.link(stream, range.bits(), begins_there, static_cast<std::uint32_t>(count));
@@ -113,10 +105,8 @@ LruGroupHits lru_hits_on(std::span<Device* const> devices, const LruStreams& str
   const std::size_t step = std::min(devices.size(), groups.size());
   kernels::on_each(step, [&](std::size_t number) {
     Device& device = *devices[number];
-    constexpr std::uint64_t kMany = std::uint64_t{1} << 24U;
-    const double each = static_cast<double>(kernels::lru_bytes(kMany, sizeof(std::uint64_t))) / kMany;
     constexpr double kShare = 0.8;  // of the free device memory
-    const auto fits = static_cast<std::uint64_t>(static_cast<double>(device.free_bytes()) * kShare / each);
+    const std::uint64_t fits = kernels::accesses_that_fit(device, kShare, kernels::lru_bytes);
     for (const Batch& batch : batches_of(streams, std::min(fits, kernels::kMostReuseAccesses))) {
       run_batch(device, streams, batch, groups, number, step, hits);
     }

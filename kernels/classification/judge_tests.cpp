@@ -6,6 +6,7 @@
 
 #include "JudgeTests.spv.hpp"
 #include "kernels/arithmetic/arithmetic_check.hpp"
+#include "kernels/device/growing.hpp"
 #include "kernels/reduction/sum_by_key.hpp"
 
 namespace rayreplay::kernels {
@@ -30,24 +31,6 @@ struct Push {
   std::uint64_t small_sums = 0;
   double unit = 0;
   double enlarged_unit = 0;
-};
-
-/// Memory that grows with the largest batch so far.
-class Growing {
- public:
-  explicit Growing(const char* what) : what_(what) {}
-  const Buffer& of(Device& device, Stream& stream, std::uint64_t bytes) {
-    if (buffer_.bytes() < bytes) {
-      stream.wait();
-      buffer_ = {};
-      buffer_ = device.allocate(bytes, what_);
-    }
-    return buffer_;
-  }
-
- private:
-  const char* what_;
-  Buffer buffer_;
 };
 
 bool have_room(const Device& device, std::uint64_t objects) {

@@ -7,6 +7,8 @@
 #include "PixelEvents.spv.hpp"
 #include "SumSlices.spv.hpp"
 
+#include "kernels/reduction/require_bytes.hpp"
+
 namespace rayreplay::kernels {
 namespace {
 
@@ -34,13 +36,6 @@ struct SlicePush {
   std::uint64_t sums = 0;
 };
 
-void require_bytes(const Buffer& buffer, std::uint64_t bytes, const char* what) {
-  if (buffer.bytes() < bytes) {
-    throw Error(ErrorKind::Usage, {fmt::format("a buffer of {} is too small", what), "sums per pixel",
-                                   fmt::format("{} bytes", buffer.bytes()), fmt::format("{} bytes", bytes), ""});
-  }
-}
-
 }  // namespace
 
 Buffer count_pixel_events(Device& device, Stream& stream, const Buffer& kinds, std::uint64_t events,
@@ -49,8 +44,8 @@ Buffer count_pixel_events(Device& device, Stream& stream, const Buffer& kinds, s
     throw Error(ErrorKind::Usage, {"too many or no columns to count events in", "sums per pixel",
                                    fmt::format("{}", columns.size()), fmt::format("1 to {}", kMostEventColumns), ""});
   }
-  require_bytes(kinds, events, "kinds of events");
-  require_bytes(offsets, (slices.pixels * slices.depth + 1) * 8, "offsets of events");
+  require_bytes(kinds, events, "kinds of events", "sums per pixel");
+  require_bytes(offsets, (slices.pixels * slices.depth + 1) * 8, "offsets of events", "sums per pixel");
   Buffer counts = device.allocate_array<std::uint32_t>(slices.pixels * columns.size(), "events per pixel");
   PixelPush push;
   push.columns = static_cast<std::uint32_t>(columns.size());
@@ -67,7 +62,7 @@ Buffer count_pixel_events(Device& device, Stream& stream, const Buffer& kinds, s
 }
 
 Buffer sum_slices(Device& device, Stream& stream, const Buffer& values, std::uint64_t width, std::uint32_t depth) {
-  require_bytes(values, width * depth * 8, "slices");
+  require_bytes(values, width * depth * 8, "slices", "sums per pixel");
   Buffer sums = device.allocate_array<std::uint64_t>(width, "sums over slices");
   stream.run(device.program({"sums over slices", kSumSlices, {}}), (width + kSliceGroup - 1) / kSliceGroup,
              SlicePush{0, depth, width, values.address(), sums.address()});

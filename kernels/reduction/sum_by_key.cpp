@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include <fmt/format.h>
-
 #include "SumByKey.spv.hpp"
 #include "SumByKeyInt64Atomics.spv.hpp"
+
+#include "kernels/reduction/require_bytes.hpp"
 
 namespace rayreplay::kernels {
 namespace {
@@ -26,23 +26,16 @@ struct Push {
   std::uint64_t sums = 0;
 };
 
-void require_bytes(const Buffer& buffer, std::uint64_t bytes, const char* what) {
-  if (buffer.bytes() < bytes) {
-    throw Error(ErrorKind::Usage, {fmt::format("a buffer of {} is too small", what), "sum_by_key",
-                                   fmt::format("{} bytes", buffer.bytes()), fmt::format("{} bytes", bytes), ""});
-  }
-}
-
 }  // namespace
 
 void sum_by_key(Device& device, Stream& stream, const KeyedItems& items, std::uint32_t key_count, const Buffer& sums,
                 SumAtomics atomics) {
   const ValueWidth width = items.values == nullptr ? ValueWidth::One : items.width;
-  require_bytes(*items.keys, items.count * 4, "keys");
+  require_bytes(*items.keys, items.count * 4, "keys", "sum_by_key");
   if (width != ValueWidth::One) {
-    require_bytes(*items.values, items.count * (width == ValueWidth::Word ? 4 : 8), "values");
+    require_bytes(*items.values, items.count * (width == ValueWidth::Word ? 4 : 8), "values", "sum_by_key");
   }
-  require_bytes(sums, std::uint64_t{key_count} * 8, "sums");
+  require_bytes(sums, std::uint64_t{key_count} * 8, "sums", "sum_by_key");
   if (items.count == 0 || key_count == 0) {
     return;
   }

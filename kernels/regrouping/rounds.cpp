@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -23,6 +22,7 @@
 #include "RegroupStretches.spv.hpp"
 #include "RegroupThreads.spv.hpp"
 #include "RegroupWarpStarts.spv.hpp"
+#include "kernels/device/growing.hpp"
 #include "kernels/regrouping/common.hpp"
 #include "kernels/regrouping/number_keys.hpp"
 #include "kernels/sort/exclusive_sum.hpp"
@@ -52,49 +52,6 @@ constexpr std::uint64_t kWord = sizeof(std::uint32_t);
 constexpr std::uint64_t kMostWarps = std::uint64_t{1} << 26;
 constexpr std::uint64_t kMostPlaces = (std::uint64_t{1} << 32) - kPlacesAGroup;
 constexpr std::uint64_t kLeastBins = 1024;  ///< of the histogram: as many as threads.comp has of its own
-
-/// Memory that grows on demand, with reserve.
-class Growing {
- public:
-  explicit Growing(const char* what) : what_(what) {}
-
-  /// At least `bytes`; keeps the first `keep` bytes.
-  void need(Device& device, Stream& stream, std::uint64_t bytes, std::uint64_t keep = 0) {
-    if (buffer_ && buffer_->bytes() >= bytes) {
-      return;
-    }
-    if (!buffer_) {
-      buffer_ = device.allocate(bytes, what_);
-      return;
-    }
-    if (keep == 0) {
-      stream.wait();
-      buffer_.reset();
-    }
-    Buffer larger = device.allocate(bytes + bytes / 4, what_);
-    if (keep > 0) {
-      stream.copy(*buffer_, 0, larger, 0, keep);
-      stream.wait();
-    }
-    buffer_ = std::move(larger);
-  }
-  [[nodiscard]] const Buffer& get() const {
-    return *buffer_;
-  }
-  [[nodiscard]] Buffer* pointer() {
-    return &*buffer_;
-  }
-  [[nodiscard]] std::uint64_t address() const {
-    return buffer_ ? buffer_->address() : 0;
-  }
-  [[nodiscard]] Buffer take() {
-    return std::move(*buffer_);
-  }
-
- private:
-  const char* what_;
-  std::optional<Buffer> buffer_;
-};
 
 uint narrow(std::uint64_t value) {
   return static_cast<uint>(value);

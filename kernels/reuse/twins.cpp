@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,6 +19,7 @@
 
 #include "kernels/on_each.hpp"
 #include "kernels/reuse/reuse.hpp"
+#include "kernels/reuse/upload.hpp"
 #include "kernels/twins.hpp"
 #include "sim/memory/reuse/reuse_stacks.hpp"
 
@@ -54,11 +54,6 @@ struct Slice {
   std::uint64_t to = 0;
 };
 
-struct Range {
-  std::uint64_t low = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t high = 0;
-};
-
 /// Device buffers, reused from batch to batch.
 struct OnDevice {
   std::uint64_t limit = 0;  ///< accesses of a batch
@@ -91,10 +86,9 @@ class StackBatches {
   OnDevice& on(Device& device) {
     const auto [it, is_new] = devices_.try_emplace(&device);
     if (is_new) {
-      constexpr std::uint64_t kMany = std::uint64_t{1} << 24U;
-      const double each = static_cast<double>(reuse_bytes(kMany, sizeof(std::uint64_t))) / kMany;
-      const auto fits = static_cast<std::uint64_t>(static_cast<double>(device.free_bytes()) / 2 / each);
-      it->second.limit = state_->options.batch != 0 ? state_->options.batch : std::clamp(fits, kLeastBatch, kMostBatch);
+      it->second.limit = state_->options.batch != 0
+                             ? state_->options.batch
+                             : std::clamp(accesses_that_fit(device, 0.5, reuse_bytes), kLeastBatch, kMostBatch);
     }
     return it->second;
   }
@@ -171,21 +165,18 @@ class StackBatches {
     return slices;
   }
 
-  static Range range_of(const std::vector<Slice>& slices) {
+  static memory::LineRange range_of(const std::vector<Slice>& slices) {
     return tbb::parallel_reduce(
-        tbb::blocked_range<std::size_t>(0, slices.size(), 1), Range{},
-        [&](const tbb::blocked_range<std::size_t>& range, Range found) {
+        tbb::blocked_range<std::size_t>(0, slices.size(), 1), memory::LineRange{},
+        [&](const tbb::blocked_range<std::size_t>& range, memory::LineRange found) {
           for (std::size_t i = range.begin(); i < range.end(); ++i) {
             for (const std::uint64_t line : slices[i].lines) {
-              found.low = std::min(found.low, line);
-              found.high = std::max(found.high, line);
+              found.add({line, line});
             }
           }
           return found;
         },
-        [](const Range& a, const Range& b) {
-          return Range{std::min(a.low, b.low), std::max(a.high, b.high)};
-        });
+        memory::joined);
   }
 
   template <class Key>
@@ -215,9 +206,8 @@ class StackBatches {
                                         fmt::format("at most {}", kMostReuseAccesses), ""});
     }
     const std::vector<Slice> slices = slices_of(parts);
-    const Range range = range_of(slices);
-    const auto bits = static_cast<unsigned>(std::bit_width(range.high - range.low));
-    const unsigned key_bytes = bits > 32 ? sizeof(std::uint64_t) : sizeof(std::uint32_t);
+    const memory::LineRange range = range_of(slices);
+    const unsigned key_bytes = bytes_of_line(range);
     OnDevice& here = on(device);
     make_room(device, here, size, key_bytes);
 
@@ -241,7 +231,7 @@ class StackBatches {
     }
     begins_there = device.allocate_array<std::uint32_t>(begins.size(), "beginnings of streams");
     stream.upload_array(begins_there, begins);
-    link_uses(device, stream, size, bits, begins_there, static_cast<std::uint32_t>(begins.size()), here.space,
+    link_uses(device, stream, size, range.bits(), begins_there, static_cast<std::uint32_t>(begins.size()), here.space,
               here.links);
     const Buffer& found = reuse_distances(device, stream, size, here.links, here.space);
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/report_progress.hpp"
 #include "kernels/launch_on_device.hpp"
 #include "kernels/on_each.hpp"
 #include "kernels/regrouping/rounds.hpp"
@@ -190,9 +191,7 @@ void add_bounces(const Plan& plan, const gpu::Sums& sums, SegmentReplayResult& r
 ReplayResult replay_on(Devices devices, const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
                        const scheduler::WarpAssignment& assignment, const ReplayOptions& options,
                        const OnDeviceLimits& limits) {
-  if (options.progress != nullptr) {
-    options.progress->start("replay", assignment.warps());
-  }
+  report_start(options.progress, "replay", assignment.warps());
   const Plan plan = make_plan(devices, check_launch(options.on_device, launch), shaders, options.policy,
                               assignment.warp_size, options.shader_cost, {}, limits);
   ReplayResult result;
@@ -226,9 +225,7 @@ ReplayResult replay_on(Devices devices, const trace::Launch& launch, const std::
     scatter(assignment.thread_at, by_place, result.by_thread);
   }
   derive_from_calls(plan.dictionary, calls, shaders.size(), options.shader_cost, result);
-  if (options.progress != nullptr) {
-    options.progress->finish();
-  }
+  report_finish(options.progress);
   return result;
 }
 
@@ -237,9 +234,7 @@ SegmentReplayResult replay_segments_on(Devices devices, const trace::Launch& lau
                                        std::span<const std::uint32_t> segment_at, std::uint32_t warp_size,
                                        const SegmentReplayOptions& options, const OnDeviceLimits& limits) {
   const std::uint64_t warp_count = segment_at.size() / warp_size;
-  if (options.progress != nullptr) {
-    options.progress->start("replay of segments", warp_count);
-  }
+  report_start(options.progress, "replay of segments", warp_count);
   const Plan plan = make_plan(devices, check_launch(options.on_device, launch), shaders, options.policy, warp_size,
                               options.shader_cost, options.weights, limits);
   const trace::Column<std::uint8_t> rays_before =
@@ -296,9 +291,7 @@ SegmentReplayResult replay_segments_on(Devices devices, const trace::Launch& lau
   });
   trim_bounces(result);
   derive_from_calls(plan.dictionary, calls, shaders.size(), options.shader_cost, result.replay);
-  if (options.progress != nullptr) {
-    options.progress->finish();
-  }
+  report_finish(options.progress);
   return result;
 }
 

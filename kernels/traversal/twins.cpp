@@ -19,6 +19,7 @@
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_reduce.h>
 
+#include "base/report_progress.hpp"
 #include "kernels/on_each.hpp"
 #include "kernels/traversal/trace.hpp"
 #include "kernels/twins.hpp"
@@ -162,9 +163,7 @@ void put_accesses(AccessLog& log, std::size_t first, std::span<const std::uint64
 TraceResult trace_on(std::span<kernels::Device* const> devices, device::Order order, const kernels::BvhOnDevice& bvh,
                      std::span<const Ray> rays, const TraceOptions& options) {
   TraceResult result = detail::prepare_result(rays.size(), options.counters, options.accesses, false, options.recycled);
-  if (options.progress != nullptr) {
-    options.progress->start("tracing rays", rays.size());
-  }
+  report_start(options.progress, "tracing rays", rays.size());
   result.ignored_rays = count_ignored_rays(rays);
   const auto* shaders = dynamic_cast<const ObservedShaders*>(options.shaders);
   const std::optional<device::Answers> answers =
@@ -192,18 +191,14 @@ TraceResult trace_on(std::span<kernels::Device* const> devices, device::Order or
     }
     device::trace(*devices[i], bvh, order, input, output);
     unobserved[i] = output.unobserved;
-    if (options.progress != nullptr) {
-      options.progress->advance(count);
-    }
+    report_advance(options.progress, count);
   });
   if (shaders != nullptr) {
     for (const std::uint64_t questions : unobserved) {
       shaders->add_unobserved(questions);
     }
   }
-  if (options.progress != nullptr) {
-    options.progress->finish();
-  }
+  report_finish(options.progress);
   return result;
 }
 
@@ -231,9 +226,7 @@ WarpTraceResult trace_warps_on(std::span<kernels::Device* const> devices, device
   if (warps == 0) {
     return result;
   }
-  if (options.progress != nullptr) {
-    options.progress->start("tracing warps", warps);
-  }
+  report_start(options.progress, "tracing warps", warps);
   result.ignored_rays = count_ignored_rays(rays.subspan(first_ray[0], first_ray[warps] - first_ray[0]));
   const auto* shaders = dynamic_cast<const ObservedShaders*>(options.shaders);
   const std::optional<device::Answers> answers =
@@ -257,17 +250,11 @@ WarpTraceResult trace_warps_on(std::span<kernels::Device* const> devices, device
     output.with_accesses = options.accesses;
     device::trace_warps(*devices[i], bvh, schedule, options.warp_size, static_cast<std::uint32_t>(begin),
                         first_ray.subspan(begin, end - begin + 1), input, output);
-    if (options.progress != nullptr) {
-      options.progress->advance(end - begin);
-    }
+    report_advance(options.progress, end - begin);
   });
   for (device::WarpOutput& output : outputs) {
-    StepTally& node = result.tally[static_cast<std::size_t>(StepKind::Node)];
-    StepTally& leaf = result.tally[static_cast<std::size_t>(StepKind::Leaf)];
-    node.steps += output.node_steps;
-    node.lanes += output.node_lanes;
-    leaf.steps += output.leaf_steps;
-    leaf.lanes += output.leaf_lanes;
+    result.tally[static_cast<std::size_t>(StepKind::Node)] += {output.node_steps, output.node_lanes};
+    result.tally[static_cast<std::size_t>(StepKind::Leaf)] += {output.leaf_steps, output.leaf_lanes};
     append(result.steps, output.steps);
     append(result.ray, output.lanes);
     for (const std::uint64_t access_end : output.access_ends) {
@@ -279,9 +266,7 @@ WarpTraceResult trace_warps_on(std::span<kernels::Device* const> devices, device
     }
     output = {};
   }
-  if (options.progress != nullptr) {
-    options.progress->finish();
-  }
+  report_finish(options.progress);
   return result;
 }
 

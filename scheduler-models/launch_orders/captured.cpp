@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/declare_parameters.hpp"
 #include "base/error.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/observed_tiles.hpp"
@@ -137,11 +138,9 @@ const LaunchOrders::Registrar kRegistrar(
              "their captured ids. A captured launch's own order always wins over a model of it. Tiles, which a capture "
              "does not show, are those of z-order unless set.",
      .source = "rayreplay",
-     .parameters = {{.name = "tile",
-                     .default_value = std::string("auto"),
-                     .unit = "pixels",
-                     .text = "Size of a launch tile for the tiled packings, WIDTHxHEIGHT, or auto: by launch size.",
-                     .choices = {}}}},
+     .parameters = {declare::text(
+         "tile", "auto", "pixels",
+         "Size of a launch tile for the tiled packings, WIDTHxHEIGHT, or auto: by launch size.")}},
     [](const Parameters& parameters) { return std::make_unique<Captured>(parameters); });
 
 }  // namespace

@@ -2,6 +2,7 @@
 //
 // Contract: start_rank is the row-major index. The whole launch is one tile. Source: rayreplay; lavapipe starts its
 // 8×1 warps so. O(places).
+#include "base/declare_parameters.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/warp_grid.hpp"
 
@@ -29,11 +30,7 @@ const LaunchOrders::Registrar kRegistrar(
              "whole launch is one tile. With warp=auto the shape is warp_size x 1 in launches one pixel high, 8x1 for "
              "warps of 8 (as lavapipe), else the squarest power-of-two rectangle (8x4 for 32).",
      .source = "rayreplay",
-     .parameters = {{.name = "warp",
-                     .default_value = std::string("auto"),
-                     .unit = "pixels",
-                     .text = "Shape of a warp, WIDTHxHEIGHT, or auto.",
-                     .choices = {}}}},
+     .parameters = {declare::text("warp", "auto", "pixels", "Shape of a warp, WIDTHxHEIGHT, or auto.")}},
     [](const Parameters& parameters) { return std::make_unique<Linear>(parameters); });
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/declare_parameters.hpp"
 #include "base/error.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/observed_tiles.hpp"
@@ -106,21 +107,13 @@ const LaunchOrders::Registrar kRegistrar(
              "group and block are those measured for the launch size on an H200 with driver 580.159.04; for any other "
              "size groups of 2x2 warps follow one curve over the whole launch.",
      .source = "rayreplay, measured",
-     .parameters = {{.name = "warp",
-                     .default_value = std::string("auto"),
-                     .unit = "pixels",
-                     .text = "Shape of a warp, WIDTHxHEIGHT, or auto: 4x8 for warps of 32, 8x4 at 1024x500.",
-                     .choices = {}},
-                    {.name = "group",
-                     .default_value = std::string("auto"),
-                     .unit = "pixels",
-                     .text = "Size of a group, WIDTHxHEIGHT in whole warps, or auto: by launch size.",
-                     .choices = {}},
-                    {.name = "block",
-                     .default_value = std::string("auto"),
-                     .unit = "groups",
-                     .text = "Size of a block, WIDTHxHEIGHT in groups, whole for one block, or auto: by launch size.",
-                     .choices = {}}}},
+     .parameters = {declare::text("warp", "auto", "pixels",
+                                  "Shape of a warp, WIDTHxHEIGHT, or auto: 4x8 for warps of 32, 8x4 at 1024x500."),
+                    declare::text("group", "auto", "pixels",
+                                  "Size of a group, WIDTHxHEIGHT in whole warps, or auto: by launch size."),
+                    declare::text(
+                        "block", "auto", "groups",
+                        "Size of a block, WIDTHxHEIGHT in groups, whole for one block, or auto: by launch size.")}},
     [](const Parameters& parameters) { return std::make_unique<MortonGroups>(parameters); });
 
 }  // namespace

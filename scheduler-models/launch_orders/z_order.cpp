@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "base/declare_parameters.hpp"
 #include "base/error.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/observed_tiles.hpp"
@@ -166,21 +167,12 @@ const LaunchOrders::Registrar kRegistrar(
          "tiles of min(W, H) squared; for any other size the tile is 32x32, a choice and not an observation. "
          "Real launches follow the curve only loosely, because warps start as slots fall free.",
      .source = "ReRay thesis, section 3.2.2 and table 3.1",
-     .parameters = {{.name = "warp",
-                     .default_value = std::string("auto"),
-                     .unit = "pixels",
-                     .text = "Shape of a warp, WIDTHxHEIGHT, or auto: 8x4 for warps of 32, 4x8 at 1024x500.",
-                     .choices = {}},
-                    {.name = "tile",
-                     .default_value = std::string("auto"),
-                     .unit = "pixels",
-                     .text = "Size of a tile, WIDTHxHEIGHT in whole warps, or auto: by launch size.",
-                     .choices = {}},
-                    {.name = "quadrants",
-                     .default_value = std::string("auto"),
-                     .unit = "",
-                     .text = "Order in which quadrants are visited, or auto: 2-3-1-4, and 2-1-3-4 at 1024x500.",
-                     .choices = {}}}},
+     .parameters = {declare::text("warp", "auto", "pixels",
+                                  "Shape of a warp, WIDTHxHEIGHT, or auto: 8x4 for warps of 32, 4x8 at 1024x500."),
+                    declare::text("tile", "auto", "pixels",
+                                  "Size of a tile, WIDTHxHEIGHT in whole warps, or auto: by launch size."),
+                    declare::text("quadrants", "auto", "",
+                                  "Order in which quadrants are visited, or auto: 2-3-1-4, and 2-1-3-4 at 1024x500.")}},
     [](const Parameters& parameters) { return std::make_unique<ZOrder>(parameters); });
 
 }  // namespace

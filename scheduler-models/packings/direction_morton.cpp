@@ -2,41 +2,20 @@
 // §6).
 //
 // Contract: the order of spatial_order.hpp; ties by original warp id, then lane. O(threads · bits).
-#include "scheduler-models/packing.hpp"
 #include "scheduler-models/spatial_order.hpp"
 
 namespace rayreplay::scheduler {
 namespace {
 
-class DirectionMorton final : public Packing {
- public:
-  explicit DirectionMorton(const Parameters& parameters)
-      : ray_(static_cast<std::uint64_t>(parameters.get_int("ray"))),
-        bits_(static_cast<int>(parameters.get_int("bits"))),
-        tiled_(parameters.get_bool("tiled")) {}
-
-  [[nodiscard]] Swizzle compute(const trace::Launch& launch, const WarpAssignment& assignment) const override {
-    ThreadList threads = threads_by_start(assignment);
-    sort_by_direction(launch, ray_, bits_, Curve::Morton, threads);
-    return place(assignment, threads, tiled_);
-  }
-
- private:
-  std::uint64_t ray_;
-  int bits_;
-  bool tiled_;
-};
-
-const Packings::Registrar kRegistrar(
-    {.kind = {},
-     .name = "direction-morton",
-     .summary = "Threads sorted along a Morton curve through a ray's direction",
-     .text =
-         "Directions are mapped to a square by the octahedral map, whose cells are numbered along the curve. Threads "
-         "without that ray, or with NaN, infinity or nothing but zeros in its direction, go last.",
-     .source = "Morton 1966; Meyer et al. 2010 (octahedral map)",
-     .parameters = spatial_parameters(31)},
-    [](const Parameters& parameters) { return std::make_unique<DirectionMorton>(parameters); });
+const Packings::Registrar kRegistrar({.kind = {},
+                                      .name = "direction-morton",
+                                      .summary = "Threads sorted along a Morton curve through a ray's direction",
+                                      .text = kDirectionCurveText,
+                                      .source = "Morton 1966; Meyer et al. 2010 (octahedral map)",
+                                      .parameters = spatial_parameters(kDirectionBits)},
+                                     [](const Parameters& parameters) {
+                                       return curve_packing(parameters, sort_by_direction, Curve::Morton);
+                                     });
 
 }  // namespace
 }  // namespace rayreplay::scheduler

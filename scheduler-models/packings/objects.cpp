@@ -2,19 +2,10 @@
 //
 // Contract: the order of object_order.hpp over the whole launch; ties by original warp id, then lane. O(events).
 #include "scheduler-models/object_order.hpp"
-#include "scheduler-models/packing.hpp"
+#include "scheduler-models/sorting_packing.hpp"
 
 namespace rayreplay::scheduler {
 namespace {
-
-class Objects final : public Packing {
- public:
-  [[nodiscard]] Swizzle compute(const trace::Launch& launch, const WarpAssignment& assignment) const override {
-    ThreadList threads = threads_by_start(assignment);
-    sort_by_objects(launch, threads);
-    return place(assignment, threads, false);
-  }
-};
 
 const Packings::Registrar kRegistrar(
     {.kind = {},
@@ -26,7 +17,7 @@ const Packings::Registrar kRegistrar(
          "order in which the warps started.",
      .source = "ReRay thesis, section 3.3",
      .parameters = {}},
-    [](const Parameters&) { return std::make_unique<Objects>(); });
+    [](const Parameters&) { return std::make_unique<SortingPacking>(sort_by_objects, false); });
 
 }  // namespace
 }  // namespace rayreplay::scheduler

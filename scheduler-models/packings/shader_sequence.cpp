@@ -7,8 +7,8 @@
 #include <bit>
 #include <vector>
 
-#include "scheduler-models/packing.hpp"
 #include "scheduler-models/sequence_sort.hpp"
+#include "scheduler-models/sorting_packing.hpp"
 
 namespace rayreplay::scheduler {
 namespace {
@@ -76,20 +76,10 @@ class CallWords final : public SequenceWords {
   trace::Column<std::uint64_t> row_;
 };
 
-class ShaderSequence final : public Packing {
- public:
-  explicit ShaderSequence(const Parameters& parameters) : tiled_(parameters.get_bool("tiled")) {}
-
-  [[nodiscard]] Swizzle compute(const trace::Launch& launch, const WarpAssignment& assignment) const override {
-    ThreadList threads = threads_by_start(assignment);
-    CallWords words(launch.data);
-    sort_by_sequence(threads, words);
-    return place(assignment, threads, tiled_);
-  }
-
- private:
-  bool tiled_;
-};
+void sort_by_calls(const trace::Launch& launch, ThreadList& threads) {
+  CallWords words(launch.data);
+  sort_by_sequence(threads, words);
+}
 
 const Packings::Registrar kRegistrar(
     {.kind = {},
@@ -100,7 +90,9 @@ const Packings::Registrar kRegistrar(
              "Uses the whole path, unknown to a real scheduler: an upper reference for packings.",
      .source = "rayreplay",
      .parameters = {tiled_parameter()}},
-    [](const Parameters& parameters) { return std::make_unique<ShaderSequence>(parameters); });
+    [](const Parameters& parameters) {
+      return std::make_unique<SortingPacking>(sort_by_calls, parameters.get_bool("tiled"));
+    });
 
 }  // namespace
 }  // namespace rayreplay::scheduler

@@ -2,20 +2,11 @@
 //
 // Contract: ascending number of rays inside each tile of the launch order; ties by original warp id, then lane.
 // O(threads).
-#include "scheduler-models/packing.hpp"
 #include "scheduler-models/ray_count_order.hpp"
+#include "scheduler-models/sorting_packing.hpp"
 
 namespace rayreplay::scheduler {
 namespace {
-
-class TiledNumRays final : public Packing {
- public:
-  [[nodiscard]] Swizzle compute(const trace::Launch& launch, const WarpAssignment& assignment) const override {
-    ThreadList threads = threads_by_start(assignment);
-    sort_by_ray_count(launch, threads);
-    return place(assignment, threads, true);
-  }
-};
 
 const Packings::Registrar kRegistrar({.kind = {},
                                       .name = "tiled-numrays",
@@ -23,7 +14,9 @@ const Packings::Registrar kRegistrar({.kind = {},
                                       .text = "As numrays, but threads stay inside their launch tile.",
                                       .source = "ReRay thesis, section 3.3",
                                       .parameters = {}},
-                                     [](const Parameters&) { return std::make_unique<TiledNumRays>(); });
+                                     [](const Parameters&) {
+                                       return std::make_unique<SortingPacking>(sort_by_ray_count, true);
+                                     });
 
 }  // namespace
 }  // namespace rayreplay::scheduler

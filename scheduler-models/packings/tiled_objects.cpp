@@ -3,19 +3,10 @@
 // Contract: the order of object_order.hpp inside each tile of the launch order; ties by original warp id, then lane.
 // O(events).
 #include "scheduler-models/object_order.hpp"
-#include "scheduler-models/packing.hpp"
+#include "scheduler-models/sorting_packing.hpp"
 
 namespace rayreplay::scheduler {
 namespace {
-
-class TiledObjects final : public Packing {
- public:
-  [[nodiscard]] Swizzle compute(const trace::Launch& launch, const WarpAssignment& assignment) const override {
-    ThreadList threads = threads_by_start(assignment);
-    sort_by_objects(launch, threads);
-    return place(assignment, threads, true);
-  }
-};
 
 const Packings::Registrar kRegistrar({.kind = {},
                                       .name = "tiled-objects",
@@ -23,7 +14,9 @@ const Packings::Registrar kRegistrar({.kind = {},
                                       .text = "As objects, but threads stay inside their launch tile.",
                                       .source = "ReRay thesis, section 3.3",
                                       .parameters = {}},
-                                     [](const Parameters&) { return std::make_unique<TiledObjects>(); });
+                                     [](const Parameters&) {
+                                       return std::make_unique<SortingPacking>(sort_by_objects, true);
+                                     });
 
 }  // namespace
 }  // namespace rayreplay::scheduler

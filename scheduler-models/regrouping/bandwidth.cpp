@@ -2,18 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "base/declare_parameters.hpp"
 #include "base/error.hpp"
 
 namespace rayreplay::scheduler {
 
 Parameter bandwidth_parameter(const std::string& what) {
-  return {.name = "bandwidth",
-          .default_value = 0.0,
-          .unit = "bytes/cycle",
-          .text = "Bandwidth at which one SM moves " + what + "; 0: the machine's.",
-          .minimum = 0,
-          .maximum = 1e6,
-          .choices = {}};
+  return declare::real("bandwidth", 0.0, "bytes/cycle",
+                       "Bandwidth at which one SM moves " + what + "; 0: the machine's.", 0, 1e6);
 }
 
 double get_bandwidth(const Parameters& parameters) {

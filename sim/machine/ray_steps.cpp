@@ -3,7 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
+#include "base/report_progress.hpp"
+#include "capture/trace/launch_scene.hpp"
 #include "sim/machine/costs.hpp"
 #include "traversal/observed.hpp"
 #include "traversal/traversal.hpp"
@@ -19,19 +20,12 @@ constexpr std::uint64_t kBatchEvents = 1 << 20;
 std::vector<std::uint32_t> count_ray_steps(const trace::Trace& trace, const std::string& name,
                                            std::uint32_t launch_number, const bvh::BvhOptions& structure) {
   const trace::Launch& launch = trace.launches.at(launch_number);
-  if (trace.scene.instances.empty() || launch.tlas == trace::kNone) {
-    throw Error(ErrorKind::Missing,
-                {"the launch's rays cannot be traced again to count their steps",
-                 fmt::format("{}:/launch/{}", name, launch_number),
-                 trace.scene.instances.empty() ? "no scene" : "the top-level structure that it used is not known",
-                 "the geometry that the launch used", "capture with geometry, or give the steps per ray by hand"});
-  }
+  trace::require_scene(trace.scene, launch, fmt::format("{}:/launch/{}", name, launch_number),
+                       "give the steps per ray by hand");
   const bvh::Bvh bvh = bvh::build_bvh(trace.scene, launch.tlas, name, structure);
   const auto model = traversal::Traversals::create("near-first").model;
   std::vector<std::uint32_t> steps(launch.data.rays.size(), 0);
-  if (structure.progress != nullptr) {
-    structure.progress->start("counting steps of rays", steps.size());
-  }
+  report_start(structure.progress, "counting steps of rays", steps.size());
   for (std::uint64_t thread = 0; thread < launch.data.threads();) {
     const std::uint64_t end = traversal::batch_end(launch, thread, kBatchRays, kBatchEvents);
     const traversal::Observed observed = traversal::observe(launch, thread, end);
@@ -41,14 +35,10 @@ std::vector<std::uint32_t> count_ray_steps(const trace::Trace& trace, const std:
       const traversal::RayCounters& ray = traced.counters[i];
       steps[observed.first_ray + i] = ray.nodes + ray.leaves;
     }
-    if (structure.progress != nullptr) {
-      structure.progress->advance(traced.counters.size());
-    }
+    report_advance(structure.progress, traced.counters.size());
     thread = end;
   }
-  if (structure.progress != nullptr) {
-    structure.progress->finish();
-  }
+  report_finish(structure.progress);
   return steps;
 }
 

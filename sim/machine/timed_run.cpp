@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/report_progress.hpp"
 #include "sim/machine/fluid.hpp"
 #include "sim/machine/job_maker.hpp"
 #include "sim/machine/timing.hpp"
@@ -63,9 +64,7 @@ class Simulation {
   }
 
   TimedRun run(const Machine& machine) {
-    if (options_->progress != nullptr) {
-      options_->progress->start("running warps", context_->segments.size());
-    }
+    report_start(options_->progress, "running warps", context_->segments.size());
     for (std::uint32_t sm = 0; sm < sms_; ++sm) {
       launch_room_.set(sm, 0);
     }
@@ -342,9 +341,7 @@ class Simulation {
   }
 
   void report(std::uint64_t lanes) {
-    if (options_->progress != nullptr) {
-      options_->progress->advance(lanes);
-    }
+    report_advance(options_->progress, lanes);
   }
 
   TimedRun finish(const Machine& machine) {
@@ -357,9 +354,7 @@ class Simulation {
     timing.placement = std::move(run_.timing.placement);
     complete(timing, machine, rates_.charges);
     run_.timing = std::move(timing);
-    if (options_->progress != nullptr) {
-      options_->progress->finish();
-    }
+    report_finish(options_->progress);
     return std::move(run_);
   }
 

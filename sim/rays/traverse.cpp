@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 
+#include "base/report_progress.hpp"
 #include "traversal/observed.hpp"
 
 namespace rayreplay::experiment {
@@ -233,8 +234,7 @@ class Runner {
     add_common(batch, traced.hits, traced.counters, traced.ignored_rays, shaders.unobserved(), row);
     add_bytes(traced.accesses, row);
     for (std::size_t kind = 0; kind < traversal::kStepKinds; ++kind) {
-      row.steps[kind].steps += traced.tally[kind].steps;
-      row.steps[kind].lanes += traced.tally[kind].lanes;
+      row.steps[kind] += traced.tally[kind];
     }
   }
 
@@ -273,21 +273,15 @@ TraverseResult traverse(const trace::Launch& launch, const bvh::Bvh& structure, 
   const Warps warps = warps_by_start(packed);
   result.warps = warps.first.size() - 1;
   Runner runner(structure, packed.warp_size, options, result);
-  if (options.progress != nullptr) {
-    options.progress->start("replaying rays", launch.data.rays.size());
-  }
+  report_start(options.progress, "replaying rays", launch.data.rays.size());
   for (std::size_t warp = 0; warp < result.warps;) {
     const std::size_t end = batch_of(launch, warps, warp, options.batch_rays);
     const Batch batch = make_batch(launch, warps, warp, end);
     runner.run(batch);
-    if (options.progress != nullptr) {
-      options.progress->advance(batch.rays.size());
-    }
+    report_advance(options.progress, batch.rays.size());
     warp = end;
   }
-  if (options.progress != nullptr) {
-    options.progress->finish();
-  }
+  report_finish(options.progress);
   return result;
 }
 

@@ -60,7 +60,10 @@ class Workload {
   [[nodiscard]] virtual trace::Trace make_trace() const;
   [[nodiscard]] virtual MemoryWorkload make_memory() const;
   [[nodiscard]] virtual std::vector<KnownAnswer> answers() const = 0;
-  [[nodiscard]] virtual std::uint32_t version() const = 0;
+  /// Counts the changes that give other traces or other answers.
+  [[nodiscard]] virtual std::uint32_t version() const {
+    return 1;
+  }
   /// Example specs of this generator that cover the range of its answers.
   [[nodiscard]] virtual std::vector<std::string> examples() const {
     return {};

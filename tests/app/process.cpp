@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 constexpr std::chrono::milliseconds kPoll{2};
 constexpr std::chrono::seconds kPatience{60};
 
+/// "" of a process that has ended.
 std::string contents(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -81,8 +82,8 @@ Outcome Process::wait() {
   }
   Outcome outcome;
   outcome.code = WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
-  outcome.output = contents(streams_ / "output");
-  outcome.errors = contents(streams_ / "errors");
+  outcome.output = read_bytes(streams_ / "output");
+  outcome.errors = read_bytes(streams_ / "errors");
   return outcome;
 }
 

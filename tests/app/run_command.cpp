@@ -5,8 +5,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <thread>
 
@@ -51,14 +49,6 @@ int wait_for(pid_t child, const RunOptions& options) {
 }
 
 }  // namespace
-
-std::string read_bytes(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    throw std::runtime_error("cannot read " + path.string());
-  }
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::vector<std::string> Scratch::names() const {
   std::vector<std::string> result;

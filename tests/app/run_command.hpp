@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "tests/support/file_bytes.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace rayreplay::test {
@@ -37,7 +37,5 @@ class Scratch {
  private:
   TemporaryFolder folder_;
 };
-
-std::string read_bytes(const std::filesystem::path& path);
 
 }  // namespace rayreplay::test

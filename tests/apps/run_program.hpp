@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
+
+#include "tests/app/process.hpp"
 
 namespace rayreplay::test {
 
@@ -12,17 +13,10 @@ namespace rayreplay::test {
 inline constexpr const char* kOneWeekend = RAYREPLAY_ONE_WEEKEND;
 inline constexpr const char* kMeshViewer = RAYREPLAY_MESH_VIEWER;
 
-using Environment = std::map<std::string, std::string>;
-
-struct Outcome {
-  int code = -1;       ///< exit code, or 128 + the signal that ended it
-  std::string output;  ///< standard output
-  std::string errors;  ///< standard error
-};
+using Environment = Process::Variables;
 
 /// `environment` is added to this process's own.
-Outcome run_program(const std::string& path, const std::vector<std::string>& arguments,
-                    const Environment& environment = {});
+Outcome run_program(const std::string& path, std::vector<std::string> arguments, const Environment& environment = {});
 
 struct Pixels {
   std::uint32_t width = 0;

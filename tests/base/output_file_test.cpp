@@ -19,6 +19,7 @@
 
 #include "base/error.hpp"
 #include "base/input_file.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace rayreplay {
@@ -88,13 +89,8 @@ TEST_F(OutputFileTest, FileMadeMeanwhileIsNotReplaced) {
 }
 
 TEST_F(OutputFileTest, FullDiskIsAnErrorThatNamesTheFix) {
-  try {
-    write_file("/dev/full", "text", true);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::Output);
-    EXPECT_THAT(error.what(), testing::HasSubstr("free space"));
-  }
+  EXPECT_THAT(test::message_of(ErrorKind::Output, [&] { write_file("/dev/full", "text", true); }),
+              testing::HasSubstr("free space"));
   EXPECT_TRUE(fs::is_character_file("/dev/full"));
   EXPECT_THROW(OutputFile("/dev/full", true), Error);
 }
@@ -195,13 +191,7 @@ TEST_F(OutputFileTest, StreamKeepsOrderAndTellsTheReasonOfAFailure) {
   OutputStream stream(file);
   const FileDescriptor full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
   ASSERT_EQ(::dup2(full.get(), file.descriptor()), file.descriptor());
-  try {
-    stream << long_text;
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::Output);
-    EXPECT_THAT(error.what(), testing::HasSubstr("free space"));
-  }
+  EXPECT_THAT(test::message_of(ErrorKind::Output, [&] { stream << long_text; }), testing::HasSubstr("free space"));
 }
 
 TEST_F(OutputFileTest, DeletedWorkingFolderIsSaid) {

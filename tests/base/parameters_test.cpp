@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/registry.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace rayreplay {
 namespace {
@@ -17,14 +18,10 @@ const std::vector<Parameter> kDeclared{
 };
 
 std::string message(const char* spec_text) {
-  try {
+  return test::message_of(ErrorKind::Usage, [&] {
     const ModelSpec spec = parse_spec(spec_text);
     (void)resolve(kDeclared, spec.settings, "packing 'x'");
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::Usage);
-    return error.what();
-  }
-  return "";
+  });
 }
 
 TEST(Parameters, DefaultsAreFilledInAndSpecIsComplete) {

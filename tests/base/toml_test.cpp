@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include "tests/support/error_of.hpp"
 
 namespace rayreplay {
 namespace {
@@ -28,13 +29,7 @@ std::string dotted(std::size_t parts, const std::string& part = "a") {
 }
 
 std::string error_of(const std::string& text, ErrorKind kind = ErrorKind::Usage) {
-  try {
-    static_cast<void>(parse_toml(text, "f.toml", "machine", kind));
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind);
-    return error.what();
-  }
-  return "";
+  return test::message_of(kind, [&] { static_cast<void>(parse_toml(text, "f.toml", "machine", kind)); });
 }
 
 TEST(ParseToml, GivesTheTable) {

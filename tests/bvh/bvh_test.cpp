@@ -11,6 +11,7 @@
 #include "bvh/bvh.hpp"
 #include "bvh/items.hpp"
 #include "tests/bvh/tree_check.hpp"
+#include "tests/support/counting_progress.hpp"
 #include "tests/support/meshes.hpp"
 
 namespace rayreplay::bvh {
@@ -47,28 +48,12 @@ trace::Scene mixed_scene() {
   return scene;
 }
 
-class CountingProgress final : public Progress {
- public:
-  void start(std::string_view /*stage*/, std::uint64_t total) override {
-    total_ = total;
-  }
-  void advance(std::uint64_t units) override {
-    done_ += units;
-  }
-  void finish() override {
-    finished_ = true;
-  }
-  std::uint64_t total_ = 0;
-  std::atomic<std::uint64_t> done_ = 0;
-  bool finished_ = false;
-};
-
 TEST(Bvh, TreesHoldWhatIsActive) {
   const trace::Scene scene = mixed_scene();
   const PreparedScene prepared = prepare_scene(scene, 0, "t");
   for (const char* spec : {"low", "medium", "high", "median"}) {
     const BuildLimits limits{4, 3};
-    CountingProgress progress;
+    test::CountingProgress progress;
     const std::vector<Tree> trees = build_trees(prepared, *Builders::create(spec).model, limits, 0, &progress);
     ASSERT_EQ(trees.size(), 62U);
     const bool splits = std::string(spec) == "high";
@@ -81,9 +66,9 @@ TEST(Bvh, TreesHoldWhatIsActive) {
         EXPECT_EQ(test::fault_of(trees[1 + blas], primitive_items(prepared, blas), limits, splits), "") << spec;
       }
     }
-    EXPECT_TRUE(progress.finished_);
-    EXPECT_EQ(progress.done_, progress.total_) << spec;
-    EXPECT_EQ(progress.total_, 57 + 54 + prepared.blases[60].active);
+    EXPECT_TRUE(progress.finished);
+    EXPECT_EQ(progress.done, progress.total) << spec;
+    EXPECT_EQ(progress.total, 57 + 54 + prepared.blases[60].active);
   }
 }
 

@@ -167,8 +167,7 @@ TEST(Evaluator, TraversalsAreThoseOfTraverse) {
   EXPECT_EQ(metric(outcome, "traversal_hits"), as_double(rays.hits));
   traversal::StepTally all;
   for (const traversal::StepTally& steps : expected.rows[2].steps) {
-    all.steps += steps.steps;
-    all.lanes += steps.lanes;
+    all += steps;
   }
   EXPECT_EQ(metric(outcome, "traversal_warp_efficiency"), all.efficiency(32));
 }

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "sim/launch/resolve.hpp"
 #include "tests/engine/random_launch.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -16,13 +17,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 void expect_error(ErrorKind kind, const std::string& part, const std::function<void()>& act) {
-  try {
-    act();
-    ADD_FAILURE() << "nothing was thrown; expected: " << part;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind) << error.what();
-    EXPECT_THAT(error.what(), HasSubstr(part));
-  }
+  EXPECT_THAT(test::message_of(kind, [&] { act(); }), HasSubstr(part));
 }
 
 class ResolveTest : public testing::Test {

@@ -11,6 +11,7 @@
 #include "scheduler-models/packing.hpp"
 #include "sim/engine/stages/simt.hpp"
 #include "tests/engine/random_launch.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/opened.hpp"
 
 namespace rayreplay::experiment {
@@ -92,13 +93,12 @@ TEST(WhatIf, DoesNotDependOnTheNumberOfThreads) {
 TEST(WhatIf, TheFirstFailingRowIsReported) {
   const trace::Trace trace = test::random_trace({64, 36, 1}, 5);
   const WhatIfResult before = run(trace, {});
-  try {
-    static_cast<void>(run(trace, {}, false, {"identity", "no-such-packing", "random", "nor-this-one"}));
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::Usage);
-    EXPECT_THAT(error.what(), testing::HasSubstr("no-such-packing"));
-  }
+  EXPECT_THAT(test::message_of(
+                  ErrorKind::Usage,
+                  [&] {
+                    static_cast<void>(run(trace, {}, false, {"identity", "no-such-packing", "random", "nor-this-one"}));
+                  }),
+              testing::HasSubstr("no-such-packing"));
   // A failure leaves nothing behind: the same question has the same answer.
   const WhatIfResult after = run(trace, {});
   ASSERT_EQ(after.rows.size(), before.rows.size());

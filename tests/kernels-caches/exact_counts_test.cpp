@@ -7,9 +7,9 @@
 #include "base/split_mix.hpp"
 #include "kernels/accelerator.hpp"
 #include "tests/memory/slow_cache.hpp"
+#include "tests/support/accelerator.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/reuse_captured.hpp"
-#include "tests/support/vulkan_device.hpp"
 
 namespace rayreplay::memory {
 namespace {
@@ -17,21 +17,9 @@ namespace {
 using Accesses = std::vector<LineAccess>;
 using Streams = std::vector<Accesses>;
 using Caches = std::vector<ExactCache>;
+using rayreplay::test::open_accelerator;
+using rayreplay::test::shared_accelerator;
 using ::testing::HasSubstr;
-
-std::unique_ptr<Accelerator> accelerator_of(int devices, bool required, const kernels::DeviceOptions& options = {}) {
-  std::vector<std::unique_ptr<kernels::Device>> opened;
-  opened.reserve(static_cast<std::size_t>(devices));
-  for (int i = 0; i < devices; ++i) {
-    opened.push_back(rayreplay::test::open_test_device(options));
-  }
-  return std::make_unique<Accelerator>(std::move(opened), required, Accelerator::Log());
-}
-
-Accelerator& device() {
-  static const std::unique_ptr<Accelerator> kept = accelerator_of(1, true);
-  return *kept;
-}
 
 Accesses random_accesses(std::size_t size, std::uint64_t lines, std::uint64_t seed, std::uint64_t first = 0,
                          std::uint64_t step = 1) {
@@ -79,7 +67,8 @@ CacheCounts slow_counts(const Accesses& accesses, const ExactCache& one) {
   return cache.counts();
 }
 
-void expect_counts(const Streams& streams, const Caches& caches, Accelerator& on = device(), bool slow = true) {
+void expect_counts(const Streams& streams, const Caches& caches, Accelerator& on = shared_accelerator(),
+                   bool slow = true) {
   Accesses accesses;
   std::vector<std::uint64_t> begins{0};
   for (const Accesses& stream : streams) {
@@ -148,7 +137,7 @@ TEST(ExactCounts, CapturedLaunches) {
 }
 
 TEST(ExactCounts, WhatHasNoKernelRunsOnTheProcessor) {
-  const auto here = accelerator_of(1, true);
+  const auto here = open_accelerator();
   Caches caches = all_of({4}, {2, 4096});
   caches.push_back(caches.front());
   caches.back().policy.replacement = Replacement::Fifo;
@@ -160,11 +149,11 @@ TEST(ExactCounts, WhatHasNoKernelRunsOnTheProcessor) {
 }
 
 TEST(ExactCounts, SeveralDevicesAndNone) {
-  const auto two = accelerator_of(2, true);
+  const auto two = open_accelerator(2, true);
   expect_counts({random_accesses(2000, 90, 1), random_accesses(1000, 20, 2)}, all_of({1, 8}, {4}), *two);
   kernels::DeviceOptions options;
   options.lose_at_submission = 2;
-  const auto losing = accelerator_of(1, false, options);
+  const auto losing = open_accelerator(1, false, options);
   expect_counts({random_accesses(2000, 90, 1)}, all_of({1, 8}, {4}), *losing);
   EXPECT_EQ(losing->records().back().device, "CPU");
 }

@@ -8,10 +8,10 @@
 #include "kernels/twins.hpp"
 #include "sim/memory/caches/set_associative.hpp"
 #include "tests/memory/slow_cache.hpp"
+#include "tests/support/accelerator.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/reuse_captured.hpp"
 #include "tests/support/reuse_streams.hpp"
-#include "tests/support/vulkan_device.hpp"
 
 namespace rayreplay::memory {
 namespace {
@@ -19,21 +19,10 @@ namespace {
 using Lines = std::vector<std::uint64_t>;
 using Streams = std::vector<Lines>;
 using Configurations = std::vector<LruConfiguration>;
+using rayreplay::test::open_accelerator;
+using rayreplay::test::random_lines;
+using rayreplay::test::shared_accelerator;
 using ::testing::HasSubstr;
-
-std::unique_ptr<Accelerator> accelerator_of(int devices, bool required, const kernels::DeviceOptions& options = {}) {
-  std::vector<std::unique_ptr<kernels::Device>> opened;
-  opened.reserve(static_cast<std::size_t>(devices));
-  for (int i = 0; i < devices; ++i) {
-    opened.push_back(rayreplay::test::open_test_device(options));
-  }
-  return std::make_unique<Accelerator>(std::move(opened), required, Accelerator::Log());
-}
-
-Accelerator& device() {
-  static const std::unique_ptr<Accelerator> kept = accelerator_of(1, true);
-  return *kept;
-}
 
 /// An exact cache for itself; stores allocate, write through or back.
 std::uint64_t one_cache(const Lines& lines, const LruConfiguration& configuration) {
@@ -52,7 +41,7 @@ std::uint64_t one_cache(const Lines& lines, const LruConfiguration& configuratio
   return cache->counts().hits / kOne;
 }
 
-void expect_hits(const Streams& streams, const Configurations& configurations, Accelerator& on = device()) {
+void expect_hits(const Streams& streams, const Configurations& configurations, Accelerator& on = shared_accelerator()) {
   Lines lines;
   std::vector<std::uint64_t> begins{0};
   for (const Lines& stream : streams) {
@@ -70,16 +59,6 @@ void expect_hits(const Streams& streams, const Configurations& configurations, A
           << configurations[c].sets << " sets, " << configurations[c].ways << " ways, stream " << s;
     }
   }
-}
-
-Lines random_lines(std::size_t size, std::uint64_t lines, std::uint64_t seed, std::uint64_t first = 0,
-                   std::uint64_t step = 1) {
-  rayreplay::test::StreamRandom random(seed);
-  Lines result(size);
-  for (std::uint64_t& line : result) {
-    line = first + step * random.below(lines);
-  }
-  return result;
 }
 
 Configurations all_of(const std::vector<std::uint64_t>& sets, const std::vector<std::uint64_t>& ways) {
@@ -110,7 +89,7 @@ TEST(LruHits, AgainstTheSlowCache) {
     for (const std::uint64_t line : lines) {
       slow.access({line, 1, false}, 0, down);
     }
-    EXPECT_EQ(lru_hits(lines, std::vector<std::uint64_t>{0, lines.size()}, Configurations{one}, &device()),
+    EXPECT_EQ(lru_hits(lines, std::vector<std::uint64_t>{0, lines.size()}, Configurations{one}, &shared_accelerator()),
               (LruHits{{slow.counts().hits / kOne}}));
   }
 }
@@ -170,12 +149,12 @@ TEST(LruHits, StreamsOfTraversalsAndCapturedLaunches) {
 }
 
 TEST(LruHits, SeveralDevicesAndBatches) {
-  const auto two = accelerator_of(2, true);
+  const auto two = open_accelerator(2, true);
   const Streams streams{random_lines(2500, 90, 1), random_lines(3000, 400, 2), {}, random_lines(1500, 30, 3)};
   expect_hits(streams, all_of({1, 2, 8}, {1, 5}), *two);
   kernels::DeviceOptions options;
   options.memory_limit = std::uint64_t{24} << 20U;
-  const auto small = accelerator_of(1, true, options);
+  const auto small = open_accelerator(1, true, options);
   expect_hits({random_lines(150000, 900, 5), random_lines(250000, 500, 6), random_lines(200000, 100, 7)},
               all_of({1, 8}, {4}), *small);
   EXPECT_LE(kernels::devices_of(*small)[0]->peak_bytes(), options.memory_limit);
@@ -187,7 +166,7 @@ TEST(LruHits, SeveralDevicesAndBatches) {
 TEST(LruHits, TheProcessorTakesOver) {
   kernels::DeviceOptions options;
   options.lose_at_submission = 1;
-  const auto losing = accelerator_of(1, false, options);
+  const auto losing = open_accelerator(1, false, options);
   expect_hits({random_lines(2500, 90, 1)}, all_of({1, 8}, {4}), *losing);
   EXPECT_EQ(losing->records().back().device, "CPU");
 }

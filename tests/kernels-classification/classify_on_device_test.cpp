@@ -10,8 +10,8 @@
 
 #include "kernels/accelerator.hpp"
 #include "tests/classification/traces.hpp"
+#include "tests/support/accelerator.hpp"
 #include "tests/support/random_trace.hpp"
-#include "tests/support/vulkan_device.hpp"
 #include "traversal/classification/simulate.hpp"
 
 namespace rayreplay::test {
@@ -21,12 +21,6 @@ using traversal::Classification;
 using traversal::ClassifyOptions;
 using traversal::SimulateOptions;
 using traversal::Simulation;
-
-std::unique_ptr<Accelerator> accelerator(const kernels::DeviceOptions& options = {}, bool required = false) {
-  std::vector<std::unique_ptr<kernels::Device>> devices;
-  devices.push_back(open_test_device(options));
-  return std::make_unique<Accelerator>(std::move(devices), required, [](const std::string&) {});
-}
 
 const StageRecord& record_of(const Accelerator& used, const std::string& stage = "classification") {
   const auto found = std::find_if(used.records().begin(), used.records().end(),
@@ -95,7 +89,7 @@ void expect_same_simulation(const trace::Trace& trace, SimulateOptions options, 
 }
 
 TEST(ClassifyOnDevice, BuiltInTracer) {
-  const auto used = accelerator({}, true);
+  const auto used = open_accelerator();
   ClassifyOptions options;
   for (const bool details : {false, true}) {
     options.per_test = details;
@@ -113,7 +107,7 @@ TEST(ClassifyOnDevice, BuiltInTracer) {
 }
 
 TEST(ClassifyOnDevice, RaysThatLeaveBoxes) {
-  const auto used = accelerator({}, true);
+  const auto used = open_accelerator();
   ClassifyOptions options;
   options.per_test = true;
   options.per_ray = true;
@@ -124,7 +118,7 @@ TEST(ClassifyOnDevice, RaysThatLeaveBoxes) {
 }
 
 TEST(ClassifyOnDevice, CapturesOfAGpu) {
-  const auto used = accelerator({}, true);
+  const auto used = open_accelerator();
   ClassifyOptions options;
   options.per_test = true;
   for (const std::string& name : captures()) {
@@ -134,7 +128,7 @@ TEST(ClassifyOnDevice, CapturesOfAGpu) {
 }
 
 TEST(ClassifyOnDevice, RandomEvents) {
-  const auto used = accelerator({}, true);
+  const auto used = open_accelerator();
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
     RandomTraceOptions random;
@@ -154,7 +148,7 @@ TEST(ClassifyOnDevice, RandomEvents) {
 }
 
 TEST(ClassifyOnDevice, Simulations) {
-  const auto used = accelerator({}, true);
+  const auto used = open_accelerator();
   SimulateOptions options;
   options.traversal = "any-order:seed=3";
   options.structure.layout = "compressed-wide-8";
@@ -173,7 +167,7 @@ TEST(ClassifyOnDevice, FallsBackWhereTheDeviceIsLost) {
   for (const bool required : {false, true}) {
     kernels::DeviceOptions lossy;
     lossy.lose_at_submission = 3;
-    const auto used = accelerator(lossy, required);
+    const auto used = open_accelerator(1, required, lossy);
     ClassifyOptions options;
     options.accelerator = used.get();
     if (required) {
@@ -190,7 +184,7 @@ TEST(ClassifyOnDevice, FallsBackWhereTheDeviceHasTooLittleMemory) {
   const trace::Trace trace = mixed_trace(1, "path");
   kernels::DeviceOptions little;
   little.memory_limit = std::uint64_t{64} << 10U;
-  const auto used = accelerator(little);
+  const auto used = open_accelerator(1, false, little);
   ClassifyOptions options;
   options.per_test = true;
   expect_same_classification(trace, options, *used);
@@ -199,7 +193,7 @@ TEST(ClassifyOnDevice, FallsBackWhereTheDeviceHasTooLittleMemory) {
 }
 
 TEST(ClassifyOnDevice, SaysWhyItRanOnTheProcessor) {
-  const auto used = accelerator();
+  const auto used = open_accelerator(1, false);
   ClassifyOptions options;
   options.slack = 0x1p25;
   expect_same_classification(sphere_trace(3), options, *used);

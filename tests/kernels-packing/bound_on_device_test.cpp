@@ -6,8 +6,8 @@
 #include "kernels/packing/call_counts.hpp"
 #include "kernels/twins.hpp"
 #include "scheduler-models/bound.hpp"
-#include "tests/kernels-packing/support.hpp"
 #include "tests/scheduler-models/support.hpp"
+#include "tests/support/accelerator.hpp"
 
 namespace rayreplay::scheduler {
 namespace {
@@ -23,7 +23,7 @@ class BoundOnDevice : public testing::Test {
     EXPECT_EQ(found.efficiency, expected.efficiency);
   }
 
-  std::unique_ptr<Accelerator> accelerator_ = kernels::test_accelerator();
+  std::unique_ptr<Accelerator> accelerator_ = rayreplay::test::open_accelerator();
 };
 
 TEST_F(BoundOnDevice, OfRandomLaunches) {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "tests/classification/traces.hpp"
-#include "tests/kernels-packing/support.hpp"
 #include "tests/scheduler-models/support.hpp"
+#include "tests/support/accelerator.hpp"
 
 namespace rayreplay::scheduler {
 namespace {
@@ -99,7 +99,7 @@ class PackingOnDevice : public testing::Test {
     }
   }
 
-  std::unique_ptr<Accelerator> accelerator_ = kernels::test_accelerator();
+  std::unique_ptr<Accelerator> accelerator_ = rayreplay::test::open_accelerator();
 };
 
 TEST_F(PackingOnDevice, OfRandomLaunches) {
@@ -213,7 +213,7 @@ TEST_F(PackingOnDevice, GoesOnOnTheProcessor) {
   faults[4].memory_limit = 100'000;
   for (const kernels::DeviceOptions& options : faults) {
     for (const char* spec : {"tiled-objects", "origin-hilbert"}) {
-      accelerator_ = kernels::test_accelerator(false, options);
+      accelerator_ = rayreplay::test::open_accelerator(1, false, options);
       trace::AcceleratedLaunch on_device(*accelerator_, launch);
       compare(spec, launch, assignment, on_device);
       if (options.lose_at_submission == 1 || options.memory_limit != 0) {

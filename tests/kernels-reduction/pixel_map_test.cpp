@@ -11,8 +11,8 @@
 
 #include "capture/trace/accelerated_launch.hpp"
 #include "sim/simt/pixel_map.hpp"
+#include "tests/support/accelerator.hpp"
 #include "tests/support/random_trace.hpp"
-#include "tests/support/vulkan_device.hpp"
 
 namespace rayreplay::test {
 namespace {
@@ -25,14 +25,8 @@ void expect_equal(const PixelMap& found, const PixelMap& expected) {
   EXPECT_THAT(found.values, testing::Pointwise(testing::NanSensitiveFloatEq(), expected.values));
 }
 
-std::unique_ptr<Accelerator> accelerator(bool required, const kernels::DeviceOptions& options = {}) {
-  std::vector<std::unique_ptr<kernels::Device>> devices;
-  devices.push_back(open_test_device(options));
-  return std::make_unique<Accelerator>(std::move(devices), required, [](const std::string&) {});
-}
-
 TEST(PixelMapsOnDevice, CountsOfEvents) {
-  const auto used = accelerator(true);
+  const auto used = open_accelerator();
   for (const trace::LaunchSize size : {trace::LaunchSize{7, 5, 1}, trace::LaunchSize{33, 9, 4}}) {
     const trace::Trace trace = random_trace({.seed = 3, .size = size});
     trace::AcceleratedLaunch there(*used, trace.launches[0]);
@@ -61,7 +55,7 @@ TEST(PixelMapsOnDevice, Efficiency) {
     for (const bool lost : {false, true}) {
       kernels::DeviceOptions options;
       options.lose_at_submission = lost ? 1 : 0;
-      const auto used = accelerator(!lost, options);
+      const auto used = open_accelerator(1, !lost, options);
       expect_equal(experiment::efficiency_map(size, by_thread, kWarp, used.get()), expected);
       ASSERT_EQ(used->records().size(), size.depth == 1 ? 0U : 1U);
       if (size.depth > 1) {

@@ -15,7 +15,7 @@ using scheduler::cut_paths;
 using scheduler::CutAt;
 
 void expect_twin(const trace::Launch& launch, const Cut& cut, const std::string& what) {
-  trace::AcceleratedLaunch on_device(test::test_accelerator(), launch);
+  trace::AcceleratedLaunch on_device(test::shared_accelerator(), launch);
   const scheduler::Segments found = cut_paths(launch, cut, &on_device);
   test::expect_same(found, cut_paths(launch, cut), what);
   ASSERT_NE(found.on_device, nullptr);
@@ -77,7 +77,7 @@ TEST(CutOnDevice, BouncesBeyond16Bits) {
 TEST(CutOnDevice, TheSameWhereverALaunchIsDivided) {
   kernels::DeviceOptions options;
   options.batch_seconds = 1e-6;
-  const auto accelerator = test::open_accelerator(true, options);
+  const auto accelerator = test::open_accelerator(1, true, options);
   const trace::Launch launch = test::RandomLaunch(11, 3).make(20'000, 4);
   trace::AcceleratedLaunch on_device(*accelerator, launch);
   for (int repeat = 0; repeat < 2; ++repeat) {  // the second time with known costs
@@ -89,7 +89,7 @@ TEST(CutOnDevice, TheSameWhereverALaunchIsDivided) {
 TEST(CutOnDevice, TooLittleMemoryGoesOnOnTheProcessor) {
   kernels::DeviceOptions options;
   options.memory_limit = 1 << 16;
-  const auto accelerator = test::open_accelerator(false, options);
+  const auto accelerator = test::open_accelerator(1, false, options);
   const trace::Launch launch = test::RandomLaunch(11, 3).make(20'000, 4);
   trace::AcceleratedLaunch on_device(*accelerator, launch);
   const scheduler::Segments found = cut_paths(launch, {.at = CutAt::PendingCall}, &on_device);

@@ -27,7 +27,7 @@ class KeysOnDevice : public testing::Test {
     plan_->hints["captured12"] = {.origin = scheduler::HintOrigin::Captured, .bits = 12};
     plan_->hints["formula"] = {.origin = scheduler::HintOrigin::Expression, .bits = 9, .text = "bounce*8+shader%8"};
     plan_->cut(cut);
-    on_device_ = std::make_unique<trace::AcceleratedLaunch>(test::test_accelerator(), plan_->launch());
+    on_device_ = std::make_unique<trace::AcceleratedLaunch>(test::shared_accelerator(), plan_->launch());
   }
   void expect_twin(const KeyParts& parts) {
     const PlanContext on_cpu = plan_->context();
@@ -112,7 +112,7 @@ TEST_F(KeysOnDevice, Places) {
     use(trace, {.at = scheduler::CutAt::PendingCall});
     expect_places();
   }
-  const auto& records = test::test_accelerator().records();
+  const auto& records = test::shared_accelerator().records();
   EXPECT_TRUE(std::none_of(records.begin(), records.end(), [](const StageRecord& record) {
     return record.stage == "reorder keys" && record.device == "CPU";
   }));

@@ -11,7 +11,7 @@
 #include "scheduler-models/regrouping/regroup.hpp"
 #include "tests/kernels-regrouping/support.hpp"
 #include "tests/reference/support.hpp"
-#include "tests/regrouping/support.hpp"
+#include "tests/regrouping/random_schedules.hpp"
 
 namespace rayreplay {
 namespace {
@@ -20,27 +20,11 @@ using scheduler::PlanContext;
 using scheduler::Regrouping;
 using scheduler::Scope;
 using scheduler::SegmentSchedule;
+using test::describe;
+using test::random_keys;
+using test::regroupings;
+using Shape = test::ScheduleShape;
 using Keys = trace::Column<std::uint64_t>;
-
-/// Every scope with everything that can be switched.
-std::vector<Regrouping> regroupings() {
-  std::vector<Regrouping> result;
-  for (const Scope scope : {Scope::Warp, Scope::Pool, Scope::Sm, Scope::Launch}) {
-    for (unsigned bits = 0; bits < 8; ++bits) {
-      result.push_back({.scope = scope,
-                        .pool_warps = scope == Scope::Pool ? 3U : 1U,
-                        .split_keys = (bits & 1) != 0,
-                        .keep_lanes = (bits & 2) != 0,
-                        .only_if_fewer = (bits & 4) != 0});
-    }
-  }
-  return result;
-}
-
-std::string describe(const Regrouping& regrouping) {
-  return "scope " + std::to_string(static_cast<int>(regrouping.scope)) + (regrouping.split_keys ? ", split keys" : "") +
-         (regrouping.keep_lanes ? ", keep lanes" : "") + (regrouping.only_if_fewer ? ", only if fewer" : "");
-}
 
 void compare(const PlanContext& plan, trace::AcceleratedLaunch& launch, const Keys& keys, const Regrouping& regrouping,
              const std::string& what) {
@@ -52,35 +36,13 @@ void compare(const PlanContext& plan, trace::AcceleratedLaunch& launch, const Ke
   test::expect_same(found, schedule_rounds(plan, keys, regrouping), what + describe(regrouping));
 }
 
-/// `distinct` values, so far apart that they differ in several bytes.
-Keys random_keys(std::size_t segments, std::uint64_t distinct, std::mt19937_64& random) {
-  Keys keys(segments);
-  for (std::uint64_t& key : keys) {
-    key = (random() % distinct) * 0x0000'0100'0001'0101U;
-  }
-  return keys;
-}
-
-struct Shape {
-  std::uint32_t warp_size;
-  std::uint32_t threads;
-  std::uint64_t keys;
-};
-
 class RoundsOnDevice : public testing::TestWithParam<Shape> {};
 
 TEST_P(RoundsOnDevice, MakeTheSameSchedule) {
   const Shape shape = GetParam();
   std::mt19937_64 random(shape.warp_size * 1000 + shape.threads + shape.keys);
-  trace::Trace trace;
-  trace.shaders = test::shaders_of_all_stages(11);
-  trace.launches.push_back(test::RandomLaunch(11, random()).make(shape.threads, 3));
-  auto order = test::shuffled_assignment(shape.threads, shape.warp_size, random);
-  std::shuffle(order.start_rank.begin(), order.start_rank.end(), random);
-  test::Plan plan(trace, order);
-  plan.machine.sms = 5;
-  plan.machine.withheld_sms = 2;
-  trace::AcceleratedLaunch launch(test::test_accelerator(), plan.launch());
+  test::Plan plan = test::random_plan(shape, 3, random);
+  trace::AcceleratedLaunch launch(test::shared_accelerator(), plan.launch());
   plan.cut({.at = scheduler::CutAt::PendingCall});
   const Keys keys = random_keys(plan.segments().size(), shape.keys, random);
   for (const Regrouping& regrouping : regroupings()) {
@@ -92,11 +54,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, RoundsOnDevice,
                          testing::Values(Shape{1, 60, 4}, Shape{4, 8, 2}, Shape{8, 333, 7}, Shape{13, 300, 5},
                                          Shape{32, 1, 3}, Shape{32, 900, 1}, Shape{32, 900, 100'000},
                                          Shape{64, 700, 4}),
-                         [](const auto& instance) {
-                           return std::to_string(instance.param.warp_size) + "Lanes" +
-                                  std::to_string(instance.param.threads) + "Threads" +
-                                  std::to_string(instance.param.keys) + "Keys";
-                         });
+                         test::shape_name);
 
 /// A plan of random threads in a linear order.
 test::Plan random_plan(std::uint32_t threads, std::uint32_t most_rays, std::uint32_t warp_size) {
@@ -108,7 +66,7 @@ test::Plan random_plan(std::uint32_t threads, std::uint32_t most_rays, std::uint
 
 TEST(Rounds, OfManyWarpsWithManyKeys) {
   const test::Plan plan = random_plan(12'000, 3, 32);
-  trace::AcceleratedLaunch launch(test::test_accelerator(), plan.launch());
+  trace::AcceleratedLaunch launch(test::shared_accelerator(), plan.launch());
   std::mt19937_64 random(3);
   for (const std::uint64_t distinct : {6U, 1000U, 1'000'000U}) {
     const Keys keys = random_keys(plan.segments().size(), distinct, random);
@@ -121,7 +79,7 @@ TEST(Rounds, OfManyWarpsWithManyKeys) {
 
 TEST(Rounds, WhoseKeysTakeAll64Bits) {
   const test::Plan plan = random_plan(2000, 4, 32);
-  trace::AcceleratedLaunch launch(test::test_accelerator(), plan.launch());
+  trace::AcceleratedLaunch launch(test::shared_accelerator(), plan.launch());
   std::mt19937_64 random(4);
   Keys few(plan.segments().size());
   Keys many(plan.segments().size());
@@ -155,7 +113,7 @@ TEST(Rounds, OfAWindowOfALaunch) {
   test::Plan plan(launch, test::shaders_of_all_stages(11), 32);
   plan.machine.sms = 7;
   plan.cut({.at = scheduler::CutAt::PendingCall});
-  trace::AcceleratedLaunch on_device(test::test_accelerator(), plan.launch());
+  trace::AcceleratedLaunch on_device(test::shared_accelerator(), plan.launch());
   const Keys keys = random_keys(plan.segments().size(), 5, random);
   for (const Regrouping& regrouping : regroupings()) {
     compare(plan.context(), on_device, keys, regrouping, "");
@@ -167,7 +125,7 @@ TEST(Rounds, OfNothing) {
     test::Plan plan(test::RandomLaunch(11, 1).make(threads, 0), test::shaders_of_all_stages(11), 32);
     plan.machine.sms = 3;
     plan.cut({.at = scheduler::CutAt::PendingCall});
-    trace::AcceleratedLaunch launch(test::test_accelerator(), plan.launch());
+    trace::AcceleratedLaunch launch(test::shared_accelerator(), plan.launch());
     for (const Regrouping& regrouping : regroupings()) {
       compare(plan.context(), launch, {}, regrouping, std::to_string(threads) + " threads, ");
     }
@@ -178,7 +136,7 @@ TEST(Rounds, OfNothing) {
 void compare_models(const trace::Trace& trace, const scheduler::WarpAssignment& order, std::uint32_t sms,
                     const std::vector<const char*>& specs) {
   const trace::Launch& launch = trace.launches.at(0);
-  trace::AcceleratedLaunch on_device(test::test_accelerator(), launch);
+  trace::AcceleratedLaunch on_device(test::shared_accelerator(), launch);
   const scheduler::MachineFacts machine{.sms = sms, .withheld_sms = 1};
   const scheduler::HintSources hints;
   for (const char* const spec : specs) {
@@ -199,7 +157,7 @@ void compare_models(const trace::Trace& trace, const scheduler::WarpAssignment& 
 TEST(Rounds, ExchangesAreMadeOnTheProcessor) {
   const trace::Trace trace = trace::load(RAYREPLAY_SOURCE_DIR "/tests/data/h200/one-weekend-ser.rrt");
   const auto order = scheduler::LaunchOrders::create("captured").model->assign(trace.launches.at(0), 32);
-  const auto accelerator = test::open_accelerator(true);
+  const auto accelerator = test::open_accelerator();
   trace::AcceleratedLaunch on_device(*accelerator, trace.launches.at(0));
   const auto model = scheduler::SchedulerModels::create("ser:arrival=full,scope=sm").model;
   const scheduler::Segments segments = cut_paths(trace.launches.at(0), model->cut());

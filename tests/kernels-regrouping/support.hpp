@@ -10,21 +10,9 @@
 
 #include "capture/trace/accelerated_launch.hpp"
 #include "scheduler-models/regrouping/segment_schedule.hpp"
-#include "tests/support/vulkan_device.hpp"
+#include "tests/support/accelerator.hpp"
 
 namespace rayreplay::test {
-
-inline std::unique_ptr<Accelerator> open_accelerator(bool required, const kernels::DeviceOptions& options = {}) {
-  std::vector<std::unique_ptr<kernels::Device>> devices;
-  devices.push_back(open_test_device(options));
-  return std::make_unique<Accelerator>(std::move(devices), required, [](const std::string&) {});
-}
-
-/// One for all tests of the program; errors of the device are errors.
-inline Accelerator& test_accelerator() {
-  static const std::unique_ptr<Accelerator> accelerator = open_accelerator(true);
-  return *accelerator;
-}
 
 inline void expect_same(const scheduler::Segments& found, const scheduler::Segments& expected,
                         const std::string& what) {

@@ -11,35 +11,22 @@
 #include "kernels/accelerator.hpp"
 #include "kernels/twins.hpp"
 #include "tests/memory/reuse_checks.hpp"
+#include "tests/support/accelerator.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/reuse_captured.hpp"
-#include "tests/support/vulkan_device.hpp"
 
 namespace rayreplay::memory {
 namespace {
 
-using rayreplay::test::open_test_device;
 using test::brute_force;
 using test::Distances;
 using test::Lines;
 using test::StreamRandom;
 using Stacks = std::vector<Lines>;
+using rayreplay::test::open_accelerator;
+using rayreplay::test::random_lines;
+using rayreplay::test::shared_accelerator;
 using ::testing::HasSubstr;
-
-std::unique_ptr<Accelerator> accelerator_of(int devices, bool required, const kernels::DeviceOptions& options = {}) {
-  std::vector<std::unique_ptr<kernels::Device>> opened;
-  opened.reserve(static_cast<std::size_t>(devices));
-  for (int i = 0; i < devices; ++i) {
-    opened.push_back(open_test_device(options));
-  }
-  return std::make_unique<Accelerator>(std::move(opened), required, Accelerator::Log());
-}
-
-/// Shared: opening a device takes longer than most cases. An error of the device is an error of the test.
-Accelerator& device() {
-  static const std::unique_ptr<Accelerator> kept = accelerator_of(1, true);
-  return *kept;
-}
 
 Distances reference(const Lines& lines) {
   return test::whole(*ReuseEngines::create("splay").model->make(), lines);
@@ -113,27 +100,19 @@ void expect_in_calls(const Stacks& stacks, std::uint64_t longest, const ReuseSta
 
 void expect_whole(const Stacks& stacks) {
   const Joined all = join(stacks);
-  EXPECT_TRUE(distances_of_streams(all.lines, all.begins, &device()) == reference(stacks));
-  expect_histograms(histograms_of_streams(all.lines, all.begins, &device()), stacks);
-}
-
-Lines random_lines(std::size_t size, std::uint64_t lines, std::uint64_t seed, std::uint64_t first = 0,
-                   std::uint64_t step = 1) {
-  StreamRandom random(seed);
-  Lines result(size);
-  for (std::uint64_t& line : result) {
-    line = first + step * random.below(lines);
-  }
-  return result;
+  EXPECT_TRUE(distances_of_streams(all.lines, all.begins, &shared_accelerator()) == reference(stacks));
+  expect_histograms(histograms_of_streams(all.lines, all.begins, &shared_accelerator()), stacks);
 }
 
 TEST(ReuseOnDevice, TheDefinitionItself) {
   expect_whole({{0, 1, 1, 2, 0}});
-  EXPECT_EQ(distances_of_streams(Lines{0, 1, 1, 2, 0}, std::vector<std::uint64_t>{0, 5}, &device()),
+  EXPECT_EQ(distances_of_streams(Lines{0, 1, 1, 2, 0}, std::vector<std::uint64_t>{0, 5}, &shared_accelerator()),
             (Distances{kInfinite, kInfinite, 0, kInfinite, 2}));
   for (const std::size_t size : {1U, 2U, 3U, 31U, 32U, 33U, 300U}) {
     const Lines lines = random_lines(size, 1 + size / 3, size);
-    EXPECT_EQ(distances_of_streams(lines, std::vector<std::uint64_t>{0, size}, &device()), brute_force(lines)) << size;
+    EXPECT_EQ(distances_of_streams(lines, std::vector<std::uint64_t>{0, size}, &shared_accelerator()),
+              brute_force(lines))
+        << size;
   }
 }
 
@@ -214,7 +193,7 @@ TEST(ReuseOnDevice, CallsCutTheStreamAnywhere) {
   const Stacks stacks{random_lines(3000, 50, 1), {}, random_lines(5000, 2000, 2), random_lines(17, 3, 3)};
   for (const std::uint64_t longest : {60U, 700U, 4000U}) {
     SCOPED_TRACE(longest);
-    expect_in_calls(stacks, longest, {}, device(), longest);
+    expect_in_calls(stacks, longest, {}, shared_accelerator(), longest);
   }
 }
 
@@ -223,8 +202,8 @@ TEST(ReuseOnDevice, BatchesCutTheStreamAnywhere) {
   const Joined all = join(stacks);
   for (const std::uint64_t batch : {450U, 1000U, 6000U}) {
     SCOPED_TRACE(batch);
-    expect_in_calls(stacks, 5000, {.batch = batch}, device(), batch);
-    ReuseStacks once(&device(), stacks.size(), {.batch = batch, .once = true});
+    expect_in_calls(stacks, 5000, {.batch = batch}, shared_accelerator(), batch);
+    ReuseStacks once(&shared_accelerator(), stacks.size(), {.batch = batch, .once = true});
     Distances out(all.lines.size());
     once.distances(all.lines, all.begins, out);
     EXPECT_TRUE(out == reference(stacks));
@@ -232,7 +211,7 @@ TEST(ReuseOnDevice, BatchesCutTheStreamAnywhere) {
 }
 
 TEST(ReuseOnDevice, SeveralDevicesShareTheStacks) {
-  const auto two = accelerator_of(2, true);
+  const auto two = open_accelerator(2, true);
   const Stacks stacks{random_lines(4000, 90, 1), random_lines(5000, 400, 2), random_lines(2500, 30, 3), {}};
   expect_in_calls(stacks, 3000, {}, *two, 4);
   expect_in_calls({random_lines(4000, 90, 1)}, 1000, {}, *two, 5);
@@ -244,18 +223,18 @@ TEST(ReuseOnDevice, TheProcessorTakesOverWhereItMust) {
   for (const std::uint64_t submission : {1U, 2U, 5U}) {
     kernels::DeviceOptions options;
     options.lose_at_submission = submission;
-    const auto losing = accelerator_of(1, false, options);
+    const auto losing = open_accelerator(1, false, options);
     expect_in_calls(stacks, 900, {}, *losing, submission);
     EXPECT_FALSE(losing->has_device());
     EXPECT_EQ(losing->records().back().device, "CPU");
   }
   // Too little memory for the live lines of one stack.
-  const auto small = accelerator_of(1, false);
+  const auto small = open_accelerator(1, false);
   expect_in_calls(stacks, 900, {.batch = 1500}, *small, 3);
   EXPECT_THAT(small->records().back().reason, HasSubstr("do not fit"));
   EXPECT_TRUE(small->has_device());
   const Joined all = join(stacks);
-  const auto required = accelerator_of(1, true);
+  const auto required = open_accelerator();
   ReuseStacks refused(required.get(), 2, {.batch = 1500});
   Distances out(all.lines.size());
   EXPECT_THROW(refused.distances(all.lines, all.begins, out), DeviceError);
@@ -264,7 +243,7 @@ TEST(ReuseOnDevice, TheProcessorTakesOverWhereItMust) {
 TEST(ReuseOnDevice, LessMemoryMeansSmallerBatches) {
   kernels::DeviceOptions options;
   options.memory_limit = std::uint64_t{14} << 20U;
-  const auto small = accelerator_of(1, true, options);
+  const auto small = open_accelerator(1, true, options);
   const Lines lines = random_lines(700000, 2000, 8);
   EXPECT_TRUE(distances_of_streams(lines, std::vector<std::uint64_t>{0, lines.size()}, small.get()) ==
               reference(lines));
@@ -272,7 +251,7 @@ TEST(ReuseOnDevice, LessMemoryMeansSmallerBatches) {
 }
 
 TEST(ReuseOnDevice, ShortCallsGoToTheProcessor) {
-  const auto here = accelerator_of(1, true);
+  const auto here = open_accelerator();
   Lines lines(5000);
   std::iota(lines.begin(), lines.end(), 0U);
   ReuseStacks stacks(here.get(), 1, {.most_overhead = 0, .free_overhead = 12000});
@@ -300,7 +279,7 @@ TEST(ReuseOnDevice, CapturedLaunches) {
   const auto bunny = rayreplay::test::captured_lines({"bunny", "wide-8", true, 128});
   expect_whole(bunny.l1);
   const auto weekend = rayreplay::test::captured_lines({"one-weekend", "binary", true, 32});
-  expect_in_calls(weekend.l1, 20000, {}, device(), 1);
+  expect_in_calls(weekend.l1, 20000, {}, shared_accelerator(), 1);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "kernels/simt/replay.hpp"
 #include "tests/kernels-simt/support.hpp"
+#include "tests/support/counting_progress.hpp"
 
 namespace rayreplay {
 namespace {
@@ -29,59 +30,42 @@ class OnDevices : public testing::Test {
   simt::ReplayResult expected = simt::replay(launch, shaders, assignment, options());
 };
 
-class CountingProgress : public Progress {
- public:
-  void start(std::string_view, std::uint64_t all) override {
-    total = all;
-    done = 0;
-  }
-  void advance(std::uint64_t units) override {
-    done += units;
-  }
-  void finish() override {
-    finished = true;
-  }
-  std::uint64_t total = 0;
-  std::atomic<std::uint64_t> done = 0;
-  bool finished = false;
-};
-
 TEST_F(OnDevices, TwoShareTheWarps) {
-  Accelerator accelerator = test::accelerator_of(2);
-  trace::AcceleratedLaunch resident(accelerator, launch);
+  const auto accelerator = test::open_accelerator(2);
+  trace::AcceleratedLaunch resident(*accelerator, launch);
   simt::ReplayOptions with_devices = options();
-  CountingProgress progress;
+  test::CountingProgress progress;
   with_devices.progress = &progress;
   with_devices.on_device = &resident;
   test::expect_equal(simt::replay(launch, shaders, assignment, with_devices), expected);
   EXPECT_EQ(progress.total, assignment.warps());
   EXPECT_EQ(progress.done, assignment.warps());
   EXPECT_TRUE(progress.finished);
-  ASSERT_EQ(accelerator.records().size(), 1U);
-  EXPECT_EQ(accelerator.records()[0].stage, "replay");
-  EXPECT_NE(accelerator.records()[0].device, "CPU");
-  for (kernels::Device* device : kernels::devices_of(accelerator)) {
+  ASSERT_EQ(accelerator->records().size(), 1U);
+  EXPECT_EQ(accelerator->records()[0].stage, "replay");
+  EXPECT_NE(accelerator->records()[0].device, "CPU");
+  for (kernels::Device* device : kernels::devices_of(*accelerator)) {
     EXPECT_EQ(device->times().count("simt replay"), 1U);
   }
 }
 
 TEST_F(OnDevices, TheLaunchIsUploadedAndEncodedOnce) {
-  Accelerator accelerator = test::accelerator_of(1);
-  trace::AcceleratedLaunch resident(accelerator, launch);
+  const auto accelerator = test::open_accelerator();
+  trace::AcceleratedLaunch resident(*accelerator, launch);
   simt::ReplayOptions with_devices = options();
   with_devices.on_device = &resident;
   const auto launches = [&](const char* program) {
-    return kernels::devices_of(accelerator).front()->times().at(program).launches;
+    return kernels::devices_of(*accelerator).front()->times().at(program).launches;
   };
   test::expect_equal(simt::replay(launch, shaders, assignment, with_devices), expected);
   const std::uint64_t encoded = launches("simt encode");
   const std::uint64_t replayed = launches("simt replay");
-  const std::uint64_t kept = kernels::devices_of(accelerator).front()->allocated_bytes();
+  const std::uint64_t kept = kernels::devices_of(*accelerator).front()->allocated_bytes();
   EXPECT_GE(kept, 4 * launch.data.events.size());  // kinds, shaders, codes
   test::expect_equal(simt::replay(launch, shaders, assignment, with_devices), expected);
   EXPECT_EQ(launches("simt encode"), encoded);
   EXPECT_GT(launches("simt replay"), replayed);
-  EXPECT_EQ(kernels::devices_of(accelerator).front()->allocated_bytes(), kept);
+  EXPECT_EQ(kernels::devices_of(*accelerator).front()->allocated_bytes(), kept);
 }
 
 TEST_F(OnDevices, ColumnsPassThroughWhereTheyDoNotFit) {
@@ -92,20 +76,19 @@ TEST_F(OnDevices, ColumnsPassThroughWhereTheyDoNotFit) {
   simt::ReplayOptions sums;
   expected = simt::replay(launch, shaders, assignment, sums);
   const std::uint64_t rows = launch.data.events.size();
-  Accelerator accelerator = test::accelerator_of(1, {.memory_limit = rows * 5 / 2});
-  trace::AcceleratedLaunch resident(accelerator, launch);
+  const auto accelerator = test::open_accelerator(1, true, {.memory_limit = rows * 5 / 2});
+  trace::AcceleratedLaunch resident(*accelerator, launch);
   sums.on_device = &resident;
   test::expect_equal(simt::replay(launch, shaders, assignment, sums), expected);
   // The codes and the threads' offsets are all that is kept.
-  EXPECT_LT(kernels::devices_of(accelerator).front()->allocated_bytes(), 2 * rows);
+  EXPECT_LT(kernels::devices_of(*accelerator).front()->allocated_bytes(), 2 * rows);
 }
 
 TEST_F(OnDevices, TheProcessorGoesOnWhereMemoryIsShort) {
-  std::vector<std::unique_ptr<kernels::Device>> devices;
-  devices.push_back(test::open_test_device({.memory_limit = 4096}));
   std::vector<std::string> told;
-  Accelerator accelerator(std::move(devices), false, [&](const std::string& line) { told.push_back(line); });
-  trace::AcceleratedLaunch resident(accelerator, launch);
+  const auto accelerator =
+      test::open_accelerator(1, false, {.memory_limit = 4096}, [&](const std::string& line) { told.push_back(line); });
+  trace::AcceleratedLaunch resident(*accelerator, launch);
   simt::ReplayOptions with_devices = options();
   with_devices.on_device = &resident;
   test::expect_equal(simt::replay(launch, shaders, assignment, with_devices), expected);
@@ -113,21 +96,20 @@ TEST_F(OnDevices, TheProcessorGoesOnWhereMemoryIsShort) {
 }
 
 TEST_F(OnDevices, TheProcessorGoesOnWhereTheDeviceIsLost) {
-  std::vector<std::unique_ptr<kernels::Device>> devices;
-  devices.push_back(test::open_test_device({.lose_at_submission = 2}));
   std::vector<std::string> told;
-  Accelerator accelerator(std::move(devices), false, [&](const std::string& line) { told.push_back(line); });
-  trace::AcceleratedLaunch resident(accelerator, launch);
+  const auto accelerator = test::open_accelerator(1, false, {.lose_at_submission = 2},
+                                                  [&](const std::string& line) { told.push_back(line); });
+  trace::AcceleratedLaunch resident(*accelerator, launch);
   simt::ReplayOptions with_devices = options();
   with_devices.on_device = &resident;
   test::expect_equal(simt::replay(launch, shaders, assignment, with_devices), expected);
   EXPECT_EQ(told.size(), 1U);
-  EXPECT_FALSE(accelerator.has_device());
+  EXPECT_FALSE(accelerator->has_device());
 }
 
 TEST_F(OnDevices, RefusesWhatTheProcessorRefuses) {
-  Accelerator accelerator = test::accelerator_of(2);
-  trace::AcceleratedLaunch resident(accelerator, launch);
+  const auto accelerator = test::open_accelerator(2);
+  trace::AcceleratedLaunch resident(*accelerator, launch);
   simt::ReplayOptions with_devices;
   with_devices.on_device = &resident;
   const auto message = [&] {
@@ -150,7 +132,7 @@ TEST_F(OnDevices, RefusesWhatTheProcessorRefuses) {
   EXPECT_THAT(message(), testing::HasSubstr("the warp size is out of range"));
   assignment = test::linear_assignment(kThreads, 32);
   const trace::Launch other = launch;
-  trace::AcceleratedLaunch of_other(accelerator, other);
+  trace::AcceleratedLaunch of_other(*accelerator, other);
   with_devices.on_device = &of_other;
   EXPECT_THAT(message(), testing::HasSubstr("another launch's columns"));
 }

@@ -3,22 +3,12 @@
 
 #include "capture/trace/reader.hpp"
 #include "tests/kernels-simt/support.hpp"
-#include "tests/regrouping/support.hpp"
+#include "tests/regrouping/random_schedules.hpp"
 
 namespace rayreplay {
 namespace {
 
 using simt::Policy;
-
-std::vector<simt::CallWeights> random_weights(std::size_t tables, std::size_t shaders, std::mt19937_64& random) {
-  std::vector<simt::CallWeights> result(tables, simt::CallWeights(shaders * trace::kEventKinds));
-  for (auto& table : result) {
-    for (std::uint32_t& weight : table) {
-      weight = static_cast<std::uint32_t>(random());
-    }
-  }
-  return result;
-}
 
 void compare(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
              const scheduler::Segments& segments, const trace::Column<std::uint32_t>& segment_at,
@@ -44,7 +34,7 @@ TEST(Segments, GiveTheProcessorsSums) {
     simt::SegmentReplayOptions options;
     options.policy = warp_size == 5 ? Policy::OldestLane : Policy::StageMajority;
     options.detail = true;
-    options.weights = random_weights(warp_size == 5 ? 3 : simt::kMostWeights, shader_count, random);
+    options.weights = test::random_weights(warp_size == 5 ? 3 : simt::kMostWeights, shader_count, random);
     options.shader_cost = test::some_costs(shader_count);
     compare(launch, shaders, segments, places.thread_at, warp_size, options);
     if (warp_size == 32) {
@@ -63,7 +53,7 @@ TEST(Segments, CutEverywhereOrNowhere) {
     const auto segments = scheduler::cut_paths(launch, {.at = at});
     const auto places = test::shuffled_assignment(segments.size(), 32, random);
     simt::SegmentReplayOptions options;
-    options.weights = random_weights(1, shaders.size(), random);
+    options.weights = test::random_weights(1, shaders.size(), random);
     for (const Policy policy : test::kPolicies) {
       options.policy = policy;
       compare(launch, shaders, segments, places.thread_at, 32, options);
@@ -78,7 +68,7 @@ TEST(Segments, OfACapture) {
   const auto schedule = plan.schedule("ser");
   simt::SegmentReplayOptions options;
   options.detail = true;
-  options.weights = random_weights(2, trace.shaders.size(), random);
+  options.weights = test::random_weights(2, trace.shaders.size(), random);
   compare(plan.launch(), plan.shaders(), plan.segments(), schedule.segment_at, 32, options);
 }
 
@@ -90,8 +80,8 @@ TEST(Segments, ThatAreOnTheDevice) {
   trace.launches.push_back(test::RandomLaunch(6, random()).make(1000, 5));
   const trace::Launch& launch = trace.launches[0];
   const auto order = test::linear_assignment(launch.data.threads(), 32);
-  Accelerator accelerator = test::accelerator_of(1);
-  trace::AcceleratedLaunch resident(accelerator, launch);
+  const auto accelerator = test::open_accelerator();
+  trace::AcceleratedLaunch resident(*accelerator, launch);
   const auto created = scheduler::SchedulerModels::create("ser");
   const auto segments = scheduler::cut_paths(launch, created.model->cut(), &resident);
   const scheduler::MachineFacts machine;
@@ -100,7 +90,7 @@ TEST(Segments, ThatAreOnTheDevice) {
   ASSERT_NE(segments.on_device, nullptr);
   ASSERT_NE(schedule.on_device, nullptr);
   simt::SegmentReplayOptions options;
-  options.weights = random_weights(2, trace.shaders.size(), random);
+  options.weights = test::random_weights(2, trace.shaders.size(), random);
   const auto expected = simt::replay_segments(launch, trace.shaders, segments, schedule.segment_at, 32, options);
   options.on_device = &resident;
   options.schedule_on_device = schedule.on_device.get();
@@ -116,15 +106,15 @@ TEST(Segments, OnTwoDevices) {
   const auto places = test::shuffled_assignment(segments.size(), 32, random);
   simt::SegmentReplayOptions options;
   options.detail = true;
-  options.weights = random_weights(2, shaders.size(), random);
+  options.weights = test::random_weights(2, shaders.size(), random);
   const auto expected = simt::replay_segments(launch, shaders, segments, places.thread_at, 32, options);
-  Accelerator accelerator = test::accelerator_of(2);
-  trace::AcceleratedLaunch resident(accelerator, launch);
+  const auto accelerator = test::open_accelerator(2);
+  trace::AcceleratedLaunch resident(*accelerator, launch);
   options.on_device = &resident;
   test::expect_equal(simt::replay_segments(launch, shaders, segments, places.thread_at, 32, options), expected);
-  ASSERT_EQ(accelerator.records().size(), 1U);
-  EXPECT_EQ(accelerator.records()[0].stage, "replay of segments");
-  EXPECT_NE(accelerator.records()[0].device, "CPU");
+  ASSERT_EQ(accelerator->records().size(), 1U);
+  EXPECT_EQ(accelerator->records()[0].stage, "replay of segments");
+  EXPECT_NE(accelerator->records()[0].device, "CPU");
 }
 
 }  // namespace

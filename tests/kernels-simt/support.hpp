@@ -11,7 +11,7 @@
 #include "kernels/simt/twins.hpp"
 #include "kernels/twins.hpp"
 #include "tests/simt/support.hpp"
-#include "tests/support/vulkan_device.hpp"
+#include "tests/support/accelerator.hpp"
 
 namespace rayreplay::test {
 
@@ -25,15 +25,6 @@ inline kernels::Device& shared_device() {
 inline simt::Devices one_device() {
   static kernels::Device* const device = &shared_device();
   return {&device, 1};
-}
-
-/// `count` further devices of an accelerator; errors are not fallen back from.
-inline Accelerator accelerator_of(std::size_t count, const kernels::DeviceOptions& options = {}) {
-  std::vector<std::unique_ptr<kernels::Device>> devices;
-  for (std::size_t i = 0; i < count; ++i) {
-    devices.push_back(open_test_device(options));
-  }
-  return {std::move(devices), true, {}};
 }
 
 inline void expect_equal(const simt::ReplayResult& found, const simt::ReplayResult& expected) {

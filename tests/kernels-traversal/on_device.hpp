@@ -15,28 +15,13 @@
 #include "bvh/bvh.hpp"
 #include "capture/trace/reader.hpp"
 #include "kernels/accelerator.hpp"
+#include "tests/support/accelerator.hpp"
 #include "tests/support/random_trace.hpp"
 #include "tests/support/ray_scenes.hpp"
-#include "tests/support/vulkan_device.hpp"
 #include "traversal/observed.hpp"
 #include "traversal/traversal.hpp"
 
 namespace rayreplay::test {
-
-/// As if the devices had been asked for by name: a failure is an error, no silent processor.
-[[nodiscard]] inline Accelerator open_accelerator(std::size_t devices = 1, const kernels::DeviceOptions& options = {}) {
-  std::vector<std::unique_ptr<kernels::Device>> opened;
-  for (std::size_t i = 0; i < devices; ++i) {
-    opened.push_back(open_test_device(options));
-  }
-  return {std::move(opened), true, {}};
-}
-
-/// One for all tests of a program: pipelines are made once.
-[[nodiscard]] inline Accelerator& accelerator() {
-  static Accelerator shared = open_accelerator();
-  return shared;
-}
 
 /// Random rays, and some that nobody traverses or that stretch what a ray may be.
 [[nodiscard]] inline std::vector<traversal::Ray> mixed_rays(std::uint64_t seed, std::size_t count, bool flags) {

@@ -62,7 +62,7 @@ std::size_t compare(const bvh::Bvh& bvh, const std::vector<Ray>& rays, const Tra
   EXPECT_EQ(kernels::BvhOnDevice(bvh).unfit(), "") << what;
   DeviceSlot on_device;
   TraceOptions there = options;
-  there.accelerator = &accelerator();
+  there.accelerator = &shared_accelerator();
   there.on_device = &on_device;
   const auto model = Traversals::create(order).model;
   const auto* shaders = dynamic_cast<const ObservedShaders*>(options.shaders);
@@ -222,12 +222,12 @@ TEST(TraversalOnDevice, SeveralDevicesAndLittleMemoryChangeNothing) {
   kernels::DeviceOptions tight;
   tight.memory_limit = std::uint64_t{6} << 20U;
   tight.batch_seconds = 1e-4;
-  Accelerator several = open_accelerator(2, tight);
+  const auto several = open_accelerator(2, true, tight);
   for (const char* order : {"near-first", "ordered"}) {
     const auto model = Traversals::create(order).model;
     const TraceResult cpu = model->trace(bvh, rays, {.accesses = true, .shaders = &shaders});
     const TraceResult device =
-        model->trace(bvh, rays, {.accesses = true, .shaders = &shaders, .accelerator = &several});
+        model->trace(bvh, rays, {.accesses = true, .shaders = &shaders, .accelerator = several.get()});
     expect_equal(device, cpu, order);
   }
 }
@@ -235,20 +235,20 @@ TEST(TraversalOnDevice, SeveralDevicesAndLittleMemoryChangeNothing) {
 TEST(TraversalOnDevice, WhatHasNoKernelRunsOnTheProcessorAndSaysSo) {
   const trace::Scene scene = random_scene({.seed = 7});
   const std::vector<Ray> rays = mixed_rays(8, 100, true);
-  Accelerator own = open_accelerator();
+  const auto own = open_accelerator();
   const bvh::Bvh half = bvh::build_bvh(scene, 0, "test", {.layout = "half-4"});
   const bvh::Bvh wide = bvh::build_bvh(scene, 0, "test", {.layout = "wide-8"});
   const SphereShaders spheres(wide.scene, rays);
   const auto near = Traversals::create("near-first").model;
-  expect_equal(near->trace(half, rays, {.accelerator = &own}), near->trace(half, rays, {}), "half-4");
-  expect_equal(near->trace(wide, rays, {.tests = true, .accelerator = &own}), near->trace(wide, rays, {.tests = true}),
-               "tests");
-  expect_equal(near->trace(wide, rays, {.shaders = &spheres, .accelerator = &own}),
+  expect_equal(near->trace(half, rays, {.accelerator = own.get()}), near->trace(half, rays, {}), "half-4");
+  expect_equal(near->trace(wide, rays, {.tests = true, .accelerator = own.get()}),
+               near->trace(wide, rays, {.tests = true}), "tests");
+  expect_equal(near->trace(wide, rays, {.shaders = &spheres, .accelerator = own.get()}),
                near->trace(wide, rays, {.shaders = &spheres}), "spheres");
   const auto any = Traversals::create("any-order").model;
-  expect_equal(any->trace(wide, rays, {.accelerator = &own}), any->trace(wide, rays, {}), "any-order");
+  expect_equal(any->trace(wide, rays, {.accelerator = own.get()}), any->trace(wide, rays, {}), "any-order");
   std::vector<std::string> reasons;
-  for (const StageRecord& record : own.records()) {
+  for (const StageRecord& record : own->records()) {
     EXPECT_EQ(record.stage, "traversal");
     EXPECT_EQ(record.device, "CPU");
     reasons.push_back(record.reason);
@@ -264,7 +264,7 @@ TEST(TraversalOnDevice, CopiesOfAnotherStructureAreAnError) {
   DeviceSlot copies = std::make_shared<kernels::BvhOnDevice>(other);
   EXPECT_THROW(static_cast<void>(Traversals::create("near-first")
                                      .model->trace(one, random_rays(1, 10, false),
-                                                   {.accelerator = &accelerator(), .on_device = &copies})),
+                                                   {.accelerator = &shared_accelerator(), .on_device = &copies})),
                Error);
 }
 

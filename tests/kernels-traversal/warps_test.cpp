@@ -40,7 +40,8 @@ std::vector<std::uint64_t> ragged_warps(std::uint64_t seed, std::size_t rays, st
 }
 
 std::uint64_t compare(const bvh::Bvh& bvh, const std::vector<Ray>& rays, const std::vector<std::uint64_t>& first_ray,
-                      const WarpTraceOptions& options, const std::string& what, Accelerator& devices = accelerator()) {
+                      const WarpTraceOptions& options, const std::string& what,
+                      Accelerator& devices = shared_accelerator()) {
   DeviceSlot on_device;
   WarpTraceOptions there = options;
   there.accelerator = &devices;
@@ -95,10 +96,10 @@ TEST(WarpsOnDevice, SeveralDevicesAndLittleMemoryChangeNothing) {
   kernels::DeviceOptions tight;
   tight.memory_limit = std::uint64_t{3} << 20U;
   tight.batch_seconds = 1e-4;
-  Accelerator several = open_accelerator(2, tight);
-  compare(bvh, rays, ragged_warps(9, rays.size(), 32), {.accesses = true}, "two devices", several);
-  compare(bvh, rays, {0}, {.accesses = true}, "no warp", several);
-  compare(bvh, rays, {0, 5}, {.accesses = true}, "one warp", several);
+  const auto several = open_accelerator(2, true, tight);
+  compare(bvh, rays, ragged_warps(9, rays.size(), 32), {.accesses = true}, "two devices", *several);
+  compare(bvh, rays, {0}, {.accesses = true}, "no warp", *several);
+  compare(bvh, rays, {0, 5}, {.accesses = true}, "one warp", *several);
 }
 
 }  // namespace

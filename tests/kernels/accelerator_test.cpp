@@ -8,8 +8,8 @@
 #include "kernels/launch_on_device.hpp"
 #include "kernels/twins.hpp"
 #include "tests/kernels/affine_kernel.hpp"
+#include "tests/support/accelerator.hpp"
 #include "tests/support/error_of.hpp"
-#include "tests/support/vulkan_device.hpp"
 
 namespace rayreplay::kernels {
 namespace {
@@ -20,14 +20,9 @@ struct Fixture {
   std::vector<std::string> logged;
   std::unique_ptr<Accelerator> accelerator;
 
-  explicit Fixture(bool required, const DeviceOptions& options = {}, int devices = 1) {
-    std::vector<std::unique_ptr<Device>> opened;
-    for (int i = 0; i < devices; ++i) {
-      opened.push_back(test::open_test_device(options));
-    }
-    accelerator = std::make_unique<Accelerator>(std::move(opened), required,
-                                                [this](const std::string& line) { logged.push_back(line); });
-  }
+  explicit Fixture(bool required, const DeviceOptions& options = {}, std::size_t devices = 1)
+      : accelerator(test::open_accelerator(devices, required, options,
+                                           [this](const std::string& line) { logged.push_back(line); })) {}
 
   std::string run(const Needs& needs = {}) const {
     return accelerator->run(

@@ -18,6 +18,7 @@
 #include "tests/layer-faults/counts.hpp"
 #include "tests/layer-faults/plan.hpp"
 #include "tests/layer/captured_run.hpp"
+#include "tests/support/software_driver.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace rayreplay::test {
@@ -28,20 +29,6 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 using Environment = std::map<std::string, std::string>;
-
-/// Tests run on the software driver where it is installed, whatever devices there are.
-std::string software_driver() {
-  if (const char* chosen = std::getenv("VK_DRIVER_FILES")) {
-    return chosen;
-  }
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator("/usr/share/vulkan/icd.d", none)) {
-    if (entry.path().filename().string().starts_with("lvp_icd")) {
-      return entry.path().string();
-    }
-  }
-  return {};
-}
 
 /// A run of a scenario, with a structure that its layers share with the test.
 template <typename Shared>

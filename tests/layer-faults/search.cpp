@@ -28,6 +28,7 @@
 #include "tests/layer-faults/child.hpp"
 #include "tests/layer-faults/commands.hpp"
 #include "tests/layer-faults/plan.hpp"
+#include "tests/support/software_driver.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace rayreplay::test {
@@ -47,20 +48,6 @@ struct Settings {
   std::string layer = RAYREPLAY_LAYER_FOLDER;
   std::vector<std::string> scenarios;
 };
-
-/// Tests run on the software driver where it is installed, whatever devices there are.
-std::string software_driver() {
-  if (const char* chosen = std::getenv("VK_DRIVER_FILES")) {
-    return chosen;
-  }
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator("/usr/share/vulkan/icd.d", none)) {
-    if (entry.path().filename().string().starts_with("lvp_icd")) {
-      return entry.path().string();
-    }
-  }
-  return {};
-}
 
 /// A run of a scenario with a plan.
 class Run {

@@ -9,12 +9,12 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 #include "capture/spool/payload.hpp"
 #include "capture/spool/reader.hpp"
+#include "tests/support/file_bytes.hpp"
+#include "tests/support/software_driver.hpp"
 
 namespace rayreplay::test {
 namespace {
@@ -23,24 +23,6 @@ template <typename Block>
 void take(std::vector<Block>& to, std::span<const std::byte> payload) {
   if (!spool::decode(payload, to.emplace_back())) {
     throw std::runtime_error("a block cannot be decoded");
-  }
-}
-
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-/// Tests run on the software driver where it is installed, whatever devices there are.
-void use_software_driver() {
-  if (std::getenv("VK_DRIVER_FILES") != nullptr) {
-    return;
-  }
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator("/usr/share/vulkan/icd.d", none)) {
-    if (entry.path().filename().string().starts_with("lvp_icd")) {
-      setenv("VK_DRIVER_FILES", entry.path().c_str(), 1);
-    }
   }
 }
 
@@ -83,7 +65,7 @@ Outcome run(const std::string& scenario, const Settings& settings, bool with_lay
   }
   close(pipe_ends[0]);
   waitpid(child, &outcome.status, 0);
-  outcome.errors = read_file(folder / "errors");
+  outcome.errors = read_bytes(folder / "errors");
   if (std::filesystem::exists(spool_folder)) {
     outcome.folder = true;
     const auto closed = [](const std::filesystem::path& path) {

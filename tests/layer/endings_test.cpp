@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/app/run_command.hpp"
+#include "tests/support/software_driver.hpp"
 
 namespace rayreplay::test {
 namespace {
@@ -21,12 +22,7 @@ using testing::StartsWith;
 class Endings : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    std::error_code none;
-    for (const auto& entry : std::filesystem::directory_iterator("/usr/share/vulkan/icd.d", none)) {
-      if (std::getenv("VK_DRIVER_FILES") == nullptr && entry.path().filename().string().starts_with("lvp_icd")) {
-        ::setenv("VK_DRIVER_FILES", entry.path().c_str(), 1);
-      }
-    }
+    use_software_driver();
   }
   [[nodiscard]] Outcome capture(const std::string& scenario, std::vector<std::string> options = {},
                                 bool record = true) const {

@@ -11,6 +11,7 @@
 #include "scheduler-models/regrouping/exchanges/queue_exchange.hpp"
 #include "sim/machine/timing.hpp"
 #include "tests/machine/slow_run.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/launch_builder.hpp"
 #include "tests/support/random_trace.hpp"
 
@@ -198,13 +199,7 @@ TEST(RunTimed, AStarvedExchangeIsAskedAtOnce) {
 }
 
 std::string message(const Setting& setting) {
-  try {
-    (void)setting.run();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::Internal);
-    return error.what();
-  }
-  return "no error";
+  return test::message_of(ErrorKind::Internal, [&] { (void)setting.run(); });
 }
 
 template <class Broken>

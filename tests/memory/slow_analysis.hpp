@@ -256,12 +256,7 @@ inline AnalysisResult slow_analysis(const AnalysisOptions& options, const std::v
   }
   const auto add = [](LevelResult& level, const SlowUnit& unit) {
     const CacheCounts one = unit.table ? unit.counts : unit.cache->counts();
-    level.counts.accesses += one.accesses;
-    level.counts.hits += one.hits;
-    level.counts.sector_misses += one.sector_misses;
-    level.counts.evictions += one.evictions;
-    level.counts.sectors_filled += one.sectors_filled;
-    level.counts.sectors_written += one.sectors_written;
+    level.counts += one;
     level.histogram.merge(unit.histogram);
     level.caches += one.accesses == 0 ? 0U : 1U;
   };

@@ -11,6 +11,7 @@
 #include "capture/trace/reader.hpp"
 #include "capture/trace/validate.hpp"
 #include "tests/reference/support.hpp"
+#include "tests/support/file_bytes.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace rayreplay::test {
@@ -18,11 +19,6 @@ namespace {
 
 class TraceFile : public ::testing::Test {
  protected:
-  static std::string bytes(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  }
-
   TemporaryFolder folder_;
 };
 
@@ -74,7 +70,7 @@ TEST_F(TraceFile, SameBytesWhateverTheWorkers) {
   options.batch_threads = 13;
   const auto two = reference::trace_to_file(scene, options, folder_ / "two.rrt", false);
   EXPECT_EQ(one.hash, two.hash);
-  EXPECT_EQ(bytes(folder_ / "one.rrt"), bytes(folder_ / "two.rrt"));
+  EXPECT_EQ(read_bytes(folder_ / "one.rrt"), read_bytes(folder_ / "two.rrt"));
 }
 
 TEST_F(TraceFile, NothingIsLeftOfAFailedRun) {

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "tests/reference/support.hpp"
+#include "tests/support/counting_progress.hpp"
 
 namespace rayreplay::test {
 namespace {
@@ -140,28 +141,12 @@ TEST(Refusals, AFailingSinkStopsTheRun) {
   }
 }
 
-class CountingProgress final : public Progress {
- public:
-  void start(std::string_view, std::uint64_t total) override {
-    total_ = total;
-  }
-  void advance(std::uint64_t units) override {
-    done_ += units;
-  }
-  void finish() override {
-    finished_ = true;
-  }
-  std::uint64_t total_ = 0;
-  std::uint64_t done_ = 0;
-  bool finished_ = false;
-};
-
 TEST(Progress, CountsThreads) {
-  CountingProgress progress;
+  test::CountingProgress progress;
   reference::trace_scene(sphere_cloud(10, 1), small_options(), nullptr, &progress);
-  EXPECT_EQ(progress.total_, 48U * 32U);
-  EXPECT_EQ(progress.done_, progress.total_);
-  EXPECT_TRUE(progress.finished_);
+  EXPECT_EQ(progress.total, 48U * 32U);
+  EXPECT_EQ(progress.done, progress.total);
+  EXPECT_TRUE(progress.finished);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "scheduler-models/regrouping/hints/expression.hpp"
 #include "scheduler-models/regrouping/hints/tree.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace rayreplay::scheduler::formula {
 namespace {
@@ -21,14 +22,7 @@ double value_of(const std::string& text, const Values& values = {}) {
 }
 
 ErrorInfo error_of(const std::string& text) {
-  try {
-    static_cast<void>(parse_expression(text, "hint 'test'"));
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::Usage);
-    return error.info();
-  }
-  ADD_FAILURE() << "no error: " << text;
-  return {};
+  return test::error_of(ErrorKind::Usage, [&] { static_cast<void>(parse_expression(text, "hint 'test'")); });
 }
 
 TEST(Formula, NumbersAreReadInEveryForm) {

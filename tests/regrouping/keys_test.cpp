@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "scheduler-models/regrouping/reorder_key.hpp"
 #include "tests/regrouping/support.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace rayreplay {
 namespace {
@@ -53,13 +54,7 @@ class ReorderKeys : public testing::Test {
     return result;
   }
   std::string error(const test::Plan& plan, const KeyParts& parts, ErrorKind kind) {
-    try {
-      (void)scheduler::reorder_keys(plan.context(), parts);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), kind);
-      return error.what();
-    }
-    return "no error";
+    return test::message_of(kind, [&] { (void)scheduler::reorder_keys(plan.context(), parts); });
   }
 
   test::Plan plan_;

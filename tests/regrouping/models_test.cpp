@@ -11,6 +11,7 @@
 #include "scheduler-models/regrouping/segment_schedule.hpp"
 #include "sim/simt/segment_replay.hpp"
 #include "tests/regrouping/support.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace rayreplay {
 namespace {
@@ -167,13 +168,7 @@ class Models : public Listing {
     return result;
   }
   static std::string usage_error(const std::string& spec) {
-    try {
-      (void)scheduler::SchedulerModels::create(spec);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::Usage);
-      return error.what();
-    }
-    return "no error";
+    return test::message_of(ErrorKind::Usage, [&] { (void)scheduler::SchedulerModels::create(spec); });
   }
 
   test::Plan dying_{half_die(), shaders(), 4};

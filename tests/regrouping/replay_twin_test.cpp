@@ -10,7 +10,7 @@
 #include "sim/simt/kernel/kernel.hpp"
 #include "sim/simt/reference/replay_reference.hpp"
 #include "sim/simt/segment_replay.hpp"
-#include "tests/regrouping/support.hpp"
+#include "tests/regrouping/random_schedules.hpp"
 
 namespace rayreplay {
 namespace {
@@ -86,23 +86,13 @@ void expect_same(const simt::SegmentReplayResult& found, const simt::SegmentRepl
   }
 }
 
-std::vector<simt::CallWeights> random_weights(std::size_t tables, std::size_t shaders, std::mt19937_64& random) {
-  std::vector<simt::CallWeights> result(tables, simt::CallWeights(shaders * trace::kEventKinds));
-  for (auto& table : result) {
-    for (std::uint32_t& weight : table) {
-      weight = static_cast<std::uint32_t>(random());
-    }
-  }
-  return result;
-}
-
 void compare(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
              const scheduler::Segments& segments, const scheduler::WarpAssignment& places, std::mt19937_64& random) {
   for (const simt::Policy policy : test::kPolicies) {
     for (const std::size_t tables : {0U, 1U, 4U}) {
       simt::SegmentReplayOptions options;
       options.policy = policy;
-      options.weights = random_weights(tables, shaders.size(), random);
+      options.weights = test::random_weights(tables, shaders.size(), random);
       for (std::size_t i = 0; tables == 1 && i < shaders.size(); ++i) {
         options.shader_cost.push_back(static_cast<std::uint32_t>(random() % 1000));
       }
@@ -162,7 +152,7 @@ TEST(ReplayTwin, CountsTheSameOfACapture) {
   const auto schedule = plan.schedule("ser");
   simt::SegmentReplayOptions options;
   options.detail = true;
-  options.weights = random_weights(2, trace.shaders.size(), random);
+  options.weights = test::random_weights(2, trace.shaders.size(), random);
   const auto places = test::schedule_as_assignment(schedule);
   expect_same(simt::replay_segments(plan.launch(), plan.shaders(), plan.segments(), schedule.segment_at, 32, options),
               reference(plan.launch(), plan.shaders(), plan.segments(), places, options), true, "captured");
@@ -195,7 +185,7 @@ TEST(ReplaySegments, DoesNotDependOnTheWorkers) {
   const auto places = test::shuffled_assignment(segments.size(), 32, random);
   simt::SegmentReplayOptions options;
   options.detail = true;
-  options.weights = random_weights(3, 11, random);
+  options.weights = test::random_weights(3, 11, random);
   const auto run = [&](int workers) {
     const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism, 8);
     oneapi::tbb::task_arena arena(workers);

@@ -7,8 +7,8 @@
 #include "capture/trace/reader.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/regrouping/reorder_key.hpp"
+#include "tests/regrouping/random_schedules.hpp"
 #include "tests/regrouping/reference_schedule.hpp"
-#include "tests/regrouping/support.hpp"
 
 namespace rayreplay {
 namespace {
@@ -16,6 +16,10 @@ namespace {
 using scheduler::Regrouping;
 using scheduler::Scope;
 using scheduler::SegmentSchedule;
+using test::describe;
+using test::random_keys;
+using test::regroupings;
+using Shape = test::ScheduleShape;
 using Keys = trace::Column<std::uint64_t>;
 
 void expect_same(const SegmentSchedule& found, const SegmentSchedule& expected, const std::string& what) {
@@ -25,26 +29,6 @@ void expect_same(const SegmentSchedule& found, const SegmentSchedule& expected, 
   EXPECT_EQ(found.moved, expected.moved) << what;
   EXPECT_EQ(found.segment_at, expected.segment_at) << what;
   EXPECT_EQ(found.spread, expected.spread) << what;
-}
-
-/// Every scope with everything that can be switched.
-std::vector<Regrouping> regroupings() {
-  std::vector<Regrouping> result;
-  for (const Scope scope : {Scope::Warp, Scope::Pool, Scope::Sm, Scope::Launch}) {
-    for (unsigned bits = 0; bits < 8; ++bits) {
-      result.push_back({.scope = scope,
-                        .pool_warps = scope == Scope::Pool ? 3U : 1U,
-                        .split_keys = (bits & 1) != 0,
-                        .keep_lanes = (bits & 2) != 0,
-                        .only_if_fewer = (bits & 4) != 0});
-    }
-  }
-  return result;
-}
-
-std::string describe(const Regrouping& regrouping) {
-  return "scope " + std::to_string(static_cast<int>(regrouping.scope)) + (regrouping.split_keys ? ", split keys" : "") +
-         (regrouping.keep_lanes ? ", keep lanes" : "") + (regrouping.only_if_fewer ? ", only if fewer" : "");
 }
 
 void compare_all(const scheduler::PlanContext& plan, const Keys& keys) {
@@ -57,34 +41,12 @@ void compare_all(const scheduler::PlanContext& plan, const Keys& keys) {
   }
 }
 
-/// `distinct` values, so far apart that they differ in several bytes.
-Keys random_keys(std::size_t segments, std::uint64_t distinct, std::mt19937_64& random) {
-  Keys keys(segments);
-  for (std::uint64_t& key : keys) {
-    key = (random() % distinct) * 0x0000'0100'0001'0101U;
-  }
-  return keys;
-}
-
-struct Shape {
-  std::uint32_t warp_size;
-  std::uint32_t threads;
-  std::uint64_t keys;
-};
-
 class ScheduleTwin : public testing::TestWithParam<Shape> {};
 
 TEST_P(ScheduleTwin, MakesTheSameSchedule) {
   const Shape shape = GetParam();
   std::mt19937_64 random(shape.warp_size * 1000 + shape.threads + shape.keys);
-  trace::Trace trace;
-  trace.shaders = test::shaders_of_all_stages(11);
-  trace.launches.push_back(test::RandomLaunch(11, random()).make(shape.threads, 6));
-  auto order = test::shuffled_assignment(shape.threads, shape.warp_size, random);
-  std::shuffle(order.start_rank.begin(), order.start_rank.end(), random);
-  test::Plan plan(trace, order);
-  plan.machine.sms = 5;
-  plan.machine.withheld_sms = 2;
+  test::Plan plan = test::random_plan(shape, 6, random);
   for (const scheduler::CutAt at : {scheduler::CutAt::PendingCall, scheduler::CutAt::EveryCall}) {
     if (at == scheduler::CutAt::EveryCall && shape.threads > 1000) {
       break;  // the twin is slow
@@ -99,11 +61,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ScheduleTwin,
                                          Shape{13, 300, 5}, Shape{32, 1, 3}, Shape{32, 900, 1}, Shape{32, 900, 4},
                                          Shape{32, 900, 100'000}, Shape{64, 700, 4}, Shape{64, 700, 1000},
                                          Shape{32, 1500, 250}, Shape{32, 1500, 300}, Shape{32, 8000, 6}),
-                         [](const auto& instance) {
-                           return std::to_string(instance.param.warp_size) + "Lanes" +
-                                  std::to_string(instance.param.threads) + "Threads" +
-                                  std::to_string(instance.param.keys) + "Keys";
-                         });
+                         test::shape_name);
 
 class Captured : public testing::TestWithParam<const char*> {};
 

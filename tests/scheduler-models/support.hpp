@@ -6,12 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/launch_builder.hpp"
 
 namespace rayreplay::scheduler::test {
+
+using rayreplay::test::error_of;
 
 inline trace::Launch empty_launch(trace::LaunchSize size) {
   return rayreplay::test::LaunchBuilder(size).build();
@@ -23,17 +25,6 @@ inline WarpAssignment assign(std::string_view spec, const trace::Launch& launch,
 
 inline Swizzle pack(std::string_view spec, const trace::Launch& launch, const WarpAssignment& assignment) {
   return Packings::create(spec).model->compute(launch, assignment);
-}
-
-/// The error that `action` throws; fails the test by an Internal error when it throws none.
-template <class Action>
-Error error_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error;
-  }
-  return {ErrorKind::Internal, {"nothing was thrown", "", "", "", ""}};
 }
 
 /// Paths from few shaders and objects, so that ties and prefixes abound; every eighth thread is empty and every fourth

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/scheduler-models/support.hpp"
+#include "tests/support/file_bytes.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace rayreplay::scheduler::test {
@@ -29,10 +30,6 @@ class SwizzleFile : public testing::Test {
   [[nodiscard]] fs::path write_bytes(const std::string& name, const std::string& bytes) const {
     std::ofstream(path(name), std::ios::binary) << bytes;
     return path(name);
-  }
-  [[nodiscard]] static std::string bytes_of(const fs::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
   }
   /// A dataset made by other hands: no attributes.
   template <class T>
@@ -77,7 +74,7 @@ class SwizzleFile : public testing::Test {
 TEST_F(SwizzleFile, FlatIsLittleEndianAndNothingElse) {
   const Swizzle two{1, 0};
   write_swizzle(path("s.bin"), two, {2, 1, 1}, "random", "", false);
-  EXPECT_EQ(bytes_of(path("s.bin")), std::string("\1\0\0\0\0\0\0\0", 8));
+  EXPECT_EQ(rayreplay::test::read_bytes(path("s.bin")), std::string("\1\0\0\0\0\0\0\0", 8));
 }
 
 TEST_F(SwizzleFile, RoundTrips) {
@@ -152,7 +149,7 @@ TEST_F(SwizzleFile, ExistingFilesStayUnlessToldOtherwise) {
     (void)write_bytes(name, "old");
     const Error error = error_of([&] { write_swizzle(path(name), swizzle_, kSize, "", "", false); });
     EXPECT_EQ(error.kind(), ErrorKind::Output);
-    EXPECT_EQ(bytes_of(path(name)), "old");
+    EXPECT_EQ(rayreplay::test::read_bytes(path(name)), "old");
     write_swizzle(path(name), swizzle_, kSize, "", "", true);
     EXPECT_EQ(read_swizzle(path(name), kSize), swizzle_);
   }
@@ -314,7 +311,7 @@ TEST_F(SwizzleFile, HugeClaimsAreRefusedBeforeAnythingIsAllocated) {
 
 TEST_F(SwizzleFile, DamagedHdf5IsAnInputError) {
   write_swizzle(path("s.h5"), swizzle_, kSize, "", "", false);
-  const std::string whole = bytes_of(path("s.h5"));
+  const std::string whole = rayreplay::test::read_bytes(path("s.h5"));
   for (const std::size_t kept : {std::size_t{8}, std::size_t{60}, whole.size() / 2, whole.size() - 1}) {
     const fs::path cut = write_bytes("cut.h5", whole.substr(0, kept));
     EXPECT_EQ(error_of([&] { (void)read_swizzle(cut, kSize); }).kind(), ErrorKind::Input) << kept;

@@ -13,12 +13,15 @@
 #include "sim/simt/call_dictionary.hpp"
 #include "sim/simt/policies/replay_policy.hpp"
 #include "tests/simt/support.hpp"
+#include "tests/support/counting_progress.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace rayreplay {
 namespace {
 
 using simt::Policy;
 using simt::Tally;
+using test::error_of;
 
 template <class Tallies>
 Tally sum(const Tallies& tallies) {
@@ -190,20 +193,7 @@ TEST(WeightedEfficiency, CostsWeighEvents) {
 }
 
 TEST(Progress, EveryWarpIsReportedOnce) {
-  struct Count : Progress {
-    void start(std::string_view, std::uint64_t units) override {
-      total = units;
-    }
-    void advance(std::uint64_t units) override {
-      done += units;
-    }
-    void finish() override {
-      ++finished;
-    }
-    std::uint64_t total = 0;
-    std::atomic<std::uint64_t> done = 0;
-    int finished = 0;
-  } progress;
+  test::CountingProgress progress;
   simt::ReplayOptions options;
   options.progress = &progress;
   (void)simt::replay(test::RandomLaunch(8, 3).make(1000, 2), test::shaders_of_all_stages(8),
@@ -211,17 +201,6 @@ TEST(Progress, EveryWarpIsReportedOnce) {
   EXPECT_EQ(progress.total, 125U);
   EXPECT_EQ(progress.done, 125U);
   EXPECT_EQ(progress.finished, 1);
-}
-
-template <class Call>
-Error error_of(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {ErrorKind::Internal, {}};
 }
 
 TEST(Refused, AnUnknownPolicyNamesTheNearest) {

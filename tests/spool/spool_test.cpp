@@ -15,6 +15,8 @@
 #include "capture/spool/payload.hpp"
 #include "capture/spool/reader.hpp"
 #include "capture/spool/writer.hpp"
+#include "tests/support/error_of.hpp"
+#include "tests/support/file_bytes.hpp"
 #include "tests/support/random_trace.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -23,6 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::Random;
+using test::read_bytes;
+using test::write_bytes;
 using testing::HasSubstr;
 
 template <class T>
@@ -128,14 +132,6 @@ class SpoolFileTest : public testing::Test {
   [[nodiscard]] fs::path file(const std::string& name = "a.rrspool") const {
     return folder_ / name;
   }
-  static std::string read_bytes(const fs::path& path) {
-    std::ifstream stream(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
-  }
-  static void write_bytes(const fs::path& path, const std::string& bytes) {
-    std::ofstream(path, std::ios::binary | std::ios::trunc)
-        .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  }
   /// Ten notes and 600 words.
   void write_some() {
     SpoolWriter writer;
@@ -211,13 +207,7 @@ TEST_F(SpoolFileTest, DamageCostsOneBlock) {
 TEST_F(SpoolFileTest, OtherFilesAreRefused) {
   const auto message = [&](const std::string& bytes) -> std::string {
     write_bytes(file("other"), bytes);
-    try {
-      const SpoolReader reader(file("other"));
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::Input);
-      return error.what();
-    }
-    return "";
+    return test::message_of(ErrorKind::Input, [&] { const SpoolReader reader(file("other")); });
   };
   EXPECT_THAT(message(""), HasSubstr("the spool is empty"));
   EXPECT_THAT(message("RRSPOOL"), HasSubstr("not a spool"));

@@ -47,6 +47,17 @@ class StreamRandom {
   std::uint64_t state_;
 };
 
+/// Multiples of `step` from `first` on, each of `lines` as likely.
+inline std::vector<std::uint64_t> random_lines(std::size_t size, std::uint64_t lines, std::uint64_t seed,
+                                               std::uint64_t first = 0, std::uint64_t step = 1) {
+  StreamRandom random(seed);
+  std::vector<std::uint64_t> result(size);
+  for (std::uint64_t& line : result) {
+    line = first + step * random.below(lines);
+  }
+  return result;
+}
+
 inline constexpr std::size_t kStreamSms = 80;
 inline constexpr std::size_t kStreamLanes = 32;
 

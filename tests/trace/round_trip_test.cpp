@@ -4,6 +4,7 @@
 #include <tbb/global_control.h>
 
 #include "capture/trace/validate.hpp"
+#include "tests/support/counting_progress.hpp"
 #include "tests/trace/support.hpp"
 
 namespace rayreplay::trace {
@@ -212,26 +213,12 @@ TEST_F(RoundTripTest, InfoSaysWhatTheTraceHolds) {
 }
 
 TEST_F(RoundTripTest, ProgressReachesItsTotal) {
-  class Counter : public Progress {
-   public:
-    void start(std::string_view, std::uint64_t total) override {
-      total_ = total;
-    }
-    void advance(std::uint64_t units) override {
-      sum_ += units;
-    }
-    void finish() override {
-      finished_ = true;
-    }
-    std::uint64_t total_ = 0;
-    std::atomic<std::uint64_t> sum_ = 0;
-    bool finished_ = false;
-  } progress;
+  test::CountingProgress progress;
   write(random_trace({.seed = 14}), file(), {.overwrite = false, .chunk_rows = 10});
   static_cast<void>(load(file(), {.max_bytes = 0, .progress = &progress}));
-  EXPECT_GT(progress.total_, 0U);
-  EXPECT_EQ(progress.sum_, progress.total_);
-  EXPECT_TRUE(progress.finished_);
+  EXPECT_GT(progress.total, 0U);
+  EXPECT_EQ(progress.done, progress.total);
+  EXPECT_TRUE(progress.finished);
 }
 
 }  // namespace

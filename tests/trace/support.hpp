@@ -16,22 +16,14 @@
 #include "base/error.hpp"
 #include "capture/trace/reader.hpp"
 #include "capture/trace/writer.hpp"
+#include "tests/support/error_of.hpp"
+#include "tests/support/file_bytes.hpp"
 #include "tests/support/random_trace.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace rayreplay::trace {
 
 namespace fs = std::filesystem;
-
-inline std::string read_bytes(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-inline void write_bytes(const fs::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc)
-      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
 
 /// A test with a folder that is there before and gone after it.
 class TraceFileTest : public testing::Test {
@@ -44,16 +36,9 @@ class TraceFileTest : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-/// The error that `action` throws; fails the test if it throws none.
-inline Error error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "no error was thrown";
-  return {ErrorKind::Internal, {"no error", "", "", "", ""}};
-}
+using test::error_of;
+using test::read_bytes;
+using test::write_bytes;
 
 template <class Column>
 std::string bytes_of_column(const Column& column) {

@@ -113,8 +113,7 @@ double measure_traversal(const trace::Trace& trace, const std::string& metric, T
   if (metric == "traversal_warp_efficiency") {
     traversal::StepTally all;
     for (const traversal::StepTally& steps : result.rows.at(2).steps) {
-      all.steps += steps.steps;
-      all.lanes += steps.lanes;
+      all += steps;
     }
     return all.efficiency(resolved.warp_size);
   }

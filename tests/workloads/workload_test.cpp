@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/workloads/workload.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace rayreplay::workloads {
 namespace {
@@ -10,15 +11,14 @@ namespace {
 using testing::HasSubstr;
 
 void expect_usage(const std::string& spec, const std::string& part) {
-  try {
-    const auto created = Workloads::create(spec);
-    static_cast<void>(created.model->is_memory() ? created.model->make_memory().records.records()
-                                                 : created.model->make_trace().launches.size());
-    FAIL() << spec << " was taken";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::Usage) << error.what();
-    EXPECT_THAT(error.what(), HasSubstr(part));
-  }
+  EXPECT_THAT(test::message_of(ErrorKind::Usage,
+                               [&] {
+                                 const auto created = Workloads::create(spec);
+                                 static_cast<void>(created.model->is_memory()
+                                                       ? created.model->make_memory().records.records()
+                                                       : created.model->make_trace().launches.size());
+                               }),
+              HasSubstr(part));
 }
 
 TEST(Workload, RefusesWhatIsNot) {

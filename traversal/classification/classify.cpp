@@ -11,6 +11,8 @@
 #include <tbb/parallel_sort.h>
 
 #include "base/error.hpp"
+#include "base/report_progress.hpp"
+#include "capture/trace/launch_scene.hpp"
 #include "traversal/classification/accumulator.hpp"
 #include "traversal/classification/batch_judge.hpp"
 #include "traversal/classification/judge.hpp"
@@ -71,16 +73,12 @@ class Classifier {
   Classification run_with(BatchJudge* elsewhere) {
     begin(elsewhere);
     const std::uint64_t threads = launch_->data.threads();
-    if (options_->progress != nullptr) {
-      options_->progress->start("classifying", threads);
-    }
+    report_start(options_->progress, "classifying", threads);
     for (std::uint64_t first = 0; first < threads;) {
       const std::uint64_t last = batch_end(*launch_, first, kBatchRays, kBatchEvents);
       const Observed observed = observe(*launch_, first, last);
       classify_batch(observed, last, closest_hits(observed));
-      if (options_->progress != nullptr) {
-        options_->progress->advance(last - first);
-      }
+      report_advance(options_->progress, last - first);
       first = last;
     }
     sums_->finish(elsewhere_ != nullptr ? elsewhere_->objects() : std::vector<ObjectCounts>{});
@@ -89,9 +87,7 @@ class Classifier {
       tbb::parallel_sort(result_.tests.begin(), result_.tests.end(),
                          [](const ClassifiedTest& a, const ClassifiedTest& b) { return a.event < b.event; });
     }
-    if (options_->progress != nullptr) {
-      options_->progress->finish();
-    }
+    report_finish(options_->progress);
     return std::move(result_);
   }
 
@@ -286,15 +282,7 @@ const trace::Launch& launch_with_scene(const trace::Trace& trace, std::uint32_t 
                                    fmt::format("less than {}, the number of launches", trace.launches.size()), ""});
   }
   const trace::Launch& found = trace.launches[launch];
-  if (trace.scene.instances.empty()) {
-    throw Error(ErrorKind::Missing, {"the trace does not hold the scene", name, "", "geometry and instances",
-                                     "capture with geometry, or trace the scene with rayreplay trace"});
-  }
-  if (found.tlas == trace::kNone) {
-    throw Error(ErrorKind::Missing, {"it is not known which top-level structure the launch used",
-                                     fmt::format("{}:/launch/{}", name, launch), "", "one of the scene's structures",
-                                     "capture again; rayreplay info shows the notes that say why"});
-  }
+  trace::require_scene(trace.scene, found, fmt::format("{}:/launch/{}", name, launch));
   return found;
 }
 

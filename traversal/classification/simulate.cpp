@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/parameters.hpp"
+#include "base/report_progress.hpp"
 #include "traversal/classification/accumulator.hpp"
 #include "traversal/classification/batch_judge.hpp"
 #include "traversal/classification/opaque.hpp"
@@ -110,24 +111,18 @@ class Simulator {
     begin(elsewhere);
     const std::uint64_t threads = launch_->data.threads();
     Progress* const progress = options_->classify.progress;
-    if (progress != nullptr) {
-      progress->start("simulating", threads);
-    }
+    report_start(progress, "simulating", threads);
     for (std::uint64_t first = 0; first < threads;) {
       const std::uint64_t last = batch_end(*launch_, first, kBatchRays, kBatchEvents);
       run_batch(observe(*launch_, first, last), last);
-      if (progress != nullptr) {
-        progress->advance(last - first);
-      }
+      report_advance(progress, last - first);
       first = last;
     }
     sums_->finish(elsewhere_ != nullptr ? elsewhere_->objects() : std::vector<ObjectCounts>{});
     for (const GroundTruth& part : truths_) {
       result_.truth.add(part);
     }
-    if (progress != nullptr) {
-      progress->finish();
-    }
+    report_finish(progress);
     return std::move(result_);
   }
 

@@ -15,6 +15,7 @@
 
 #include <tbb/parallel_for.h>
 
+#include "base/report_progress.hpp"
 #include "traversal/kernels/observer.hpp"
 #include "traversal/traversal.hpp"
 
@@ -66,9 +67,7 @@ TraceResult trace_batch_with(const bvh::Bvh& bvh, std::span<const Ray> rays, con
   constexpr bool kAccesses = Observer::kLogsAccesses;
   TraceResult result = prepare_result(rays.size(), options.counters, kAccesses, Observer::kLogsTests, options.recycled);
   std::vector<ChunkLog> logs((rays.size() + kChunk - 1) / kChunk);
-  if (options.progress != nullptr) {
-    options.progress->start("tracing rays", rays.size());
-  }
+  report_start(options.progress, "tracing rays", rays.size());
   tbb::parallel_for(std::size_t{0}, logs.size(), [&](std::size_t chunk) {
     ChunkLog& log = logs[chunk];
     const std::size_t begin = chunk * kChunk;
@@ -98,9 +97,7 @@ TraceResult trace_batch_with(const bvh::Bvh& bvh, std::span<const Ray> rays, con
         result.tests.offset[row + 1] = log.tests.size();
       }
     }
-    if (options.progress != nullptr) {
-      options.progress->advance(end - begin);
-    }
+    report_advance(options.progress, end - begin);
   });
   for (const ChunkLog& log : logs) {
     result.ignored_rays += log.ignored_rays;
@@ -108,9 +105,7 @@ TraceResult trace_batch_with(const bvh::Bvh& bvh, std::span<const Ray> rays, con
   if constexpr (Observer::kLogsTests) {
     join_tests(result.tests, logs, rays.size());
   }
-  if (options.progress != nullptr) {
-    options.progress->finish();
-  }
+  report_finish(options.progress);
   return result;
 }
 

@@ -15,6 +15,7 @@
 
 #include <tbb/parallel_for.h>
 
+#include "base/declare_parameters.hpp"
 #include "base/split_mix.hpp"
 #include "traversal/kernels/batch.hpp"
 #include "traversal/kernels/pending_traversal.hpp"
@@ -140,13 +141,7 @@ const Traversals::Registrar kRegistrar(
          "if "
          "its own tight box is met; entries beyond the closest hit in their turn are skipped.",
      .source = "rayreplay",
-     .parameters = {{.name = "seed",
-                     .default_value = std::int64_t{1},
-                     .unit = "",
-                     .text = "Seed of the random keys; each ray draws its own.",
-                     .minimum = 0,
-                     .maximum = 9e18,
-                     .choices = {}}}},
+     .parameters = {declare::whole("seed", 1, "", "Seed of the random keys; each ray draws its own.", 0, 9e18)}},
     [](const Parameters& parameters) {
       return std::make_unique<AnyOrder>(static_cast<std::uint64_t>(parameters.get_int("seed")));
     });

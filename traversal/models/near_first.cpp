@@ -1,6 +1,7 @@
 // Near-first traversal: depth-first, nearest child first, with an unlimited stack.
 //
 // Contract: kernels/stack_traversal.hpp, sorted.
+#include "base/declare_parameters.hpp"
 #include "traversal/kernels/batch.hpp"
 #include "traversal/kernels/stack_traversal.hpp"
 #include "traversal/kernels/wide8_near_first.hpp"
@@ -38,13 +39,10 @@ const Traversals::Registrar kRegistrar(
          "is visited next; the others wait on a stack with the distance of their entry, and are skipped if they lie "
          "beyond the closest hit in their turn. Ties go to the lower slot. All primitives of a leaf are tested.",
      .source = "Aila and Laine, \"Understanding the Efficiency of Ray Traversal on GPUs\", HPG 2009",
-     .parameters = {{.name = "kernel",
-                     .default_value = std::string("fastest"),
-                     .unit = "",
-                     .text =
-                         "The results are the same: 'fastest' has code of its own for wide-8 where the processor has "
-                         "AVX2, 'decode' runs every layout through its decoder.",
-                     .choices = {"fastest", "decode"}}}},
+     .parameters = {declare::choice(
+         "kernel", "fastest", {"fastest", "decode"},
+         "The results are the same: 'fastest' has code of its own for wide-8 where the processor has "
+         "AVX2, 'decode' runs every layout through its decoder.")}},
     [](const Parameters& parameters) {
       return std::make_unique<NearFirst>(parameters.get_string("kernel") == "fastest");
     });

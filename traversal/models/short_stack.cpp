@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/declare_parameters.hpp"
 #include "traversal/kernels/batch.hpp"
 #include "traversal/kernels/decode_kernel.hpp"
 #include "traversal/kernels/search.hpp"
@@ -219,13 +220,7 @@ const Traversals::Registrar kRegistrar(
              "near-first; reads more nodes, once for each restart.",
      .source = "Laine, \"Restart Trail for Stackless BVH Traversal\", HPG 2010; Vaidyanathan, Woop and Benthin, \"Wide "
                "BVH Traversal with a Short Stack\", HPG 2019",
-     .parameters = {{.name = "entries",
-                     .default_value = std::int64_t{5},
-                     .unit = "",
-                     .text = "Of the stack of each level of the structure.",
-                     .minimum = 1,
-                     .maximum = 1024,
-                     .choices = {}}}},
+     .parameters = {declare::whole("entries", 5, "", "Of the stack of each level of the structure.", 1, 1024)}},
     [](const Parameters& parameters) {
       return std::make_unique<ShortStack>(static_cast<std::size_t>(parameters.get_int("entries")));
     });

@@ -14,6 +14,8 @@
 #include <bit>
 #include <deque>
 
+#include "base/declare_parameters.hpp"
+#include "base/report_progress.hpp"
 #include "traversal/warp/warp_batch.hpp"
 
 namespace rayreplay::traversal {
@@ -90,9 +92,7 @@ class PersistentWhileWhile final : public WarpTraversal {
     const std::uint64_t count = queue.end - queue.next;
     const std::uint64_t warps = std::min(settings_.warps, (count + options.warp_size - 1) / options.warp_size);
     std::vector<StepLog> logs(warps);
-    if (options.progress != nullptr) {
-      options.progress->start("tracing rays", count);
-    }
+    report_start(options.progress, "tracing rays", count);
     WarpTraceResult result = trace_with_observer(rays, options, [&]<class Observer>(WarpTraceResult& parts) {
       const auto make = [&](std::uint64_t warp) {
         return Resident<Observer>(bvh, rays, options, settings_, static_cast<std::uint32_t>(warp), logs[warp], parts);
@@ -107,15 +107,11 @@ class PersistentWhileWhile final : public WarpTraversal {
         auto resident = make(warp);
         while (resident.turn(own)) {
         }
-        if (options.progress != nullptr) {
-          options.progress->advance(rays_of_warp);
-        }
+        report_advance(options.progress, rays_of_warp);
       });
     });
     join_logs(logs, options, result);
-    if (options.progress != nullptr) {
-      options.progress->finish();
-    }
+    report_finish(options.progress);
     return result;
   }
   [[nodiscard]] bool keeps_warps() const override {
@@ -133,10 +129,8 @@ class PersistentWhileWhile final : public WarpTraversal {
     std::uint64_t reported = queue.next;
     while (!running.empty()) {
       std::erase_if(running, [&](Resident<Observer>* resident) { return !resident->turn(queue); });
-      if (progress != nullptr) {
-        progress->advance(queue.next - reported);
-        reported = queue.next;
-      }
+      report_advance(progress, queue.next - reported);
+      reported = queue.next;
     }
   }
 
@@ -155,31 +149,15 @@ const WarpTraversals::Registrar kRegistrar(
      .source = "Aila and Laine, \"Understanding the Efficiency of Ray Traversal on GPUs\", HPG 2009; Aila, Laine and "
                "Karras, \"Understanding the Efficiency of "
                "Ray Traversal on GPUs – Kepler and Fermi Addendum\", NVR-2012-02",
-     .parameters = {{.name = "warps",
-                     .default_value = std::int64_t{128},
-                     .unit = "warps",
-                     .text = "That are resident at the same time.",
-                     .minimum = 1,
-                     .maximum = 16384,
-                     .choices = {}},
-                    {.name = "threshold",
-                     .default_value = std::int64_t{1},
-                     .unit = "lanes",
-                     .text = "Fetch when fewer are busy; 1: when all have finished; more than the warp size: as soon "
-                             "as one is free.",
-                     .minimum = 1,
-                     .maximum = 65,
-                     .choices = {}},
-                    {.name = "speculative",
-                     .default_value = false,
-                     .unit = "",
-                     .text = "Lanes with a leaf search on while others still need one.",
-                     .choices = {}},
-                    {.name = "queue",
-                     .default_value = std::string("global"),
-                     .unit = "",
-                     .text = "One for all warps, or an equal share of consecutive rays for each.",
-                     .choices = {"global", "share"}}}},
+     .parameters = {declare::whole("warps", 128, "warps", "That are resident at the same time.", 1, 16384),
+                    declare::whole(
+                        "threshold", 1, "lanes",
+                        "Fetch when fewer are busy; 1: when all have finished; more than the warp size: as soon "
+                        "as one is free.",
+                        1, 65),
+                    declare::flag("speculative", false, "Lanes with a leaf search on while others still need one."),
+                    declare::choice("queue", "global", {"global", "share"},
+                                    "One for all warps, or an equal share of consecutive rays for each.")}},
     [](const Parameters& parameters) {
       return std::make_unique<PersistentWhileWhile>(
           Settings{.warps = static_cast<std::uint64_t>(parameters.get_int("warps")),

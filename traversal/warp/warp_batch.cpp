@@ -40,8 +40,7 @@ void join_logs(std::vector<StepLog>& logs, const WarpTraceOptions& options, Warp
     accesses += log.accesses.size();
     result.ignored_rays += log.ignored_rays;
     for (std::size_t kind = 0; kind < kStepKinds; ++kind) {
-      result.tally[kind].steps += log.tally[kind].steps;
-      result.tally[kind].lanes += log.tally[kind].lanes;
+      result.tally[kind] += log.tally[kind];
     }
   }
   result.steps.reserve(steps);

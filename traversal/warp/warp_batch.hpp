@@ -13,6 +13,7 @@
 
 #include <tbb/parallel_for.h>
 
+#include "base/report_progress.hpp"
 #include "traversal/kernels/decode_kernel.hpp"
 #include "traversal/kernels/observer.hpp"
 #include "traversal/warp/schedule.hpp"
@@ -52,9 +53,7 @@ WarpTraceResult trace_warps(const bvh::Bvh& bvh, std::span<const Ray> rays, std:
   check_warps(rays, first_ray, options);
   const std::size_t warps = first_ray.empty() ? 0 : first_ray.size() - 1;
   std::vector<StepLog> logs((warps + kChunk - 1) / kChunk);
-  if (options.progress != nullptr) {
-    options.progress->start("tracing warps", warps);
-  }
+  report_start(options.progress, "tracing warps", warps);
   WarpTraceResult result = trace_with_observer(rays, options, [&]<class Observer>(WarpTraceResult& parts) {
     tbb::parallel_for(std::size_t{0}, logs.size(), [&](std::size_t chunk) {
       const DecodeKernel kernel(*bvh.layout);
@@ -69,15 +68,11 @@ WarpTraceResult trace_warps(const bvh::Bvh& bvh, std::span<const Ray> rays, std:
           warp.step(static_cast<std::uint32_t>(index), next.kind, next.mask);
         }
       }
-      if (options.progress != nullptr) {
-        options.progress->advance(end - chunk * kChunk);
-      }
+      report_advance(options.progress, end - chunk * kChunk);
     });
   });
   join_logs(logs, options, result);
-  if (options.progress != nullptr) {
-    options.progress->finish();
-  }
+  report_finish(options.progress);
   return result;
 }
 

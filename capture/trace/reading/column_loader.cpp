@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/memory.hpp"
+#include "base/report_progress.hpp"
 
 namespace rayreplay::trace {
 namespace {
@@ -99,9 +100,7 @@ void ColumnLoader::run(std::uint64_t max_bytes, std::uint64_t copied, Progress* 
     prefer_huge_pages(to, plan.memory_bytes());
     add_tasks(plan, to, tasks);
   }
-  if (progress != nullptr) {
-    progress->start("loading the trace", total);
-  }
+  report_start(progress, "loading the trace", total);
   std::vector<const char*> wrong(tasks.size(), nullptr);
   std::atomic<bool> failed = false;
   tbb::enumerable_thread_specific<ChunkDecoder> decoders;
@@ -110,13 +109,9 @@ void ColumnLoader::run(std::uint64_t max_bytes, std::uint64_t copied, Progress* 
     if (wrong[i] != nullptr) {
       failed = true;
     }
-    if (progress != nullptr) {
-      progress->advance((tasks[i].last - tasks[i].first) * tasks[i].plan->width * bytes_of(tasks[i].plan->memory));
-    }
+    report_advance(progress, (tasks[i].last - tasks[i].first) * tasks[i].plan->width * bytes_of(tasks[i].plan->memory));
   });
-  if (progress != nullptr) {
-    progress->finish();
-  }
+  report_finish(progress);
   if (failed) {
     const auto first = std::find_if(wrong.begin(), wrong.end(), [](const char* text) { return text != nullptr; });
     const Task& task = tasks[static_cast<std::size_t>(first - wrong.begin())];

@@ -9,6 +9,7 @@
 #include <oneapi/tbb/parallel_sort.h>
 
 #include "base/error.hpp"
+#include "capture/trace/launch_scene.hpp"
 
 namespace rayreplay::scheduler::formula {
 namespace {
@@ -17,15 +18,11 @@ constexpr std::size_t kGrain = 1024;
 
 using Range = oneapi::tbb::blocked_range<std::size_t>;
 
-bool knows_instances(const trace::Trace& trace, const trace::Launch& launch) {
-  return !trace.scene.instances.empty() && launch.tlas != trace::kNone;
-}
-
 bool is_available(Field field, const trace::Trace& trace, const trace::Launch& launch) {
   switch (field) {
     case Field::Material:
     case Field::CustomIndex:
-      return knows_instances(trace, launch);
+      return trace::has_scene(trace.scene, launch);
     case Field::Site:
       return !launch.data.rays.site.empty();
     case Field::CapturedHint:

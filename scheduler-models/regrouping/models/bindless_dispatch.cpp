@@ -12,6 +12,7 @@
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
 
+#include "base/declare_parameters.hpp"
 #include "base/error.hpp"
 #include "scheduler-models/regrouping/exchanges/queue_exchange.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
@@ -140,42 +141,20 @@ const SchedulerModels::Registrar kRegistrar(
          "model's choice: no public text says what the hardware does. Cost: O(log queues) a spawn.",
      .source = "Ekstrand, Ray-tracing in Vulkan pt. 2, XDC 2021: calls and returns as BTD_SPAWN, any-hit shaders in "
                "intersection shaders",
-     .parameters = {{.name = "simd_width",
-                     .default_value = std::int64_t{0},
-                     .unit = "threads",
-                     .text = "Threads dispatched together; 0: the warp size.",
-                     .minimum = 0,
-                     .maximum = kMaxWarpSize,
-                     .choices = {}},
-                    {.name = "queue_threads",
-                     .default_value = std::int64_t{0},
-                     .unit = "threads",
-                     .text = "Most threads that stay in the queues of one SM; beyond it the longest queues are "
-                             "dispatched as they are, in warps with free lanes. 0: no limit. Dispatched warps that "
-                             "wait for a warp slot are not counted: only the threads of an SM altogether are limited, "
-                             "to warp slots times warp size.",
-                     .minimum = 0,
-                     .maximum = 1 << 24,
-                     .choices = {}},
-                    {.name = "spawn_cycles",
-                     .default_value = 100.0,
-                     .unit = "cycles",
-                     .text = "Latency of every spawn: message, sorting, start of a warp.",
-                     .minimum = 0,
-                     .maximum = 1e9,
-                     .choices = {}},
-                    {.name = "stack_bytes",
-                     .default_value = 64.0,
-                     .unit = "bytes",
-                     .text = "What a call spills to the thread's stack and its return fills again.",
-                     .minimum = 0,
-                     .maximum = 1e6,
-                     .choices = {}},
-                    {.name = "inline_any_hit",
-                     .default_value = true,
-                     .unit = "",
-                     .text = "Any-hit shaders are part of the intersection shader that reports the hit.",
-                     .choices = {}}}},
+     .parameters =
+         {declare::whole("simd_width", 0, "threads", "Threads dispatched together; 0: the warp size.", 0, kMaxWarpSize),
+          declare::whole("queue_threads", 0, "threads",
+                         "Most threads that stay in the queues of one SM; beyond it the longest queues are "
+                         "dispatched as they are, in warps with free lanes. 0: no limit. Dispatched warps that "
+                         "wait for a warp slot are not counted: only the threads of an SM altogether are limited, "
+                         "to warp slots times warp size.",
+                         0, 1 << 24),
+          declare::real("spawn_cycles", 100.0, "cycles", "Latency of every spawn: message, sorting, start of a warp.",
+                        0, 1e9),
+          declare::real("stack_bytes", 64.0, "bytes",
+                        "What a call spills to the thread's stack and its return fills again.", 0, 1e6),
+          declare::flag("inline_any_hit", true,
+                        "Any-hit shaders are part of the intersection shader that reports the hit.")}},
     [](const Parameters& parameters) { return std::make_unique<BindlessDispatch>(parameters); });
 
 }  // namespace

@@ -2,6 +2,7 @@
 //
 // Contract: paths are cut at every pending ClosestHit and Miss; where the continuing threads of the scope fit into
 // fewer warps than they occupy, they close ranks in the order of their places; else all stay. Threads are not sorted.
+#include "base/declare_parameters.hpp"
 #include "scheduler-models/regrouping/bandwidth.hpp"
 #include "scheduler-models/regrouping/models/scopes.hpp"
 #include "scheduler-models/regrouping/regroup.hpp"
@@ -57,22 +58,10 @@ const SchedulerModels::Registrar kRegistrar(
          "Assumes that the scope meets at each bounce. A thread that changes warps writes and reads its live state; "
          "finding places (a scan) is charged as cycles a warp, none by default. Cost: linear in segments.",
      .source = "Wald, Active Thread Compaction for GPU Path Tracing (HPG 2011)",
-     .parameters = {scope_parameter("launch"),
-                    pool_warps_parameter("Size of a pool (scope pool)."),
-                    {.name = "cycles",
-                     .default_value = 0.0,
-                     .unit = "cycles",
-                     .text = "Latency of every warp after its threads' first.",
-                     .minimum = 0,
-                     .maximum = 1e9,
-                     .choices = {}},
-                    {.name = "live_state",
-                     .default_value = 84.0,
-                     .unit = "bytes",
-                     .text = "What a thread that moves writes and reads; the default is ser's.",
-                     .minimum = 0,
-                     .maximum = 65536,
-                     .choices = {}},
+     .parameters = {scope_parameter("launch"), pool_warps_parameter("Size of a pool (scope pool)."),
+                    declare::real("cycles", 0.0, "cycles", "Latency of every warp after its threads' first.", 0, 1e9),
+                    declare::real("live_state", 84.0, "bytes",
+                                  "What a thread that moves writes and reads; the default is ser's.", 0, 65536),
                     bandwidth_parameter("live state")}},
     [](const Parameters& parameters) { return std::make_unique<Compaction>(parameters); });
 

@@ -1,6 +1,7 @@
 // Oracle: the lower bound on warp events for all round-by-round models with the same cut (MODELS.md §6, §7).
 //
 // Contract: has neither schedule nor exchanges; its caller computes segment_bound (segment_bound.hpp) of its cut.
+#include "base/declare_parameters.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
 
 namespace rayreplay::scheduler {
@@ -46,12 +47,10 @@ const SchedulerModels::Registrar kRegistrar(
          "A bound, not a schedule: it need not be reachable, and moving threads costs nothing. Cost: one pass over the "
          "events.",
      .source = "rayreplay",
-     .parameters = {{.name = "cut",
-                     .default_value = std::string("pending-calls"),
-                     .unit = "",
-                     .text = "Where threads may change warps: at pending closest-hit and miss calls, at every call and "
-                             "return, or nothing: every call for itself, whenever.",
-                     .choices = {"pending-calls", "every-call", "nothing"}}}},
+     .parameters = {declare::choice(
+         "cut", "pending-calls", {"pending-calls", "every-call", "nothing"},
+         "Where threads may change warps: at pending closest-hit and miss calls, at every call and "
+         "return, or nothing: every call for itself, whenever.")}},
     [](const Parameters& parameters) { return std::make_unique<Oracle>(parameters); });
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/parameters.hpp"
+#include "base/declare_parameters.hpp"
 #include "scheduler-models/regrouping/regroup.hpp"
 
 namespace rayreplay::scheduler {
@@ -12,23 +12,14 @@ namespace rayreplay::scheduler {
 inline constexpr std::int64_t kMostPoolWarps = 1 << 20;
 
 [[nodiscard]] inline Parameter scope_parameter(const char* default_value) {
-  return {.name = "scope",
-          .default_value = std::string(default_value),
-          .unit = "",
-          .text =
-              "Which threads may be exchanged: of one warp (no exchange), of a pool of warps that start one after "
-              "another, of an SM, of the whole launch.",
-          .choices = {"warp", "pool", "sm", "launch"}};
+  return declare::choice(
+      "scope", default_value, {"warp", "pool", "sm", "launch"},
+      "Which threads may be exchanged: of one warp (no exchange), of a pool of warps that start one after "
+      "another, of an SM, of the whole launch.");
 }
 
 [[nodiscard]] inline Parameter pool_warps_parameter(const char* text) {
-  return {.name = "pool_warps",
-          .default_value = std::int64_t{16},
-          .unit = "warps",
-          .text = text,
-          .minimum = 1,
-          .maximum = static_cast<double>(kMostPoolWarps),
-          .choices = {}};
+  return declare::whole("pool_warps", 16, "warps", text, 1, static_cast<double>(kMostPoolWarps));
 }
 
 [[nodiscard]] inline Scope parse_scope(const std::string& name) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "base/declare_parameters.hpp"
 #include "base/error.hpp"
 #include "scheduler-models/regrouping/bandwidth.hpp"
 #include "scheduler-models/regrouping/exchanges/pool_exchange.hpp"
@@ -143,110 +144,48 @@ std::vector<Parameter> parameters() {
       scope_parameter("launch"),
       pool_warps_parameter("Size of a pool: of scope pool, and of what arrival full and timeout wait for. The "
                            "default is a choice (docs/assumptions.md)."),
-      {.name = "arrival",
-       .default_value = std::string("all"),
-       .unit = "",
-       .text = "When threads that wait are sorted: all when all of the scope are there; full when they fill a pool; "
-               "timeout when they fill a pool or the first of them has waited for so long.",
-       .choices = {"all", "full", "timeout"}},
-      {.name = "timeout",
-       .default_value = 2000.0,
-       .unit = "cycles",
-       .text = "Longest wait of a thread for its pool to fill (arrival timeout). The default is a choice "
-               "(docs/assumptions.md).",
-       .minimum = 0,
-       .maximum = 1e12,
-       .choices = {}},
-      {.name = "shader_bits",
-       .default_value = std::int64_t{17},
-       .unit = "bits",
-       .text =
-           "Low bits of the pending call's number in the key: 16 for the shader, the 17th for hit or miss; 0: none.",
-       .minimum = 0,
-       .maximum = 17,
-       .choices = {}},
-      {.name = "hint",
-       .default_value = std::string("auto"),
-       .unit = "",
-       .text = "The coherence hint: auto (captured where there is one), none, captured, or a name that was given to a "
-               "formula or file.",
-       .choices = {}},
-      {.name = "hint_bits",
-       .default_value = std::int64_t{32},
-       .unit = "bits",
-       .text = "High bits of the hint in the key, at most as many as it has.",
-       .minimum = 0,
-       .maximum = 32,
-       .choices = {}},
-      {.name = "spatial",
-       .default_value = std::string("none"),
-       .unit = "",
-       .text = "The place in the key, as a Morton code: of the hit point (a miss: of its direction), of the ray's "
-               "origin, or none.",
-       .choices = {"none", "hit", "ray"}},
-      {.name = "spatial_bits",
-       .default_value = std::int64_t{8},
-       .unit = "bits",
-       .text = "Bits of the place for each of its three axes.",
-       .minimum = 1,
-       .maximum = 16,
-       .choices = {}},
-      {.name = "first_bounce",
-       .default_value = std::int64_t{0},
-       .unit = "rays",
-       .text = "Calls of earlier rays of a thread do not reorder.",
-       .minimum = 0,
-       .maximum = 65535,
-       .choices = {}},
-      {.name = "site",
-       .default_value = std::int64_t{-1},
-       .unit = "",
-       .text = "Only rays of this trace call reorder; -1: all.",
-       .minimum = -1,
-       .maximum = 255,
-       .choices = {}},
-      {.name = "captured_only",
-       .default_value = false,
-       .unit = "",
-       .text = "Only rays for which the application made a reorder call do.",
-       .choices = {}},
-      {.name = "reorder_cycles",
-       .default_value = -1.0,
-       .unit = "cycles",
-       .text = "Latency of every warp that an exchange forms; below 0: the machine's.",
-       .minimum = -1,
-       .maximum = 1e9,
-       .choices = {}},
-      {.name = "live_state",
-       .default_value = 84.0,
-       .unit = "bytes",
-       .text =
-           "State of a thread that lives across the call: what is written before it and read after it. The default is "
-           "what NVIDIA reports of Indiana Jones after it was reduced (before: 222).",
-       .minimum = 0,
-       .maximum = 65536,
-       .choices = {}},
-      {.name = "spill",
-       .default_value = std::string("all"),
-       .unit = "",
-       .text = "Whose live state goes through memory: of all threads that reorder, or of those alone that moved to "
-               "another warp. Scope warp spills nothing.",
-       .choices = {"all", "moved"}},
+      declare::choice(
+          "arrival", "all", {"all", "full", "timeout"},
+          "When threads that wait are sorted: all when all of the scope are there; full when they fill a pool; "
+          "timeout when they fill a pool or the first of them has waited for so long."),
+      declare::real("timeout", 2000.0, "cycles",
+                    "Longest wait of a thread for its pool to fill (arrival timeout). The default is a choice "
+                    "(docs/assumptions.md).",
+                    0, 1e12),
+      declare::whole(
+          "shader_bits", 17, "bits",
+          "Low bits of the pending call's number in the key: 16 for the shader, the 17th for hit or miss; 0: none.", 0,
+          17),
+      declare::text(
+          "hint", "auto", "",
+          "The coherence hint: auto (captured where there is one), none, captured, or a name that was given to a "
+          "formula or file."),
+      declare::whole("hint_bits", 32, "bits", "High bits of the hint in the key, at most as many as it has.", 0, 32),
+      declare::choice(
+          "spatial", "none", {"none", "hit", "ray"},
+          "The place in the key, as a Morton code: of the hit point (a miss: of its direction), of the ray's "
+          "origin, or none."),
+      declare::whole("spatial_bits", 8, "bits", "Bits of the place for each of its three axes.", 1, 16),
+      declare::whole("first_bounce", 0, "rays", "Calls of earlier rays of a thread do not reorder.", 0, 65535),
+      declare::whole("site", -1, "", "Only rays of this trace call reorder; -1: all.", -1, 255),
+      declare::flag("captured_only", false, "Only rays for which the application made a reorder call do."),
+      declare::real("reorder_cycles", -1.0, "cycles",
+                    "Latency of every warp that an exchange forms; below 0: the machine's.", -1, 1e9),
+      declare::real(
+          "live_state", 84.0, "bytes",
+          "State of a thread that lives across the call: what is written before it and read after it. The default is "
+          "what NVIDIA reports of Indiana Jones after it was reduced (before: 222).",
+          0, 65536),
+      declare::choice(
+          "spill", "all", {"all", "moved"},
+          "Whose live state goes through memory: of all threads that reorder, or of those alone that moved to "
+          "another warp. Scope warp spills nothing."),
       bandwidth_parameter("live state"),
-      {.name = "split_cycles",
-       .default_value = 0.0,
-       .unit = "cycles",
-       .text = "Latency of every warp after its threads' first, for splitting trace calls, reordered or not.",
-       .minimum = 0,
-       .maximum = 1e9,
-       .choices = {}},
-      {.name = "withheld",
-       .default_value = std::int64_t{-1},
-       .unit = "SMs",
-       .text = "SMs that do not shade while the hardware reorders; -1: the machine's.",
-       .minimum = -1,
-       .maximum = 65535,
-       .choices = {}},
+      declare::real("split_cycles", 0.0, "cycles",
+                    "Latency of every warp after its threads' first, for splitting trace calls, reordered or not.", 0,
+                    1e9),
+      declare::whole("withheld", -1, "SMs", "SMs that do not shade while the hardware reorders; -1: the machine's.", -1,
+                     65535),
   };
 }
 

@@ -3,6 +3,7 @@
 // Contract: paths are cut at every pending ClosestHit and Miss; each round the threads of the launch wait in a queue
 // for their shader, in the order of their last places, and every queue is cut into warps of its own, lanes filled from
 // the first. Every thread reads and writes its state in each round after the first.
+#include "base/declare_parameters.hpp"
 #include "scheduler-models/regrouping/bandwidth.hpp"
 #include "scheduler-models/regrouping/regroup.hpp"
 #include "scheduler-models/regrouping/reorder_key.hpp"
@@ -65,13 +66,10 @@ const SchedulerModels::Registrar kRegistrar(
          "kernel that made the trace call. Starting kernels and the queues' counters cost nothing here. Cost: "
          "linear in segments.",
      .source = "Laine, Karras, Aila, Megakernels Considered Harmful: Wavefront Path Tracing on GPUs (HPG 2013)",
-     .parameters = {{.name = "state",
-                     .default_value = std::int64_t{212},
-                     .unit = "bytes",
-                     .text = "State of a path in memory; the default is the paper's (212 MB for a million paths).",
-                     .minimum = 0,
-                     .maximum = 1 << 20,
-                     .choices = {}},
+     .parameters = {declare::whole(
+                        "state", 212, "bytes",
+                        "State of a path in memory; the default is the paper's (212 MB for a million paths).", 0,
+                        1 << 20),
                     bandwidth_parameter("state")}},
     [](const Parameters& parameters) { return std::make_unique<Wavefront>(parameters); });
 

@@ -26,15 +26,6 @@ using Accesses = std::span<const LineAccess>;
 
 constexpr std::size_t kBatch = std::size_t{1} << 14U;
 
-void add(CacheCounts& sum, const CacheCounts& one) {
-  sum.accesses += one.accesses;
-  sum.hits += one.hits;
-  sum.sector_misses += one.sector_misses;
-  sum.evictions += one.evictions;
-  sum.sectors_filled += one.sectors_filled;
-  sum.sectors_written += one.sectors_written;
-}
-
 std::optional<memory::CachePolicy> lru_policy(const std::string& model) {
   const ModelSpec spec = parse_spec(model);
   if (spec.name != "lru") {
@@ -118,7 +109,7 @@ LevelRun run_streams_alone(Accesses accesses, std::span<const std::uint64_t> beg
     return run;
   }
   for (const Alone& one : by_stream) {
-    add(run.counts, one.counts);
+    run.counts += one.counts;
     run.read_bytes += one.read;
     run.written_bytes += one.written;
     run.read_part += one.read_part;
@@ -150,7 +141,7 @@ void run_all_by_distance(Accesses accesses, std::span<const std::uint64_t> begin
 }  // namespace
 
 void LevelRun::add(const LevelRun& other) {
-  experiment::add(counts, other.counts);
+  counts += other.counts;
   read_bytes += other.read_bytes;
   read_part += other.read_part;
   written_bytes += other.written_bytes;
@@ -209,7 +200,7 @@ std::vector<LevelRun> run_level(Accesses accesses, std::span<const std::uint64_t
     for (std::size_t k = 0; k < which.size(); ++k) {
       LevelRun& run = runs[which[k]];
       for (const CacheCounts& counts : grid.counts[k]) {
-        add(run.counts, counts);
+        run.counts += counts;
       }
       exact_traffic(run, caches[which[k]]);
     }

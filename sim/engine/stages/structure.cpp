@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
 #include "bvh/reports/summary.hpp"
+#include "capture/trace/launch_scene.hpp"
 #include "sim/engine/stage_registry.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/input.hpp"
@@ -25,14 +25,8 @@ std::uint64_t estimated_bytes(const Experiment& experiment) {
 bvh::Bvh build(Workbench& bench, const Experiment& experiment, const InputData& data, std::vector<bvh::Tree>* trees) {
   const trace::Launch& launch = launch_of(data, experiment);
   const std::string& name = experiment.facts->name;
-  if (data.trace.scene.instances.empty()) {
-    throw Error(ErrorKind::Missing, {"the trace has no scene to trace rays through", name, "", "", ""});
-  }
-  if (launch.tlas == trace::kNone) {
-    throw Error(ErrorKind::Missing,
-                {"which top-level structure the launch used is not known",
-                 fmt::format("{}:/launch/{}", name, experiment.settings->integer("launch")), "", "", ""});
-  }
+  trace::require_scene(data.trace.scene, launch,
+                       fmt::format("{}:/launch/{}", name, experiment.settings->integer("launch")));
   bvh::BvhOptions options = structure_of(*experiment.settings);
   options.progress = bench.progress();
   options.trees = trees;

@@ -42,8 +42,7 @@ MetricSet metrics_of(const TraverseRow& rays, const TraverseRow& warps, std::uin
   metrics.add_count("traversal_unobserved", rays.unobserved);
   traversal::StepTally all;
   for (const traversal::StepTally& steps : warps.steps) {
-    all.steps += steps.steps;
-    all.lanes += steps.lanes;
+    all += steps;
   }
   if (all.steps > 0) {
     metrics.add("traversal_warp_efficiency", all.efficiency(warp_size));

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "base/declare_parameters.hpp"
 #include "scheduler-models/warp_grid.hpp"
 
 namespace rayreplay::machine {
@@ -52,13 +53,9 @@ WorkPlan plan_scanline(trace::LaunchSize size, std::uint32_t warp_size, bool wra
 }
 
 Parameter wrap_parameter() {
-  return {.name = "wrap",
-          .default_value = false,
-          .unit = "",
-          .text =
-              "A warp takes threads by number, and goes on in the next row where the row's end cuts it off; "
-              "otherwise its last lanes are empty there.",
-          .choices = {}};
+  return declare::flag("wrap", false,
+                       "A warp takes threads by number, and goes on in the next row where the row's end cuts it off; "
+                       "otherwise its last lanes are empty there.");
 }
 
 }  // namespace rayreplay::machine

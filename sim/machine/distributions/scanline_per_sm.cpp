@@ -1,6 +1,7 @@
 // Scanline per SM: each SM has its own band of the image.
 #include <algorithm>
 
+#include "base/declare_parameters.hpp"
 #include "sim/machine/distributions/plans.hpp"
 
 namespace rayreplay::machine {
@@ -40,11 +41,8 @@ const WorkDistributions::Registrar kRegistrar(
          "von Buelow, Riemann, Guthe, Fellner, Profiling and Visualizing GPU Memory Access and Cache Behavior of Ray "
          "Tracers, section 6.2",
      .parameters = {wrap_parameter(),
-                    {.name = "part",
-                     .default_value = std::string("warp"),
-                     .unit = "",
-                     .text = "Bands are whole rows of the image, or begin and end with any warp of a row.",
-                     .choices = {"warp", "row"}}}},
+                    declare::choice("part", "warp", {"warp", "row"},
+                                    "Bands are whole rows of the image, or begin and end with any warp of a row.")}},
     [](const Parameters& parameters) {
       return std::make_unique<ScanlinePerSm>(parameters.get_bool("wrap"), parameters.get_string("part") == "row");
     });

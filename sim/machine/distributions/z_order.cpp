@@ -1,4 +1,5 @@
 // Z-order: that launch order, independent of the experiment's.
+#include "base/declare_parameters.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "sim/machine/distributions/plans.hpp"
 
@@ -29,21 +30,9 @@ const WorkDistributions::Registrar kRegistrar(
      .text = "One queue in the order of the launch order z-order, with unsorted threads, whatever launch order and "
              "packing the experiment has. Assumes the same of the placing as `launch`.",
      .source = "ReRay thesis, section 3.2.2 and table 3.1",
-     .parameters = {{.name = "warp",
-                     .default_value = std::string("auto"),
-                     .unit = "pixels",
-                     .text = "As of launch order z-order.",
-                     .choices = {}},
-                    {.name = "tile",
-                     .default_value = std::string("auto"),
-                     .unit = "pixels",
-                     .text = "As of launch order z-order.",
-                     .choices = {}},
-                    {.name = "quadrants",
-                     .default_value = std::string("auto"),
-                     .unit = "",
-                     .text = "As of launch order z-order.",
-                     .choices = {}}}},
+     .parameters = {declare::text("warp", "auto", "pixels", "As of launch order z-order."),
+                    declare::text("tile", "auto", "pixels", "As of launch order z-order."),
+                    declare::text("quadrants", "auto", "", "As of launch order z-order.")}},
     [](const Parameters& parameters) { return std::make_unique<ZOrder>(parameters); });
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Random: any of the ready warps, drawn from a seed.
+#include "base/declare_parameters.hpp"
 #include "base/split_mix.hpp"
 #include "sim/machine/interleaving/engine.hpp"
 #include "sim/machine/interleaving/slot_set.hpp"
@@ -50,13 +51,7 @@ const WarpSchedulers::Registrar kRegistrar(
              "divided by 2^32: the rank of the slot among the ready ones. One draw an instruction. A control: what an "
              "order without any intention makes of the caches.",
      .source = "rayreplay",
-     .parameters = {{.name = "seed",
-                     .default_value = std::int64_t{1},
-                     .unit = "",
-                     .text = "Start of the random numbers.",
-                     .minimum = 0,
-                     .maximum = 9e15,
-                     .choices = {}}}},
+     .parameters = {declare::whole("seed", 1, "", "Start of the random numbers.", 0, 9e15)}},
     [](const Parameters& parameters) {
       return std::make_unique<Model>(static_cast<std::uint64_t>(parameters.get_int("seed")));
     });

@@ -87,6 +87,16 @@ struct CacheCounts {
   std::uint64_t evictions = 0;      ///< of lines
   std::uint64_t sectors_filled = 0;
   std::uint64_t sectors_written = 0;  ///< to the level below: through, around, or back
+
+  CacheCounts& operator+=(const CacheCounts& other) {
+    accesses += other.accesses;
+    hits += other.hits;
+    sector_misses += other.sector_misses;
+    evictions += other.evictions;
+    sectors_filled += other.sectors_filled;
+    sectors_written += other.sectors_written;
+    return *this;
+  }
   bool operator==(const CacheCounts&) const = default;
 };
 

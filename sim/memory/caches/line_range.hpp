@@ -19,7 +19,17 @@ struct LineRange {
   [[nodiscard]] unsigned bits() const {
     return high < low ? 0 : static_cast<unsigned>(std::bit_width(high - low));
   }
+
+  void add(const LineRange& other) {
+    low = std::min(low, other.low);
+    high = std::max(high, other.high);
+  }
 };
+
+[[nodiscard]] inline LineRange joined(LineRange a, const LineRange& b) {
+  a.add(b);
+  return a;
+}
 
 /// `line_of(i)` for i < `size`.
 template <class LineOf>
@@ -30,14 +40,11 @@ template <class LineOf>
       [&](const oneapi::tbb::blocked_range<std::size_t>& range, LineRange found) {
         for (std::size_t i = range.begin(); i < range.end(); ++i) {
           const std::uint64_t line = line_of(i);
-          found.low = std::min(found.low, line);
-          found.high = std::max(found.high, line);
+          found.add({line, line});
         }
         return found;
       },
-      [](const LineRange& a, const LineRange& b) {
-        return LineRange{std::min(a.low, b.low), std::max(a.high, b.high)};
-      });
+      joined);
 }
 
 }  // namespace rayreplay::memory

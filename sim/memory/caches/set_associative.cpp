@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "base/declare_parameters.hpp"
 #include "base/error.hpp"
 #include "base/split_mix.hpp"
 #include "sim/memory/caches/hashed_sets.hpp"
@@ -267,20 +268,16 @@ std::unique_ptr<Cache> make_set_associative(const CacheGeometry& geometry, const
 }
 
 std::vector<Parameter> write_parameters() {
-  Parameter write;
-  write.name = "write";
-  write.default_value = std::string("back");
-  write.text = "Whether stores stay in the cache until their line is evicted (back) or go down at once (through).";
-  write.choices = {"back", "through"};
-  Parameter allocate;
-  allocate.name = "allocate";
-  allocate.default_value = true;
-  allocate.text = "Whether a store that misses takes a line, without fetching it.";
-  return {write, allocate};
+  return {
+      declare::choice(
+          "write", "back", {"back", "through"},
+          "Whether stores stay in the cache until their line is evicted (back) or go down at once (through)."),
+      declare::flag("allocate", true, "Whether a store that misses takes a line, without fetching it."),
+  };
 }
 
-CachePolicy write_policy(const Parameters& parameters) {
-  return {.replacement = Replacement::Lru,
+CachePolicy write_policy(const Parameters& parameters, Replacement replacement) {
+  return {.replacement = replacement,
           .write_back = parameters.get_string("write") == "back",
           .allocate = parameters.get_bool("allocate"),
           .seed = 0};

@@ -64,6 +64,6 @@ inline constexpr const char* kSetAssociativeText =
 
 /// The parameters `write` and `allocate`, for registration.
 [[nodiscard]] std::vector<Parameter> write_parameters();
-[[nodiscard]] CachePolicy write_policy(const Parameters& parameters);
+[[nodiscard]] CachePolicy write_policy(const Parameters& parameters, Replacement replacement = Replacement::Lru);
 
 }  // namespace rayreplay::memory

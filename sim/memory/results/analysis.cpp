@@ -468,7 +468,7 @@ class Analysis::Impl {
     upper.model = l1_.spec;
     for (const Sm& sm : sms_) {
       if (sm.cache) {
-        merge_counts(upper.counts, sm.cache->counts());
+        upper.counts += sm.cache->counts();
         upper.histogram.merge(sm.cache->histogram());
         merge_parts(upper.parts, sm.cache->parts());
         ++upper.caches;
@@ -492,15 +492,6 @@ class Analysis::Impl {
       result_.reuse_engine = engine_.spec;
       result_.reuse_weight = engine_.model->weight();
     }
-  }
-
-  static void merge_counts(CacheCounts& sum, const CacheCounts& one) {
-    sum.accesses += one.accesses;
-    sum.hits += one.hits;
-    sum.sector_misses += one.sector_misses;
-    sum.evictions += one.evictions;
-    sum.sectors_filled += one.sectors_filled;
-    sum.sectors_written += one.sectors_written;
   }
 
   AnalysisOptions options_;

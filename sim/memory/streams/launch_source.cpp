@@ -13,6 +13,7 @@
 #include <tbb/task_arena.h>
 
 #include "base/error.hpp"
+#include "capture/trace/launch_scene.hpp"
 #include "scheduler-models/warp_assignment.hpp"
 #include "sim/memory/streams/launch_memory.hpp"
 #include "sim/memory/streams/shader_calls.hpp"
@@ -471,13 +472,7 @@ std::unique_ptr<LaunchSource> make_launch_source(const trace::Trace& trace, cons
                                                  const bvh::Bvh& structure, std::vector<std::uint32_t> thread_at,
                                                  const StreamOptions& options) {
   check(options);
-  if (trace.scene.instances.empty()) {
-    throw Error(ErrorKind::Missing, {"the trace has no scene to trace rays through", "access streams", "", "", ""});
-  }
-  if (launch.tlas == trace::kNone) {
-    throw Error(ErrorKind::Missing,
-                {"which top-level structure the launch used is not known", "access streams", "", "", ""});
-  }
+  trace::require_scene(trace.scene, launch, "access streams");
   check_threads(thread_at, launch.data.threads(), options.warp_size);
   return std::make_unique<Source>(trace, launch, structure, std::move(thread_at), options);
 }

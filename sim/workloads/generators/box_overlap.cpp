@@ -88,9 +88,6 @@ class BoxOverlap final : public Workload {
     }
     return answers;
   }
-  [[nodiscard]] std::uint32_t version() const override {
-    return 1;
-  }
   [[nodiscard]] std::vector<std::string> examples() const override {
     return {"box-overlap:overlap=0", "box-overlap:overlap=0.5", "box-overlap:overlap=0.9", "box-overlap:overlap=1",
             "box-overlap:overlap=0.9,kind=boxes"};
@@ -156,9 +153,9 @@ const Workloads::Registrar kRegistrar(
          "box that it meets is one test. With kind=boxes the tests are calls of an intersection shader, which diverge "
          "where neighbouring rays meet different numbers of boxes.",
      .source = "rayreplay",
-     .parameters = {real("overlap", 0.5, "", "Share of a box that the next one covers.", 0, 1),
-                    whole("primitives", 64, "primitives", "Primitives of the row.", 1, 4096),
-                    choice("kind", "triangles", "What the row is made of.", {"triangles", "boxes"}),
+     .parameters = {declare::real("overlap", 0.5, "", "Share of a box that the next one covers.", 0, 1),
+                    declare::whole("primitives", 64, "primitives", "Primitives of the row.", 1, 4096),
+                    declare::choice("kind", "triangles", {"triangles", "boxes"}, "What the row is made of."),
                     warp_size_parameter(), warps_parameter(64)}},
     [](const Parameters& parameters) { return std::make_unique<BoxOverlap>(parameters); });
 

@@ -115,9 +115,6 @@ class Coherence final : public Workload {
     }
     return answers;
   }
-  [[nodiscard]] std::uint32_t version() const override {
-    return 1;
-  }
   [[nodiscard]] std::vector<std::string> examples() const override {
     return {"coherence:coherence=1", "coherence:coherence=0.9", "coherence:coherence=0.5", "coherence:coherence=0"};
   }
@@ -161,10 +158,10 @@ const Workloads::Registrar kRegistrar(
          "warp's packet goes with the probability that the parameter says, else to a cell drawn at random. Every ray "
          "hits. Efficiency is 2 / (1 + D), D being the expected number of shaders that a warp hits.",
      .source = "rayreplay",
-     .parameters = {real("coherence", 0.5, "", "Probability that a ray goes where its packet goes.", 0, 1),
-                    whole("shaders", 8, "shaders", "Closest-hit shaders of the wall.", 1, 1024),
-                    whole("cells", 32, "cells", "Cells on a side of the wall.", 1, 512), warp_size_parameter(),
-                    warps_parameter(256), whole("seed", 1, "", "Of the draws.", 0, 1e15)}},
+     .parameters = {declare::real("coherence", 0.5, "", "Probability that a ray goes where its packet goes.", 0, 1),
+                    declare::whole("shaders", 8, "shaders", "Closest-hit shaders of the wall.", 1, 1024),
+                    declare::whole("cells", 32, "cells", "Cells on a side of the wall.", 1, 512), warp_size_parameter(),
+                    warps_parameter(256), declare::whole("seed", 1, "", "Of the draws.", 0, 1e15)}},
     [](const Parameters& parameters) { return std::make_unique<Coherence>(parameters); });
 
 }  // namespace

@@ -62,9 +62,6 @@ class Divergence final : public Workload {
     }
     return answers;
   }
-  [[nodiscard]] std::uint32_t version() const override {
-    return 1;
-  }
   [[nodiscard]] std::vector<std::string> examples() const override {
     return {"divergence:degree=1", "divergence:degree=4", "divergence:degree=32", "divergence:degree=7,bounces=4",
             "divergence:degree=4,placement=blocked"};
@@ -104,11 +101,11 @@ const Workloads::Registrar kRegistrar(
          "trace call (policies trace-barrier, independent, oldest-lane) has an efficiency of 2 / (1 + g); one that "
          "does not (stage-majority, min-shader) has 2 b / (1 + g (2 b - 1)) after b bounces.",
      .source = "rayreplay",
-     .parameters = {whole("degree", 4, "shaders", "Closest-hit shaders that a warp's lanes hit.", 1, 1024),
-                    whole("bounces", 1, "rays", "Rays of a thread.", 1, 4096),
-                    choice("placement", "interleaved",
-                           "interleaved: neighbouring lanes have different shaders; blocked: neighbouring warps have.",
-                           {"interleaved", "blocked"}),
+     .parameters = {declare::whole("degree", 4, "shaders", "Closest-hit shaders that a warp's lanes hit.", 1, 1024),
+                    declare::whole("bounces", 1, "rays", "Rays of a thread.", 1, 4096),
+                    declare::choice(
+                        "placement", "interleaved", {"interleaved", "blocked"},
+                        "interleaved: neighbouring lanes have different shaders; blocked: neighbouring warps have."),
                     warp_size_parameter(), warps_parameter(64)}},
     [](const Parameters& parameters) { return std::make_unique<Divergence>(parameters); });
 

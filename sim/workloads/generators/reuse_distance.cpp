@@ -56,9 +56,6 @@ class ReuseDistance final : public Workload {
     }
     return answers;
   }
-  [[nodiscard]] std::uint32_t version() const override {
-    return 1;
-  }
   [[nodiscard]] std::vector<std::string> examples() const override {
     return {"reuse-distance:near=63,blocks=1", "reuse-distance:near=63,blocks=8", "reuse-distance:near=7,blocks=64"};
   }
@@ -87,10 +84,10 @@ const Workloads::Registrar kRegistrar(
          "distance near, the first of a block in a round has blocks (near + 1) - 1. The hit rate of LRU over its size "
          "is a staircase of two steps, at near + 1 lines and at all lines.",
      .source = "rayreplay; Mattson, Gecsei, Slutz, Traiger, Evaluation techniques for storage hierarchies, 1970",
-     .parameters = {whole("near", 63, "lines", "Reuse distance within a block.", 0, 1 << 20),
-                    whole("blocks", 8, "blocks", "Blocks; one: all distances are near.", 1, 1 << 16),
-                    whole("repeats", 4, "", "Reads of each line of a block in a round.", 1, 1 << 12),
-                    whole("rounds", 4, "", "How often the blocks are gone through.", 1, 1 << 12)}},
+     .parameters = {declare::whole("near", 63, "lines", "Reuse distance within a block.", 0, 1 << 20),
+                    declare::whole("blocks", 8, "blocks", "Blocks; one: all distances are near.", 1, 1 << 16),
+                    declare::whole("repeats", 4, "", "Reads of each line of a block in a round.", 1, 1 << 12),
+                    declare::whole("rounds", 4, "", "How often the blocks are gone through.", 1, 1 << 12)}},
     [](const Parameters& parameters) { return std::make_unique<ReuseDistance>(parameters); });
 
 }  // namespace

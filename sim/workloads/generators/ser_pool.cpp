@@ -52,9 +52,6 @@ class SerPool final : public Workload {
     }
     return answers;
   }
-  [[nodiscard]] std::uint32_t version() const override {
-    return 1;
-  }
   [[nodiscard]] std::vector<std::string> examples() const override {
     return {"ser-pool:shaders=8", "ser-pool:shaders=5"};
   }
@@ -87,7 +84,7 @@ const Workloads::Registrar kRegistrar(
          "warps. What a pool costs in time is the scheduler model's affair: sweep scheduler.model:pool_warps against "
          "shader_costs.closest-hit to see where it pays.",
      .source = "rayreplay",
-     .parameters = {whole("shaders", 8, "shaders", "Closest-hit shaders that a warp's lanes hit.", 1, 1024),
+     .parameters = {declare::whole("shaders", 8, "shaders", "Closest-hit shaders that a warp's lanes hit.", 1, 1024),
                     warp_size_parameter(), warps_parameter(256)}},
     [](const Parameters& parameters) { return std::make_unique<SerPool>(parameters); });
 

@@ -73,9 +73,6 @@ class ShaderCost final : public Workload {
     }
     return answers;
   }
-  [[nodiscard]] std::uint32_t version() const override {
-    return 1;
-  }
   [[nodiscard]] std::vector<std::string> examples() const override {
     return {"shader-cost:ratio=1", "shader-cost:ratio=10", "shader-cost:ratio=10,share=0.125",
             "shader-cost:ratio=10,cost=2000", "shader-cost:ratio=100,share=1"};
@@ -99,10 +96,11 @@ const Workloads::Registrar kRegistrar(
              "shader_costs.cheap and shader_costs.dear of the time model; the parameters say what the known answers "
              "take for them.",
      .source = "rayreplay",
-     .parameters = {real("ratio", 10, "", "Cost of the dear shader, as a multiple of the cheap one's.", 1, 1e4),
-                    real("share", 0.5, "", "Share of a warp's lanes that hit the dear shader.", 0, 1),
-                    whole("cost", 100, "cycles", "Cost of the cheap shader.", 1, 100000), warp_size_parameter(),
-                    warps_parameter(256)}},
+     .parameters = {declare::real("ratio", 10, "", "Cost of the dear shader, as a multiple of the cheap one's.", 1,
+                                  1e4),
+                    declare::real("share", 0.5, "", "Share of a warp's lanes that hit the dear shader.", 0, 1),
+                    declare::whole("cost", 100, "cycles", "Cost of the cheap shader.", 1, 100000),
+                    warp_size_parameter(), warps_parameter(256)}},
     [](const Parameters& parameters) { return std::make_unique<ShaderCost>(parameters); });
 
 }  // namespace

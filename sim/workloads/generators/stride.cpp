@@ -67,9 +67,6 @@ class Stride final : public Workload {
     }
     return answers;
   }
-  [[nodiscard]] std::uint32_t version() const override {
-    return 1;
-  }
   [[nodiscard]] std::vector<std::string> examples() const override {
     return {"stride:stride=0", "stride:stride=4", "stride:stride=36", "stride:stride=128",
             "stride:stride=64,repeats=4"};
@@ -110,10 +107,12 @@ const Workloads::Registrar kRegistrar(
          "Lane l of instruction i reads the word at (i n + l) stride. One line serves a whole warp while the words lie "
          "close together, and one lane each when the stride is a line or more.",
      .source = "CUDA C++ Best Practices Guide, strided accesses",
-     .parameters = {whole("stride", 4, "bytes",
-                          "Between the words of two lanes; a multiple of 4. 0: all read one word.", 0, 1 << 20),
-                    whole("instructions", 1024, "instructions", "Different instructions.", 1, 1 << 20),
-                    whole("repeats", 1, "", "How often each instruction is issued before the next.", 1, 1 << 16),
+     .parameters = {declare::whole("stride", 4, "bytes",
+                                   "Between the words of two lanes; a multiple of 4. 0: all read one word.", 0,
+                                   1 << 20),
+                    declare::whole("instructions", 1024, "instructions", "Different instructions.", 1, 1 << 20),
+                    declare::whole("repeats", 1, "", "How often each instruction is issued before the next.", 1,
+                                   1 << 16),
                     warp_size_parameter()}},
     [](const Parameters& parameters) { return std::make_unique<Stride>(parameters); });
 

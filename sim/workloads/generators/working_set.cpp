@@ -57,9 +57,6 @@ class WorkingSet final : public Workload {
   [[nodiscard]] std::vector<KnownAnswer> answers() const override {
     return random_ ? random_answers() : cyclic_answers();
   }
-  [[nodiscard]] std::uint32_t version() const override {
-    return 1;
-  }
   [[nodiscard]] std::vector<std::string> examples() const override {
     return {"working-set:pattern=cyclic", "working-set:pattern=cyclic,sms=4",
             "working-set:pattern=cyclic,sms=4,share=shared", "working-set:pattern=random"};
@@ -157,13 +154,13 @@ const Workloads::Registrar kRegistrar(
              "pass when it holds N lines, and nothing when it holds one less. At random, it hits C/N of the reads when "
              "it holds C lines. Behind L1s of one line the L2 sees the reads of all SMs.",
      .source = "rayreplay; W. F. King, Analysis of demand paging algorithms, 1971",
-     .parameters = {choice("pattern", "cyclic", "Order of the reads.", {"cyclic", "random"}),
-                    whole("lines", 256, "lines", "Of 128 bytes, of an SM.", 1, 1 << 24),
-                    whole("passes", 16, "", "Reads of an SM, as a multiple of its lines.", 1, 1 << 16),
-                    whole("sms", 1, "SMs", "That read.", 1, import::kMaxSms),
-                    choice("share", "private", "Whether the SMs read lines of their own, or all the same.",
-                           {"private", "shared"}),
-                    whole("seed", 1, "", "Of the draws.", 0, 1e15)}},
+     .parameters = {declare::choice("pattern", "cyclic", {"cyclic", "random"}, "Order of the reads."),
+                    declare::whole("lines", 256, "lines", "Of 128 bytes, of an SM.", 1, 1 << 24),
+                    declare::whole("passes", 16, "", "Reads of an SM, as a multiple of its lines.", 1, 1 << 16),
+                    declare::whole("sms", 1, "SMs", "That read.", 1, import::kMaxSms),
+                    declare::choice("share", "private", {"private", "shared"},
+                                    "Whether the SMs read lines of their own, or all the same."),
+                    declare::whole("seed", 1, "", "Of the draws.", 0, 1e15)}},
     [](const Parameters& parameters) { return std::make_unique<WorkingSet>(parameters); });
 
 }  // namespace

@@ -21,9 +21,7 @@ const CacheModels::Registrar kRegistrar(
      .source = "Smith, Computing Surveys 1982",
      .parameters = write_parameters()},
     [](const Parameters& parameters) {
-      CachePolicy policy = write_policy(parameters);
-      policy.replacement = Replacement::Fifo;
-      return std::make_unique<SetAssociativeModel>(policy);
+      return std::make_unique<SetAssociativeModel>(write_policy(parameters, Replacement::Fifo));
     });
 
 }  // namespace

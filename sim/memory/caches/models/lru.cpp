@@ -21,9 +21,7 @@ const CacheModels::Registrar kRegistrar(
      .source = "Mattson et al., IBM Systems Journal 1970",
      .parameters = write_parameters()},
     [](const Parameters& parameters) {
-      CachePolicy policy = write_policy(parameters);
-      policy.replacement = Replacement::Lru;
-      return std::make_unique<SetAssociativeModel>(policy);
+      return std::make_unique<SetAssociativeModel>(write_policy(parameters, Replacement::Lru));
     });
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/declare_parameters.hpp"
 #include "sim/memory/caches/set_associative.hpp"
 
 namespace rayreplay::memory {
@@ -12,13 +13,7 @@ namespace {
 
 std::vector<Parameter> parameters_with_seed() {
   std::vector<Parameter> all = write_parameters();
-  Parameter seed;
-  seed.name = "seed";
-  seed.default_value = std::int64_t{0};
-  seed.text = "Seed of the victims' random numbers.";
-  seed.minimum = 0;
-  seed.maximum = 0x1p53;
-  all.push_back(seed);
+  all.push_back(declare::whole("seed", 0, "", "Seed of the victims' random numbers.", 0, 0x1p53));
   return all;
 }
 
@@ -33,8 +28,7 @@ const CacheModels::Registrar kRegistrar(
      .source = "Smith, Computing Surveys 1982",
      .parameters = parameters_with_seed()},
     [](const Parameters& parameters) {
-      CachePolicy policy = write_policy(parameters);
-      policy.replacement = Replacement::Random;
+      CachePolicy policy = write_policy(parameters, Replacement::Random);
       policy.seed = static_cast<std::uint64_t>(parameters.get_int("seed"));
       return std::make_unique<SetAssociativeModel>(policy);
     });

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/declare_parameters.hpp"
 #include "base/split_mix.hpp"
 #include "sim/memory/reuse/engines/bitmap_stack.hpp"
 #include "sim/memory/reuse/histogram.hpp"
@@ -163,27 +164,10 @@ const ReuseEngines::Registrar kRegistrar(
          "for the distance among all. Accesses to other lines have no distance. Its standard error comes from parts of "
          "the sample.",
      .source = "Waldspurger, Park, Garthwaite, Ahmad, \"Efficient MRC Construction with SHARDS\", FAST 2015",
-     .parameters = {{.name = "rate",
-                     .default_value = 0.01,
-                     .unit = "",
-                     .text = "Share of the lines that are followed.",
-                     .minimum = 1e-6,
-                     .maximum = 1,
-                     .choices = {}},
-                    {.name = "seed",
-                     .default_value = std::int64_t{1},
-                     .unit = "",
-                     .text = "Of the hash.",
-                     .minimum = 0,
-                     .maximum = 9007199254740991.0,
-                     .choices = {}},
-                    {.name = "parts",
-                     .default_value = std::int64_t{8},
-                     .unit = "",
-                     .text = "Parts of the sample that the standard error comes from; 0: none.",
-                     .minimum = 0,
-                     .maximum = 64,
-                     .choices = {}}}},
+     .parameters = {declare::real("rate", 0.01, "", "Share of the lines that are followed.", 1e-6, 1),
+                    declare::whole("seed", 1, "", "Of the hash.", 0, 9007199254740991.0),
+                    declare::whole("parts", 8, "", "Parts of the sample that the standard error comes from; 0: none.",
+                                   0, 64)}},
     [](const Parameters& p) {
       return std::make_unique<Sampled>(p.get_double("rate"), static_cast<std::uint64_t>(p.get_int("seed")),
                                        static_cast<std::size_t>(p.get_int("parts")));

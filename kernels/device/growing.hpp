@@ -1,0 +1,59 @@
+// Device memory that is made larger when a call needs more than those before it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "kernels/device/device.hpp"
+
+namespace rayreplay::kernels {
+
+class Growing {
+ public:
+  explicit Growing(const char* what) : what_(what) {}
+
+  /// At least `bytes`; of what was in it, the first `keep`. Growth leaves something to spare.
+  void need(Device& device, Stream& stream, std::uint64_t bytes, std::uint64_t keep = 0) {
+    if (buffer_ && buffer_->bytes() >= bytes) {
+      return;
+    }
+    if (!buffer_) {
+      buffer_ = device.allocate(bytes, what_);
+      return;
+    }
+    if (keep == 0) {
+      stream.wait();
+      buffer_.reset();
+    }
+    Buffer larger = device.allocate(bytes + bytes / 4, what_);
+    if (keep > 0) {
+      stream.copy(*buffer_, 0, larger, 0, keep);
+      stream.wait();
+    }
+    buffer_ = std::move(larger);
+  }
+  /// The same, and the memory.
+  const Buffer& of(Device& device, Stream& stream, std::uint64_t bytes) {
+    need(device, stream, bytes);
+    return get();
+  }
+  [[nodiscard]] const Buffer& get() const {
+    return *buffer_;
+  }
+  [[nodiscard]] Buffer* pointer() {
+    return &*buffer_;
+  }
+  [[nodiscard]] std::uint64_t address() const {
+    return buffer_ ? buffer_->address() : 0;
+  }
+  [[nodiscard]] Buffer take() {
+    return std::move(*buffer_);
+  }
+
+ private:
+  const char* what_;
+  std::optional<Buffer> buffer_;
+};
+
+}  // namespace rayreplay::kernels

@@ -1,0 +1,17 @@
+// Checks of the buffers that callers hand in.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "kernels/device/device.hpp"
+
+namespace rayreplay::kernels {
+
+inline void require_bytes(const Buffer& buffer, std::uint64_t bytes, const char* what, const char* where) {
+  if (buffer.bytes() < bytes) {
+    throw Error(ErrorKind::Usage, {fmt::format("a buffer of {} is too small", what), where,
+                                   fmt::format("{} bytes", buffer.bytes()), fmt::format("{} bytes", bytes), ""});
+  }
+}
+
+}  // namespace rayreplay::kernels
