@@ -1,6 +1,6 @@
 #include <cstdlib>
 
-#include "app/commands/experiments/run.hpp"
+#include "app/commands/run.hpp"
 #include "app/console/signals.hpp"
 
 int main(int argc, char** argv) {

@@ -59,12 +59,10 @@ output::Table devices_table(const std::vector<kernels::DeviceInfo>& devices) {
 }
 
 struct Options {
-  FormatOption format;
-  OutputOption output;
+  ResultOption output;
 };
 
 int act(const Options& options) {
-  const output::Format format = options.format.format();
   options.output.check();
   std::vector<kernels::DeviceInfo> devices;
   std::string problem;
@@ -75,40 +73,34 @@ int act(const Options& options) {
     problem = error.what();
   }
   if (!problem.empty()) {
-    console::log("rayreplay: note: " + problem);
+    console::note("{}", problem);
   }
   const output::Table table = devices_table(devices);
-  switch (format) {
-    case output::Format::Table:
-      options.output.write(fmt::format("cpu: this processor, {}\n{}",
-                                       counted(std::thread::hardware_concurrency(), "thread"),
-                                       devices.empty() ? std::string() : "\n" + output::to_text(table)));
-      break;
-    case output::Format::Csv:
-      options.output.write(output::to_csv(table));
-      break;
-    case output::Format::Json: {
-      nlohmann::ordered_json document{{"schema", "rayreplay.devices/1"},
-                                      {"tool", {{"name", "rayreplay"}, {"version", RAYREPLAY_VERSION}}},
-                                      {"processor_threads", std::thread::hardware_concurrency()},
-                                      {"problem", problem}};
-      document["rows"] = to_json(table);
-      options.output.write(json_text(document, 2) + "\n");
-      break;
-    }
-  }
+  options.output.write_result(
+      {[&] {
+         return fmt::format("cpu: this processor, {}\n{}", counted(std::thread::hardware_concurrency(), "thread"),
+                            devices.empty() ? std::string() : "\n" + output::to_text(table));
+       },
+       [&] { return table; },
+       [&] {
+         return nlohmann::ordered_json{{"schema", "rayreplay.devices/1"},
+                                       {"tool", {{"name", "rayreplay"}, {"version", RAYREPLAY_VERSION}}},
+                                       {"processor_threads", std::thread::hardware_concurrency()},
+                                       {"problem", problem},
+                                       {"rows", to_json(table)}};
+       }});
   return 0;
+}
+
+void declare(CLI::App& command, Options& options) {
+  options.output.add_to(command, "Where to write the list; - is standard output");
 }
 
 }  // namespace
 
 void add_devices_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand("devices", "The Vulkan devices that --device can name, with their limits");
-  command->group("Models");
-  auto options = std::make_shared<Options>();
-  options->format.add_to(*command);
-  options->output.add_to(*command, "Where to write the list; - is standard output");
-  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+  add_command(root, session, {"devices", "Models", "The Vulkan devices that --device can name, with their limits"},
+              declare, act);
 }
 
 }  // namespace rayreplay::app

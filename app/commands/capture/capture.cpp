@@ -291,7 +291,7 @@ fs::path make_spool_folder(const Options& options) {
 
 int fail(const CaptureFacts& facts) {
   const CaptureFailure failure = why_nothing(facts);
-  console::log("rayreplay: error: " + format_error(failure.info));
+  console::tell("error: {}", format_error(failure.info));
   return failure.code;
 }
 
@@ -318,7 +318,7 @@ int nothing_traced(const ingest::IngestResult& result, CaptureFacts facts) {
 /// leave the spool behind.
 void settle_spool(const fs::path& spool, const std::vector<fs::path>& files, const Options& options) {
   if (options.keep_spool) {
-    console::log("rayreplay: the spool is kept in " + spool.string());
+    console::tell("the spool is kept in {}", spool.string());
   } else {
     remove_spool(spool, files);
   }
@@ -329,7 +329,7 @@ int report_times(const std::vector<fs::path>& files, const fs::path& spool, cons
                  output::Format format, const CaptureFacts& given) {
   const Timings timings = read_timings(files);
   for (const std::string& fault : timings.faults) {
-    console::log("rayreplay: " + fault);
+    console::tell("{}", fault);
   }
   for (const std::string& note : timings.notes) {
     console::log("  " + note);
@@ -344,7 +344,7 @@ int report_times(const std::vector<fs::path>& files, const fs::path& spool, cons
     return fail(facts);
   }
   if (!given.end->succeeded()) {
-    console::log(fmt::format("rayreplay: {}; the times until then follow", end_text(*given.end)));
+    console::tell("{}; the times until then follow", end_text(*given.end));
   }
   print_timings(timings, format);
   return given.end->succeeded() ? 0 : kApplicationFailed;
@@ -354,9 +354,9 @@ int report_times(const std::vector<fs::path>& files, const fs::path& spool, cons
 int finish_incomplete(const std::vector<fs::path>& files, const fs::path& spool, const Options& options, bool record,
                       const std::vector<SpoolFailure>& failures, const console::ChildEnd& end) {
   log_failures(failures);
-  console::log(fmt::format("rayreplay: what was recorded is kept in {}", quoted(spool.string())));
+  console::tell("what was recorded is kept in {}", quoted(spool.string()));
   if (!end.succeeded()) {
-    console::log("rayreplay: " + end_text(end));
+    console::tell("{}", end_text(end));
   }
   const output::Format format = options.format.format();
   if (!record) {
@@ -389,15 +389,15 @@ int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const
     how.progress = progress.get();
     result = ingest::ingest(files, options.output.path, how);
   } catch (...) {
-    console::log(fmt::format("rayreplay: what was recorded is kept: rayreplay ingest {} -o {}", quoted(spool.string()),
-                             quoted(options.output.path)));
+    console::tell("what was recorded is kept: rayreplay ingest {} -o {}", quoted(spool.string()),
+                  quoted(options.output.path));
     throw;
   }
   const bool failed = !facts.end->succeeded();
   if (failed && has_launches(result)) {
-    console::log(fmt::format("rayreplay: {}; what it had recorded is in the trace", end_text(*facts.end)));
+    console::tell("{}; what it had recorded is in the trace", end_text(*facts.end));
   } else if (failed && !result.traces.empty()) {
-    console::log("rayreplay: " + end_text(*facts.end));
+    console::tell("{}", end_text(*facts.end));
   }
   log_traces(result);
   if (result.traces.empty()) {
@@ -405,7 +405,7 @@ int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const
     return nothing_traced(result, facts);
   }
   if (!has_launches(result)) {
-    console::log(fmt::format("rayreplay: what was recorded is kept in {}", quoted(spool.string())));
+    console::tell("what was recorded is kept in {}", quoted(spool.string()));
     throw no_launch(options.output.path);
   }
   settle_spool(spool, files, options);
@@ -413,7 +413,8 @@ int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const
   return failed ? kApplicationFailed : 0;
 }
 
-int act(Options options) {
+int act(const Options& given) {
+  Options options = given;  // paths become absolute
   const output::Format format = options.format.format();
   const layer::Options settings = checked_settings(options);
   check_outputs(options, settings.record);
@@ -444,38 +445,37 @@ int act(Options options) {
                          : report_times(files, spool, options, format, facts);
 }
 
-}  // namespace
-
-void add_capture_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand(
-      "capture", "Run a Vulkan application and record its rays:  rayreplay capture -o t.rrt -- ./app arguments");
-  command->group("Traces");
-  auto options = std::make_shared<Options>();
-  command->add_option("program", options->program, "Program and arguments, behind --")
-      ->type_name("PROGRAM")
-      ->required();
+void declare(CLI::App& command, Options& options) {
+  command.add_option("program", options.program, "Program and arguments, behind --")->type_name("PROGRAM")->required();
   for (const layer::Option& option : layer::option_table()) {
     if (std::strcmp(option.name, "spool") == 0) {
       continue;  // its temporary is beside the output
     }
-    std::string& value = options->settings[option.name];
+    std::string& value = options.settings[option.name];
     if (option.type == layer::OptionType::Switch && std::strcmp(option.default_value, "off") == 0) {
       command
-          ->add_flag_callback(
+          .add_flag_callback(
               flag_of(option), [&value] { value = "on"; }, option.text)
           ->group("Capture");
     } else {
-      command->add_option(flag_of(option), value, option.text)
-          ->type_name(option.type == layer::OptionType::Switch ? "on|off" : "VALUE")
-          ->group("Capture");
+      add_plain(command, flag_of(option), value, option.type == layer::OptionType::Switch ? "on|off" : "VALUE",
+                option.text, "Capture");
     }
   }
-  command->add_flag("--keep-spool", options->keep_spool,
-                    "Keep what the layer wrote (FILE.spool) beside the trace; its place is printed");
-  options->output.path.clear();
-  options->output.add_to(*command, "Trace to write (.rrt); further devices get -2, -3, …; none with --record off");
-  options->format.add_to(*command);
-  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+  command.add_flag("--keep-spool", options.keep_spool,
+                   "Keep what the layer wrote (FILE.spool) beside the trace; its place is printed");
+  options.output.path.clear();
+  options.output.add_to(command, "Trace to write (.rrt); further devices get -2, -3, …; none with --record off");
+  options.format.add_to(command);
+}
+
+}  // namespace
+
+void add_capture_command(CLI::App& root, Session& session) {
+  add_command(root, session,
+              {"capture", "Traces",
+               "Run a Vulkan application and record its rays:  rayreplay capture -o t.rrt -- ./app arguments"},
+              declare, act);
 }
 
 }  // namespace rayreplay::app

@@ -108,10 +108,11 @@ std::vector<SpoolFailure> spool_failures(const std::filesystem::path& path) {
 
 void log_failures(const std::vector<SpoolFailure>& failures) {
   for (const SpoolFailure& failure : failures) {
-    console::log("rayreplay: error: " +
-                 format_error({"the spool could not be written completely: what the application did after that is lost",
-                               failure.spool.string(), failure.reason.empty() ? "no reason is known" : failure.reason,
-                               "", "make room on the disk, or capture less (--frames, --window, --every)"}));
+    console::tell(
+        "error: {}",
+        format_error({"the spool could not be written completely: what the application did after that is lost",
+                      failure.spool.string(), failure.reason.empty() ? "no reason is known" : failure.reason, "",
+                      "make room on the disk, or capture less (--frames, --window, --every)"}));
   }
 }
 
@@ -156,12 +157,11 @@ void print_launches(const ingest::IngestResult& result, output::Format format) {
 
 void log_traces(const ingest::IngestResult& result) {
   if (result.traces.size() > 1) {
-    console::log(fmt::format("rayreplay: {} devices or processes traced rays; each has a trace of its own",
-                             result.traces.size()));
+    console::tell("{} devices or processes traced rays; each has a trace of its own", result.traces.size());
   }
   for (const ingest::SpoolSummary& spool : result.spools) {
     if (!spool.fault.empty()) {
-      console::log(fmt::format("rayreplay: {} is passed over: {}", spool.path.string(), spool.fault));
+      console::tell("{} is passed over: {}", spool.path.string(), spool.fault);
     }
   }
   for (const ingest::TraceSummary& trace : result.traces) {
@@ -172,16 +172,15 @@ void log_traces(const ingest::IngestResult& result) {
       events += launch.events;
     }
     if (trace.path.empty()) {
-      console::log(fmt::format("rayreplay: no trace of {} on {}: no launch could be kept", trace.header.application,
-                               trace.header.device));
+      console::tell("no trace of {} on {}: no launch could be kept", trace.header.application, trace.header.device);
       for (const std::string& line : trace.header.not_captured) {
         console::log("  not captured: " + line);
       }
       continue;
     }
-    console::log(fmt::format("rayreplay: {}: {}, {}, {} of {} on {}", trace.path.string(),
-                             counted(trace.launches.size(), "launch", "launches"), counted(rays, "ray"),
-                             counted(events, "event"), trace.header.application, trace.header.device));
+    console::tell("{}: {}, {}, {} of {} on {}", trace.path.string(),
+                  counted(trace.launches.size(), "launch", "launches"), counted(rays, "ray"), counted(events, "event"),
+                  trace.header.application, trace.header.device);
     const auto& missing = trace.header.not_captured;
     for (std::size_t i = 0; i < std::min(missing.size(), kLinesShown); ++i) {
       console::log("  not captured: " + missing[i]);

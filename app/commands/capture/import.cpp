@@ -103,31 +103,7 @@ std::string frame_text(const import::TraceHeader& header) {
   return header.width == 0 ? "unknown" : fmt::format("{} x {}", header.width, header.height);
 }
 
-std::string render(const Options& options, const import::TraceHeader& header, const Summary& summary,
-                   const std::string& hash) {
-  const output::Table table = table_of(header, summary);
-  switch (options.format.format()) {
-    case output::Format::Csv:
-      return output::to_csv(table);
-    case output::Format::Json: {
-      nlohmann::ordered_json json;
-      json["memory_trace"] = options.input;
-      json["hash"] = hash;
-      json["tool"] = header.tool;
-      json["device"] = header.device;
-      json["application"] = header.application;
-      json["warp_size"] = header.warp_size;
-      json["sms"] = header.sms;
-      json["width"] = header.width;
-      json["height"] = header.height;
-      json["records"] = summary.records;
-      json["lanes"] = summary.lanes;
-      json["allocations"] = output::to_json(table);
-      return json_text(json, 2) + "\n";
-    }
-    case output::Format::Table:
-      break;
-  }
+std::string summary_text(const Options& options, const import::TraceHeader& header, const Summary& summary) {
   std::string text;
   const auto line = [&](const char* name, const std::string& value) {
     if (!value.empty()) {
@@ -140,8 +116,24 @@ std::string render(const Options& options, const import::TraceHeader& header, co
   line("application", header.application);
   line("warps", counted(header.warp_size, "lane") + ", " + counted(header.sms, "SM"));
   line("frame", frame_text(header));
-  line("records", fmt::format("{} of {}", output::with_separators(summary.records), counted(summary.lanes, "lane")));
-  return text + "\n" + output::to_text(table);
+  line("records", fmt::format("{} of {}", with_separators(summary.records), counted(summary.lanes, "lane")));
+  return text + "\n" + output::to_text(table_of(header, summary));
+}
+
+nlohmann::ordered_json summary_json(const Options& options, const import::TraceHeader& header, const Summary& summary,
+                                    const std::string& hash) {
+  return {{"memory_trace", options.input},
+          {"hash", hash},
+          {"tool", header.tool},
+          {"device", header.device},
+          {"application", header.application},
+          {"warp_size", header.warp_size},
+          {"sms", header.sms},
+          {"width", header.width},
+          {"height", header.height},
+          {"records", summary.records},
+          {"lanes", summary.lanes},
+          {"allocations", output::to_json(table_of(header, summary))}};
 }
 
 /// Counts of data that was left out.
@@ -211,7 +203,7 @@ int act(const Options& options) {
   }
   if (nvbit != nullptr) {
     for (const std::string& line : left_out(nvbit->tally())) {
-      console::log("rayreplay: " + line);
+      console::tell("{}", line);
     }
   }
   const Sums& outside = sums.summary().rows.back();
@@ -219,36 +211,40 @@ int act(const Options& options) {
     console::log("rayreplay: warning: the memory trace has no records");
   }
   if (outside.loads + outside.stores > 0) {
-    console::log(fmt::format("rayreplay: warning: outside every allocation: {} of lanes",
-                             counted(outside.loads + outside.stores, "access", "accesses")));
+    console::warn("outside every allocation: {} of lanes",
+                  counted(outside.loads + outside.stores, "access", "accesses"));
   }
   if (options.output != "-") {
-    console::print(render(options, header, sums.summary(), reader->hash()));
+    const output::Result result{[&] { return summary_text(options, header, sums.summary()); },
+                                [&] { return table_of(header, sums.summary()); },
+                                [&] { return summary_json(options, header, sums.summary(), reader->hash()); }};
+    console::print(output::render(result, options.format.format()));
   }
   return 0;
+}
+
+void declare(CLI::App& command, Options& options) {
+  command.add_option("trace", options.input, "Memory trace, text or binary; - is standard input")
+      ->type_name("TRACE")
+      ->required();
+  CLI::Option* output =
+      command.add_option("-o,--output", options.output, "Memory trace to write (.rrm), binary; - is standard output")
+          ->type_name("FILE");
+  command.add_flag("--text", options.text, "Write the text form")->needs(output);
+  command
+      .add_option("--nvbit", options.nvbit_header,
+                  "TRACE is the output of NVBit's mem_trace; this memory trace's header has SMs and allocations")
+      ->type_name("HEADER");
+  add_force(command, options.force);
+  options.format.add_to(command);
 }
 
 }  // namespace
 
 void add_import_command(CLI::App& root, Session& session) {
-  CLI::App* command =
-      root.add_subcommand("import", "Check a memory trace of another tool, sum it up, convert between its forms");
-  command->group("Traces");
-  auto options = std::make_shared<Options>();
-  command->add_option("trace", options->input, "Memory trace, text or binary; - is standard input")
-      ->type_name("TRACE")
-      ->required();
-  CLI::Option* output =
-      command->add_option("-o,--output", options->output, "Memory trace to write (.rrm), binary; - is standard output")
-          ->type_name("FILE");
-  command->add_flag("--text", options->text, "Write the text form")->needs(output);
-  command
-      ->add_option("--nvbit", options->nvbit_header,
-                   "TRACE is the output of NVBit's mem_trace; this memory trace's header has SMs and allocations")
-      ->type_name("HEADER");
-  add_force(*command, options->force);
-  options->format.add_to(*command);
-  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+  add_command(root, session,
+              {"import", "Traces", "Check a memory trace of another tool, sum it up, convert between its forms"},
+              declare, act);
 }
 
 }  // namespace rayreplay::app

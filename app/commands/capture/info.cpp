@@ -122,15 +122,9 @@ nlohmann::ordered_json info_json(const std::string& path, const trace::FileInfo&
 std::string show(const std::string& path, output::Format format) {
   require_no_memory_trace(path);
   const trace::FileInfo info = trace::read_info(path);
-  switch (format) {
-    case output::Format::Json:
-      return json_text(info_json(path, info), 2) + "\n";
-    case output::Format::Csv:
-      return output::to_csv(column_table(info));
-    case output::Format::Table:
-      break;
-  }
-  return info_text(path, info);
+  return output::render({[&] { return info_text(path, info); }, [&] { return column_table(info); },
+                         [&] { return info_json(path, info); }},
+                        format);
 }
 
 }  // namespace

@@ -67,18 +67,19 @@ int act(const Options& options) {
   return 0;
 }
 
+void declare(CLI::App& command, Options& options) {
+  command.add_option("spools", options.spools, "Spool files, or the folder that holds them")
+      ->type_name("SPOOL")
+      ->required();
+  options.output.add_required_to(command, "Trace to write (.rrt); further devices get -2, -3, …");
+  options.format.add_to(command);
+}
+
 }  // namespace
 
 void add_ingest_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand("ingest", "Turn what a captured application left behind into a trace");
-  command->group("Traces");
-  auto options = std::make_shared<Options>();
-  command->add_option("spools", options->spools, "Spool files, or the folder that holds them")
-      ->type_name("SPOOL")
-      ->required();
-  options->output.add_required_to(*command, "Trace to write (.rrt); further devices get -2, -3, …");
-  options->format.add_to(*command);
-  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+  add_command(root, session, {"ingest", "Traces", "Turn what a captured application left behind into a trace"}, declare,
+              act);
 }
 
 }  // namespace rayreplay::app

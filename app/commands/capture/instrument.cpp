@@ -176,11 +176,11 @@ void report(const Options& options, const instrument::Result& result, std::size_
                                    : fmt::format("{} (no descriptor)", site.site));
       }
     }
-    console::log(fmt::format("rayreplay: shader {}: {} '{}'{}", entry.shader, stage_name(entry.stage), entry.name,
-                             sites.empty() ? "" : fmt::format(", trace calls {}", fmt::join(sites, ", "))));
+    console::tell("shader {}: {} '{}'{}", entry.shader, stage_name(entry.stage), entry.name,
+                  sites.empty() ? "" : fmt::format(", trace calls {}", fmt::join(sites, ", ")));
   }
   for (const std::string& note : result.notes) {
-    console::log("rayreplay: note: " + note);
+    console::note("{}", note);
   }
   console::log(result.status == instrument::Status::Instrumented
                    ? fmt::format("rayreplay: wrote {}: {}, {} before", options.output.path,
@@ -228,16 +228,13 @@ void add_options(CLI::App& command, Options& o) {
   constexpr const char* kChanges = "Changes";
   command.add_option("MODULE", o.path, "SPIR-V module (binary)")->required();
   const auto text = [&](const char* name, std::string& value, const char* type, const char* help, const char* group) {
-    command.add_option(name, value, help)->type_name(type)->capture_default_str()->group(group);
+    add_value(command, name, value, type, help, group);
   };
   text("--events", o.events, "ADDRESS", "Device address of the event buffer", kRecords);
   text("--events-words", o.events_words, "N", "Its capacity in 32-bit words", kRecords);
   text("--control", o.control, "ADDRESS", "Device address of the control block", kRecords);
-  command.add_option("--first-shader", o.first_shader, "Id of the first entry point")
-      ->type_name("N")
-      ->check(CLI::Range(0U, 0xFFFFU))
-      ->capture_default_str()
-      ->group(kRecords);
+  add_value(command, "--first-shader", o.first_shader, "N", "Id of the first entry point", kRecords)
+      ->check(CLI::Range(0U, 0xFFFFU));
   command.add_flag("--clock", o.clock, "Record the device clock (shaderDeviceClock)")->group(kRecords);
   command.add_flag("--sm", o.sm, "Record SM and warp (VK_NV_shader_sm_builtins)")->group(kRecords);
   command.add_flag("--wide", o.wide, "Subgroups may have more than 32 lanes")->group(kRecords);
@@ -245,34 +242,29 @@ void add_options(CLI::App& command, Options& o) {
       ->group(kRecords);
   command.add_flag("--gate", o.gate, "Record only while the control block's gate is open")->group(kSampling);
   text("--window", o.window, "X,Y,W,H", "Record only threads inside", kSampling);
-  command.add_option("--every", o.every, "Record only threads whose id is a multiple")
-      ->type_name("N")
-      ->check(CLI::Range(1U, 0xFFFFFFFFU))
-      ->capture_default_str()
-      ->group(kSampling);
+  add_value(command, "--every", o.every, "N", "Record only threads whose id is a multiple", kSampling)
+      ->check(CLI::Range(1U, 0xFFFFFFFFU));
   command.add_flag("--observe-all", o.observe_all, "Trace calls get NoOpaque in place of Opaque")->group(kChanges);
   text("--opacity", o.opacity, "ADDRESS", "Opacity table, where the application has any-hit shaders", kChanges);
   text("--ray-flags", o.ray_flags, "ADDRESS", "A word of each thread for the application's ray flags", kChanges);
-  command.add_option("--ray-flags-threads", o.ray_flags_threads, "Number of these words")
-      ->type_name("N")
-      ->check(CLI::Range(1U, 0xFFFFFFFFU))
-      ->capture_default_str()
-      ->group(kChanges);
+  add_value(command, "--ray-flags-threads", o.ray_flags_threads, "N", "Number of these words", kChanges)
+      ->check(CLI::Range(1U, 0xFFFFFFFFU));
   text("--swizzle", o.swizzle, "ADDRESS", "Table that replaces the launch id", kChanges);
   text("--swizzle-size", o.swizzle_size, "WxH", "Launch size of that table", kChanges);
+}
+
+void declare(CLI::App& command, Options& options) {
+  add_options(command, options);
+  options.format.add_to(command);
+  options.output.add_required_to(command, "Module to write");
 }
 
 }  // namespace
 
 void add_instrument_command(CLI::App& root, Session& session) {
-  CLI::App* command =
-      root.add_subcommand("instrument", "Rewrite a SPIR-V module so that its ray-tracing shaders record what they do");
-  command->group("Capture");
-  auto options = std::make_shared<Options>();
-  add_options(*command, *options);
-  options->format.add_to(*command);
-  options->output.add_required_to(*command, "Module to write");
-  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+  add_command(root, session,
+              {"instrument", "Capture", "Rewrite a SPIR-V module so that its ray-tracing shaders record what they do"},
+              declare, act);
 }
 
 }  // namespace rayreplay::app

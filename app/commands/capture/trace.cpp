@@ -107,11 +107,10 @@ void log_summary(const reference::TracerResult& result, const Options& options, 
                       result.build_seconds);
   console::log(text);
   const std::uint64_t bytes = std::filesystem::file_size(options.output.path);
-  console::log(fmt::format("rayreplay: wrote {}: {}, {:.2f} bytes an event, hash {}", options.output.path,
-                           output::bytes_text(bytes),
-                           static_cast<double>(bytes) / static_cast<double>(std::max<std::uint64_t>(events, 1)), hash));
+  console::tell("wrote {}: {}, {:.2f} bytes an event, hash {}", options.output.path, output::bytes_text(bytes),
+                static_cast<double>(bytes) / static_cast<double>(std::max<std::uint64_t>(events, 1)), hash);
   if (!options.image.empty()) {
-    console::log(fmt::format("rayreplay: wrote {}: {}x{}", options.image, result.image.width, result.image.height));
+    console::tell("wrote {}: {}x{}", options.image, result.image.width, result.image.height);
   }
 }
 
@@ -129,7 +128,7 @@ int act(const Options& options) {
   require_memory_for(tracer, !options.image.empty());
   const reference::RenderScene scene = reference::make_scene(options.scene, &tracer.scene_spec);
   for (const std::string& note : scene.notes) {
-    console::log("rayreplay: note: " + note);
+    console::note("{}", note);
   }
   const reference::CaptureDescription description = reference::describe_capture(scene, tracer);
   trace::Writer writer(options.output.path, description.header, description.shaders, description.scene,
@@ -146,54 +145,32 @@ int act(const Options& options) {
   return 0;
 }
 
+void declare(CLI::App& command, Options& options) {
+  reference::TracerOptions& tracer = options.tracer;
+  add_plain(command, "--scene", options.scene, "SPEC|FILE",
+            "Scene spec (one-weekend, one-weekend:seed=7, ...; see rayreplay list scene) or an OBJ, PLY, glTF "
+            "file",
+            "Scene")
+      ->required();
+  add_value(command, "--size", options.size, "WxH", "Width and height in pixels, one thread each", "Scene");
+  add_value(command, "--spp", tracer.samples, "N", "Samples per pixel", "Rendering");
+  add_value(command, "--depth", tracer.depth, "N", "Most trace calls of one path", "Rendering");
+  add_value(command, "--seed", tracer.seed, "N", "Same seed, same bytes", "Rendering")->check(check_seed);
+  add_value(command, "--integrator", tracer.integrator, "SPEC",
+            "Integrator spec: path, ao, primary; see rayreplay list", "Rendering");
+  command.add_flag("--next-event", tracer.next_event, "path: trace shadow rays to the scene's lights")
+      ->group("Rendering");
+  add_value(command, "--hit-groups", options.hit_groups, "NAME",
+            "single: one closest-hit shader; per-material: one for each kind of material", "Rendering");
+  options.output.add_required_to(command, "Trace file to write (.rrt)");
+  add_plain(command, "--image", options.image, "FILE", "Also write the rendered picture (PNG)", "Output");
+}
+
 }  // namespace
 
 void add_trace_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand("trace", "Render a scene with the built-in tracer and write its trace");
-  command->group("Traces");
-  auto options = std::make_shared<Options>();
-  reference::TracerOptions& tracer = options->tracer;
-  command
-      ->add_option("--scene", options->scene,
-                   "Scene spec (one-weekend, one-weekend:seed=7, ...; see rayreplay list scene) or an OBJ, PLY, glTF "
-                   "file")
-      ->type_name("SPEC|FILE")
-      ->required()
-      ->group("Scene");
-  command->add_option("--size", options->size, "Width and height in pixels, one thread each")
-      ->type_name("WxH")
-      ->capture_default_str()
-      ->group("Scene");
-  command->add_option("--spp", tracer.samples, "Samples per pixel")
-      ->type_name("N")
-      ->capture_default_str()
-      ->group("Rendering");
-  command->add_option("--depth", tracer.depth, "Most trace calls of one path")
-      ->type_name("N")
-      ->capture_default_str()
-      ->group("Rendering");
-  command->add_option("--seed", tracer.seed, "Same seed, same bytes")
-      ->type_name("N")
-      ->check(check_seed)
-      ->capture_default_str()
-      ->group("Rendering");
-  command->add_option("--integrator", tracer.integrator, "Integrator spec: path, ao, primary; see rayreplay list")
-      ->type_name("SPEC")
-      ->capture_default_str()
-      ->group("Rendering");
-  command->add_flag("--next-event", tracer.next_event, "path: trace shadow rays to the scene's lights")
-      ->group("Rendering");
-  command
-      ->add_option("--hit-groups", options->hit_groups,
-                   "single: one closest-hit shader; per-material: one for each kind of material")
-      ->type_name("NAME")
-      ->capture_default_str()
-      ->group("Rendering");
-  options->output.add_required_to(*command, "Trace file to write (.rrt)");
-  command->add_option("--image", options->image, "Also write the rendered picture (PNG)")
-      ->type_name("FILE")
-      ->group("Output");
-  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+  add_command(root, session, {"trace", "Traces", "Render a scene with the built-in tracer and write its trace"},
+              declare, act);
 }
 
 }  // namespace rayreplay::app

@@ -86,38 +86,31 @@ nlohmann::ordered_json launches_json(const std::vector<trace::EventCounts>& laun
 int act(const Options& options) {
   const output::Format format = options.format.format();
   const trace::Findings findings = find(options);
-  switch (format) {
-    case output::Format::Table:
-      console::print(text(options, findings));
-      break;
-    case output::Format::Csv:
-      console::print(output::to_csv(fault_table(findings)));
-      break;
-    case output::Format::Json: {
-      const nlohmann::ordered_json document = {
-          {"schema", "rayreplay.validate/1"}, {"file", options.path},
-          {"sound", findings.faults.empty()}, {"faults", to_json(fault_table(findings))},
-          {"notes", findings.notes},          {"launches", launches_json(findings.counts)}};
-      console::print(json_text(document, 2) + "\n");
-      break;
-    }
-  }
+  const output::Result result{[&] { return text(options, findings); }, [&] { return fault_table(findings); },
+                              [&] {
+                                return nlohmann::ordered_json{
+                                    {"schema", "rayreplay.validate/1"}, {"file", options.path},
+                                    {"sound", findings.faults.empty()}, {"faults", to_json(fault_table(findings))},
+                                    {"notes", findings.notes},          {"launches", launches_json(findings.counts)}};
+                              }};
+  console::print(output::render(result, format));
   return findings.faults.empty() ? 0 : static_cast<int>(ErrorKind::Input);
+}
+
+void declare(CLI::App& command, Options& options) {
+  add_trace_file(command, options.path)->required();
+  command.add_option("--limit", options.limit, "Faults to list at most")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 1'000'000U))
+      ->capture_default_str();
+  options.format.add_to(command);
 }
 
 }  // namespace
 
 void add_validate_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand("validate", "Check a trace file against every rule of the format");
-  command->group("Traces");
-  auto options = std::make_shared<Options>();
-  add_trace_file(*command, options->path)->required();
-  command->add_option("--limit", options->limit, "Faults to list at most")
-      ->type_name("N")
-      ->check(CLI::Range(1U, 1'000'000U))
-      ->capture_default_str();
-  options->format.add_to(*command);
-  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+  add_command(root, session, {"validate", "Traces", "Check a trace file against every rule of the format"}, declare,
+              act);
 }
 
 void add_seal_command(CLI::App& root, Session& session) {
@@ -129,7 +122,7 @@ void add_seal_command(CLI::App& root, Session& session) {
   command->callback([&session, path] {
     session.action = [path] {
       const std::string hash = trace::seal(*path);
-      console::log(fmt::format("rayreplay: sealed {}, hash {}", *path, hash));
+      console::tell("sealed {}, hash {}", *path, hash);
       return 0;
     };
   });

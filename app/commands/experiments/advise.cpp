@@ -34,8 +34,7 @@ struct Options {
   experiment::AdviseOptions advise;
   SettingsOptions experiment;
   DeviceOption device;
-  FormatOption format;
-  OutputOption output;
+  ResultOption output;
 };
 
 constexpr const char* kModel = "scheduler.model";
@@ -72,7 +71,6 @@ std::vector<std::pair<std::string, std::string>> context_of(const experiment::Ad
 }
 
 int act(const Options& given) {
-  const output::Format format = given.format.format();
   const experiment::Settings asked = given.experiment.asked(given.path);
   const experiment::Settings settings = experiment::complete(asked, experiment::NamedInput::Elsewhere);
   experiment::AdviseOptions options = given.advise;
@@ -93,53 +91,43 @@ int act(const Options& given) {
   experiment::Workbench bench = opened.bench();
   const experiment::AdviseResult result = experiment::advise_hints(bench, opened.open(), options);
   log_not_captured(trace.header);
-  console::log(fmt::format("rayreplay: {} in {:.1f} s", counted(result.evaluated + result.rejected, "candidate"),
-                           result.seconds));
+  console::tell("{} in {:.1f} s", counted(result.evaluated + result.rejected, "candidate"), result.seconds);
   const experiment::Settings told = given.experiment.read_of(settings, &resolved);
   const report::Context context{given.path, trace, resolved, context_of(result), true, accelerator.get(), &told};
-  switch (format) {
-    case output::Format::Table:
-      given.output.write(report::context_text(context) + "\n" +
-                         output::to_text(report::advise_table(result, kRowsOfText)) + report::advise_notes(result));
-      break;
-    case output::Format::Csv:
-      given.output.write(output::to_csv(report::with_context(report::advise_table(result, 0), context)));
-      break;
-    case output::Format::Json: {
-      nlohmann::ordered_json document = report::context_json(context, "rayreplay.advise/1");
-      document["rows"] = to_json(report::advise_table(result, 0));
-      given.output.write(json_text(document, 2) + "\n");
-      break;
-    }
-  }
+  given.output.write_result({[&] {
+                               return report::context_text(context) + "\n" +
+                                      output::to_text(report::advise_table(result, kRowsOfText)) +
+                                      report::advise_notes(result);
+                             },
+                             [&] { return report::with_context(report::advise_table(result, 0), context); },
+                             [&] {
+                               nlohmann::ordered_json document = report::context_json(context, "rayreplay.advise/1");
+                               document["rows"] = to_json(report::advise_table(result, 0));
+                               return document;
+                             }});
   return 0;
+}
+
+void declare(CLI::App& command, Options& options) {
+  add_trace_file(command, options.path)->required();
+  constexpr const char* kSearch = "Search";
+  add_value(command, "--bits", options.advise.bits, "N", "Most bits of a hint", kSearch)
+      ->check(CLI::Range(1U, scheduler::kMostHintBits));
+  add_value(command, "--candidates", options.advise.candidates, "N",
+            "Maximum number of formulas to try, without your own", kSearch)
+      ->check(CLI::Range(0U, kMaxCandidates));
+  TakenKeys taken{"advice"};
+  taken.defaults = {{kModel, options.advise.model}};
+  options.experiment.add_to(command, std::move(taken));
+  options.device.add_to(command);
+  options.output.add_to(command);
 }
 
 }  // namespace
 
 void add_advise_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand("advise", "Which coherence hint would raise SIMT efficiency most?");
-  command->group("Experiments");
-  auto options = std::make_shared<Options>();
-  add_trace_file(*command, options->path)->required();
-  constexpr const char* kSearch = "Search";
-  command->add_option("--bits", options->advise.bits, "Most bits of a hint")
-      ->type_name("N")
-      ->check(CLI::Range(1U, scheduler::kMostHintBits))
-      ->capture_default_str()
-      ->group(kSearch);
-  command->add_option("--candidates", options->advise.candidates, "Maximum number of formulas to try, without your own")
-      ->type_name("N")
-      ->check(CLI::Range(0U, kMaxCandidates))
-      ->capture_default_str()
-      ->group(kSearch);
-  TakenKeys taken{"advice"};
-  taken.defaults = {{kModel, options->advise.model}};
-  options->experiment.add_to(*command, std::move(taken));
-  options->device.add_to(*command);
-  options->format.add_to(*command);
-  options->output.add_to(*command, "Where to write the result; - is standard output");
-  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+  add_command(root, session, {"advise", "Experiments", "Which coherence hint would raise SIMT efficiency most?"},
+              declare, act);
 }
 
 }  // namespace rayreplay::app

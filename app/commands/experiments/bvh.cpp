@@ -34,8 +34,7 @@ struct Options {
   std::string vtp;
   std::uint32_t vtp_depth = 3;
   std::string vtp_shape = "edges";
-  FormatOption format;
-  OutputOption output;
+  ResultOption output;
 };
 
 /// Resolved specs of the requested layouts; unknown ones are errors before any work.
@@ -129,7 +128,6 @@ std::string write_boxes(const Options& options, const trace::Trace& trace, const
 }
 
 int act(const Options& options) {
-  const output::Format format = options.format.format();
   const bvh::VtpShape shape = parse_shape(options.vtp_shape);
   const experiment::Settings asked = options.experiment.asked(options.path);
   const experiment::Settings settings = experiment::complete(asked, experiment::NamedInput::Elsewhere);
@@ -194,19 +192,10 @@ int act(const Options& options) {
     messages.push_back("warning: ignored: " + line);
   }
   for (const std::string& message : messages) {
-    console::log("rayreplay: " + message);
+    console::tell("{}", message);
   }
-  switch (format) {
-    case output::Format::Table:
-      options.output.write(report::bvh_text(report));
-      break;
-    case output::Format::Csv:
-      options.output.write(report::bvh_csv(report));
-      break;
-    case output::Format::Json:
-      options.output.write(json_text(report::bvh_json(report), 2) + "\n");
-      break;
-  }
+  options.output.write_result({[&] { return report::bvh_text(report); }, [&] { return report::bvh_rows(report); },
+                               [&] { return report::bvh_json(report); }});
   return 0;
 }
 
@@ -215,50 +204,35 @@ void add_structure_options(CLI::App& command, Options& options) {
   TakenKeys taken{"structure"};
   taken.variants = {{kLayout, "wide-8"}};
   options.experiment.add_to(command, std::move(taken));
-  command.add_option("--tlas", options.tlas, "Top-level structure of the trace, in place of the launch's")
-      ->type_name("N")
-      ->excludes(command.get_option("--launch"))
-      ->group(kGroup);
+  add_plain(command, "--tlas", options.tlas, "N", "Top-level structure of the trace, in place of the launch's", kGroup)
+      ->excludes(command.get_option("--launch"));
   command.add_flag("--compare-layouts", options.compare_layouts, "Every layout, one row each")
       ->excludes(command.get_option("--layout"))
       ->group(kGroup);
-  command.add_option("--lcv-rays", options.lcv_rays, "Rays for leaf-count variability; 0: none")
-      ->type_name("N")
-      ->group(kGroup)
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  add_value(command, "--lcv-rays", options.lcv_rays, "N", "Rays for leaf-count variability; 0: none", kGroup)
+      ->check(CLI::NonNegativeNumber);
 }
 
 void add_vtp_options(CLI::App& command, Options& options) {
   constexpr const char* kGroup = "Boxes";
-  CLI::Option* file =
-      command.add_option("--vtp", options.vtp, "Also write the boxes as VTK XML PolyData, for ParaView")
-          ->type_name("FILE")
-          ->group(kGroup);
-  command.add_option("--vtp-depth", options.vtp_depth, "Down to this depth in each level")
-      ->type_name("N")
-      ->needs(file)
-      ->capture_default_str()
-      ->group(kGroup);
-  command.add_option("--vtp-shape", options.vtp_shape, "edges or faces")
-      ->type_name("NAME")
-      ->needs(file)
-      ->capture_default_str()
-      ->group(kGroup);
+  CLI::Option* file = add_plain(command, "--vtp", options.vtp, "FILE",
+                                "Also write the boxes as VTK XML PolyData, for ParaView", kGroup);
+  add_value(command, "--vtp-depth", options.vtp_depth, "N", "Down to this depth in each level", kGroup)->needs(file);
+  add_value(command, "--vtp-shape", options.vtp_shape, "NAME", "edges or faces", kGroup)->needs(file);
+}
+
+void declare(CLI::App& command, Options& options) {
+  add_trace_file(command, options.path)->required();
+  add_structure_options(command, options);
+  add_vtp_options(command, options);
+  options.output.add_to(command);
 }
 
 }  // namespace
 
 void add_bvh_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand("bvh", "Acceleration structures over a traced scene: size and quality");
-  command->group("Experiments");
-  auto options = std::make_shared<Options>();
-  add_trace_file(*command, options->path)->required();
-  add_structure_options(*command, *options);
-  add_vtp_options(*command, *options);
-  options->format.add_to(*command);
-  options->output.add_to(*command, "Where to write the result; - is standard output");
-  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+  add_command(root, session, {"bvh", "Experiments", "Acceleration structures over a traced scene: size and quality"},
+              declare, act);
 }
 
 }  // namespace rayreplay::app

@@ -66,8 +66,7 @@ struct Options {
   std::string report;
   std::string colormap = "viridis";
   DeviceOption device;
-  FormatOption format;
-  OutputOption output;
+  ResultOption output;
 };
 
 std::string elements_path(const Options& options) {
@@ -110,7 +109,7 @@ Settings told_settings(const Options& given, Settings settings, const CacheResul
 }
 
 void warn(const std::string& text) {
-  console::log("rayreplay: warning: " + text);
+  console::warn("{}", text);
 }
 
 /// Notes on sums by pixel of an imported trace: missing data, and pixels that share a row.
@@ -147,9 +146,8 @@ void log_distances(const CacheResult& result) {
   }
   for (const memory::LevelResult& level : result.analysis.levels) {
     if (level.histogram.accesses() > 0) {
-      console::log(fmt::format(
-          "rayreplay: note: reuse distances of the {} are taken all the same: its model {} needs them",
-          report::kLevelNames[static_cast<std::size_t>(&level - result.analysis.levels.data())], level.model));
+      console::note("reuse distances of the {} are taken all the same: its model {} needs them",
+                    report::kLevelNames[static_cast<std::size_t>(&level - result.analysis.levels.data())], level.model);
     }
   }
 }
@@ -176,41 +174,26 @@ void log_result(const CacheResult& result) {
   log_frame(result);
   log_distances(result);
   if (!result.schedule_note.empty()) {
-    console::log(
-        fmt::format("rayreplay: note: schedule {}: {}", parse_spec(result.schedule).name, result.schedule_note));
+    console::note("schedule {}: {}", parse_spec(result.schedule).name, result.schedule_note);
   }
   if (result.scheduled && result.warp_size != result.machine.warp_size) {
     warn(fmt::format("warps have {} here, on the machine {} {}", counted(result.warp_size, "lane"), result.machine.name,
                      result.machine.warp_size));
   }
   if (result.stream_s > 0) {
-    console::log(fmt::format("rayreplay: {:.1f} million transactions in {:.2f} s, {:.2f} s of them in the caches",
-                             static_cast<double>(result.analysis.transactions) / 1e6, result.stream_s,
-                             result.analysis_s));
+    console::tell("{:.1f} million transactions in {:.2f} s, {:.2f} s of them in the caches",
+                  static_cast<double>(result.analysis.transactions) / 1e6, result.stream_s, result.analysis_s);
   }
-}
-
-std::string render(const report::CacheContext& context, output::Format format) {
-  switch (format) {
-    case output::Format::Json:
-      return json_text(report::cache_json(context), 2) + "\n";
-    case output::Format::Csv:
-      return report::cache_csv(context);
-    case output::Format::Table:
-      break;
-  }
-  return report::cache_text(context);
 }
 
 /// Files and folders that a run writes; checks before the run.
 struct Outputs {
-  output::Format format = output::Format::Table;
   pictures::Colormap colormap = pictures::Colormap::Viridis;
   std::string elements;
 };
 
 Outputs check_outputs(const Options& options, const Settings& settings) {
-  Outputs outputs{options.format.format(), pictures::parse_colormap(options.colormap), elements_path(options)};
+  Outputs outputs{pictures::parse_colormap(options.colormap), elements_path(options)};
   require_file_name(outputs.elements, "--elements");
   require_distinct({{"--output", options.output.path},
                     {"--report", options.report},
@@ -237,7 +220,7 @@ void write(const Options& options, const Outputs& outputs, const report::CacheCo
            report::CacheFile* elements) {
   log_result(context.result);
   if (!options.report.empty() && report::is_one_row(context.result)) {
-    console::log(fmt::format("rayreplay: note: {}", report::kNoPicturesOfOneRow));
+    console::note("{}", report::kNoPicturesOfOneRow);
   }
   if (elements != nullptr) {
     elements->commit(context);
@@ -245,11 +228,13 @@ void write(const Options& options, const Outputs& outputs, const report::CacheCo
   if (!options.report.empty()) {
     report::write_cache_report({options.report, options.output.force, outputs.colormap}, context);
   }
-  options.output.write(render(context, outputs.format));
+  options.output.write_result({[&] { return report::cache_text(context); },
+                               [&] { return report::cache_csv_rows(context); },
+                               [&] { return report::cache_json(context); }});
   for (const auto& [what, path] : {std::pair{"elements", outputs.elements}, std::pair{"memory trace", options.exported},
                                    std::pair{"report", options.report.empty() ? "" : options.report + "/index.html"}}) {
     if (!path.empty()) {
-      console::log(fmt::format("rayreplay: wrote the {} {}", what, path));
+      console::tell("wrote the {} {}", what, path);
     }
   }
 }
@@ -362,43 +347,31 @@ int act(const Options& given) {
   return run_launch(given, outputs, settings, options);
 }
 
+void declare(CLI::App& command, Options& options) {
+  add_plain(command, "trace", options.path, "TRACE", "Trace file (.rrt), or a memory trace of another tool", "Input")
+      ->required();
+  options.experiment.add_to(command, {"structure, assignment, stream, reuse"});
+  command.add_flag("--requests", options.requests, "Also hit rates over requests (lanes)")->group("Output");
+  options.elements_option =
+      add_plain(command, "--elements", options.elements, "[FILE]",
+                "Also write sums of every node, face, instance and pixel (HDF5) [TRACE with .cache.h5]", "Output")
+          ->expected(0, 1);
+  CLI::Option* exported =
+      add_plain(command, "--export", options.exported, "FILE",
+                "Also write the warps' memory instructions as a memory trace (docs/memory-traces.md)", "Output");
+  command.add_flag("--export-text", options.export_text, "... in its text form")->needs(exported)->group("Output");
+  options.device.add_to(command);
+  options.output.add_to(command);
+  add_plain(command, "--report", options.report, "DIR", "Folder to write: one HTML page, pictures, data", "Report");
+  add_value(command, "--colormap", options.colormap, "NAME", "viridis or plasma", "Report");
+}
+
 }  // namespace
 
 void add_cache_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand(kCommand, "Where do the bytes come from? Caches, reuse distances, traffic");
-  command->group("Experiments");
-  auto options = std::make_shared<Options>();
-  command->add_option("trace", options->path, "Trace file (.rrt), or a memory trace of another tool")
-      ->type_name("TRACE")
-      ->group("Input")
-      ->required();
-  options->experiment.add_to(*command, {"structure, assignment, stream, reuse"});
-  command->add_flag("--requests", options->requests, "Also hit rates over requests (lanes)")->group("Output");
-  options->elements_option =
-      command
-          ->add_option("--elements", options->elements,
-                       "Also write sums of every node, face, instance and pixel (HDF5) [TRACE with .cache.h5]")
-          ->type_name("[FILE]")
-          ->expected(0, 1)
-          ->group("Output");
-  CLI::Option* exported =
-      command
-          ->add_option("--export", options->exported,
-                       "Also write the warps' memory instructions as a memory trace (docs/memory-traces.md)")
-          ->type_name("FILE")
-          ->group("Output");
-  command->add_flag("--export-text", options->export_text, "... in its text form")->needs(exported)->group("Output");
-  options->device.add_to(*command);
-  options->format.add_to(*command);
-  options->output.add_to(*command, "Where to write the result; - is standard output");
-  command->add_option("--report", options->report, "Folder to write: one HTML page, pictures, data")
-      ->type_name("DIR")
-      ->group("Report");
-  command->add_option("--colormap", options->colormap, "viridis or plasma")
-      ->type_name("NAME")
-      ->capture_default_str()
-      ->group("Report");
-  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+  add_command(root, session,
+              {kCommand, "Experiments", "Where do the bytes come from? Caches, reuse distances, traffic"}, declare,
+              act);
 }
 
 }  // namespace rayreplay::app

@@ -37,8 +37,7 @@ struct Options {
   std::string result;
   std::string colormap = "viridis";
   DeviceOption device;
-  FormatOption format;
-  OutputOption output;
+  ResultOption output;
 };
 
 /// Options for simulated hardware, without any.
@@ -66,21 +65,8 @@ Settings told_settings(const Options& options, const Settings& settings, const t
                });
 }
 
-std::string render(const report::Explanation& explanation, output::Format format) {
-  switch (format) {
-    case output::Format::Json:
-      return json_text(report::explain_json(explanation), 2) + "\n";
-    case output::Format::Csv:
-      return report::explain_csv(explanation);
-    case output::Format::Table:
-      break;
-  }
-  return report::explain_text(explanation);
-}
-
 int act(const Options& options) {
   // Reports all errors that do not need the trace before it is read.
-  const output::Format format = options.format.format();
   const pictures::Colormap colormap = pictures::parse_colormap(options.colormap);
   const Settings settings = options.experiment.settings(options.path);
   const bool simulated = experiment::simulates(settings);
@@ -122,7 +108,7 @@ int act(const Options& options) {
   explanation.stages = accelerator->records();
   log_not_captured(trace.header);
   for (const std::string& line : report::explain_warnings(simulation.classification)) {
-    console::log("rayreplay: warning: " + line);
+    console::warn("{}", line);
   }
   if (!options.maps.empty()) {
     report::write_explain_folder(explanation, options.maps, options.output.force, colormap);
@@ -130,37 +116,30 @@ int act(const Options& options) {
   if (!options.result.empty()) {
     result_file.write(report::explain_file(explanation));
   }
-  options.output.write(render(explanation, format));
+  options.output.write_result({[&] { return report::explain_text(explanation); },
+                               [&] { return report::explain_rows(explanation); },
+                               [&] { return report::explain_json(explanation); }});
   return 0;
+}
+
+void declare(CLI::App& command, Options& options) {
+  add_trace_file(command, options.path)->required();
+  options.experiment.add_to(command, {"classification"});
+  options.device.add_to(command);
+  options.output.add_to(command);
+  add_value(command, "--worst", options.worst, "N", "Objects and pixels to list", "Output")
+      ->check(CLI::NonNegativeNumber);
+  add_plain(command, "--maps", options.maps, "DIR",
+            "Folder to write: a heat map for each kind, explain.json, explain.csv", "Output");
+  add_plain(command, "--result", options.result, "FILE", "HDF5 file to write: kinds by test, ray, thread and object",
+            "Output");
+  add_value(command, "--colormap", options.colormap, "NAME", "viridis or plasma", "Output");
 }
 
 }  // namespace
 
 void add_explain_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand("explain", "Why was each intersection test made?");
-  command->group("Experiments");
-  auto options = std::make_shared<Options>();
-  add_trace_file(*command, options->path)->required();
-  options->experiment.add_to(*command, {"classification"});
-  options->device.add_to(*command);
-  options->format.add_to(*command);
-  options->output.add_to(*command, "Where to write the result; - is standard output");
-  command->add_option("--worst", options->worst, "Objects and pixels to list")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("N")
-      ->capture_default_str()
-      ->group("Output");
-  command->add_option("--maps", options->maps, "Folder to write: a heat map for each kind, explain.json, explain.csv")
-      ->type_name("DIR")
-      ->group("Output");
-  command->add_option("--result", options->result, "HDF5 file to write: kinds by test, ray, thread and object")
-      ->type_name("FILE")
-      ->group("Output");
-  command->add_option("--colormap", options->colormap, "viridis or plasma")
-      ->type_name("NAME")
-      ->capture_default_str()
-      ->group("Output");
-  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+  add_command(root, session, {"explain", "Experiments", "Why was each intersection test made?"}, declare, act);
 }
 
 }  // namespace rayreplay::app

@@ -297,16 +297,15 @@ output::Table make_table(const std::vector<Question>& questions, const std::vect
 }
 
 std::string render(const output::Table& table, const std::string& device, const Options& given) {
-  if (given.format.format() != output::Format::Json) {
-    return output::render(table, given.format.format());
-  }
-  nlohmann::ordered_json document;
-  document["schema"] = "rayreplay.microbench/1";
-  document["tool"] = {{"name", "rayreplay"}, {"version", RAYREPLAY_VERSION}};
-  document["device"] = device;
-  document["set"] = given.settings;
-  document["rows"] = to_json(table);
-  return json_text(document, 2) + "\n";
+  const auto document = [&] {
+    return nlohmann::ordered_json{{"schema", "rayreplay.microbench/1"},
+                                  {"tool", {{"name", "rayreplay"}, {"version", RAYREPLAY_VERSION}}},
+                                  {"device", device},
+                                  {"set", given.settings},
+                                  {"rows", to_json(table)}};
+  };
+  return output::render({[&] { return output::to_text(table); }, [&] { return table; }, document},
+                        given.format.format());
 }
 
 output::Table list_table() {
@@ -357,7 +356,7 @@ int write_workload(const Options& given) {
     options.overwrite = given.force;
     static_cast<void>(trace::write(created.model->make_trace(), given.written, options));
   }
-  console::log(fmt::format("rayreplay: wrote {} to {}", created.spec, given.written));
+  console::tell("wrote {} to {}", created.spec, given.written);
   return 0;
 }
 
@@ -372,8 +371,7 @@ void log_verdicts(const std::vector<Question>& questions, const std::vector<Answ
   console::log(text);
   for (std::size_t i = 0; i < answers.size(); ++i) {
     if (answers[i].verdict == Verdict::Failed) {
-      console::log(fmt::format("rayreplay: {}, {}: {}", short_spec(questions[i].workload), questions[i].known.metric,
-                               answers[i].error));
+      console::tell("{}, {}: {}", short_spec(questions[i].workload), questions[i].known.metric, answers[i].error);
     }
   }
   std::vector<std::string> reasons;
@@ -382,7 +380,7 @@ void log_verdicts(const std::vector<Question>& questions, const std::vector<Answ
       std::string reason = fmt::format("{}: skipped, {}", short_spec(questions[i].workload), answers[i].error);
       if (std::ranges::find(reasons, reason) == reasons.end()) {
         reasons.push_back(std::move(reason));
-        console::log("rayreplay: " + reasons.back());
+        console::tell("{}", reasons.back());
       }
     }
   }
@@ -436,27 +434,25 @@ int act(const Options& given) {
   return good ? 0 : kWrongAnswers;
 }
 
+void declare(CLI::App& command, Options& options) {
+  command.add_option("workload", options.specs, "Workloads [every generator at a few points]")->type_name("SPEC");
+  command.add_option("--set", options.settings, "Change a key of the experiments, may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command.add_flag("--list", options.list, "List the generators and what is known of them");
+  options.device.add_to(command);
+  options.format.add_to(command);
+  add_plain(command, "-o,--output", options.written, "FILE",
+            "Write the workload itself, for other commands: a trace (.rrt) or a memory trace (.rrm)", "Output");
+  add_force(command, options.force);
+}
+
 }  // namespace
 
 void add_microbench_command(CLI::App& root, Session& session) {
-  CLI::App* command =
-      root.add_subcommand("microbench", "Check the models against synthetic workloads with known answers");
-  command->group("Experiments");
-  auto options = std::make_shared<Options>();
-  command->add_option("workload", options->specs, "Workloads [every generator at a few points]")->type_name("SPEC");
-  command->add_option("--set", options->settings, "Change a key of the experiments, may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  command->add_flag("--list", options->list, "List the generators and what is known of them");
-  options->device.add_to(*command);
-  options->format.add_to(*command);
-  command
-      ->add_option("-o,--output", options->written,
-                   "Write the workload itself, for other commands: a trace (.rrt) or a memory trace (.rrm)")
-      ->type_name("FILE")
-      ->group("Output");
-  add_force(*command, options->force);
-  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+  add_command(root, session,
+              {"microbench", "Experiments", "Check the models against synthetic workloads with known answers"}, declare,
+              act);
 }
 
 }  // namespace rayreplay::app

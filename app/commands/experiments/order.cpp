@@ -64,28 +64,26 @@ int act(const Options& options) {
   const scheduler::WarpAssignment assignment = experiment::in_order(launch, resolved.order, resolved.warp_size);
   const experiment::PixelMap map = experiment::order_map(launch.size, assignment);
   options.output.write(report::order_picture(map, assignment.warps(), resolved.order, colormap));
-  console::log(fmt::format("rayreplay: {} of {}, order {}", counted(assignment.warps(), "warp"),
-                           counted(resolved.warp_size, "lane"), resolved.order));
+  console::tell("{} of {}, order {}", counted(assignment.warps(), "warp"), counted(resolved.warp_size, "lane"),
+                resolved.order);
   return 0;
+}
+
+void declare(CLI::App& command, Options& options) {
+  add_trace_file(command, options.path);
+  add_plain(command, "--size", options.size, "WxH", "Launch size, in place of a trace", "Input");
+  TakenKeys taken{"assignment"};
+  taken.without = {"packing"};
+  options.experiment.add_to(command, std::move(taken));
+  add_value(command, "--colormap", options.colormap, "NAME", "viridis or plasma", "Output");
+  options.output.add_required_to(command, "PNG picture to write");
 }
 
 }  // namespace
 
 void add_order_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand("order", "Picture of the order in which the warps of a launch start");
-  command->group("Experiments");
-  auto options = std::make_shared<Options>();
-  add_trace_file(*command, options->path);
-  command->add_option("--size", options->size, "Launch size, in place of a trace")->type_name("WxH")->group("Input");
-  TakenKeys taken{"assignment"};
-  taken.without = {"packing"};
-  options->experiment.add_to(*command, std::move(taken));
-  command->add_option("--colormap", options->colormap, "viridis or plasma")
-      ->type_name("NAME")
-      ->capture_default_str()
-      ->group("Output");
-  options->output.add_required_to(*command, "PNG picture to write");
-  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+  add_command(root, session, {"order", "Experiments", "Picture of the order in which the warps of a launch start"},
+              declare, act);
 }
 
 }  // namespace rayreplay::app

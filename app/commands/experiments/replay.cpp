@@ -74,12 +74,10 @@ struct Options {
   std::string path;
   SettingsOptions experiment;
   DeviceOption device;
-  FormatOption format;
-  OutputOption output;
+  ResultOption output;
 };
 
 int act(const Options& options) {
-  const output::Format format = options.format.format();
   const experiment::Settings settings = options.experiment.settings(options.path);
   require_distinct({{"--output", options.output.path}}, options.experiment.inputs(options.path, settings));
   options.output.check();
@@ -100,40 +98,36 @@ int act(const Options& options) {
   log_not_captured(trace.header);
   const experiment::Settings told = options.experiment.read_of(settings, &resolved);
   const report::Context context{options.path, trace, resolved, {{"packing", spec}}, true, accelerator.get(), &told};
-  switch (format) {
-    case output::Format::Table:
-      options.output.write(report::context_text(context) + "\n" + output::to_text(table) +
-                           report::observed_text(trace, launch));
-      break;
-    case output::Format::Csv:
-      options.output.write(output::to_csv(report::with_context(table, context)));
-      break;
-    case output::Format::Json: {
-      nlohmann::ordered_json document = report::context_json(context, "rayreplay.replay/1");
-      document["rows"] = to_json(table);
-      document["warp_histogram"] = warp_histogram(result);
-      if (nlohmann::ordered_json observed = report::observed_json(trace, launch); !observed.is_null()) {
-        document["observed"] = std::move(observed);
-      }
-      options.output.write(json_text(document, 2) + "\n");
-      break;
-    }
-  }
+  options.output.write_result(
+      {[&] {
+         return report::context_text(context) + "\n" + output::to_text(table) + report::observed_text(trace, launch);
+       },
+       [&] { return report::with_context(table, context); },
+       [&] {
+         nlohmann::ordered_json document = report::context_json(context, "rayreplay.replay/1");
+         document["rows"] = to_json(table);
+         document["warp_histogram"] = warp_histogram(result);
+         if (nlohmann::ordered_json observed = report::observed_json(trace, launch); !observed.is_null()) {
+           document["observed"] = std::move(observed);
+         }
+         return document;
+       }});
   return 0;
+}
+
+void declare(CLI::App& command, Options& options) {
+  add_trace_file(command, options.path)->required();
+  options.experiment.add_to(command, {"assignment, simt"});
+  options.device.add_to(command);
+  options.output.add_to(command);
 }
 
 }  // namespace
 
 void add_replay_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand("replay", "One packing in detail: SIMT efficiency by stage, shader and warp");
-  command->group("Experiments");
-  auto options = std::make_shared<Options>();
-  add_trace_file(*command, options->path)->required();
-  options->experiment.add_to(*command, {"assignment, simt"});
-  options->device.add_to(*command);
-  options->format.add_to(*command);
-  options->output.add_to(*command, "Where to write the result; - is standard output");
-  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+  add_command(root, session,
+              {"replay", "Experiments", "One packing in detail: SIMT efficiency by stage, shader and warp"}, declare,
+              act);
 }
 
 }  // namespace rayreplay::app

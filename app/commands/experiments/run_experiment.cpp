@@ -36,8 +36,7 @@ struct Options {
   bool dry_run = false;
   StoreOption store;
   DeviceOption device;
-  FormatOption format;
-  OutputOption output;
+  ResultOption output;
 };
 
 experiment::Settings complete_settings(const Options& options) {
@@ -70,31 +69,6 @@ std::vector<NamedPath> inputs_of(const Options& options, const experiment::Setti
   return inputs;
 }
 
-std::string render(const experiment::Settings& settings, const experiment::Outcome& outcome, output::Format format) {
-  switch (format) {
-    case output::Format::Table:
-      return report::experiment_text(settings, outcome);
-    case output::Format::Csv:
-      return report::experiment_csv(settings, outcome);
-    case output::Format::Json:
-      return json_text(report::experiment_json(settings, outcome), 2) + "\n";
-  }
-  throw Error(ErrorKind::Internal, {"a format that does not exist", "", "", "", ""});
-}
-
-std::string render(const experiment::Settings& settings, const std::vector<experiment::StageForecast>& stages,
-                   output::Format format) {
-  switch (format) {
-    case output::Format::Table:
-      return report::forecast_text(stages);
-    case output::Format::Csv:
-      return output::to_csv(report::forecast_table(stages));
-    case output::Format::Json:
-      return json_text(report::forecast_json(settings, stages), 2) + "\n";
-  }
-  throw Error(ErrorKind::Internal, {"a format that does not exist", "", "", "", ""});
-}
-
 /// Combinations of structure options that are impossible: each is valid alone, but together they do not fit the builder
 /// or the layout.
 void check(const experiment::Settings& settings, const std::vector<experiment::StageForecast>& stages) {
@@ -107,7 +81,6 @@ void check(const experiment::Settings& settings, const std::vector<experiment::S
 }
 
 int act(const Options& options) {
-  const output::Format format = options.format.format();
   const experiment::Settings settings = complete_settings(options);
   require_distinct({{"--output", options.output.path}}, inputs_of(options, settings));
   options.output.check();
@@ -120,7 +93,9 @@ int act(const Options& options) {
     experiment::Evaluator evaluator({store.get()});
     const std::vector<experiment::StageForecast> stages = evaluator.forecast(settings);
     check(settings, stages);
-    options.output.write(render(settings, stages, format));
+    options.output.write_result({[&] { return report::forecast_text(stages); },
+                                 [&] { return report::forecast_table(stages); },
+                                 [&] { return report::forecast_json(settings, stages); }});
     return 0;
   }
   keep_freed_blocks();
@@ -132,39 +107,37 @@ int act(const Options& options) {
   if (outcome.failure) {
     throw Error(outcome.failure->kind, outcome.failure->info);
   }
-  console::log(fmt::format("rayreplay: {:.3f} s", outcome.seconds));
-  options.output.write(render(settings, outcome, format));
+  console::tell("{:.3f} s", outcome.seconds);
+  options.output.write_result({[&] { return report::experiment_text(settings, outcome); },
+                               [&] { return report::experiment_rows(settings, outcome); },
+                               [&] { return report::experiment_json(settings, outcome); }});
   return 0;
+}
+
+void declare(CLI::App& command, Options& options) {
+  command.add_option("experiment", options.path, "Experiment (TOML); without one, --set says all")
+      ->type_name("EXPERIMENT");
+  add_plain(command, "--set", options.assignments, "KEY=VALUE",
+            "A key's value, over the file's; may be repeated. See rayreplay list keys", "Experiment")
+      ->allow_extra_args(false);
+  CLI::Option* print = command
+                           .add_flag("--print-config", options.print_config,
+                                     "Print the complete experiment (TOML, with comments), and compute nothing")
+                           ->group("Experiment");
+  command
+      .add_flag("--dry-run", options.dry_run,
+                "Print the stages: what is there already, an estimate of memory, and compute nothing")
+      ->excludes(print)
+      ->group("Experiment");
+  options.store.add_to(command);
+  options.device.add_to(command);
+  options.output.add_to(command);
 }
 
 }  // namespace
 
 void add_run_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand("run", "One experiment: a file of keys, and what it gives");
-  command->group("Experiments");
-  auto options = std::make_shared<Options>();
-  command->add_option("experiment", options->path, "Experiment (TOML); without one, --set says all")
-      ->type_name("EXPERIMENT");
-  command
-      ->add_option("--set", options->assignments,
-                   "A key's value, over the file's; may be repeated. See rayreplay list keys")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false)
-      ->group("Experiment");
-  CLI::Option* print = command
-                           ->add_flag("--print-config", options->print_config,
-                                      "Print the complete experiment (TOML, with comments), and compute nothing")
-                           ->group("Experiment");
-  command
-      ->add_flag("--dry-run", options->dry_run,
-                 "Print the stages: what is there already, an estimate of memory, and compute nothing")
-      ->excludes(print)
-      ->group("Experiment");
-  options->store.add_to(*command);
-  options->device.add_to(*command);
-  options->format.add_to(*command);
-  options->output.add_to(*command, "Where to write the result; - is standard output");
-  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+  add_command(root, session, {"run", "Experiments", "One experiment: a file of keys, and what it gives"}, declare, act);
 }
 
 }  // namespace rayreplay::app

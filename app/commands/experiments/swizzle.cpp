@@ -37,22 +37,23 @@ int act(const Options& options) {
   const scheduler::Swizzle swizzle = experiment::swizzle_of(bench, opened.open());
   scheduler::write_swizzle(options.output.path, swizzle, trace.launches[resolved.launch].size, spec, trace.hash,
                            options.output.force);
-  console::log(fmt::format("rayreplay: wrote {}: {}, packing {}, order {}", options.output.path,
-                           counted(swizzle.size(), "thread"), spec, resolved.order));
+  console::tell("wrote {}: {}, packing {}, order {}", options.output.path, counted(swizzle.size(), "thread"), spec,
+                resolved.order);
   return 0;
+}
+
+void declare(CLI::App& command, Options& options) {
+  add_trace_file(command, options.path)->required();
+  options.experiment.add_to(command, {"assignment"});
+  options.device.add_to(command);
+  options.output.add_required_to(command, "File to write: .h5 or .hdf5 is HDF5, anything else flat uint32");
 }
 
 }  // namespace
 
 void add_swizzle_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand("swizzle", "Write a packing as a file for an application to use");
-  command->group("Experiments");
-  auto options = std::make_shared<Options>();
-  add_trace_file(*command, options->path)->required();
-  options->experiment.add_to(*command, {"assignment"});
-  options->device.add_to(*command);
-  options->output.add_required_to(*command, "File to write: .h5 or .hdf5 is HDF5, anything else flat uint32");
-  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+  add_command(root, session, {"swizzle", "Experiments", "Write a packing as a file for an application to use"}, declare,
+              act);
 }
 
 }  // namespace rayreplay::app

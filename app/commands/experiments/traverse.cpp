@@ -32,8 +32,7 @@ struct Options {
   std::string accesses;
   SettingsOptions experiment;
   DeviceOption device;
-  FormatOption format;
-  OutputOption output;
+  ResultOption output;
 };
 
 /// Traversals of the flags, else of the settings, else every model. Unknown ones are errors before any work.
@@ -68,22 +67,21 @@ std::vector<std::string> resolved_specs(const std::vector<std::string>& traversa
 
 void log_speed(const experiment::TraverseResult& result) {
   for (const std::string& line : describe(result.ignored)) {
-    console::log("rayreplay: warning: ignored: " + line);
+    console::warn("ignored: {}", line);
   }
   if (!result.rows.empty() && result.rows.front().ignored > 0) {
-    console::log(fmt::format("rayreplay: warning: ignored: {} of {}: no direction, not finite, or t_min above t_max",
-                             result.rows.front().ignored, counted(result.rows.front().rays, "ray")));
+    console::warn("ignored: {} of {}: no direction, not finite, or t_min above t_max", result.rows.front().ignored,
+                  counted(result.rows.front().rays, "ray"));
   }
   for (const experiment::TraverseRow& row : result.rows) {
     if (row.kind != experiment::TraverseKind::Observed && row.seconds > 0) {
-      console::log(fmt::format("rayreplay: {}: {:.2f} Mrays/s, accesses logged", row.asked,
-                               static_cast<double>(row.rays) / row.seconds / 1e6));
+      console::tell("{}: {:.2f} Mrays/s, accesses logged", row.asked,
+                    static_cast<double>(row.rays) / row.seconds / 1e6);
     }
   }
 }
 
 int act(const Options& given) {
-  const output::Format format = given.format.format();
   const experiment::Settings asked = given.experiment.asked(given.path);
   const experiment::Settings settings = experiment::complete(asked, experiment::NamedInput::Elsewhere);
   experiment::TraverseOptions options;
@@ -124,42 +122,35 @@ int act(const Options& given) {
   const report::Context context{given.path,        trace, resolved, report::traverse_context(result), false,
                                 accelerator.get(), &told};
   const output::Table table = report::traverse_table(result, resolved.warp_size);
-  switch (format) {
-    case output::Format::Table:
-      given.output.write(report::context_text(context) + "\n" + report::traverse_text(result, resolved.warp_size));
-      break;
-    case output::Format::Csv:
-      given.output.write(output::to_csv(report::with_context(table, context)));
-      break;
-    case output::Format::Json: {
-      nlohmann::ordered_json document = report::context_json(context, "rayreplay.traverse/1");
-      document["rows"] = to_json(table);
-      given.output.write(json_text(document, 2) + "\n");
-      break;
-    }
-  }
+  given.output.write_result(
+      {[&] { return report::context_text(context) + "\n" + report::traverse_text(result, resolved.warp_size); },
+       [&] { return report::with_context(table, context); },
+       [&] {
+         nlohmann::ordered_json document = report::context_json(context, "rayreplay.traverse/1");
+         document["rows"] = to_json(table);
+         return document;
+       }});
   return 0;
+}
+
+void declare(CLI::App& command, Options& options) {
+  add_trace_file(command, options.path)->required();
+  using experiment::Stage;
+  TakenKeys taken{"structure, assignment, traversal"};
+  taken.variants = {{kRay, "all of both kinds"}, {kWarp, "all of both kinds"}};
+  options.experiment.add_to(command, std::move(taken));
+  options.device.add_to(command);
+  add_plain(command, "--accesses", options.accesses, "FILE", "Also write what each scalar traversal reads (HDF5)",
+            "Output");
+  options.output.add_to(command);
 }
 
 }  // namespace
 
 void add_traverse_command(CLI::App& root, Session& session) {
-  CLI::App* command =
-      root.add_subcommand("traverse", "All rays of a launch traced again: what each traversal does with them");
-  command->group("Experiments");
-  auto options = std::make_shared<Options>();
-  add_trace_file(*command, options->path)->required();
-  using experiment::Stage;
-  TakenKeys taken{"structure, assignment, traversal"};
-  taken.variants = {{kRay, "all of both kinds"}, {kWarp, "all of both kinds"}};
-  options->experiment.add_to(*command, std::move(taken));
-  options->device.add_to(*command);
-  options->format.add_to(*command);
-  command->add_option("--accesses", options->accesses, "Also write what each scalar traversal reads (HDF5)")
-      ->type_name("FILE")
-      ->group("Output");
-  options->output.add_to(*command, "Where to write the result; - is standard output");
-  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+  add_command(root, session,
+              {"traverse", "Experiments", "All rays of a launch traced again: what each traversal does with them"},
+              declare, act);
 }
 
 }  // namespace rayreplay::app

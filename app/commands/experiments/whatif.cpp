@@ -55,16 +55,8 @@ std::string published_text(const report::Context& context, const experiment::Wha
                      output::to_text(report::compare(result, published)));
 }
 
-std::string render(const report::Context& context, const experiment::WhatIfResult& result,
-                   const std::optional<report::Published>& published, output::Format format) {
-  switch (format) {
-    case output::Format::Json:
-      return json_text(report::whatif_json(context, result, published), 2) + "\n";
-    case output::Format::Csv:
-      return output::to_csv(report::with_context(report::whatif_table(result, true), context));
-    case output::Format::Table:
-      break;
-  }
+std::string whatif_text(const report::Context& context, const experiment::WhatIfResult& result,
+                        const std::optional<report::Published>& published) {
   const output::Table table = report::whatif_table(result, true);
   const std::string answer = report::packing_answer(table);
   return answer + (answer.empty() ? "" : "\n") + report::context_text(context) + "\n" + output::to_text(table) +
@@ -86,7 +78,6 @@ void require_of_packings(const Options& options) {
 /// `packings`: specs to compare; empty: all of them.
 int compare_packings(const Options& options, const Settings& settings, const std::vector<std::string>& packings) {
   // Reports all errors that do not need the trace before it is read.
-  const output::Format format = options.format.format();
   const pictures::Colormap colormap = pictures::parse_colormap(options.colormap);
   std::vector<NamedPath> inputs = options.experiment.inputs(options.path, settings);
   for (const std::string& file : options.swizzles) {
@@ -118,7 +109,7 @@ int compare_packings(const Options& options, const Settings& settings, const std
   if (published) {
     const std::string warning = report::workload_warning(trace.header, *published);
     if (!warning.empty()) {
-      console::log("rayreplay: warning: " + warning);
+      console::warn("{}", warning);
     }
   }
   experiment::WhatIfWanted wanted{packings, options.swizzles};
@@ -136,9 +127,11 @@ int compare_packings(const Options& options, const Settings& settings, const std
   if (!options.report.empty()) {
     report::write_report({options.report, options.output.force, image, colormap, packings}, context, result, published);
   }
-  options.output.write(render(context, result, published, format));
+  options.output.write_result({[&] { return whatif_text(context, result, published); },
+                               [&] { return report::with_context(report::whatif_table(result, true), context); },
+                               [&] { return report::whatif_json(context, result, published); }});
   if (!options.report.empty()) {
-    console::log(fmt::format("rayreplay: wrote the report {}/index.html", options.report));
+    console::tell("wrote the report {}/index.html", options.report);
   }
   return 0;
 }
@@ -174,41 +167,30 @@ int act(const Options& options) {
                         experiment::resolve_models(models));
 }
 
+void declare(CLI::App& command, Options& options) {
+  add_trace_file(command, options.path)->required();
+  TakenKeys taken{"assignment, simt, model"};
+  taken.variants = {{kPacking, "all of them"}, {kModel, "none"}};
+  options.experiment.add_to(command, std::move(taken));
+  add_plain(command, "--swizzle", options.swizzles, "FILE",
+            "Swizzle file of your own to try beside packings, may be repeated", "Warps")
+      ->allow_extra_args(false);
+  options.models.add_to(command);
+  options.device.add_to(command);
+  options.output.add_to(command);
+  command.add_flag("--print-config", options.print_config, "Print the resolved configuration (TOML) and stop")
+      ->group("Output");
+  add_plain(command, "--compare", options.compare, "FILE", "Published figures (TOML) to print beside ours", "Output");
+  add_plain(command, "--report", options.report, "DIR", "Folder to write: one HTML page, pictures, data", "Report");
+  add_plain(command, "--image", options.image, "FILE", "The rendered picture (PNG), to show in the report", "Report");
+  add_value(command, "--colormap", options.colormap, "NAME", "viridis or plasma", "Report");
+}
+
 }  // namespace
 
 void add_whatif_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand("whatif", "What would other warp packing, or another scheduler, do?");
-  command->group("Experiments");
-  auto options = std::make_shared<Options>();
-  add_trace_file(*command, options->path)->required();
-  TakenKeys taken{"assignment, simt, model"};
-  taken.variants = {{kPacking, "all of them"}, {kModel, "none"}};
-  options->experiment.add_to(*command, std::move(taken));
-  command
-      ->add_option("--swizzle", options->swizzles, "Swizzle file of your own to try beside packings, may be repeated")
-      ->type_name("FILE")
-      ->allow_extra_args(false)
-      ->group("Warps");
-  options->models.add_to(*command);
-  options->device.add_to(*command);
-  options->format.add_to(*command);
-  options->output.add_to(*command, "Where to write the result; - is standard output");
-  command->add_flag("--print-config", options->print_config, "Print the resolved configuration (TOML) and stop")
-      ->group("Output");
-  command->add_option("--compare", options->compare, "Published figures (TOML) to print beside ours")
-      ->type_name("FILE")
-      ->group("Output");
-  command->add_option("--report", options->report, "Folder to write: one HTML page, pictures, data")
-      ->type_name("DIR")
-      ->group("Report");
-  command->add_option("--image", options->image, "The rendered picture (PNG), to show in the report")
-      ->type_name("FILE")
-      ->group("Report");
-  command->add_option("--colormap", options->colormap, "viridis or plasma")
-      ->type_name("NAME")
-      ->capture_default_str()
-      ->group("Report");
-  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+  add_command(root, session, {"whatif", "Experiments", "What would other warp packing, or another scheduler, do?"},
+              declare, act);
 }
 
 }  // namespace rayreplay::app

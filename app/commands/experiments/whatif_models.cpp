@@ -56,13 +56,12 @@ std::string detailed_model(const std::string& asked, const char* option, const s
 
 void warn_of_warps(const trace::Trace& trace, const experiment::Resolved& resolved, const machine::Machine& machine) {
   if (resolved.warp_size != machine.warp_size) {
-    console::log(
-        fmt::format("rayreplay: warning: warps have {} here, on the machine {} {}{}",
-                    counted(resolved.warp_size, "lane"), machine.name, machine.warp_size,
-                    trace.header.warp_size == resolved.warp_size
-                        ? fmt::format(": the trace's own; --warp-size {} --order z-order would form the machine's",
-                                      machine.warp_size)
-                        : std::string()));
+    console::warn("warps have {} here, on the machine {} {}{}", counted(resolved.warp_size, "lane"), machine.name,
+                  machine.warp_size,
+                  trace.header.warp_size == resolved.warp_size
+                      ? fmt::format(": the trace's own; --warp-size {} --order z-order would form the machine's",
+                                    machine.warp_size)
+                      : std::string());
   }
 }
 
@@ -71,10 +70,10 @@ void note_missing_hardware(const std::vector<std::string>& models, const machine
   const bool asked = std::any_of(models.begin(), models.end(),
                                  [](const std::string& spec) { return parse_spec(spec).name == kReordering; });
   if (asked && !machine.reorders) {
-    console::log(
-        fmt::format("rayreplay: note: {} has no shader execution reordering in hardware; it is modelled as if "
-                    "it had, with the charges of machine and model",
-                    machine.name));
+    console::note(
+        "{} has no shader execution reordering in hardware; it is modelled as if "
+        "it had, with the charges of machine and model",
+        machine.name);
   }
 }
 
@@ -87,8 +86,7 @@ void note_unused_hints(const std::vector<std::string>& models, const scheduler::
              settings.end();
     });
     if (!used) {
-      console::log(fmt::format("rayreplay: warning: no model uses the hint '{}': name it, as in --models ser:hint={}",
-                               name, name));
+      console::warn("no model uses the hint '{}': name it, as in --models ser:hint={}", name, name);
     }
   }
 }
@@ -109,24 +107,12 @@ void require_owners(const ModelsOptions& options) {
 void note_unused_sms(const experiment::CompareResult& result, const trace::Launch& launch) {
   for (const experiment::CompareRow& row : result.rows) {
     if (row.sm_source == scheduler::SmSource::StartRank && launch.groups.size() > 0) {
-      console::log(fmt::format(
-          "rayreplay: note: {}: not by the captured SMs but by the order in which warps start, modulo SMs: the capture "
+      console::note(
+          "{}: not by the captured SMs but by the order in which warps start, modulo SMs: the capture "
           "lacks some warp's SM, or has SMs beyond the {} that shade on {}",
-          report::short_spec(row.model), result.machine.sms - row.charges.withheld_sms, result.machine.name));
+          report::short_spec(row.model), result.machine.sms - row.charges.withheld_sms, result.machine.name);
     }
   }
-}
-
-std::string render(const report::ModelsContext& models, output::Format format) {
-  switch (format) {
-    case output::Format::Json:
-      return json_text(report::models_json(models), 2) + "\n";
-    case output::Format::Csv:
-      return report::models_csv(models);
-    case output::Format::Table:
-      break;
-  }
-  return report::models_text(models);
 }
 
 }  // namespace
@@ -141,7 +127,7 @@ std::string read_png(const std::string& path) {
 
 void ModelsOptions::add_to(CLI::App& command) {
   const auto add = [&command](const char* name, auto& value, const char* text, const char* type) {
-    return command.add_option(name, value, text)->type_name(type)->group(kGroup);
+    return add_plain(command, name, value, type, text, kGroup);
   };
   add("--models", lists_, "Compare scheduler models instead of packings: specs between commas, or all; may be repeated",
       "LIST")
@@ -179,7 +165,6 @@ std::vector<std::string> ModelsOptions::listed() const {
 int compare_models(const WhatIfCommon& common, const ModelsOptions& options, experiment::Settings given,
                    const std::vector<std::string>& models) {
   // Reports all errors that do not need the trace before it is read.
-  const output::Format format = common.format.format();
   const pictures::Colormap colormap = pictures::parse_colormap(common.colormap);
   experiment::CompareOptions compare = experiment::compare_of(given);
   compare.models = models;
@@ -251,17 +236,18 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   log_not_captured(trace.header);
   note_unused_sms(result, trace.launches[resolved.launch]);
   if (const std::string note = report::few_warps_note(result); !note.empty()) {
-    console::log("rayreplay: note: " + note);
+    console::note("{}", note);
   }
   const report::ModelsContext answer{context, result, told, compare.hints};
   if (!common.report.empty()) {
     report::write_models_report({common.report, force, image, colormap}, answer, maps);
   }
-  common.output.write(render(answer, format));
+  common.output.write_result({[&] { return report::models_text(answer); }, [&] { return report::models_rows(answer); },
+                              [&] { return report::models_json(answer); }});
   for (const auto& [what, path] : {std::pair{"timeline", options.timeline}, std::pair{"schedule", options.schedule},
                                    std::pair{"report", common.report.empty() ? "" : common.report + "/index.html"}}) {
     if (!path.empty()) {
-      console::log(fmt::format("rayreplay: wrote the {} {}", what, path));
+      console::tell("wrote the {} {}", what, path);
     }
   }
   return 0;

@@ -35,8 +35,7 @@ struct WhatIfCommon {
   std::string path;
   SettingsOptions experiment;
   DeviceOption device;
-  FormatOption format;
-  OutputOption output;
+  ResultOption output;
   std::string report;
   std::string image;
   std::string colormap = "viridis";

@@ -54,26 +54,20 @@ std::vector<std::string> gpus(bool asked) {
 }  // namespace
 
 void DeviceOption::add_to(CLI::App& command) {
-  command
-      .add_option(
-          "--device", choice_,
-          "Where heavy stages run: auto (a GPU where there is one), cpu, vulkan, vulkan:N, all, a name or uuid, "
-          "or several between commas")
-      ->type_name("DEVICE")
-      ->envname("RAYREPLAY_DEVICE")
-      ->capture_default_str()
-      ->group(kGroup);
-  command.add_option("--device-memory", memory_, "Device memory to use at most, such as 8GiB [all that is free]")
-      ->type_name("SIZE")
-      ->group(kGroup);
+  add_value(command, "--device", choice_, "DEVICE",
+            "Where heavy stages run: auto (a GPU where there is one), cpu, vulkan, vulkan:N, all, a name or uuid, "
+            "or several between commas",
+            kGroup)
+      ->envname("RAYREPLAY_DEVICE");
+  add_plain(command, "--device-memory", memory_, "SIZE",
+            "Device memory to use at most, such as 8GiB [all that is free]", kGroup);
 }
 
 std::unique_ptr<Accelerator> DeviceOption::open(const std::string& choice) const {
   kernels::DeviceOptions options;
   options.memory_limit = memory_.empty() ? 0 : parse_bytes(memory_, "--device-memory");
   options.cache_folder = cache_folder();
-  return kernels::make_accelerator(choice, options,
-                                   [](const std::string& line) { console::log("rayreplay: note: " + line); });
+  return kernels::make_accelerator(choice, options, [](const std::string& line) { console::note("{}", line); });
 }
 
 std::unique_ptr<Accelerator> DeviceOption::open() const {

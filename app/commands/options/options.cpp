@@ -56,10 +56,7 @@ bool lies_in(const std::string& file, const std::string& folder) {
 }  // namespace
 
 void FormatOption::add_to(CLI::App& command) {
-  command.add_option("--format", name, "table, json or csv")
-      ->type_name("FORMAT")
-      ->capture_default_str()
-      ->group(kOutputGroup);
+  add_value(command, "--format", name, "FORMAT", "table, json or csv", kOutputGroup);
 }
 
 void add_force(CLI::App& command, bool& force) {
@@ -67,21 +64,22 @@ void add_force(CLI::App& command, bool& force) {
 }
 
 void OutputOption::add_to(CLI::App& command, const std::string& text) {
-  command.add_option("-o,--output", path, text)->type_name("FILE")->capture_default_str()->group(kOutputGroup);
+  add_value(command, "-o,--output", path, "FILE", text, kOutputGroup);
   add_force(command, force);
 }
 
 void OutputOption::add_required_to(CLI::App& command, const std::string& text) {
-  command.add_option("-o,--output", path, text)->type_name("FILE")->required()->group(kOutputGroup);
+  add_plain(command, "-o,--output", path, "FILE", text, kOutputGroup)->required();
   add_force(command, force);
 }
 
+void ResultOption::add_to(CLI::App& command, const std::string& text) {
+  format.add_to(command);
+  OutputOption::add_to(command, text);
+}
+
 void OutputOption::check() const {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  // Devices and pipes are written directly.
-  if (path != "-" && (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status) ||
-                      std::filesystem::is_directory(status))) {
+  if (path.empty() || can_be_replaced(path)) {
     require_writable(path, force);
   }
 }
@@ -138,7 +136,7 @@ void require_file_name(const std::string& path, const std::string& option) {
 }
 
 CLI::Option* add_trace_file(CLI::App& command, std::string& path) {
-  return command.add_option("trace", path, "Trace file (.rrt)")->type_name("TRACE")->group("Input");
+  return add_plain(command, "trace", path, "TRACE", "Trace file (.rrt)", "Input");
 }
 
 void require_no_memory_trace(const std::string& path) {
@@ -189,10 +187,10 @@ void log_not_captured(const trace::Header& header) {
   }
   const auto& lines = header.not_captured;
   for (std::size_t i = 0; i < std::min(lines.size(), kShown); ++i) {
-    console::log("rayreplay: note: not captured: " + lines[i]);
+    console::note("not captured: {}", lines[i]);
   }
   if (lines.size() > kShown) {
-    console::log(fmt::format("rayreplay: note: … {} more; rayreplay info shows them", lines.size() - kShown));
+    console::note("… {} more; rayreplay info shows them", lines.size() - kShown);
   }
 }
 

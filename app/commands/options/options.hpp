@@ -38,6 +38,32 @@ struct OutputOption {
 
 void add_force(CLI::App& command, bool& force);
 
+/// --format, -o FILE and --force: where a command's result goes, and how it is written.
+struct ResultOption : OutputOption {
+  FormatOption format;
+  void check() const {
+    static_cast<void>(format.format());
+    OutputOption::check();
+  }
+  void add_to(CLI::App& command, const std::string& text = "Where to write the result; - is standard output");
+  void write_result(const output::Result& result) const {
+    write(output::render(result, format.format()));
+  }
+};
+
+/// An option with a value, its type in the help, its group there, and the value without it.
+template <class Value>
+CLI::Option* add_value(CLI::App& command, const std::string& name, Value& value, const std::string& type,
+                       const std::string& text, const std::string& group) {
+  return command.add_option(name, value, text)->type_name(type)->capture_default_str()->group(group);
+}
+/// The same for a value that is absent or empty by default.
+template <class Value>
+CLI::Option* add_plain(CLI::App& command, const std::string& name, Value& value, const std::string& type,
+                       const std::string& text, const std::string& group) {
+  return command.add_option(name, value, text)->type_name(type)->group(group);
+}
+
 /// A file or folder that the command line names, and the option that names it.
 struct NamedPath {
   std::string option;

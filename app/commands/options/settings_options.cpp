@@ -67,16 +67,12 @@ void SettingsOptions::add_to(CLI::App& command, TakenKeys taken) {
   command_ = command.get_name();
   taken_ = std::move(taken);
   stages_ = experiment::stages_named(taken_.stages);
-  command
-      .add_option("--config", files_,
-                  "Experiment (TOML), as rayreplay run takes it; may be repeated. Options given here win over it")
-      ->type_name("FILE")
-      ->allow_extra_args(false)
-      ->group(kGroup);
-  command.add_option("--set", assignments_, "Value of a key; may be repeated. See rayreplay list keys")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false)
-      ->group(kGroup);
+  add_plain(command, "--config", files_, "FILE",
+            "Experiment (TOML), as rayreplay run takes it; may be repeated. Options given here win over it", kGroup)
+      ->allow_extra_args(false);
+  add_plain(command, "--set", assignments_, "KEY=VALUE", "Value of a key; may be repeated. See rayreplay list keys",
+            kGroup)
+      ->allow_extra_args(false);
   for (const ExperimentParameter& parameter : experiment::experiment_parameters()) {
     if (!parameter.flag.empty() && reads(parameter)) {
       flags_.push_back({&parameter, nullptr, said_of(taken_.variants, parameter.declared.name) != nullptr});
@@ -93,10 +89,9 @@ void SettingsOptions::add_to(CLI::App& command, TakenKeys taken) {
 
 void SettingsOptions::add_flag(CLI::App& command, Flag& flag) const {
   if (flag.shorthand != nullptr) {
-    flag.option = command.add_option(flag.shorthand->flag, flag.values, flag.shorthand->text)
-                      ->type_name(flag.shorthand->type)
-                      ->expected(1)
-                      ->group(flag.shorthand->group);
+    flag.option = add_plain(command, flag.shorthand->flag, flag.values, flag.shorthand->type, flag.shorthand->text,
+                            flag.shorthand->group)
+                      ->expected(1);
     return;
   }
   const ExperimentParameter& parameter = *flag.parameter;

@@ -13,7 +13,7 @@ constexpr const char* kGroup = "Store";
 constexpr const char* kNone = "none";
 
 void tell(const std::string& line) {
-  console::log("rayreplay: note: " + line);
+  console::note("{}", line);
 }
 
 /// True if the path, or a parent of it, exists and is not a folder.
@@ -30,16 +30,12 @@ bool is_file_or_below(std::filesystem::path path) {
 }  // namespace
 
 void StoreOption::add_to(CLI::App& command) {
-  command
-      .add_option("--store", folder_,
-                  "Folder that keeps stages between runs, or none [$RAYREPLAY_STORE, else rayreplay in the user's "
-                  "cache folder]")
-      ->type_name("FOLDER")
-      ->group(kGroup);
-  command.add_option("--store-size", size_, "Maximum size; the least recently used results are evicted first")
-      ->type_name("SIZE")
-      ->capture_default_str()
-      ->group(kGroup);
+  add_plain(command, "--store", folder_, "FOLDER",
+            "Folder that keeps stages between runs, or none [$RAYREPLAY_STORE, else rayreplay in the user's "
+            "cache folder]",
+            kGroup);
+  add_value(command, "--store-size", size_, "SIZE", "Maximum size; the least recently used results are evicted first",
+            kGroup);
 }
 
 experiment::StoreOptions StoreOption::options() const {

@@ -79,31 +79,29 @@ int act(const Options& options) {
   const std::string missing = missing_text(finished);
   // Databases may have rows in common, and the file may already have some.
   const std::uint64_t there = sweep::ResultsReader(options.output).count();
-  console::log(fmt::format("rayreplay: {} {} in {}; {} {} read from {}", counted(there, "row"),
-                           there == 1 ? "is" : "are", options.output, with_separators(rows), rows == 1 ? "was" : "were",
-                           counted(options.inputs.size(), "database")));
+  console::tell("{} {} in {}; {} {} read from {}", counted(there, "row"), there == 1 ? "is" : "are", options.output,
+                with_separators(rows), rows == 1 ? "was" : "were", counted(options.inputs.size(), "database"));
   if (!missing.empty()) {
-    console::log(
-        fmt::format("rayreplay: warning: runs of the sweep are missing, or to be tried again: {}. Fix: run their "
-                    "shards to the end, "
-                    "or the sweep itself with -o {}",
-                    missing, options.output));
+    console::warn(
+        "runs of the sweep are missing, or to be tried again: {}. Fix: run their "
+        "shards to the end, "
+        "or the sweep itself with -o {}",
+        missing, options.output);
   }
   return 0;
+}
+
+void declare(CLI::App& command, Options& options) {
+  command.add_option("SHARD", options.inputs, "Databases of one sweep, in any order")->type_name("FILE")->required();
+  command.add_option("-o,--output", options.output, "Database to write; rows are added to what it holds of this sweep")
+      ->type_name("FILE")
+      ->required();
 }
 
 }  // namespace
 
 void add_merge_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand("merge", "Join the databases of a sweep's shards");
-  command->group("Experiments");
-  auto options = std::make_shared<Options>();
-  command->add_option("SHARD", options->inputs, "Databases of one sweep, in any order")->type_name("FILE")->required();
-  command
-      ->add_option("-o,--output", options->output, "Database to write; rows are added to what it holds of this sweep")
-      ->type_name("FILE")
-      ->required();
-  command->callback([&session, options] { session.action = [options] { return act(*options); }; });
+  add_command(root, session, {"merge", "Experiments", "Join the databases of a sweep's shards"}, declare, act);
 }
 
 }  // namespace rayreplay::app

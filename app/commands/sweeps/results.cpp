@@ -13,7 +13,7 @@
 #include "app/commands/command.hpp"
 #include "app/commands/options/options.hpp"
 #include "app/console/console.hpp"
-#include "app/report/charts/svg_plot.hpp"
+#include "app/report/charts/svg.hpp"
 #include "app/report/sweep/sweep_matrix.hpp"
 #include "app/report/sweep/sweep_page.hpp"
 #include "app/report/sweep/sweep_plots.hpp"
@@ -80,8 +80,7 @@ std::string render_rows(const sweep::ResultsReader& reader, const sweep::ResultS
   output::Table table = report::to_table(rows);
   if (format == "table" && asked) {
     if (const std::size_t hidden = report::mark_details(table, rows, asked->metrics, asked->unchanging); hidden > 0) {
-      console::log(fmt::format("rayreplay: note: {}: --columns A,B, or --format json, csv or jsonl",
-                               counted(hidden, "more metric")));
+      console::note("{}: --columns A,B, or --format json, csv or jsonl", counted(hidden, "more metric"));
     }
   }
   return format == "csv"     ? output::to_csv(table)
@@ -114,12 +113,7 @@ std::string ending(const std::string& path) {
   return result;
 }
 
-template <class Plot>
-std::string picture(const Plot& plot, const std::string& path) {
-  return ending(path) == ".png" ? pictures::encode_png(pictures::render(plot)) : report::svg_file(plot);
-}
-
-std::string draw(const sweep::ResultsReader& reader, const Options& options) {
+pictures::Chart chart_of(const sweep::ResultsReader& reader, const Options& options) {
   const std::vector<std::string>& words = options.plot;
   const std::string& kind = words.front();
   const auto require_names = [&](std::size_t count, const char* names) {
@@ -129,21 +123,26 @@ std::string draw(const sweep::ResultsReader& reader, const Options& options) {
   };
   if (kind == "heatmap") {
     require_names(3, "X Y METRIC");
-    return picture(report::heat_map_plot(reader, words[1], words[2], words[3], options.where), options.output.path);
+    return report::heat_map_plot(reader, words[1], words[2], words[3], options.where);
   }
   if (kind == "lines") {
     require_names(2, "X METRIC");
-    return picture(report::line_plot(reader, words[1], words[2], options.by, options.where), options.output.path);
+    return report::line_plot(reader, words[1], words[2], options.by, options.where);
   }
   if (kind == "pareto") {
     require_names(2, "X Y");
-    return picture(report::pareto_plot(reader, report::parse_metric(reader, words[1]),
-                                       report::parse_metric(reader, words[2]), options.where),
-                   options.output.path);
+    return report::pareto_plot(reader, report::parse_metric(reader, words[1]), report::parse_metric(reader, words[2]),
+                               options.where);
   }
   const std::string near = nearest(kind, {"heatmap", "lines", "pareto"});
   throw Error(ErrorKind::Usage, {"unknown plot", "plot", "'" + kind + "'", "one of heatmap, lines, pareto",
                                  near.empty() ? "" : "did you mean '" + near + "'?"});
+}
+
+std::string draw(const sweep::ResultsReader& reader, const Options& options) {
+  const pictures::Chart chart = chart_of(reader, options);
+  return ending(options.output.path) == ".png" ? pictures::encode_png(pictures::render(chart))
+                                               : report::svg_file(chart);
 }
 
 /// The sweep's main metric.
@@ -198,13 +197,12 @@ std::string sensitivity_text(const sweep::ResultsReader& reader, const Options& 
   const auto all = report::sensitivities(reader, options.metrics, options.where);
   for (const report::MetricSensitivity& one : all) {
     for (const std::string& note : one.result.notes) {
-      console::log(fmt::format("rayreplay: note: {}: {}", one.metric, note));
+      console::note("{}: {}", one.metric, note);
     }
     if (!one.result.pairs.empty() && one.result.pairs.front().share >= 0.01) {
       const sweep::PairIndex& pair = one.result.pairs.front();
-      console::log(fmt::format("rayreplay: note: {}: {} and {} together explain {:.1f} % beyond what each does",
-                               one.metric, one.result.parameters[pair.a].name, one.result.parameters[pair.b].name,
-                               pair.share * 100));
+      console::note("{}: {} and {} together explain {:.1f} % beyond what each does", one.metric,
+                    one.result.parameters[pair.a].name, one.result.parameters[pair.b].name, pair.share * 100);
     }
   }
   return render_table(report::sensitivity_table(all), options.format);
@@ -214,10 +212,10 @@ std::string answer(const CLI::App& command, const Options& options) {
   // The reader closes before anything is printed, because a writer waits for it.
   const sweep::ResultsReader reader(options.file);
   if (!reader.has_checksums()) {
-    console::log(
-        fmt::format("rayreplay: note: {} is of an older format, whose rows have no checksums: damaged values "
-                    "are not found",
-                    options.file));
+    console::note(
+        "{} is of an older format, whose rows have no checksums: damaged values "
+        "are not found",
+        options.file);
   }
   if (command.got_subcommand("best")) {
     report::MetricGoal goal;

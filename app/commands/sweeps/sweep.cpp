@@ -283,12 +283,12 @@ void tell_end(const Options& options, const sweep::SweepReport& report, const st
       line += "; so many were asked for";
       break;
   }
-  console::log("rayreplay: " + line);
+  console::tell("{}", line);
   if (report.end != sweep::SweepEnd::Finished) {
     console::log("rayreplay: the same command goes on");
   }
   if (kept.failed > 0) {
-    console::log(fmt::format("rayreplay: see the errors:    rayreplay results {} --errors", database));
+    console::tell("see the errors:    rayreplay results {} --errors", database);
     console::log("rayreplay: try them again:    the same command with --retry-errors");
   }
   if (!options.shard.empty()) {
@@ -296,13 +296,11 @@ void tell_end(const Options& options, const sweep::SweepReport& report, const st
   }
   if (definition.objective) {
     if (standing.has_best) {
-      console::log(fmt::format("rayreplay: best {} so far: {:.6g} (run {})", definition.objective->metric,
-                               standing.best, standing.best_run));
+      console::tell("best {} so far: {:.6g} (run {})", definition.objective->metric, standing.best, standing.best_run);
     }
-    console::log(fmt::format("rayreplay: see the best:      rayreplay results {} best {}", database,
-                             definition.objective->metric));
+    console::tell("see the best:      rayreplay results {} best {}", database, definition.objective->metric);
   } else {
-    console::log(fmt::format("rayreplay: see the results:   rayreplay results {}", database));
+    console::tell("see the results:   rayreplay results {}", database);
   }
 }
 
@@ -547,9 +545,8 @@ void add_sweep_command(CLI::App& root, Session& session) {
   command->group("Experiments");
   auto options = std::make_shared<Options>();
   command->add_option("SWEEP", options->path, "Sweep file (TOML)")->type_name("FILE")->required();
-  command->add_option("-o,--output", options->output, "Database of the results [the sweep's name with .db]")
-      ->type_name("FILE")
-      ->group("Output");
+  add_plain(*command, "-o,--output", options->output, "FILE", "Database of the results [the sweep's name with .db]",
+            "Output");
   command->add_flag("--restart", options->restart, "Discard the database's rows and start again")->group("Output");
   command->add_flag("--retry-errors", options->retry_errors, "Evaluate configurations that failed once more")
       ->group("Output");
@@ -559,26 +556,18 @@ void add_sweep_command(CLI::App& root, Session& session) {
   command->add_flag("--yes", options->yes, fmt::format("Begin a sweep of more than {} runs", kAskAbove));
   command->add_flag("--dry-run", options->dry_run, "Print the number of runs and an estimate of their needs, and stop");
   command->add_flag("--print-config", options->print_config, "Print the resolved base experiment (TOML), and stop");
-  command->add_option("--stop-after", options->stop_after, "Evaluate so many configurations and stop")
-      ->type_name("N")
-      ->check(above_zero)
-      ->group("Stop");
-  command->add_option("--seconds", options->seconds, "Start no run after this time [the sweep file's limit]")
-      ->type_name("SECONDS")
-      ->check(above_zero)
-      ->group("Stop");
-  command
-      ->add_option("--memory", options->memory, "Memory to use at most, such as 16GiB [three quarters of what is free]")
-      ->type_name("SIZE")
-      ->group("Workers");
-  command->add_option("--shard", options->shard, "Only part i of N, counted from 1: for independent jobs")
-      ->type_name("i/N")
-      ->group("Workers");
-  command->add_option("--mpi-workers", options->mpi_workers, "Under mpirun: one working process a node, or every rank")
-      ->type_name("node|rank")
-      ->check(CLI::IsMember({"node", "rank"}))
-      ->capture_default_str()
-      ->group("Workers");
+  add_plain(*command, "--stop-after", options->stop_after, "N", "Evaluate so many configurations and stop", "Stop")
+      ->check(above_zero);
+  add_plain(*command, "--seconds", options->seconds, "SECONDS", "Start no run after this time [the sweep file's limit]",
+            "Stop")
+      ->check(above_zero);
+  add_plain(*command, "--memory", options->memory, "SIZE",
+            "Memory to use at most, such as 16GiB [three quarters of what is free]", "Workers");
+  add_plain(*command, "--shard", options->shard, "i/N", "Only part i of N, counted from 1: for independent jobs",
+            "Workers");
+  add_value(*command, "--mpi-workers", options->mpi_workers, "node|rank",
+            "Under mpirun: one working process a node, or every rank", "Workers")
+      ->check(CLI::IsMember({"node", "rank"}));
   options->store.add_to(*command);
   options->device.add_to(*command);
   options->format.add_to(*command);

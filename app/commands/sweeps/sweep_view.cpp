@@ -87,7 +87,7 @@ void SweepView::show(const sweep::Standing& standing) {
     put("\r\x1b[K" + text::printable(standing_line(standing, metric_, true)));
   } else if (std::chrono::steady_clock::now() - last_ >= kLineEvery) {
     last_ = std::chrono::steady_clock::now();
-    console::log("rayreplay: " + standing_line(standing, metric_, false));
+    console::tell("{}", standing_line(standing, metric_, false));
   }
 }
 

@@ -1,14 +1,13 @@
 // The HTML page of a cache experiment.
 //
-// Contract: as html_parts.hpp; the same result gives the same bytes.
+// Contract: as page/page.hpp.
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "app/report/cache/cache_report.hpp"
-#include "app/report/packings/launch_pictures.hpp"
+#include "app/report/page/page.hpp"
 
 namespace rayreplay::report {
 
@@ -20,9 +19,11 @@ struct CachePage {
 
 [[nodiscard]] std::string to_html(const CachePage& page);
 
+/// Application and device of the trace.
+[[nodiscard]] std::string application_text(const experiment::CacheResult& result);
 /// The sums of an experiment as sentences, one a line.
 [[nodiscard]] std::string cache_sentences(const experiment::CacheResult& result);
 /// Machine, schedule, structure and caches as name and value.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> cache_facts(const experiment::CacheResult& result);
+[[nodiscard]] Facts cache_facts(const experiment::CacheResult& result);
 
 }  // namespace rayreplay::report

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "app/report/cache/cache_table.hpp"
-#include "app/report/charts/heatmap.hpp"
 #include "app/report/export/table.hpp"
 #include "base/count_text.hpp"
 
@@ -24,7 +22,6 @@ using pictures::HeatMap;
 
 constexpr float kNoData = std::numeric_limits<float>::quiet_NaN();
 constexpr double kPercent = 100;
-constexpr double kScaleShare = 0.999;        // of the pixels are within the scale of bytes
 constexpr std::uint32_t kMaxMultiples = 36;  // windows with a picture of their own
 constexpr std::uint32_t kGap = 4;            // values between two pictures
 
@@ -33,15 +30,6 @@ constexpr const char* kL2File = "l2-hit-rate.png";
 constexpr const char* kBytesFile = "dram-bytes.png";
 constexpr const char* kOrderFile = "write-order.png";
 constexpr const char* kWindowsFile = "write-windows.png";
-
-HeatMap heat_map(const PixelMap& map, Colormap colormap) {
-  HeatMap heat;
-  heat.width = map.width;
-  heat.height = map.height;
-  heat.values = map.values;
-  heat.colormap = colormap;
-  return heat;
-}
 
 /// Sums of a pixel over the slices of depth.
 std::vector<PixelSums> flat(const CacheResult& result) {
@@ -98,17 +86,12 @@ Picture rate_picture(const CacheResult& result, const std::vector<PixelSums>& su
 
 Picture bytes_picture(const CacheResult& result, const std::vector<PixelSums>& sums, Colormap colormap) {
   const PixelMap map = make_map(result, sums, [](const PixelSums& pixel) { return static_cast<double>(pixel.bytes); });
-  std::vector<float> sorted = map.values;
-  const auto typical =
-      sorted.begin() + static_cast<std::ptrdiff_t>(std::floor(kScaleShare * static_cast<double>(sorted.size() - 1)));
-  std::nth_element(sorted.begin(), typical, sorted.end());
-  const auto largest = static_cast<double>(*std::max_element(typical, sorted.end()));
-  const double mean = std::accumulate(map.values.begin(), map.values.end(), 0.0) / static_cast<double>(sorted.size());
+  const Spread spread = spread_of(map.values);
   HeatMap heat = heat_map(map, colormap);
-  heat.high = std::max(1.0, static_cast<double>(*typical));
+  heat.high = std::max(1.0, spread.typical);
   heat.title = "Bytes from memory per pixel";
-  heat.note = fmt::format("mean {:.1f}, largest {:.0f}{}", mean, largest,
-                          largest > heat.high ? " (beyond the scale's end)" : "");
+  heat.note = fmt::format("mean {:.1f}, largest {:.0f}{}", spread.mean, spread.largest,
+                          spread.largest > heat.high ? " (beyond the scale's end)" : "");
   heat.unit = "share of its requests in what was fetched from DRAM (bytes)";
   return {kBytesFile, "Bytes fetched from DRAM, each fetch shared among the lanes that asked for it.",
           encode_png(render(heat))};

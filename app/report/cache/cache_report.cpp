@@ -14,7 +14,6 @@
 #include "app/report/context/answers.hpp"
 #include "app/report/context/experiment_table.hpp"
 #include "app/report/context/provenance.hpp"
-#include "app/report/page/html_parts.hpp"
 #include "base/count_text.hpp"
 #include "base/json.hpp"
 #include "base/output_file.hpp"
@@ -173,6 +172,10 @@ std::string level_line(const CacheResult& result, std::size_t level) {
 
 }  // namespace
 
+std::string application_text(const CacheResult& result) {
+  return result.application + (result.application.empty() || result.device.empty() ? "" : ", ") + result.device;
+}
+
 std::string cache_sentences(const CacheResult& result) {
   const CacheSummary summary = summarise(result);
   const machine::InterleaveResult& interleaved = result.interleaved;
@@ -220,8 +223,8 @@ std::string cache_sentences(const CacheResult& result) {
   return text + "\n";
 }
 
-std::vector<std::pair<std::string, std::string>> cache_facts(const CacheResult& result) {
-  std::vector<std::pair<std::string, std::string>> facts;
+Facts cache_facts(const CacheResult& result) {
+  Facts facts;
   if (result.scheduled) {
     facts = {{"machine", fmt::format("{}: {}, {:.0f} MHz", result.machine.name, counted(result.machine.sms, "SM"),
                                      result.machine.clock_mhz)},
@@ -258,8 +261,7 @@ std::string cache_text(const CacheContext& context) {
   if (context.launch != nullptr) {
     text += context_text(*context.launch);
   } else {
-    const std::string both =
-        result.application + (result.application.empty() || result.device.empty() ? "" : ", ") + result.device;
+    const std::string both = application_text(result);
     line(text, "trace", context.trace_file + (both.empty() ? "" : " (" + both + ")"));
     if (device_summary(context.stages) != device_summary({})) {
       line(text, "device", stages_text(context.stages));
@@ -306,7 +308,7 @@ ordered_json cache_json(const CacheContext& context) {
   return document;
 }
 
-std::string cache_csv(const CacheContext& context) {
+output::Table cache_csv_rows(const CacheContext& context) {
   const CacheResult& result = context.result;
   NamedCells cells = {{"trace_hash", result.trace_hash},
                       {"tool_version", std::string(RAYREPLAY_VERSION)},
@@ -315,7 +317,7 @@ std::string cache_csv(const CacheContext& context) {
   for (const auto& [key, setting] : context.settings.all()) {
     cells.emplace_back(key, to_text(setting.value));
   }
-  return output::to_csv(with_cells(cache_rows(result), cells));
+  return with_cells(cache_rows(result), cells);
 }
 
 std::string cache_configuration(const CacheContext& context, const std::string& machine) {
@@ -346,7 +348,7 @@ void write_cache_report(const CacheReportOptions& options, const CacheContext& c
   write("config.toml", page.configuration_toml);
   write("machine.toml", machine::to_toml(context.result.machine));
   write("cache.json", json_text(cache_json(context), 2) + "\n");
-  write("cache.csv", cache_csv(context));
+  write("cache.csv", output::to_csv(cache_csv_rows(context)));
   write("index.html", to_html(page));
   folder.commit();
 }

@@ -31,7 +31,8 @@ struct CacheContext {
 
 [[nodiscard]] std::string cache_text(const CacheContext& context);
 [[nodiscard]] nlohmann::ordered_json cache_json(const CacheContext& context);
-[[nodiscard]] std::string cache_csv(const CacheContext& context);
+/// Of the CSV: `cache_rows` with its provenance.
+[[nodiscard]] output::Table cache_csv_rows(const CacheContext& context);
 /// The experiment that reproduces these numbers (TOML). `machine`: replaces the machine's name or path unless "".
 [[nodiscard]] std::string cache_configuration(const CacheContext& context, const std::string& machine = "");
 

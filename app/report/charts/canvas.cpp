@@ -1,7 +1,6 @@
 #include "app/report/charts/canvas.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "app/report/charts/text.hpp"
@@ -13,25 +12,32 @@ constexpr double kScale = 2;  // pixels to a point
 constexpr std::uint32_t kTextScale = 2;
 constexpr double kBaseline = 9;  // points from the top of a line of text to its baseline
 constexpr double kDash = 6;
-constexpr Rgb kPaper{251, 251, 250};
-constexpr std::array<Rgb, kSeriesColors> kSeries = {{{0x5f, 0x64, 0x70},
-                                                     {0x1f, 0x77, 0xb4},
-                                                     {0xd1, 0x58, 0x0c},
-                                                     {0x2a, 0x8a, 0x3e},
-                                                     {0x8a, 0x4f, 0xbf},
-                                                     {0xb8, 0x86, 0x0b},
-                                                     {0xc2, 0x33, 0x6b},
-                                                     {0x12, 0x87, 0x8f}}};
+
+constexpr Rgb rgb(std::uint32_t packed) {
+  return {static_cast<std::uint8_t>(packed >> 16U), static_cast<std::uint8_t>(packed >> 8U),
+          static_cast<std::uint8_t>(packed)};
+}
+
+enum ToneAt : std::uint8_t { kPaperTone, kInkTone, kSoftTone, kLineTone, kFirstSeriesTone };
+
+constexpr Rgb tone(std::size_t place) {
+  return rgb(kTones.at(place).light);
+}
+
+Rgb series_color(std::size_t series) {
+  return tone(kFirstSeriesTone + series % kSeriesColors);
+}
 
 Rgb color_of(Ink ink) {
   switch (ink) {
     case Ink::Soft:
-      return {0x62, 0x64, 0x6a};
+      return tone(kSoftTone);
     case Ink::Strong:
+    case Ink::Rule:
     case Ink::Dark:
-      return {0x1d, 0x1d, 0x1f};
+      return tone(kInkTone);
     case Ink::Grid:
-      return {0xd9, 0xda, 0xdd};
+      return tone(kLineTone);
     case Ink::Light:
       return {0xff, 0xff, 0xff};
   }
@@ -45,7 +51,7 @@ std::int64_t pixel(double points) {
 }  // namespace
 
 ImageCanvas::ImageCanvas(double width, double height)
-    : image_(static_cast<std::uint32_t>(pixel(width)), static_cast<std::uint32_t>(pixel(height)), kPaper) {}
+    : image_(static_cast<std::uint32_t>(pixel(width)), static_cast<std::uint32_t>(pixel(height)), tone(kPaperTone)) {}
 
 void ImageCanvas::blend(std::int64_t x, std::int64_t y, Rgb color, double share) {
   if (x < 0 || y < 0 || x >= image_.width() || y >= image_.height() || share <= 0) {
@@ -83,24 +89,48 @@ void ImageCanvas::stroke(PlotPoint from, PlotPoint to, double width, Rgb color, 
 }
 
 void ImageCanvas::line(PlotPoint from, PlotPoint to, Ink ink) {
-  stroke(from, to, 1, color_of(ink), 0, false);
+  stroke(from, to, 1, color_of(ink), 0, ink == Ink::Rule);
 }
 
 void ImageCanvas::polyline(std::span<const PlotPoint> points, std::size_t series, const std::string& /*title*/) {
   double way = 0;
   for (std::size_t i = 1; i < points.size(); ++i) {
-    stroke(points[i - 1], points[i], 2, kSeries[series % kSeriesColors], way, series >= kSeriesColors);
+    stroke(points[i - 1], points[i], 2, series_color(series), way, series >= kSeriesColors);
     way += std::hypot(points[i].x - points[i - 1].x, points[i].y - points[i - 1].y);
   }
 }
 
-void ImageCanvas::dot(PlotPoint center, double radius, std::size_t series, bool faint, const std::string& /*title*/) {
+void ImageCanvas::disc(PlotPoint center, double radius, Rgb color, double share) {
   const double x = center.x * kScale, y = center.y * kScale, size = radius * kScale;
   for (auto row = static_cast<std::int64_t>(y - size - 1); row <= static_cast<std::int64_t>(y + size + 1); ++row) {
     for (auto column = static_cast<std::int64_t>(x - size - 1); column <= static_cast<std::int64_t>(x + size + 1);
          ++column) {
       const double off = std::hypot(static_cast<double>(column) + 0.5 - x, static_cast<double>(row) + 0.5 - y);
-      blend(column, row, kSeries[series % kSeriesColors], std::clamp(size + 0.5 - off, 0.0, 1.0) * (faint ? 0.45 : 1));
+      blend(column, row, color, std::clamp(size + 0.5 - off, 0.0, 1.0) * share);
+    }
+  }
+}
+
+void ImageCanvas::dot(PlotPoint center, double radius, std::size_t series, bool faint, const std::string& /*title*/) {
+  disc(center, radius, series_color(series), faint ? 0.45 : 1);
+}
+
+void ImageCanvas::ring(PlotPoint center, double radius, std::size_t series, const std::string& /*title*/) {
+  constexpr double kHalfStroke = 1.25;
+  disc(center, radius + kHalfStroke, series_color(series), 1);
+  disc(center, radius - kHalfStroke, tone(kPaperTone), 1);
+}
+
+void ImageCanvas::band(std::span<const PlotPoint> upper, std::span<const PlotPoint> lower, std::size_t series) {
+  constexpr double kShare = 0.2;
+  for (std::size_t i = 1; i < upper.size(); ++i) {
+    const double from = upper[i - 1].x, width = upper[i].x - from;
+    for (std::int64_t x = pixel(from); x < pixel(upper[i].x); ++x) {
+      const double share = ((static_cast<double>(x) + 0.5) / kScale - from) / width;
+      const std::int64_t end = pixel(std::lerp(lower[i - 1].y, lower[i].y, share));
+      for (std::int64_t y = pixel(std::lerp(upper[i - 1].y, upper[i].y, share)); y < end; ++y) {
+        blend(x, y, series_color(series), kShare);
+      }
     }
   }
 }
@@ -110,8 +140,8 @@ void ImageCanvas::cell(PlotPoint corner, double width, double height, Rgb color,
   image_.fill_rectangle(left, top, pixel(corner.x + width) - left, pixel(corner.y + height) - top, color);
 }
 
-void ImageCanvas::swatch(PlotPoint corner, double side, std::size_t series) {
-  cell(corner, side, side, kSeries[series % kSeriesColors], "");
+void ImageCanvas::bar(PlotPoint corner, double width, double height, std::size_t series, const std::string& title) {
+  cell(corner, width, height, series_color(series), title);
 }
 
 double ImageCanvas::text_width(const std::string& content) const {

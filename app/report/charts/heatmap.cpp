@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/report/charts/axis.hpp"
 #include "app/report/charts/text.hpp"
 #include "base/count_text.hpp"
 #include "base/error.hpp"
@@ -108,46 +109,6 @@ void draw_bar(Image& image, const HeatMap& map, const Layout& layout) {
 }
 
 }  // namespace
-
-std::vector<double> ticks(double low, double high, std::size_t most) {
-  if (!(high > low) || most < 2) {
-    return {low};
-  }
-  const double raw = (high - low) / static_cast<double>(most - 1);
-  double unit = std::pow(10.0, std::floor(std::log10(raw)));
-  double step = unit * 10;
-  for (const double factor : {1.0, 2.0, 2.5, 5.0}) {
-    if (unit * factor >= raw * (1 - 1e-9)) {
-      step = unit * factor;
-      break;
-    }
-  }
-  std::vector<double> result;
-  const auto first = std::llround(std::ceil(low / step - 1e-9));
-  const auto last = std::llround(std::floor(high / step + 1e-9));
-  for (auto i = first; i <= last; ++i) {
-    result.push_back(static_cast<double>(i) * step);
-  }
-  return result.size() < 2 ? std::vector<double>{low, high} : result;
-}
-
-std::string tick_label(double value, double step) {
-  if (value == 0) {
-    return "0";
-  }
-  for (const auto& [size, suffix] : {std::pair{1e9, "G"}, std::pair{1e6, "M"}, std::pair{1e4, "k"}}) {
-    if (std::abs(value) >= size) {
-      const double unit = size == 1e4 ? 1e3 : size;
-      const int decimals = step >= unit ? (std::fmod(step, unit) == 0 ? 0 : 1) : step * 10 >= unit ? 1 : 2;
-      return fmt::format("{:.{}f}{}", value / unit, decimals, suffix);
-    }
-  }
-  const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(step) - 1e-9)), 0, 6);
-  // Steps of 2.5·10ⁿ need one decimal more than their magnitude.
-  const double scaled = step * std::pow(10.0, decimals);
-  const bool half = std::abs(scaled - std::round(scaled)) > 1e-6;
-  return fmt::format("{:.{}f}", value, decimals + (half ? 1 : 0));
-}
 
 Area map_area(const HeatMap& map) {
   return lay_out(map).map;

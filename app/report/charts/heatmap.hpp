@@ -38,9 +38,4 @@ struct Area {
 /// Throws Resource if no map of this size can be rendered: a check before long work. `where` as in base/png.hpp.
 void require_drawable(std::uint32_t width, std::uint32_t height, const std::string& where);
 
-/// Round tick values inside [low, high], at most `most` of them (at least two unless the range is empty).
-[[nodiscard]] std::vector<double> ticks(double low, double high, std::size_t most);
-/// "0", "0.25", "1500", "20k": `step` is the distance of neighbouring ticks.
-[[nodiscard]] std::string tick_label(double value, double step);
-
 }  // namespace rayreplay::pictures

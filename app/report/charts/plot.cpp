@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 
@@ -10,6 +13,8 @@ namespace {
 
 constexpr double kWidth = 700;
 constexpr double kPlotHeight = 300;
+constexpr double kBarRow = 30;  // of a stacked bar
+constexpr std::size_t kMaxTicks = 7;
 constexpr double kMargin = 16;
 constexpr double kLine = 18;  // of text
 constexpr double kGap = 8;
@@ -94,7 +99,7 @@ std::size_t legend(const Plot& plot, const Canvas& measure, double left, double 
     }
     if (canvas != nullptr) {
       const double y = top + static_cast<double>(rows - 1) * kLine;
-      canvas->swatch({x, y}, kSwatch, series.color);
+      canvas->bar({x, y}, kSwatch, kSwatch, series.color, "");
       canvas->text({x + kSwatch + 6, y + kSwatch - 1}, Anchor::Start, series.name, Ink::Soft);
     }
     x += width;
@@ -107,7 +112,7 @@ Frame frame_of(const Plot& plot, const Canvas& measure, bool with_title) {
   frame.left = kMargin + kLine + widest(plot.y.ticks, measure) + kGap;
   frame.right = kWidth - kMargin - 12;
   frame.top = kMargin + title_height(plot.note, with_title);
-  frame.bottom = frame.top + kPlotHeight;
+  frame.bottom = frame.top + (plot.y.names ? kBarRow * static_cast<double>(plot.y.ticks.size()) : kPlotHeight);
   stand_labels(frame, plot.x.ticks.size(), widest(plot.x.ticks, measure), plot.x.names);
   return frame;
 }
@@ -118,7 +123,9 @@ void draw_axes(const Plot& plot, const Frame& frame, Canvas& canvas) {
     const PlotTick& tick = plot.y.ticks[i];
     if (shows(plot.y, tick.value)) {
       const double y = place(plot.y, tick.value, frame.bottom, frame.top);
-      canvas.line({frame.left, y}, {frame.right, y}, Ink::Grid);
+      if (!plot.y.names) {
+        canvas.line({frame.left, y}, {frame.right, y}, Ink::Grid);
+      }
       canvas.text({frame.left - kGap, y + 4}, Anchor::End, tick.label, Ink::Soft);
     }
   }
@@ -128,6 +135,9 @@ void draw_axes(const Plot& plot, const Frame& frame, Canvas& canvas) {
     const PlotTick& tick = plot.x.ticks[i];
     if (shows(plot.x, tick.value)) {
       const double x = place(plot.x, tick.value, frame.left, frame.right);
+      if (plot.y.names) {
+        canvas.line({x, frame.top}, {x, frame.bottom}, Ink::Grid);
+      }
       canvas.line({x, frame.bottom}, {x, frame.bottom + 5}, Ink::Soft);
       draw_label(frame, x, tick.label, canvas);
     }
@@ -215,61 +225,72 @@ void draw_bar(const GridPlot& plot, const GridFrame& frame, Canvas& canvas) {
   }
 }
 
-template <class Any>
-Image picture(const Any& plot) {
-  const ImageCanvas measure(1, 1);
-  const PlotSize size = size_of(plot, measure, true);
-  ImageCanvas canvas(size.width, size.height);
-  draw(plot, canvas, true);
-  return canvas.image();
-}
-
-}  // namespace
-
-PlotSize size_of(const Plot& plot, const Canvas& measure, bool with_title) {
+PlotSize measured(const Plot& plot, const Canvas& measure, bool with_title) {
   const Frame frame = frame_of(plot, measure, with_title);
   const std::size_t rows = legend(plot, measure, frame.left, frame.right, 0, nullptr);
   return {kWidth, frame.bottom + frame.labels + kLine + kMargin + static_cast<double>(rows) * kLine};
 }
 
-PlotSize size_of(const GridPlot& plot, const Canvas& measure, bool with_title) {
+PlotSize measured(const GridPlot& plot, const Canvas& measure, bool with_title) {
   const GridFrame frame = frame_of(plot, measure, with_title);
   return {kWidth, frame.map.bottom + frame.map.labels + kLine + kMargin + (has_gaps(plot) ? kLine : 0)};
 }
 
-void draw(const Plot& plot, Canvas& canvas, bool with_title) {
+void paint(const Plot& plot, Canvas& canvas, bool with_title) {
   if (with_title) {
     draw_title(plot.title, plot.note, canvas);
   }
   const Frame frame = frame_of(plot, canvas, with_title);
   draw_axes(plot, frame, canvas);
+  const auto is_shown = [&plot](const PlotPoint& point) { return shows(plot.x, point.x) && shows(plot.y, point.y); };
+  const auto at = [&](const PlotPoint& point) {
+    return PlotPoint{place(plot.x, point.x, frame.left, frame.right), place(plot.y, point.y, frame.bottom, frame.top)};
+  };
+  if (plot.rule) {
+    const double y = place(plot.y, *plot.rule, frame.bottom, frame.top);
+    canvas.line({frame.left, y}, {frame.right, y}, Ink::Rule);
+  }
+  for (const PlotSeries& series : plot.series) {
+    std::vector<PlotPoint> upper, lower;
+    for (std::size_t i = 0; i < std::min(series.points.size(), series.spread.size()); ++i) {
+      const auto& [x, y] = series.points[i];
+      if (is_shown({x, y}) && std::isfinite(series.spread[i])) {
+        upper.push_back(at({x, std::min(y + series.spread[i], plot.y.high)}));
+        lower.push_back(at({x, std::max(y - series.spread[i], plot.y.low)}));
+      }
+    }
+    if (!upper.empty()) {
+      canvas.band(upper, lower, series.color);
+    }
+  }
   for (const PlotSeries& series : plot.series) {
     std::vector<PlotPoint> way;
     for (const PlotPoint& point : series.points) {
-      if (shows(plot.x, point.x) && shows(plot.y, point.y)) {
-        way.push_back(
-            {place(plot.x, point.x, frame.left, frame.right), place(plot.y, point.y, frame.bottom, frame.top)});
+      if (is_shown(point)) {
+        way.push_back(at(point));
       }
     }
     if (series.line && way.size() > 1) {
       canvas.polyline(way, series.color, series.name);
     }
   }
-  constexpr double kDot = 3, kFaintDot = 2.5;
+  constexpr double kDot = 3, kFaintDot = 2.5, kRing = 6;
   for (const PlotSeries& series : plot.series) {
     for (std::size_t i = 0; series.dots && i < series.points.size(); ++i) {
       const PlotPoint& point = series.points[i];
-      if (shows(plot.x, point.x) && shows(plot.y, point.y)) {
-        canvas.dot({place(plot.x, point.x, frame.left, frame.right), place(plot.y, point.y, frame.bottom, frame.top)},
-                   series.faint ? kFaintDot : kDot, series.color, series.faint,
+      if (is_shown(point)) {
+        canvas.dot(at(point), series.faint ? kFaintDot : kDot, series.color, series.faint,
                    i < series.titles.size() ? series.titles[i] : series.name);
       }
+    }
+    if (series.ring && is_shown(*series.ring)) {
+      canvas.ring(at(*series.ring), kRing, series.color, fmt::format("{}: {:.0f}", series.name, series.ring->x));
     }
   }
   legend(plot, canvas, frame.left, frame.right, frame.bottom + frame.labels + kLine + kGap + 6, &canvas);
 }
 
-void draw(const GridPlot& plot, Canvas& canvas, bool with_title) {
+void paint(const GridPlot& plot, Canvas& canvas, bool with_title) {
   if (plot.values.size() != plot.x_labels.size() * plot.y_labels.size()) {
     throw Error(ErrorKind::Internal, {"a map's labels and values disagree", plot.title, "", "", ""});
   }
@@ -304,11 +325,112 @@ void draw(const GridPlot& plot, Canvas& canvas, bool with_title) {
   }
 }
 
-Image render(const Plot& plot) {
-  return picture(plot);
+/// Axes and legend of bars.
+Plot axes_of(const BarPlot& bars) {
+  constexpr std::size_t kMaxLetters = 48;
+  double top = 0;
+  PlotAxis names{bars.category_title, 0, static_cast<double>(std::max<std::size_t>(bars.categories.size(), 1))};
+  names.names = true;
+  for (std::size_t i = 0; i < bars.categories.size(); ++i) {
+    const double place = static_cast<double>(i) + 0.5;
+    const std::string& name = bars.categories[i];
+    names.ticks.push_back({bars.stacked ? names.high - place : place,
+                           name.size() <= kMaxLetters ? name : name.substr(0, kMaxLetters - 1) + "…"});
+    double sum = 0;
+    for (const BarPlot::Series& series : bars.series) {
+      const double value = std::isfinite(series.values[i]) ? series.values[i] : 0;
+      sum = bars.stacked ? sum + value : std::max(sum, value);
+    }
+    top = std::max(top, sum);
+  }
+  PlotAxis values{bars.value_title, 0, bars.stacked && top > 0 ? top * 1.02 : rounded_up(top)};
+  values.ticks = value_ticks(false, values.low, values.high, kMaxTicks);
+  Plot plot{bars.title, bars.note, bars.stacked ? values : names, bars.stacked ? names : values};
+  for (const BarPlot::Series& series : bars.series) {
+    if (std::ranges::any_of(series.values, [](double value) { return std::isfinite(value) && value != 0; })) {
+      plot.series.push_back({series.name, series.color});
+    }
+  }
+  return plot;
 }
-Image render(const GridPlot& plot) {
-  return picture(plot);
+
+PlotSize measured(const BarPlot& bars, const Canvas& measure, bool with_title) {
+  return measured(axes_of(bars), measure, with_title);
+}
+
+void paint(const BarPlot& bars, Canvas& canvas, bool with_title) {
+  const Plot plot = axes_of(bars);
+  paint(plot, canvas, with_title);
+  const Frame frame = frame_of(plot, canvas, with_title);
+  const double room = bars.stacked ? frame.bottom - frame.top : frame.right - frame.left;
+  const double step = room / static_cast<double>(std::max<std::size_t>(bars.categories.size(), 1));
+  const double width = step * 0.84 / static_cast<double>(std::max<std::size_t>(bars.series.size(), 1));
+  for (std::size_t i = 0; i < bars.categories.size(); ++i) {
+    double from = 0;
+    for (std::size_t k = 0; k < bars.series.size(); ++k) {
+      const BarPlot::Series& series = bars.series[k];
+      const double value = series.values[i], begin = step * static_cast<double>(i);
+      if (!std::isfinite(value) || value <= 0) {
+        continue;
+      }
+      const std::string title = fmt::format("{}, {}: {:.3g}", bars.categories[i], series.name, value);
+      if (bars.stacked) {
+        const double left = place(plot.x, from, frame.left, frame.right);
+        from += value;
+        canvas.bar({left, frame.top + begin + step * 0.15}, place(plot.x, from, frame.left, frame.right) - left,
+                   step * 0.7, series.color, title);
+      } else {
+        const double y = place(plot.y, value, frame.bottom, frame.top);
+        canvas.bar({frame.left + begin + step * 0.08 + width * static_cast<double>(k), y}, width * 0.94,
+                   frame.bottom - y, series.color, title);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void fit_axes(Plot& plot, const AxisFit& fit) {
+  double low = std::numeric_limits<double>::infinity(), high = -low, least = low, top = plot.rule.value_or(0);
+  for (const PlotSeries& series : plot.series) {
+    for (const PlotPoint& point : series.points) {
+      if (std::isfinite(point.x) && std::isfinite(point.y) && (!plot.x.logarithmic || point.x > 0)) {
+        low = std::min(low, point.x);
+        high = std::max(high, point.x);
+        top = std::max(top, point.y);
+        least = point.y > 0 ? std::min(least, point.y) : least;
+      }
+    }
+  }
+  plot.x.low = low <= high ? low : plot.x.logarithmic ? 1 : 0;
+  plot.x.high = high > plot.x.low ? high : plot.x.low + 1;
+  plot.y.logarithmic = plot.y.logarithmic && std::isfinite(least);
+  plot.y.low = plot.y.logarithmic ? std::pow(10.0, std::floor(std::log10(least))) : 0;
+  plot.y.high = std::max(fit.high_y.value_or(rounded_up(top)), plot.y.low * 10);
+  for (PlotAxis* axis : {&plot.x, &plot.y}) {
+    const bool whole = axis == &plot.x && fit.whole_x;
+    const auto room = static_cast<std::size_t>(axis->high - axis->low) + 1;
+    const std::size_t most = whole ? std::min(kMaxTicks, room) : kMaxTicks;
+    axis->ticks = axis->logarithmic ? logarithmic_ticks(false, axis->low, axis->high, most)
+                                    : value_ticks(false, axis->low, axis->high, most);
+    std::erase_if(axis->ticks, [whole](const PlotTick& tick) { return whole && tick.value != std::floor(tick.value); });
+  }
+}
+
+PlotSize size_of(const Chart& chart, const Canvas& measure, bool with_title) {
+  return std::visit([&](const auto& plot) { return measured(plot, measure, with_title); }, chart);
+}
+
+void draw(const Chart& chart, Canvas& canvas, bool with_title) {
+  std::visit([&](const auto& plot) { paint(plot, canvas, with_title); }, chart);
+}
+
+Image render(const Chart& chart) {
+  const ImageCanvas measure(1, 1);
+  const PlotSize size = size_of(chart, measure, true);
+  ImageCanvas canvas(size.width, size.height);
+  draw(chart, canvas, true);
+  return canvas.image();
 }
 
 }  // namespace rayreplay::pictures

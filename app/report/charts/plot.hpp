@@ -1,4 +1,4 @@
-// Plots with axes: lines and points, and a map over two parameters, drawn on any canvas.
+// Charts: lines and points, a map over two parameters, and bars, drawn on any canvas.
 //
 // Contract: an axis has a title with its unit, a range, and ticks with labels. Values outside the range and values that
 // are not finite are left out. `draw` fills a canvas of `size_of` points. Labels never overlap: if there are too many,
@@ -6,28 +6,16 @@
 // picture. `with_title` off: title and note are shown elsewhere, such as on a page.
 #pragma once
 
-#include <cstdint>
+#include <optional>
 #include <string>
-#include <utility>
+#include <variant>
 #include <vector>
 
+#include "app/report/charts/axis.hpp"
 #include "app/report/charts/canvas.hpp"
 #include "app/report/charts/colormap.hpp"
 
 namespace rayreplay::pictures {
-
-struct PlotTick {
-  double value = 0;
-  std::string label;
-};
-
-struct PlotAxis {
-  std::string title;
-  double low = 0, high = 1;
-  bool logarithmic = false;
-  std::vector<PlotTick> ticks{};
-  bool names = false;  ///< ticks are names
-};
 
 struct PlotSeries {
   std::string name;  ///< "": not in the legend
@@ -37,13 +25,43 @@ struct PlotSeries {
   bool dots = true;
   bool faint = false;
   std::vector<std::string> titles{};  ///< by point: tooltip
+  std::vector<double> spread{};       ///< by point: half the height of a band; empty: none
+  std::optional<PlotPoint> ring{};    ///< a marked point
 };
 
 struct Plot {
-  std::string title;
-  std::string note;
-  PlotAxis x, y;
-  std::vector<PlotSeries> series;
+  std::string title{};
+  std::string note{};
+  PlotAxis x{}, y{};
+  std::vector<PlotSeries> series{};
+  std::optional<double> rule{};  ///< a horizontal line, such as a speed-up of 1
+};
+
+/// How `fit_axes` chooses ranges and ticks.
+struct AxisFit {
+  bool whole_x = false;  ///< no ticks between whole numbers
+  std::optional<double> high_y{};
+};
+
+/// Ranges and ticks from the series, linear or logarithmic as the axes say: x over all points; y from 0, or from the
+/// power of ten below the lowest value, to `high_y` or the next round number. Points that are not finite, and points
+/// not above 0 on a logarithmic axis, do not count, and are not drawn.
+void fit_axes(Plot& plot, const AxisFit& fit = {});
+
+/// Bars by category: side by side, or `stacked`, each category one horizontal bar of its series in sequence. Axes fit
+/// themselves.
+struct BarPlot {
+  struct Series {
+    std::string name;
+    std::size_t color = 0;
+    std::vector<double> values{};  ///< by category
+  };
+  std::string title{};
+  std::string note{};
+  std::string category_title{}, value_title{};
+  std::vector<std::string> categories{};
+  std::vector<Series> series{};
+  bool stacked = false;
 };
 
 /// One value for each pair of levels; NaN: none.
@@ -62,16 +80,14 @@ struct GridPlot {
   Colormap colormap = Colormap::Viridis;
 };
 
+using Chart = std::variant<Plot, GridPlot, BarPlot>;
+
 struct PlotSize {
   double width = 0, height = 0;
 };
 
-[[nodiscard]] PlotSize size_of(const Plot& plot, const Canvas& measure, bool with_title);
-[[nodiscard]] PlotSize size_of(const GridPlot& plot, const Canvas& measure, bool with_title);
-void draw(const Plot& plot, Canvas& canvas, bool with_title);
-void draw(const GridPlot& plot, Canvas& canvas, bool with_title);
-
-[[nodiscard]] Image render(const Plot& plot);
-[[nodiscard]] Image render(const GridPlot& plot);
+[[nodiscard]] PlotSize size_of(const Chart& chart, const Canvas& measure, bool with_title);
+void draw(const Chart& chart, Canvas& canvas, bool with_title);
+[[nodiscard]] Image render(const Chart& chart);
 
 }  // namespace rayreplay::pictures

@@ -36,6 +36,21 @@ nlohmann::ordered_json costs_json(const Context& context) {
 
 }  // namespace
 
+Facts launch_facts(const Context& context, const std::string& launch, const Facts& more) {
+  const trace::Header& header = context.trace.header;
+  Facts facts = {{"trace", context.trace_file},
+                 {"trace hash", context.trace.hash},
+                 {"application", header.application + (header.device.empty() ? "" : ", " + header.device)},
+                 {"launch", launch}};
+  facts.insert(facts.end(), more.begin(), more.end());
+  facts.emplace_back("computed by",
+                     fmt::format("rayreplay {} on {}", RAYREPLAY_VERSION, device_summary(context.stages())));
+  for (const std::string& missing : header.not_captured) {
+    facts.emplace_back("not captured", missing);
+  }
+  return facts;
+}
+
 std::string context_text(const Context& context) {
   const experiment::Resolved& configuration = context.configuration;
   const trace::Launch& launch = context.trace.launches[configuration.launch];

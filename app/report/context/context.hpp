@@ -10,6 +10,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "app/report/export/table.hpp"
+#include "app/report/page/page.hpp"
 #include "base/accelerator.hpp"
 #include "capture/trace/trace.hpp"
 #include "sim/launch/resolve.hpp"
@@ -21,7 +22,7 @@ struct Context {
   std::string trace_file;
   const trace::Trace& trace;
   const experiment::Resolved& configuration;
-  std::vector<std::pair<std::string, std::string>> more;  ///< key and value, for example the one packing replayed
+  Facts more;                                ///< key and value, for example the one packing replayed
   bool replayed = true;                      ///< by the configuration's policy; false: `context_text` omits the policy
   const Accelerator* accelerator = nullptr;  ///< device of each stage; null: all on the processor
   const experiment::Settings* settings = nullptr;  ///< all that affect the result; null: only `configuration`
@@ -31,6 +32,8 @@ struct Context {
   }
 };
 
+/// What the pages of a launch begin with: trace, application and launch; `more`; tool, devices and missing data.
+[[nodiscard]] Facts launch_facts(const Context& context, const std::string& launch, const Facts& more);
 [[nodiscard]] std::string context_text(const Context& context);
 [[nodiscard]] nlohmann::ordered_json context_json(const Context& context, const std::string& schema);
 /// Flags that an experiment file cannot express, as the first line of its TOML: "# whatif: --packing numrays --packing

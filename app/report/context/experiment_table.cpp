@@ -88,12 +88,12 @@ std::string experiment_text(const Settings& settings, const Outcome& outcome) {
                      output::to_text(table));
 }
 
-std::string experiment_csv(const Settings& settings, const Outcome& outcome) {
+output::Table experiment_rows(const Settings& settings, const Outcome& outcome) {
   const auto [key, input] = input_of(settings);
-  return output::to_csv(with_cells(metrics_table(outcome), {{"input", input},
-                                                            {"trace_hash", outcome.trace_hash},
-                                                            {"tool_version", std::string(RAYREPLAY_VERSION)},
-                                                            {"device", outcome.device}}));
+  return with_cells(metrics_table(outcome), {{"input", input},
+                                             {"trace_hash", outcome.trace_hash},
+                                             {"tool_version", std::string(RAYREPLAY_VERSION)},
+                                             {"device", outcome.device}});
 }
 
 nlohmann::ordered_json settings_json(const Settings& settings) {

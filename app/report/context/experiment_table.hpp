@@ -20,7 +20,7 @@ namespace rayreplay::report {
 [[nodiscard]] output::Table metrics_table(const experiment::Outcome& outcome);
 /// For text: values with significant digits only, below their origin.
 [[nodiscard]] std::string experiment_text(const experiment::Settings& settings, const experiment::Outcome& outcome);
-[[nodiscard]] std::string experiment_csv(const experiment::Settings& settings, const experiment::Outcome& outcome);
+[[nodiscard]] output::Table experiment_rows(const experiment::Settings& settings, const experiment::Outcome& outcome);
 [[nodiscard]] nlohmann::ordered_json experiment_json(const experiment::Settings& settings,
                                                      const experiment::Outcome& outcome);
 

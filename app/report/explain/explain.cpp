@@ -288,13 +288,13 @@ nlohmann::ordered_json explain_json(const Explanation& explanation) {
   return document;
 }
 
-std::string explain_csv(const Explanation& explanation) {
+Table explain_rows(const Explanation& explanation) {
   Table table = kind_table(explanation.result);
   NamedCells cells = provenance_cells(explanation.trace, explanation.stages);
   for (const auto& [key, setting] : explanation.configuration.all()) {
     cells.emplace_back(key, to_text(setting.value));
   }
-  return output::to_csv(with_cells(std::move(table), cells));
+  return with_cells(std::move(table), cells);
 }
 
 }  // namespace rayreplay::report

@@ -48,8 +48,8 @@ struct Explanation {
 
 [[nodiscard]] std::string explain_text(const Explanation& explanation);
 [[nodiscard]] nlohmann::ordered_json explain_json(const Explanation& explanation);
-/// `kind_table` with provenance columns.
-[[nodiscard]] std::string explain_csv(const Explanation& explanation);
+/// Of the CSV: `kind_table` with its provenance.
+[[nodiscard]] output::Table explain_rows(const Explanation& explanation);
 
 /// A heat map for each kind, one of all tests and one of the unnecessary ones. Slices of a deep launch are summed.
 [[nodiscard]] std::vector<Picture> explain_pictures(const Explanation& explanation, pictures::Colormap colormap);

@@ -98,7 +98,7 @@ void write_explain_folder(const Explanation& explanation, const std::string& fol
     write(picture.file, picture.png);
   }
   write(kJsonFile, json_text(explain_json(explanation), 2) + "\n");
-  write(kCsvFile, explain_csv(explanation));
+  write(kCsvFile, output::to_csv(explain_rows(explanation)));
   out.commit();
 }
 

@@ -216,16 +216,20 @@ nlohmann::ordered_json to_json(const Table& table) {
   return list;
 }
 
-std::string render(const Table& table, Format format) {
+std::string render(const Result& result, Format format) {
   switch (format) {
     case Format::Table:
-      return to_text(table);
+      return result.text();
     case Format::Csv:
-      return to_csv(table);
+      return to_csv(result.rows());
     case Format::Json:
-      return json_text(to_json(table), 2) + "\n";
+      return json_text(result.document(), 2) + "\n";
   }
-  throw Error(ErrorKind::Internal, {"a table was asked for in an unknown format", "", "", "", ""});
+  throw Error(ErrorKind::Internal, {"a result was asked for in an unknown format", "", "", "", ""});
+}
+
+std::string render(const Table& table, Format format) {
+  return render({[&] { return to_text(table); }, [&] { return table; }, [&] { return to_json(table); }}, format);
 }
 
 }  // namespace rayreplay::output

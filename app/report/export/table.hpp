@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -50,6 +51,13 @@ struct Table {
 [[nodiscard]] std::string to_csv(const Table& table);
 [[nodiscard]] nlohmann::ordered_json to_json(const Table& table);
 
+/// What a command prints, in each format; only the requested one is made.
+struct Result {
+  std::function<std::string()> text;
+  std::function<Table()> rows;  ///< of the CSV
+  std::function<nlohmann::ordered_json()> document;
+};
+[[nodiscard]] std::string render(const Result& result, Format format);
 /// The whole output of a command that prints one table.
 [[nodiscard]] std::string render(const Table& table, Format format);
 

@@ -2,15 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
-#include "app/report/charts/svg_chart.hpp"
-#include "app/report/context/provenance.hpp"
 #include "app/report/models/models_notes.hpp"
 #include "app/report/models/models_table.hpp"
-#include "app/report/page/html_parts.hpp"
 #include "base/count_text.hpp"
 
 namespace rayreplay::report {
@@ -19,39 +15,31 @@ namespace {
 using experiment::BreakEvenKind;
 using experiment::CompareResult;
 using experiment::CompareRow;
+using pictures::BarPlot;
+using pictures::Chart;
+using pictures::Plot;
+using pictures::PlotSeries;
 
 constexpr std::size_t kLaneBins = 8;
 constexpr double kPercent = 100;
-
-constexpr std::string_view kMeanings = R"html(<dl class="columns">
-<dt>SIMT efficiency</dt><dd>Active lanes over all lanes, summed over all warp events of the launch: exact, from replaying the
-captured threads in the warps that the model forms. It is not speed.</dd>
-<dt>active lanes</dt><dd>Lanes that take part in a warp event, on average.</dd>
-<dt>time, speed-up</dt><dd>Estimated by the time model: each warp is a job with latencies and demands, and the jobs of an SM
-share its resources. Speed-up is against plain.</dd>
-<dt>traversal, shading, reorder, idle, withheld</dt><dd>What the time of all SMs goes to; they sum to 100 %. Withheld: SMs that
-do not shade while the hardware reorders.</dd>
-<dt>tail</dt><dd>Share of the time after the first SM has run out of work.</dd>
-<dt>moved threads</dt><dd>Threads that went on in another warp, summed over all exchanges: their live state moves.</dd>
-<dt>state</dt><dd>Memory that waiting threads take at most.</dd>
-</dl>
-)html";
 
 bool is_scheduled(const CompareRow& row) {
   return row.grouping != scheduler::Grouping::Bound;
 }
 
-std::string bounce_chart(const CompareResult& result) {
-  LineChart chart;
-  chart.title = "SIMT efficiency per bounce";
-  chart.x_title = "bounce (index of the thread's ray)";
-  chart.y_title = "SIMT efficiency (%)";
-  chart.caption = "Warp events in which a ray of this bounce takes part.";
-  chart.whole_x = true;
-  chart.y_high = kPercent;
+/// A model has the same colour in every chart.
+PlotSeries line_of(const CompareResult& result, std::size_t row) {
+  return {.name = short_spec(result.rows[row].model), .color = row, .dots = false};
+}
+
+Plot bounce_chart(const CompareResult& result) {
+  Plot plot{.title = "SIMT efficiency per bounce",
+            .note = "Warp events in which a ray of this bounce takes part.",
+            .x = {.title = "bounce (index of the thread's ray)"},
+            .y = {.title = "SIMT efficiency (%)"}};
   for (std::size_t i = 0; i < result.rows.size(); ++i) {
     const CompareRow& row = result.rows[i];
-    ChartLine one{short_spec(row.model), i, {}};
+    PlotSeries one = line_of(result, i);
     for (std::size_t bounce = 0; bounce < row.replay.by_bounce.size(); ++bounce) {
       simt::Tally tally;
       for (const simt::Tally& kind : row.replay.by_bounce[bounce]) {
@@ -63,20 +51,20 @@ std::string bounce_chart(const CompareResult& result) {
       }
     }
     if (is_scheduled(row)) {
-      chart.lines.push_back(std::move(one));
+      plot.series.push_back(std::move(one));
     }
   }
-  return to_svg(chart);
+  fit_axes(plot, {.whole_x = true, .high_y = kPercent});
+  return plot;
 }
 
-std::string lanes_chart(const CompareResult& result) {
+BarPlot lanes_chart(const CompareResult& result) {
   const std::size_t size = result.configuration.warp_size;
   const std::size_t step = std::max<std::size_t>(1, (size + kLaneBins - 1) / kLaneBins);
-  BarChart chart;
-  chart.title = "Active lanes";
-  chart.x_title = "active lanes of a warp event";
-  chart.y_title = "warp events (%)";
-  chart.caption = "How full the warps are, over all warp events of the launch.";
+  BarPlot chart{.title = "Active lanes",
+                .note = "How full the warps are, over all warp events of the launch.",
+                .category_title = "active lanes of a warp event",
+                .value_title = "warp events (%)"};
   for (std::size_t first = 1; first <= size; first += step) {
     const std::size_t last = std::min(size, first + step - 1);
     chart.categories.push_back(first == last ? fmt::format("{}", first) : fmt::format("{}–{}", first, last));
@@ -86,7 +74,7 @@ std::string lanes_chart(const CompareResult& result) {
     if (!is_scheduled(row)) {
       continue;
     }
-    BarSeries series{short_spec(row.model), i, {}};
+    BarPlot::Series series{short_spec(row.model), i, {}};
     const auto all = static_cast<double>(std::max<std::uint64_t>(row.replay.replay.total.warp_events, 1));
     for (std::size_t first = 1; first <= size; first += step) {
       std::uint64_t events = 0;
@@ -97,69 +85,59 @@ std::string lanes_chart(const CompareResult& result) {
     }
     chart.series.push_back(std::move(series));
   }
-  return to_svg(chart);
+  return chart;
 }
 
-/// Empty without break-even.
-std::string cost_chart(const CompareResult& result) {
-  LineChart chart;
-  chart.title = "Speed-up against shader cost";
-  chart.x_title = "instructions of a closest-hit call, on average";
-  chart.y_title = "speed-up against plain";
-  chart.caption =
-      fmt::format("Closest-hit calls cost {:.0f} now; rings mark break-even, or the middle of where it lies.",
-                  result.mean_hit_cost);
-  chart.log_x = true;
-  chart.rule = 1;
-  for (std::size_t i = 1; i < result.rows.size(); ++i) {
+/// Speed-up against shader cost, and against live state; charts without a line are left out.
+void add_responses(std::vector<Chart>& charts, const CompareResult& result) {
+  Plot cost{
+      .title = "Speed-up against shader cost",
+      .note = fmt::format("Closest-hit calls cost {:.0f} now; rings mark break-even, or the middle of where it lies.",
+                          result.mean_hit_cost),
+      .x = {.title = "instructions of a closest-hit call, on average", .logarithmic = true},
+      .y = {.title = "speed-up against plain"},
+      .rule = 1};
+  Plot live{.title = "Speed-up against live state",
+            .note =
+                "What a thread must carry along when it moves, instead of the model's own figure. Models that form "
+                "warps while time passes are not shown.",
+            .x = {.title = "live state of a thread (bytes)"},
+            .y = {.title = "speed-up against plain"},
+            .rule = 1};
+  for (std::size_t i = 0; i < result.rows.size(); ++i) {
     const CompareRow& row = result.rows[i];
-    ChartLine one{short_spec(row.model), i, {}};
+    PlotSeries by_cost = line_of(result, i), by_state = by_cost;
     for (const experiment::ResponsePoint& point : row.response) {
       if (std::isnan(point.live_bytes)) {
-        one.points.push_back({std::max(1.0, result.mean_hit_cost + point.hit_instructions), point.speed_up});
+        by_cost.points.push_back({std::max(1.0, result.mean_hit_cost + point.hit_instructions), point.speed_up});
+      } else {
+        by_state.points.push_back({point.live_bytes, point.speed_up});
       }
     }
     if (row.break_even.solved()) {
-      one.marked = {row.break_even.hit_cost, 1};
+      by_cost.ring = {row.break_even.hit_cost, 1};
     }
-    if (is_scheduled(row) && !one.points.empty()) {
-      chart.lines.push_back(std::move(one));
+    if (i > 0 && is_scheduled(row) && !by_cost.points.empty()) {
+      cost.series.push_back(std::move(by_cost));
     }
-  }
-  return chart.lines.empty() ? std::string() : to_svg(chart);
-}
-
-/// Empty if no model moves state.
-std::string live_chart(const CompareResult& result) {
-  LineChart chart;
-  chart.title = "Speed-up against live state";
-  chart.x_title = "live state of a thread (bytes)";
-  chart.y_title = "speed-up against plain";
-  chart.caption =
-      "What a thread must carry along when it moves, instead of the model's own figure. Models that form warps "
-      "while time passes are not shown.";
-  chart.rule = 1;
-  for (std::size_t i = 0; i < result.rows.size(); ++i) {
-    const CompareRow& row = result.rows[i];
-    ChartLine one{short_spec(row.model), i, {}};
-    for (const experiment::ResponsePoint& point : row.response) {
-      if (!std::isnan(point.live_bytes)) {
-        one.points.push_back({point.live_bytes, point.speed_up});
-      }
-    }
-    if (!one.points.empty()) {
-      chart.lines.push_back(std::move(one));
+    if (!by_state.points.empty()) {
+      live.series.push_back(std::move(by_state));
     }
   }
-  return chart.lines.empty() ? std::string() : to_svg(chart);
+  for (Plot* plot : {&cost, &live}) {
+    if (!plot->series.empty()) {
+      fit_axes(*plot);
+      charts.emplace_back(std::move(*plot));
+    }
+  }
 }
 
-std::string split_chart(const CompareResult& result) {
-  StackChart chart;
-  chart.title = "Where the time goes";
-  chart.x_title = "time of all SMs, as estimated milliseconds of the launch";
-  chart.caption = "The parts of a bar sum to the launch's time.";
-  chart.series = {{"traversal"}, {"shading"}, {"reorder"}, {"idle"}, {"withheld"}};
+BarPlot split_chart(const CompareResult& result) {
+  BarPlot chart{.title = "Where the time goes",
+                .note = "The parts of a bar sum to the launch's time.",
+                .value_title = "time of all SMs, as estimated milliseconds of the launch",
+                .series = {{"traversal", 1}, {"shading", 7}, {"reorder", 2}, {"idle", 0}, {"withheld", 5}},
+                .stacked = true};
   for (const CompareRow& row : result.rows) {
     if (!is_scheduled(row)) {
       continue;
@@ -172,100 +150,76 @@ std::string split_chart(const CompareResult& result) {
       chart.series[k++].values.push_back(all > 0 ? row.timing.milliseconds * part / all : 0);
     }
   }
-  return to_svg(chart);
+  return chart;
 }
 
-std::string facts(const ModelsPage& page) {
-  const CompareResult& result = page.models.result;
-  const trace::Header& header = page.models.context.trace.header;
+Facts facts_of(const ModelsContext& models) {
+  const CompareResult& result = models.result;
   const machine::Machine& machine = result.machine;
-  std::string html = "<dl class=\"facts\">\n";
-  html += fact("trace", page.models.context.trace_file);
-  html += fact("trace hash", result.trace_hash);
-  html += fact("application", header.application + (header.device.empty() ? "" : ", " + header.device));
-  html += fact("launch", fmt::format("{}: {} x {} x {}, {}, {}, {}", result.configuration.launch, result.size.width,
-                                     result.size.height, result.size.depth, counted(result.size.threads(), "thread"),
-                                     counted(result.rays, "ray"), counted(result.events, "event")));
-  html +=
-      fact("warps", fmt::format("{}, order {}, packed {}, replay policy {}",
-                                counted(result.configuration.warp_size, "lane"), result.configuration.order,
-                                page.models.settings.text("packing"), simt::to_string(result.configuration.policy)));
-  html += fact(
-      "machine",
-      fmt::format("{}: {}, {:.0f} MHz, {} of {} resident at {} a thread{}", machine.name, counted(machine.sms, "SM"),
-                  machine.clock_mhz, result.resident_warps, counted(machine.resident_warps, "warp"),
-                  counted(static_cast<std::uint64_t>(page.models.settings.integer("registers_per_thread")), "register"),
-                  machine.reorders ? ", reorders in hardware" : ""));
-  html += fact("computed by",
-               fmt::format("rayreplay {} on {}", result.tool_version, device_summary(page.models.context.stages())));
-  for (const std::string& missing : header.not_captured) {
-    html += fact("not captured", missing);
-  }
-  return html + "</dl>\n";
+  const std::string launch =
+      fmt::format("{}: {} x {} x {}, {}, {}, {}", result.configuration.launch, result.size.width, result.size.height,
+                  result.size.depth, counted(result.size.threads(), "thread"), counted(result.rays, "ray"),
+                  counted(result.events, "event"));
+  return launch_facts(
+      models.context, launch,
+      {{"warps", fmt::format("{}, order {}, packed {}, replay policy {}",
+                             counted(result.configuration.warp_size, "lane"), result.configuration.order,
+                             models.settings.text("packing"), simt::to_string(result.configuration.policy))},
+       {"machine",
+        fmt::format("{}: {}, {:.0f} MHz, {} of {} resident at {} a thread{}", machine.name, counted(machine.sms, "SM"),
+                    machine.clock_mhz, result.resident_warps, counted(machine.resident_warps, "warp"),
+                    counted(static_cast<std::uint64_t>(models.settings.integer("registers_per_thread")), "register"),
+                    machine.reorders ? ", reorders in hardware" : "")}});
 }
 
-std::string break_even_html(const CompareResult& result) {
-  std::string html = "<dl class=\"facts\">\n";
-  for (std::size_t i = 1; i < result.rows.size(); ++i) {
-    const CompareRow& row = result.rows[i];
-    html += fact(short_spec(row.model), to_sentence(row.break_even, result.mean_hit_cost));
-  }
-  return html + "</dl>\n";
-}
-
-std::string maps_html(const ModelsPage& page) {
-  std::string html;
+/// Pictures that were drawn, with their captions.
+std::vector<Picture> map_pictures(const ModelsPage& page) {
+  std::vector<Picture> pictures;
   for (std::size_t i = 0; i < page.maps.size(); ++i) {
     const SmMap& map = page.maps[i];
-    if (page.map_files[i].empty()) {
-      continue;
+    if (!page.map_files[i].empty()) {
+      pictures.push_back({page.map_files[i],
+                          fmt::format("{}: the SM on which the pixel's thread ended. {:.1f} % of the threads ran on "
+                                      "more than one SM.",
+                                      short_spec(page.models.result.rows[i].model), map.changed_percent())});
     }
-    const double share =
-        map.threads > 0 ? kPercent * static_cast<double>(map.changed) / static_cast<double>(map.threads) : 0;
-    html += figure(
-        page.map_files[i],
-        fmt::format("{}: the SM on which the pixel's thread ended. {:.1f} % of the threads ran on more than one SM.",
-                    short_spec(page.models.result.rows[i].model), share));
   }
-  return html.empty() ? html : "<h2>Which SM ran which pixel</h2>\n<div class=\"pictures\">\n" + html + "</div>\n";
+  return pictures;
 }
 
 }  // namespace
 
 std::string to_html(const ModelsPage& page) {
   const CompareResult& result = page.models.result;
-  std::string html = html_start("What if: " + page.models.context.trace_file, result.tool_version);
-  html += "<h1>What would other scheduling of threads do?</h1>\n";
-  html +=
-      "<p class=\"soft\">One launch, its threads regrouped by scheduler models, replayed and timed on a modelled "
-      "machine."
-      "</p>\n";
-  html += facts(page);
-  html += "<h2>Models</h2>\n" + html_table(short_models_table(result), "");
-  if (result.rows.size() > 1 && result.rows[1].break_even.kind != BreakEvenKind::NotAsked) {
-    html += "<h2>Break-even</h2>\n" + break_even_html(result);
+  PageData data;
+  data["title"] = "What if: " + page.models.context.trace_file;
+  data["facts"] = page_facts(facts_of(page.models));
+  data["models"] = page_table(short_models_table(result));
+  std::vector<Chart> charts = {split_chart(result), bounce_chart(result), lanes_chart(result)};
+  if (result.rows.size() > 1) {
+    add_responses(charts, result);
+    if (result.rows[1].break_even.kind != BreakEvenKind::NotAsked) {
+      Facts facts;
+      for (std::size_t i = 1; i < result.rows.size(); ++i) {
+        facts.emplace_back(short_spec(result.rows[i].model),
+                           to_sentence(result.rows[i].break_even, result.mean_hit_cost));
+      }
+      data["break_even"]["facts"] = page_facts(facts);
+    }
   }
-  if (const std::string note = few_warps_note(result); !note.empty()) {
-    html += "<p>Note: " + escape_html(note) + ".</p>\n";
-  }
-  html += "<h2>Plots</h2>\n<div class=\"charts\">\n" + split_chart(result) + bounce_chart(result) + lanes_chart(result);
-  html += result.rows.size() > 1 ? cost_chart(result) + live_chart(result) : std::string();
-  html += "</div>\n<h2>Efficiency by stage</h2>\n" + html_table(efficiency_by_stage(result), "");
-  html += "<h2>Efficiency by bounce</h2>\n" + html_table(efficiency_by_bounce(result), "");
-  html += "<h2>What the columns mean</h2>\n";
-  html += kMeanings;
+  data["note"] = few_warps_note(result);
+  data["charts"] = page_charts(charts);
+  data["stages"] = page_table(efficiency_by_stage(result));
+  data["bounces"] = page_table(efficiency_by_bounce(result));
   if (!page.image_file.empty()) {
-    html += "<h2>Rendered picture</h2>\n" + figure(page.image_file, "What the launch rendered.");
+    data["image"] = page_figures({{page.image_file, "What the launch rendered."}});
   }
-  html += maps_html(page);
-  html += "<h2>Shader costs</h2>\n" + html_table(cost_rows(result, page.models.context.trace), "");
-  html +=
-      "<h2>Configuration</h2>\n<p>Resolved: every key with its value. <code>rayreplay whatif --config "
-      "config.toml</code>"
-      ", run in this folder with the trace, computes this page's numbers again.</p>\n";
-  html += "<pre>" + escape_html(page.configuration_toml) + "</pre>\n";
-  html += "<h2>Machine</h2>\n<pre>" + escape_html(machine::to_toml(result.machine)) + "</pre>\n";
-  return html + html_end();
+  data["maps"] = page_figures(map_pictures(page));
+  data["costs"] = page_table(cost_rows(result, page.models.context.trace));
+  data["command"] = "whatif";
+  data["configuration"] = page.configuration_toml;
+  data["machine"] = machine::to_toml(result.machine);
+  return make_page("models", std::move(data));
 }
 
 }  // namespace rayreplay::report

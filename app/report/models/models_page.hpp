@@ -1,6 +1,6 @@
 // The HTML page of a comparison of scheduler models.
 //
-// Contract: as html_parts.hpp; the same result gives the same bytes.
+// Contract: as page/page.hpp.
 #pragma once
 
 #include <string>

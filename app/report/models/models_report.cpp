@@ -18,7 +18,6 @@
 #include "app/report/models/models_page.hpp"
 #include "app/report/models/models_table.hpp"
 #include "app/report/packings/launch_pictures.hpp"
-#include "app/report/page/html_parts.hpp"
 #include "base/count_text.hpp"
 #include "base/json.hpp"
 #include "base/output_file.hpp"
@@ -96,17 +95,11 @@ nlohmann::ordered_json hints_json(const scheduler::HintSources& hints) {
 }
 
 std::string sm_picture(const SmMap& map, const std::string& model, std::uint32_t sms, pictures::Colormap colormap) {
-  pictures::HeatMap heat;
-  heat.width = map.last.width;
-  heat.height = map.last.height;
-  heat.values = map.last.values;
+  pictures::HeatMap heat = heat_map(map.last, colormap);
   heat.title = "SM of each pixel: " + model;
-  heat.note =
-      fmt::format("{:.1f} % of the threads ran on more than one SM",
-                  map.threads > 0 ? 100 * static_cast<double>(map.changed) / static_cast<double>(map.threads) : 0.0);
+  heat.note = fmt::format("{:.1f} % of the threads ran on more than one SM", map.changed_percent());
   heat.unit = fmt::format("SM (number, of {})", sms);
   heat.high = sms > 1 ? sms - 1 : 1;
-  heat.colormap = colormap;
   return encode_png(render(heat));
 }
 
@@ -184,8 +177,8 @@ nlohmann::ordered_json models_json(const ModelsContext& models) {
   return document;
 }
 
-std::string models_csv(const ModelsContext& models) {
-  return output::to_csv(with_cells(models_table(models.result), csv_context(models)));
+output::Table models_rows(const ModelsContext& models) {
+  return with_cells(models_table(models.result), csv_context(models));
 }
 
 output::FolderKind models_folder() {
@@ -230,7 +223,7 @@ void write_models_report(const ModelsReportOptions& options, const ModelsContext
   write("config.toml", page.configuration_toml);
   write("machine.toml", machine::to_toml(result.machine));
   write("models.json", json_text(models_json(models), 2) + "\n");
-  write("models.csv", models_csv(models));
+  write("models.csv", output::to_csv(models_rows(models)));
   write("stages.csv", output::to_csv(with_cells(stage_rows(result), csv_context(models))));
   write("index.html", to_html(page));
   folder.commit();

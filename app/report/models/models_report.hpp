@@ -29,7 +29,8 @@ struct ModelsContext {
 
 [[nodiscard]] std::string models_text(const ModelsContext& models);
 [[nodiscard]] nlohmann::ordered_json models_json(const ModelsContext& models);
-[[nodiscard]] std::string models_csv(const ModelsContext& models);
+/// Of the CSV: `models_table` with its provenance.
+[[nodiscard]] output::Table models_rows(const ModelsContext& models);
 /// The base experiment as TOML; the compared models in a comment.
 [[nodiscard]] std::string models_toml(const experiment::Settings& settings, const std::vector<std::string>& models);
 

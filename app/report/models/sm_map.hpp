@@ -16,6 +16,10 @@ struct SmMap {
   experiment::PixelMap last;
   std::uint64_t threads = 0;  ///< with segments
   std::uint64_t changed = 0;
+
+  [[nodiscard]] double changed_percent() const {
+    return threads > 0 ? 100 * static_cast<double>(changed) / static_cast<double>(threads) : 0;
+  }
 };
 
 [[nodiscard]] SmMap make_sm_map(const experiment::CompareRow& row, trace::LaunchSize size);

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
 
-#include "app/report/charts/heatmap.hpp"
 #include "app/report/export/table.hpp"
 #include "base/count_text.hpp"
 
@@ -19,15 +19,6 @@ using experiment::PixelMap;
 using pictures::HeatMap;
 
 constexpr double kScaleShare = 0.999;  // of the pixels are within the scale of a count
-
-HeatMap heat_map(const PixelMap& map, pictures::Colormap colormap) {
-  HeatMap heat;
-  heat.width = map.width;
-  heat.height = map.height;
-  heat.values = map.values;
-  heat.colormap = colormap;
-  return heat;
-}
 
 std::string efficiency_picture(const PixelMap& map, const std::string& packing, double efficiency,
                                pictures::Colormap colormap) {
@@ -41,29 +32,39 @@ std::string efficiency_picture(const PixelMap& map, const std::string& packing, 
 
 }  // namespace
 
-std::string count_picture(const PixelMap& map, const std::string& what, pictures::Colormap colormap) {
-  std::vector<float> sorted = map.values;
+HeatMap heat_map(const PixelMap& map, pictures::Colormap colormap) {
+  HeatMap heat;
+  heat.width = map.width;
+  heat.height = map.height;
+  heat.values = map.values;
+  heat.colormap = colormap;
+  return heat;
+}
+
+Spread spread_of(const std::vector<float>& values) {
+  std::vector<float> sorted = values;
   std::erase_if(sorted, [](float value) { return std::isnan(value); });
-  const bool whole = sorted.size() == map.values.size();
   if (sorted.empty()) {
     sorted.push_back(0);
   }
-  double sum = 0;
-  for (const float value : sorted) {
-    sum += static_cast<double>(value);
-  }
-  const auto place =
-      sorted.begin() + static_cast<std::ptrdiff_t>(std::floor(kScaleShare * static_cast<double>(sorted.size() - 1)));
+  const auto pixels = static_cast<double>(sorted.size());
+  const double sum = std::accumulate(sorted.begin(), sorted.end(), 0.0);
+  const auto place = sorted.begin() + static_cast<std::ptrdiff_t>(std::floor(kScaleShare * (pixels - 1)));
   std::nth_element(sorted.begin(), place, sorted.end());
-  const auto typical = static_cast<double>(*place);
-  const auto largest = static_cast<double>(*std::max_element(place, sorted.end()));
+  return {sorted.size(), sum / pixels, static_cast<double>(*std::max_element(place, sorted.end())),
+          static_cast<double>(*place)};
+}
+
+std::string count_picture(const PixelMap& map, const std::string& what, pictures::Colormap colormap) {
+  const Spread spread = spread_of(map.values);
+  const bool whole = std::ranges::none_of(map.values, [](float value) { return std::isnan(value); });
   HeatMap heat = heat_map(map, colormap);
-  heat.high = std::max(1.0, typical);
+  heat.high = std::max(1.0, spread.typical);
   heat.title = what + " per pixel";
   heat.title.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(heat.title.front())));
-  heat.note = fmt::format("mean {:.2f}{}, largest {:.0f}{}", sum / static_cast<double>(sorted.size()),
-                          whole ? "" : " over " + counted(sorted.size(), "pixel") + " with rays", largest,
-                          largest > heat.high ? " (beyond the scale's end)" : "");
+  heat.note = fmt::format("mean {:.2f}{}, largest {:.0f}{}", spread.mean,
+                          whole ? "" : " over " + counted(spread.pixels, "pixel") + " with rays", spread.largest,
+                          spread.largest > heat.high ? " (beyond the scale's end)" : "");
   heat.unit = what + " (count)";
   return encode_png(render(heat));
 }

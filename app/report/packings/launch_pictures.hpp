@@ -9,16 +9,22 @@
 #include <string>
 #include <vector>
 
-#include "app/report/charts/colormap.hpp"
+#include "app/report/charts/heatmap.hpp"
+#include "app/report/page/page.hpp"
 #include "sim/engine/stages/simt.hpp"
 
 namespace rayreplay::report {
 
-struct Picture {
-  std::string file;  ///< "efficiency-numrays.png"
-  std::string caption;
-  std::string png;
+/// With the map's size and values.
+[[nodiscard]] pictures::HeatMap heat_map(const experiment::PixelMap& map, pictures::Colormap colormap);
+
+/// What a scale of counts shows.
+struct Spread {
+  std::size_t pixels = 0;  ///< with data
+  double mean = 0, largest = 0;
+  double typical = 0;  ///< 99.9 % of the pixels do not exceed it
 };
+[[nodiscard]] Spread spread_of(const std::vector<float>& values);
 
 /// `what`: in the plural, "rays". NaN pixels have no data: grey, and left out of mean and scale.
 [[nodiscard]] std::string count_picture(const experiment::PixelMap& map, const std::string& what,

@@ -1,15 +1,13 @@
-// The report page: one HTML file that works offline, with its pictures beside it.
+// The page of a comparison of packings: one HTML file that works offline, with its pictures beside it.
 //
-// Contract: every text that comes from a trace, a file name or a configuration is escaped; there are no scripts and no
-// external resources; colours follow the reader's light or dark setting. The same result gives the same bytes.
+// Contract: as page/page.hpp.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "app/report/context/context.hpp"
-#include "app/report/packings/launch_pictures.hpp"
-#include "app/report/page/html_parts.hpp"
+#include "app/report/page/page.hpp"
 #include "sim/engine/stages/simt.hpp"
 
 namespace rayreplay::report {

@@ -179,7 +179,7 @@ std::string bvh_text(const BvhReport& report) {
   return text;
 }
 
-std::string bvh_csv(const BvhReport& report) {
+output::Table bvh_rows(const BvhReport& report) {
   NamedCells cells = provenance_cells(report.trace);
   cells.insert(cells.end(), {{"tlas", std::uint64_t{report.tlas}},
                              {"launch", report.launch ? Cell(std::uint64_t{*report.launch}) : Cell()},
@@ -191,7 +191,7 @@ std::string bvh_csv(const BvhReport& report) {
                              {"lcv_rays", report.lcv_rays},
                              {"lcv_source", lcv_source(report)},
                              {"ignored", report.ignored.total()}});
-  return output::to_csv(with_cells(bvh_table(report), cells));
+  return with_cells(bvh_table(report), cells);
 }
 
 nlohmann::ordered_json bvh_json(const BvhReport& report) {

@@ -43,7 +43,8 @@ struct BvhReport {
 [[nodiscard]] output::Table bvh_table(const BvhReport& report);
 
 [[nodiscard]] std::string bvh_text(const BvhReport& report);
-[[nodiscard]] std::string bvh_csv(const BvhReport& report);
+/// Of the CSV: `bvh_table` with its provenance.
+[[nodiscard]] output::Table bvh_rows(const BvhReport& report);
 [[nodiscard]] nlohmann::ordered_json bvh_json(const BvhReport& report);
 
 }  // namespace rayreplay::report

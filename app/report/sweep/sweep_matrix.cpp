@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "app/report/page/html_parts.hpp"
 #include "sim/sweep/analysis/dataset.hpp"
 
 namespace rayreplay::report {
@@ -31,28 +30,26 @@ const char* design_name(sweep::Design design) {
   return "";
 }
 
-/// Allows line breaks at the dots of a name.
-std::string breakable(const std::string& name) {
-  std::string html;
-  for (const char c : escape_html(name)) {
-    html += c;
-    if (c == '.' || c == ':') {
-      html += "<wbr>";
-    }
+/// The parts of a name between which a line may break.
+PageData parts_of(const std::string& name) {
+  PageData parts = PageData::array();
+  for (std::size_t begin = 0; begin < name.size();) {
+    const std::size_t end = std::min(name.find_first_of(".:", begin), name.size() - 1) + 1;
+    parts.push_back(name.substr(begin, end - begin));
+    begin = end;
   }
-  return html;
+  return parts;
 }
 
-std::string matrix_cell(const sweep::ParameterIndex& index) {
+PageData matrix_cell(const sweep::ParameterIndex& index) {
   const std::optional<double> value = weight(index);
   if (!value || !std::isfinite(*value)) {
-    return "<td class=\"n\">-</td>";
+    return {{"shade", ""}, {"text", "-"}};
   }
   // The shade is limited so that text on it stays readable.
   constexpr double kDarkest = 0.55;
-  const double share = std::clamp(*value, 0.0, 1.0);
-  return fmt::format("<td class=\"n\" style=\"background:rgba(60,130,200,{:.3f})\">{:.1f} %</td>", share * kDarkest,
-                     *value * 100);
+  return {{"shade", fmt::format("{:.3f}", std::clamp(*value, 0.0, 1.0) * kDarkest)},
+          {"text", fmt::format("{:.1f} %", *value * 100)}};
 }
 
 }  // namespace
@@ -111,27 +108,25 @@ std::vector<std::size_t> ranked(const sweep::Sensitivity& result) {
   return order;
 }
 
-std::string sensitivity_matrix(const std::vector<MetricSensitivity>& all, const std::vector<std::size_t>& columns,
-                               const std::string& first) {
-  std::string html = "<div class=\"scroll\"><table class=\"matrix\">\n<thead><tr><th>metric</th>";
+PageData sensitivity_matrix(const std::vector<MetricSensitivity>& all, const std::vector<std::size_t>& columns,
+                            const std::string& first) {
+  PageData parameters = PageData::array(), metrics = PageData::array();
   for (const std::size_t i : columns) {
-    html += fmt::format("<th class=\"n\">{}</th>", breakable(all.front().result.parameters[i].name));
+    parameters.push_back({{"parts", parts_of(all.front().result.parameters[i].name)}});
   }
-  html += "</tr></thead>\n<tbody>\n";
-  std::vector<const MetricSensitivity*> rows;
-  rows.reserve(all.size());
-  for (const MetricSensitivity& one : all) {
-    rows.push_back(&one);
-  }
-  std::stable_partition(rows.begin(), rows.end(), [&](const MetricSensitivity* one) { return one->metric == first; });
-  for (const MetricSensitivity* one : rows) {
-    html += "<tr><td>" + escape_html(one->metric) + "</td>";
-    for (const std::size_t i : columns) {
-      html += matrix_cell(one->result.parameters[i]);
+  for (const bool on_top : {true, false}) {
+    for (const MetricSensitivity& one : all) {
+      if ((one.metric == first) != on_top) {
+        continue;
+      }
+      PageData cells = PageData::array();
+      for (const std::size_t i : columns) {
+        cells.push_back(matrix_cell(one.result.parameters[i]));
+      }
+      metrics.push_back({{"name", one.metric}, {"cells", std::move(cells)}});
     }
-    html += "</tr>\n";
   }
-  return html + "</tbody></table></div>\n";
+  return {{"parameters", std::move(parameters)}, {"metrics", std::move(metrics)}};
 }
 
 }  // namespace rayreplay::report

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/report/export/table.hpp"
+#include "app/report/page/page.hpp"
 #include "sim/sweep/analysis/sensitivity.hpp"
 #include "sim/sweep/results/reader.hpp"
 
@@ -27,8 +28,8 @@ struct MetricSensitivity {
 [[nodiscard]] std::vector<std::size_t> ranked(const sweep::Sensitivity& result);
 
 [[nodiscard]] output::Table sensitivity_table(const std::vector<MetricSensitivity>& all);
-/// Columns in the order `columns` (of `ranked`); metrics of `first` on top.
-[[nodiscard]] std::string sensitivity_matrix(const std::vector<MetricSensitivity>& all,
-                                             const std::vector<std::size_t>& columns, const std::string& first);
+/// Rows of the page's matrix. Columns in the order `columns` (of `ranked`); metrics of `first` on top.
+[[nodiscard]] PageData sensitivity_matrix(const std::vector<MetricSensitivity>& all,
+                                          const std::vector<std::size_t>& columns, const std::string& first);
 
 }  // namespace rayreplay::report

@@ -7,13 +7,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/report/charts/svg_chart.hpp"
-#include "app/report/charts/svg_plot.hpp"
-#include "app/report/page/html_parts.hpp"
+#include "app/report/charts/svg.hpp"
+#include "app/report/page/page.hpp"
 #include "app/report/sweep/sweep_matrix.hpp"
 #include "app/report/sweep/sweep_plots.hpp"
 #include "app/report/sweep/sweep_table.hpp"
 #include "app/report/sweep/sweep_values.hpp"
+#include "base/count_text.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -24,19 +24,6 @@ using sweep::ResultsReader;
 using sweep::Role;
 
 constexpr std::size_t kBestRows = 10;
-
-constexpr std::string_view kIndexMeanings = R"html(<details><summary>What the shares mean</summary>
-<dl class="columns">
-<dt>by itself</dt><dd>First-order index: the share of the metric's variance that goes away when the parameter is known,
-whatever the others are.</dd>
-<dt>in interactions</dt><dd>What the total index has beyond the first: what the parameter does together with others. Known
-for full grids alone. Parts that several parameters share count for each, so that a row can have more than 100 %.</dd>
-</dl></details>
-)html";
-
-std::string title_of(const ResultsReader& reader) {
-  return "Sweep: " + reader.path().filename().string();
-}
 
 std::string joined(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
@@ -93,60 +80,55 @@ std::string values_text(const ResultsReader& reader, const ResultColumn& column)
       numbers ? fmt::format(", {} to {}{}", parameter_text(column, low), parameter_text(column, high), unit) : "");
 }
 
-std::string facts(const ResultsReader& reader) {
+PageData facts_of(const ResultsReader& reader) {
   const sweep::About& about = reader.about();
-  const std::uint64_t rows = reader.count();
   const std::uint64_t failed = reader.failures();
-  std::string html = "<dl class=\"facts\">\n";
-  html += fact("configurations",
-               fmt::format("{} of {} finished{}", output::with_separators(rows), output::with_separators(about.runs),
-                           failed == 0 ? "" : fmt::format(", {} of them with an error", failed)));
+  Facts facts = {{"configurations",
+                  fmt::format("{} of {} finished{}", with_separators(reader.count()), with_separators(about.runs),
+                              failed == 0 ? "" : fmt::format(", {} of them with an error", failed))}};
   if (!about.objective.empty()) {
-    html += fact("objective", about.objective);
+    facts.emplace_back("objective", about.objective);
   }
   for (const std::string& axis : about.axes) {
-    html += fact(axis, values_text(reader, reader.column(axis, "axes")));
+    facts.emplace_back(axis, values_text(reader, reader.column(axis, "axes")));
   }
-  return html + "</dl>\n";
+  return page_facts(facts);
 }
 
-std::string rows_table(const sweep::ResultSet& rows, const std::vector<std::string>& asked) {
+PageData rows_table(const sweep::ResultSet& rows, const std::vector<std::string>& asked) {
   output::Table table = to_table(rows);
   mark_details(table, rows, asked, true);
-  return html_table(printable(std::move(table)), "");
+  return page_table(printable(std::move(table)));
 }
 
-std::string provenance(const ResultsReader& reader) {
-  std::string html = "<h2>Where it comes from</h2>\n<dl class=\"facts\">\n";
-  html += fact("database", reader.path().filename().string());
-  html += fact("sweep", reader.about().definition_hash);
-  html += fact("shards", reader.about().shard);
-  html += fact("computed by", "rayreplay " + joined(reader.distinct("tool_version")));
-  html += fact("devices", joined(reader.distinct("device")));
+PageData provenance(const ResultsReader& reader) {
+  constexpr std::size_t kMaxHashes = 8;
+  Facts facts = {{"database", reader.path().filename().string()},
+                 {"sweep", reader.about().definition_hash},
+                 {"shards", reader.about().shard},
+                 {"computed by", "rayreplay " + joined(reader.distinct("tool_version"))},
+                 {"devices", joined(reader.distinct("device"))}};
   for (const sweep::InputFile& input : reader.inputs()) {
-    html += fact("input " + input.path, input.hash);
+    facts.emplace_back("input " + input.path, input.hash);
   }
   const std::vector<std::string> hashes = reader.distinct("trace_hash");
-  constexpr std::size_t kMaxHashes = 8;
-  html +=
-      fact("trace hashes", hashes.size() <= kMaxHashes ? joined(hashes) : fmt::format("{} different", hashes.size()));
-  return html + "</dl>\n<details><summary>The sweep's file</summary>\n<pre>" + escape_html(reader.about().sweep) +
-         "</pre>\n</details>\n";
+  facts.emplace_back("trace hashes",
+                     hashes.size() <= kMaxHashes ? joined(hashes) : fmt::format("{} different", hashes.size()));
+  return {{"facts", page_facts(facts)}};
 }
 
-StackChart bars(const MetricSensitivity& one, const std::vector<std::size_t>& order) {
-  StackChart chart;
-  chart.title = "What moves " + one.metric;
-  chart.x_title = "share of the variance";
-  chart.caption = fmt::format("{}", fmt::join(one.result.notes, "; "));
-  BarSeries first{"by itself", 0, {}}, more{"in interactions", 1, {}};
+pictures::BarPlot bars(const MetricSensitivity& one, const std::vector<std::size_t>& order) {
+  pictures::BarPlot chart{.title = "What moves " + one.metric,
+                          .note = fmt::format("{}", fmt::join(one.result.notes, "; ")),
+                          .value_title = "share of the variance",
+                          .series = {{"by itself", 1}, {"in interactions", 7}},
+                          .stacked = true};
   for (const std::size_t i : order) {
     const sweep::ParameterIndex& index = one.result.parameters[i];
     chart.categories.push_back(index.name);
-    first.values.push_back(index.first.value_or(0));
-    more.values.push_back(std::max(index.total.value_or(0) - index.first.value_or(0), 0.0));
+    chart.series[0].values.push_back(index.first.value_or(0));
+    chart.series[1].values.push_back(std::max(index.total.value_or(0) - index.first.value_or(0), 0.0));
   }
-  chart.series = {std::move(first), std::move(more)};
   return chart;
 }
 
@@ -155,22 +137,18 @@ std::string axis_name(const std::string& parameter) {
   return parameter.substr(0, parameter.find(" + "));
 }
 
-std::string sensitivity_part(const std::vector<MetricSensitivity>& all, const MetricSensitivity& subject) {
+PageData sensitivity_part(const std::vector<MetricSensitivity>& all, const MetricSensitivity& subject) {
   const std::vector<std::size_t> order = ranked(subject.result);
-  std::string html = "<h2>Which parameter moves which metric</h2>\n<div class=\"charts\">\n";
-  html += to_svg(bars(subject, order)) + "<div>\n" + sensitivity_matrix(all, order, subject.metric);
-  const bool exact = std::ranges::all_of(
+  PageData part = sensitivity_matrix(all, order, subject.metric);
+  part["bars"] = svg_figure(bars(subject, order));
+  part["exact"] = std::ranges::all_of(
       all, [](const MetricSensitivity& one) { return one.result.design == sweep::Design::FullGrid; });
-  html += fmt::format(
-      "<p class=\"soft\">Share of each metric's variance that {}. Metrics that never change are left out.</p>\n",
-      exact ? "is left when all other parameters are known: what a parameter does by itself and together with others"
-            : "goes away when the parameter is known. Estimated: rayreplay results FILE sensitivity says how well");
-  return html + "</div>\n</div>\n" + std::string(kIndexMeanings);
+  return part;
 }
 
 /// A map over the two most influential parameters, and lines over each influential one.
-std::string pictures_part(const ResultsReader& reader, const MetricGoal& metric, const sweep::Sensitivity& result,
-                          const std::string& where) {
+PageData pictures_part(const ResultsReader& reader, const MetricGoal& metric, const sweep::Sensitivity& result,
+                       const std::string& where) {
   constexpr std::uint64_t kMaxLines = 9, kMaxTexts = 40;
   constexpr std::size_t kMaxCharts = 4;
   constexpr double kSomething = 0.01;
@@ -185,19 +163,18 @@ std::string pictures_part(const ResultsReader& reader, const MetricGoal& metric,
   };
   std::erase_if(axes, [&](const std::string& axis) { return !drawable(axis); });
   if (axes.empty()) {
-    return "";
+    return {};
   }
-  std::string html =
-      fmt::format("<h2>{} over the parameters</h2>\n<div class=\"charts\">\n", escape_html(metric.metric));
+  std::vector<pictures::Chart> charts;
   if (axes.size() > 1) {
-    html += svg_figure(heat_map_plot(reader, axes[0], axes[1], metric.metric, where));
+    charts.emplace_back(heat_map_plot(reader, axes[0], axes[1], metric.metric, where));
   }
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::string by = axes.size() > 1 ? axes[i == 0 ? 1 : 0] : "";
     const bool several = !by.empty() && levels(reader, by) <= kMaxLines;
-    html += svg_figure(line_plot(reader, axes[i], metric.metric, several ? by : "", where));
+    charts.emplace_back(line_plot(reader, axes[i], metric.metric, several ? by : "", where));
   }
-  return html + "</div>\n";
+  return {{"metric", metric.metric}, {"charts", page_charts(charts)}};
 }
 
 /// With all else equal, less of it means the cheaper machine.
@@ -229,54 +206,51 @@ MetricGoal price_of(const ResultsReader& reader, const MetricGoal& metric, const
   return {};
 }
 
-std::string pareto_part(const ResultsReader& reader, const MetricGoal& metric, const std::string& where) {
+PageData pareto_part(const ResultsReader& reader, const MetricGoal& metric, const std::string& where) {
+  constexpr std::size_t kMaxRows = 12;
   const MetricGoal other = metric.goal == Goal::None ? MetricGoal{} : price_of(reader, metric, where);
   if (other.metric.empty()) {
-    return "";
+    return {};
   }
-  std::string html = "<h2>What has its price</h2>\n<div class=\"charts\">\n";
-  html += svg_figure(pareto_plot(reader, other, metric, where)) + "</div>\n";
   sweep::ResultSet front = front_rows(reader, {other, metric}, where);
-  constexpr std::size_t kMaxRows = 12;
   const std::size_t size = front.rows.size();
   front.rows.resize(std::min(size, kMaxRows));
-  html += rows_table(front, {other.metric, metric.metric});
-  if (size > kMaxRows) {
-    html += fmt::format("<p class=\"soft\">The first {} of {} on the front.</p>\n", kMaxRows, size);
-  }
-  return html;
+  PageData part = rows_table(front, {other.metric, metric.metric});
+  part["charts"] = page_charts({pareto_plot(reader, other, metric, where)});
+  part["shown"] = kMaxRows;
+  part["total"] = size > kMaxRows ? PageData(size) : PageData();
+  return part;
 }
 
 }  // namespace
 
 std::string sweep_page(const ResultsReader& reader, const std::string& asked, const std::string& where) {
-  std::string html = html_start(title_of(reader), RAYREPLAY_VERSION);
-  html += "<h1>" + escape_html(title_of(reader)) + "</h1>\n" + facts(reader);
-  if (!where.empty()) {
-    html += "<p>Only configurations where <code>" + escape_html(where) + "</code>.</p>\n";
-  }
+  PageData data;
+  data["title"] = "Sweep: " + reader.path().filename().string();
+  data["facts"] = facts_of(reader);
+  data["where"] = where;
   const MetricGoal metric = subject(reader, asked);
-  if (metric.metric.empty() || reader.count(sweep::finished_where(where)) == 0) {
-    html += "<p>No configuration has a result yet.</p>\n";
-  } else {
+  data["empty"] = metric.metric.empty() || reader.count(sweep::finished_where(where)) == 0;
+  if (data["empty"] == false) {
     if (metric.goal != Goal::None) {
-      html += fmt::format("<h2>The best by {}</h2>\n", escape_html(metric.metric));
-      html += rows_table(best_rows(reader, metric, kBestRows, where), {metric.metric});
+      data["best"] = rows_table(best_rows(reader, metric, kBestRows, where), {metric.metric});
+      data["best"]["metric"] = metric.metric;
     }
     const std::vector<MetricSensitivity> all = sensitivities(reader, {}, where);
     if (!all.empty() && !all.front().result.parameters.empty()) {
-      const auto place =
-          std::ranges::find_if(all, [&](const MetricSensitivity& one) { return one.metric == metric.metric; });
+      const auto place = std::ranges::find(all, metric.metric, &MetricSensitivity::metric);
       const MetricSensitivity& subject = place == all.end() ? all.front() : *place;
-      html += sensitivity_part(all, subject);
-      html += pictures_part(reader, metric, subject.result, where);
+      data["sensitivity"] = sensitivity_part(all, subject);
+      data["over"] = pictures_part(reader, metric, subject.result, where);
     }
-    html += pareto_part(reader, metric, where);
+    data["front"] = pareto_part(reader, metric, where);
   }
   if (reader.failures() > 0) {
-    html += "<h2>Failures</h2>\n" + html_table(failure_table(reader), "");
+    data["failures"] = page_table(failure_table(reader));
   }
-  return html + provenance(reader) + html_end();
+  data["provenance"] = provenance(reader);
+  data["file"] = reader.about().sweep;
+  return make_page("sweep", std::move(data));
 }
 
 }  // namespace rayreplay::report

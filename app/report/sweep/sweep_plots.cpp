@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "app/report/charts/heatmap.hpp"
+#include "app/report/charts/axis.hpp"
 #include "app/report/sweep/sweep_values.hpp"
 #include "base/count_text.hpp"
 #include "base/error.hpp"
@@ -137,7 +137,7 @@ pictures::PlotAxis axis_of(const Places& places) {
     axis.high += 0.5;
   }
   if (places.numbers && !places.logarithmic && places.values.size() > 12) {
-    axis.ticks = value_ticks(places.column, axis.low, axis.high, kMaxTicks + 2);
+    axis.ticks = pictures::value_ticks(is_bytes(places.column), axis.low, axis.high, kMaxTicks + 2);
     return axis;
   }
   for (std::size_t i = 0; i < places.values.size(); ++i) {
@@ -154,13 +154,13 @@ pictures::PlotAxis metric_axis(const ResultColumn& column, double low, double hi
     axis.logarithmic = true;
     axis.low = low / 1.2;
     axis.high = high * 1.2;
-    axis.ticks = logarithmic_ticks(column, axis.low, axis.high, kMaxTicks);
+    axis.ticks = pictures::logarithmic_ticks(is_bytes(column), axis.low, axis.high, kMaxTicks);
     return axis;
   }
   const double pad = high > low ? (high - low) * 0.06 : std::max(std::abs(high) * 0.05, 1e-9);
   axis.low = low >= 0 && low < high * 0.4 ? 0 : low - pad;
   axis.high = high + pad;
-  axis.ticks = value_ticks(column, axis.low, axis.high, kMaxTicks);
+  axis.ticks = pictures::value_ticks(is_bytes(column), axis.low, axis.high, kMaxTicks);
   return axis;
 }
 
@@ -245,7 +245,7 @@ pictures::GridPlot heat_map_plot(const ResultsReader& reader, const std::string&
   }
   plot.low = means.low;
   plot.high = means.high > means.low ? means.high : means.low + 1;
-  plot.ticks = value_ticks(column, plot.low, plot.high, kMaxTicks);
+  plot.ticks = pictures::value_ticks(is_bytes(column), plot.low, plot.high, kMaxTicks);
   plot.note = with_where(mean_note(means), where);
   return plot;
 }

@@ -1,43 +1,23 @@
 #include "app/report/sweep/sweep_values.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
-#include "app/report/charts/heatmap.hpp"
+#include "app/report/charts/axis.hpp"
 
 namespace rayreplay::report {
-namespace {
 
+using pictures::Unit;
+using pictures::unit_of;
 using sweep::ResultColumn;
-
-struct Unit {
-  double size = 1;
-  const char* name = "";
-};
-
-/// The largest unit that `value` reaches.
-Unit unit_of(double value, bool bytes) {
-  constexpr std::array kBytes = {Unit{0x1p40, " TiB"}, Unit{0x1p30, " GiB"}, Unit{0x1p20, " MiB"},
-                                 Unit{0x1p10, " KiB"}};
-  constexpr std::array kOthers = {Unit{1e12, "T"}, Unit{1e9, "G"}, Unit{1e6, "M"}, Unit{1e3, "k"}};
-  for (const Unit& unit : bytes ? kBytes : kOthers) {
-    if (std::abs(value) >= unit.size) {
-      return unit;
-    }
-  }
-  return {1, bytes ? " B" : ""};
-}
 
 bool is_bytes(const ResultColumn& column) {
   return column.unit == "bytes";
 }
-
-}  // namespace
 
 std::string parameter_text(const ResultColumn& column, double value) {
   if (is_bytes(column) && std::abs(value) >= 1024) {
@@ -87,33 +67,6 @@ std::string Measure::text(double value) const {
   constexpr double kSmall = 0.01;
   return std::abs(scaled) < kSmall ? fmt::format("{:.{}g}{}", scaled, digits_, unit.name)
                                    : fmt::format("{:.{}f}{}", scaled, decimals, unit.name);
-}
-
-std::vector<pictures::PlotTick> value_ticks(const ResultColumn& column, double low, double high, std::size_t most) {
-  const Unit unit = unit_of(std::max(std::abs(low), std::abs(high)), is_bytes(column));
-  const std::vector<double> values = pictures::ticks(low / unit.size, high / unit.size, most);
-  const double step = values.size() > 1 ? values[1] - values[0] : 1;
-  std::vector<pictures::PlotTick> ticks;
-  ticks.reserve(values.size());
-  for (const double value : values) {
-    ticks.push_back({value * unit.size, value == 0 ? "0" : pictures::tick_label(value, step) + unit.name});
-  }
-  return ticks;
-}
-
-std::vector<pictures::PlotTick> logarithmic_ticks(const ResultColumn& column, double low, double high,
-                                                  std::size_t most) {
-  const double base = is_bytes(column) ? 2 : 10;
-  const auto first = static_cast<int>(std::ceil(std::log(low) / std::log(base) - 1e-9));
-  const auto last = static_cast<int>(std::floor(std::log(high) / std::log(base) + 1e-9));
-  const int step = std::max(1, (last - first + static_cast<int>(most)) / std::max(static_cast<int>(most), 1));
-  std::vector<pictures::PlotTick> ticks;
-  for (int exponent = first; exponent <= last; exponent += step) {
-    const double value = std::pow(base, exponent);
-    const Unit unit = unit_of(value, is_bytes(column));
-    ticks.push_back({value, fmt::format("{:g}{}", value / unit.size, unit.name)});
-  }
-  return ticks;
 }
 
 double read_number(const sweep::ResultCell& cell) {

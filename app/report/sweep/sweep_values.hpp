@@ -7,14 +7,15 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "app/report/charts/plot.hpp"
 #include "sim/sweep/results/reader.hpp"
 
 namespace rayreplay::report {
 
 [[nodiscard]] std::string parameter_text(const sweep::ResultColumn& column, double value);
+
+/// For ticks and units (charts/axis.hpp).
+[[nodiscard]] bool is_bytes(const sweep::ResultColumn& column);
 
 /// "cache.l1.bytes", "machine.sms (SMs)".
 [[nodiscard]] std::string column_title(const sweep::ResultColumn& column);
@@ -30,13 +31,6 @@ class Measure {
   bool counts_ = false;
   int digits_ = 3;
 };
-
-/// Round tick values in [low, high] with a common unit.
-[[nodiscard]] std::vector<pictures::PlotTick> value_ticks(const sweep::ResultColumn& column, double low, double high,
-                                                          std::size_t most);
-/// The same on a logarithmic axis: powers of two for bytes, powers of ten for others.
-[[nodiscard]] std::vector<pictures::PlotTick> logarithmic_ticks(const sweep::ResultColumn& column, double low,
-                                                                double high, std::size_t most);
 
 /// The number in a cell, also from a text ("300"); NaN for others.
 [[nodiscard]] double read_number(const sweep::ResultCell& cell);

@@ -8,6 +8,7 @@
 
 #include <stb/stb_image.h>
 
+#include "app/report/charts/axis.hpp"
 #include "app/report/charts/colormap.hpp"
 #include "app/report/charts/heatmap.hpp"
 #include "app/report/charts/image.hpp"

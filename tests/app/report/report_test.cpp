@@ -162,7 +162,7 @@ TEST_F(ReportTest, PicturesShowTheNumbers) {
 
 TEST(Html, TextIsEscaped) {
   EXPECT_EQ(report::escape_html("<a href=\"x\">&'\x01\n\t\xC2\x9B\xE2\x80\xAE\xFFä"),
-            "&lt;a href=&quot;x&quot;&gt;&amp;&#39;\\x01\n\t\\u{9b}\\u{202e}\\xffä");
+            "&lt;a href=&quot;x&quot;&gt;&amp;&apos;\\x01\n\t\\u{9b}\\u{202e}\\xffä");
 }
 
 TEST(Html, NothingOfATraceGetsThroughUnescaped) {

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/report/charts/axis.hpp"
 #include "app/report/sweep/sweep_values.hpp"
 
 namespace rayreplay::test {
@@ -68,12 +69,12 @@ TEST(SweepValues, DigitsTellNeighboursApart) {
 }
 
 TEST(SweepValues, TicksHaveOneUnit) {
-  EXPECT_THAT(labels(report::value_ticks(column("bytes"), 0, 4 * 0x1p20, 5)),
+  EXPECT_THAT(labels(pictures::value_ticks(true, 0, 4 * 0x1p20, 5)),
               ElementsAre("0", "1 MiB", "2 MiB", "3 MiB", "4 MiB"));
-  EXPECT_THAT(labels(report::value_ticks(column("cycles"), 0, 600000, 4)), ElementsAre("0", "200k", "400k", "600k"));
-  EXPECT_THAT(labels(report::logarithmic_ticks(column("bytes"), 0x1p10, 0x1p20, 6)),
+  EXPECT_THAT(labels(pictures::value_ticks(false, 0, 600000, 4)), ElementsAre("0", "200k", "400k", "600k"));
+  EXPECT_THAT(labels(pictures::logarithmic_ticks(true, 0x1p10, 0x1p20, 6)),
               ElementsAre("1 KiB", "4 KiB", "16 KiB", "64 KiB", "256 KiB", "1 MiB"));
-  EXPECT_THAT(labels(report::logarithmic_ticks(column("cycles"), 5, 20000, 6)), ElementsAre("10", "100", "1k", "10k"));
+  EXPECT_THAT(labels(pictures::logarithmic_ticks(false, 5, 20000, 6)), ElementsAre("10", "100", "1k", "10k"));
 }
 
 TEST(SweepValues, TextsThatAreNumbers) {

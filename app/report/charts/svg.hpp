@@ -1,4 +1,4 @@
-// Plots of app/report/charts/plot.hpp as SVG: on a page, or as a separate file.
+// Charts as SVG: on a page, or as a file of their own.
 //
 // Contract: every text is escaped. On a page: a figure with title, picture and note; colours come from the page's style
 // (light and dark). As a file: title and note are in the picture, both colour schemes in its own style, no scripts.
@@ -10,9 +10,10 @@
 
 namespace rayreplay::report {
 
-[[nodiscard]] std::string svg_figure(const pictures::Plot& plot);
-[[nodiscard]] std::string svg_figure(const pictures::GridPlot& plot);
-[[nodiscard]] std::string svg_file(const pictures::Plot& plot);
-[[nodiscard]] std::string svg_file(const pictures::GridPlot& plot);
+[[nodiscard]] std::string svg_figure(const pictures::Chart& chart);
+[[nodiscard]] std::string svg_file(const pictures::Chart& chart);
+
+/// Style sheet of charts: the colours as custom properties (--paper, --c0, …), and the rules of their elements.
+[[nodiscard]] std::string chart_style();
 
 }  // namespace rayreplay::report

@@ -1,8 +1,11 @@
-#include "app/report/charts/svg_plot.hpp"
+#include "app/report/charts/svg.hpp"
+
+#include <algorithm>
+#include <ranges>
 
 #include <fmt/format.h>
 
-#include "app/report/page/html_parts.hpp"
+#include "app/report/page/page.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -11,18 +14,11 @@ using pictures::Anchor;
 using pictures::Ink;
 using pictures::PlotPoint;
 
-// The colours of pages (html_parts.cpp), for a uniform look.
-constexpr std::string_view kStyle = R"css(
-svg { --paper: #fbfbfa; --ink: #1d1d1f; --soft: #62646a; --line: #d9dadd; --c0: #5f6470; --c1: #1f77b4; --c2: #d1580c;
-  --c3: #2a8a3e; --c4: #8a4fbf; --c5: #b8860b; --c6: #c2336b; --c7: #12878f; background: #fbfbfa; }
-@media (prefers-color-scheme: dark) { svg { --paper: #17181a; --ink: #e6e6e4; --soft: #9b9da3; --line: #36383c; --c0: #aeb3bd;
-  --c1: #5aaae6; --c2: #f28e4b; --c3: #64c278; --c4: #b98be0; --c5: #dcb143; --c6: #ee6f9f; --c7: #4cc4cc;
-  background: #17181a; } }
-text { font: 12px system-ui, sans-serif; fill: var(--soft); } text.name { fill: var(--ink); }
-.grid { stroke: var(--line); } .axis { stroke: var(--soft); }
+constexpr std::string_view kRules = R"css(svg { background: var(--paper); }
+svg text { font: 12px system-ui, sans-serif; fill: var(--soft); } svg text.name { fill: var(--ink); }
+.grid { stroke: var(--line); } .axis { stroke: var(--soft); } .rule { stroke: var(--ink); stroke-dasharray: 2 3; }
 polyline { fill: none; stroke: var(--k); stroke-width: 2; } polyline.dashed { stroke-dasharray: 6 4; }
-.c0 { --k: var(--c0); } .c1 { --k: var(--c1); } .c2 { --k: var(--c2); } .c3 { --k: var(--c3); } .c4 { --k: var(--c4); }
-.c5 { --k: var(--c5); } .c6 { --k: var(--c6); } .c7 { --k: var(--c7); }
+polygon { fill: var(--k); opacity: .2; }
 )css";
 
 std::string tooltip(const std::string& title) {
@@ -37,7 +33,10 @@ class SvgCanvas : public pictures::Canvas {
  public:
   void line(PlotPoint from, PlotPoint to, Ink ink) override {
     body_ += fmt::format("<line class=\"{}\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>\n",
-                         ink == Ink::Grid ? "grid" : "axis", from.x, from.y, to.x, to.y);
+                         ink == Ink::Grid   ? "grid"
+                         : ink == Ink::Rule ? "rule"
+                                            : "axis",
+                         from.x, from.y, to.x, to.y);
   }
   void polyline(std::span<const PlotPoint> points, std::size_t series, const std::string& title) override {
     std::string way;
@@ -59,11 +58,26 @@ class SvgCanvas : public pictures::Canvas {
         "style=\"fill:#{:02x}{:02x}{:02x}\">{}</rect>\n",
         corner.x, corner.y, width, height, color.r, color.g, color.b, tooltip(title));
   }
-  void swatch(PlotPoint corner, double side, std::size_t series) override {
+  void bar(PlotPoint corner, double width, double height, std::size_t series, const std::string& title) override {
     body_ += fmt::format(
-        "<rect class=\"c{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:g}\" height=\"{:g}\" "
-        "style=\"fill:var(--k)\"/>\n",
-        series % pictures::kSeriesColors, corner.x, corner.y, side, side);
+        "<rect class=\"c{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.4g}\" height=\"{:.4g}\" style=\"fill:var(--k)\"{}\n",
+        series % pictures::kSeriesColors, corner.x, corner.y, width, height,
+        title.empty() ? "/>" : ">" + tooltip(title) + "</rect>");
+  }
+  void ring(PlotPoint center, double radius, std::size_t series, const std::string& title) override {
+    body_ += fmt::format(
+        "<circle class=\"c{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:g}\" "
+        "style=\"fill:var(--paper);stroke:var(--k);stroke-width:2.5\">{}</circle>\n",
+        series % pictures::kSeriesColors, center.x, center.y, radius, tooltip(title));
+  }
+  void band(std::span<const PlotPoint> upper, std::span<const PlotPoint> lower, std::size_t series) override {
+    std::string way;
+    const auto add = [&way](const PlotPoint& point) {
+      way += fmt::format("{}{:.1f},{:.1f}", way.empty() ? "" : " ", point.x, point.y);
+    };
+    std::ranges::for_each(upper, add);
+    std::ranges::for_each(lower | std::views::reverse, add);
+    body_ += fmt::format("<polygon class=\"c{}\" points=\"{}\"></polygon>\n", series % pictures::kSeriesColors, way);
   }
   void text(PlotPoint place, Anchor anchor, const std::string& content, Ink ink) override {
     add_text(place, anchor_name(anchor), content, ink, "");
@@ -95,41 +109,39 @@ class SvgCanvas : public pictures::Canvas {
   std::string body_;
 };
 
-template <class Any>
-std::string figure_of(const Any& plot) {
+}  // namespace
+
+std::string svg_figure(const pictures::Chart& chart) {
   SvgCanvas canvas;
-  const pictures::PlotSize size = size_of(plot, canvas, false);
-  draw(plot, canvas, false);
+  const pictures::PlotSize size = size_of(chart, canvas, false);
+  draw(chart, canvas, false);
+  const auto [title, note] = std::visit([](const auto& plot) { return std::pair(plot.title, plot.note); }, chart);
   return fmt::format(
       "<figure class=\"chart\"><h3>{0}</h3>\n<svg viewBox=\"0 0 {1:.0f} {2:.0f}\" role=\"img\" aria-label=\"{0}\">\n{3}"
       "</svg>\n<figcaption>{4}</figcaption></figure>\n",
-      escape_html(plot.title), size.width, size.height, canvas.body(), escape_html(plot.note));
+      escape_html(title), size.width, size.height, canvas.body(), escape_html(note));
 }
 
-template <class Any>
-std::string file_of(const Any& plot) {
+std::string svg_file(const pictures::Chart& chart) {
   SvgCanvas canvas;
-  const pictures::PlotSize size = size_of(plot, canvas, true);
-  draw(plot, canvas, true);
+  const pictures::PlotSize size = size_of(chart, canvas, true);
+  draw(chart, canvas, true);
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
-      "role=\"img\" aria-label=\"{2}\">\n<style>{3}</style>\n{4}</svg>\n",
-      size.width, size.height, escape_html(plot.title), kStyle, canvas.body());
+      "role=\"img\" aria-label=\"{2}\">\n<style>\n{3}</style>\n{4}</svg>\n",
+      size.width, size.height, escape_html(std::visit([](const auto& plot) { return plot.title; }, chart)),
+      chart_style(), canvas.body());
 }
 
-}  // namespace
-
-std::string svg_figure(const pictures::Plot& plot) {
-  return figure_of(plot);
-}
-std::string svg_figure(const pictures::GridPlot& plot) {
-  return figure_of(plot);
-}
-std::string svg_file(const pictures::Plot& plot) {
-  return file_of(plot);
-}
-std::string svg_file(const pictures::GridPlot& plot) {
-  return file_of(plot);
+std::string chart_style() {
+  std::string light, dark, series;
+  for (const pictures::Tone& tone : pictures::kTones) {
+    light += fmt::format(" --{}: #{:06x};", tone.name, tone.light);
+    dark += fmt::format(" --{}: #{:06x};", tone.name, tone.dark);
+    series += tone.name[0] == 'c' ? fmt::format(".{0} {{ --k: var(--{0}); }} ", tone.name) : "";
+  }
+  return fmt::format(":root {{{} }}\n@media (prefers-color-scheme: dark) {{ :root {{{} }} }}\n{}{}\n", light, dark,
+                     kRules, series);
 }
 
 }  // namespace rayreplay::report
