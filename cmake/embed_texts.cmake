@@ -1,5 +1,5 @@
-# cmake -DOUTPUT=… -DSYMBOL=… -DHEADER=… "-DINPUTS=a;b" -P embed_texts.cmake: text files as a C++ array of (stem, text),
-# sorted by stem. Quotes, semicolons and backslashes of the files are kept as they are.
+# cmake -DOUTPUT=… -DSYMBOL=… -DHEADER=… -DNAMESPACE=… -DTYPE=… "-DINPUTS=a;b" -P embed_texts.cmake: text files as a C++
+# array of TYPE (stem, text), sorted by stem. Quotes, semicolons and backslashes of the files are kept as they are.
 set(rows "")
 list(SORT INPUTS)
 foreach(input IN LISTS INPUTS)
@@ -9,5 +9,5 @@ foreach(input IN LISTS INPUTS)
   string(APPEND rows "    {\"${stem}\", \"${escaped}\"},\n")
 endforeach()
 list(LENGTH INPUTS count)
-file(WRITE ${OUTPUT}.tmp "#include \"${HEADER}\"\n// clang-format off\nnamespace rayreplay::machine {\nconst std::array<ShippedText, ${count}> kTexts = {{\n${rows}}};\nstd::span<const ShippedText> ${SYMBOL}() {\n  return kTexts;\n}\n}  // namespace rayreplay::machine\n")
+file(WRITE ${OUTPUT}.tmp "#include \"${HEADER}\"\n// clang-format off\nnamespace ${NAMESPACE} {\nconst std::array<${TYPE}, ${count}> kTexts = {{\n${rows}}};\nstd::span<const ${TYPE}> ${SYMBOL}() {\n  return kTexts;\n}\n}  // namespace ${NAMESPACE}\n")
 file(RENAME ${OUTPUT}.tmp ${OUTPUT})

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include <CLI/CLI.hpp>
 
@@ -15,31 +16,30 @@ struct Session {
   std::function<int()> action;
 };
 
-void add_capture_command(CLI::App& root, Session& session);
-void add_ingest_command(CLI::App& root, Session& session);
-void add_trace_command(CLI::App& root, Session& session);
-void add_import_command(CLI::App& root, Session& session);
-void add_info_command(CLI::App& root, Session& session);
-void add_validate_command(CLI::App& root, Session& session);
-void add_seal_command(CLI::App& root, Session& session);
-void add_list_command(CLI::App& root, Session& session);
-void add_describe_command(CLI::App& root, Session& session);
-void add_completion_command(CLI::App& root, Session& session);
-void add_devices_command(CLI::App& root, Session& session);
-void add_bvh_command(CLI::App& root, Session& session);
-void add_whatif_command(CLI::App& root, Session& session);
-void add_advise_command(CLI::App& root, Session& session);
-void add_replay_command(CLI::App& root, Session& session);
-void add_traverse_command(CLI::App& root, Session& session);
-void add_cache_command(CLI::App& root, Session& session);
-void add_microbench_command(CLI::App& root, Session& session);
-void add_run_command(CLI::App& root, Session& session);
-void add_swizzle_command(CLI::App& root, Session& session);
-void add_explain_command(CLI::App& root, Session& session);
-void add_order_command(CLI::App& root, Session& session);
-void add_sweep_command(CLI::App& root, Session& session);
-void add_merge_command(CLI::App& root, Session& session);
-void add_instrument_command(CLI::App& root, Session& session);
-void add_results_command(CLI::App& root, Session& session);
+/// A command's name, its group in the help, and its text there.
+struct CommandText {
+  const char* name;
+  const char* group;
+  const char* text;
+};
+
+/// Adds a command: `declare` adds its options to the command line, `act` is its action.
+template <class Options>
+void add_command(CLI::App& root, Session& session, const CommandText& said, void (*declare)(CLI::App&, Options&),
+                 int (*act)(const Options&)) {
+  CLI::App* command = root.add_subcommand(said.name, said.text);
+  command->group(said.group);
+  auto options = std::make_shared<Options>();
+  declare(*command, *options);
+  command->callback([&session, options, act] { session.action = [options, act] { return act(*options); }; });
+}
+
+using AddCommand = void(CLI::App& root, Session& session);
+AddCommand add_capture_command, add_ingest_command, add_trace_command, add_import_command, add_info_command,
+    add_validate_command, add_seal_command, add_list_command, add_describe_command, add_completion_command,
+    add_devices_command, add_bvh_command, add_whatif_command, add_advise_command, add_replay_command,
+    add_traverse_command, add_cache_command, add_microbench_command, add_run_command, add_swizzle_command,
+    add_explain_command, add_order_command, add_sweep_command, add_merge_command, add_instrument_command,
+    add_results_command;
 
 }  // namespace rayreplay::app

@@ -31,7 +31,7 @@ constexpr const char* kDescription =
     "Start with:  rayreplay trace --scene one-weekend -o t.rrt  and  rayreplay whatif t.rrt";
 
 int report(const std::string& message, ErrorKind kind) {
-  console::log("rayreplay: error: " + message);
+  console::tell("error: {}", message);
   return static_cast<int>(kind);
 }
 
@@ -150,38 +150,20 @@ int parse_and_act(int argc, char** argv) {
   Session session;
   unsigned threads = 0;
   root.set_version_flag("--version", std::string("rayreplay ") + RAYREPLAY_VERSION);
-  root.add_option("--threads", threads, "Threads to work with (0: one for each core); results do not depend on it")
-      ->type_name("N")
-      ->check(CLI::Range(0U, kMaxThreads))
-      ->group("Global");
+  add_plain(root, "--threads", threads, "N", "Threads to work with (0: one for each core); results do not depend on it",
+            "Global")
+      ->check(CLI::Range(0U, kMaxThreads));
   root.require_subcommand(1);
   root.fallthrough();
-  add_capture_command(root, session);
-  add_ingest_command(root, session);
-  add_trace_command(root, session);
-  add_import_command(root, session);
-  add_info_command(root, session);
-  add_validate_command(root, session);
-  add_seal_command(root, session);
-  add_bvh_command(root, session);
-  add_whatif_command(root, session);
-  add_advise_command(root, session);
-  add_replay_command(root, session);
-  add_traverse_command(root, session);
-  add_cache_command(root, session);
-  add_sweep_command(root, session);
-  add_merge_command(root, session);
-  add_run_command(root, session);
-  add_explain_command(root, session);
-  add_results_command(root, session);
-  add_order_command(root, session);
-  add_microbench_command(root, session);
-  add_swizzle_command(root, session);
-  add_instrument_command(root, session);
-  add_list_command(root, session);
-  add_devices_command(root, session);
-  add_describe_command(root, session);
-  add_completion_command(root, session);
+  for (AddCommand* add :
+       {add_capture_command,   add_ingest_command,     add_trace_command,   add_import_command,  add_info_command,
+        add_validate_command,  add_seal_command,       add_bvh_command,     add_whatif_command,  add_advise_command,
+        add_replay_command,    add_traverse_command,   add_cache_command,   add_sweep_command,   add_merge_command,
+        add_run_command,       add_explain_command,    add_results_command, add_order_command,   add_microbench_command,
+        add_swizzle_command,   add_instrument_command, add_list_command,    add_devices_command, add_describe_command,
+        add_completion_command}) {
+    add(root, session);
+  }
   try {
     root.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

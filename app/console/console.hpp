@@ -10,6 +10,9 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 
@@ -23,6 +26,20 @@ class BrokenPipe : public std::runtime_error {
 
 void print(std::string_view text);
 void log(std::string_view line);
+
+/// One line of this program: "rayreplay: …", "rayreplay: note: …", "rayreplay: warning: …".
+template <class... Values>
+void tell(fmt::format_string<Values...> format, Values&&... values) {
+  log("rayreplay: " + fmt::format(format, std::forward<Values>(values)...));
+}
+template <class... Values>
+void note(fmt::format_string<Values...> format, Values&&... values) {
+  tell("note: {}", fmt::format(format, std::forward<Values>(values)...));
+}
+template <class... Values>
+void warn(fmt::format_string<Values...> format, Values&&... values) {
+  tell("warning: {}", fmt::format(format, std::forward<Values>(values)...));
+}
 
 /// "where: what (found …)", as made by `format_error`, safe to print. Line breaks occur only in a place in a formula,
 /// which ends with the text and a mark under the column, so no name can start a line of its own.

@@ -1,0 +1,481 @@
+// rayreplay capture: runs an application with the capture layer, and converts the recording to a trace.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "app/commands/capture/capture_end.hpp"
+#include "app/commands/capture/capture_report.hpp"
+#include "app/commands/capture/capture_timing.hpp"
+#include "app/commands/command.hpp"
+#include "app/commands/options/options.hpp"
+#include "app/console/child.hpp"
+#include "app/console/console.hpp"
+#include "app/console/progress.hpp"
+#include "base/error.hpp"
+#include "base/file_descriptor.hpp"
+#include "base/output_file.hpp"
+#include "base/temporary.hpp"
+#include "capture/layer/options/options.hpp"
+#include "capture/spool/guest_files.hpp"
+#include "capture/spool/writer.hpp"
+#include "scheduler-models/swizzle_file.hpp"
+
+namespace rayreplay::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLayerName = "VK_LAYER_RAYREPLAY_capture";
+constexpr const char* kManifest = "VkLayer_rayreplay_capture.json";
+/// The swizzle in the layer's form, in the spool's folder.
+constexpr const char* kFlatSwizzle = "swizzle.u32";
+
+struct Options {
+  std::vector<std::string> program;
+  std::map<std::string, std::string> settings;  ///< by name in the option table
+  OutputOption output;
+  FormatOption format;
+  bool keep_spool = false;
+};
+
+std::string flag_of(const layer::Option& option) {
+  std::string flag = std::string("--") + option.name;
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
+
+/// The folder of the layer's manifest: beside this program in a build, under lib in an installation.
+fs::path find_layer() {
+  std::error_code error;
+  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
+  const fs::path places[] = {here / "layer", here / ".." / "lib" / "rayreplay"};
+  for (const fs::path& place : places) {
+    if (fs::exists(place / kManifest, error)) {
+      return fs::weakly_canonical(place, error);
+    }
+  }
+  throw Error(ErrorKind::Input, {"the capture layer is not there", (places[0] / kManifest).string(), "", "",
+                                 "build or install all of rayreplay: the layer is the target "
+                                 "'VkLayer_rayreplay_capture'"});
+}
+
+/// `value` before the variable's current value.
+std::string prepended(const char* variable, const std::string& value) {
+  const char* present = std::getenv(variable);
+  return present == nullptr || *present == '\0' ? value : value + ":" + present;
+}
+
+std::string appended(const char* variable, const std::string& value, char separator) {
+  const char* present = std::getenv(variable);
+  return present == nullptr || *present == '\0' ? value : present + std::string(1, separator) + value;
+}
+
+std::vector<std::pair<std::string, std::string>> environment_for(const Options& options, const fs::path& spool) {
+  const std::string layer = find_layer().string();
+  std::vector<std::pair<std::string, std::string>> environment{
+      {"VK_ADD_LAYER_PATH", prepended("VK_ADD_LAYER_PATH", layer)},
+      {"VK_LOADER_LAYERS_ENABLE", appended("VK_LOADER_LAYERS_ENABLE", kLayerName, ',')},
+      // For loaders before 1.3.234.
+      {"VK_INSTANCE_LAYERS", appended("VK_INSTANCE_LAYERS", kLayerName, ':')}};
+  if (const char* path = std::getenv("VK_LAYER_PATH"); path != nullptr && *path != '\0') {
+    // If set, VK_LAYER_PATH hides all other places.
+    environment.emplace_back("VK_LAYER_PATH", prepended("VK_LAYER_PATH", layer));
+  }
+  for (const layer::Option& option : layer::option_table()) {
+    const auto set = options.settings.find(option.name);
+    if (std::strcmp(option.name, "spool") == 0) {
+      environment.emplace_back(option.variable, spool.string());
+    } else if (set != options.settings.end() && !set->second.empty()) {
+      environment.emplace_back(option.variable, set->second);
+    }
+  }
+  return environment;
+}
+
+/// The layer's interpretation of the options.
+layer::Options checked_settings(const Options& options) {
+  layer::Options result;
+  for (const layer::Option& option : layer::option_table()) {
+    const auto set = options.settings.find(option.name);
+    if (set != options.settings.end() && !set->second.empty() && !layer::set_option(result, option.name, set->second)) {
+      throw Error(ErrorKind::Usage,
+                  {"the value cannot be read", flag_of(option), "'" + set->second + "'", option.text, ""});
+    }
+  }
+  return result;
+}
+
+void check_outputs(const Options& options, bool record) {
+  if (record == options.output.path.empty()) {
+    throw Error(ErrorKind::Usage,
+                record ? ErrorInfo{"a trace to write is needed", "--output", "", "", "-o t.rrt"}
+                       : ErrorInfo{"without events there is no trace to write", "--output", options.output.path, "",
+                                   "leave -o out: with --record off the times of the launches are printed"});
+  }
+}
+
+/// The program as PATH finds it; unchanged if it is not found.
+std::string found_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) {
+    return name;
+  }
+  const char* variable = std::getenv("PATH");
+  const std::string folders = variable == nullptr ? "/bin:/usr/bin" : variable;
+  for (std::size_t begin = 0; begin <= folders.size();) {
+    const std::size_t end = std::min(folders.find(':', begin), folders.size());
+    // An empty name is the working folder.
+    const fs::path file = fs::path(folders.substr(begin, end - begin)) / name;
+    std::error_code error;
+    if (fs::is_regular_file(file, error) && ::access(file.c_str(), X_OK) == 0) {
+      return file.string();
+    }
+    begin = end + 1;
+  }
+  return name;
+}
+
+/// The trace must not replace the program, a file among its arguments, or an input of the layer; the spool's folder,
+/// which is emptied, must not contain any of them.
+void check_inputs(const Options& options) {
+  if (options.output.path.empty()) {
+    return;
+  }
+  std::vector<NamedPath> inputs = {{"the program", found_program(options.program.front())}};
+  for (const layer::Option& option : layer::option_table()) {
+    if (option.type != layer::OptionType::Path || std::strcmp(option.name, "spool") == 0) {
+      continue;
+    }
+    const auto set = options.settings.find(option.name);
+    if (set != options.settings.end() && !set->second.empty()) {
+      inputs.push_back({flag_of(option), set->second});
+    } else if (const char* value = std::getenv(option.variable); value != nullptr) {
+      inputs.push_back({option.variable, value});
+    }
+  }
+  const char* settings = std::getenv("RAYREPLAY_CAPTURE_SETTINGS");
+  inputs.push_back({"the layer's settings", settings != nullptr ? settings : "vk_layer_settings.txt"});
+  require_distinct({{"the spool of --output", options.output.path + ".spool"}}, inputs);
+  for (std::size_t i = 1; i < options.program.size(); ++i) {
+    inputs.push_back({"the program's arguments", options.program[i]});
+  }
+  require_distinct({{"--output", options.output.path}}, inputs);
+}
+
+/// The program's working folder may differ from ours.
+void make_absolute(std::string& path) {
+  if (!path.empty()) {
+    path = fs::absolute(path).string();
+  }
+}
+
+/// The layer reads only flat files of a known size. Errors are reported before the program starts; the layer itself
+/// could only skip the swizzle.
+void prepare_swizzle(const layer::Options& settings, const fs::path& spool, Options& options) {
+  if (settings.swizzle.empty()) {
+    return;
+  }
+  const std::optional<trace::LaunchSize> own = scheduler::swizzle_size(settings.swizzle);
+  if (!own && settings.swizzle_width == 0) {
+    throw Error(
+        ErrorKind::Usage,
+        {"the size of the launches that the swizzle is for is not known", settings.swizzle, "a file without a size", "",
+         "give --swizzle-size WIDTHxHEIGHT, or a swizzle in HDF5 (rayreplay swizzle -o s.h5)"});
+  }
+  const trace::LaunchSize size =
+      settings.swizzle_width == 0
+          ? *own
+          : trace::LaunchSize{settings.swizzle_width, settings.swizzle_height, settings.swizzle_depth};
+  const scheduler::Swizzle swizzle = scheduler::read_swizzle(settings.swizzle, size);
+  const fs::path flat = spool / kFlatSwizzle;
+  scheduler::write_swizzle(flat, swizzle, size, "", "", true);
+  options.settings["swizzle"] = flat.string();
+  options.settings["swizzle_size"] = fmt::format("{}x{}x{}", size.width, size.height, size.depth);
+}
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:") ==
+          std::string::npos &&
+      !text.empty()) {
+    return text;
+  }
+  std::string result = "'";
+  for (const char c : text) {
+    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return result + "'";
+}
+
+/// Removes our own files, then the folder if it is empty.
+void remove_spool(const fs::path& folder, const std::vector<fs::path>& files) {
+  std::error_code error;
+  for (const fs::path& file : files) {
+    fs::remove(file, error);
+  }
+  fs::remove(folder / kFlatSwizzle, error);
+  fs::remove(folder, error);
+}
+
+std::vector<fs::path> spools_in(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == spool::kFileExtension) {
+      files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// For a spool that becomes no trace. Its name is random and its mode is for this user only, because all users share
+/// the temporary folder. It is locked until this process ends; the next capture removes folders of killed processes.
+fs::path make_temporary_folder() {
+  constexpr std::string_view kStart = "rayreplay-spool-";
+  std::error_code error;
+  const fs::path parent = fs::temp_directory_path(error);
+  const auto is_ours = [&](const std::string& name) {
+    return name.starts_with(kStart) && name.size() == kStart.size() + random_digits().size();
+  };
+  if (!error) {
+    visit_abandoned_folders(parent, is_ours, [](const fs::path& folder) { remove_spool(folder, spools_in(folder)); });
+  }
+  const fs::path path = parent / (std::string(kStart) + random_digits());
+  if (error || ::mkdir(path.c_str(), S_IRWXU) != 0) {
+    throw Error(ErrorKind::Output,
+                {"the folder for the spool cannot be made", path.string(),
+                 error ? error.message() : std::strerror(errno), "", "set TMPDIR to a folder that can be written"});
+  }
+  static FileDescriptor lock;
+  lock = FileDescriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  static_cast<void>(lock.valid() && lock_temporary(lock.get()));
+  return path;
+}
+
+/// The folder for the spool, new or emptied.
+fs::path make_spool_folder(const Options& options) {
+  if (options.output.path.empty()) {
+    return make_temporary_folder();
+  }
+  std::error_code error;
+  const fs::path folder = fs::absolute(options.output.path + ".spool");
+  if (fs::exists(folder, error)) {
+    if (!options.output.force) {
+      throw Error(ErrorKind::Output,
+                  {"a spool of an earlier capture is still there", folder.string(), "", "",
+                   fmt::format("'rayreplay ingest {} -o {}' makes a trace of it; --force throws it away",
+                               quoted(folder.string()), quoted(options.output.path))});
+    }
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      if (entry.path().extension() == spool::kFileExtension || entry.path().extension() == spool::kFailedExtension) {
+        fs::remove(entry.path(), error);
+      }
+    }
+  }
+  // For its owner only, because spools contain command lines and shaders.
+  if (!spool::make_private_folders(folder.string())) {
+    throw Error(ErrorKind::Output, {"the folder for the spool cannot be made", folder.string(), std::strerror(errno),
+                                    "", "write to another place"});
+  }
+  return folder;
+}
+
+int fail(const CaptureFacts& facts) {
+  const CaptureFailure failure = why_nothing(facts);
+  console::tell("error: {}", format_error(failure.info));
+  return failure.code;
+}
+
+/// The facts known before a spool is read.
+CaptureFacts facts_of(const Options& options, bool record, const console::ChildEnd& end) {
+  CaptureFacts facts;
+  facts.program = options.program.front();
+  facts.end = end;
+  facts.record = record;
+  return facts;
+}
+
+int nothing_traced(const ingest::IngestResult& result, CaptureFacts facts) {
+  for (const ingest::SpoolSummary& spool : result.spools) {
+    facts.add(spool);
+    for (const std::string& note : spool.notes) {
+      console::log("  " + note);
+    }
+  }
+  return fail(facts);
+}
+
+/// Called when nothing in the spool is needed any more, before the results are printed: a failure of printing must not
+/// leave the spool behind.
+void settle_spool(const fs::path& spool, const std::vector<fs::path>& files, const Options& options) {
+  if (options.keep_spool) {
+    console::tell("the spool is kept in {}", spool.string());
+  } else {
+    remove_spool(spool, files);
+  }
+}
+
+/// The spools of a run without events.
+int report_times(const std::vector<fs::path>& files, const fs::path& spool, const Options& options,
+                 output::Format format, const CaptureFacts& given) {
+  const Timings timings = read_timings(files);
+  for (const std::string& fault : timings.faults) {
+    console::tell("{}", fault);
+  }
+  for (const std::string& note : timings.notes) {
+    console::log("  " + note);
+  }
+  settle_spool(spool, files, options);
+  if (timings.launches.empty()) {
+    CaptureFacts facts = timings.facts;
+    facts.program = given.program;
+    facts.end = given.end;
+    facts.record = false;
+    facts.notes = timings.notes.size();
+    return fail(facts);
+  }
+  if (!given.end->succeeded()) {
+    console::tell("{}; the times until then follow", end_text(*given.end));
+  }
+  print_timings(timings, format);
+  return given.end->succeeded() ? 0 : kApplicationFailed;
+}
+
+/// If the layer could not write everything, the written part becomes a trace, but the command fails.
+int finish_incomplete(const std::vector<fs::path>& files, const fs::path& spool, const Options& options, bool record,
+                      const std::vector<SpoolFailure>& failures, const console::ChildEnd& end) {
+  log_failures(failures);
+  console::tell("what was recorded is kept in {}", quoted(spool.string()));
+  if (!end.succeeded()) {
+    console::tell("{}", end_text(end));
+  }
+  const output::Format format = options.format.format();
+  if (!record) {
+    const Timings timings = read_timings(files);
+    if (!timings.launches.empty()) {
+      print_timings(timings, format);
+    }
+    return static_cast<int>(ErrorKind::Output);
+  }
+  const std::unique_ptr<Progress> progress = console::make_progress();
+  ingest::IngestOptions how;
+  how.overwrite = options.output.force;
+  how.progress = progress.get();
+  const ingest::IngestResult result = ingest::ingest(files, options.output.path, how);
+  log_traces(result);
+  if (has_launches(result)) {
+    print_launches(result, format);
+  }
+  return static_cast<int>(ErrorKind::Output);
+}
+
+/// The spools of a run with events.
+int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const Options& options,
+                output::Format format, const CaptureFacts& facts) {
+  ingest::IngestResult result;
+  try {
+    const std::unique_ptr<Progress> progress = console::make_progress();
+    ingest::IngestOptions how;
+    how.overwrite = options.output.force;
+    how.progress = progress.get();
+    result = ingest::ingest(files, options.output.path, how);
+  } catch (...) {
+    console::tell("what was recorded is kept: rayreplay ingest {} -o {}", quoted(spool.string()),
+                  quoted(options.output.path));
+    throw;
+  }
+  const bool failed = !facts.end->succeeded();
+  if (failed && has_launches(result)) {
+    console::tell("{}; what it had recorded is in the trace", end_text(*facts.end));
+  } else if (failed && !result.traces.empty()) {
+    console::tell("{}", end_text(*facts.end));
+  }
+  log_traces(result);
+  if (result.traces.empty()) {
+    settle_spool(spool, files, options);
+    return nothing_traced(result, facts);
+  }
+  if (!has_launches(result)) {
+    console::tell("what was recorded is kept in {}", quoted(spool.string()));
+    throw no_launch(options.output.path);
+  }
+  settle_spool(spool, files, options);
+  print_launches(result, format);
+  return failed ? kApplicationFailed : 0;
+}
+
+int act(const Options& given) {
+  Options options = given;  // paths become absolute
+  const output::Format format = options.format.format();
+  const layer::Options settings = checked_settings(options);
+  check_outputs(options, settings.record);
+  check_inputs(options);
+  make_absolute(options.settings["trigger_file"]);
+  if (settings.record) {
+    require_writable(options.output.path, options.output.force);
+  }
+  const fs::path spool = make_spool_folder(options);
+  console::ChildEnd end;
+  try {
+    prepare_swizzle(settings, spool, options);
+    end = console::run_child(options.program, environment_for(options, spool));
+  } catch (...) {
+    remove_spool(spool, {});
+    throw;
+  }
+  const CaptureFacts facts = facts_of(options, settings.record, end);
+  const std::vector<fs::path> files = spools_in(spool);
+  if (const auto failures = spool_failures(spool); !failures.empty()) {
+    return finish_incomplete(files, spool, options, settings.record, failures, end);
+  }
+  if (files.empty()) {
+    remove_spool(spool, {});
+    return fail(facts);
+  }
+  return settings.record ? make_traces(files, spool, options, format, facts)
+                         : report_times(files, spool, options, format, facts);
+}
+
+void declare(CLI::App& command, Options& options) {
+  command.add_option("program", options.program, "Program and arguments, behind --")->type_name("PROGRAM")->required();
+  for (const layer::Option& option : layer::option_table()) {
+    if (std::strcmp(option.name, "spool") == 0) {
+      continue;  // its temporary is beside the output
+    }
+    std::string& value = options.settings[option.name];
+    if (option.type == layer::OptionType::Switch && std::strcmp(option.default_value, "off") == 0) {
+      command
+          .add_flag_callback(
+              flag_of(option), [&value] { value = "on"; }, option.text)
+          ->group("Capture");
+    } else {
+      add_plain(command, flag_of(option), value, option.type == layer::OptionType::Switch ? "on|off" : "VALUE",
+                option.text, "Capture");
+    }
+  }
+  command.add_flag("--keep-spool", options.keep_spool,
+                   "Keep what the layer wrote (FILE.spool) beside the trace; its place is printed");
+  options.output.path.clear();
+  options.output.add_to(command, "Trace to write (.rrt); further devices get -2, -3, …; none with --record off");
+  options.format.add_to(command);
+}
+
+}  // namespace
+
+void add_capture_command(CLI::App& root, Session& session) {
+  add_command(root, session,
+              {"capture", "Traces",
+               "Run a Vulkan application and record its rays:  rayreplay capture -o t.rrt -- ./app arguments"},
+              declare, act);
+}
+
+}  // namespace rayreplay::app

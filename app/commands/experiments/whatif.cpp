@@ -1,0 +1,196 @@
+// rayreplay whatif: the effect of other warp packing, or of another scheduler model, on a workload.
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/commands/command.hpp"
+#include "app/commands/experiments/whatif_models.hpp"
+#include "app/commands/options/opened_trace.hpp"
+#include "app/commands/options/options.hpp"
+#include "app/console/console.hpp"
+#include "app/report/charts/heatmap.hpp"
+#include "app/report/context/answers.hpp"
+#include "app/report/export/output_folder.hpp"
+#include "app/report/packings/observed_table.hpp"
+#include "app/report/packings/whatif_report.hpp"
+#include "app/report/packings/whatif_table.hpp"
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "sim/comparison/model_list.hpp"
+#include "sim/engine/stage_settings.hpp"
+
+namespace rayreplay::app {
+namespace {
+
+using experiment::ExperimentParameter;
+using experiment::Settings;
+
+constexpr std::uint64_t kMaxPublishedBytes = 1U << 20U;
+constexpr const char* kPacking = "packing";
+constexpr const char* kModel = "scheduler.model";
+constexpr const char* kIdentity = "identity";
+
+/// The settings that affect the table of packings.
+bool is_of_packings(const ExperimentParameter& parameter) {
+  return experiment::is_read(parameter, experiment::stages_named("assignment, simt"));
+}
+
+struct Options : WhatIfCommon {
+  ModelsOptions models;
+  std::vector<std::string> swizzles;
+  std::string compare;
+};
+
+std::string published_text(const report::Context& context, const experiment::WhatIfResult& result,
+                           const report::Published& published) {
+  const std::string warning = report::workload_warning(context.trace.header, published);
+  return fmt::format("\n{}\n{}\n{}\n{}\n{}", text::printable(published.title), text::printable(published.source),
+                     text::printable_lines(published.note),
+                     warning.empty() ? "" : "warning: " + text::printable(warning) + "\n",
+                     output::to_text(report::compare(result, published)));
+}
+
+std::string whatif_text(const report::Context& context, const experiment::WhatIfResult& result,
+                        const std::optional<report::Published>& published) {
+  const output::Table table = report::whatif_table(result, true);
+  const std::string answer = report::packing_answer(table);
+  return answer + (answer.empty() ? "" : "\n") + report::context_text(context) + "\n" + output::to_text(table) +
+         report::observed_text(context.trace, context.trace.launches[context.configuration.launch]) +
+         (published ? published_text(context, result, *published) : std::string());
+}
+
+/// Flags that only apply to models.
+void require_of_packings(const Options& options) {
+  for (const auto& [flag, key] : options.experiment.given_keys()) {
+    if (!is_of_packings(*experiment::find_parameter(key))) {
+      throw Error(ErrorKind::Usage, {"the option does not apply to packings", flag == "--set" ? flag + " " + key : flag,
+                                     "", "--models beside it", "add --models, for example --models plain,ser"});
+    }
+  }
+  options.models.require_none();
+}
+
+/// `packings`: specs to compare; empty: all of them.
+int compare_packings(const Options& options, const Settings& settings, const std::vector<std::string>& packings) {
+  // Reports all errors that do not need the trace before it is read.
+  const pictures::Colormap colormap = pictures::parse_colormap(options.colormap);
+  std::vector<NamedPath> inputs = options.experiment.inputs(options.path, settings);
+  for (const std::string& file : options.swizzles) {
+    inputs.push_back({"--swizzle", file});
+  }
+  inputs.push_back({"--image", options.image});
+  inputs.push_back({"--compare", options.compare});
+  require_distinct({{"--output", options.output.path}, {"--report", options.report}}, inputs);
+  options.output.check();
+  if (!options.report.empty()) {
+    output::require_folder_writable(options.report, options.output.force, report::report_folder());
+  }
+  const std::string image = options.image.empty() ? std::string() : read_png(options.image);
+  std::optional<report::Published> published;
+  if (!options.compare.empty()) {
+    published = report::parse_published(read_file(options.compare, kMaxPublishedBytes), options.compare);
+  }
+
+  const std::unique_ptr<Accelerator> accelerator = options.device.open();
+  OpenedTrace opened(options.path, settings, accelerator.get());
+  const trace::Trace& trace = opened.trace();
+  const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true, packings, options.swizzles);
+  Settings told = experiment::of_keys(options.experiment.read_of(settings, &resolved), is_of_packings);
+  told.set(kPacking, packings.size() == 1 ? packings.front() : kIdentity, "");
+  if (options.print_config) {
+    options.output.write(report::whatif_toml(told, packings, options.swizzles));
+    return 0;
+  }
+  if (published) {
+    const std::string warning = report::workload_warning(trace.header, *published);
+    if (!warning.empty()) {
+      console::warn("{}", warning);
+    }
+  }
+  experiment::WhatIfWanted wanted{packings, options.swizzles};
+  // A launch of one row has no useful picture.
+  const trace::LaunchSize size = trace.launches[resolved.launch].size;
+  wanted.pixel_maps = !options.report.empty() && size.height > 1;
+  if (wanted.pixel_maps) {
+    pictures::require_drawable(size.width, size.height, options.path);
+  }
+  experiment::Workbench bench = opened.bench();
+  const experiment::WhatIfResult result = experiment::what_if(bench, opened.open(), wanted);
+
+  log_not_captured(trace.header);
+  const report::Context context{options.path, trace, resolved, {}, true, accelerator.get(), &told};
+  if (!options.report.empty()) {
+    report::write_report({options.report, options.output.force, image, colormap, packings}, context, result, published);
+  }
+  options.output.write_result({[&] { return whatif_text(context, result, published); },
+                               [&] { return report::with_context(report::whatif_table(result, true), context); },
+                               [&] { return report::whatif_json(context, result, published); }});
+  if (!options.report.empty()) {
+    console::tell("wrote the report {}/index.html", options.report);
+  }
+  return 0;
+}
+
+int act(const Options& options) {
+  std::vector<std::string> models = options.models.listed();
+  const std::vector<std::string>& flagged = options.experiment.given_variants(kModel);
+  models.insert(models.end(), flagged.begin(), flagged.end());
+  if (models.empty()) {
+    require_of_packings(options);
+  }
+  Settings asked = options.experiment.asked(options.path);
+  std::vector<std::string> packings = options.experiment.variants(kPacking, asked);
+  if (models.empty()) {
+    const Settings settings = experiment::complete(asked, experiment::NamedInput::Elsewhere);
+    if (packings.empty() && settings.text(kPacking) != kIdentity) {
+      packings.push_back(settings.text(kPacking));
+    }
+    return compare_packings(options, settings, packings);
+  }
+  for (const auto& [option, given] :
+       {std::pair{"several --packing", packings.size() > 1}, std::pair{"--swizzle", !options.swizzles.empty()},
+        std::pair{"--compare, which is about packings", !options.compare.empty()}}) {
+    if (given) {
+      throw Error(ErrorKind::Usage, {"the option does not go with --models", option, "",
+                                     "scheduler models, or packings", "use two runs"});
+    }
+  }
+  if (!packings.empty()) {
+    asked.set(kPacking, packings.front(), experiment::find_parameter(kPacking)->flag);
+  }
+  return compare_models(options, options.models, experiment::complete(asked, experiment::NamedInput::Elsewhere),
+                        experiment::resolve_models(models));
+}
+
+void declare(CLI::App& command, Options& options) {
+  add_trace_file(command, options.path)->required();
+  TakenKeys taken{"assignment, simt, model"};
+  taken.variants = {{kPacking, "all of them"}, {kModel, "none"}};
+  options.experiment.add_to(command, std::move(taken));
+  add_plain(command, "--swizzle", options.swizzles, "FILE",
+            "Swizzle file of your own to try beside packings, may be repeated", "Warps")
+      ->allow_extra_args(false);
+  options.models.add_to(command);
+  options.device.add_to(command);
+  options.output.add_to(command);
+  command.add_flag("--print-config", options.print_config, "Print the resolved configuration (TOML) and stop")
+      ->group("Output");
+  add_plain(command, "--compare", options.compare, "FILE", "Published figures (TOML) to print beside ours", "Output");
+  add_plain(command, "--report", options.report, "DIR", "Folder to write: one HTML page, pictures, data", "Report");
+  add_plain(command, "--image", options.image, "FILE", "The rendered picture (PNG), to show in the report", "Report");
+  add_value(command, "--colormap", options.colormap, "NAME", "viridis or plasma", "Report");
+}
+
+}  // namespace
+
+void add_whatif_command(CLI::App& root, Session& session) {
+  add_command(root, session, {"whatif", "Experiments", "What would other warp packing, or another scheduler, do?"},
+              declare, act);
+}
+
+}  // namespace rayreplay::app

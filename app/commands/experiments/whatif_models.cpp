@@ -1,0 +1,256 @@
+#include "app/commands/experiments/whatif_models.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/commands/options/opened_trace.hpp"
+#include "app/console/console.hpp"
+#include "app/report/charts/heatmap.hpp"
+#include "app/report/export/output_folder.hpp"
+#include "app/report/models/models_notes.hpp"
+#include "app/report/models/models_report.hpp"
+#include "app/report/models/models_table.hpp"
+#include "app/report/models/models_timeline.hpp"
+#include "app/report/models/schedule_file.hpp"
+#include "base/count_text.hpp"
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/keep_memory.hpp"
+#include "base/parameters.hpp"
+#include "sim/comparison/model_list.hpp"
+#include "sim/engine/stage_settings.hpp"
+#include "sim/engine/stages/model.hpp"
+
+namespace rayreplay::app {
+namespace {
+
+constexpr std::uint64_t kMaxImageBytes = 256U << 20U;
+constexpr std::string_view kPngSignature = "\x89PNG\r\n\x1a\n";
+constexpr const char* kGroup = "Scheduler models";
+constexpr std::string_view kReordering = "ser";
+
+/// The resolved spec of the model in an option; "": the last model with warps.
+std::string detailed_model(const std::string& asked, const char* option, const std::vector<std::string>& models) {
+  const auto is_bound = [](const std::string& spec) {
+    return scheduler::SchedulerModels::create(spec).model->grouping() == scheduler::Grouping::Bound;
+  };
+  if (asked.empty()) {
+    return *std::find_if_not(models.rbegin(), models.rend(), is_bound);  // exists: plain is always compared
+  }
+  const std::string spec = scheduler::SchedulerModels::create(asked).spec;
+  if (std::find(models.begin(), models.end(), spec) == models.end()) {
+    throw Error(ErrorKind::Usage, {"the model is not among those compared", option, "'" + asked + "'",
+                                   fmt::format("one of {}", fmt::join(models, " ")), "add it to --models"});
+  }
+  if (is_bound(spec)) {
+    throw Error(ErrorKind::Usage,
+                {"the model is a bound: it has no warps", option, "'" + asked + "'", "a model that forms warps", ""});
+  }
+  return spec;
+}
+
+void warn_of_warps(const trace::Trace& trace, const experiment::Resolved& resolved, const machine::Machine& machine) {
+  if (resolved.warp_size != machine.warp_size) {
+    console::warn("warps have {} here, on the machine {} {}{}", counted(resolved.warp_size, "lane"), machine.name,
+                  machine.warp_size,
+                  trace.header.warp_size == resolved.warp_size
+                      ? fmt::format(": the trace's own; --warp-size {} --order z-order would form the machine's",
+                                    machine.warp_size)
+                      : std::string());
+  }
+}
+
+/// SER on hardware without it is a legitimate question, but deserves a note.
+void note_missing_hardware(const std::vector<std::string>& models, const machine::Machine& machine) {
+  const bool asked = std::any_of(models.begin(), models.end(),
+                                 [](const std::string& spec) { return parse_spec(spec).name == kReordering; });
+  if (asked && !machine.reorders) {
+    console::note(
+        "{} has no shader execution reordering in hardware; it is modelled as if "
+        "it had, with the charges of machine and model",
+        machine.name);
+  }
+}
+
+/// A hint has an effect only through a model that names it; an unnamed one would appear to be applied.
+void note_unused_hints(const std::vector<std::string>& models, const scheduler::HintSources& hints) {
+  for (const auto& [name, hint] : hints) {
+    const bool used = std::any_of(models.begin(), models.end(), [name = name](const std::string& spec) {
+      const auto settings = parse_spec(spec).settings;
+      return std::find(settings.begin(), settings.end(), std::pair<std::string, std::string>{"hint", name}) !=
+             settings.end();
+    });
+    if (!used) {
+      console::warn("no model uses the hint '{}': name it, as in --models ser:hint={}", name, name);
+    }
+  }
+}
+
+/// Options whose target was not requested.
+void require_owners(const ModelsOptions& options) {
+  for (const auto& [option, owner, wrong] :
+       {std::tuple{"--timeline-model", "--timeline", !options.timeline_model.empty() && options.timeline.empty()},
+        std::tuple{"--schedule-model", "--schedule", !options.schedule_model.empty() && options.schedule.empty()}}) {
+    if (wrong) {
+      throw Error(ErrorKind::Usage, {"the option has nothing to act on", option, "",
+                                     fmt::format("{} FILE beside it", owner), fmt::format("add {} FILE", owner)});
+    }
+  }
+}
+
+/// Users who recorded SMs expect these to be used.
+void note_unused_sms(const experiment::CompareResult& result, const trace::Launch& launch) {
+  for (const experiment::CompareRow& row : result.rows) {
+    if (row.sm_source == scheduler::SmSource::StartRank && launch.groups.size() > 0) {
+      console::note(
+          "{}: not by the captured SMs but by the order in which warps start, modulo SMs: the capture "
+          "lacks some warp's SM, or has SMs beyond the {} that shade on {}",
+          report::short_spec(row.model), result.machine.sms - row.charges.withheld_sms, result.machine.name);
+    }
+  }
+}
+
+}  // namespace
+
+std::string read_png(const std::string& path) {
+  std::string bytes = read_file(path, kMaxImageBytes);
+  if (!bytes.starts_with(kPngSignature)) {
+    throw Error(ErrorKind::Input, {"the picture is not a PNG file", path, "", "the picture that was rendered", ""});
+  }
+  return bytes;
+}
+
+void ModelsOptions::add_to(CLI::App& command) {
+  const auto add = [&command](const char* name, auto& value, const char* text, const char* type) {
+    return add_plain(command, name, value, type, text, kGroup);
+  };
+  add("--models", lists_, "Compare scheduler models instead of packings: specs between commas, or all; may be repeated",
+      "LIST")
+      ->allow_extra_args(false);
+  command.add_flag("--no-break-even", no_break_even, "Do not solve for the shader cost from which a model pays")
+      ->group(kGroup);
+  add("--timeline", timeline, "Perfetto trace to write: SMs and warps over time", "FILE");
+  add("--timeline-model", timeline_model, "Model to show there [the last one]", "SPEC");
+  add("--schedule", schedule, "HDF5 file to write: which segments ran together, where and when", "FILE");
+  add("--schedule-model", schedule_model, "Model to write there [the last one]", "SPEC");
+}
+
+void ModelsOptions::require_none() const {
+  for (const auto& [option, is_given] : {std::pair{"--no-break-even", no_break_even},
+                                         {"--timeline", !timeline.empty()},
+                                         {"--timeline-model", !timeline_model.empty()},
+                                         {"--schedule", !schedule.empty()},
+                                         {"--schedule-model", !schedule_model.empty()}}) {
+    if (is_given) {
+      throw Error(ErrorKind::Usage, {"the option does not apply to packings", option, "", "--models beside it",
+                                     "add --models, for example --models plain,ser"});
+    }
+  }
+}
+
+std::vector<std::string> ModelsOptions::listed() const {
+  std::vector<std::string> models;
+  for (const std::string& list : lists_) {
+    const auto specs = experiment::split_model_list(list, scheduler::SchedulerModels::names());
+    models.insert(models.end(), specs.begin(), specs.end());
+  }
+  return models;
+}
+
+int compare_models(const WhatIfCommon& common, const ModelsOptions& options, experiment::Settings given,
+                   const std::vector<std::string>& models) {
+  // Reports all errors that do not need the trace before it is read.
+  const pictures::Colormap colormap = pictures::parse_colormap(common.colormap);
+  experiment::CompareOptions compare = experiment::compare_of(given);
+  compare.models = models;
+  const machine::Machine& machine = compare.machine;
+  require_owners(options);
+  const std::string timeline_model = detailed_model(options.timeline_model, "--timeline-model", compare.models);
+  const std::string schedule_model = detailed_model(options.schedule_model, "--schedule-model", compare.models);
+  std::vector<NamedPath> inputs = common.experiment.inputs(common.path, given);
+  inputs.push_back({"--image", common.image});
+  require_distinct({{"--output", common.output.path},
+                    {"--report", common.report},
+                    {"--timeline", options.timeline},
+                    {"--schedule", options.schedule}},
+                   inputs);
+  const bool force = common.output.force;
+  common.output.check();
+  for (const NamedPath& file : {NamedPath{"--timeline", options.timeline}, NamedPath{"--schedule", options.schedule}}) {
+    if (!file.path.empty()) {
+      require_file_name(file.path, file.option);
+      OutputOption{file.path, force}.check();
+    }
+  }
+  if (!common.report.empty()) {
+    output::require_folder_writable(common.report, force, report::models_folder());
+  }
+  const std::string image = common.image.empty() ? std::string() : read_png(common.image);
+  const std::unique_ptr<Accelerator> accelerator = common.device.open();
+
+  keep_freed_memory();
+  OpenedTrace opened(common.path, std::move(given), accelerator.get());
+  const trace::Trace& trace = opened.trace();
+  experiment::Settings& settings = opened.settings();
+  if (settings.integer("warp_size") == 0 && trace.header.warp_size == 0) {
+    settings.set("warp_size", std::int64_t{machine.warp_size}, "");
+  }
+  const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true, {"identity"}, {});
+  const experiment::Settings told = common.experiment.read_of(settings, &resolved);
+  const report::Context context{common.path, trace, resolved, {}, true, accelerator.get(), &told};
+  if (common.print_config) {
+    common.output.write(report::models_toml(told, models));
+    return 0;
+  }
+  warn_of_warps(trace, resolved, machine);
+  note_missing_hardware(compare.models, machine);
+  note_unused_hints(compare.models, compare.hints);
+  const trace::LaunchSize size = trace.launches[resolved.launch].size;
+  if (!common.report.empty()) {
+    pictures::require_drawable(size.width, size.height, common.path);
+  }
+  std::vector<report::SmMap> maps;
+  compare.break_even = !options.no_break_even;
+  compare.response = !common.report.empty();
+  if (!common.report.empty() || !options.timeline.empty() || !options.schedule.empty()) {
+    compare.observe = [&](const experiment::CompareRow& row) {
+      if (!common.report.empty()) {
+        maps.push_back(report::make_sm_map(row, size));
+      }
+      if (!options.timeline.empty() && row.model == timeline_model) {
+        report::write_timeline(options.timeline, force, row, machine, opened.progress());
+      }
+      if (!options.schedule.empty() && row.model == schedule_model) {
+        report::write_schedule(options.schedule, force, row, trace, resolved, machine, opened.progress());
+      }
+    };
+  }
+  experiment::Workbench bench = opened.bench();
+  const experiment::CompareResult result = experiment::compare_models(bench, opened.open(), compare);
+
+  log_not_captured(trace.header);
+  note_unused_sms(result, trace.launches[resolved.launch]);
+  if (const std::string note = report::few_warps_note(result); !note.empty()) {
+    console::note("{}", note);
+  }
+  const report::ModelsContext answer{context, result, told, compare.hints};
+  if (!common.report.empty()) {
+    report::write_models_report({common.report, force, image, colormap}, answer, maps);
+  }
+  common.output.write_result({[&] { return report::models_text(answer); }, [&] { return report::models_rows(answer); },
+                              [&] { return report::models_json(answer); }});
+  for (const auto& [what, path] : {std::pair{"timeline", options.timeline}, std::pair{"schedule", options.schedule},
+                                   std::pair{"report", common.report.empty() ? "" : common.report + "/index.html"}}) {
+    if (!path.empty()) {
+      console::tell("wrote the {} {}", what, path);
+    }
+  }
+  return 0;
+}
+
+}  // namespace rayreplay::app

@@ -1,0 +1,52 @@
+// A trace that a command has read, as an experiment: what the functions of the stages take (sim/engine/stages/).
+//
+// Contract: the trace is read and checked when it is made (Input names what is wrong with the file). `settings` are
+// complete; a command may change them before `open`. Nothing is stored: results are kept while they are in use.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "app/commands/options/options.hpp"
+#include "app/console/progress.hpp"
+#include "sim/engine/evaluator.hpp"
+#include "sim/engine/stage_settings.hpp"
+
+namespace rayreplay::app {
+
+class OpenedTrace {
+ public:
+  OpenedTrace(std::string path, experiment::Settings settings, Accelerator* accelerator)
+      : path_(std::move(path)),
+        settings_(std::move(settings)),
+        data_(load_input(path_)),
+        accelerator_(accelerator),
+        progress_(console::make_progress()) {}
+
+  [[nodiscard]] const trace::Trace& trace() const {
+    return data_->trace;
+  }
+  [[nodiscard]] experiment::Settings& settings() {
+    return settings_;
+  }
+  [[nodiscard]] Progress* progress() const {
+    return progress_.get();
+  }
+  [[nodiscard]] experiment::Workbench bench() {
+    return evaluator_.workbench(accelerator_, progress_.get());
+  }
+  [[nodiscard]] experiment::Experiment open() const {
+    return experiment::Evaluator::open(settings_, data_, path_);
+  }
+
+ private:
+  std::string path_;
+  experiment::Settings settings_;
+  std::shared_ptr<const experiment::InputData> data_;
+  Accelerator* accelerator_;
+  std::unique_ptr<Progress> progress_;
+  experiment::Evaluator evaluator_{{nullptr, 0}};
+};
+
+}  // namespace rayreplay::app

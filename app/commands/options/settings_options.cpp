@@ -1,0 +1,252 @@
+#include "app/commands/options/settings_options.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "sim/sweep/definition/paths.hpp"
+
+namespace rayreplay::app {
+namespace {
+
+using experiment::ExperimentParameter;
+using experiment::Settings;
+
+constexpr std::uint64_t kMaxFileBytes = 16U << 20U;
+constexpr const char* kGroup = "Experiment";
+
+bool has(const std::vector<std::string>& list, const std::string& word) {
+  return std::ranges::find(list, word) != list.end();
+}
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+/// The key's help entry; null: none.
+const std::string* said_of(const Pairs& pairs, const std::string& key) {
+  const auto found = std::ranges::find(pairs, key, &Pairs::value_type::first);
+  return found == pairs.end() ? nullptr : &found->second;
+}
+
+/// The help text after a flag. `own`: the command's default, if not "".
+std::string help_of(const ExperimentParameter& parameter, const std::string& own) {
+  const Parameter& declared = parameter.declared;
+  if (parameter.is_switch()) {
+    return fmt::format("{} = {}: {}", declared.name, !std::get<bool>(declared.default_value), declared.text);
+  }
+  const std::string value = !own.empty()                 ? own
+                            : parameter.is_open          ? ""
+                            : parameter.inherits.empty() ? to_text(declared.default_value)
+                                                         : "the machine's";
+  return fmt::format("{}: {}{}", declared.name, declared.text, value.empty() ? "" : " [" + value + "]");
+}
+
+/// "A=1,B=2": values of an open table. The last '=' counts: a shader's name may hold others.
+void set_open(Settings& settings, const ExperimentParameter& parameter, std::string_view list) {
+  const std::string table = parameter.declared.name.substr(0, parameter.declared.name.size() - 1);
+  for (bool more = true; more;) {
+    const auto comma = list.find(',');
+    const std::string_view item = list.substr(0, comma);
+    more = comma != std::string_view::npos;
+    list = more ? list.substr(comma + 1) : std::string_view();
+    const auto equals = item.rfind('=');
+    if (equals == std::string_view::npos || equals == 0) {
+      throw Error(ErrorKind::Usage, {"a cost is not of the form SHADER=VALUE", parameter.flag,
+                                     fmt::format("'{}'", item), parameter.type, ""});
+    }
+    settings.set(table + std::string(item.substr(0, equals)), std::string(item.substr(equals + 1)), parameter.flag);
+  }
+}
+
+}  // namespace
+
+void SettingsOptions::add_to(CLI::App& command, TakenKeys taken) {
+  command_ = command.get_name();
+  taken_ = std::move(taken);
+  stages_ = experiment::stages_named(taken_.stages);
+  add_plain(command, "--config", files_, "FILE",
+            "Experiment (TOML), as rayreplay run takes it; may be repeated. Options given here win over it", kGroup)
+      ->allow_extra_args(false);
+  add_plain(command, "--set", assignments_, "KEY=VALUE", "Value of a key; may be repeated. See rayreplay list keys",
+            kGroup)
+      ->allow_extra_args(false);
+  for (const ExperimentParameter& parameter : experiment::experiment_parameters()) {
+    if (!parameter.flag.empty() && reads(parameter)) {
+      flags_.push_back({&parameter, nullptr, said_of(taken_.variants, parameter.declared.name) != nullptr});
+      add_flag(command, flags_.back());
+    }
+  }
+  for (const experiment::Shorthand& shorthand : experiment::shorthands()) {
+    if ((shorthand.read_by & stages_) != 0) {
+      flags_.push_back({nullptr, &shorthand});
+      add_flag(command, flags_.back());
+    }
+  }
+}
+
+void SettingsOptions::add_flag(CLI::App& command, Flag& flag) const {
+  if (flag.shorthand != nullptr) {
+    flag.option = add_plain(command, flag.shorthand->flag, flag.values, flag.shorthand->type, flag.shorthand->text,
+                            flag.shorthand->group)
+                      ->expected(1);
+    return;
+  }
+  const ExperimentParameter& parameter = *flag.parameter;
+  const std::string* own = said_of(flag.is_variant ? taken_.variants : taken_.defaults, parameter.declared.name);
+  const std::string text = help_of(parameter, own == nullptr ? "" : *own);
+  if (parameter.is_switch()) {
+    flag.option = command.add_flag(parameter.flag, flag.on, text);
+  } else {
+    flag.option = command.add_option(parameter.flag, flag.values, text)->type_name(parameter.type);
+    if (flag.is_variant || parameter.is_open || parameter.separator != '\0') {
+      flag.option->description(text + "; may be repeated")->allow_extra_args(false);
+    } else {
+      flag.option->expected(1);
+    }
+  }
+  flag.option->group(parameter.group);
+}
+
+void SettingsOptions::set(Settings& settings, const Flag& flag) {
+  const ExperimentParameter& parameter = *flag.parameter;
+  const std::string& key = parameter.declared.name;
+  if (parameter.is_switch()) {
+    settings.set(key, !std::get<bool>(parameter.declared.default_value), parameter.flag);
+  } else if (parameter.is_open) {
+    for (const std::string& list : flag.values) {
+      set_open(settings, parameter, list);
+    }
+  } else {
+    std::string text;
+    for (const std::string& item : flag.values) {
+      text += (text.empty() ? std::string() : std::string(1, parameter.separator)) + item;
+    }
+    settings.set(key, text, parameter.flag);
+  }
+}
+
+Settings SettingsOptions::asked(const std::string& trace_file) const {
+  Settings settings;
+  for (const auto& [key, value] : taken_.defaults) {
+    settings.set(key, value, "");
+  }
+  for (const std::string& file : files_) {
+    const Settings read = experiment::parse_experiment(read_file(file, kMaxFileBytes), file,
+                                                       std::filesystem::path(file).parent_path().string());
+    for (const auto& [key, setting] : read.all()) {
+      settings.set(key, setting.value, setting.where);
+    }
+  }
+  std::set<std::string> set_keys;
+  for (const std::string& assignment : assignments_) {
+    settings.set_text(assignment, "--set");
+    const std::string key = assignment.substr(0, assignment.find('='));
+    if (const ExperimentParameter* parameter = experiment::find_parameter(key);
+        parameter != nullptr && !reads(*parameter)) {
+      throw Error(ErrorKind::Usage, {"the command does not read the key", "--set", "'" + key + "'",
+                                     "a key that rayreplay " + command_ + " reads", "leave it out"});
+    }
+    set_keys.insert(key);
+  }
+  for (const Flag& flag : flags_) {
+    if (flag.option->count() == 0 || flag.is_variant || flag.parameter == nullptr) {
+      continue;
+    }
+    if (set_keys.contains(flag.parameter->declared.name)) {
+      throw Error(ErrorKind::Usage, {"a key is set twice", flag.parameter->flag + " and --set",
+                                     "'" + flag.parameter->declared.name + "'", "one of the two", "leave one out"});
+    }
+    set(settings, flag);
+  }
+  // Parameters that a shorthand omits have the values of the others.
+  for (const Flag& flag : flags_) {
+    if (flag.shorthand == nullptr || flag.option->count() == 0) {
+      continue;
+    }
+    for (const std::string& key : flag.shorthand->keys) {
+      if (set_keys.contains(key)) {
+        throw Error(ErrorKind::Usage, {"a key is set twice", flag.shorthand->flag + " and --set", "'" + key + "'",
+                                       "one of the two", "leave one out"});
+      }
+    }
+    set_shorthand(settings, *flag.shorthand, flag.values.front());
+  }
+  // A name that is not UTF-8 can be opened, but cannot be a setting.
+  settings.set("trace", text::invalid_at(trace_file) == text::kAllValid ? trace_file : std::string(), "");
+  settings.set("workload", std::string(), "");
+  return settings;
+}
+
+const std::vector<std::string>& SettingsOptions::given_variants(const std::string& key) const {
+  const auto is_flag = [&key](const Flag& flag) {
+    return flag.parameter != nullptr && flag.parameter->declared.name == key;
+  };
+  return std::ranges::find_if(flags_, is_flag)->values;
+}
+
+std::vector<std::string> SettingsOptions::variants(const std::string& key, const Settings& base) const {
+  std::vector<std::string> specs;
+  for (const std::string& value : given_variants(key)) {
+    Settings one = base;
+    one.set(key, value, experiment::find_parameter(key)->flag);
+    std::string spec = experiment::complete(one, experiment::NamedInput::Elsewhere).text(key);
+    if (!has(specs, spec)) {
+      specs.push_back(std::move(spec));
+    }
+  }
+  return specs;
+}
+
+std::vector<std::pair<std::string, std::string>> SettingsOptions::given_keys() const {
+  std::vector<std::pair<std::string, std::string>> given;
+  for (const Flag& flag : flags_) {
+    if (flag.option->count() == 0) {
+      continue;
+    }
+    if (flag.parameter != nullptr) {
+      given.emplace_back(flag.parameter->flag, flag.parameter->declared.name);
+    } else {
+      given.emplace_back(flag.shorthand->flag, flag.shorthand->keys.front());
+    }
+  }
+  for (const std::string& assignment : assignments_) {
+    given.emplace_back("--set", assignment.substr(0, assignment.find('=')));
+  }
+  return given;
+}
+
+bool SettingsOptions::reads(const ExperimentParameter& parameter) const {
+  const std::string& key = parameter.declared.name;
+  return (experiment::is_read(parameter, stages_) || has(taken_.also, key)) && !has(taken_.without, key);
+}
+
+Settings SettingsOptions::read_of(const Settings& settings, const experiment::Resolved* resolved) const {
+  Settings read =
+      experiment::of_keys(settings, [this](const ExperimentParameter& parameter) { return reads(parameter); });
+  if (resolved != nullptr) {
+    read.set("warp_size", std::int64_t{resolved->warp_size}, "");
+    read.set("order", resolved->order, "");
+  }
+  return read;
+}
+
+std::vector<NamedPath> SettingsOptions::inputs(const std::string& trace_file, const Settings& settings) const {
+  std::vector<NamedPath> result = {{"the trace", trace_file}};
+  for (const std::string& file : files_) {
+    result.push_back({"--config", file});
+  }
+  for (const auto& [key, setting] : settings.all()) {
+    const ExperimentParameter& parameter = *experiment::find_parameter(key);
+    if (reads(parameter)) {
+      for (const std::string& path : sweep::paths_in(key, setting.value)) {
+        result.push_back({parameter.flag.empty() ? key : parameter.flag, path});
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace rayreplay::app

@@ -1,0 +1,356 @@
+#include "app/report/cache/cache_report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/report/cache/cache_curve.hpp"
+#include "app/report/cache/cache_page.hpp"
+#include "app/report/cache/cache_pictures.hpp"
+#include "app/report/cache/cache_table.hpp"
+#include "app/report/context/answers.hpp"
+#include "app/report/context/experiment_table.hpp"
+#include "app/report/context/provenance.hpp"
+#include "base/count_text.hpp"
+#include "base/json.hpp"
+#include "base/output_file.hpp"
+#include "base/text.hpp"
+#include "sim/settings/machine_settings.hpp"
+
+namespace rayreplay::report {
+namespace {
+
+using experiment::CacheResult;
+using nlohmann::ordered_json;
+
+constexpr const char* kSchema = "rayreplay.cache/1";
+constexpr std::size_t kCurvePoints = 256;
+constexpr std::array<std::string_view, 5> kFiles = {"index.html", "cache.json", "cache.csv", "config.toml",
+                                                    "machine.toml"};
+
+bool is_cache_file(std::string_view name) {
+  const auto& pictures = cache_picture_files();
+  return std::find(kFiles.begin(), kFiles.end(), name) != kFiles.end() ||
+         std::find(pictures.begin(), pictures.end(), name) != pictures.end();
+}
+
+/// Every key of the machine's file.
+ordered_json machine_json(const machine::Machine& machine) {
+  ordered_json object = ordered_json::object();
+  std::istringstream lines(machine::to_toml(machine));
+  constexpr std::string_view kEquals = " = ";
+  for (std::string line; std::getline(lines, line);) {
+    const auto equals = line.find(kEquals);
+    object[line.substr(0, equals)] = ordered_json::parse(line.substr(equals + kEquals.size()));
+  }
+  return object;
+}
+
+ordered_json geometry_json(const memory::CacheGeometry& geometry) {
+  return {{"bytes", geometry.bytes},          {"line_bytes", geometry.line_bytes}, {"sector_bytes", geometry.sector()},
+          {"ways", geometry.associativity()}, {"sets", geometry.sets()},           {"lines", geometry.lines()}};
+}
+
+ordered_json histogram_json(const memory::ReuseHistogram& histogram) {
+  ordered_json bins = ordered_json::array();
+  for (const memory::ReuseHistogram::Bin& bin : histogram.bins()) {
+    bins.push_back({bin.first, bin.last, bin.count});
+  }
+  return {{"cold", histogram.cold()}, {"not_sampled", histogram.not_sampled()}, {"bins", std::move(bins)}};
+}
+
+ordered_json levels_json(const CacheResult& result) {
+  ordered_json levels = ordered_json::array();
+  for (std::size_t level = 0; level < memory::kLevels; ++level) {
+    if (!has_level(result, level)) {
+      continue;
+    }
+    const memory::LevelResult& found = result.analysis.levels[level];
+    ordered_json curve = ordered_json::array();
+    for (const memory::SampledPoint& point : level_curve(result, level, kCurvePoints)) {
+      ordered_json row = {point.lines, point.miss_ratio};
+      if (is_sampled(result)) {
+        row.push_back(point.error < 0 ? ordered_json() : ordered_json(point.error));
+      }
+      curve.push_back(std::move(row));
+    }
+    levels.push_back({{"level", kLevelNames[level]},
+                      {"model", found.model},
+                      {"geometry", geometry_json(found.geometry)},
+                      {"caches", found.caches},
+                      {"counts",
+                       {{"accesses", found.counts.accesses},
+                        {"hits", from_fixed(found.counts.hits)},
+                        {"sector_misses", found.counts.sector_misses},
+                        {"evictions", found.counts.evictions},
+                        {"sectors_filled", found.counts.sectors_filled},
+                        {"sectors_written", found.counts.sectors_written}}},
+                      {"reuse_distances", histogram_json(found.histogram)},
+                      {"miss_ratio_curve", std::move(curve)}});
+  }
+  return levels;
+}
+
+double share(std::uint64_t part, std::uint64_t all) {
+  return all == 0 ? 0 : static_cast<double>(part) / static_cast<double>(all);
+}
+
+ordered_json summary_json(const CacheResult& result) {
+  const CacheSummary summary = summarise(result);
+  const machine::InterleaveResult& interleaved = result.interleaved;
+  const auto rate = [](double value) { return value < 0 ? ordered_json() : ordered_json(value); };
+  const bool both = has_level(result, memory::kL1) && has_level(result, memory::kL2);
+  const auto between = [both](std::uint64_t bytes) { return both ? ordered_json(bytes) : ordered_json(); };
+  ordered_json json = {{"requests", summary.requests},
+                       {"transactions", summary.transactions},
+                       {"unallocated_requests", result.analysis.unallocated},
+                       {"l1_request_hit_rate", rate(summary.l1_request_rate)},
+                       {"l2_request_hit_rate", rate(summary.l2_request_rate)},
+                       {"l2_to_l1_bytes", between(summary.filled_bytes[memory::kL1])},
+                       {"l1_to_l2_bytes", between(summary.written_bytes[memory::kL1])},
+                       {"dram_read_bytes", summary.dram_read_bytes},
+                       {"dram_write_bytes", summary.dram_write_bytes}};
+  if (!result.scheduled) {
+    return json;
+  }
+  json["instructions"] = summary.instructions;
+  json["transactions_per_instruction"] = share(summary.transactions, summary.instructions);
+  json["cycles"] = interleaved.cycles;
+  json["milliseconds"] = summary.milliseconds;
+  json["dram_bytes_per_second"] = summary.dram_bytes_per_second;
+  json["stalled_cycles"] = interleaved.stalled_cycles;
+  json["served_loads"] = {{"l1", interleaved.l1_hits},
+                          {"merged", interleaved.merged},
+                          {"l2", interleaved.l2_hits},
+                          {"dram", interleaved.dram}};
+  json["rays"] = result.tally.rays;
+  for (const char* key : {"instructions", "transactions", "requests", "l2_to_l1_bytes", "l1_to_l2_bytes",
+                          "dram_read_bytes", "dram_write_bytes"}) {
+    const ordered_json& value = json[key];
+    json["per_ray"][key] = value.is_null() || result.tally.rays == 0
+                               ? ordered_json()
+                               : ordered_json(share(value.get<std::uint64_t>(), result.tally.rays));
+  }
+  json["ignored_rays"] = result.tally.ignored_rays;
+  json["unobserved_candidates"] = result.tally.unobserved;
+  json["structure_bytes"] = result.structure_bytes;
+  return json;
+}
+
+ordered_json allocations_json(const memory::Allocations& allocations) {
+  ordered_json list = ordered_json::array();
+  for (const memory::Allocation& row : allocations.rows()) {
+    list.push_back({{"name", row.name},
+                    {"kind", memory::to_string(row.kind)},
+                    {"start", row.start},
+                    {"bytes", row.bytes},
+                    {"element_bytes", row.element_bytes},
+                    {"first_element", row.first_element}});
+  }
+  return list;
+}
+
+void line(std::string& text, std::string_view name, const std::string& value) {
+  text += fmt::format("{:<8} {}\n", name, text::printable(value));
+}
+
+std::string level_line(const CacheResult& result, std::size_t level) {
+  if (!has_level(result, level)) {
+    return "none";
+  }
+  const memory::LevelResult& found = result.analysis.levels[level];
+  return fmt::format("{}, {}{}", to_string(found.geometry), found.model,
+                     level == memory::kL1
+                         ? fmt::format(", {} of {} used", found.caches, counted(result.machine.sms, "SM"))
+                     : result.options.caches.l2_feed == memory::L2Feed::All || !has_level(result, memory::kL1)
+                         ? ", fed by every access"
+                         : ", fed by the L1s' misses");
+}
+
+}  // namespace
+
+std::string application_text(const CacheResult& result) {
+  return result.application + (result.application.empty() || result.device.empty() ? "" : ", ") + result.device;
+}
+
+std::string cache_sentences(const CacheResult& result) {
+  const CacheSummary summary = summarise(result);
+  const machine::InterleaveResult& interleaved = result.interleaved;
+  const std::uint64_t rays = result.tally.rays;
+  const auto per_ray = [rays](std::uint64_t amount, const char* unit) {
+    return rays == 0 ? std::string() : fmt::format(" ({:.1f}{} a ray)", share(amount, rays), unit);
+  };
+  const auto bytes = [&per_ray](std::uint64_t amount) { return output::bytes_text(amount) + per_ray(amount, " B"); };
+  std::string text;
+  if (result.scheduled) {
+    text += fmt::format("{}, {}, {} ({:.2f} an instruction, {}), ", counted(rays, "ray"),
+                        counted(summary.instructions, "warp instruction"), counted(summary.transactions, "transaction"),
+                        share(summary.transactions, summary.instructions),
+                        result.options.stream.coalescing.coalesce ? "coalesced" : "every lane its own");
+  } else {
+    text += counted(summary.transactions, "transaction") + ", ";
+  }
+  text += fmt::format("{} ({:.2f} lanes a transaction)\n", counted(summary.requests, "request"),
+                      share(summary.requests, summary.transactions));
+  if (summary.l1_request_rate >= 0 || summary.l2_request_rate >= 0) {
+    text += "hit rates over requests:";
+    text += summary.l1_request_rate >= 0 ? fmt::format(" L1 {:.2f} %", 100 * summary.l1_request_rate) : "";
+    text += summary.l2_request_rate >= 0 ? fmt::format(" L2 {:.2f} %", 100 * summary.l2_request_rate) : "";
+    text += "\n";
+  }
+  if (result.scheduled) {
+    text += fmt::format(
+        "{} cycles ({:.3f} ms at {:.0f} MHz); loads served by L1 {:.1f} %, a miss on its way {:.1f} %, "
+        "L2 {:.1f} %, DRAM {:.1f} %; load units wait for a free miss in {:.1f} % of SM-cycles\n",
+        output::with_separators(interleaved.cycles), summary.milliseconds, result.machine.clock_mhz,
+        100 * share(interleaved.l1_hits, summary.loads), 100 * share(interleaved.merged, summary.loads),
+        100 * share(interleaved.l2_hits, summary.loads), 100 * share(interleaved.dram, summary.loads),
+        100 * share(interleaved.stalled_cycles, interleaved.cycles * result.machine.sms));
+  }
+  if (has_level(result, memory::kL1) && has_level(result, memory::kL2)) {
+    text += fmt::format("L2 to L1: {}; L1 to L2: {}\n", bytes(summary.filled_bytes[memory::kL1]),
+                        bytes(summary.written_bytes[memory::kL1]));
+  }
+  text += fmt::format("DRAM, estimated: {} read, {} written", bytes(summary.dram_read_bytes),
+                      bytes(summary.dram_write_bytes));
+  if (result.scheduled) {
+    text += fmt::format("; {:.1f} GB/s of {:.0f} over those cycles", summary.dram_bytes_per_second / 1e9,
+                        result.machine.dram_bytes_per_second / 1e9);
+  }
+  return text + "\n";
+}
+
+Facts cache_facts(const CacheResult& result) {
+  Facts facts;
+  if (result.scheduled) {
+    facts = {{"machine", fmt::format("{}: {}, {:.0f} MHz", result.machine.name, counted(result.machine.sms, "SM"),
+                                     result.machine.clock_mhz)},
+             {"schedule", fmt::format("{}, {}, {} of an SM resident, packed {}", result.schedule,
+                                      result.options.interleaving.warp_scheduler,
+                                      counted(result.options.interleaving.resident_warps, "warp"), result.packing)},
+             {"BVH", fmt::format("{}, {}", result.builder, result.layout)},
+             {"memory", fmt::format("{}: nodes {}, vertices {}", output::bytes_text(result.structure_bytes),
+                                    result.node_order, result.vertex_order)},
+             {"accesses", result.warp_traversal}};
+    if (!result.schedule_note.empty()) {
+      facts.insert(facts.begin() + 2, {"note", result.schedule_note});
+    }
+  } else {
+    facts = {{"caches", fmt::format("of {}", result.machine.name)}};
+  }
+  facts.emplace_back("L1", level_line(result, memory::kL1));
+  facts.emplace_back("L2", level_line(result, memory::kL2));
+  if (!result.analysis.reuse_engine.empty()) {
+    const std::string sizes = sampled_sizes_text(result);
+    facts.emplace_back("reuse", result.analysis.reuse_engine +
+                                    (sizes.empty() ? ""
+                                                   : "; misses of fully associative LRU caches of these sizes, ± "
+                                                     "standard error: " +
+                                                         sizes));
+  }
+  return facts;
+}
+
+std::string cache_text(const CacheContext& context) {
+  const CacheResult& result = context.result;
+  std::string text = cache_answer(cache_rows(result));
+  text += text.empty() ? "" : "\n";
+  if (context.launch != nullptr) {
+    text += context_text(*context.launch);
+  } else {
+    const std::string both = application_text(result);
+    line(text, "trace", context.trace_file + (both.empty() ? "" : " (" + both + ")"));
+    if (device_summary(context.stages) != device_summary({})) {
+      line(text, "device", stages_text(context.stages));
+    }
+  }
+  for (const auto& [name, value] : cache_facts(result)) {
+    line(text, name, value);
+  }
+  text += "\n" + output::to_text(for_people(cache_rows(result))) + "\n" + cache_sentences(result);
+  if (result.analysis.windows.size() > 1) {
+    text += "\n" + output::to_text(cache_windows(result));
+  }
+  return text;
+}
+
+ordered_json cache_json(const CacheContext& context) {
+  const CacheResult& result = context.result;
+  ordered_json document;
+  if (context.launch != nullptr) {
+    document = context_json(*context.launch, kSchema);
+  } else {
+    document = {{"schema", kSchema},
+                {"tool", {{"name", "rayreplay"}, {"version", RAYREPLAY_VERSION}}},
+                {"device", device_summary(context.stages)},
+                {"devices", stages_json(context.stages)},
+                {"trace",
+                 {{"file", context.trace_file},
+                  {"hash", result.trace_hash},
+                  {"application", result.application},
+                  {"device", result.device}}}};
+  }
+  document["configuration"] = settings_json(context.settings);
+  document["configuration"]["scheduled"] = result.scheduled;
+  document["configuration"]["captured_sms"] = result.captured_sms;
+  document["configuration"]["schedule_note"] = result.schedule_note;
+  document["machine"] = machine_json(result.machine);
+  document["summary"] = summary_json(result);
+  document["rows"] = to_json(cache_rows(result));
+  document["levels"] = levels_json(result);
+  document["reuse_engine"] = {{"spec", result.analysis.reuse_engine}, {"weight", result.analysis.reuse_weight}};
+  document["sms"] = to_json(cache_sms(result));
+  document["windows"] = to_json(cache_windows(result));
+  document["allocations"] = allocations_json(result.allocations);
+  return document;
+}
+
+output::Table cache_csv_rows(const CacheContext& context) {
+  const CacheResult& result = context.result;
+  NamedCells cells = {{"trace_hash", result.trace_hash},
+                      {"tool_version", std::string(RAYREPLAY_VERSION)},
+                      {"device", device_summary(context.stages)},
+                      {"devices", stages_text(context.stages)}};
+  for (const auto& [key, setting] : context.settings.all()) {
+    cells.emplace_back(key, to_text(setting.value));
+  }
+  return with_cells(cache_rows(result), cells);
+}
+
+std::string cache_configuration(const CacheContext& context, const std::string& machine) {
+  experiment::Settings settings = context.settings;
+  if (!machine.empty()) {
+    settings.set(experiment::kMachineName, machine, "");
+  }
+  return experiment::to_toml(settings, false);
+}
+
+output::FolderKind cache_folder() {
+  return {"index.html", kGeneratorMark, is_cache_file};
+}
+
+void write_cache_report(const CacheReportOptions& options, const CacheContext& context) {
+  output::OutputFolder folder(options.folder, options.force, cache_folder());
+  const auto write = [&folder](const std::string& name, std::string_view bytes) {
+    write_file(folder.temporary_path() / name, bytes, false);
+  };
+  const std::vector<std::string> shipped = machine::shipped_machines();
+  const bool own = std::ranges::find(shipped, context.settings.text(experiment::kMachineName)) == shipped.end();
+  // The page's own machine file: the copy beside it, so that no other file is needed.
+  const CachePage page{context, make_cache_pictures(context.result, options.colormap),
+                       cache_configuration(context, own ? "./machine.toml" : "")};
+  for (const Picture& picture : page.pictures) {
+    write(picture.file, picture.png);
+  }
+  write("config.toml", page.configuration_toml);
+  write("machine.toml", machine::to_toml(context.result.machine));
+  write("cache.json", json_text(cache_json(context), 2) + "\n");
+  write("cache.csv", output::to_csv(cache_csv_rows(context)));
+  write("index.html", to_html(page));
+  folder.commit();
+}
+
+}  // namespace rayreplay::report

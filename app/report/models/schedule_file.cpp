@@ -1,0 +1,116 @@
+#include "app/report/models/schedule_file.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <hdf5.h>
+
+#include "app/report/export/hdf5_parts.hpp"
+#include "capture/trace/file/hdf5_output.hpp"
+
+namespace rayreplay::report {
+namespace {
+
+using hdf5::checked;
+using hdf5::GrowingColumn;
+using hdf5::make_group;
+using hdf5::Place;
+using hdf5::write_number;
+using hdf5::write_text;
+using hdf5::written;
+using trace::hdf5::Handle;
+
+constexpr std::size_t kStep = std::size_t{1} << 16U;  // rows in one write
+
+void write_warps(hid_t root, const experiment::CompareRow& row, const Place& place) {
+  const Handle group = make_group(root, "warps");
+  const auto u32 = [&](const char* name, const std::uint32_t* values, std::size_t count) {
+    GrowingColumn(group.get(), name, H5T_STD_U32LE, H5T_NATIVE_UINT32).append(values, count, place);
+  };
+  const auto f64 = [&](const char* name, const std::vector<double>& values) {
+    GrowingColumn(group.get(), name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE).append(values.data(), values.size(), place);
+  };
+  const scheduler::SegmentSchedule& schedule = row.schedule;
+  const machine::Placement& placement = row.timing.placement;
+  std::vector<std::uint32_t> unit(schedule.warps()), round(schedule.warps());
+  for (std::size_t i = 0; i < schedule.units(); ++i) {
+    for (std::uint64_t k = schedule.unit_begin[i]; k < schedule.unit_begin[i + 1]; ++k) {
+      std::fill(unit.begin() + static_cast<std::ptrdiff_t>(schedule.round_begin[k]),
+                unit.begin() + static_cast<std::ptrdiff_t>(schedule.round_begin[k + 1]), static_cast<std::uint32_t>(i));
+      std::fill(round.begin() + static_cast<std::ptrdiff_t>(schedule.round_begin[k]),
+                round.begin() + static_cast<std::ptrdiff_t>(schedule.round_begin[k + 1]),
+                static_cast<std::uint32_t>(k - schedule.unit_begin[i]));
+    }
+  }
+  u32("sm", placement.sm.data(), placement.sm.size());
+  u32("slot", placement.slot.data(), placement.slot.size());
+  u32("unit", unit.data(), unit.size());
+  u32("round", round.data(), round.size());
+  u32("moved", schedule.moved.data(), schedule.moved.size());
+  f64("start", placement.start);
+  f64("end", placement.end);
+}
+
+void write_places(hid_t root, const experiment::CompareRow& row, const Place& place, Progress* progress) {
+  const Handle group = make_group(root, "places");
+  GrowingColumn segments(group.get(), "segment", H5T_STD_U32LE, H5T_NATIVE_UINT32);
+  GrowingColumn threads(group.get(), "thread", H5T_STD_U32LE, H5T_NATIVE_UINT32);
+  GrowingColumn first_events(group.get(), "first_event", H5T_STD_U64LE, H5T_NATIVE_UINT64);
+  GrowingColumn event_counts(group.get(), "events", H5T_STD_U32LE, H5T_NATIVE_UINT32);
+  const trace::Column<std::uint32_t> thread_of = scheduler::thread_of_segments(row.cut);
+  const trace::Column<std::uint32_t>& all = row.schedule.segment_at;
+  std::vector<std::uint32_t> thread, events;
+  std::vector<std::uint64_t> first;
+  for (std::size_t begin = 0; begin < all.size(); begin += kStep) {
+    const std::size_t end = std::min(all.size(), begin + kStep);
+    thread.clear();
+    first.clear();
+    events.clear();
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::uint32_t segment = all[i];
+      const bool runs = segment != scheduler::kNoSegment;
+      thread.push_back(runs ? thread_of[segment] : scheduler::kNoThread);
+      first.push_back(runs ? row.cut.event_offset[segment] : 0);
+      events.push_back(
+          runs ? static_cast<std::uint32_t>(row.cut.event_offset[segment + 1] - row.cut.event_offset[segment]) : 0);
+    }
+    segments.append(&all[begin], end - begin, place);
+    threads.append(thread.data(), thread.size(), place);
+    first_events.append(first.data(), first.size(), place);
+    event_counts.append(events.data(), events.size(), place);
+    if (progress != nullptr) {
+      progress->advance(end - begin);
+    }
+  }
+}
+
+}  // namespace
+
+void write_schedule(const std::string& path, bool force, const experiment::CompareRow& row, const trace::Trace& trace,
+                    const experiment::Resolved& configuration, const machine::Machine& machine, Progress* progress) {
+  const trace::hdf5::QuietScope quiet;
+  const Place place{"the schedule", path};
+  trace::hdf5::OutputHdf5 file(path, force, "the schedule");
+  if (progress != nullptr) {
+    progress->start("schedule", row.schedule.segment_at.size());
+  }
+  const hid_t root = file.root();
+  write_text(root, "schema", "rayreplay.schedule/1");
+  write_text(root, "tool_version", RAYREPLAY_VERSION);
+  write_text(root, "trace_hash", trace.hash);
+  write_number(root, "launch", configuration.launch);
+  write_text(root, "model", row.model);
+  write_text(root, "machine", machine::to_toml(machine));
+  write_text(root, "order", configuration.order);
+  write_text(root, "policy", simt::to_string(configuration.policy));
+  write_number(root, "warp_size", row.schedule.warp_size);
+  write_number(root, "sms", machine.sms);
+  write_warps(root, row, place);
+  write_places(root, row, place, progress);
+  file.commit();
+  if (progress != nullptr) {
+    progress->finish();
+  }
+}
+
+}  // namespace rayreplay::report

@@ -1,0 +1,89 @@
+// The answers above the tables, from tables whose answers are known.
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/report/context/answers.hpp"
+
+namespace rayreplay::report {
+namespace {
+
+using output::Cell;
+using output::Show;
+using output::Table;
+
+Table packings(const std::vector<std::pair<std::string, double>>& efficiencies) {
+  Table table;
+  table.columns = {{"packing", "packing"},
+                   {"efficiency", "SIMT efficiency", Show::Percent},
+                   {"change", "change", Show::Change},
+                   {"warp_events", "warp events"}};
+  for (const auto& [name, efficiency] : efficiencies) {
+    table.rows.push_back({name, efficiency, efficiency / efficiencies.front().second - 1, std::uint64_t{10}});
+  }
+  return table;
+}
+
+TEST(Answers, NameTheBestPackingAndTheBound) {
+  EXPECT_EQ(packing_answer(packings({{"identity", 0.5}, {"worse", 0.25}, {"best", 0.75}, {"bound", 1}})),
+            "answer   best packs best: SIMT efficiency 75.00 % instead of 50.00 % (+50.00 %); no packing can exceed "
+            "100.00 %\n");
+}
+
+TEST(Answers, SayThatNoPackingHelps) {
+  EXPECT_EQ(packing_answer(packings({{"identity", 0.5}, {"worse", 0.25}, {"same", 0.5}, {"bound", 0.5}})),
+            "answer   no packing of these improves the SIMT efficiency, 50.00 %; no packing can exceed 50.00 %\n");
+}
+
+TEST(Answers, AreMissingWithoutEvents) {
+  Table none = packings({{"identity", 1}, {"bound", 1}});
+  for (auto& row : none.rows) {
+    row.back() = std::uint64_t{0};
+  }
+  EXPECT_EQ(packing_answer(none), "");
+  Table kinds;
+  kinds.columns = {{"kind", "kind"}, {"tests", "tests"}, {"share", "share", Show::Percent}};
+  for (const char* name : {"necessary", "box miss", "all"}) {
+    kinds.rows.push_back({std::string(name), std::uint64_t{0}, 0.0});
+  }
+  EXPECT_EQ(test_answer(kinds), "");
+  EXPECT_EQ(cache_answer(Table{{{"level", ""}, {"kind", ""}, {"accesses", ""}}, {}}), "");
+}
+
+TEST(Answers, SplitTheMissesOfEachLevel) {
+  Table levels;
+  levels.columns = {{"level", ""},  {"kind", ""}, {"accesses", ""}, {"hit_rate", ""},
+                    {"misses", ""}, {"cold", ""}, {"capacity", ""}, {"conflict", ""}};
+  const std::uint64_t accesses = 1000, misses = 200;
+  levels.rows = {{std::string("L1"), std::string("node"), accesses, 0.9, misses / 2, 10.0, 80.0, 10.0},
+                 {std::string("L1"), std::string("all"), accesses, 0.8, misses, 20.0, 150.0, 30.0},
+                 {std::string("L2"), std::string("all"), misses, 0.5, misses / 2, Cell(), Cell(), Cell()}};
+  EXPECT_EQ(cache_answer(levels),
+            "answer   L1: 80.0 % of the accesses hit; of the misses, a larger one can avoid 75.0 % (capacity), more "
+            "ways 15.0 % "
+            "(conflict), neither 10.0 % (first access)\n"
+            "answer   L2: 50.0 % of the accesses hit\n");
+}
+
+TEST(Answers, NameTheMostFrequentCauseOfTests) {
+  Table kinds;
+  kinds.columns = {{"kind", "kind"}, {"tests", "tests"}, {"share", "share", Show::Percent}};
+  const auto add = [&kinds](const char* name, std::uint64_t tests) {
+    kinds.rows.push_back({std::string(name), tests, static_cast<double>(tests) / 2000});
+  };
+  add("necessary", 500);
+  add("box miss", 400);
+  add("R3 order", 1100);
+  add("all", 2000);
+  EXPECT_EQ(test_answer(kinds),
+            "answer   25.0 % of 2,000 intersection tests were necessary; the most frequent cause of the others: R3 "
+            "order, 55.0 % "
+            "of all\n");
+}
+
+}  // namespace
+}  // namespace rayreplay::report
