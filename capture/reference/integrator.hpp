@@ -2,6 +2,7 @@
 //
 // Contract: `radiance` makes trace calls through the pipeline and returns linear RGB. It draws random numbers only from
 // `random` and keeps no state between calls: a pixel depends only on its own number.
+#pragma once
 
 #include "base/registry.hpp"
 #include "capture/reference/pipeline.hpp"

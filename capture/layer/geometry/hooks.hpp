@@ -7,6 +7,7 @@
 // All functions may be called from several threads concurrently; none throws; a failure is noted and leaves the
 // application's call unchanged. `Tracker` exists only where Device::geometry is not null: elsewhere intercepts pass
 // calls through (option geometry off, a device that does not record).
+#pragma once
 #include <array>
 #include <cstdint>
 #include <memory>

@@ -5,6 +5,7 @@
 // address it takes the one built last, if none is alive the one destroyed last (pending submissions may still read its
 // memory). Serialised data is recognised by its bytes, wherever they were moved. Not thread-safe: its owner locks.
 // Complexity: O(log n) each.
+#pragma once
 
 #include <vulkan/vulkan.h>
 

@@ -2,6 +2,7 @@
 //
 // Contract: `prepare_stream` gives the parts of a launch's stream: structure, warps by SM, accesses of lanes, and the
 // interleaving of warps. `stream` runs it once and records every transaction. Errors: those of the parts.
+#pragma once
 
 #include <memory>
 
