@@ -392,7 +392,7 @@ class SweepCommand {
   void step(const std::function<void()>& what) {
     sweep::in_step(team(), [&] {
       what();
-      return std::string();
+      return sweep::Texts{};
     });
   }
 

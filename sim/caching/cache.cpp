@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/progress_sink.hpp"
 #include "sim/caching/cache_parts.hpp"
 #include "sim/caching/overlapped_sink.hpp"
 
@@ -15,9 +16,7 @@ constexpr std::uint32_t kCountedItems = 256;  // generated at a time, to count r
 
 /// Requests of all items; generates every stream once.
 std::uint64_t count_requests(memory::WarpSource& source, Progress* progress) {
-  if (progress != nullptr) {
-    progress->start("counting requests", source.items());
-  }
+  sink_of(progress).start("counting requests", source.items());
   std::vector<memory::WarpStream> streams(kCountedItems);
   std::vector<std::uint32_t> items(kCountedItems);
   std::uint64_t requests = 0;
@@ -30,13 +29,9 @@ std::uint64_t count_requests(memory::WarpSource& source, Progress* progress) {
         requests += transaction.lanes;
       }
     }
-    if (progress != nullptr) {
-      progress->advance(count);
-    }
+    sink_of(progress).advance(count);
   }
-  if (progress != nullptr) {
-    progress->finish();
-  }
+  sink_of(progress).finish();
   return requests;
 }
 

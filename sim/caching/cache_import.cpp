@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/progress_sink.hpp"
 #include "capture/import/memory_trace.hpp"
 #include "sim/caching/cache_parts.hpp"
 #include "sim/caching/imported_transactions.hpp"
@@ -98,20 +99,14 @@ CacheResult run_cache_imported(const std::string& path, const CacheOptions& opti
   OverlappedSink overlapped(analysis);
   WindowGuard guard(options.window_requests, overlapped);
   ImportedTransactions transactions(header, result.allocations, coalescing);
-  if (options.progress != nullptr) {
-    options.progress->start("reading the memory trace", 0);
-  }
+  sink_of(options.progress).start("reading the memory trace", 0);
   import::RecordBlock records;
   while (reader->next(records)) {
     guard.take(transactions.take(records));
-    if (options.progress != nullptr) {
-      options.progress->advance(records.records());
-    }
+    sink_of(options.progress).advance(records.records());
   }
   overlapped.finish();
-  if (options.progress != nullptr) {
-    options.progress->finish();
-  }
+  sink_of(options.progress).finish();
   result.beyond_frame = transactions.beyond_frame();
   result.trace_hash = reader->hash();
   if (options.windows > 1 && counted.hash != result.trace_hash) {

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/progress_sink.hpp"
 #include "capture/trace/accelerated_launch.hpp"
 #include "scheduler-models/regrouping/hints/formula_hints.hpp"
 #include "sim/comparison/advise_features.hpp"
@@ -80,9 +81,7 @@ class Search {
   }
 
   AdviseResult run() {
-    if (options_.progress != nullptr) {
-      options_.progress->start("hints", options_.candidates + options_.hints.size());
-    }
+    sink_of(options_.progress).start("hints", options_.candidates + options_.hints.size());
     for (const auto& [name, source] : options_.hints) {
       try_own(name, source);
     }
@@ -96,9 +95,7 @@ class Search {
       return std::tuple(-score(a), a.formula.size(), std::string_view(a.formula), std::string_view(a.name)) <
              std::tuple(-score(b), b.formula.size(), std::string_view(b.formula), std::string_view(b.name));
     });
-    if (options_.progress != nullptr) {
-      options_.progress->finish();
-    }
+    sink_of(options_.progress).finish();
     return std::move(result_);
   }
 
@@ -159,9 +156,7 @@ class Search {
     advice.bits = bits;
     advice.gain = gain(advice);
     ++result_.evaluated;
-    if (options_.progress != nullptr) {
-      options_.progress->advance(1);
-    }
+    sink_of(options_.progress).advance(1);
     result_.ranking.push_back(std::move(advice));
     return score(result_.ranking.back());
   }

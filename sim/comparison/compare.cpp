@@ -9,6 +9,7 @@
 #include <tbb/parallel_for.h>
 
 #include "base/error.hpp"
+#include "base/progress_sink.hpp"
 #include "capture/trace/accelerated_launch.hpp"
 #include "scheduler-models/regrouping/segment_bound.hpp"
 #include "sim/comparison/remembered_times.hpp"
@@ -155,9 +156,7 @@ class Comparison {
         facts_(machine::facts(result.machine, result.resident_warps)) {}
 
   void add(const Candidate& candidate) {
-    if (options_.progress != nullptr) {
-      options_.progress->start(candidate.spec, 0);
-    }
+    sink_of(options_.progress).start(candidate.spec, 0);
     CompareRow row;
     row.model = candidate.spec;
     row.grouping = candidate.model->grouping();
@@ -185,9 +184,7 @@ class Comparison {
     const CompareRow& plain = result_.rows.empty() ? row : result_.rows.front();
     row.change = plain.efficiency > 0 ? row.efficiency / plain.efficiency - 1 : 0;
     row.speed_up = row.timing.cycles > 0 ? plain.timing.cycles / row.timing.cycles : 1;
-    if (options_.progress != nullptr) {
-      options_.progress->finish();
-    }
+    sink_of(options_.progress).finish();
     if (options_.observe) {
       options_.observe(row);
     }
@@ -208,9 +205,7 @@ class Comparison {
   }
   /// Reports one finished timing.
   void advance() const {
-    if (options_.progress != nullptr) {
-      options_.progress->advance(1);
-    }
+    sink_of(options_.progress).advance(1);
   }
   [[nodiscard]] machine::Extra extra(double hit_instructions) const {
     return {hit_instructions, options_.costs.cycles_per_instruction};

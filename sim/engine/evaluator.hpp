@@ -84,10 +84,6 @@ class Evaluator {
   /// configuration that finds no room beside the others fails (Failure::needed_bytes).
   void limit_memory(std::uint64_t bytes);
 
-  /// Nobody will ask for what these configurations share with others: for their structures and streams and, where they
-  /// are `of_input` the last, for what comes from their inputs. Numbers stay. Costs time alone where somebody does.
-  void forget(std::span<const Settings> complete, bool of_input);
-
   /// Content hash of the trace or workload of complete settings; a file is hashed once while its size and time of
   /// change stay the same.
   [[nodiscard]] std::string input_hash(const Settings& complete);

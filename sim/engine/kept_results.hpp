@@ -129,8 +129,6 @@ class KeptResults {
   [[nodiscard]] Value wait(const Claim& claim);
   /// Of results.
   [[nodiscard]] std::uint64_t bytes() const;
-  /// Nobody will ask for it again: evicted now, or first of all where it is in use. Nothing where it is not kept.
-  void forget(const Key& key);
   /// From now on, and for all memory.
   void limit_to(std::uint64_t bytes);
   [[nodiscard]] bool limited() const;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/progress_sink.hpp"
 #include "sim/machine/cache_geometry.hpp"
 #include "sim/machine/warp_scheduler.hpp"
 
@@ -72,14 +73,10 @@ InterleaveResult interleave(memory::WarpSource& source, const WorkPlan& plan, co
   const InterleaveCall call{source, plan, machine, options, sink};
   check_call(call);
   const WarpSchedulers::Created scheduler = WarpSchedulers::create(options.warp_scheduler);
-  if (options.progress != nullptr) {
-    options.progress->start("interleaving", plan.items());
-  }
+  sink_of(options.progress).start("interleaving", plan.items());
   InterleaveResult result = scheduler.model->run(call);
   result.warp_scheduler = scheduler.spec;
-  if (options.progress != nullptr) {
-    options.progress->finish();
-  }
+  sink_of(options.progress).finish();
   return result;
 }
 

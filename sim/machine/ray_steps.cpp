@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/progress_sink.hpp"
 #include "sim/machine/costs.hpp"
 #include "traversal/observed.hpp"
 #include "traversal/traversal.hpp"
@@ -29,9 +30,7 @@ std::vector<std::uint32_t> count_ray_steps(const trace::Trace& trace, const std:
   const bvh::Bvh bvh = bvh::build_bvh(trace.scene, launch.tlas, name, structure);
   const auto model = traversal::Traversals::create("near-first").model;
   std::vector<std::uint32_t> steps(launch.data.rays.size(), 0);
-  if (structure.progress != nullptr) {
-    structure.progress->start("counting steps of rays", steps.size());
-  }
+  sink_of(structure.progress).start("counting steps of rays", steps.size());
   for (std::uint64_t thread = 0; thread < launch.data.threads();) {
     const std::uint64_t end = traversal::batch_end(launch, thread, kBatchRays, kBatchEvents);
     const traversal::Observed observed = traversal::observe(launch, thread, end);
@@ -41,14 +40,10 @@ std::vector<std::uint32_t> count_ray_steps(const trace::Trace& trace, const std:
       const traversal::RayCounters& ray = traced.counters[i];
       steps[observed.first_ray + i] = ray.nodes + ray.leaves;
     }
-    if (structure.progress != nullptr) {
-      structure.progress->advance(traced.counters.size());
-    }
+    sink_of(structure.progress).advance(traced.counters.size());
     thread = end;
   }
-  if (structure.progress != nullptr) {
-    structure.progress->finish();
-  }
+  sink_of(structure.progress).finish();
   return steps;
 }
 

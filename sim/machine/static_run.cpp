@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/progress_sink.hpp"
 #include "sim/machine/fluid.hpp"
 #include "sim/machine/timing.hpp"
 
@@ -47,9 +48,7 @@ class StaticRun {
   }
 
   Timing run() {
-    if (options_->progress != nullptr) {
-      options_->progress->start("running warps", schedule_->warps());
-    }
+    sink_of(options_->progress).start("running warps", schedule_->warps());
     bind_fixed_units();
     std::vector<Fluid::Ended> ended;
     fill();
@@ -66,9 +65,7 @@ class StaticRun {
     Timing timing = fluid_.finish();
     timing.traffic_bytes = traffic_;
     timing.placement = std::move(placement_);
-    if (options_->progress != nullptr) {
-      options_->progress->finish();
-    }
+    sink_of(options_->progress).finish();
     return timing;
   }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/progress_sink.hpp"
 #include "sim/machine/fluid.hpp"
 #include "sim/machine/job_maker.hpp"
 #include "sim/machine/timing.hpp"
@@ -63,9 +64,7 @@ class Simulation {
   }
 
   TimedRun run(const Machine& machine) {
-    if (options_->progress != nullptr) {
-      options_->progress->start("running warps", context_->segments.size());
-    }
+    sink_of(options_->progress).start("running warps", context_->segments.size());
     for (std::uint32_t sm = 0; sm < sms_; ++sm) {
       launch_room_.set(sm, 0);
     }
@@ -342,9 +341,7 @@ class Simulation {
   }
 
   void report(std::uint64_t lanes) {
-    if (options_->progress != nullptr) {
-      options_->progress->advance(lanes);
-    }
+    sink_of(options_->progress).advance(lanes);
   }
 
   TimedRun finish(const Machine& machine) {
@@ -357,9 +354,7 @@ class Simulation {
     timing.placement = std::move(run_.timing.placement);
     complete(timing, machine, rates_.charges);
     run_.timing = std::move(timing);
-    if (options_->progress != nullptr) {
-      options_->progress->finish();
-    }
+    sink_of(options_->progress).finish();
     return std::move(run_);
   }
 

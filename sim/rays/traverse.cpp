@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 
+#include "base/progress_sink.hpp"
 #include "traversal/observed.hpp"
 
 namespace rayreplay::experiment {
@@ -273,21 +274,15 @@ TraverseResult traverse(const trace::Launch& launch, const bvh::Bvh& structure, 
   const Warps warps = warps_by_start(packed);
   result.warps = warps.first.size() - 1;
   Runner runner(structure, packed.warp_size, options, result);
-  if (options.progress != nullptr) {
-    options.progress->start("replaying rays", launch.data.rays.size());
-  }
+  sink_of(options.progress).start("replaying rays", launch.data.rays.size());
   for (std::size_t warp = 0; warp < result.warps;) {
     const std::size_t end = batch_of(launch, warps, warp, options.batch_rays);
     const Batch batch = make_batch(launch, warps, warp, end);
     runner.run(batch);
-    if (options.progress != nullptr) {
-      options.progress->advance(batch.rays.size());
-    }
+    sink_of(options.progress).advance(batch.rays.size());
     warp = end;
   }
-  if (options.progress != nullptr) {
-    options.progress->finish();
-  }
+  sink_of(options.progress).finish();
   return result;
 }
 

@@ -1,4 +1,4 @@
-// One value of one key: type, range, units. Internal to this room.
+// One value of one key: type, range, units.
 #pragma once
 
 #include <string>
@@ -12,5 +12,8 @@ namespace rayreplay::experiment {
 /// numbers, "64KiB" is bytes. Usage at `where` for anything else and for what is out of range. `key` for messages.
 [[nodiscard]] ParameterValue checked_value(const ExperimentParameter& parameter, std::string_view key,
                                            const ParameterValue& value, const std::string& where);
+
+/// "64KiB" as bytes; what has no such unit stays as it is.
+[[nodiscard]] std::string without_unit(const std::string& text);
 
 }  // namespace rayreplay::experiment

@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/progress.hpp"
+#include "base/progress_sink.hpp"
 #include "sim/simt/call_dictionary.hpp"
 #include "sim/simt/kernel/kernel.hpp"
 
@@ -117,9 +117,7 @@ std::unique_ptr<Workers<Code>> run(const kernel::Entries<Code>& entries, const k
                             [&](const auto& range) {
                               kernel::Worker<Code> worker = workers->local().worker(job.rays_before != nullptr);
                               entries.count(job, worker, range.begin(), range.end());
-                              if (progress != nullptr) {
-                                progress->advance(range.size());
-                              }
+                              sink_of(progress).advance(range.size());
                             });
   return workers;
 }

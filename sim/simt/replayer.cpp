@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/progress_sink.hpp"
 #include "sim/simt/call_dictionary.hpp"
 #include "sim/simt/job.hpp"
 #include "sim/simt/kernel/kernel.hpp"
@@ -163,9 +164,7 @@ void fail_unknown_thread(std::uint64_t place, std::uint32_t thread, std::uint64_
 ReplayResult replay_on(const Kernel& kernel, const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
                        const scheduler::WarpAssignment& assignment, const ReplayOptions& options) {
   check_thread_replay(shaders, assignment, options);
-  if (options.progress != nullptr) {
-    options.progress->start("replay", assignment.warps());
-  }
+  sink_of(options.progress).start("replay", assignment.warps());
   ReplayResult result;
   result.warp_size = assignment.warp_size;
   result.policy = options.policy;
@@ -174,9 +173,7 @@ ReplayResult replay_on(const Kernel& kernel, const trace::Launch& launch, const 
       dictionary.narrow() ? count_warps(kernel.narrow, dictionary, launch, shaders, assignment, options, result)
                           : count_warps(kernel.wide, dictionary, launch, shaders, assignment, options, result);
   derive_from_calls(dictionary, sums, shaders.size(), options.shader_cost, result);
-  if (options.progress != nullptr) {
-    options.progress->finish();
-  }
+  sink_of(options.progress).finish();
   return result;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/huge_pages.hpp"
+#include "base/progress_sink.hpp"
 #include "sim/simt/call_dictionary.hpp"
 #include "sim/simt/job.hpp"
 #include "sim/simt/kernel/kernel.hpp"
@@ -184,9 +185,7 @@ SegmentReplayResult replay_segments_on(const Kernel& kernel, const trace::Launch
                                        const SegmentReplayOptions& options) {
   check_segment_replay(shaders, segment_at, warp_size, options);
   const Pieces pieces{launch.data.events, segments.event_offset, segment_at, warp_size};
-  if (options.progress != nullptr) {
-    options.progress->start("replay of segments", pieces.warps());
-  }
+  sink_of(options.progress).start("replay of segments", pieces.warps());
   SegmentReplayResult result;
   result.replay.warp_size = warp_size;
   result.replay.policy = options.policy;
@@ -198,9 +197,7 @@ SegmentReplayResult replay_segments_on(const Kernel& kernel, const trace::Launch
   } else {
     replay_pieces(kernel.wide, dictionary, pieces, shaders.size(), rays_before, options, result);
   }
-  if (options.progress != nullptr) {
-    options.progress->finish();
-  }
+  sink_of(options.progress).finish();
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include "base/progress_sink.hpp"
 #include "sim/caching/grid/feeds.hpp"
 #include "sim/caching/grid/level_runs.hpp"
 #include "sim/memory/caches/sector_count.hpp"
@@ -76,9 +77,7 @@ class GridRun {
     result_.counts.resize(hierarchies_.size());
     result_.failures.resize(hierarchies_.size());
     plan();
-    if (progress_ != nullptr) {
-      progress_->start("caches of the stream", l1s_.size() + 1 + l2s_.size());
-    }
+    sink_of(progress_).start("caches of the stream", l1s_.size() + 1 + l2s_.size());
     run_l1s();
     run_l2s();
     for (std::size_t i = 0; i < hierarchies_.size(); ++i) {
@@ -87,9 +86,7 @@ class GridRun {
       }
     }
     result_.passes = passes_;
-    if (progress_ != nullptr) {
-      progress_->finish();
-    }
+    sink_of(progress_).finish();
     return std::move(result_);
   }
 
@@ -118,9 +115,7 @@ class GridRun {
   }
 
   void advance() {
-    if (progress_ != nullptr) {
-      progress_->advance(1);
-    }
+    sink_of(progress_).advance(1);
   }
 
   [[nodiscard]] Runs run_caches(const std::vector<LineAccess>& accesses, std::span<const std::uint64_t> begins,

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/progress_sink.hpp"
 #include "scheduler-models/swizzle_file.hpp"
 #include "sim/engine/stage_registry.hpp"
 #include "sim/engine/stage_settings.hpp"
@@ -121,16 +122,12 @@ WhatIfResult what_if(Workbench& bench, const Experiment& experiment, const WhatI
     swizzles.push_back(scheduler::read_swizzle(file, launch.size));
   }
   Progress* const progress = bench.progress();
-  if (progress != nullptr) {
-    progress->start("packings", configuration.packings.size() + swizzles.size());
-  }
+  sink_of(progress).start("packings", configuration.packings.size() + swizzles.size());
   result.bound = *bound(bench, experiment);
   const RowMaker make_row(bench, data, configuration, wanted.pixel_maps);
   const auto add = [&](WhatIfRow row) {
     result.rows.push_back(std::move(row));
-    if (progress != nullptr) {
-      progress->advance(1);
-    }
+    sink_of(progress).advance(1);
   };
   // One after another: a row needs several arrays of one entry per thread, and the work inside it is parallel already.
   for (const std::string& packing : configuration.packings) {
@@ -149,9 +146,7 @@ WhatIfResult what_if(Workbench& bench, const Experiment& experiment, const WhatI
     result.maps.counts = count_pixels(launch, bench.on_device(data, configuration.launch));
     result.maps.order = order_map(launch.size, *order);
   }
-  if (progress != nullptr) {
-    progress->finish();
-  }
+  sink_of(progress).finish();
   return result;
 }
 

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/progress_sink.hpp"
 #include "sim/machine/interleaving/bring_near.hpp"
 #include "sim/machine/interleaving/item_supply.hpp"
 #include "sim/machine/interleaving/sector_map.hpp"
@@ -119,9 +120,7 @@ class EngineState {
       return false;
     }
     ++result_.items;
-    if (call_.options.progress != nullptr) {
-      call_.options.progress->advance(1);
-    }
+    sink_of(call_.options.progress).advance(1);
     const memory::WarpStream& stream = *streams_[id];
     warps_[id] = {.next = stream.transactions.data(),
                   .end = stream.transactions.data() + stream.transactions.size(),
