@@ -286,31 +286,6 @@ class Evaluator::Impl {
     kept_.limit_to(bytes);
   }
 
-  void forget(std::span<const Settings> complete, bool of_input) {
-    for (const Settings& settings : complete) {
-      try {
-        const Experiment experiment = known(settings, catalogue_.facts(settings));
-        for (std::size_t i = stage_count(); i-- > 0;) {
-          const auto stage = static_cast<Stage>(i);
-          const StageCode& made_by = code(stage);
-          if (made_by.gives_result && (of_input || !made_by.kept_with_input)) {
-            kept_.forget(experiment.key(stage));
-          }
-          if (of_input && made_by.by_products != nullptr) {
-            for (const Key& key : made_by.by_products(experiment)) {
-              kept_.forget(key);
-            }
-          }
-        }
-      } catch (const Error& error) {
-        if (error.kind() == ErrorKind::Internal) {
-          throw;
-        }
-        // An input that cannot be named any more: its results are evicted in their turn.
-      }
-    }
-  }
-
   std::string input_hash(const Settings& complete) {
     return catalogue_.hash(complete);
   }
@@ -430,10 +405,6 @@ Workbench Evaluator::workbench(Accelerator* accelerator, Progress* progress) {
 
 void Evaluator::limit_memory(std::uint64_t bytes) {
   impl_->limit_memory(bytes);
-}
-
-void Evaluator::forget(std::span<const Settings> complete, bool of_input) {
-  impl_->forget(complete, of_input);
 }
 
 std::string Evaluator::input_hash(const Settings& complete) {

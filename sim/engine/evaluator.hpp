@@ -82,10 +82,6 @@ class Evaluator {
   /// whose reservation does not fit fails (Failure::needed_bytes).
   void limit_memory(std::uint64_t bytes);
 
-  /// Hint that the structures and streams that these configurations share are no longer needed; with `of_input`
-  /// also all results of their inputs. Metrics stay. A wrong hint costs time only.
-  void forget(std::span<const Settings> complete, bool of_input);
-
   /// Content hash of the trace or workload of complete settings; a file is hashed again only if its size or time of
   /// change differs.
   [[nodiscard]] std::string input_hash(const Settings& complete);

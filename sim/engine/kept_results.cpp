@@ -88,19 +88,6 @@ std::uint64_t KeptResults::bytes() const {
   return bytes_;
 }
 
-void KeptResults::forget(const Key& key) {
-  std::shared_ptr<Slot> gone;  // destroyed after the lock: freeing a large value takes time
-  const std::lock_guard lock(mutex_);
-  const auto found = slots_.find(key);
-  if (found != slots_.end() && found->second->state == State::Kept) {
-    const auto place = found->second->place;
-    gone = evict(place);
-    if (gone == nullptr) {
-      used_.splice(used_.end(), used_, place);
-    }
-  }
-}
-
 void KeptResults::limit_to(std::uint64_t bytes) {
   Lock lock(mutex_);
   most_bytes_ = bytes;

@@ -127,8 +127,6 @@ class KeptResults {
   [[nodiscard]] Value wait(const Claim& claim);
   /// Bytes of all kept results.
   [[nodiscard]] std::uint64_t bytes() const;
-  /// Evicts the result now, or as the first one after its last use. Unknown keys are ignored.
-  void forget(const Key& key);
   /// From now on, for all memory: results and reservations.
   void limit_to(std::uint64_t bytes);
   [[nodiscard]] bool limited() const;

@@ -28,9 +28,6 @@ struct StageCode {
   bool of_accesses = false;      ///< also of memory traces, which have neither threads nor a scene
   bool gives_result = false;     ///< to other stages, under the stage's key; its numbers have a key of their own
   const char* stored = nullptr;  ///< kind of the result in the store; null: it is not stored
-  bool kept_with_input = false;  ///< in memory until nobody needs the input; otherwise until nobody needs the structure
-  /// Keys of other results that stay in memory after the computation.
-  std::vector<Key> (*by_products)(const Experiment&) = nullptr;
   /// For memory traces: the settings that the stage reads, in place of its keys and of all stages it takes but
   /// `input`.
   std::string (*reads_of_accesses)(const Settings&) = nullptr;

@@ -10,6 +10,7 @@
 #include "base/input_file.hpp"
 #include "base/parameters.hpp"
 #include "base/toml.hpp"
+#include "sim/machine/machine_fields.hpp"
 #include "sim/machine/shipped.hpp"
 #include "sim/machine/toml_quote.hpp"
 #include "sim/machine/toml_table.hpp"
@@ -17,46 +18,51 @@
 namespace rayreplay::machine {
 namespace {
 
-using Member = std::variant<std::string Machine::*, bool Machine::*, std::uint32_t Machine::*, std::uint64_t Machine::*,
-                            double Machine::*>;
-
-struct Field {
-  const char* key;
-  Member member;
-  Range range{};
-};
-
 // Upper limits: far above any machine, far below the loss of whole numbers in sums of cycles or bytes.
-const std::array kFields = {
-    Field{"name", &Machine::name},
-    Field{"vendor", &Machine::vendor},
-    Field{"architecture", &Machine::architecture},
-    Field{"sms", &Machine::sms, {1, 4096}},
-    Field{"warp_size", &Machine::warp_size, {1, scheduler::kMaxWarpSize}},
-    Field{"resident_warps", &Machine::resident_warps, {1, 1024}},
-    Field{"registers", &Machine::registers, {1, 1 << 24}},
-    Field{"issue_per_cycle", &Machine::issue_per_cycle, {1e-3, 1e3}},
-    Field{"clock_mhz", &Machine::clock_mhz, {1, 1e5}},
-    Field{"rt_steps_per_cycle", &Machine::rt_steps_per_cycle, {1e-3, 1e3}},
-    Field{"rt_step_latency_cycles", &Machine::rt_step_latency_cycles, {0, 1e6}},
-    Field{"dram_bytes_per_second", &Machine::dram_bytes_per_second, {1e6, 1e15}},
-    Field{"l2_bytes_per_second", &Machine::l2_bytes_per_second, {1e6, 1e16}},
-    Field{"l1_bytes", &Machine::l1_bytes, {0, kMostL1Bytes}},
-    Field{"l1_line_bytes", &Machine::l1_line_bytes, {4, 1 << 15}},
-    Field{"l1_sector_bytes", &Machine::l1_sector_bytes, {4, 1 << 15}},
-    Field{"l1_ways", &Machine::l1_ways, {0, 1 << 20}},
-    Field{"l2_bytes", &Machine::l2_bytes, {0, kMostL2Bytes}},
-    Field{"l2_line_bytes", &Machine::l2_line_bytes, {4, 1 << 16}},
-    Field{"l2_sector_bytes", &Machine::l2_sector_bytes, {4, 1 << 16}},
-    Field{"l2_ways", &Machine::l2_ways, {0, 1 << 20}},
-    Field{"l1_latency_cycles", &Machine::l1_latency_cycles, {1, 1e6}},
-    Field{"l2_latency_cycles", &Machine::l2_latency_cycles, {1, 1e6}},
-    Field{"dram_latency_cycles", &Machine::dram_latency_cycles, {1, 1e6}},
-    Field{"outstanding_misses", &Machine::outstanding_misses, {1, 1 << 20}},
-    Field{"software_traversal", &Machine::software_traversal},
-    Field{"reorders", &Machine::reorders},
-    Field{"withheld_sms", &Machine::withheld_sms, {0, 4095}},
-    Field{"reorder_cycles", &Machine::reorder_cycles, {0, 1e6}},
+constexpr std::array kFields = {
+    MachineField{"name", &Machine::name},
+    MachineField{"vendor", &Machine::vendor},
+    MachineField{"architecture", &Machine::architecture},
+    MachineField{"sms", &Machine::sms, 1, 4096, "SMs", "SMs of the machine"},
+    MachineField{"warp_size", &Machine::warp_size, 1, scheduler::kMaxWarpSize, "threads",
+                 "Threads of the machine's own warps, for people; those of the experiment are warp_size"},
+    MachineField{"resident_warps", &Machine::resident_warps, 1, 1024, "warps", "Most warps of an SM at once"},
+    MachineField{"registers", &Machine::registers, 1, 1 << 24, "registers", "32-bit registers of an SM"},
+    MachineField{"issue_per_cycle", &Machine::issue_per_cycle, 1e-3, 1e3, "instructions",
+                 "Warp instructions that an SM starts per cycle"},
+    MachineField{"clock_mhz", &Machine::clock_mhz, 1, 1e5, "MHz", "Clock under load"},
+    MachineField{"rt_steps_per_cycle", &Machine::rt_steps_per_cycle, 1e-3, 1e3, "visits",
+                 "Node and leaf visits that an SM's ray-tracing unit starts per cycle, over all lanes"},
+    MachineField{"rt_step_latency_cycles", &Machine::rt_step_latency_cycles, 0, 1e6, "cycles",
+                 "Latency of one visit of one ray, with nobody else there"},
+    MachineField{"dram_bytes_per_second", &Machine::dram_bytes_per_second, 1e6, 1e15, "bytes/s",
+                 "Bandwidth of the memory, whole machine"},
+    MachineField{"l2_bytes_per_second", &Machine::l2_bytes_per_second, 1e6, 1e16, "bytes/s",
+                 "Bandwidth of the L2, whole machine; no model reads it by itself"},
+    MachineField{"l1_bytes", &Machine::l1_bytes, 0, kMostL1Bytes, "bytes",
+                 "L1 of an SM as it times the schedule; 0: there is none"},
+    MachineField{"l1_line_bytes", &Machine::l1_line_bytes, 4, 1 << 15, "bytes", "Its line"},
+    MachineField{"l1_sector_bytes", &Machine::l1_sector_bytes, 4, 1 << 15, "bytes", "Its sector: what a miss fetches"},
+    MachineField{"l1_ways", &Machine::l1_ways, 0, 1 << 20, "ways", "Its associativity; 0: fully associative"},
+    MachineField{"l2_bytes", &Machine::l2_bytes, 0, kMostL2Bytes, "bytes",
+                 "L2 as it times the schedule, all slices together; 0: there is none"},
+    MachineField{"l2_line_bytes", &Machine::l2_line_bytes, 4, 1 << 16, "bytes", "Its line"},
+    MachineField{"l2_sector_bytes", &Machine::l2_sector_bytes, 4, 1 << 16, "bytes",
+                 "Its sector: what memory is asked for"},
+    MachineField{"l2_ways", &Machine::l2_ways, 0, 1 << 20, "ways", "Its associativity; 0: fully associative"},
+    MachineField{"l1_latency_cycles", &Machine::l1_latency_cycles, 1, 1e6, "cycles",
+                 "From issue to data, with nobody else there: a hit in the L1"},
+    MachineField{"l2_latency_cycles", &Machine::l2_latency_cycles, 1, 1e6, "cycles", "... a miss that the L2 has"},
+    MachineField{"dram_latency_cycles", &Machine::dram_latency_cycles, 1, 1e6, "cycles", "... one that memory serves"},
+    MachineField{"outstanding_misses", &Machine::outstanding_misses, 1, 1 << 20, "transactions",
+                 "Transactions of an SM that missed its L1 and have not come back; one more waits"},
+    MachineField{"software_traversal", &Machine::software_traversal, 0, 0, "",
+                 "Whether there is no ray-tracing unit, and visits take issue slots"},
+    MachineField{"reorders", &Machine::reorders, 0, 0, "", "Whether the hardware reorders threads (SER)"},
+    MachineField{"withheld_sms", &Machine::withheld_sms, 0, 4095, "SMs",
+                 "SMs that do not shade while a model exchanges threads: less than machine.sms"},
+    MachineField{"reorder_cycles", &Machine::reorder_cycles, 0, 1e6, "cycles",
+                 "Latency of an exchange, for each warp that it forms"},
 };
 
 template <class... Visitors>
@@ -67,7 +73,7 @@ struct Overloaded : Visitors... {
 template <class... Visitors>
 Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
-std::string value_text(const Machine& machine, const Member& member) {
+std::string value_text(const Machine& machine, const MachineMember& member) {
   return std::visit(Overloaded{[&](std::string Machine::*text) { return quoted(machine.*text); },
                                [&](bool Machine::*flag) { return std::string(machine.*flag ? "true" : "false"); },
                                [&](auto Machine::*number) { return fmt::format("{}", machine.*number); }},
@@ -99,19 +105,25 @@ const ShippedText* find_shipped(const std::string& name) {
 
 }  // namespace
 
+std::span<const MachineField> machine_fields() {
+  return kFields;
+}
+
 Machine parse_machine(std::string_view toml, const std::string& source) {
   const toml::table document = parse_toml(toml, source, "machine");
   const TomlTable table(document, source);
   std::vector<std::string> keys;
-  for (const Field& field : kFields) {
+  for (const MachineField& field : kFields) {
     keys.emplace_back(field.key);
   }
   table.allow(keys);
   Machine machine;
-  for (const Field& field : kFields) {
+  for (const MachineField& field : kFields) {
     std::visit(Overloaded{[&](std::string Machine::*text) { table.read(field.key, machine.*text); },
                           [&](bool Machine::*flag) { table.read(field.key, machine.*flag); },
-                          [&](auto Machine::*number) { table.read(field.key, machine.*number, field.range); }},
+                          [&](auto Machine::*number) {
+                            table.read(field.key, machine.*number, {field.minimum, field.maximum});
+                          }},
                field.member);
   }
   if (machine.withheld_sms >= machine.sms) {
@@ -149,7 +161,7 @@ std::string shipped_machine_text(const std::string& name) {
 
 std::string to_toml(const Machine& machine) {
   std::string text;
-  for (const Field& field : kFields) {
+  for (const MachineField& field : kFields) {
     text += fmt::format("{} = {}\n", field.key, value_text(machine, field.member));
   }
   return text;

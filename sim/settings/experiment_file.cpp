@@ -14,14 +14,11 @@
 #include "sim/machine/toml_quote.hpp"
 #include "sim/settings/machine_settings.hpp"
 #include "sim/settings/settings.hpp"
+#include "sim/settings/toml_value.hpp"
 #include "sim/settings/value.hpp"
 
 namespace rayreplay::experiment {
 namespace {
-
-bool is_machine_path(const std::string& text) {
-  return text.find('/') != std::string::npos || text.ends_with(".toml");
-}
 
 /// Joins a relative path with the file's folder.
 std::string in_folder(const std::string& path, const std::string& folder) {
@@ -30,26 +27,11 @@ std::string in_folder(const std::string& path, const std::string& folder) {
              : (std::filesystem::path(folder) / path).lexically_normal().string();
 }
 
-std::string moved_path(const ExperimentParameter& parameter, const std::string& text, const std::string& folder) {
-  if (parameter.declared.name == kMachineName) {
-    return is_machine_path(text) ? in_folder(text, folder) : text;
-  }
-  if (parameter.separator == '\0') {
-    return in_folder(text, folder);
-  }
-  // "NAME:BITS=FILE" each.
-  std::string result;
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const auto end = rest.find(parameter.separator);
-    const std::string item(rest.substr(0, end));
-    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
-    const auto equals = item.find('=');
-    result +=
-        (result.empty() ? std::string() : std::string(1, parameter.separator)) +
-        (equals == std::string::npos ? item : item.substr(0, equals + 1) + in_folder(item.substr(equals + 1), folder));
-  }
-  return result;
+[[noreturn]] void wrong_type(const std::string& key, const toml::node& node, const std::string& where,
+                             const char* expected) {
+  std::ostringstream found;
+  found << node.type();
+  throw Error(ErrorKind::Usage, {"the value has the wrong type", place_of(where, key), found.str(), expected, ""});
 }
 
 class Reader {
@@ -80,11 +62,7 @@ class Reader {
         read_table(*inner, path + ".");
         continue;
       }
-      const ExperimentParameter* parameter = find_parameter(path);
-      if (parameter == nullptr) {
-        unknown_key(path, where);
-      }
-      settings_.set(path, value_of(*parameter, path, node, where), where);
+      settings_.set(path, value_of(node, path, folder_, where), where);
     }
   }
 
@@ -125,44 +103,6 @@ class Reader {
     }
   }
 
-  ParameterValue value_of(const ExperimentParameter& parameter, const std::string& path, const toml::node& node,
-                          const std::string& where) const {
-    if (const toml::array* list = node.as_array(); list != nullptr && parameter.separator != '\0') {
-      std::string text;
-      for (const toml::node& item : *list) {
-        if (!item.is_string()) {
-          wrong_type(path, item, where, "a list of texts");
-        }
-        text += (text.empty() ? std::string() : std::string(1, parameter.separator)) + item.as_string()->get();
-      }
-      return with_folder(parameter, text);
-    }
-    if (const auto* text = node.as_string()) {
-      return with_folder(parameter, text->get());
-    }
-    if (const auto* number = node.as_integer()) {
-      return number->get();
-    }
-    if (const auto* number = node.as_floating_point()) {
-      return number->get();
-    }
-    if (const auto* flag = node.as_boolean()) {
-      return flag->get();
-    }
-    wrong_type(path, node, where, parameter.separator != '\0' ? "a text or a list of texts" : "one value");
-  }
-
-  [[nodiscard]] std::string with_folder(const ExperimentParameter& parameter, const std::string& text) const {
-    return parameter.is_path ? moved_path(parameter, text, folder_) : text;
-  }
-
-  [[noreturn]] static void wrong_type(const std::string& path, const toml::node& node, const std::string& where,
-                                      const char* expected) {
-    std::ostringstream found;
-    found << node.type();
-    throw Error(ErrorKind::Usage, {"the value has the wrong type", place_of(where, path), found.str(), expected, ""});
-  }
-
   std::string source_;
   std::string folder_;
   Settings settings_;
@@ -201,6 +141,66 @@ void write_line(Section& section, const std::string& key, const ParameterValue& 
 }
 
 }  // namespace
+
+std::string with_paths(const std::string& key, const std::string& text,
+                       const std::function<std::string(const std::string& path)>& change) {
+  const ExperimentParameter* parameter = find_parameter(key);
+  if (parameter == nullptr || !parameter->is_path || text.empty()) {
+    return text;
+  }
+  if (key == kMachineName && text.find('/') == std::string::npos && !text.ends_with(".toml")) {
+    return text;
+  }
+  if (parameter->separator == '\0') {
+    return change(text);
+  }
+  // "NAME:BITS=FILE" each.
+  std::string result;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(parameter->separator, begin), text.size());
+    const std::string item = text.substr(begin, end - begin);
+    const std::size_t equals = item.find('=');
+    result += begin == 0 ? std::string() : std::string(1, parameter->separator);
+    result += equals == std::string::npos ? item : item.substr(0, equals + 1) + change(item.substr(equals + 1));
+    begin = end + 1;
+  }
+  return result;
+}
+
+ParameterValue value_of(const toml::node& node, const std::string& key, const std::string& folder,
+                        const std::string& where) {
+  const ExperimentParameter* parameter = find_parameter(key);
+  if (parameter == nullptr) {
+    unknown_key(key, where);
+  }
+  const auto with_folder = [&](const std::string& text) {
+    return with_paths(key, text, [&folder](const std::string& path) { return in_folder(path, folder); });
+  };
+  const bool takes_list = parameter->separator != '\0';
+  if (const toml::array* list = node.as_array(); list != nullptr && takes_list) {
+    std::string text;
+    for (const toml::node& item : *list) {
+      if (!item.is_string()) {
+        wrong_type(key, item, where, "a list of texts");
+      }
+      text += (text.empty() ? std::string() : std::string(1, parameter->separator)) + item.as_string()->get();
+    }
+    return with_folder(text);
+  }
+  if (const auto* text = node.as_string()) {
+    return with_folder(text->get());
+  }
+  if (const auto* number = node.as_integer()) {
+    return number->get();
+  }
+  if (const auto* number = node.as_floating_point()) {
+    return number->get();
+  }
+  if (const auto* flag = node.as_boolean()) {
+    return flag->get();
+  }
+  wrong_type(key, node, where, takes_list ? "a text or a list of texts" : "one value");
+}
 
 Settings parse_experiment(std::string_view toml, const std::string& source, const std::string& folder) {
   return Reader(source, folder).read(toml);

@@ -33,28 +33,6 @@ std::string type_text(const Parameter& declared) {
   return type;
 }
 
-/// "64KiB" as bytes; other texts unchanged.
-std::string without_unit(const std::string& text) {
-  struct Unit {
-    std::string_view word;
-    std::uint64_t bytes;
-  };
-  static constexpr std::array kUnits = {Unit{"KiB", std::uint64_t{1} << 10U}, Unit{"MiB", std::uint64_t{1} << 20U},
-                                        Unit{"GiB", std::uint64_t{1} << 30U}, Unit{"TiB", std::uint64_t{1} << 40U}};
-  constexpr std::size_t kMostDigits = 6;  // with any unit the value fits into 64 bits
-  for (const Unit& unit : kUnits) {
-    if (!text.ends_with(unit.word)) {
-      continue;
-    }
-    const std::string digits = text.substr(0, text.size() - unit.word.size());
-    if (!digits.empty() && digits.size() <= kMostDigits &&
-        std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; })) {
-      return fmt::format("{}", std::stoull(digits) * unit.bytes);
-    }
-  }
-  return text;
-}
-
 /// -0 becomes 0, so that equal values have equal texts and hashes.
 ParameterValue without_sign_of_zero(const ParameterValue& value) {
   const auto* number = std::get_if<double>(&value);
@@ -138,6 +116,27 @@ std::string checked_outputs(const std::string& text, const std::string& place) {
 }
 
 }  // namespace
+
+std::string without_unit(const std::string& text) {
+  struct Unit {
+    std::string_view word;
+    std::uint64_t bytes;
+  };
+  static constexpr std::array kUnits = {Unit{"KiB", std::uint64_t{1} << 10U}, Unit{"MiB", std::uint64_t{1} << 20U},
+                                        Unit{"GiB", std::uint64_t{1} << 30U}, Unit{"TiB", std::uint64_t{1} << 40U}};
+  constexpr std::size_t kMostDigits = 6;  // with a unit: never beyond 64 bits
+  for (const Unit& unit : kUnits) {
+    if (!text.ends_with(unit.word)) {
+      continue;
+    }
+    const std::string digits = text.substr(0, text.size() - unit.word.size());
+    if (!digits.empty() && digits.size() <= kMostDigits &&
+        std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; })) {
+      return fmt::format("{}", std::stoull(digits) * unit.bytes);
+    }
+  }
+  return text;
+}
 
 std::string place_of(const std::string& where, std::string_view key) {
   const ExperimentParameter* parameter = where.starts_with("--") ? find_parameter(key) : nullptr;

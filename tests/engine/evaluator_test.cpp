@@ -483,37 +483,6 @@ TEST(Evaluator, ForecastsSayWhatIsThere) {
   EXPECT_THROW(static_cast<void>(other.forecast(of("nowhere.rrt", {}))), Error);
 }
 
-TEST(Evaluator, ForgetsWhatNobodyShares) {
-  const Settings asked = of(path_of("bunny.rrt"), {"outputs=traversal"});
-  Evaluator evaluator({});
-  const Outcome before = evaluator.evaluate({&asked, 1}).front();
-  ASSERT_FALSE(before.failure);
-  const auto expect_kept = [&](bool structure, bool input) {
-    // Asked for something else of the same structure, so that every stage before it is needed.
-    for (const experiment::StageForecast& one :
-         evaluator.forecast(of(path_of("bunny.rrt"), {"outputs=traversal", "traversal.ray=ordered"}))) {
-      if (one.stage == experiment::stage("structure")) {
-        EXPECT_EQ(one.kept, structure);
-      } else if (one.stage == experiment::stage("input") || one.stage == experiment::stage("assignment")) {
-        EXPECT_EQ(one.kept, input) << to_string(one.stage);
-      }
-    }
-  };
-  expect_kept(true, true);
-  evaluator.forget({&asked, 1}, false);
-  expect_kept(false, true);
-  evaluator.forget({&asked, 1}, true);
-  expect_kept(false, false);
-  const Settings other = of(path_of("bunny.rrt"), {"outputs=traversal,simt"});
-  const Outcome after = evaluator.evaluate({&other, 1}).front();
-  ASSERT_FALSE(after.failure);
-  for (const auto& metric : before.metrics) {
-    EXPECT_NE(std::ranges::find(after.metrics, metric), after.metrics.end()) << metric.first;
-  }
-  const Settings nowhere = of("nowhere.rrt", {});
-  evaluator.forget({&nowhere, 1}, true);
-}
-
 TEST(Evaluator, MemoryTracesAndMemoryWorkloadsHaveCaches) {
   const std::string spec = "working-set";
   const workloads::MemoryWorkload workload = workloads::Workloads::create(spec).model->make_memory();

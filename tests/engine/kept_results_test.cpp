@@ -49,32 +49,6 @@ TEST(KeptResults, ManyThreadsMakeOneResultOnce) {
   EXPECT_TRUE(kept.has(key_of(1)));
 }
 
-TEST(KeptResults, WhatIsForgottenIsGoneOrGoesFirst) {
-  KeptResults kept(1 << 20);
-  static_cast<void>(kept.get<int>(key_of(1), [] { return made(5, 1000); }));
-  auto held = kept.get<int>(key_of(2), [] { return made(6, 1000); });
-  static_cast<void>(kept.get<int>(key_of(3), [] { return made(7, 1000); }));
-  static_cast<void>(kept.get<int>(key_of(2), [] { return made(0, 0); }));
-  const std::uint64_t all = kept.bytes();
-  for (const std::uint64_t key : {1U, 2U, 9U}) {
-    kept.forget(key_of(key));
-  }
-  EXPECT_FALSE(kept.has(key_of(1)));
-  EXPECT_TRUE(kept.has(key_of(2))) << "in use";
-  EXPECT_TRUE(kept.has(key_of(3)));
-  EXPECT_EQ(kept.bytes(), all / 3 * 2);
-  EXPECT_EQ(*kept.get<int>(key_of(1), [] { return made(8, 1000); }), 8) << "made again";
-  held.reset();
-  kept.limit_to(all / 3 * 2);
-  EXPECT_FALSE(kept.has(key_of(2))) << "before the older third";
-  EXPECT_TRUE(kept.has(key_of(3)));
-
-  const KeptResults::Claim mine = kept.claim(key_of(4));
-  kept.forget(key_of(4));
-  kept.fulfil(key_of(4), mine, std::make_shared<const int>(8), 10);
-  EXPECT_TRUE(kept.has(key_of(4))) << "what is being made is not forgotten";
-}
-
 TEST(KeptResults, AFailureReachesAllWhoWaitAndIsNotKept) {
   KeptResults kept(1 << 20);
   const KeptResults::Claim mine = kept.claim(key_of(1));

@@ -97,7 +97,7 @@ TEST(Condition, ErrorsShowTheTextAndTheColumn) {
   EXPECT_THAT(condition_error_of("machine.sms > 3XB"), HasSubstr("number"));
   EXPECT_THAT(condition_error_of("machine.sms > ."), HasSubstr("number"));
   EXPECT_THAT(condition_error_of("machine.sms:pool > 1"), HasSubstr("does not hold a model"));
-  EXPECT_THAT(condition_error_of("scheduler.model:pool == 'x'"), HasSubstr("do not go together"));
+  EXPECT_THAT(condition_error_of("scheduler.model:pool == 'x'"), HasSubstr("a number and a text"));
   EXPECT_THAT(condition_error_of(std::string(10000, '(')), HasSubstr("nested"));
   EXPECT_THAT(condition_error_of(std::string(10000, '!') + "true"), HasSubstr("nested"));
 }

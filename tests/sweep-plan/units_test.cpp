@@ -131,15 +131,6 @@ TEST(Units, AreNoLargerThanAsked) {
   }
 }
 
-TEST(Units, ManySinglesAreJoined) {
-  const Plan plan(
-      of("sampler = \"random:count=30000\"\n[experiment]\noutputs = \"cache\"\n[axes]\n"
-         "\"schedule.compute_cycles\" = { from = 0, to = 1000000 }\n"));
-  expect_partition(plan);
-  EXPECT_GE(plan.units().size(), kManyUnits * 9 / 10);
-  EXPECT_LE(plan.units().size(), kManyUnits * 11 / 10);
-}
-
 TEST(Units, DepthFirst) {
   const Plan plan(of(R"(
 [experiment]

@@ -364,16 +364,6 @@ TEST_F(Database, IsReadWhereNothingCanBeWritten) {
   fs::permissions(folder, fs::perms::owner_all);
 }
 
-TEST_F(Database, RowsAreCommittedThoughNoneComesAfterThem) {
-  sweep::ResultsWriter writer(file(), made_up_sweep(), false);
-  writer.add({made_up_row(0)});
-  writer.add({made_up_row(1)});
-  for (int i = 0; i < 1000 && sweep::ResultsReader(file()).count() < 2; ++i) {
-    ::usleep(10000);
-  }
-  EXPECT_EQ(sweep::ResultsReader(file()).count(), 2U);
-}
-
 TEST_F(Database, MergesShards) {
   write_made_up(file("whole.db"));
   for (int shard = 0; shard < 3; ++shard) {

@@ -108,7 +108,7 @@ class Ranks : public testing::Test {
       in_step(&team, [&] {
         if (number == kWorkers) {
           attend_sweep(team);
-          return std::string();
+          return Texts{};
         }
         if (number > 0) {
           results = std::make_unique<ResultsWriter>(rank_database(path, number), about_of(*rank.plan), true);
@@ -117,13 +117,13 @@ class Ranks : public testing::Test {
         if (number > 0) {
           results.reset();  // before rank 0 joins it
         }
-        return std::string();
+        return Texts{};
       });
       in_step(&team, [&] {
         if (number == 0 && join_) {
           join_rank_databases(*results, path, about_of(*rank.plan), false);
         }
-        return std::string();
+        return Texts{};
       });
     } catch (...) {
       rank.failed = std::current_exception();
@@ -283,8 +283,8 @@ TEST_F(Ranks, AStepThatFailsOnOneFailsOnAll) {
           if (rank == 1) {
             throw Error(ErrorKind::Missing, {"no room", "there", "", "", ""});
           }
-          in_step(&team, [] { return std::string("inner"); });
-          return std::string();
+          in_step(&team, [] { return Texts{"inner"}; });
+          return Texts{};
         });
       };
       if (rank == 0) {

@@ -390,7 +390,7 @@ class SweepCommand {
   void step(const std::function<void()>& what) {
     sweep::in_step(team(), [&] {
       what();
-      return std::string();
+      return sweep::Texts{};
     });
   }
 

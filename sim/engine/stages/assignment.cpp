@@ -106,11 +106,6 @@ constexpr StageCode kCode = {
     .estimate_bytes = [](const Experiment& experiment) { return experiment.launch().size.threads() * kThreadBytes; },
     .gives_result = true,
     .stored = kStoredPacking,
-    .kept_with_input = true,
-    .by_products =
-        [](const Experiment& experiment) {
-          return std::vector{order_key(experiment), bound_key(experiment)};
-        },
 };
 
 const StageRegistrar kRegistrar({.name = "assignment",

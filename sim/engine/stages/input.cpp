@@ -40,7 +40,6 @@ constexpr StageCode kCode = {
     .estimate_bytes = [](const Experiment& experiment) { return experiment.facts->memory_bytes; },
     .of_accesses = true,
     .gives_result = true,
-    .kept_with_input = true,
 };
 
 const StageRegistrar kRegistrar({.name = "input",

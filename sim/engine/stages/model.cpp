@@ -106,7 +106,6 @@ namespace {
 constexpr StageCode kCode = {
     .estimate_bytes = estimated_bytes,
     .numbers = make_numbers,
-    .by_products = [](const Experiment& experiment) { return std::vector{steps_key(experiment)}; },
 };
 
 const StageRegistrar kRegistrar(

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -26,12 +27,17 @@ class LineSplit {
     }
   }
 
+  /// The lower-level line with the first byte of this line.
+  [[nodiscard]] std::uint64_t first_line(std::uint64_t line) const {
+    return places_ == 1 ? line * parts_ : line >> std::countr_zero(places_);
+  }
+
   /// Calls `take(line, sectors)`.
   template <class Take>
   void each(std::uint64_t line, std::uint8_t sectors, const Take& take) const {
     const std::uint64_t place = line & (places_ - 1);
-    const std::uint64_t first = places_ == 1 ? line * parts_ : line / places_;
     const std::size_t row = place * masks_ + (sectors & (masks_ - 1));
+    const std::uint64_t first = first_line(line);
     for (std::uint32_t i = begin_[row]; i < begin_[row + 1]; ++i) {
       take(first + pieces_[i].line, pieces_[i].sectors);
     }

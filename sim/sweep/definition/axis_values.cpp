@@ -10,6 +10,9 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
+#include "sim/settings/toml_value.hpp"
+#include "sim/settings/value.hpp"
 #include "sim/sweep/definition/toml_leaves.hpp"
 
 namespace rayreplay::sweep {
@@ -21,18 +24,10 @@ constexpr const char* kForms =
 /// Largest range of integers that doubles represent exactly.
 constexpr double kMaxExact = 9007199254740992.0;
 
-/// Twelve digits: platforms differ only in the last bits of a logarithm.
-double rounded(double value) {
-  const std::string text = fmt::format("{:.12g}", value);
-  double result = value;
-  std::from_chars(text.data(), text.data() + text.size(), result);
-  return result;
-}
-
 class RangeReader {
  public:
-  RangeReader(std::string key, const toml::table& table, Place at)
-      : key_(std::move(key)), table_(&table), at_(std::move(at)), where_(at_.text()) {}
+  RangeReader(std::string key, const toml::table& table, std::string where)
+      : key_(std::move(key)), table_(&table), where_(std::move(where)) {}
 
   Axis read() {
     for (const auto& [name, node] : *table_) {
@@ -87,24 +82,19 @@ class RangeReader {
   }
 
   static std::optional<double> size_of(const std::string& text) {
+    const std::string digits = experiment::without_unit(text);
     std::int64_t value = 0;
-    const char* last = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), last, value);
-    const std::string_view unit(stop, static_cast<std::size_t>(last - stop));
-    constexpr unsigned kKibi = 10;
-    const unsigned shift = unit == "KiB" ? kKibi : unit == "MiB" ? 2 * kKibi : unit == "GiB" ? 3 * kKibi : 0;
-    if (error != std::errc() || (shift == 0 && !unit.empty() && unit != "B")) {
-      return std::nullopt;
-    }
-    return std::ldexp(static_cast<double>(value), static_cast<int>(shift));
+    const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return error == std::errc() && stop == digits.data() + digits.size() ? std::optional<double>(value) : std::nullopt;
   }
 
   /// The key's answer to one end decides whether the axis has whole numbers.
   double end(const char* word) {
     const toml::node* node = table_->get(word);
     const double value = number(node, word);
-    note_type(
-        checked(key_, node->is_string() ? ParameterValue(as_whole(value)) : value_of(*node, key_, "", at_), where_));
+    note_type(checked(
+        key_, node->is_string() ? ParameterValue(as_whole(value)) : experiment::value_of(*node, key_, "", where_),
+        where_));
     return value;
   }
 
@@ -225,7 +215,6 @@ class RangeReader {
 
   std::string key_;
   const toml::table* table_;
-  Place at_;
   std::string where_;
   double low_ = 0;
   double high_ = 0;
@@ -234,6 +223,13 @@ class RangeReader {
 };
 
 }  // namespace
+
+double rounded(double value) {
+  const std::string text = fmt::format("{:.12g}", value);
+  double result = value;
+  std::from_chars(text.data(), text.data() + text.size(), result);
+  return result;
+}
 
 bool is_range(const toml::table& table) {
   return std::any_of(kRangeWords.begin(), kRangeWords.end(),
@@ -260,6 +256,17 @@ ParameterValue resolved_spec(const std::string& key, const ParameterValue& value
   return experiment::complete(scratch).text(key);
 }
 
+ParameterValue known_spec(const std::string& key, const ParameterValue& value) {
+  try {
+    return resolved_spec(key, value, "");
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::Internal) {
+      throw;
+    }
+    return value;
+  }
+}
+
 bool same_value(const ParameterValue& left, const ParameterValue& right) {
   const auto number = [](const ParameterValue& value) -> std::optional<double> {
     if (const auto* whole = std::get_if<std::int64_t>(&value)) {
@@ -273,31 +280,32 @@ bool same_value(const ParameterValue& left, const ParameterValue& right) {
   return a && b ? *a == *b : left == right;
 }
 
-Axis read_axis(const std::string& key, const toml::node& node, const std::string& folder, const Place& at) {
+Axis read_axis(const std::string& key, const toml::node& node, const std::string& folder, const std::string& source,
+               const std::string& where) {
   const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
   if (parameter == nullptr) {
-    experiment::unknown_key(key, at.text());
+    experiment::unknown_key(key, where);
   }
   if (const std::string command = experiment::command_of(parameter->read_by); !command.empty()) {
-    usage("no stage of a sweep reads the key", at.text(), "'" + key + "'", "a key that a stage reads",
+    usage("no stage of a sweep reads the key", where, "'" + key + "'", "a key that a stage reads",
           fmt::format("rayreplay {} alone reads it", command));
   }
   if (const toml::table* table = node.as_table()) {
-    return RangeReader(key, *table, at).read();
+    return RangeReader(key, *table, where).read();
   }
   const toml::array* array = node.as_array();
   if (array == nullptr) {
-    usage("an axis has several values", at.text(), fmt::format("{}: {}", key, type_of(node)), kForms,
+    usage("an axis has several values", where, fmt::format("{}: {}", key, type_of(node)), kForms,
           "a key with one value belongs to [experiment]");
   }
   if (array->empty()) {
-    usage("the axis is empty", at.text(), key, "at least one value", "without a value there is no configuration");
+    usage("the axis is empty", where, key, "at least one value", "without a value there is no configuration");
   }
-  Axis axis{.key = key, .values = {}, .where = at.text()};
+  Axis axis{.key = key, .values = {}, .where = where};
   axis.values.reserve(array->size());
   for (const toml::node& item : *array) {
-    const Place here = item.source().begin.line == 0 ? at : place(at.source, item.source().begin);
-    axis.values.push_back(checked(key, value_of(item, key, folder, here), here.text()));
+    const std::string here = item.source().begin.line == 0 ? where : place(source, item.source().begin);
+    axis.values.push_back(checked(key, experiment::value_of(item, key, folder, here), here));
   }
   return axis;
 }

@@ -13,12 +13,15 @@ namespace rayreplay::sweep {
 /// Upper limit of values of one axis.
 inline constexpr std::uint64_t kMostValues = 1'000'000;
 
+/// To twelve digits: platforms differ only in the last bits of a logarithm.
+[[nodiscard]] double rounded(double value);
+
 /// True for a range; false for a part of a dotted key.
 [[nodiscard]] bool is_range(const toml::table& table);
 
-/// Every value is checked by its key.
+/// Every value is checked by its key. `source`: the file; `where`: the axis in it.
 [[nodiscard]] Axis read_axis(const std::string& key, const toml::node& node, const std::string& folder,
-                             const Place& at);
+                             const std::string& source, const std::string& where);
 
 /// Converts to the key's type; Usage names `where`.
 [[nodiscard]] ParameterValue checked(const std::string& key, const ParameterValue& value, const std::string& where);
@@ -27,6 +30,8 @@ inline constexpr std::uint64_t kMostValues = 1'000'000;
 /// model.
 [[nodiscard]] ParameterValue resolved_spec(const std::string& key, const ParameterValue& value,
                                            const std::string& where);
+/// The same, but a value of an unknown model is unchanged: its rows get the error.
+[[nodiscard]] ParameterValue known_spec(const std::string& key, const ParameterValue& value);
 
 /// Compares numbers by value, whole or not, and all other types exactly.
 [[nodiscard]] bool same_value(const ParameterValue& left, const ParameterValue& right);

@@ -27,12 +27,13 @@ class Condition {
   static constexpr std::size_t kMostCharacters = 65536;
 
   using Lookup = std::function<const ParameterValue*(const std::string& key)>;  ///< null: no value
+  struct Step;
 
   Condition() = default;
   /// `where`: file and line, for messages.
   Condition(std::string_view text, std::string where);
 
-  [[nodiscard]] bool holds(const Lookup& value) const;
+  [[nodiscard]] bool holds(const Lookup& lookup) const;
   [[nodiscard]] const std::string& text() const {
     return text_;
   }
@@ -42,9 +43,6 @@ class Condition {
   }
 
  private:
-  friend class ConditionParser;
-  friend class ConditionRun;
-  struct Step;
   std::string text_;
   std::string where_;
   std::vector<std::string> keys_;

@@ -81,6 +81,12 @@ void set_on_base(Definition& definition, std::string_view assignment, const std:
 /// All axis keys in the order of the file.
 [[nodiscard]] std::vector<std::string> axis_keys(const Definition& definition);
 
+struct AxisPlace {
+  const Axis* axis = nullptr;  ///< null: the key is no axis
+  std::size_t factor = 0;
+};
+[[nodiscard]] AxisPlace find_axis(const Definition& definition, std::string_view key);
+
 /// 32 hexadecimal digits: a hash of everything that decides the configurations and their meaning. `stop` and
 /// `objective` are not part of it. Paths are hashed relative to the sweep's folder, so moving the folder keeps the
 /// hash.

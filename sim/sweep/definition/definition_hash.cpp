@@ -1,8 +1,5 @@
 #include <fmt/format.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "sim/sweep/definition/definition.hpp"
 #include "sim/sweep/definition/paths.hpp"
 
@@ -30,8 +27,7 @@ class Description {
   }
 
   [[nodiscard]] std::string hash() const {
-    const XXH128_hash_t hash = XXH3_128bits(text_.data(), text_.size());
-    return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+    return text_hash(text_);
   }
 
  private:

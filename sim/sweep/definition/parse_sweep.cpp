@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/input_file.hpp"
 #include "base/toml.hpp"
+#include "sim/settings/toml_value.hpp"
 #include "sim/sweep/definition/axis_values.hpp"
 #include "sim/sweep/definition/definition.hpp"
 #include "sim/sweep/definition/paths.hpp"
@@ -44,7 +46,7 @@ class SweepReader {
     for (const auto& [key, node] : table_) {
       const std::string name(key.str());
       if (std::find(kTopLevel.begin(), kTopLevel.end(), name) == kTopLevel.end()) {
-        unknown_word(name, at(key.source()).text());
+        unknown_word(name, at(key.source()));
       }
     }
     definition_.folder = folder_;
@@ -59,7 +61,7 @@ class SweepReader {
   }
 
  private:
-  [[nodiscard]] Place at(const toml::source_region& region) const {
+  [[nodiscard]] std::string at(const toml::source_region& region) const {
     return place(source_, region.begin);
   }
 
@@ -72,51 +74,64 @@ class SweepReader {
                          : "did you mean '" + near + "'?");
   }
 
+  [[noreturn]] void wrong_type(const toml::node& node, std::string_view name, std::string expected) const {
+    usage("the value has the wrong type", at(node.source()), fmt::format("{}: {}", name, type_of(node)),
+          std::move(expected));
+  }
+
+  /// Null: the sweep has none.
   [[nodiscard]] const toml::table* table_at(std::string_view name) const {
     const toml::node* node = table_.get(name);
     if (node != nullptr && !node->is_table()) {
-      usage("the value has the wrong type", at(node->source()).text(), fmt::format("{}: {}", name, type_of(*node)),
-            fmt::format("a table: [{}]", name));
+      wrong_type(*node, name, fmt::format("a table: [{}]", name));
     }
     return node == nullptr ? nullptr : node->as_table();
   }
 
-  [[nodiscard]] std::string text_of(const toml::node& node, std::string_view name) const {
-    const auto* text = node.as_string();
-    if (text == nullptr) {
-      usage("the value has the wrong type", at(node.source()).text(), fmt::format("{}: {}", name, type_of(node)),
-            "a text");
+  /// Empty: the sweep has none.
+  [[nodiscard]] const toml::array& list_at(std::string_view name, const char* expected) const {
+    static const toml::array kNone;
+    const toml::node* node = table_.get(name);
+    if (node != nullptr && !node->is_array()) {
+      wrong_type(*node, name, expected);
     }
-    return text->get();
+    return node == nullptr ? kNone : *node->as_array();
+  }
+
+  [[nodiscard]] std::string text_of(const toml::node& node, std::string_view name) const {
+    if (!node.is_string()) {
+      wrong_type(node, name, "a text");
+    }
+    return node.as_string()->get();
   }
 
   /// TOML assigns keys after a [table] head to that table. The message explains how to write a key of the sweep
   /// instead.
-  void check_key(const std::string& key, const Place& where, const char* table) const {
+  void check_key(const std::string& key, const std::string& where, const char* table) const {
     if (experiment::find_parameter(key) == nullptr &&
         std::find(kTopLevel.begin(), kTopLevel.end(), key) != kTopLevel.end()) {
-      usage(fmt::format("'{}' stands inside [{}]", key, table), where.text(), "", "a key of an experiment",
+      usage(fmt::format("'{}' stands inside [{}]", key, table), where, "", "a key of an experiment",
             fmt::format("write `{}` before the first [table] of the file", key));
     }
   }
 
-  ParameterValue value_here(const toml::node& node, const std::string& key, const Place& where) {
+  ParameterValue value_here(const toml::node& node, const std::string& key, const std::string& where) {
     note_written(node, key, where);
-    return value_of(node, key, folder_, where);
+    return experiment::value_of(node, key, folder_, where);
   }
 
   /// Absolute paths in the value.
-  void note_written(const toml::node& node, const std::string& key, const Place& where) {
+  void note_written(const toml::node& node, const std::string& key, const std::string& where) {
     const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
     if (parameter != nullptr && parameter->is_path && (node.is_string() || node.is_array())) {
-      note_absolute(definition_, key, value_of(node, key, "", where));
+      note_absolute(definition_, key, experiment::value_of(node, key, "", where));
     }
   }
 
   void read_base() {
     if (const toml::node* node = table_.get("base")) {
       const std::filesystem::path path = std::filesystem::path(folder_) / text_of(*node, "base");
-      const std::string text = read_file(path, at(node->source()).text());
+      const std::string text = read_file(path, at(node->source()));
       definition_.base = experiment::parse_experiment(text, path.string(), path.parent_path().string());
       const experiment::Settings written = experiment::parse_experiment(text, path.string(), "");
       for (const auto& [key, setting] : written.all()) {
@@ -125,28 +140,35 @@ class SweepReader {
     }
     if (const toml::table* table = table_at("experiment")) {
       for (const Leaf& leaf : leaves(*table)) {
-        const Place where = place(source_, leaf.at);
+        const std::string where = place(source_, leaf.at);
         check_key(leaf.key, where, "experiment");
-        definition_.base.set(leaf.key, value_here(*leaf.node, leaf.key, where), where.text());
+        definition_.base.set(leaf.key, value_here(*leaf.node, leaf.key, where), where);
       }
     }
   }
 
   void read_sampler() {
-    const toml::node* node = table_.get("sampler");
+    if (const toml::node* node = table_.get("sampler")) {
+      definition_.sampler = text_of(*node, "sampler");
+    }
+    with_place("sampler", [this] { definition_.sampler = Samplers::create(definition_.sampler).spec; });
+  }
+
+  /// Errors of `what` name the place of this part of the sweep.
+  void with_place(std::string_view name, const std::function<void()>& what) const {
     try {
-      definition_.sampler = Samplers::create(node == nullptr ? "grid" : text_of(*node, "sampler")).spec;
+      what();
     } catch (const Error& error) {
       ErrorInfo info = error.info();
-      info.where = at(node->source()).text() + (info.where.empty() ? "" : ", " + info.where);
+      info.where = at(table_.get(name)->source()) + (info.where.empty() ? "" : ", " + info.where);
       throw Error(error.kind(), info);
     }
   }
 
   Axis axis_of(const Leaf& leaf, const char* table) {
-    const Place where = place(source_, leaf.at);
+    const std::string where = place(source_, leaf.at);
     check_key(leaf.key, where, table);
-    Axis axis = read_axis(leaf.key, *leaf.node, folder_, where);
+    Axis axis = read_axis(leaf.key, *leaf.node, folder_, source_, where);
     if (const toml::array* values = leaf.node->as_array()) {
       for (const toml::node& value : *values) {
         note_written(value, leaf.key, where);
@@ -190,19 +212,14 @@ class SweepReader {
   }
 
   void read_zips(std::vector<std::pair<toml::source_position, Factor>>& found) {
-    const toml::node* node = table_.get("zip");
-    if (node == nullptr) {
-      return;
-    }
-    const toml::array* list = node->as_array();
-    if (list == nullptr || !list->is_array_of_tables()) {
-      usage("the value has the wrong type", at(node->source()).text(), "zip: " + type_of(*node),
-            "tables: [[zip]] with two square brackets");
-    }
-    for (const toml::node& item : *list) {
+    constexpr const char* kTables = "tables: [[zip]] with two square brackets";
+    for (const toml::node& item : list_at("zip", kTables)) {
+      if (!item.is_table()) {
+        wrong_type(item, "zip", kTables);
+      }
       const std::vector<Leaf> keys = leaves(*item.as_table(), is_range);
       if (keys.empty()) {
-        usage("the zip is empty", at(item.source()).text(), "", "axes");
+        usage("the zip is empty", at(item.source()), "", "axes");
       }
       Factor factor;
       for (const Leaf& leaf : keys) {
@@ -222,25 +239,13 @@ class SweepReader {
     }
   }
 
-  /// A spec of an unknown model is kept: its rows get the error.
-  static std::string resolved_or_as_it_is(const Axis& axis, std::size_t i) {
-    try {
-      return to_text(resolved_spec(axis.key, axis.values[i], axis.where));
-    } catch (const Error& error) {
-      if (error.kind() == ErrorKind::Internal) {
-        throw;
-      }
-      return to_text(axis.values[i]);
-    }
-  }
-
   /// Every row of a factor is one configuration; duplicates would count twice.
   static void check_rows(const Factor& factor) {
     std::set<std::vector<std::string>> rows;
     for (std::size_t i = 0; i < factor.axes.front().values.size(); ++i) {
       std::vector<std::string> row;
       for (const Axis& axis : factor.axes) {
-        row.push_back(resolved_or_as_it_is(axis, i));
+        row.push_back(to_text(known_spec(axis.key, axis.values[i])));
       }
       if (!rows.insert(row).second) {
         usage("a value is there twice", factor.axes.front().where,
@@ -250,49 +255,31 @@ class SweepReader {
   }
 
   void read_excludes() {
-    const toml::node* node = table_.get("exclude");
-    if (node == nullptr) {
-      return;
-    }
-    const toml::array* list = node->as_array();
-    if (list == nullptr) {
-      usage("the value has the wrong type", at(node->source()).text(), "exclude: " + type_of(*node),
-            "a list of tables: exclude = [{ KEY = VALUE, … }, …]");
-    }
-    for (const toml::node& item : *list) {
+    for (const toml::node& item : list_at("exclude", "a list of tables: exclude = [{ KEY = VALUE, … }, …]")) {
       const toml::table* table = item.as_table();
       if (table == nullptr || table->empty()) {
-        usage("an exclusion is a table of keys and values", at(item.source()).text(),
+        usage("an exclusion is a table of keys and values", at(item.source()),
               table == nullptr ? type_of(item) : "an empty table, which would exclude everything",
               "{ KEY = VALUE, … }");
       }
       auto& exclude = definition_.excludes.emplace_back();
       for (const Leaf& leaf : leaves(*table)) {
-        const Place where = place(source_, leaf.at);
+        const std::string where = place(source_, leaf.at);
         check_key(leaf.key, where, "exclude");
-        exclude.emplace_back(leaf.key, checked(leaf.key, value_here(*leaf.node, leaf.key, where), where.text()));
+        exclude.emplace_back(leaf.key, checked(leaf.key, value_here(*leaf.node, leaf.key, where), where));
         // An exclusion with an unknown model would never match.
-        static_cast<void>(resolved_spec(leaf.key, exclude.back().second, where.text()));
+        static_cast<void>(resolved_spec(leaf.key, exclude.back().second, where));
       }
     }
   }
 
   void read_conditions() {
-    const toml::node* node = table_.get("where");
-    if (node == nullptr) {
+    if (const toml::node* node = table_.get("where"); node != nullptr && node->is_string()) {
+      definition_.conditions.emplace_back(text_of(*node, "where"), at(node->source()));
       return;
     }
-    if (node->is_string()) {
-      definition_.conditions.emplace_back(text_of(*node, "where"), at(node->source()).text());
-      return;
-    }
-    const toml::array* list = node->as_array();
-    if (list == nullptr) {
-      usage("the value has the wrong type", at(node->source()).text(), "where: " + type_of(*node),
-            "a list of conditions");
-    }
-    for (const toml::node& item : *list) {
-      definition_.conditions.emplace_back(text_of(item, "where"), at(item.source()).text());
+    for (const toml::node& item : list_at("where", "a list of conditions")) {
+      definition_.conditions.emplace_back(text_of(item, "where"), at(item.source()));
     }
   }
 
@@ -302,7 +289,7 @@ class SweepReader {
       return;
     }
     const std::string text = text_of(*node, "objective");
-    const std::string where = at(node->source()).text();
+    const std::string where = at(node->source());
     Objective objective{.metric = text, .goal = experiment::Goal::None};
     for (const auto& [word, goal] :
          {std::pair("more ", experiment::Goal::More), std::pair("less ", experiment::Goal::Less)}) {
@@ -310,14 +297,10 @@ class SweepReader {
         objective = {.metric = text.substr(std::string_view(word).size()), .goal = goal};
       }
     }
-    try {
+    with_place("objective", [&objective] {
       const experiment::Goal own = experiment::find_metric(objective.metric).goal;
       objective.goal = objective.goal == experiment::Goal::None ? own : objective.goal;
-    } catch (const Error& error) {
-      ErrorInfo info = error.info();
-      info.where = where + (info.where.empty() ? "" : ", " + info.where);
-      throw Error(error.kind(), info);
-    }
+    });
     if (objective.goal == experiment::Goal::None) {
       usage("the metric has no goal of its own", where, "'" + text + "'",
             fmt::format(R"("more {0}" or "less {0}")", text));
@@ -333,7 +316,7 @@ class SweepReader {
     const std::vector<std::string> known = {"runs", "seconds"};
     for (const auto& [key, node] : *table) {
       const std::string name(key.str());
-      const std::string where = at(key.source()).text();
+      const std::string where = at(key.source());
       const double value = node.is_number() ? node.value_or(0.0) : 0.0;
       if (name == "runs" && node.is_integer() && node.as_integer()->get() > 0) {
         definition_.most_runs = static_cast<std::uint64_t>(node.as_integer()->get());
@@ -368,13 +351,9 @@ void set_on_base(Definition& definition, std::string_view assignment, const std:
   experiment::Settings scratch;
   scratch.set_text(assignment, where);
   for (const auto& [key, setting] : scratch.all()) {
-    for (const Factor& factor : definition.factors) {
-      for (const Axis& axis : factor.axes) {
-        if (axis.key == key) {
-          usage("the key is an axis of the sweep", where, "'" + key + "', " + axis.where, "a key that does not vary",
-                "change the axis in the sweep file");
-        }
-      }
+    if (const Axis* axis = find_axis(definition, key).axis) {
+      usage("the key is an axis of the sweep", where, "'" + key + "', " + axis->where, "a key that does not vary",
+            "change the axis in the sweep file");
     }
     definition.base.set(key, setting.value, where);
     note_absolute(definition, key, setting.value);
@@ -389,6 +368,17 @@ std::vector<std::string> axis_keys(const Definition& definition) {
     }
   }
   return keys;
+}
+
+AxisPlace find_axis(const Definition& definition, std::string_view key) {
+  for (std::size_t f = 0; f < definition.factors.size(); ++f) {
+    for (const Axis& axis : definition.factors[f].axes) {
+      if (axis.key == key) {
+        return {&axis, f};
+      }
+    }
+  }
+  return {};
 }
 
 }  // namespace rayreplay::sweep

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/sweep/definition/definition.hpp"
@@ -25,5 +26,7 @@ void note_absolute(Definition& definition, const std::string& key, const Paramet
 
 /// 32 hexadecimal digits over the file's bytes; none if the file cannot be read.
 [[nodiscard]] std::optional<std::string> file_hash(const std::string& path);
+/// The same over a text.
+[[nodiscard]] std::string text_hash(std::string_view text);
 
 }  // namespace rayreplay::sweep

@@ -11,8 +11,6 @@
 
 #include <toml++/toml.h>
 
-#include "base/parameters.hpp"
-
 namespace rayreplay::sweep {
 
 struct Leaf {
@@ -25,21 +23,11 @@ struct Leaf {
 [[nodiscard]] std::vector<Leaf> leaves(const toml::table& table,
                                        const std::function<bool(const toml::table&)>& is_value = {});
 
-struct Place {
-  std::string source;
-  std::size_t line = 0;                    ///< 0: unknown
-  [[nodiscard]] std::string text() const;  ///< "s.toml:12"
-};
-
-[[nodiscard]] Place place(const std::string& source, const toml::source_position& at);
+/// "s.toml:12", for messages.
+[[nodiscard]] std::string place(const std::string& source, const toml::source_position& at);
 
 /// "a list", "a text", …
 [[nodiscard]] std::string type_of(const toml::node& node);
-
-/// A value of the experiment key `key`, as an experiment file in `folder` would have it: a list becomes a text with the
-/// key's separators, relative paths are resolved.
-[[nodiscard]] ParameterValue value_of(const toml::node& node, const std::string& key, const std::string& folder,
-                                      const Place& at);
 
 [[noreturn]] void usage(std::string what, std::string where, std::string found, std::string expected,
                         std::string fix = "");

@@ -1,10 +1,8 @@
 #include "sim/sweep/plan/filter.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <limits>
+#include <map>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -60,25 +58,12 @@ bool means(const ParameterValue& value, const ParameterValue& wanted) {
 }
 
 bool holds_spec(const std::string& key) {
-  const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
-  return !parameter->model_kind.empty() && parameter->declared.name == key;
+  return !experiment::find_parameter(key)->model_kind.empty() && key_of_spec(key) == key;
 }
 
 /// "random" matches the model with any parameters, "random:seed=2" one configuration of it.
 SpecForm form_of(const std::string& key, const ParameterValue& wanted) {
   return holds_spec(key) && to_text(wanted).find(':') != std::string::npos ? SpecForm::Whole : SpecForm::Name;
-}
-
-/// A row with an unknown model is kept: it gets the error.
-ParameterValue resolved_or_as_it_is(const std::string& key, const ParameterValue& value) {
-  try {
-    return resolved_spec(key, value, "");
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::Internal) {
-      throw;
-    }
-    return value;
-  }
 }
 
 /// True if an axis or the base sets "KEY:PARAM".
@@ -94,40 +79,23 @@ bool sets_part_of(const Definition& definition, const std::string& key) {
 class Filter::Source {
  public:
   Source(const Definition& definition, std::string key, SpecForm form)
-      : definition_(&definition), key_(std::move(key)), form_(form) {
-    const experiment::ExperimentParameter* parameter = experiment::find_parameter(key_);
-    if (parameter == nullptr) {
+      : definition_(&definition), key_(std::move(key)), form_(form), place_(find_axis(definition, key_)) {
+    if (experiment::find_parameter(key_) == nullptr) {
       experiment::unknown_key(key_, "");
     }
     const bool is_spec = holds_spec(key_);
-    const bool is_part = !parameter->model_kind.empty() && !is_spec;
-    for (std::size_t f = 0; f < definition.factors.size(); ++f) {
-      for (const Axis& axis : definition.factors[f].axes) {
-        if (axis.key == key_) {
-          axis_ = &axis;
-          factor_ = f;
-        }
-      }
-    }
     // "KEY:PARAM" on its own axis changes the completed spec.
     const bool is_changed = is_spec && form == SpecForm::Whole && sets_part_of(definition, key_);
-    if (axis_ != nullptr && !is_changed) {
-      for (const ParameterValue& value : axis_->values) {
+    if (place_.axis != nullptr && !is_changed) {
+      for (const ParameterValue& value : place_.axis->values) {
         names_.push_back(!is_spec                  ? written_value(definition, key_, value)
-                         : form == SpecForm::Whole ? resolved_or_as_it_is(key_, value)
+                         : form == SpecForm::Whole ? known_spec(key_, value)
                                                    : ParameterValue(name_in(value)));
       }
     }
-    from_row_ = axis_ != nullptr && !is_part && !is_changed;
+    from_row_ = place_.axis != nullptr && !is_changed && key_of_spec(key_) == key_;
     if (!from_row_) {
       deciding_ = deciding_factors(definition, key_);
-      std::uint64_t combinations = 1;
-      for (const std::size_t factor : deciding_) {
-        const Factor& decides = definition.factors[factor];
-        const std::uint64_t size = decides.axes.front().range ? 0 : decides.size();
-        remembers_ = remembers_ && size != 0 && combinations <= std::numeric_limits<std::uint64_t>::max() / size;
-        combinations *= size;
-      }
     }
   }
 
@@ -137,74 +105,70 @@ class Filter::Source {
   [[nodiscard]] SpecForm form() const {
     return form_;
   }
-  /// By choice; empty if the row alone does not decide the value, and for continuous ranges.
-  [[nodiscard]] const std::vector<ParameterValue>& names() const {
-    return names_;
+  /// True if an axis lists the values, in the form asked for.
+  [[nodiscard]] bool is_listed() const {
+    return !names_.empty();
   }
-  [[nodiscard]] std::size_t factor() const {
-    return factor_;
+  [[nodiscard]] const ParameterValue* listed(const Row& row) const {
+    return &names_[row.choice[place_.factor]];
   }
 
   /// Null: no value. `failed`: the row cannot be completed.
   const ParameterValue* value(const Row& row, bool& failed) {
     if (from_row_) {
-      if (!axis_->range) {
-        return &names_[row.choice[factor_]];
+      if (!place_.axis->range) {
+        return listed(row);
       }
-      scratch_ = value_at(*axis_, factor_, row);
-      return &*scratch_;
+      number_ = value_at(*place_.axis, place_.factor, row);
+      return &number_;
     }
-    std::uint64_t index = 0;
-    if (remembers_) {
-      for (const std::size_t factor : deciding_) {
-        index = index * definition_->factors[factor].size() + row.choice[factor];
-      }
-      if (const auto known = known_.find(index); known != known_.end()) {
-        return known->second ? &*known->second : nullptr;
-      }
+    std::vector<double> at;
+    for (const std::size_t factor : deciding_) {
+      at.push_back(is_continuous(factor) ? row.number[factor] : row.choice[factor]);
     }
-    try {
-      scratch_ = seen(experiment::complete(settings_of(*definition_, row)), key_, form_);
-      if (scratch_) {
-        scratch_ = written_value(*definition_, key_, *scratch_);
+    auto known = known_.find(at);
+    if (known == known_.end()) {
+      std::optional<ParameterValue> found;
+      try {
+        found = seen(experiment::complete(settings_of(*definition_, row)), key_, form_);
+      } catch (const Error& error) {
+        if (error.kind() == ErrorKind::Internal) {
+          throw;
+        }
+        failed = true;
+        return nullptr;
       }
-    } catch (const Error& error) {
-      if (error.kind() == ErrorKind::Internal) {
-        throw;
+      if (found) {
+        found = written_value(*definition_, key_, *found);
       }
-      failed = true;
-      return nullptr;
+      if (std::ranges::any_of(deciding_, [this](std::size_t factor) { return is_continuous(factor); })) {
+        known_.clear();  // numbers hardly occur again
+      }
+      known = known_.emplace(std::move(at), std::move(found)).first;
     }
-    if (remembers_) {
-      const auto& kept = known_.emplace(index, scratch_).first->second;
-      return kept ? &*kept : nullptr;
-    }
-    return scratch_ ? &*scratch_ : nullptr;
+    return known->second ? &*known->second : nullptr;
   }
 
  private:
+  [[nodiscard]] bool is_continuous(std::size_t factor) const {
+    return definition_->factors[factor].axes.front().range.has_value();
+  }
+
   const Definition* definition_;
   std::string key_;
   SpecForm form_;
+  AxisPlace place_;
   bool from_row_ = false;
-  const Axis* axis_ = nullptr;
-  std::size_t factor_ = 0;
-  std::vector<ParameterValue> names_;  ///< by choice
+  std::vector<ParameterValue> names_;  ///< by choice; empty if the axis alone does not decide, and for ranges
   std::vector<std::size_t> deciding_;
-  bool remembers_ = true;
-  std::unordered_map<std::uint64_t, std::optional<ParameterValue>> known_;
-  std::optional<ParameterValue> scratch_;
+  std::map<std::vector<double>, std::optional<ParameterValue>> known_;  ///< by the row's place on `deciding_`
+  ParameterValue number_;
 };
 
 struct Filter::Exclude {
-  struct Term {
-    Source* source = nullptr;
-    ParameterValue wanted;
-    std::vector<bool> matches{};  ///< by choice, if the key is an axis of listed values
-  };
-  std::vector<Term> terms;
+  std::vector<std::pair<Source*, ParameterValue>> terms;
   std::string text;
-  mutable std::uint64_t dropped = 0;
+  std::uint64_t dropped = 0;
 };
 
 struct Filter::Test {
@@ -220,16 +184,11 @@ Filter::Filter(const Definition& definition) : definition_(&definition) {
       const ParameterValue written = written_value(definition, key, wanted);
       exclude.text += fmt::format("{}{} = {}", exclude.text.empty() ? "" : ", ", key, to_text(written));
       const SpecForm form = form_of(key, written);
-      Exclude::Term term{source_of(key, form), form == SpecForm::Whole ? resolved_or_as_it_is(key, written) : written};
-      for (const ParameterValue& value : term.source->names()) {
-        term.matches.push_back(means(value, term.wanted));
-      }
-      exclude.terms.push_back(std::move(term));
+      exclude.terms.emplace_back(source_of(key, form), form == SpecForm::Whole ? known_spec(key, written) : written);
     }
     exclude.text = fmt::format("exclude {{ {} }}", exclude.text);
-    // Conditions that the row answers without completion are checked first.
-    std::stable_partition(exclude.terms.begin(), exclude.terms.end(),
-                          [](const Exclude::Term& term) { return !term.matches.empty(); });
+    // Terms that the row answers without completion are checked first.
+    std::ranges::stable_partition(exclude.terms, [](const auto& term) { return term.first->is_listed(); });
     excludes_.push_back(std::move(exclude));
   }
   for (const Condition& condition : definition.conditions) {
@@ -252,33 +211,22 @@ Filter::Source* Filter::source_of(const std::string& key, SpecForm form) {
   return sources_.emplace_back(std::make_unique<Source>(*definition_, key, form)).get();
 }
 
-bool Filter::excluded(const Exclude& exclude, const Row& row) const {
-  return std::all_of(exclude.terms.begin(), exclude.terms.end(), [&row](const Exclude::Term& term) {
-    if (!term.matches.empty()) {
-      return static_cast<bool>(term.matches[row.choice[term.source->factor()]]);
-    }
-    bool failed = false;
-    const ParameterValue* value = term.source->value(row, failed);
-    return value != nullptr && means(*value, term.wanted);
-  });
-}
-
 bool Filter::keeps(const Row& row) {
-  for (const Exclude& exclude : excludes_) {
-    if (excluded(exclude, row)) {
+  for (Exclude& exclude : excludes_) {
+    if (std::ranges::all_of(exclude.terms, [&row](const auto& term) {
+          const auto& [source, wanted] = term;
+          bool failed = false;
+          const ParameterValue* value = source->is_listed() ? source->listed(row) : source->value(row, failed);
+          return value != nullptr && means(*value, wanted);
+        })) {
       ++exclude.dropped;
       return false;
     }
   }
   for (Test& test : tests_) {
     bool failed = false;
-    const auto lookup = [&](const std::string& key) -> const ParameterValue* {
-      for (Source* source : test.sources) {
-        if (source->key() == key) {
-          return source->value(row, failed);
-        }
-      }
-      return nullptr;
+    const auto lookup = [&](const std::string& key) {
+      return (*std::ranges::find(test.sources, key, &Source::key))->value(row, failed);
     };
     if (!test.condition->holds(lookup) && !failed) {
       ++test.dropped;

@@ -35,7 +35,6 @@ class Filter {
   struct Exclude;
   struct Test;
   [[nodiscard]] Source* source_of(const std::string& key, SpecForm form);
-  [[nodiscard]] bool excluded(const Exclude& exclude, const Row& row) const;
 
   const Definition* definition_;
   std::vector<std::unique_ptr<Source>> sources_;

@@ -11,11 +11,7 @@ constexpr std::string_view kMachine = "machine.";
 constexpr std::string_view kByMachine = "machine";  ///< ExperimentParameter::inherits
 
 bool is_set(const Definition& definition, const std::string& key) {
-  if (definition.base.has(key)) {
-    return true;
-  }
-  const std::vector<std::string> keys = axis_keys(definition);
-  return std::find(keys.begin(), keys.end(), key) != keys.end();
+  return definition.base.has(key) || find_axis(definition, key).axis != nullptr;
 }
 
 /// True if completing settings derives `parameter` from `key`.

@@ -1,5 +1,6 @@
 #include "sim/sweep/plan/plan.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -30,19 +31,8 @@ void require_objective(const Definition& definition) {
     return;
   }
   const std::string& output = experiment::find_metric(definition.objective->metric).output;
-  bool varies = false;
-  bool wanted = false;
-  for (const Factor& factor : definition.factors) {
-    for (const Axis& axis : factor.axes) {
-      for (std::size_t i = 0; axis.key == "outputs" && i < axis.values.size(); ++i) {
-        experiment::Settings settings;
-        settings.set("outputs", axis.values[i], axis.where);
-        wanted = wanted || settings.wants(output);
-        varies = true;
-      }
-    }
-  }
-  if (output.empty() || wanted || (!varies && definition.base.wants(output))) {
+  if (output.empty() || std::ranges::any_of(outputs_by_choice(definition),
+                                            [&](const auto& settings) { return settings.wants(output); })) {
     return;
   }
   throw Error(ErrorKind::Usage, {"no configuration gives the objective", "objective", definition.objective->metric,

@@ -1,10 +1,9 @@
 #include "sim/sweep/plan/run_table.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
-#include <fmt/format.h>
+#include "sim/sweep/definition/axis_values.hpp"
 
 namespace rayreplay::sweep {
 
@@ -29,11 +28,7 @@ double number_at(const Range& range, double share) {
   if (range.whole) {
     return std::clamp(std::floor(value), range.low, range.high);
   }
-  // Twelve digits: platforms differ only in the last bits of a logarithm.
-  const std::string text = fmt::format("{:.12g}", value);
-  double rounded = value;
-  std::from_chars(text.data(), text.data() + text.size(), rounded);
-  return std::clamp(rounded, range.low, range.high);
+  return std::clamp(rounded(value), range.low, range.high);
 }
 
 ParameterValue value_at(const Axis& axis, std::size_t factor, const Row& row) {

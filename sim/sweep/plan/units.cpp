@@ -4,8 +4,6 @@
 #include <array>
 #include <bit>
 #include <functional>
-#include <limits>
-#include <map>
 #include <numeric>
 #include <string>
 #include <tuple>
@@ -32,47 +30,37 @@ const std::vector<Stage>& outputs() {
   return list;
 }
 
-/// One number for a row's values on a set of axes: equal values give equal numbers. Exact for listed values; a 64-bit
-/// hash for continuous ones and for more than 2^63 combinations.
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
+  return split_mix_finish(split_mix_finish(hash + kSplitMixGamma) + value);
+}
+
+/// A hash of a row's values on a set of axes.
 class Key {
  public:
   using Counts = std::function<bool(const Axis&)>;
 
-  Key() = default;
   Key(const Definition& definition, const Counts& counts) {
-    std::uint64_t combinations = 1;
     for (std::size_t f = 0; f < definition.factors.size(); ++f) {
-      Part part{.factor = f, .classes = {}, .size = 1, .continuous = false};
-      std::map<std::vector<std::string>, std::uint32_t> classes;
       const Factor& factor = definition.factors[f];
-      if (std::none_of(factor.axes.begin(), factor.axes.end(), counts)) {
+      if (std::ranges::none_of(factor.axes, counts)) {
         continue;
       }
-      part.continuous = factor.axes.front().range.has_value();
-      for (std::size_t i = 0; !part.continuous && i < factor.size(); ++i) {
-        std::vector<std::string> values;
+      Part& part = parts_.emplace_back(Part{f, {}});
+      for (std::size_t i = 0; !factor.axes.front().range && i < factor.size(); ++i) {
+        std::uint64_t hash = 0;
         for (const Axis& axis : factor.axes) {
-          if (counts(axis)) {
-            values.push_back(to_text(axis.values[i]));
-          }
+          hash = counts(axis) ? mixed(hash, std::hash<std::string>()(to_text(axis.values[i]))) : hash;
         }
-        part.classes.push_back(
-            classes.emplace(std::move(values), static_cast<std::uint32_t>(classes.size())).first->second);
+        part.hashes.push_back(hash);
       }
-      part.size = std::max<std::uint64_t>(classes.size(), 1);
-      hashed_ =
-          hashed_ || part.continuous || combinations > (std::numeric_limits<std::uint64_t>::max() >> 1U) / part.size;
-      combinations *= part.size;
-      parts_.push_back(std::move(part));
     }
   }
 
   [[nodiscard]] std::uint64_t operator()(const Row& row) const {
     std::uint64_t key = 0;
     for (const Part& part : parts_) {
-      const std::uint64_t value = part.continuous ? std::bit_cast<std::uint64_t>(row.number[part.factor])
-                                                  : part.classes[row.choice[part.factor]];
-      key = hashed_ ? split_mix_finish(split_mix_finish(key + kSplitMixGamma) + value) : key * part.size + value;
+      key = mixed(key, part.hashes.empty() ? std::bit_cast<std::uint64_t>(row.number[part.factor])
+                                           : part.hashes[row.choice[part.factor]]);
     }
     return key;
   }
@@ -80,12 +68,9 @@ class Key {
  private:
   struct Part {
     std::size_t factor = 0;
-    std::vector<std::uint32_t> classes;  ///< by choice
-    std::uint64_t size = 1;
-    bool continuous = false;
+    std::vector<std::uint64_t> hashes;  ///< by choice; empty: continuous
   };
   std::vector<Part> parts_;
-  bool hashed_ = false;
 };
 
 /// Numbers keys in the order of their first occurrence.
@@ -105,42 +90,25 @@ class Ranks {
 /// The stages that a row's outputs need; `outputs` may itself be an axis.
 class Wanted {
  public:
-  explicit Wanted(const Definition& definition) {
-    for (std::size_t f = 0; f < definition.factors.size(); ++f) {
-      for (const Axis& axis : definition.factors[f].axes) {
-        if (axis.key == "outputs") {
-          factor_ = f;
-          for (const ParameterValue& value : axis.values) {
-            experiment::Settings settings;
-            settings.set("outputs", value, axis.where);
-            by_choice_.push_back(stages_of(settings));
-          }
-          return;
-        }
+  explicit Wanted(const Definition& definition)
+      : is_axis_(find_axis(definition, "outputs").axis != nullptr), factor_(find_axis(definition, "outputs").factor) {
+    for (const experiment::Settings& settings : outputs_by_choice(definition)) {
+      StageMask mask = bit(experiment::stage("input"));
+      for (const Stage output : outputs()) {
+        mask |= settings.wants(to_string(output)) ? bit(output) | experiment::inputs_of(output) : 0;
       }
+      by_choice_.push_back(mask);
     }
-    by_choice_.push_back(stages_of(definition.base));
-    fixed_ = true;
   }
 
   [[nodiscard]] StageMask operator()(const Row& row) const {
-    return by_choice_[fixed_ ? 0 : row.choice[factor_]];
+    return by_choice_[is_axis_ ? row.choice[factor_] : 0];
   }
 
  private:
-  static StageMask stages_of(const experiment::Settings& settings) {
-    StageMask mask = bit(experiment::stage("input"));
-    for (const Stage output : outputs()) {
-      if (settings.wants(to_string(output))) {
-        mask |= bit(output) | experiment::inputs_of(output);
-      }
-    }
-    return mask;
-  }
-
+  bool is_axis_;
+  std::size_t factor_;
   std::vector<StageMask> by_choice_;
-  std::size_t factor_ = 0;
-  bool fixed_ = false;
 };
 
 /// True if the runs of a unit may differ in the axis that the stage computes together.
@@ -197,7 +165,7 @@ class Grouping {
           const bool matters = (mask & bit(kDepth.at(d))) != 0;
           group.order.at(d) = matters ? ranks.at(d)(stage_key(kDepth.at(d), row)) : 0;
         }
-        group.affinity = affinities(split_mix_finish(group.order[0] + kSplitMixGamma) + group.order[1]);
+        group.affinity = affinities(mixed(group.order[0], group.order[1]));
         found.push_back(std::move(group));
       }
       found[at->second].runs.push_back(run);
@@ -253,30 +221,16 @@ void cut(const Group& group, std::uint64_t most, std::vector<Unit>& units) {
   }
 }
 
-/// Joins neighbouring single-run units of one affinity, as many as keep the number of units near kManyUnits.
-void join_single(std::vector<Unit>& units, std::uint64_t most_unit_runs) {
-  if (units.size() <= kManyUnits) {
-    return;
-  }
-  const std::uint64_t together = std::min(divided_up(units.size(), kManyUnits), most_unit_runs);
-  std::vector<Unit> joined;
-  bool open = false;
-  for (Unit& unit : units) {
-    const bool single = unit.runs.size() == 1;
-    if (single && open && joined.back().affinity == unit.affinity && joined.back().runs.size() < together) {
-      joined.back().runs.push_back(unit.runs.front());
-    } else {
-      joined.push_back(std::move(unit));
-      open = single;
-    }
-  }
-  for (Unit& unit : joined) {
-    std::sort(unit.runs.begin(), unit.runs.end());
-  }
-  units = std::move(joined);
-}
-
 }  // namespace
+
+std::vector<experiment::Settings> outputs_by_choice(const Definition& definition) {
+  const Axis* axis = find_axis(definition, "outputs").axis;
+  std::vector<experiment::Settings> result;
+  for (const ParameterValue& value : axis != nullptr ? axis->values : std::vector{definition.base.at("outputs")}) {
+    result.emplace_back().set("outputs", value, "");
+  }
+  return result;
+}
 
 Units make_units(const Definition& definition, const RunTable& table, std::uint64_t most_unit_runs) {
   const Grouping grouping(definition, table);
@@ -291,7 +245,6 @@ Units make_units(const Definition& definition, const RunTable& table, std::uint6
     const bool cheap = !info_of(outputs()[group.output]).large_units && groups.size() < kEnoughUnits;
     cut(group, cheap ? std::min(fair, most) : most, result.units);
   }
-  join_single(result.units, most);
   for (std::size_t s = 0; s < experiment::stage_count(); ++s) {
     result.stages.push_back(grouping.results_of(static_cast<Stage>(s)));
   }

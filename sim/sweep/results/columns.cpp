@@ -1,5 +1,6 @@
 #include "sim/sweep/results/columns.hpp"
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <utility>
@@ -9,48 +10,19 @@
 namespace rayreplay::sweep {
 namespace {
 
-constexpr std::array<std::pair<Role, const char*>, 4> kRoles = {
-    {{Role::Axis, "axis"}, {Role::Metric, "metric"}, {Role::Key, "key"}, {Role::About, "about"}}};
-constexpr std::array<std::pair<ColumnType, const char*>, 5> kTypes = {{{ColumnType::Truth, "truth"},
-                                                                       {ColumnType::Whole, "whole"},
-                                                                       {ColumnType::Real, "real"},
-                                                                       {ColumnType::Text, "text"},
-                                                                       {ColumnType::Any, "any"}}};
-constexpr std::array<std::pair<experiment::Goal, const char*>, 3> kGoals = {
-    {{experiment::Goal::Less, "less"}, {experiment::Goal::More, "more"}, {experiment::Goal::None, ""}}};
+// In the order of the enumerations.
+constexpr std::array kRoles = {"axis", "metric", "key", "about"};
+constexpr std::array kTypes = {"truth", "whole", "real", "text", "any"};
+constexpr std::array kGoals = {"less", "more", ""};
+constexpr std::array kSqlTypes = {" INTEGER", " INTEGER", " REAL", " TEXT", ""};  // by ColumnType
 
 template <class Value, std::size_t N>
-const char* name_of(const std::array<std::pair<Value, const char*>, N>& all, Value value) {
-  for (const auto& [one, name] : all) {
-    if (one == value) {
-      return name;
-    }
+bool find(const std::array<const char*, N>& names, std::string_view name, Value& value) {
+  const auto found = std::ranges::find(names, name);
+  if (found != names.end()) {
+    value = static_cast<Value>(found - names.begin());
   }
-  return "";
-}
-
-template <class Value, std::size_t N>
-bool find(const std::array<std::pair<Value, const char*>, N>& all, std::string_view name, Value& value) {
-  for (const auto& [one, known] : all) {
-    if (name == known) {
-      value = one;
-      return true;
-    }
-  }
-  return false;
-}
-
-ColumnType type_of(const ParameterValue& value) {
-  switch (value.index()) {
-    case 0:
-      return ColumnType::Truth;
-    case 1:
-      return ColumnType::Whole;
-    case 2:
-      return ColumnType::Real;
-    default:
-      return ColumnType::Text;
-  }
+  return found != names.end();
 }
 
 ResultColumn about(const char* name, ColumnType type, const char* unit, const char* text) {
@@ -60,13 +32,13 @@ ResultColumn about(const char* name, ColumnType type, const char* unit, const ch
 }  // namespace
 
 const char* to_string(Role role) {
-  return name_of(kRoles, role);
+  return kRoles.at(static_cast<std::size_t>(role));
 }
 const char* to_string(ColumnType type) {
-  return name_of(kTypes, type);
+  return kTypes.at(static_cast<std::size_t>(type));
 }
 const char* to_string(experiment::Goal goal) {
-  return name_of(kGoals, goal);
+  return kGoals.at(static_cast<std::size_t>(goal));
 }
 bool from_string(std::string_view name, Role& role) {
   return find(kRoles, name, role);
@@ -87,18 +59,7 @@ std::string folded(std::string_view name) {
 }
 
 std::string sql_type(ColumnType type) {
-  switch (type) {
-    case ColumnType::Truth:
-    case ColumnType::Whole:
-      return " INTEGER";
-    case ColumnType::Real:
-      return " REAL";
-    case ColumnType::Text:
-      return " TEXT";
-    case ColumnType::Any:
-      return "";
-  }
-  return "";
+  return kSqlTypes.at(static_cast<std::size_t>(type));
 }
 
 ResultColumn key_column(const std::string& key, Role role) {
@@ -109,7 +70,8 @@ ResultColumn key_column(const std::string& key, Role role) {
     return column;
   }
   if (const experiment::ExperimentParameter* parameter = experiment::find_parameter(key); parameter != nullptr) {
-    column.type = type_of(parameter->declared.default_value);
+    // ColumnType begins in the order of ParameterValue.
+    column.type = static_cast<ColumnType>(parameter->declared.default_value.index());
     column.unit = parameter->declared.unit;
     column.text = parameter->declared.text;
   }

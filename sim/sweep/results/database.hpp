@@ -8,11 +8,11 @@
 // Every row of every table has a `checksum` (row_checksum.hpp). docs/results.md describes the tables; they are a frozen
 // surface.
 //
-// One process at a time writes: it holds a lock (fcntl on FILE-lock beside the file) until it exits or is killed. A
-// second writer gets an Output error with the name of the first. Rows are committed in batches: a kill at any instant
-// leaves a valid file that lacks at most the rows of the last `kCommitSeconds`. A full disk is an Output error with the
-// system's reason; committed rows stay. Readers may read at any time. Rows may arrive in any order; a second row of a
-// run replaces the first.
+// One writer at a time: it holds a lock (on FILE-lock beside the file) until its process exits or is killed. A second
+// writer gets an Output error with the name of the first. Rows are committed in batches, by `add` at most every
+// `kCommitSeconds`, and by `commit`: a kill at any instant leaves a valid file with all committed rows. A full disk is
+// an Output error with the system's reason; committed rows stay, and no more are accepted. Readers may read at any
+// time. Rows may arrive in any order; a second row of a run replaces the first. Not thread-safe.
 //
 // Errors: Input for a file that is no such database, has a newer format or an older one (without checksums), or is
 // damaged, and for rows made from an input whose content differs from `inputs`. Every opening checks the schema and
@@ -21,54 +21,24 @@
 // write it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <exception>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
-#include "sim/engine/evaluator.hpp"
 #include "sim/settings/metrics.hpp"
-#include "sim/settings/settings.hpp"
+#include "sim/sweep/results/file_lock.hpp"
+#include "sim/sweep/results/result_row.hpp"
+#include "sim/sweep/results/runs_table.hpp"
+#include "sim/sweep/results/sqlite.hpp"
 
 namespace rayreplay::sweep {
 
 inline constexpr double kCommitSeconds = 1;
-
-struct InputFile {
-  std::string path;
-  std::string hash;
-  bool operator==(const InputFile&) const = default;
-};
-
-struct About {
-  std::string definition_hash;
-  std::string sweep;  ///< the sweep file's text
-  std::uint64_t runs = 0;
-  std::vector<std::string> axes;  ///< keys
-  std::string objective;          ///< "more l1_hit_rate", ""
-  std::string shard = "1/1";
-  std::string folder{};        ///< of the sweep, absolute; relative paths of rows are relative to it; "": unknown
-  std::string tool_version{};  ///< "": this version
-};
-
-/// The best configuration by a metric.
-struct BestRow {
-  std::uint64_t run = 0;
-  double value = 0;
-};
-
-/// The result of one configuration.
-struct ResultRow {
-  std::uint64_t run = 0;
-  std::vector<std::pair<std::string, ParameterValue>> axis_values;
-  experiment::Settings settings;  ///< complete, or as far as completion got
-  experiment::Outcome outcome;
-  std::string host;
-  std::string started;  ///< "2026-01-31T12:00:00Z"
-};
 
 class ResultsWriter {
  public:
@@ -81,9 +51,9 @@ class ResultsWriter {
 
   /// By run: true for a row with status "ok". Without `retry_errors`, also true for "error", unless the cause was too
   /// little memory or an unreadable file. Input if a row was made from an input whose content differs from `inputs`.
-  [[nodiscard]] std::vector<bool> finished(bool retry_errors) const;
+  [[nodiscard]] std::vector<bool> finished(bool retry_errors);
   /// Over all rows; ties go to the lower run. Empty if no row has the metric.
-  [[nodiscard]] std::optional<BestRow> best(const std::string& metric, experiment::Goal goal) const;
+  [[nodiscard]] std::optional<BestRow> best(const std::string& metric, experiment::Goal goal);
   /// Input if the file had another hash when the sweep began.
   void check_input(const InputFile& input);
   /// Rows of one call are committed together. Input if one was made from an input whose content differs from `inputs`:
@@ -95,8 +65,29 @@ class ResultsWriter {
   std::uint64_t merge(const std::filesystem::path& other);
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  using Clock = std::chrono::steady_clock;
+
+  void open();
+  void update_about(const About& there);
+  void begin();
+  /// False while readers lock the file.
+  bool try_commit();
+  void require_sound() const;
+  /// Uncommitted rows are lost, and no more are accepted.
+  void fail();
+  void require_same_inputs(const std::vector<InputFile>& inputs, const std::filesystem::path& other);
+  [[nodiscard]] std::uint64_t take_attached(const std::vector<std::string>& columns);
+
+  FileLock lock_;
+  About about_;
+  Connection connection_;
+  std::optional<RunsTable> runs_;
+  bool open_ = false;  ///< a transaction is open
+  Clock::time_point committed_;
+  std::exception_ptr failure_;
+  bool rolled_back_ = false;  ///< after a failure: the file holds the committed rows only
+  std::vector<InputFile> inputs_;
+  std::unordered_map<std::string, std::string> hash_of_;  ///< of `inputs_`, by path
 };
 
 }  // namespace rayreplay::sweep

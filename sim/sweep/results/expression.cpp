@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdint>
 
 #include "base/error.hpp"
 #include "base/parameters.hpp"
@@ -52,11 +53,41 @@ bool is_column(std::string_view name, const std::vector<ResultColumn>& columns) 
   return std::ranges::any_of(columns, [&](const ResultColumn& column) { return folded(column.name) == wanted; });
 }
 
-bool calls(std::string_view text, std::size_t i) {
-  while (i < text.size() && text[i] == ' ') {
-    ++i;
+struct Token {
+  enum class Kind : std::uint8_t { Quoted, Name, Other } kind;
+  std::string_view text;
+};
+
+std::vector<Token> tokens_of(std::string_view text) {
+  std::vector<Token> tokens;
+  for (std::size_t i = 0; i < text.size(); i += tokens.back().text.size()) {
+    const auto add = [&](Token::Kind kind, std::size_t end) { tokens.push_back({kind, text.substr(i, end - i)}); };
+    if (text[i] == '\'' || text[i] == '"') {
+      add(Token::Kind::Quoted, quote_end(text, i));
+    } else if (begins_name(text[i])) {
+      add(Token::Kind::Name, name_end(text, i));
+    } else if (in_name(text[i])) {
+      // A number is one token, so that its exponent is not read as a name.
+      std::size_t end = i + 1;
+      while (end < text.size() && (in_name(text[end]) || text[end] == '.' ||
+                                   ((text[end] == '+' || text[end] == '-') && (text[end - 1] | ' ') == 'e'))) {
+        ++end;
+      }
+      add(Token::Kind::Other, end);
+    } else {
+      const std::string_view two = text.substr(i, 2);
+      add(Token::Kind::Other, i + (two == "&&" || two == "||" ? 2 : 1));
+    }
   }
-  return i < text.size() && text[i] == '(';
+  return tokens;
+}
+
+/// True if a bracket follows the token.
+bool calls(const std::vector<Token>& tokens, std::size_t i) {
+  do {
+    ++i;
+  } while (i < tokens.size() && tokens[i].text == " ");
+  return i < tokens.size() && tokens[i].text == "(";
 }
 
 [[noreturn]] void unknown(std::string_view name, const std::vector<ResultColumn>& columns) {
@@ -89,39 +120,24 @@ std::string as_text(std::string_view inside) {
 
 std::string where_to_sql(std::string_view text, const std::vector<ResultColumn>& columns) {
   std::string sql;
-  for (std::size_t i = 0; i < text.size();) {
-    const char c = text[i];
-    if (c == '\'' || c == '"') {
-      const std::size_t end = quote_end(text, i);
-      const std::string_view whole = text.substr(i, end - i);
-      const std::string_view inside = whole.substr(1, whole.size() - 2);
-      sql += c == '\'' || is_column(inside, columns) ? std::string(whole) : as_text(inside);
-      i = end;
-    } else if (begins_name(c)) {
-      const std::size_t end = name_end(text, i);
-      const std::string_view name = text.substr(i, end - i);
-      if (is_column(name, columns)) {
-        sql += sql_name(name);
-      } else if (std::ranges::find(kWords, folded(name)) != kWords.end() || calls(text, end)) {
-        sql += name;
+  const std::vector<Token> tokens = tokens_of(text);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const std::string_view token = tokens[i].text;
+    if (tokens[i].kind == Token::Kind::Quoted) {
+      const std::string_view inside = token.substr(1, token.size() - 2);
+      sql += token[0] == '\'' || is_column(inside, columns) ? std::string(token) : as_text(inside);
+    } else if (tokens[i].kind == Token::Kind::Name) {
+      if (is_column(token, columns)) {
+        sql += sql_name(token);
+      } else if (std::ranges::find(kWords, folded(token)) != kWords.end() || calls(tokens, i)) {
+        sql += token;
       } else {
-        unknown(name, columns);
+        unknown(token, columns);
       }
-      i = end;
-    } else if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
-      // A whole number, so that its exponent is not read as a name.
-      while (i < text.size() && (in_name(text[i]) || text[i] == '.' ||
-                                 ((text[i] == '+' || text[i] == '-') && (text[i - 1] == 'e' || text[i - 1] == 'E')))) {
-        sql += text[i++];
-      }
-    } else if (text.substr(i, 2) == "&&" || text.substr(i, 2) == "||") {
-      sql += c == '&' ? " AND " : " OR ";
-      i += 2;
-    } else if (c == ';') {
+    } else if (token == ";") {
       throw Error(ErrorKind::Usage, {"a condition has no semicolon", "--where", "'" + std::string(text) + "'", "", ""});
     } else {
-      sql += c;
-      ++i;
+      sql += token == "&&" ? " AND " : token == "||" ? " OR " : token;
     }
   }
   return sql;
@@ -129,20 +145,9 @@ std::string where_to_sql(std::string_view text, const std::vector<ResultColumn>&
 
 std::string quote_columns(std::string_view text, const std::vector<ResultColumn>& columns) {
   std::string sql;
-  for (std::size_t i = 0; i < text.size();) {
-    if (text[i] == '\'' || text[i] == '"') {
-      const std::size_t end = quote_end(text, i);
-      sql += text.substr(i, end - i);
-      i = end;
-    } else if (in_name(text[i])) {
-      const std::size_t end = name_end(text, i);
-      const std::string_view name = text.substr(i, end - i);
-      const bool dotted = name.find_first_of(".:") != std::string_view::npos;
-      sql += dotted && is_column(name, columns) ? sql_name(name) : std::string(name);
-      i = end;
-    } else {
-      sql += text[i++];
-    }
+  for (const Token& token : tokens_of(text)) {
+    const bool dotted = token.kind == Token::Kind::Name && token.text.find_first_of(".:") != std::string_view::npos;
+    sql += dotted && is_column(token.text, columns) ? sql_name(token.text) : std::string(token.text);
   }
   return sql;
 }

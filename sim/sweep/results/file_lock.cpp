@@ -4,8 +4,6 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
-#include <mutex>
-#include <set>
 #include <utility>
 
 #include <fcntl.h>
@@ -15,23 +13,12 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "sim/sweep/results/result_row.hpp"
 
 namespace rayreplay::sweep {
 namespace {
 
 namespace fs = std::filesystem;
-
-// fcntl locks belong to the process and do not exclude its own threads from each other.
-struct Held {
-  std::mutex mutex;
-  std::set<fs::path> paths;
-  pid_t process = 0;  ///< a forked child has none of its parent's locks
-};
-
-Held& held() {
-  static Held all;
-  return all;
-}
 
 std::string content(int descriptor) {
   std::array<char, 512> bytes{};
@@ -42,11 +29,6 @@ std::string content(int descriptor) {
   }
   text.erase(text.find_last_not_of(' ') + 1);
   return text;
-}
-
-std::string host_name() {
-  std::array<char, HOST_NAME_MAX + 1> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "?";
 }
 
 [[noreturn]] void refuse(const fs::path& what, const std::string& holder) {
@@ -73,23 +55,14 @@ bool still_there(int descriptor, const fs::path& path) {
          ours.st_dev == now.st_dev;
 }
 
-fs::path known_as(const fs::path& path) {
-  std::error_code error;
-  const fs::path folder = fs::weakly_canonical(path.has_parent_path() ? path.parent_path() : fs::path("."), error);
-  return (error ? path.parent_path() : folder) / path.filename();
-}
-
 }  // namespace
 
-FileLock::FileLock(fs::path lock_file, const fs::path& what) : path_(known_as(lock_file)) {
-  const std::lock_guard guard(held().mutex);
-  if (held().process != ::getpid()) {
-    held().process = ::getpid();
-    held().paths.clear();
-  }
-  if (held().paths.contains(path_)) {
-    refuse(what, fmt::format("{} {}", ::getpid(), host_name()));
-  }
+std::string host_name() {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+FileLock::FileLock(fs::path lock_file, const fs::path& what) : path_(std::move(lock_file)) {
   for (;;) {
     // All processes must find the lock, so its name is fixed: another user may have put a link or a FIFO there.
     descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0644);
@@ -107,7 +80,7 @@ FileLock::FileLock(fs::path lock_file, const fs::path& what) : path_(known_as(lo
     struct flock lock {};
     lock.l_type = F_WRLCK;
     lock.l_whence = SEEK_SET;
-    if (::fcntl(descriptor_, F_SETLK, &lock) != 0) {
+    if (::fcntl(descriptor_, F_OFD_SETLK, &lock) != 0) {
       const int error = errno;
       const std::string holder = content(descriptor_);
       ::close(descriptor_);
@@ -121,7 +94,7 @@ FileLock::FileLock(fs::path lock_file, const fs::path& what) : path_(known_as(lo
     }
     ::close(descriptor_);  // the holder removed the file between our open and lock
   }
-  was_left_ = !content(descriptor_).empty();
+  was_left_ = leave_ = !content(descriptor_).empty();
   const std::string text = fmt::format("{} {}\n", ::getpid(), host_name());
   if (::ftruncate(descriptor_, 0) != 0 ||
       ::pwrite(descriptor_, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
@@ -129,12 +102,9 @@ FileLock::FileLock(fs::path lock_file, const fs::path& what) : path_(known_as(lo
     ::close(descriptor_);
     fail(path_, error);
   }
-  held().paths.insert(path_);
 }
 
 FileLock::~FileLock() {
-  const std::lock_guard guard(held().mutex);
-  held().paths.erase(path_);
   if (!leave_) {
     ::unlink(path_.c_str());  // before the release: the next process to lock this file sees that it was removed
   }

@@ -1,9 +1,9 @@
-// A lock that one process at a time holds.
+// A lock that one holder at a time has.
 //
-// Contract: an fcntl lock on a file of its own. The system releases it when the process ends, and network file systems
-// with locks forward it. The file holds "pid host" for the error message of a second process (Output). `was_left`: the
-// last holder was killed, or the machine stopped, before the release. The release removes the file. A second lock of
-// the same file within one process is refused too.
+// Contract: an open file description lock (fcntl(2), F_OFD_SETLK) on a file of its own. The system releases it when the
+// process ends, and network file systems with locks forward it. The file holds "pid host" for the error message of a
+// second holder (Output), in another process or in this one. `was_left`: the last holder was killed, or the machine
+// stopped, before the release. The release removes the file; but a file that was left stays until `checked`.
 #pragma once
 
 #include <filesystem>
@@ -21,6 +21,10 @@ class FileLock {
 
   [[nodiscard]] bool was_left() const {
     return was_left_;
+  }
+  /// What the last holder left is in order.
+  void checked() {
+    leave_ = false;
   }
   /// Leaves the file in place, as a kill does: the guarded file is incomplete.
   void leave() {

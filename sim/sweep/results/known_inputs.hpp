@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/sweep/results/database.hpp"
+#include "sim/sweep/results/result_row.hpp"
 #include "sim/sweep/results/sqlite.hpp"
 
 namespace rayreplay::sweep {

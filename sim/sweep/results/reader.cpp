@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,9 +27,11 @@ void roll_back(const fs::path& path) {
   (void)writer.number("PRAGMA schema_version");
 }
 
-std::unique_ptr<Connection> open(const fs::path& path) {
-  auto connection = std::make_unique<Connection>(path, Connection::Mode::Read);
-  int code = connection->try_run("BEGIN; SELECT count(*) FROM sqlite_schema");
+/// In a read transaction. Checks the database.
+Connection open(const fs::path& path) {
+  constexpr const char* kBegin = "BEGIN; SELECT count(*) FROM sqlite_schema";
+  std::optional<Connection> connection(std::in_place, path, Connection::Mode::Read);
+  int code = connection->try_run(kBegin);
   if (code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY || code == SQLITE_READONLY_CANTINIT ||
       (code & 0xFF) == SQLITE_CANTOPEN) {
     try {
@@ -38,8 +42,8 @@ std::unique_ptr<Connection> open(const fs::path& path) {
                                      path.string(), "no permission to roll it back", "",
                                      "run the command once as somebody who may write to the file and its folder"});
     }
-    connection = std::make_unique<Connection>(path, Connection::Mode::Read);
-    code = connection->try_run("BEGIN; SELECT count(*) FROM sqlite_schema");
+    connection.emplace(path, Connection::Mode::Read);
+    code = connection->try_run(kBegin);
   }
   if (code != SQLITE_OK) {
     connection->raise(sqlite3_extended_errcode(connection->get()));
@@ -48,10 +52,8 @@ std::unique_ptr<Connection> open(const fs::path& path) {
     throw Error(ErrorKind::Input, {"the database holds no results of a sweep", path.string(), "an empty file", "", ""});
   }
   check_mark(*connection);
-  require_whole(*connection);
-  check_structure(*connection, false);
-  check_content(*connection);
-  return connection;
+  check_database(*connection, false);
+  return std::move(*connection);
 }
 
 ResultCell cell(const Statement& row, int column, ColumnType type) {
@@ -72,95 +74,72 @@ ResultCell cell(const Statement& row, int column, ColumnType type) {
   }
 }
 
+/// A user's SQL may return endless rows: an error before memory runs out.
+void require_room(std::size_t rows, const char* option) {
+  constexpr std::size_t kRowsACheck = std::size_t{1} << 16U;
+  // The list of rows doubles when it grows. The constant covers the rows until the next check, and SQLite.
+  const std::uint64_t needed = (std::uint64_t{256} << 20U) + 2 * rows * sizeof(std::vector<ResultCell>);
+  if (rows % kRowsACheck == 0 && available_memory() < needed) {
+    throw Error(ErrorKind::Resource, {"the rows do not fit into memory", option, fmt::format("{} rows so far", rows),
+                                      "rows for which there is memory", "ask for fewer: add LIMIT or a condition"});
+  }
+}
+
 }  // namespace
 
-class ResultsReader::Impl {
- public:
-  explicit Impl(const fs::path& path)
-      : connection(open(path)),
-        about(read_about(*connection)),
-        columns(read_columns(*connection)),
-        inputs(read_inputs(*connection)) {}
+ResultsReader::ResultsReader(const fs::path& path)
+    : connection_(open(path)),
+      about_(read_about(connection_)),
+      columns_(read_columns(connection_)),
+      inputs_(read_inputs(connection_)) {}
 
-  [[nodiscard]] std::string condition(const std::string& where) const {
-    return where.empty() ? "" : " WHERE (" + where_to_sql(where, columns) + ")";
-  }
-
-  /// Some errors of a user's SQL appear only while it runs; `option` is the option it came from.
-  [[nodiscard]] ResultSet collect(Statement& statement, std::vector<ResultColumn> of, const char* option) const {
-    ResultSet result{std::move(of), {}};
-    for (;;) {
-      const int code = statement.try_step();
-      if (code == SQLITE_DONE) {
-        return result;
-      }
-      if (code != SQLITE_ROW) {
-        const int primary = code & 0xFF;
-        if (primary == SQLITE_ERROR || primary == SQLITE_MISMATCH || primary == SQLITE_TOOBIG) {
-          throw Error(ErrorKind::Usage,
-                      {std::string("the SQL is wrong: ") + sqlite3_errmsg(connection->get()), option, "", "", ""});
-        }
-        connection->raise(sqlite3_extended_errcode(connection->get()));
-      }
-      std::vector<ResultCell> row;
-      row.reserve(result.columns.size());
-      for (std::size_t i = 0; i < result.columns.size(); ++i) {
-        row.push_back(cell(statement, static_cast<int>(i), result.columns[i].type));
-      }
-      result.rows.push_back(std::move(row));
-      require_room(result.rows.size(), option);
-    }
-  }
-
-  /// A user's SQL may return endless rows: an error before memory runs out.
-  static void require_room(std::size_t rows, const char* option) {
-    constexpr std::size_t kRowsACheck = std::size_t{1} << 16U;
-    // The list of rows doubles when it grows. The constant covers the rows until the next check, and SQLite.
-    const std::uint64_t needed = (std::uint64_t{256} << 20U) + 2 * rows * sizeof(std::vector<ResultCell>);
-    if (rows % kRowsACheck == 0 && available_memory() < needed) {
-      throw Error(ErrorKind::Resource, {"the rows do not fit into memory", option, fmt::format("{} rows so far", rows),
-                                        "rows for which there is memory", "ask for fewer: add LIMIT or a condition"});
-    }
-  }
-
-  [[nodiscard]] const ResultColumn* find(const std::string& name) const {
-    const std::string wanted = folded(name);
-    const auto place =
-        std::ranges::find_if(columns, [&](const ResultColumn& column) { return folded(column.name) == wanted; });
-    return place == columns.end() ? nullptr : &*place;
-  }
-
-  std::unique_ptr<Connection> connection;
-  About about;
-  std::vector<ResultColumn> columns;
-  std::vector<InputFile> inputs;
-};
-
-ResultsReader::ResultsReader(const fs::path& path) : impl_(std::make_unique<Impl>(path)) {}
-ResultsReader::~ResultsReader() = default;
-
-const fs::path& ResultsReader::path() const {
-  return impl_->connection->path();
+std::string ResultsReader::condition(const std::string& where) const {
+  return where.empty() ? "" : " WHERE (" + where_to_sql(where, columns_) + ")";
 }
-const About& ResultsReader::about() const {
-  return impl_->about;
+
+/// Some errors of a user's SQL appear only while it runs; `option` is the option it came from.
+ResultSet ResultsReader::collect(Statement& statement, std::vector<ResultColumn> of, const char* option) const {
+  ResultSet result{std::move(of), {}};
+  for (;;) {
+    const int code = statement.try_step();
+    if (code == SQLITE_DONE) {
+      return result;
+    }
+    if (code != SQLITE_ROW) {
+      const int primary = code & 0xFF;
+      if (primary == SQLITE_ERROR || primary == SQLITE_MISMATCH || primary == SQLITE_TOOBIG) {
+        throw Error(ErrorKind::Usage,
+                    {std::string("the SQL is wrong: ") + sqlite3_errmsg(connection_.get()), option, "", "", ""});
+      }
+      connection_.raise(sqlite3_extended_errcode(connection_.get()));
+    }
+    std::vector<ResultCell> row;
+    row.reserve(result.columns.size());
+    for (std::size_t i = 0; i < result.columns.size(); ++i) {
+      row.push_back(cell(statement, static_cast<int>(i), result.columns[i].type));
+    }
+    result.rows.push_back(std::move(row));
+    require_room(result.rows.size(), option);
+  }
 }
+
+const ResultColumn* ResultsReader::find(const std::string& name) const {
+  const std::string wanted = folded(name);
+  const auto place =
+      std::ranges::find_if(columns_, [&](const ResultColumn& column) { return folded(column.name) == wanted; });
+  return place == columns_.end() ? nullptr : &*place;
+}
+
 bool ResultsReader::has_checksums() const {
-  return check_mark(*impl_->connection);
-}
-const std::vector<InputFile>& ResultsReader::inputs() const {
-  return impl_->inputs;
-}
-const std::vector<ResultColumn>& ResultsReader::columns() const {
-  return impl_->columns;
+  return check_mark(connection_);
 }
 
 const ResultColumn& ResultsReader::column(const std::string& name, const std::string& option) const {
-  if (const ResultColumn* found = impl_->find(name); found != nullptr) {
+  if (const ResultColumn* found = find(name); found != nullptr) {
     return *found;
   }
   std::vector<std::string> names;
-  for (const ResultColumn& known : impl_->columns) {
+  for (const ResultColumn& known : columns_) {
     names.push_back(known.name);
   }
   const std::string near = nearest(name, names);
@@ -172,7 +151,7 @@ const ResultColumn& ResultsReader::column(const std::string& name, const std::st
 std::vector<ResultColumn> ResultsReader::metrics() const {
   std::vector<ResultColumn> candidates;
   std::vector<std::string> counts;
-  for (const ResultColumn& column : impl_->columns) {
+  for (const ResultColumn& column : columns_) {
     if (column.role == Role::Metric) {
       candidates.push_back(column);
       counts.push_back("count(" + sql_name(column.name) + ")");
@@ -182,7 +161,7 @@ std::vector<ResultColumn> ResultsReader::metrics() const {
   if (candidates.empty()) {
     return found;
   }
-  Statement statement = impl_->connection->prepare(fmt::format("SELECT {} FROM runs", fmt::join(counts, ",")));
+  Statement statement = connection_.prepare(fmt::format("SELECT {} FROM runs", fmt::join(counts, ",")));
   statement.step();
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (statement.whole(static_cast<int>(i)) > 0) {
@@ -193,19 +172,16 @@ std::vector<ResultColumn> ResultsReader::metrics() const {
 }
 
 std::uint64_t ResultsReader::count(const std::string& where) const {
-  Statement statement =
-      impl_->connection->prepare_query("SELECT count(*) FROM runs" + impl_->condition(where), "--where");
+  Statement statement = connection_.prepare_query("SELECT count(*) FROM runs" + condition(where), "--where");
   return statement.step() ? static_cast<std::uint64_t>(statement.whole(0)) : 0;
 }
 
 std::uint64_t ResultsReader::failures() const {
-  return static_cast<std::uint64_t>(impl_->connection->number("SELECT count(*) FROM runs WHERE status <> 'ok'"));
+  return static_cast<std::uint64_t>(connection_.number("SELECT count(*) FROM runs WHERE status <> 'ok'"));
 }
 
 std::uint64_t ResultsReader::retries() const {
-  return has_retry(*impl_->connection)
-             ? static_cast<std::uint64_t>(impl_->connection->number("SELECT count(*) FROM retry"))
-             : 0;
+  return has_retry(connection_) ? static_cast<std::uint64_t>(connection_.number("SELECT count(*) FROM retry")) : 0;
 }
 
 ResultSet ResultsReader::select(const std::vector<std::string>& names, const std::string& where) const {
@@ -215,27 +191,27 @@ ResultSet ResultsReader::select(const std::vector<std::string>& names, const std
     chosen.push_back(column(name, "--columns"));
     selected.push_back(sql_name(chosen.back().name));
   }
-  Statement statement = impl_->connection->prepare_query(
-      fmt::format("SELECT {} FROM runs{} ORDER BY run", fmt::join(selected, ","), impl_->condition(where)), "--where");
-  return impl_->collect(statement, std::move(chosen), "--where");
+  Statement statement = connection_.prepare_query(
+      fmt::format("SELECT {} FROM runs{} ORDER BY run", fmt::join(selected, ","), condition(where)), "--where");
+  return collect(statement, std::move(chosen), "--where");
 }
 
 ResultSet ResultsReader::query(const std::string& sql) const {
-  Statement statement = impl_->connection->prepare_query(quote_columns(sql, impl_->columns), "--query");
+  Statement statement = connection_.prepare_query(quote_columns(sql, columns_), "--query");
   std::vector<ResultColumn> columns;
   for (int i = 0; i < statement.columns(); ++i) {
     const char* name = sqlite3_column_name(statement.get(), i);
-    const ResultColumn* known = impl_->find(name);
+    const ResultColumn* known = find(name);
     columns.push_back(known != nullptr ? *known : ResultColumn{name, Role::About, ColumnType::Any, "", "", {}});
     columns.back().name = name;
   }
-  return impl_->collect(statement, std::move(columns), "--query");
+  return collect(statement, std::move(columns), "--query");
 }
 
 std::vector<std::string> ResultsReader::distinct(const std::string& name) const {
   const std::string column_name = sql_name(column(name, name).name);
   Statement statement =
-      impl_->connection->prepare(fmt::format("SELECT DISTINCT {0} FROM runs WHERE {0} <> '' ORDER BY 1", column_name));
+      connection_.prepare(fmt::format("SELECT DISTINCT {0} FROM runs WHERE {0} <> '' ORDER BY 1", column_name));
   std::vector<std::string> result;
   while (statement.step()) {
     result.push_back(statement.text(0));
@@ -245,7 +221,7 @@ std::vector<std::string> ResultsReader::distinct(const std::string& name) const 
 
 ResultSet ResultsReader::row(std::uint64_t run) const {
   std::vector<std::string> names;
-  for (const ResultColumn& one : impl_->columns) {
+  for (const ResultColumn& one : columns_) {
     names.push_back(one.name);
   }
   ResultSet result = select(names, fmt::format("run = {}", run));

@@ -10,14 +10,13 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "sim/sweep/results/columns.hpp"
-#include "sim/sweep/results/database.hpp"
+#include "sim/sweep/results/result_row.hpp"
+#include "sim/sweep/results/sqlite.hpp"
 
 namespace rayreplay::sweep {
 
@@ -31,16 +30,21 @@ struct ResultSet {
 class ResultsReader {
  public:
   explicit ResultsReader(const std::filesystem::path& path);
-  ~ResultsReader();
-  ResultsReader(const ResultsReader&) = delete;
-  ResultsReader& operator=(const ResultsReader&) = delete;
 
-  [[nodiscard]] const std::filesystem::path& path() const;
-  [[nodiscard]] const About& about() const;
+  [[nodiscard]] const std::filesystem::path& path() const {
+    return connection_.path();
+  }
+  [[nodiscard]] const About& about() const {
+    return about_;
+  }
   /// False: the first format, whose rows have no checksums.
   [[nodiscard]] bool has_checksums() const;
-  [[nodiscard]] const std::vector<InputFile>& inputs() const;
-  [[nodiscard]] const std::vector<ResultColumn>& columns() const;
+  [[nodiscard]] const std::vector<InputFile>& inputs() const {
+    return inputs_;
+  }
+  [[nodiscard]] const std::vector<ResultColumn>& columns() const {
+    return columns_;
+  }
   /// Usage names the nearest column; `option` appears in the message.
   [[nodiscard]] const ResultColumn& column(const std::string& name, const std::string& option) const;
   /// Metrics with a value in at least one row, in the order of columns.
@@ -61,8 +65,15 @@ class ResultsReader {
   [[nodiscard]] ResultSet row(std::uint64_t run) const;
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  [[nodiscard]] const ResultColumn* find(const std::string& name) const;
+  /// " WHERE (…)" of the user's condition.
+  [[nodiscard]] std::string condition(const std::string& where) const;
+  [[nodiscard]] ResultSet collect(Statement& statement, std::vector<ResultColumn> of, const char* option) const;
+
+  Connection connection_;
+  About about_;
+  std::vector<ResultColumn> columns_;
+  std::vector<InputFile> inputs_;
 };
 
 /// NaN for anything but a number.

@@ -76,10 +76,6 @@ RowChecksum::RowChecksum(std::string_view table, const std::vector<std::string>&
   std::ranges::sort(order_, {}, [&names](std::size_t i) -> const std::string& { return names[i]; });
 }
 
-void RowChecksum::begin() {
-  buffer_.clear();
-}
-
 void RowChecksum::add(std::size_t column, char type, const void* value, std::size_t bytes) {
   buffer_.append(reinterpret_cast<const char*>(&name_hashes_[column]), sizeof(std::uint64_t));
   buffer_ += type;
@@ -92,49 +88,33 @@ void RowChecksum::add(std::size_t column, char type, const void* value, std::siz
   }
 }
 
-std::int64_t RowChecksum::finish() const {
-  return static_cast<std::int64_t>(XXH3_64bits_withSeed(buffer_.data(), buffer_.size(), seed_));
+void RowChecksum::add(std::size_t column, const CellView& cell) {
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
+    add(column, kInteger, whole, sizeof(*whole));
+  } else if (const auto* real = std::get_if<double>(&cell)) {
+    const double value = *real + 0.0;  // -0 becomes 0
+    add(column, kReal, &value, sizeof(value));
+  } else if (const auto* text = std::get_if<std::string_view>(&cell)) {
+    add(column, kText, text->data(), text->size());
+  }
+}
+
+std::int64_t RowChecksum::finish() {
+  const auto sum = static_cast<std::int64_t>(XXH3_64bits_withSeed(buffer_.data(), buffer_.size(), seed_));
+  buffer_.clear();
+  return sum;
 }
 
 std::int64_t RowChecksum::of(const std::vector<CellView>& cells) {
-  begin();
   for (const std::size_t column : order_) {
-    const CellView& cell = cells[column];
-    if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
-      add(column, kInteger, whole, sizeof(*whole));
-    } else if (const auto* real = std::get_if<double>(&cell)) {
-      const double value = *real + 0.0;  // -0 becomes 0
-      add(column, kReal, &value, sizeof(value));
-    } else if (const auto* text = std::get_if<std::string_view>(&cell)) {
-      add(column, kText, text->data(), text->size());
-    }
+    add(column, cells[column]);
   }
   return finish();
 }
 
 std::int64_t RowChecksum::of(const Statement& row, int first) {
-  begin();
   for (const std::size_t column : order_) {
-    // One decoding of the value: asking the statement for type, bytes and content takes its lock each time.
-    sqlite3_value* const value = sqlite3_column_value(row.get(), first + static_cast<int>(column));
-    switch (sqlite3_value_type(value)) {
-      case SQLITE_NULL:
-        break;
-      case SQLITE_INTEGER: {
-        const std::int64_t whole = sqlite3_value_int64(value);
-        add(column, kInteger, &whole, sizeof(whole));
-        break;
-      }
-      case SQLITE_FLOAT: {
-        const double real = sqlite3_value_double(value) + 0.0;
-        add(column, kReal, &real, sizeof(real));
-        break;
-      }
-      default: {
-        const void* const bytes = sqlite3_value_blob(value);
-        add(column, kText, bytes, static_cast<std::size_t>(sqlite3_value_bytes(value)));
-      }
-    }
+    add(column, row.cell(first + static_cast<int>(column)));
   }
   return finish();
 }

@@ -29,9 +29,9 @@ class RowChecksum {
   [[nodiscard]] std::int64_t of(const Statement& row, int first);
 
  private:
-  void begin();
   void add(std::size_t column, char type, const void* value, std::size_t bytes);
-  [[nodiscard]] std::int64_t finish() const;
+  void add(std::size_t column, const CellView& cell);
+  [[nodiscard]] std::int64_t finish();
 
   std::uint64_t seed_;
   std::vector<std::uint64_t> name_hashes_;

@@ -86,34 +86,19 @@ void RunsTable::set(int place, const ParameterValue& value) {
 }
 
 void RunsTable::set(int place, CellView value) {
-  constexpr double kMaxWhole = 9e18;
-  const auto* whole = std::get_if<std::int64_t>(&value);
+  const auto column = static_cast<std::size_t>(place) - 1;
   const auto* real = std::get_if<double>(&value);
   if (real != nullptr && std::isnan(*real)) {
-    value = std::monostate();
+    value = std::monostate();  // as SQLite stores it
   }
-  // SQLite converts the value to the column's type; the checksum covers the stored value.
-  switch (columns_[static_cast<std::size_t>(place) - 1].type) {
-    case ColumnType::Real:
-      if (whole != nullptr) {
-        value = static_cast<double>(*whole);
-      }
-      read_back_ = read_back_ || std::holds_alternative<std::string_view>(value);
-      break;
-    case ColumnType::Whole:
-    case ColumnType::Truth:
-      if (real != nullptr && std::abs(*real) < kMaxWhole && std::trunc(*real) == *real) {
-        value = static_cast<std::int64_t>(*real);
-      }
-      read_back_ = read_back_ || std::holds_alternative<std::string_view>(value);
-      break;
-    case ColumnType::Text:
-      read_back_ = read_back_ || whole != nullptr || real != nullptr;
-      break;
-    case ColumnType::Any:
-      break;
-  }
-  cells_[static_cast<std::size_t>(place) - 1] = value;
+  // SQLite converts a value to the column's type. The checksum covers what is stored.
+  const ColumnType type = columns_[column].type;
+  const bool as_stored = type == ColumnType::Any || std::holds_alternative<std::monostate>(value) ||
+                         (type == ColumnType::Real   ? std::holds_alternative<double>(value)
+                          : type == ColumnType::Text ? std::holds_alternative<std::string_view>(value)
+                                                     : std::holds_alternative<std::int64_t>(value));
+  read_back_ = read_back_ || !as_stored;
+  cells_[column] = value;
 }
 
 void RunsTable::insert(const ResultRow& row) {

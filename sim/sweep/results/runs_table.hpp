@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "sim/sweep/results/columns.hpp"
-#include "sim/sweep/results/database.hpp"
+#include "sim/sweep/results/result_row.hpp"
 #include "sim/sweep/results/row_checksum.hpp"
 #include "sim/sweep/results/sqlite.hpp"
 

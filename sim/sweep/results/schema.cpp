@@ -94,35 +94,17 @@ std::vector<std::string> lines(const std::string& text) {
   return result;
 }
 
-}  // namespace
-
-bool is_empty(const Connection& connection) {
-  return connection.number("PRAGMA schema_version") == 0 && connection.number("PRAGMA application_id") == 0;
-}
-
-bool check_mark(const Connection& connection) {
-  const std::int64_t mark = connection.number("PRAGMA application_id");
-  const std::int64_t version = connection.number("PRAGMA user_version");
-  if (mark != kApplicationId) {
-    throw Error(ErrorKind::Input, {"the database holds no results of a sweep", connection.path().string(), "", "",
-                                   "name a file that rayreplay sweep wrote"});
-  }
-  if (version != kFormatVersion && version != kFormatWithoutChecksums) {
-    throw Error(ErrorKind::Input,
-                {version > kFormatVersion ? "the database is of a newer format" : "the database's format is not known",
-                 connection.path().string(), fmt::format("version {}", version),
-                 fmt::format("version {}", kFormatVersion), "use the rayreplay that wrote it"});
-  }
-  return version == kFormatVersion;
-}
-
-void require_current(const Connection& connection) {
-  if (!check_mark(connection)) {
-    throw Error(ErrorKind::Input,
-                {"the database is of an older format, whose rows have no checksums: nothing is added to it",
-                 connection.path().string(), fmt::format("version {}", kFormatWithoutChecksums),
-                 fmt::format("version {}", kFormatVersion),
-                 "rayreplay results still reads it; use the rayreplay that wrote it, or begin anew with --restart"});
+void require_whole(const Connection& connection) {
+  // SQLite does not notice a last page that is cut off.
+  const auto expected = static_cast<std::uintmax_t>(connection.number("PRAGMA page_count")) *
+                        static_cast<std::uintmax_t>(connection.number("PRAGMA page_size"));
+  std::error_code error;
+  const std::uintmax_t found = std::filesystem::file_size(connection.path(), error);
+  if (!error && found < expected) {
+    throw Error(ErrorKind::Input, {"the database is cut off", connection.path().string(),
+                                   fmt::format("{} bytes", found), fmt::format("{}", expected),
+                                   "bring the whole file; sqlite3 FILE .recover saves what can be read; --restart "
+                                   "begins the sweep anew"});
   }
 }
 
@@ -180,6 +162,44 @@ void check_content(const Connection& connection) {
   }
 }
 
+}  // namespace
+
+bool is_empty(const Connection& connection) {
+  return connection.number("PRAGMA schema_version") == 0 && connection.number("PRAGMA application_id") == 0;
+}
+
+bool check_mark(const Connection& connection) {
+  const std::int64_t mark = connection.number("PRAGMA application_id");
+  const std::int64_t version = connection.number("PRAGMA user_version");
+  if (mark != kApplicationId) {
+    throw Error(ErrorKind::Input, {"the database holds no results of a sweep", connection.path().string(), "", "",
+                                   "name a file that rayreplay sweep wrote"});
+  }
+  if (version != kFormatVersion && version != kFormatWithoutChecksums) {
+    throw Error(ErrorKind::Input,
+                {version > kFormatVersion ? "the database is of a newer format" : "the database's format is not known",
+                 connection.path().string(), fmt::format("version {}", version),
+                 fmt::format("version {}", kFormatVersion), "use the rayreplay that wrote it"});
+  }
+  return version == kFormatVersion;
+}
+
+void require_current(const Connection& connection) {
+  if (!check_mark(connection)) {
+    throw Error(ErrorKind::Input,
+                {"the database is of an older format, whose rows have no checksums: nothing is added to it",
+                 connection.path().string(), fmt::format("version {}", kFormatWithoutChecksums),
+                 fmt::format("version {}", kFormatVersion),
+                 "rayreplay results still reads it; use the rayreplay that wrote it, or begin anew with --restart"});
+  }
+}
+
+void check_database(const Connection& connection, bool after_kill) {
+  require_whole(connection);
+  check_structure(connection, after_kill);
+  check_content(connection);
+}
+
 void create(const Connection& connection, const About& about) {
   const std::vector<ResultColumn> columns = result_columns(about.axes);
   connection.run(fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", kApplicationId, kFormatVersion));
@@ -189,19 +209,19 @@ void create(const Connection& connection, const About& about) {
   for (const ResultColumn& column : columns) {
     note_column(connection, column);
   }
-  std::string axes;
-  for (const std::string& axis : about.axes) {
-    axes += (axes.empty() ? "" : "\n") + axis;
+  const std::pair<const char*, std::string> values[] = {
+      {"format_version", std::to_string(kFormatVersion)},
+      {"tool_version", about.tool_version.empty() ? RAYREPLAY_VERSION : about.tool_version},
+      {"definition_hash", about.definition_hash},
+      {"sweep", about.sweep},
+      {"runs", std::to_string(about.runs)},
+      {"axes", fmt::format("{}", fmt::join(about.axes, "\n"))},
+      {"objective", about.objective},
+      {"shard", about.shard},
+      {"folder", about.folder}};
+  for (const auto& [name, value] : values) {
+    write_about(connection, name, value);
   }
-  write_about(connection, "format_version", std::to_string(kFormatVersion));
-  write_about(connection, "tool_version", about.tool_version.empty() ? RAYREPLAY_VERSION : about.tool_version);
-  write_about(connection, "definition_hash", about.definition_hash);
-  write_about(connection, "sweep", about.sweep);
-  write_about(connection, "runs", std::to_string(about.runs));
-  write_about(connection, "axes", axes);
-  write_about(connection, "objective", about.objective);
-  write_about(connection, "shard", about.shard);
-  write_about(connection, "folder", about.folder);
 }
 
 void write_about(const Connection& connection, const std::string& name, const std::string& value) {
@@ -209,33 +229,23 @@ void write_about(const Connection& connection, const std::string& name, const st
 }
 
 About read_about(const Connection& connection) {
-  About about;
-  std::string runs;
+  std::map<std::string, std::string> values{{"shard", "1/1"}};
   Statement rows = connection.prepare("SELECT name, value FROM about");
   while (rows.step()) {
-    const std::string name = rows.text(0);
-    const std::string value = rows.text(1);
-    if (name == "definition_hash") {
-      about.definition_hash = value;
-    } else if (name == "sweep") {
-      about.sweep = value;
-    } else if (name == "runs") {
-      runs = value;
-    } else if (name == "objective") {
-      about.objective = value;
-    } else if (name == "shard") {
-      about.shard = value;
-    } else if (name == "tool_version") {
-      about.tool_version = value;
-    } else if (name == "folder") {
-      about.folder = value;
-    } else if (name == "axes") {
-      std::istringstream stream(value);
-      for (std::string axis; std::getline(stream, axis);) {
-        about.axes.push_back(axis);
-      }
-    }
+    values[rows.text(0)] = rows.text(1);
   }
+  About about;
+  about.definition_hash = values["definition_hash"];
+  about.sweep = values["sweep"];
+  about.objective = values["objective"];
+  about.shard = values["shard"];
+  about.tool_version = values["tool_version"];
+  about.folder = values["folder"];
+  std::istringstream axes(values["axes"]);
+  for (std::string axis; std::getline(axes, axis);) {
+    about.axes.push_back(axis);
+  }
+  const std::string& runs = values["runs"];
   const auto [end, error] = std::from_chars(runs.data(), runs.data() + runs.size(), about.runs);
   constexpr std::uint64_t kMostRuns = std::uint64_t{1} << 40U;
   if (error != std::errc() || end != runs.data() + runs.size() || about.runs > kMostRuns ||
@@ -284,20 +294,6 @@ std::vector<InputFile> read_inputs(const Connection& connection) {
   return inputs;
 }
 
-void require_whole(const Connection& connection) {
-  // SQLite does not notice a last page that is cut off.
-  const auto expected = static_cast<std::uintmax_t>(connection.number("PRAGMA page_count")) *
-                        static_cast<std::uintmax_t>(connection.number("PRAGMA page_size"));
-  std::error_code error;
-  const std::uintmax_t found = std::filesystem::file_size(connection.path(), error);
-  if (!error && found < expected) {
-    throw Error(ErrorKind::Input, {"the database is cut off", connection.path().string(),
-                                   fmt::format("{} bytes", found), fmt::format("{}", expected),
-                                   "bring the whole file; sqlite3 FILE .recover saves what can be read; --restart "
-                                   "begins the sweep anew"});
-  }
-}
-
 bool has_retry(const Connection& connection) {
   return connection.number("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'retry'") > 0;
 }
@@ -325,6 +321,14 @@ void require_same_sweep(const About& there, const About& asked, const std::strin
     }
   }
   throw Error(ErrorKind::Usage, info);
+}
+
+void require_same_version(const std::string& there, const std::string& ours, const std::string& where,
+                          const std::string& fix) {
+  if (there != ours) {
+    throw Error(ErrorKind::Usage, {"the rows are of another version of rayreplay", where,
+                                   there.empty() ? "none" : "rayreplay " + there, "rayreplay " + ours, fix});
+  }
 }
 
 }  // namespace rayreplay::sweep

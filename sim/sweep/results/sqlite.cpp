@@ -129,6 +129,22 @@ void Statement::reset() {
   sqlite3_reset(handle_.get());
 }
 
+CellView Statement::cell(int column) const {
+  sqlite3_value* const value = sqlite3_column_value(handle_.get(), column);
+  switch (sqlite3_value_type(value)) {
+    case SQLITE_NULL:
+      return {};
+    case SQLITE_INTEGER:
+      return std::int64_t{sqlite3_value_int64(value)};
+    case SQLITE_FLOAT:
+      return sqlite3_value_double(value);
+    default: {
+      const auto* bytes = static_cast<const char*>(sqlite3_value_blob(value));
+      return std::string_view(bytes, static_cast<std::size_t>(sqlite3_value_bytes(value)));
+    }
+  }
+}
+
 std::int64_t Statement::whole(int column) const {
   return sqlite3_column_int64(handle_.get(), column);
 }

@@ -38,6 +38,8 @@ class Statement {
   int try_step();
   void reset();
 
+  /// Valid until the next step. One decoding: asking for type, bytes and content takes the statement's lock each time.
+  [[nodiscard]] CellView cell(int column) const;
   [[nodiscard]] std::int64_t whole(int column) const;
   [[nodiscard]] double real(int column) const;
   [[nodiscard]] std::string text(int column) const;

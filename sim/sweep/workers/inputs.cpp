@@ -1,4 +1,5 @@
 // The files that a sweep reads: sweep_inputs of runner.hpp.
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,29 +18,18 @@ bool is_input_key(const std::string& key) {
   return base == "trace" || base == "workload";
 }
 
-/// Distinct paths, in the order of first use.
-class InputList {
- public:
-  void add(InputFile input) {
-    if (seen_.emplace(input.path, input.hash).second) {
-      list_.push_back(std::move(input));
-    }
+void add_input(std::vector<InputFile>& inputs, InputFile input) {
+  if (std::ranges::find(inputs, input) == inputs.end()) {
+    inputs.push_back(std::move(input));
   }
-  [[nodiscard]] std::vector<InputFile> take() {
-    return std::move(list_);
-  }
-
- private:
-  std::vector<InputFile> list_;
-  std::set<std::pair<std::string, std::string>> seen_;
-};
+}
 
 /// Machines and hints are collected from the definition, not from its runs: their content may decide which runs exist.
-void add_other_files(const Definition& definition, InputList& inputs) {
+void add_other_files(const Definition& definition, std::vector<InputFile>& inputs) {
   const auto add = [&](const std::string& key, const ParameterValue& value) {
     for (const std::string& path : is_input_key(key) ? std::vector<std::string>{} : paths_in(key, value)) {
       if (std::optional<std::string> hash = file_hash(path)) {
-        inputs.add({written_path(definition, path), std::move(*hash)});
+        add_input(inputs, {written_path(definition, path), std::move(*hash)});
       }
     }
   };
@@ -84,10 +74,10 @@ std::vector<std::uint64_t> runs_by_input(const Plan& plan) {
 }  // namespace
 
 std::vector<InputFile> sweep_inputs(const Plan& plan, const Work& work) {
-  InputList inputs;
+  std::vector<InputFile> inputs;
   add_other_files(plan.definition(), inputs);
   if (!work.input_hash) {
-    return inputs.take();
+    return inputs;
   }
   bool any = false;
   std::optional<Error> first;
@@ -103,8 +93,8 @@ std::vector<InputFile> sweep_inputs(const Plan& plan, const Work& work) {
       }
       const experiment::Settings complete = experiment::complete(asked);
       const std::string& workload = complete.text("workload");
-      inputs.add({workload.empty() ? written_path(plan.definition(), complete.text("trace")) : workload,
-                  work.input_hash(complete)});
+      add_input(inputs, {workload.empty() ? written_path(plan.definition(), complete.text("trace")) : workload,
+                         work.input_hash(complete)});
       any = true;
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::Internal) {
@@ -118,7 +108,7 @@ std::vector<InputFile> sweep_inputs(const Plan& plan, const Work& work) {
   if (!any && first) {
     throw Error(*first);
   }
-  return inputs.take();
+  return inputs;
 }
 
 }  // namespace rayreplay::sweep

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include <sched.h>
-#include <unistd.h>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <tbb/global_control.h>
 #include <tbb/task_arena.h>
@@ -85,33 +85,13 @@ struct LocalPool::State {
         side_by_side(workers),
         host(host_name()) {
     for (const Unit& unit : plan->units()) {
-      Shared& shared = by_affinity[unit.affinity];
-      shared.input = unit.input;
-      ++shared.units;
-      ++shared.left;
-      ++by_input[unit.input].units;
-      ++by_input[unit.input].left;
+      ++by_affinity[unit.affinity];
+      ++by_input[unit.input];
     }
     if (work.limit_memory && memory_bytes != 0) {
       work.limit_memory(memory_bytes);
     }
   }
-
-  /// Stages that several units share.
-  struct Shared {
-    std::uint64_t input = 0;
-    std::uint64_t units = 0;
-    std::uint64_t left = 0;  ///< units of it not yet evaluated here
-    bool begun = false;
-
-    /// True if this unit computes a stage that others wait for.
-    [[nodiscard]] bool lead() {
-      return !std::exchange(begun, true) && units > 1;
-    }
-    [[nodiscard]] bool end() {
-      return left > 0 && --left == 0;
-    }
-  };
 
   const Plan* plan;
   Work work;
@@ -122,7 +102,8 @@ struct LocalPool::State {
   std::uint64_t workers;
   std::uint64_t side_by_side;     ///< units at a time, as memory permits
   std::uint64_t sound_units = 0;  ///< units without a memory failure since that number changed
-  std::unordered_map<std::uint64_t, Shared> by_affinity, by_input;
+  /// Number of units; 0 once one of them has begun.
+  std::unordered_map<std::uint64_t, std::uint64_t> by_affinity, by_input;
   std::string host;
 
   std::mutex mutex;
@@ -142,19 +123,16 @@ struct LocalPool::State {
   struct Prepared {
     TaskResult result;
     std::vector<std::size_t> sound;  ///< indices of complete rows to evaluate
-    bool one_by_one = false;         ///< together they exceeded the memory limit
   };
   void prepare(Prepared& prepared) const;
-  void evaluate(Prepared& prepared, Accelerator* accelerator);
-  /// What is thrown becomes the result's error.
-  void evaluate_guarded(Prepared& prepared, Accelerator* accelerator, bool to_itself, bool last);
+  void evaluate_rows(std::vector<ResultRow>& rows, std::span<const std::size_t> which, Accelerator* accelerator);
+  /// `to_itself`: parallel loops use this thread alone. What is thrown becomes the result's error.
+  void evaluate(Prepared& prepared, Accelerator* accelerator, bool to_itself, bool one_by_one);
   [[nodiscard]] static std::vector<std::size_t> rows_short_of_memory(const Prepared& prepared);
-  /// The lock is held, but for while it waits and evaluates.
+  /// Takes and leaves with the lock held.
   void evaluate_alone(Prepared& prepared, Accelerator* accelerator, std::unique_lock<std::mutex>& lock);
   void adjust(bool found_memory);
-  [[nodiscard]] bool keeps_to_itself(std::uint64_t affinity);
-  void forget(const Prepared& prepared);
-  void evaluate_rows(std::vector<ResultRow>& rows, std::span<const std::size_t> which, Accelerator* accelerator);
+  [[nodiscard]] bool keeps_to_itself(const Task& task);
 };
 
 void LocalPool::State::prepare(Prepared& prepared) const {
@@ -188,33 +166,23 @@ void LocalPool::State::evaluate_rows(std::vector<ResultRow>& rows, std::span<con
   }
 }
 
-void LocalPool::State::evaluate(Prepared& prepared, Accelerator* accelerator) {
-  std::vector<ResultRow>& rows = prepared.result.rows;
-  if (!prepared.one_by_one) {
-    if (!prepared.sound.empty()) {
-      evaluate_rows(rows, prepared.sound, accelerator);
+void LocalPool::State::evaluate(Prepared& prepared, Accelerator* accelerator, bool to_itself, bool one_by_one) {
+  const auto all = [&] {
+    const std::span<const std::size_t> rows = prepared.sound;
+    const std::size_t together = one_by_one ? 1 : rows.size();
+    for (std::size_t first = 0; first < rows.size(); first += together) {
+      evaluate_rows(prepared.result.rows, rows.subspan(first, together), accelerator);
     }
-    return;
-  }
-  for (const std::size_t& row : prepared.sound) {
-    evaluate_rows(rows, {&row, 1}, accelerator);
-  }
-}
-
-/// What was found to want more memory than there is beside others is asked for again, alone: until then it is not over.
-void LocalPool::State::evaluate_guarded(Prepared& prepared, Accelerator* accelerator, bool to_itself, bool last) {
+  };
   try {
-    if (!last) {
+    if (prepared.result.rows.empty()) {
       prepare(prepared);
     }
     if (accelerator == nullptr) {
       tbb::task_arena own(1);
-      (to_itself ? own : arena).execute([&] { evaluate(prepared, nullptr); });
+      (to_itself ? own : arena).execute(all);
     } else {
-      evaluate(prepared, accelerator);
-    }
-    if (last || rows_short_of_memory(prepared).empty()) {
-      forget(prepared);
+      all();
     }
   } catch (...) {
     prepared.result.error = std::current_exception();
@@ -225,35 +193,10 @@ void LocalPool::State::evaluate_guarded(Prepared& prepared, Accelerator* acceler
 /// True if a unit that begins now should use only its own thread. While waiting units keep every thread busy, shared
 /// parallel loops cost more than they gain. At the end, threads without a unit help those with one. The first of
 /// several units with a common input or structure computes it with all threads, because the others wait for it.
-bool LocalPool::State::keeps_to_itself(std::uint64_t affinity) {
-  Shared& own = by_affinity[affinity];
-  const bool leads = own.lead();
-  const bool leads_input = by_input[own.input].lead();
+bool LocalPool::State::keeps_to_itself(const Task& task) {
+  const bool leads = std::exchange(by_affinity[task.affinity], 0) > 1;
+  const bool leads_input = std::exchange(by_input[plan->units()[task.id].input], 0) > 1;
   return !leads && !leads_input && queue.size() >= threads;
-}
-
-/// Results that no later unit shares occupy memory that the next unit needs.
-void LocalPool::State::forget(const Prepared& prepared) {
-  if (!work.forget) {
-    return;
-  }
-  bool of_input = false;
-  {
-    const std::lock_guard lock(mutex);
-    Shared& own = by_affinity[prepared.result.task.affinity];
-    const bool last = own.end();
-    of_input = by_input[own.input].end();
-    if (!last) {
-      return;
-    }
-  }
-  // Only the results that runs of one unit share are large; the least-recently-used eviction handles the rest.
-  constexpr std::size_t kMost = 64;
-  std::vector<experiment::Settings> done;
-  for (std::size_t i = 0; i < std::min(kMost, prepared.sound.size()); ++i) {
-    done.push_back(prepared.result.rows[prepared.sound[i]].settings);
-  }
-  work.forget(done, of_input);
 }
 
 std::vector<std::size_t> LocalPool::State::rows_short_of_memory(const Prepared& prepared) {
@@ -276,7 +219,8 @@ void LocalPool::State::adjust(bool found_memory) {
   }
 }
 
-/// What found no memory beside others. What needs too much even so says how much.
+/// Evaluates again, one by one, the rows that found no memory beside others. Those that still find none get an error
+/// with the memory that they need.
 void LocalPool::State::evaluate_alone(Prepared& prepared, Accelerator* accelerator,
                                       std::unique_lock<std::mutex>& lock) {
   prepared.sound = rows_short_of_memory(prepared);
@@ -288,8 +232,7 @@ void LocalPool::State::evaluate_alone(Prepared& prepared, Accelerator* accelerat
   if (!stopping) {
     ++running;
     lock.unlock();
-    prepared.one_by_one = true;
-    evaluate_guarded(prepared, accelerator, false, true);
+    evaluate(prepared, accelerator, false, true);
     lock.lock();
     --running;
   }
@@ -315,9 +258,9 @@ void LocalPool::State::run(Accelerator* accelerator) {
     queue.pop_front();
     ++under_way;
     ++running;
-    const bool to_itself = keeps_to_itself(prepared.result.task.affinity);
+    const bool to_itself = keeps_to_itself(prepared.result.task);
     lock.unlock();
-    evaluate_guarded(prepared, accelerator, to_itself, false);
+    evaluate(prepared, accelerator, to_itself, false);
     lock.lock();
     --running;
     work_changed.notify_all();
@@ -339,34 +282,22 @@ void LocalPool::State::run(Accelerator* accelerator) {
   }
 }
 
-struct LocalPool::Threads {
-  std::vector<std::thread> list;
-};
-
 LocalPool::LocalPool(const Plan& plan, Work work, const PoolOptions& options)
-    : state_(std::make_shared<State>(plan, std::move(work), options)), threads_(std::make_unique<Threads>()) {
+    : state_(std::make_shared<State>(plan, std::move(work), options)) {
   std::vector<Accelerator*> workers(options.threads, nullptr);
   workers.insert(workers.end(), options.accelerators.begin(), options.accelerators.end());
   try {
     for (Accelerator* accelerator : workers) {
-      threads_->list.emplace_back([state = state_, accelerator] { state->run(accelerator); });
+      threads_.emplace_back([state = state_, accelerator] { state->run(accelerator); });
     }
   } catch (...) {
-    stop();
-    for (std::thread& thread : threads_->list) {
-      thread.join();
-    }
+    stop();  // the threads that were started are joined by their destructors
     throw;
   }
 }
 
 LocalPool::~LocalPool() {
   stop();
-  for (std::thread& thread : threads_->list) {
-    if (thread.joinable()) {
-      thread.join();
-    }
-  }
 }
 
 std::uint64_t LocalPool::capacity() const {
@@ -375,7 +306,7 @@ std::uint64_t LocalPool::capacity() const {
 }
 
 std::uint64_t LocalPool::workers() const {
-  return threads_->list.size();
+  return threads_.size();
 }
 
 std::uint64_t LocalPool::outstanding() const {
@@ -414,7 +345,7 @@ void LocalPool::cancel() {
 }
 
 void LocalPool::abandon() {
-  for (std::thread& thread : threads_->list) {
+  for (std::jthread& thread : threads_) {
     thread.detach();
   }
 }
@@ -438,17 +369,8 @@ ResultRow begin_row(const Plan& plan, std::uint64_t run) {
   return row;
 }
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : std::string("unknown");
-}
-
 std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
-                     parts.tm_hour, parts.tm_min, parts.tm_sec);
+  return fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)));
 }
 
 std::uint32_t usable_cores() {

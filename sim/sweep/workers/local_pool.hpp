@@ -8,10 +8,9 @@
 //
 // While there are units for every thread, each unit uses one thread, which is cheapest. The last units, and units that
 // compute a result others wait for, also use idle threads for their parallel loops; never more than `threads` run.
-// Results that no later unit of the plan shares are evicted after use. `stop` drops tasks that have not begun; `cancel`
-// also ends running ones at their next progress report; neither waits. The destructor waits for the threads. Threads
-// given up with `abandon` may still run: the process must then leave with _exit, without destroying plan, evaluator or
-// accelerators.
+// `stop` drops tasks that have not begun; `cancel` also ends running ones at their next progress report; neither waits.
+// The destructor waits for the threads. Threads given up with `abandon` may still run: the process must then leave with
+// _exit, without destroying plan, evaluator or accelerators.
 #pragma once
 
 #include <chrono>
@@ -20,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "sim/sweep/plan/plan.hpp"
@@ -63,13 +63,11 @@ class LocalPool {
  private:
   struct State;
   std::shared_ptr<State> state_;
-  struct Threads;
-  std::unique_ptr<Threads> threads_;
+  std::vector<std::jthread> threads_;
 };
 
 /// The row of a run without its result; with the failure if the settings cannot be completed.
 [[nodiscard]] ResultRow begin_row(const Plan& plan, std::uint64_t run);
-[[nodiscard]] std::string host_name();
 [[nodiscard]] std::string utc_now();  ///< "2026-01-31T12:00:00Z"
 /// Processors available to this process.
 [[nodiscard]] std::uint32_t usable_cores();

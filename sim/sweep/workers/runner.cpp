@@ -32,46 +32,23 @@ double since(Clock::time_point then) {
   return std::chrono::duration<double>(Clock::now() - then).count();
 }
 
-/// Joins texts without zero bytes into one.
-std::string join(const std::vector<std::string>& texts) {
-  std::string joined;
-  for (const std::string& text : texts) {
-    joined += text + '\0';
-  }
-  return joined;
-}
-
-std::vector<std::string> split(const std::string& joined) {
-  std::vector<std::string> texts;
-  for (std::size_t at = 0; at < joined.size();) {
-    const std::size_t end = joined.find('\0', at);
-    texts.push_back(joined.substr(at, end - at));
-    at = end == std::string::npos ? joined.size() : end + 1;
-  }
-  return texts;
-}
-
 /// Ranks that do not work send nothing.
 void require_same_inputs(const Team& team, const std::vector<RankResult>& ranks) {
-  const std::vector<std::string> expected = split(ranks[0].text);  // path, hash, path, hash …
-  for (const RankResult& rank : ranks) {
-    if (rank.text.empty()) {
-      continue;
-    }
-    const std::vector<std::string> found = split(rank.text);
-    for (std::size_t i = 1; i + 1 < expected.size(); i += 2) {
-      std::size_t same = 1;
-      while (same + 1 < found.size() && found[same] != expected[i]) {
+  const Texts& expected = ranks[0].texts;  // path, hash, path, hash …
+  for (const auto& [name, found] : ranks) {
+    for (std::size_t i = 0; !found.empty() && i < expected.size(); i += 2) {
+      std::size_t same = 0;
+      while (same < found.size() && found[same] != expected[i]) {
         same += 2;
       }
-      if (same + 1 >= found.size()) {
+      if (same >= found.size()) {
         throw_on(team, ErrorKind::Input,
-                 {"an input cannot be read there", rank.name, expected[i], "the file that rank 0 reads",
+                 {"an input cannot be read there", name, expected[i], "the file that rank 0 reads",
                   "put the file where all machines find it under this name"});
       }
       if (found[same + 1] != expected[i + 1]) {
         throw_on(team, ErrorKind::Input,
-                 {"an input has other content there: " + expected[i], rank.name, found[same + 1],
+                 {"an input has other content there: " + expected[i], name, found[same + 1],
                   expected[i + 1] + " as on rank 0", "copy the file again to that machine"});
       }
     }
@@ -142,12 +119,12 @@ class Sweep {
       while (leads_ && looking.wait_for(kWaitOfLeader) != std::future_status::ready) {
         team_->fetch_add(Counter::NextPiece, 0);
       }
-      std::vector<std::string> texts{"inputs"};
+      Texts texts;
       for (const InputFile& input : looking.get()) {
         results_->check_input(input);
         texts.insert(texts.end(), {input.path, input.hash});
       }
-      return join(texts);
+      return texts;
     });
     if (team_ != nullptr) {
       require_same_inputs(*team_, ranks);
@@ -312,20 +289,18 @@ std::vector<bool> agree_on_sweep(Team& team, const Plan& plan, const std::functi
     for (const bool one : team.rank() == 0 ? finished() : std::vector<bool>{}) {
       bits += one ? '1' : '0';
     }
-    return join(
-        {RAYREPLAY_VERSION, fmt::format("{} ({} runs)", definition_hash(plan.definition()), plan.runs()), bits});
+    return Texts{RAYREPLAY_VERSION, fmt::format("{} ({} runs)", definition_hash(plan.definition()), plan.runs()), bits};
   });
-  const std::vector<std::string> expected = split(ranks[0].text);
-  for (const RankResult& rank : ranks) {
-    const std::vector<std::string> found = split(rank.text);
+  const Texts& expected = ranks[0].texts;
+  for (const auto& [name, found] : ranks) {
     if (found[0] != expected[0]) {
       throw_on(team, ErrorKind::Usage,
-               {"the version of rayreplay is another one", rank.name, found[0], expected[0] + " as on rank 0",
+               {"the version of rayreplay is another one", name, found[0], expected[0] + " as on rank 0",
                 "run the same rayreplay on all machines"});
     }
     if (found[1] != expected[1]) {
       throw_on(team, ErrorKind::Usage,
-               {"the sweep is another one", rank.name, found[1], expected[1] + " as on rank 0",
+               {"the sweep is another one", name, found[1], expected[1] + " as on rank 0",
                 "give all machines the same sweep file"});
     }
   }
@@ -337,7 +312,7 @@ std::vector<bool> agree_on_sweep(Team& team, const Plan& plan, const std::functi
 }
 
 void attend_sweep(Team& team) {
-  require_same_inputs(team, in_step(&team, [] { return std::string(); }));
+  require_same_inputs(team, in_step(&team, [] { return Texts{}; }));
 }
 
 SweepReport run_sweep(const Plan& plan, const Work& work, ResultsWriter& results, RunnerOptions& options) {

@@ -1,51 +1,41 @@
 #include "sim/sweep/workers/team.hpp"
 
+#include <array>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/sweep/workers/local_pool.hpp"
+#include "sim/sweep/results/result_row.hpp"
 
 namespace rayreplay::sweep {
 namespace {
 
-/// Host, result of the step, and its error.
-using Message = std::vector<std::string>;
-constexpr std::size_t kWithoutError = 2;
-constexpr std::size_t kWithError = 8;
-
+// What a rank tells the others: {"host": …, "texts": […], "kind": …, "error": […]}; the latter two after an error.
 // CBOR, because texts may hold any bytes.
-std::string encode(const Message& message) {
-  std::string bytes;
-  nlohmann::json::to_cbor(nlohmann::json(message), bytes);
-  return bytes;
-}
-
-Message decode(const std::string& bytes, const std::string& where) {
-  const nlohmann::json json = nlohmann::json::from_cbor(bytes, true, false);
-  const bool known = json.is_array() && (json.size() == kWithoutError || json.size() == kWithError);
-  if (!known) {
-    throw Error(ErrorKind::Input, {"a message of another rank is not understood", where, "", "",
+nlohmann::json decode(const std::string& bytes, std::size_t rank) {
+  nlohmann::json message = nlohmann::json::from_cbor(bytes, true, false);
+  if (!message.is_object() || !message.contains("host") || !message.contains("texts")) {
+    throw Error(ErrorKind::Input, {"a message of another rank is not understood", fmt::format("rank {}", rank), "", "",
                                    "run the same rayreplay on all machines"});
   }
-  return json.get<Message>();
+  return message;
 }
 
 }  // namespace
 
-std::vector<RankResult> in_step(Team* team, const std::function<std::string()>& step) {
+std::vector<RankResult> in_step(Team* team, const std::function<Texts()>& step) {
   if (team == nullptr) {
     return {{"", step()}};
   }
-  Message mine{host_name(), ""};
-  const auto failed = [&](ErrorKind kind, const ErrorInfo& info) {
-    mine.insert(mine.end(),
-                {std::to_string(static_cast<int>(kind)), info.what, info.where, info.found, info.expected, info.fix});
+  nlohmann::json mine{{"host", host_name()}, {"texts", Texts{}}};
+  const auto failed = [&mine](ErrorKind kind, const ErrorInfo& info) {
+    mine["kind"] = kind;
+    mine["error"] = Texts{info.what, info.where, info.found, info.expected, info.fix};
   };
   try {
-    mine[1] = step();
+    mine["texts"] = step();
   } catch (const RankFailed&) {  // from a nested step, on all ranks
     throw;
   } catch (const TeamFailed&) {
@@ -55,20 +45,22 @@ std::vector<RankResult> in_step(Team* team, const std::function<std::string()>& 
   } catch (const std::exception& error) {
     failed(ErrorKind::Internal, {error.what(), "", "", "", ""});
   }
+  std::string bytes;
+  nlohmann::json::to_cbor(mine, bytes);
   std::vector<RankResult> results;
   std::optional<Error> first;
-  for (const std::string& bytes : team->gather(encode(mine))) {
+  for (const std::string& told : team->gather(bytes)) {
     const std::size_t rank = results.size();
-    Message message = decode(bytes, fmt::format("rank {}", rank));
-    RankResult& result = results.emplace_back();
-    result.name = fmt::format("rank {} on {}", rank, message[0]);
-    result.text = std::move(message[1]);
-    if (message.size() == kWithError && !first) {
-      ErrorInfo info{message[3], message[4], message[5], message[6], message[7]};
+    const nlohmann::json message = decode(told, rank);
+    const RankResult& result = results.emplace_back(RankResult{
+        fmt::format("rank {} on {}", rank, message["host"].get<std::string>()), message["texts"].get<Texts>()});
+    if (message.contains("error") && !first) {
+      const auto error = message["error"].get<std::array<std::string, 5>>();
+      ErrorInfo info{error[0], error[1], error[2], error[3], error[4]};
       if (rank > 0) {
         info.where = result.name + (info.where.empty() ? "" : ", " + info.where);
       }
-      first.emplace(static_cast<ErrorKind>(std::stoi(message[2])), std::move(info));
+      first.emplace(message["kind"].get<ErrorKind>(), std::move(info));
     }
   }
   if (first) {

@@ -49,12 +49,14 @@ class RankFailed : public std::exception {
   }
 };
 
+using Texts = std::vector<std::string>;
+
 struct RankResult {
   std::string name;  ///< "rank 3 on node7"
-  std::string text;
+  Texts texts;
 };
 
-std::vector<RankResult> in_step(Team* team, const std::function<std::string()>& step);
+std::vector<RankResult> in_step(Team* team, const std::function<Texts()>& step);
 /// All ranks found the same error: rank 0 throws it.
 [[noreturn]] void throw_on(const Team& team, ErrorKind kind, const ErrorInfo& info);
 

@@ -7,10 +7,7 @@ Work work_of(experiment::Evaluator& evaluator) {
             return evaluator.evaluate(complete, accelerator, progress);
           },
           [&evaluator](const experiment::Settings& complete) { return evaluator.input_hash(complete); },
-          [&evaluator](std::uint64_t bytes) { evaluator.limit_memory(bytes); },
-          [&evaluator](std::span<const experiment::Settings> complete, bool of_input) {
-            evaluator.forget(complete, of_input);
-          }};
+          [&evaluator](std::uint64_t bytes) { evaluator.limit_memory(bytes); }};
 }
 
 }  // namespace rayreplay::sweep

@@ -20,13 +20,7 @@ void BitmapStack::renumber() {
     throw Error(ErrorKind::Resource, {"too many different lines for the reuse engine 'bitmap'", "", "more than 2^30",
                                       "at most 2^30", "use larger lines or the engine 'sampled'"});
   }
-  const std::vector<std::uint32_t> ranks = slots_.ranks();
-  const std::uint64_t* const words = slots_.words().data();
-  table_.for_each_number([&](std::uint32_t& number) {
-    const std::uint32_t slot = number - 1;
-    const std::uint64_t before = words[slot >> 6U] & ((std::uint64_t{1} << (slot & 63U)) - 1);
-    number = ranks[slot >> 6U] + count_bits(before) + 1;
-  });
+  table_.for_each_number(slots_.renumbering());
   if (kSlotsPerLine * live > slots_.capacity()) {
     slots_ = SlotRank(2 * kSlotsPerLine * live, form_);
   }

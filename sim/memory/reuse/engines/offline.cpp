@@ -216,15 +216,8 @@ class OfflineStack final : public ReuseStack {
       throw Error(ErrorKind::Resource, {"too many different lines for the reuse engine 'offline'", "", "more than 2^30",
                                         "at most 2^30", "use larger lines or the engine 'sampled'"});
     }
-    const std::vector<std::uint32_t> ranks = slots_.ranks();
-    const std::uint64_t* const words = slots_.words().data();
-    tbb::parallel_for(std::size_t{0}, kShards, [&](std::size_t shard) {
-      tables_[shard].for_each_number([&](std::uint32_t& number) {
-        const std::uint32_t slot = number - 1;
-        const std::uint64_t before = words[slot >> 6U] & ((std::uint64_t{1} << (slot & 63U)) - 1);
-        number = ranks[slot >> 6U] + count_bits(before) + 1;
-      });
-    });
+    const auto renumbering = slots_.renumbering();
+    tbb::parallel_for(std::size_t{0}, kShards, [&](std::size_t shard) { tables_[shard].for_each_number(renumbering); });
     if (std::max(4 * live, live + wanted) > slots_.capacity()) {
       slots_ = SlotRank(std::max(8 * live, 2 * (live + wanted)));
     }

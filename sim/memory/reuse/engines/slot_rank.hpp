@@ -88,8 +88,14 @@ class SlotRank {
   }
   void recount(std::uint32_t now);
 
-  /// Live slots before each word of 64, for renumbering.
-  [[nodiscard]] std::vector<std::uint32_t> ranks() const;
+  /// Renumbers the live slots from 0 on: a function that changes the number of a slot, plus one. Before `restart`.
+  [[nodiscard]] auto renumbering() const {
+    return [bits = bits_.data(), ranks = ranks()](std::uint32_t& number) {
+      const std::uint32_t slot = number - 1;
+      const std::uint64_t before = bits[slot >> 6U] & ((std::uint64_t{1} << (slot & 63U)) - 1);
+      number = ranks[slot >> 6U] + count_bits(before) + 1;
+    };
+  }
   /// Makes the slots 0 … live − 1 live, and sets now() to live.
   void restart(std::uint64_t live);
 
@@ -104,6 +110,9 @@ class SlotRank {
   };
 
  private:
+  /// Live slots before each word of 64.
+  [[nodiscard]] std::vector<std::uint32_t> ranks() const;
+
   std::uint64_t capacity_ = 0;
   std::uint32_t now_ = 0;
   std::uint64_t live_ = 0;
