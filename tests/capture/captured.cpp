@@ -15,7 +15,7 @@ Captured capture(const std::string& program, const std::vector<std::string>& arg
   Environment all{{"VK_ADD_LAYER_PATH", RAYREPLAY_LAYER_FOLDER},
                   {"VK_INSTANCE_LAYERS", "VK_LAYER_RAYREPLAY_capture"},
                   {"RAYREPLAY_CAPTURE_SPOOL", folder / "spool"}};
-  all.insert(environment.begin(), environment.end());
+  all.insert(all.end(), environment.begin(), environment.end());
   Captured captured;
   captured.picture = render(program, arguments, all);
   const std::filesystem::path path = folder / "trace.rrt";

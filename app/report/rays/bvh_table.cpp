@@ -171,7 +171,8 @@ std::string bvh_text(const BvhReport& report) {
                                output::bytes_text(rows.memory)));
   }
   const output::Table table = bvh_table(report);
-  text += "\n" + output::to_text(shown(table, report));
+  text += '\n';
+  text += output::to_text(shown(table, report));
   if (report.layouts.size() == 1 && first.bottoms.size() > kShownBottoms) {
     text +=
         fmt::format("… {} more with a lower SAH cost; JSON and CSV hold all\n", first.bottoms.size() - kShownBottoms);
