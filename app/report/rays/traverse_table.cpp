@@ -122,14 +122,16 @@ std::string traverse_text(const experiment::TraverseResult& result, std::uint32_
   std::string text = output::to_text(
       columns_of(table, {"model", "rays", "hits", "agreement", "nodes", "boxes", "triangles", "procedurals", "any_hits",
                          "instances", "stack_mean", "stack_max", "restarts"}));
-  text += "\n" + output::to_text(columns_of(table, {"model", "node_bytes", "index_bytes", "vertex_bytes",
-                                                    "instance_bytes", "box_bytes", "unobserved"}));
+  text += '\n';
+  text += output::to_text(columns_of(
+      table, {"model", "node_bytes", "index_bytes", "vertex_bytes", "instance_bytes", "box_bytes", "unobserved"}));
   output::Table warps = columns_of(table, {"model", "node_steps", "node_efficiency", "leaf_steps", "leaf_efficiency",
                                            "fetch_steps", "fetch_efficiency", "efficiency"});
   std::erase_if(warps.rows,
                 [](const std::vector<Cell>& row) { return std::holds_alternative<std::monostate>(row[1]); });
   if (!warps.rows.empty()) {
-    text += "\n" + output::to_text(warps);
+    text += '\n';
+    text += output::to_text(warps);
   }
   return text;
 }
