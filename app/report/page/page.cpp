@@ -72,7 +72,8 @@ std::string make_page(const std::string& name, PageData data) {
   data["style"] = chart_style() + text_of("style");
   mustache::data context = to_mustache(data);
   for (const char* part : {"start", "facts", "table", "charts", "figures", "configuration"}) {
-    context[part] = mustache::data(mustache::partial([part] { return text_of(part); }));
+    // An underscore: the data have keys of the same names.
+    context[std::string("_") + part] = mustache::data(mustache::partial([part] { return text_of(part); }));
   }
   mustache::mustache page(text_of(name));
   page.set_custom_escape(escape_html);

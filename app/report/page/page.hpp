@@ -31,9 +31,9 @@ inline constexpr const char* kGeneratorMark = R"(<meta name="generator" content=
 /// The page of a template with its data.
 [[nodiscard]] std::string make_page(const std::string& name, PageData data);
 
-/// For {{>table}}. `bar_key`: this column is followed by a bar of its value, a share of one.
+/// For {{>_table}}. `bar_key`: this column is followed by a bar of its value, a share of one.
 [[nodiscard]] PageData page_table(const output::Table& table, const std::string& bar_key = "");
-/// For {{>facts}}.
+/// For {{>_facts}}.
 [[nodiscard]] PageData page_facts(const Facts& facts);
 /// A picture file beside a page.
 struct Picture {
@@ -41,9 +41,9 @@ struct Picture {
   std::string caption;
   std::string png{};  ///< its bytes
 };
-/// A section with {{>figures}}; null without pictures.
+/// A section with {{>_figures}}; null without pictures.
 [[nodiscard]] PageData page_figures(const std::vector<Picture>& pictures);
-/// For {{>charts}}.
+/// For {{>_charts}}.
 [[nodiscard]] PageData page_charts(const std::vector<pictures::Chart>& charts);
 
 }  // namespace rayreplay::report
