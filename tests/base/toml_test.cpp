@@ -28,8 +28,12 @@ std::string dotted(std::size_t parts, const std::string& part = "a") {
   return repeated(part + ".", parts - 1) + part;
 }
 
+toml::table table_of(const std::string& text, ErrorKind kind = ErrorKind::Usage) {
+  return parse_toml(text, "f.toml", "machine", kind);
+}
+
 std::string error_of(const std::string& text, ErrorKind kind = ErrorKind::Usage) {
-  return test::message_of(kind, [&] { static_cast<void>(parse_toml(text, "f.toml", "machine", kind)); });
+  return test::message_of(kind, [&] { return table_of(text, kind); });
 }
 
 TEST(ParseToml, GivesTheTable) {
@@ -62,7 +66,7 @@ TEST(ParseToml, DepthIsRefusedInEverySpelling) {
 /// The library reads on behind a byte order mark, and may behind other bytes that are no key.
 TEST(ParseToml, DepthBehindOtherBytesIsRefused) {
   const std::string mark = "\xEF\xBB\xBF";
-  EXPECT_EQ(error_of(mark + "[a.b]\nc = 1 # " + dotted(1000)), "");
+  EXPECT_NO_THROW(table_of(mark + "[a.b]\nc = 1 # " + dotted(1000)));
   for (const std::string& before :
        {mark, mark + mark, std::string("\xC2\xA0"), std::string("\x01"), std::string("[a] "), std::string("a = 1\r")}) {
     for (const std::string& text :
@@ -75,9 +79,9 @@ TEST(ParseToml, DepthBehindOtherBytesIsRefused) {
 
 TEST(ParseToml, DepthsAddUp) {
   const std::string header = "[" + dotted(30) + "]\n";
-  EXPECT_EQ(error_of(header + dotted(34) + " = 1"), "");
+  EXPECT_NO_THROW(table_of(header + dotted(34) + " = 1"));
   EXPECT_THAT(error_of(header + dotted(35) + " = 1"), HasSubstr("f.toml:2"));
-  EXPECT_EQ(error_of(header + dotted(30) + " = [[[{}]]]"), "");
+  EXPECT_NO_THROW(table_of(header + dotted(30) + " = [[[{}]]]"));
   EXPECT_THAT(error_of(header + dotted(30) + " = [[[{a = 1}]]]"), HasSubstr("too deeply"));
   EXPECT_THAT(error_of(header + dotted(20) + " = {" + dotted(10) + " = {" + dotted(10) + " = 1}}"),
               HasSubstr("too deeply"));
@@ -104,12 +108,12 @@ TEST(ParseToml, WhatIsNoDepthIsTaken) {
       "a = \"\"\"x\"\"\"\"\"\nb = '''y'''''\nc = 1",
   };
   for (const std::string& text : texts) {
-    EXPECT_EQ(error_of(text), "") << text.substr(0, 80);
+    EXPECT_NO_THROW(table_of(text)) << text.substr(0, 80);
   }
 }
 
 TEST(ParseToml, LongKeysAndLongTextsAreRefused) {
-  EXPECT_EQ(error_of(std::string(kMostTomlKeyBytes, 'k') + " = 1"), "");
+  EXPECT_NO_THROW(table_of(std::string(kMostTomlKeyBytes, 'k') + " = 1"));
   EXPECT_THAT(error_of("\n" + std::string(kMostTomlKeyBytes + 1, 'k') + " = 1"),
               AllOf(HasSubstr("f.toml:2"), HasSubstr("a key is too long")));
   EXPECT_THAT(error_of("#" + std::string(kMostTomlBytes, ' ')), HasSubstr("too large"));

@@ -72,7 +72,7 @@ TEST_F(CacheTest, JsonSaysWhatMadeIt) {
   EXPECT_THAT(result["configuration"]["schedule.distribution"].get<std::string>(), StartsWith("launch"));
   EXPECT_FALSE(result["configuration"].contains("policy")) << "nothing is replayed by one";
   // Keys of an experiment have a page of their own.
-  const std::string surfaces = document("surfaces.md") + document("experiments.md");
+  const std::string surfaces = document("surfaces.md") + document("keys.md");
   for (const char* object : {"summary", "configuration"}) {
     for (const std::string& key : keys(result[object])) {
       EXPECT_THAT(surfaces, HasSubstr("`" + key + "`")) << object;
