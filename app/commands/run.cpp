@@ -15,6 +15,7 @@
 #include <tbb/global_control.h>
 
 #include "app/commands/command.hpp"
+#include "app/commands/options/options.hpp"
 #include "app/console/console.hpp"
 #include "base/error.hpp"
 #include "base/parameters.hpp"

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/report/packings/launch_pictures.hpp"
 #include "app/report/packings/observed_table.hpp"
 #include "app/report/packings/whatif_page.hpp"
 #include "app/report/packings/whatif_table.hpp"
