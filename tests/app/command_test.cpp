@@ -239,7 +239,7 @@ TEST_F(CommandTest, ListAndDescribeKnowTheModels) {
   EXPECT_THAT(run_command({"list", "packng"}).errors, HasSubstr("'packing'"));
 }
 
-// What the completion script offers at the end of the line; the script's end calls it with the line.
+// The completion script's offers at the end of the line; the script's end calls it with the line.
 std::string completed(const std::string& script, const std::string& line) {
   const std::string command = "bash '" + script + "' '" + line + "'";
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);

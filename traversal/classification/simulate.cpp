@@ -281,7 +281,7 @@ class Simulator {
     }
   }
 
-  /// Where the ray pierces the triangle, within the current limit or beyond.
+  /// The ray's crossing of the triangle, within the current limit or beyond.
   [[nodiscard]] static ReportedHit pierced(const PrimitiveTest& test, const Ray& ray) {
     return test.t >= ray.t_min && test.t <= ray.t_max && std::isfinite(test.t) ? ReportedHit{true, test.t}
                                                                                : ReportedHit{};

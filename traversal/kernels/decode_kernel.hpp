@@ -1,4 +1,4 @@
-// How a traversal reads nodes: the concept of a kernel, and the kernel for every layout by its virtual `decode`.
+// Reading of nodes by a traversal: the concept of a kernel, and the kernel for every layout by its virtual `decode`.
 //
 // Contract: a kernel has
 //   unsigned meet(const bvh::Level&, std::uint32_t record, const bvh::BoxRay&, float t_max, NodeMeeting&)

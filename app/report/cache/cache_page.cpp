@@ -197,7 +197,7 @@ output::Table only(const output::Table& table, std::span<const std::string_view>
   return result;
 }
 
-/// Where the accesses of each kind ended: L1 hit, L2 hit, miss.
+/// Ends of the accesses of each kind: L1 hit, L2 hit, miss.
 BarPlot kinds_chart(const CacheResult& result) {
   BarPlot chart{.title = "Hits and misses by kind of data",
                 .note = "Share of all accesses of the level; misses split where reuse distances were taken." +

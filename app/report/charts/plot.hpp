@@ -37,7 +37,7 @@ struct Plot {
   std::optional<double> rule{};  ///< a horizontal line, such as a speed-up of 1
 };
 
-/// How `fit_axes` chooses ranges and ticks.
+/// The choice of ranges and ticks by `fit_axes`.
 struct AxisFit {
   bool whole_x = false;  ///< no ticks between whole numbers
   std::optional<double> high_y{};

@@ -32,7 +32,7 @@ struct Context {
   }
 };
 
-/// What the pages of a launch begin with: trace, application and launch; `more`; tool, devices and missing data.
+/// The head of a launch's page: trace, application and launch; `more`; tool, devices and missing data.
 [[nodiscard]] Facts launch_facts(const Context& context, const std::string& launch, const Facts& more);
 [[nodiscard]] std::string context_text(const Context& context);
 [[nodiscard]] nlohmann::ordered_json context_json(const Context& context, const std::string& schema);

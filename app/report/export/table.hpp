@@ -51,7 +51,7 @@ struct Table {
 [[nodiscard]] std::string to_csv(const Table& table);
 [[nodiscard]] nlohmann::ordered_json to_json(const Table& table);
 
-/// What a command prints, in each format; only the requested one is made.
+/// A command's output in each format; only the requested one is made.
 struct Result {
   std::function<std::string()> text;
   std::function<Table()> rows;  ///< of the CSV

@@ -18,7 +18,7 @@ namespace rayreplay::report {
 /// With the map's size and values.
 [[nodiscard]] pictures::HeatMap heat_map(const experiment::PixelMap& map, pictures::Colormap colormap);
 
-/// What a scale of counts shows.
+/// The shown form of a scale of counts.
 struct Spread {
   std::size_t pixels = 0;  ///< with data
   double mean = 0, largest = 0;

@@ -22,7 +22,7 @@ class FileLock {
   [[nodiscard]] bool was_left() const {
     return was_left_;
   }
-  /// What the last holder left is in order.
+  /// The file that the last holder left is complete: the lock file is removed with this lock.
   void checked() {
     leave_ = false;
   }

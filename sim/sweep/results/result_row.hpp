@@ -1,4 +1,4 @@
-// What the database of a sweep is made of: its rows, its inputs, and what it says about the sweep.
+// The content of a sweep's database: rows, inputs, and facts about the sweep.
 #pragma once
 
 #include <cstdint>

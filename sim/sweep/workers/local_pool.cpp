@@ -126,7 +126,7 @@ struct LocalPool::State {
   };
   void prepare(Prepared& prepared) const;
   void evaluate_rows(std::vector<ResultRow>& rows, std::span<const std::size_t> which, Accelerator* accelerator);
-  /// `to_itself`: parallel loops use this thread alone. What is thrown becomes the result's error.
+  /// `to_itself`: parallel loops use this thread alone. An exception becomes the result's error.
   void evaluate(Prepared& prepared, Accelerator* accelerator, bool to_itself, bool one_by_one);
   [[nodiscard]] static std::vector<std::size_t> rows_short_of_memory(const Prepared& prepared);
   /// Takes and leaves with the lock held.

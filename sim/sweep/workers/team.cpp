@@ -12,7 +12,7 @@
 namespace rayreplay::sweep {
 namespace {
 
-// What a rank tells the others: {"host": …, "texts": […], "kind": …, "error": […]}; the latter two after an error.
+// A rank's message to the others: {"host": …, "texts": […], "kind": …, "error": […]}; the latter two after an error.
 // CBOR, because texts may hold any bytes.
 nlohmann::json decode(const std::string& bytes, std::size_t rank) {
   nlohmann::json message = nlohmann::json::from_cbor(bytes, true, false);

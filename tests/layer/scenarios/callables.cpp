@@ -11,7 +11,8 @@
 namespace scenario {
 namespace {
 
-constexpr std::uint32_t kPlaceholder = 0x5EED1234;
+// The constant in callable.rcall that each of the shaders made from it replaces.
+constexpr std::uint32_t kConstantInShader = 0x5EED1234;
 constexpr VkDeviceSize kRaygenBytes = 64;
 
 VkShaderModule make_module(VkDevice device, const std::vector<std::uint32_t>& words) {
@@ -80,7 +81,7 @@ VkPipeline make_pipeline(Context& context, VkPipelineLayout layout, std::uint32_
   std::vector<VkPipelineShaderStageCreateInfo> stages(count + 1);
   std::vector<VkRayTracingShaderGroupCreateInfoKHR> groups(count + 1);
   std::vector<std::uint32_t> words(std::begin(kCallable), std::end(kCallable));
-  const auto constant = std::find(words.begin(), words.end(), kPlaceholder);
+  const auto constant = std::find(words.begin(), words.end(), kConstantInShader);
   if (constant == words.end()) {
     fail("finding the constant of a callable shader", 0);
   }
