@@ -1,5 +1,5 @@
 // Access streams of launches: against a twin that traces one group of rays at a time and looks every address up; sums
-// against the scalar traversal; a launch written out by hand; any cut, any number of threads.
+// against the scalar traversal; any cut, any number of threads.
 #include "sim/memory/streams/launch_source.hpp"
 
 #include <gtest/gtest.h>
@@ -19,6 +19,7 @@
 #include "bvh/bvh.hpp"
 #include "capture/trace/reader.hpp"
 #include "scheduler-models/warp_assignment.hpp"
+#include "tests/memory/launch_streams.hpp"
 #include "tests/reference/support.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/launch_builder.hpp"
@@ -71,14 +72,6 @@ std::vector<std::uint32_t> some_places(const trace::Launch& launch, std::uint32_
     }
   }
   return places;
-}
-
-const Allocation& named(const Allocations& table, const std::string& name) {
-  const auto found = std::ranges::find(table.rows(), name, &Allocation::name);
-  if (found == table.rows().end()) {
-    throw std::runtime_error("no allocation " + name);
-  }
-  return *found;
 }
 
 /// The twin's instruction: lanes with what they ask for.
@@ -328,16 +321,6 @@ class Twin {
   std::uint32_t item_ = 0;
   std::map<std::uint32_t, std::uint32_t> lanes_;
 };
-
-std::vector<WarpStream> all_streams(memory::LaunchSource& source) {
-  std::vector<std::uint32_t> items(source.items());
-  for (std::uint32_t i = 0; i < items.size(); ++i) {
-    items[i] = i;
-  }
-  std::vector<WarpStream> streams(items.size());
-  source.generate(items, streams);
-  return streams;
-}
 
 void expect_equal(const Instructions& made, const Instructions& expected) {
   ASSERT_EQ(made.rows.size(), expected.rows.size());
@@ -594,175 +577,6 @@ INSTANTIATE_TEST_SUITE_P(
       std::ranges::replace(name, '-', '_');
       return name;
     });
-
-/// A triangle at x = 1 and four threads: 0 hits it, 1 passes it by, 2 has no ray, 3 hits it twice.
-class ByHand : public testing::Test {
- protected:
-  ByHand() {
-    trace_.shaders.resize(5);
-    trace_.shaders[4].stage = trace::ShaderStage::Callable;
-    trace::Geometry geometry;
-    for (const float x : {1.F, 0.F, 0.F, 1.F, 1.F, 0.F, 1.F, 0.F, 1.F}) {
-      geometry.vertices.push_back(x);
-    }
-    for (const std::uint32_t i : {0U, 1U, 2U}) {
-      geometry.indices.push_back(i);
-    }
-    trace_.scene.geometries.push_back(geometry);
-    trace_.scene.blases.push_back({0, 1});
-    trace_.scene.instances.resize(1);
-    trace_.scene.instances[0].hit_group_offset = 2;
-    LaunchBuilder builder({4, 1, 1});
-    builder.thread().begin(0, 0, 0.25F, 0.25F, 1, 0, 0).closest_hit(2);
-    builder.thread().begin(0, 0, 5, 5, 1, 0, 0).miss(1);
-    builder.thread();
-    builder.thread().begin(0, 0, 0.25F, 0.25F, 1, 0, 0).closest_hit(2).callable(4);
-    builder.begin(2, 0, 0.5F, 0.25F, 1, 0, 0).closest_hit(2);
-    trace_.launches.push_back(builder.build());
-    trace_.launches[0].data.rays.sbt_offset[0] = 1;
-    trace_.launches[0].data.rays.miss_index[1] = 3;
-    structure_ = bvh::build_bvh(trace_.scene, 0, "by hand", {.layout = "binary"});
-  }
-
-  trace::Trace trace_;
-  bvh::Bvh structure_;
-};
-
-/// "node 1011 load 32: 0 0 0" with addresses counted from their allocation.
-std::vector<std::string> told(const Instructions& raw, const Allocations& table) {
-  std::vector<std::string> rows;
-  for (const Instruction& row : raw.rows) {
-    std::string text(to_string(row.kind));
-    text += ' ';
-    for (std::uint32_t lane = 0; lane < 4; ++lane) {
-      text += (row.mask >> lane & 1U) != 0 ? '1' : '0';
-    }
-    text += (row.store ? " store " : " load ") + std::to_string(row.bytes) + ":";
-    for (int i = 0; i < std::popcount(row.mask); ++i) {
-      Allocations::Cursor cursor;
-      const std::uint64_t address = raw.address[row.first + static_cast<std::uint32_t>(i)];
-      const std::uint32_t index = table.find(address, cursor);
-      text += " " + table.rows()[index].name + "+" + std::to_string(address - table.rows()[index].start);
-    }
-    rows.push_back(text);
-  }
-  return rows;
-}
-
-TEST_F(ByHand, StepByStep) {
-  StreamOptions options;
-  options.warp_size = 4;
-  options.payload_bytes = 4;
-  options.coalescing.keep_raw = true;
-  // Thread 3 in lane 0, none in lane 2.
-  const std::vector<std::uint32_t> places{3, 0, kNoThread, 1};
-  const auto source = make_launch_source(trace_, trace_.launches[0], structure_, places, options);
-  const std::vector<WarpStream> streams = all_streams(*source);
-  ASSERT_EQ(streams.size(), 1U);
-  const std::string node = " load " + std::to_string(structure_.traits.node_bytes) + ":";
-  EXPECT_EQ(
-      told(streams[0].raw, source->allocations()),
-      (std::vector<std::string>{
-          "shader-record 1101 load 64: ray-generation records+0 ray-generation records+0 ray-generation records+0",
-          // The first rays of threads 3, 0 and 1.
-          "payload 1101 store 4: payloads+0 payloads+4 payloads+12",
-          "node 1101" + node + " top nodes+0 top nodes+0 top nodes+0",
-          "instance 1100 load 64: instances+0 instances+0",
-          "node 1100" + node + " blas 0 nodes+0 blas 0 nodes+0",
-          "index 1100 load 12: geometry 0 indices+0 geometry 0 indices+0",
-          "vertex 1100 load 12: geometry 0 vertices+0 geometry 0 vertices+0",
-          "vertex 1100 load 12: geometry 0 vertices+12 geometry 0 vertices+12",
-          "vertex 1100 load 12: geometry 0 vertices+24 geometry 0 vertices+24",
-          "shader-record 1101 load 64: hit records+128 hit records+192 miss records+192",
-          "payload 1101 load 4: payloads+0 payloads+4 payloads+12",
-          "payload 1101 store 4: payloads+0 payloads+4 payloads+12",
-          "shader-record 1000 load 64: callable records+256",
-          "frame-buffer 0101 store 16: frame buffer+0 frame buffer+16",
-          // The second ray of thread 3.
-          "payload 1000 store 4: payloads+0",
-          "node 1000" + node + " top nodes+0",
-          "instance 1000 load 64: instances+0",
-          "node 1000" + node + " blas 0 nodes+0",
-          "index 1000 load 12: geometry 0 indices+0",
-          "vertex 1000 load 12: geometry 0 vertices+0",
-          "vertex 1000 load 12: geometry 0 vertices+12",
-          "vertex 1000 load 12: geometry 0 vertices+24",
-          "shader-record 1000 load 64: hit records+128",
-          "payload 1000 load 4: payloads+0",
-          "payload 1000 store 4: payloads+0",
-          "frame-buffer 1000 store 16: frame buffer+48",
-      }));
-  EXPECT_EQ(streams[0].raw.thread[0], 3U);
-  EXPECT_EQ(streams[0].raw.thread[1], 0U);
-  EXPECT_EQ(streams[0].raw.thread[2], 1U);
-  EXPECT_EQ(source->warp_traversal(), "while-while");
-  EXPECT_EQ(source->tally().rays, 4U);
-}
-
-/// The captured table says which record a callable shader has.
-TEST_F(ByHand, CapturedTable) {
-  trace::ShaderRecord record;
-  record.region = trace::TableRegion::Callable;
-  record.index = 7;
-  record.general = 4;
-  trace_.launches[0].shader_table.push_back(record);
-  record.index = 9;
-  trace_.launches[0].shader_table.push_back(record);
-  StreamOptions options;
-  options.warp_size = 1;
-  options.record_bytes = 32;
-  options.payload_bytes = 0;
-  options.coalescing.keep_raw = true;
-  const auto source = make_launch_source(trace_, trace_.launches[0], structure_, {3}, options);
-  const std::vector<std::string> rows = told(all_streams(*source)[0].raw, source->allocations());
-  EXPECT_NE(std::ranges::find(rows, "shader-record 1000 load 32: callable records+224"), rows.end());
-  EXPECT_EQ(named(source->allocations(), "callable records").elements(), 10U);
-}
-
-TEST_F(ByHand, WrongOptionsAreErrors) {
-  const auto fails = [&](ErrorKind kind, const std::vector<std::uint32_t>& places, const auto& change) {
-    StreamOptions options;
-    options.warp_size = 2;
-    change(options);
-    return error_of(kind, [&] { return make_launch_source(trace_, trace_.launches[0], structure_, places, options); })
-        .what;
-  };
-  const auto same = [](StreamOptions&) {};
-  const ErrorKind usage = ErrorKind::Usage;
-  EXPECT_EQ(fails(usage, {0, 1}, [](StreamOptions& o) { o.warp_size = 0; }), "the warp size is out of range");
-  EXPECT_EQ(fails(usage, {0, 1}, [](StreamOptions& o) { o.warp_size = 65; }), "the warp size is out of range");
-  EXPECT_EQ(fails(usage, {0, 1}, [](StreamOptions& o) { o.payload_bytes = 6; }), "the payload's size is out of range");
-  EXPECT_EQ(fails(usage, {0, 1}, [](StreamOptions& o) { o.load_bytes = 3; }),
-            "the bytes that a lane loads at once are out of range");
-  EXPECT_EQ(fails(usage, {0, 1}, [](StreamOptions& o) { o.record_bytes = 1U << 20U; }),
-            "the size of a shader record is out of range");
-  EXPECT_EQ(fails(usage, {0, 1}, [](StreamOptions& o) { o.pixel_bytes = 1U << 20U; }),
-            "the size of a pixel is out of range");
-  EXPECT_EQ(fails(usage, {0, 1}, [](StreamOptions& o) { o.coalescing.line_bytes = 100; }),
-            "the line size is not a power of two");
-  EXPECT_NE(fails(usage, {0, 1}, [](StreamOptions& o) { o.warp_traversal = "while-whale"; }).find("warp traversal"),
-            std::string::npos);
-  EXPECT_EQ(fails(usage, {0, 1, 2}, same), "the places are no whole warps");
-  EXPECT_EQ(fails(usage, {0, 4}, same), "a thread of an item is out of range");
-  EXPECT_EQ(fails(usage, {0, 0}, same), "a thread is at two places");
-  trace_.launches[0].tlas = trace::kNone;
-  fails(ErrorKind::Missing, {0, 1}, same);
-  trace_.launches[0].tlas = 0;
-  trace_.scene.instances.clear();
-  fails(ErrorKind::Missing, {0, 1}, same);
-}
-
-TEST_F(ByHand, NoItemsAndEmptyItems) {
-  StreamOptions options;
-  options.warp_size = 2;
-  const auto none = make_launch_source(trace_, trace_.launches[0], structure_, {}, options);
-  EXPECT_EQ(none->items(), 0U);
-  none->generate({}, {});
-  const auto empty = make_launch_source(trace_, trace_.launches[0], structure_, {kNoThread, kNoThread, 2, 1}, options);
-  const std::vector<WarpStream> streams = all_streams(*empty);
-  EXPECT_EQ(streams[0].instructions(), 0U);
-  EXPECT_GT(streams[1].instructions(), 0U);
-}
 
 }  // namespace
 }  // namespace rayreplay::test
